@@ -36,8 +36,8 @@ fn check_bounds(index: usize, edit: &LineEdit, buffer: &Buffer) -> Result<(), Er
 fn check_overlap(edits: &[LineEdit]) -> Result<(), Error> {
     let mut ranges: Vec<(usize, usize)> = edits.iter().map(|edit| (edit.start_line, edit.end_line)).collect();
     ranges.sort_unstable();
-    let mut neighbours = ranges.iter().zip(ranges.iter().skip(1));
-    match neighbours.find(|((_, end), (start, _))| start <= end) {
+    let mut pairs = ranges.iter().zip(ranges.iter().skip(1));
+    match pairs.find(|((_, end), (start, _))| start <= end) {
         None => Ok(()),
         Some(((a, b), (c, d))) => Err(Error::new(
             Code::RangeOverlap,

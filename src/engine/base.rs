@@ -40,27 +40,27 @@ impl Services {
                 Some(known.ok_or_else(|| unknown_version(version, target, current))?)
             }
             Expect::Anything => {
-                let arrived = target
+                let initial = target
                     .initial_text
                     .as_ref()
-                    .filter(|arrived| arrived.version() != current.buffer.version());
-                arrived.map(|arrived| current.buffer.read_other(arrived.bytes().to_vec())).transpose()?
+                    .filter(|initial| initial.version() != current.buffer.version());
+                initial.map(|initial| current.buffer.read_other(initial.bytes().to_vec())).transpose()?
             }
             Expect::Absent | Expect::Version(_) => None,
         };
         match base {
             Some(base) if request.edit.is_whole() => {
                 let (noun, was) = (target.place.noun(), base.version());
-                let met = format!("the {noun} was changed since version {was}, the base of this edit");
-                Err(conflict(met, target, &base, current))
+                let message = format!("the {noun} was changed since version {was}, the base of this edit");
+                Err(conflict(message, target, &base, current))
             }
             Some(base) => match self.previous_edit(call, target)? {
                 Some(id) => {
-                    let met = format!(
+                    let message = format!(
                         "this request was already applied as edit {id}, and the {} has changed since",
                         target.place.noun()
                     );
-                    Err(conflict(met, target, &base, current))
+                    Err(conflict(message, target, &base, current))
                 }
                 None => Ok(Some(base)),
             },
@@ -90,8 +90,8 @@ pub(super) fn rebase_plan(
     target: &ResolvedTarget,
     current: &CurrentText,
 ) -> Result<PlannedEdit, Error> {
-    let met = planned.new_buffer.is_some().then(|| encoding_conflict(base));
-    let plan = match met {
+    let mismatch = planned.new_buffer.is_some().then(|| encoding_conflict(base));
+    let plan = match mismatch {
         Some(found_conflict) => Err(found_conflict),
         None => planned.plan.rebase(base, &current.buffer)?,
     };
@@ -130,7 +130,7 @@ fn encoding_conflict(base: &Buffer) -> RebaseConflict {
 }
 
 fn describe_conflict(
-    RebaseConflict { lines: (first, last), change: met }: &RebaseConflict,
+    RebaseConflict { lines: (first, last), change: region }: &RebaseConflict,
     base: &Buffer,
 ) -> String {
     let version = base.version();
@@ -139,19 +139,19 @@ fn describe_conflict(
         std::cmp::Ordering::Equal => format!("line {first} of version {version}"),
         std::cmp::Ordering::Greater => format!("lines {first}-{last} of version {version}"),
     };
-    match met {
-        Some(met) if met.new_end_line < met.new_start_line => {
-            format!("{lines}, the target of this edit, was changed since: lines {met} were removed")
+    match region {
+        Some(region) if region.new_end_line < region.new_start_line => {
+            format!("{lines}, the target of this edit, was changed since: lines {region} were removed")
         }
-        Some(met) if met.new_end_line == met.new_start_line => {
+        Some(region) if region.new_end_line == region.new_start_line => {
             format!(
                 "{lines}, the target of this edit, was changed since: it is line {} now",
-                met.new_end_line
+                region.new_end_line
             )
         }
-        Some(met) => format!(
+        Some(region) => format!(
             "{lines}, the target of this edit, was changed since: it is lines {}-{} now",
-            met.new_start_line, met.new_end_line
+            region.new_start_line, region.new_end_line
         ),
         None => format!("{lines}, the target of this edit, matches more than one place now"),
     }
@@ -159,10 +159,10 @@ fn describe_conflict(
 
 /// Returns the current lines that the edit conflicts with.
 fn conflicting_lines(conflict: &RebaseConflict, buffer: &Buffer) -> Vec<EvidenceLine> {
-    let Some(met) = conflict.change else { return Vec::new() };
+    let Some(region) = conflict.change else { return Vec::new() };
     let preview = |line| buffer.lines().text(line).trim_end().chars().take(60).collect();
     let place = |line| EvidenceLine { line, preview: preview(line), symbol: None };
-    (met.new_start_line..=met.new_end_line).take(MAX_PLACES).map(place).collect()
+    (region.new_start_line..=region.new_end_line).take(MAX_PLACES).map(place).collect()
 }
 
 fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, current: &CurrentText) -> Error {

@@ -64,8 +64,8 @@ impl Batch {
     pub(super) fn new(requests: Vec<Request>, kind: EntryKind) -> Batch {
         let parts: Vec<_> = requests
             .iter()
-            .map(|Request { target, edit, mode, expect, gate_options: scrutiny, author: _ }| {
-                (target, edit, mode, expect, scrutiny)
+            .map(|Request { target, edit, mode, expect, gate_options, author: _ }| {
+                (target, edit, mode, expect, gate_options)
             })
             .collect();
         let digest = Version::of_value(&parts);
@@ -145,8 +145,8 @@ impl Services {
             call.wait = call.wait.max(limits.lock_wait);
             call.retention = Some(RetentionLimits { size: limits.journal, age: limits.journal_age });
             let metadata = call.restores.get(at).copied().unwrap_or_default();
-            let arrived = call.initial_texts.get(at).cloned().flatten();
-            targets.push(ResolvedTarget { restored: metadata, initial_text: arrived, ..target });
+            let initial_text = call.initial_texts.get(at).cloned().flatten();
+            targets.push(ResolvedTarget { restored: metadata, initial_text, ..target });
         }
         Ok(targets)
     }

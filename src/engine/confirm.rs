@@ -109,8 +109,8 @@ fn confirmation_id(drafts: &[FileDraft<'_>]) -> String {
         .iter()
         .map(|draft| {
             let before = draft.current.snapshot.as_ref().map(|_| draft.current.buffer.version().hex());
-            let stays = draft.request.edit != Edit::Remove;
-            let after = stays.then(|| draft.drafted.buffer.version().hex());
+            let is_present = draft.request.edit != Edit::Remove;
+            let after = is_present.then(|| draft.drafted.buffer.version().hex());
             (draft.target.place.key(), before, after)
         })
         .collect();

@@ -47,9 +47,9 @@ impl Services {
         let (watch, mut lock_guard) = (Arc::new(watch), None);
         call.requests.iter().for_each(|request| self.prewarm(&request.target));
         for _ in 0..MAX_ATTEMPTS {
-            let (watched, had) = (Arc::clone(&watch), lock_guard.take());
+            let (call_watch, previous_lock) = (Arc::clone(&watch), lock_guard.take());
             let attempt = move |workspace: &Services| {
-                let attempt = workspace.attempt(&mut call, had, &watched);
+                let attempt = workspace.attempt(&mut call, previous_lock, &call_watch);
                 attempt.map(|attempt| (attempt, call))
             };
             let (attempt, back) = self.off_reactor(attempt).await?;
@@ -79,7 +79,8 @@ impl Services {
     ) -> Result<Attempt, Error> {
         let mut targets = self.admit(call)?;
         let keys: Vec<LockKey> = targets.iter().map(|target| target.place.key()).collect();
-        let lock_guard = lock_guard.filter(|(had, _)| *had == keys).map(|(_, lock_guard)| lock_guard);
+        let lock_guard =
+            lock_guard.filter(|(locked_keys, _)| *locked_keys == keys).map(|(_, lock_guard)| lock_guard);
         let Some(lock_guard) = lock_guard.or_else(|| self.locks.try_hold(&keys)) else {
             self.record_initial_texts(call, &targets);
             return Ok(Attempt::Wait(keys));

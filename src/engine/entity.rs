@@ -44,7 +44,9 @@ impl Services {
             },
         };
         match unexpected {
-            Some((field, takers)) => Err(unexpected_owner(known, field, &list_types(&policy, Some(takers)))),
+            Some((field, alternatives)) => {
+                Err(unexpected_owner(known, field, &list_types(&policy, Some(alternatives))))
+            }
             None if known.owner == EntityOwner::App && app_id.is_none() => Err(missing_owner(known)),
             None => Ok(known.owner),
         }
@@ -87,9 +89,9 @@ fn missing_owner(known: &EntityType) -> Error {
     Error::new(Code::InvalidInput, message).field("app_id")
 }
 
-fn unexpected_owner(known: &EntityType, field: &'static str, takers: &str) -> Error {
+fn unexpected_owner(known: &EntityType, field: &'static str, alternatives: &str) -> Error {
     let message =
-        format!("`{field}` is only for entity_type {takers}; this is {}", with_article(&known.name));
+        format!("`{field}` is only for entity_type {alternatives}; this is {}", with_article(&known.name));
     Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
 }
 

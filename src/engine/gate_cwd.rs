@@ -89,8 +89,8 @@ impl Services {
             .map(|draft| (draft.target.place.in_root(), draft.request.edit != Edit::Remove))
             .collect();
         move |path: &str| {
-            let drafted = overlays.iter().find(|(known, _)| *known == path);
-            drafted.map_or_else(|| self.store.exists(&target.place, path), |(_, stays)| *stays)
+            let overlay = overlays.iter().find(|(known, _)| *known == path);
+            overlay.map_or_else(|| self.store.exists(&target.place, path), |(_, exists)| *exists)
         }
     }
 }

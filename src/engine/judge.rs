@@ -53,8 +53,8 @@ impl Services {
                 verdict.findings.iter_mut().filter_map(|finding| finding.elsewhere.as_mut()).for_each(rename);
             }
             if let Some(text) = verdict.fixed.take() {
-                let mended = Drafted::from_fixed(&draft.current, &text, &draft.target.rules);
-                draft.drafted = mended.map_err(|refusal| call.with_edit_index(refusal, at))?;
+                let fixed = Drafted::from_fixed(&draft.current, &text, &draft.target.rules);
+                draft.drafted = fixed.map_err(|refusal| call.with_edit_index(refusal, at))?;
             }
             draft.is_overridden = draft.request.mode == Mode::Interactive && verdict.refuses();
             draft.verdict = match draft.request.mode {
@@ -132,14 +132,14 @@ impl Services {
         } else {
             draft.target.language(draft.drafted.buffer.view())
         };
-        let terms = effective_rules(call, draft, language, has_dead_links)?;
+        let effective_rules = effective_rules(call, draft, language, has_dead_links)?;
         let bare = |why: String| {
             let (root, permission) = (Path::new(""), ExecPermission::NoDirectory(why));
             JudgeInput {
                 root,
                 location: InputLocation::Alone,
                 language,
-                rules: terms.clone(),
+                rules: effective_rules.clone(),
                 permission,
                 cache: None,
             }
@@ -152,12 +152,12 @@ impl Services {
             Err(why) => return Ok(bare(why)),
         };
         let root = self.store.files.root_path(&home.place)?;
-        let permission = self.trust.grant(&self.store.files, &home.place, rules, &terms);
+        let permission = self.trust.grant(&self.store.files, &home.place, rules, &effective_rules);
         let cache = match &permission {
             ExecPermission::Granted(_) => self.trust.cache(&self.store.files, &home.place),
             ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
         };
-        Ok(JudgeInput { root, location, language, rules: terms, permission, cache })
+        Ok(JudgeInput { root, location, language, rules: effective_rules, permission, cache })
     }
 }
 
@@ -170,23 +170,23 @@ fn effective_rules<'a>(
 ) -> Result<EffectiveRules<'a>, Error> {
     let ResolvedTarget { place, rules, .. } = draft.target;
     let profile = if call.is_batch { Profile::Batch } else { Profile::Edit };
-    let mut terms = rules.effective_rules(place.in_root(), language, profile);
+    let mut effective_rules = rules.effective_rules(place.in_root(), language, profile);
     if call.kind != EntryKind::Edit {
         // An undo restores the exact text, so no gate may fix it.
-        terms.rules.retain(|rule| rule.role != Role::Fix);
+        effective_rules.rules.retain(|rule| rule.role != Role::Fix);
     }
     if draft.request.edit == Edit::Remove {
-        terms.rules.retain(|rule| has_dead_links && checks_links(rule));
+        effective_rules.rules.retain(|rule| has_dead_links && checks_links(rule));
     }
     if draft.request.gate_options.step {
-        terms.step_mode = StepMode::Step;
+        effective_rules.step_mode = StepMode::Step;
     }
     match (&draft.request.gate_options.validate, validator(draft.request, rules)) {
-        (Some(_), Some(validator)) => terms.rules.push(&validator.rule),
+        (Some(_), Some(validator)) => effective_rules.rules.push(&validator.rule),
         (Some(named), None) => return Err(unknown_command(named, rules)),
         (None, _) => {}
     }
-    Ok(terms)
+    Ok(effective_rules)
 }
 
 /// Returns the validation command that a request names.

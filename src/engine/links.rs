@@ -197,8 +197,8 @@ fn removed_targets(call: &Batch, draft: &FileDraft<'_>) -> Vec<LostTarget> {
         return Vec::new();
     }
     let profile = if call.is_batch { Profile::Batch } else { Profile::Edit };
-    let terms = draft.target.rules.effective_rules(place.in_root(), markdown(), profile);
-    if !terms.rules.iter().any(|rule| rule.enabled && checks_links(rule)) {
+    let effective_rules = draft.target.rules.effective_rules(place.in_root(), markdown(), profile);
+    if !effective_rules.rules.iter().any(|rule| rule.enabled && checks_links(rule)) {
         return Vec::new();
     }
     if removes { vec![LostTarget::File] } else { lost_anchors(before, after) }

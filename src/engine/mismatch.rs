@@ -42,8 +42,8 @@ impl Services {
         let Some(known) = rules.entity_type(kind.name()) else { return Ok(()) };
         let Ok(after) = Buffer::read(text.clone().into_bytes(), Hints::default()) else { return Ok(()) };
         let language = known.language.or_else(|| language_of(path, text.lines().next()));
-        let terms = rules.effective_rules(path, language, Profile::Edit);
-        if terms.rules.iter().any(|rule| rule.enabled && terms.role(rule) == Role::Fix) {
+        let effective_rules = rules.effective_rules(path, language, Profile::Edit);
+        if effective_rules.rules.iter().any(|rule| rule.enabled && effective_rules.role(rule) == Role::Fix) {
             return Ok(());
         }
         let draft = gate::Draft {
@@ -71,14 +71,14 @@ impl Services {
         watch: &Watch,
     ) -> Result<(), Error> {
         for (at, draft) in drafts.iter().enumerate() {
-            let stays = match draft.request.edit {
+            let is_present = match draft.request.edit {
                 // Undo has another entry kind; `Restore` here comes from the import of a folder.
                 Edit::Content(_) | Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => {
                     true
                 }
                 Edit::Remove => false,
             };
-            if stays && !draft.verdict.refuses() && !already_mismatched(call, draft) {
+            if is_present && !draft.verdict.refuses() && !already_mismatched(call, draft) {
                 let result = self.check_type(draft, drafts, watch);
                 result
                     .map_err(|refusal| call.with_edit_index(with_entity_field(refusal, draft.request), at))?;
@@ -120,7 +120,7 @@ impl Services {
         if rules.is_empty() {
             return Ok(());
         }
-        let terms = EffectiveRules {
+        let effective_rules = EffectiveRules {
             rules,
             baseline: Baseline::All,
             total: policy.limits.total,
@@ -135,7 +135,7 @@ impl Services {
             isolation: Isolation::None,
             cache: None,
         };
-        let verdict = gate::judge(draft, &terms, &env, &watch.without_progress());
+        let verdict = gate::judge(draft, &effective_rules, &env, &watch.without_progress());
         if watch.cancelled() {
             return Err(cancelled());
         }
@@ -296,8 +296,8 @@ mod tests {
     fn siblings_and_fixable_findings_are_deferred() {
         let (_dir, plain) = workspace(POLICY);
         assert_eq!(checked(&plain, Some("page"), "# A\n\n[b](b.md)\n"), Ok(()), "a link is looked up later");
-        let (_dir, mending) = workspace(&POLICY.replace(", enabled: false", ""));
-        assert_eq!(checked(&mending, Some("workflow"), "x = 1\n"), Ok(()));
+        let (_dir, with_fixers) = workspace(&POLICY.replace(", enabled: false", ""));
+        assert_eq!(checked(&with_fixers, Some("workflow"), "x = 1\n"), Ok(()));
         assert_eq!(checked(&plain, Some("workflow"), "x = 1\n").unwrap_err().code, Code::EntityMismatch);
     }
 

@@ -61,8 +61,8 @@ impl<'a> Opening<'a> {
     }
 
     /// Sets the source of trust in programs.
-    pub fn with_trust_override(self, promise: TrustOverride) -> Opening<'a> {
-        Opening { trust_override: promise, ..self }
+    pub fn with_trust_override(self, trust_override: TrustOverride) -> Opening<'a> {
+        Opening { trust_override, ..self }
     }
 
     /// Sets the folder for lockgate's state: locks, journals, trust and stored content.

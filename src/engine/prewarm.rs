@@ -28,13 +28,13 @@ impl Services {
         let place = self.store.files.admit_to_read(path)?;
         let rules = self.policies.policy(&self.store.files, &place)?;
         let language = language_of(place.in_root(), None);
-        let terms = rules.effective_rules(place.in_root(), language, Profile::Edit);
-        if !terms.rules.iter().any(|rule| rule.enabled && rule.gate.server().is_some()) {
+        let effective_rules = rules.effective_rules(place.in_root(), language, Profile::Edit);
+        if !effective_rules.rules.iter().any(|rule| rule.enabled && rule.gate.server().is_some()) {
             return Ok(());
         }
         let (root, permission) = (
             self.store.files.root_path(&place)?,
-            self.trust.grant(&self.store.files, &place, &rules, &terms),
+            self.trust.grant(&self.store.files, &place, &rules, &effective_rules),
         );
         let cache = match &permission {
             ExecPermission::Granted(_) => self.trust.cache(&self.store.files, &place),
@@ -47,7 +47,7 @@ impl Services {
             isolation: rules.isolation,
             cache: cache.as_ref().map(|cache| cache.folder()),
         };
-        env.prewarm(&terms, place.in_root(), language);
+        env.prewarm(&effective_rules, place.in_root(), language);
         Ok(())
     }
 }

@@ -131,7 +131,7 @@ impl Report {
             }
         };
         let fixed_outside = match &drafted.fix_plan {
-            Some(mended) if reaches_outside(&planned.plan, mended, before.as_ref(), &drafted.buffer) => {
+            Some(fixed) if reaches_outside(&planned.plan, fixed, before.as_ref(), &drafted.buffer) => {
                 fixers(&verdict)
             }
             Some(_) | None => Vec::new(),
@@ -251,8 +251,8 @@ fn status(decision: Decision, published: bool, differs: bool) -> Status {
 
 /// True if the fixes of gates change lines that the edit itself left alone.
 ///
-/// All bytes outside the splices of `mended` were compared and are the same.
-fn reaches_outside(planned: &Plan, mended: &Plan, before: Option<&Buffer>, draft: &Buffer) -> bool {
+/// All bytes outside the splices of `fixed` were compared and are the same.
+fn reaches_outside(planned: &Plan, fixed: &Plan, before: Option<&Buffer>, draft: &Buffer) -> bool {
     let Some(before) = before else { return false };
     let Ok(requested) = before.apply(planned) else { return true };
     let requested = planned.regions(before, &requested);
@@ -261,7 +261,7 @@ fn reaches_outside(planned: &Plan, mended: &Plan, before: Option<&Buffer>, draft
             requested.start_line <= region.start_line && region.end_line <= requested.end_line
         })
     };
-    !mended.regions(before, draft).iter().all(within)
+    !fixed.regions(before, draft).iter().all(within)
 }
 
 fn fixers(verdict: &Verdict) -> Vec<String> {

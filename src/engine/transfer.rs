@@ -77,11 +77,11 @@ impl EntityDatabase {
     /// export, such as `NO_SPACE`.
     pub fn export(&self, folder: &Path) -> Result<Exported, Error> {
         let apps = self.apps()?;
-        let mut outbox = ExportDir::create(folder)?;
+        let mut export_dir = ExportDir::create(folder)?;
         let mut exported = Exported { entities: 0, apps: apps.len(), failed: Vec::new() };
         let mut ended = None;
         self.each_row(&mut |entity, bytes| {
-            match outbox.write(&entity, &bytes) {
+            match export_dir.write(&entity, &bytes) {
                 Ok(()) => exported.entities += 1,
                 // This entity cannot be a file; others can.
                 Err(why) if matches!(why.code, Code::InvalidInput | Code::FileExists) => {
@@ -96,7 +96,7 @@ impl EntityDatabase {
         })?;
         match ended {
             Some(why) => Err(why),
-            None => outbox.close(&apps).map(|()| exported),
+            None => export_dir.close(&apps).map(|()| exported),
         }
     }
 
@@ -120,24 +120,24 @@ impl Services {
     /// content.
     pub(super) async fn import(
         self: &Arc<Self>,
-        bring: Import,
+        import: Import,
         watch: Watch,
     ) -> Result<Vec<Imported>, Error> {
-        let folder = bring.folder.clone();
+        let folder = import.folder.clone();
         let opened = self.off_reactor(move |_| {
-            let inbox = ImportDir::open(&folder)?;
-            let letters = inbox.items()?;
-            Ok((Arc::new(inbox), letters))
+            let import_dir = ImportDir::open(&folder)?;
+            let items = import_dir.items()?;
+            Ok((Arc::new(import_dir), items))
         });
-        let (inbox, letters) = opened.await?;
-        let mut imported = Vec::with_capacity(letters.len());
-        for ImportItem { name, key: named } in letters {
+        let (import_dir, items) = opened.await?;
+        let mut imported = Vec::with_capacity(items.len());
+        for ImportItem { name, key: named } in items {
             if watch.cancelled() {
                 imported.push(Imported { name, result: Err(cancelled()) });
                 break;
             }
             let done = match named {
-                Ok(named) => self.import_one(&inbox, &name, named, &bring, &watch).await,
+                Ok(named) => self.import_one(&import_dir, &name, named, &import, &watch).await,
                 Err(why) => Err(why),
             };
             imported.push(Imported { name, result: done });
@@ -147,26 +147,26 @@ impl Services {
 
     async fn import_one(
         self: &Arc<Self>,
-        inbox: &Arc<ImportDir>,
+        import_dir: &Arc<ImportDir>,
         name: &str,
         named: NamedKey,
-        bring: &Import,
+        import: &Import,
         watch: &Watch,
     ) -> Result<ImportStatus, Error> {
-        let (inbox, file) = (Arc::clone(inbox), name.to_owned());
+        let (import_dir, file) = (Arc::clone(import_dir), name.to_owned());
         let read = self.off_reactor(move |workspace| {
             let limit = workspace.policy_at_top()?.limits.file;
-            Ok((workspace.entity_of(named), inbox.read(&file, limit)?))
+            Ok((workspace.entity_of(named), import_dir.read(&file, limit)?))
         });
         let (entity, bytes) = read.await?;
         let version = Version::hash(&bytes);
         let mut request = Request {
             target: Target::Entity(entity),
             edit: Edit::Restore(bytes),
-            mode: bring.mode,
+            mode: import.mode,
             expect: Expect::Absent,
             gate_options: GateOptions::default(),
-            author: bring.author.clone(),
+            author: import.author.clone(),
         };
         match self.edit(request.clone(), watch.without_progress()).await {
             Ok(report) => return import_status(&report, ImportStatus::Created),
@@ -178,7 +178,7 @@ impl Services {
         else {
             return Err(Error::new(Code::Internal, "reading a whole text returned another response"));
         };
-        match (existing.text.version() == version, bring.on_conflict) {
+        match (existing.text.version() == version, import.on_conflict) {
             (true, _) => Ok(ImportStatus::Unchanged),
             (false, OnConflict::Keep) => Err(differs()),
             (false, OnConflict::Replace) => {

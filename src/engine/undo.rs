@@ -28,11 +28,11 @@ impl Services {
         watch: Watch,
     ) -> Result<Vec<Report>, Error> {
         let author = revert.author.clone();
-        let turn = self.off_reactor(move |workspace| workspace.prepare(&revert)).await?;
-        if turn.is_done() {
-            return self.off_reactor(move |workspace| workspace.already_done(&turn)).await;
+        let reversal = self.off_reactor(move |workspace| workspace.prepare(&revert)).await?;
+        if reversal.is_done() {
+            return self.off_reactor(move |workspace| workspace.already_done(&reversal)).await;
         }
-        let call = self.off_reactor(move |workspace| workspace.requests(&turn, &author)).await?;
+        let call = self.off_reactor(move |workspace| workspace.requests(&reversal, &author)).await?;
         self.run_batch(call, watch).await.map_err(as_conflict)
     }
 
@@ -72,12 +72,12 @@ impl Services {
     }
 
     /// Builds the requests that revert an edit, the last change first.
-    fn requests(&self, turn: &Reversal, author: &Author) -> Result<Batch, Error> {
-        let id = turn.entry.id;
-        let mut requests = Vec::with_capacity(turn.entry.changes.len());
-        let mut restores = Vec::with_capacity(turn.entry.changes.len());
-        for changed in turn.entry.changes.iter().rev() {
-            let (from, to) = turn.versions(changed);
+    fn requests(&self, reversal: &Reversal, author: &Author) -> Result<Batch, Error> {
+        let id = reversal.entry.id;
+        let mut requests = Vec::with_capacity(reversal.entry.changes.len());
+        let mut restores = Vec::with_capacity(reversal.entry.changes.len());
+        for changed in reversal.entry.changes.iter().rev() {
+            let (from, to) = reversal.versions(changed);
             let edit = match to {
                 Some(to) => Edit::Restore(self.stored_content(id, changed, to)?),
                 None => Edit::Remove,
@@ -98,7 +98,7 @@ impl Services {
                 (Some(_), Some(_)) => RestoredMetadata::default(),
             });
         }
-        let kind = match turn.direction {
+        let kind = match reversal.direction {
             Direction::Undo => EntryKind::Undo(id),
             Direction::Redo => EntryKind::Redo(id),
         };
@@ -114,13 +114,13 @@ impl Services {
     }
 
     /// Builds the reports of an edit that already is in the requested state.
-    fn already_done(&self, turn: &Reversal) -> Result<Vec<Report>, Error> {
+    fn already_done(&self, reversal: &Reversal) -> Result<Vec<Report>, Error> {
         let report = |changed: &FileChange| {
             let target = self.resolve_target(&changed.target())?;
             let current = self.read(&target.place, &target.rules)?;
-            Report::already_applied(&target, turn.entry.id, None, None, current)
+            Report::already_applied(&target, reversal.entry.id, None, None, current)
         };
-        turn.entry.changes.iter().map(report).collect()
+        reversal.entry.changes.iter().map(report).collect()
     }
 
     fn stored_content(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {

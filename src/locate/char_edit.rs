@@ -223,12 +223,12 @@ pub(super) fn is_typo(search: &str, actual: &str, view: &str) -> bool {
 /// occur in the view.
 pub(super) fn is_certain_typo(search: &str, actual: &str, view: &str) -> bool {
     let Some((char_edit, before, word)) = differing_letter(search, actual) else { return false };
-    let of_pen = match char_edit {
+    let is_slip = match char_edit {
         CharEdit::Dropped(_) | CharEdit::Swapped => true,
         CharEdit::Added(letter) => before == Some(letter),
         CharEdit::Replaced => false,
     };
-    of_pen && !is_known(&word, view)
+    is_slip && !is_known(&word, view)
 }
 
 /// Returns true if a text contains a word as a whole.
@@ -257,8 +257,9 @@ fn differing_letter(search: &str, actual: &str) -> Option<(CharEdit, Option<char
         one.iter().rev().zip(other.iter().rev()).take(most).take_while(|(one, other)| one == other).count();
     let before = one.get(head.checked_sub(1)?).copied();
     let after = one.get(one.len() - tail).copied().filter(char::is_ascii_lowercase);
-    let [mine, theirs] = [&one, &other].map(|text| text.get(head..text.len() - tail).unwrap_or_default());
-    let char_edit = match (mine, theirs) {
+    let [search_part, actual_part] =
+        [&one, &other].map(|text| text.get(head..text.len() - tail).unwrap_or_default());
+    let char_edit = match (search_part, actual_part) {
         ([], [letter]) => CharEdit::Dropped(*letter),
         ([letter], []) => CharEdit::Added(*letter),
         ([a, b], [c, d]) if a == d && b == c => CharEdit::Swapped,
@@ -270,7 +271,7 @@ fn differing_letter(search: &str, actual: &str) -> Option<(CharEdit, Option<char
         CharEdit::Swapped => true,
         CharEdit::Replaced => after.is_some(),
     };
-    let plain = mine.iter().chain(theirs).all(char::is_ascii_lowercase);
+    let plain = search_part.iter().chain(actual_part).all(char::is_ascii_lowercase);
     let in_part = before.is_some_and(|letter| letter.is_ascii_alphabetic());
     let long = [&one, &other].iter().all(|text| part(text, head) >= WORD);
     (plain && inside && in_part && long).then(|| (char_edit, before, word(&one, head)))

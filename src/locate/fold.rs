@@ -44,9 +44,9 @@ impl Folded {
         other_raw: &'t str,
     ) -> impl Iterator<Item = (&'t str, &'t str)> {
         self.cuts.iter().zip(self.cuts.iter().skip(1)).filter_map(move |(from, to)| {
-            let mine = raw.get(from.1..to.1)?;
-            let theirs = other_raw.get(other.raw_at(from.0)?..other.raw_at(to.0)?)?;
-            (from.0 < to.0).then_some((mine, theirs))
+            let part = raw.get(from.1..to.1)?;
+            let other_part = other_raw.get(other.raw_at(from.0)?..other.raw_at(to.0)?)?;
+            (from.0 < to.0).then_some((part, other_part))
         })
     }
 }

@@ -81,7 +81,7 @@ impl IndentMap {
     /// Finds the first rule that explains all pairs of an indentation in the quoted block and in the file. A rule
     /// that also maps all `indents`, using only the file's own kind of blanks, is preferred.
     pub(super) fn explaining(pairs: &[(&str, &str)], indents: &[&str]) -> Option<IndentMap> {
-        let mut maps = IndentChange::all().filter_map(|turn| IndentMap::with(turn, pairs));
+        let mut maps = IndentChange::all().filter_map(|change| IndentMap::with(change, pairs));
         if indents.is_empty() {
             return maps.next();
         }
@@ -92,15 +92,15 @@ impl IndentMap {
         maps.iter().find(native).or(maps.first()).cloned()
     }
 
-    fn with(turn: IndentChange, pairs: &[(&str, &str)]) -> Option<IndentMap> {
+    fn with(change: IndentChange, pairs: &[(&str, &str)]) -> Option<IndentMap> {
         let (first, file) = pairs.first()?;
-        let first = turn.apply(first)?;
+        let first = change.apply(first)?;
         let shift = match (file.strip_suffix(first.as_str()), first.strip_suffix(file)) {
             (Some(more), _) => IndentShift::Deeper(more.to_owned()),
             (None, Some(more)) => IndentShift::Flatter(more.to_owned()),
             (None, None) => return None,
         };
-        let map = IndentMap { change: turn, shift };
+        let map = IndentMap { change, shift };
         let explains = |(old, new): &(&str, &str)| map.apply(old).as_deref() == Some(*new);
         pairs.iter().all(explains).then_some(map)
     }

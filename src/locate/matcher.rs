@@ -131,21 +131,22 @@ impl<'a> Matcher<'a> {
             MatchTolerance::Wrapping => None,
             MatchTolerance::Similar { threshold, typos } => Some((threshold, typos)),
         };
-        let neighbours =
+        let nearest_blocks =
             NearestBlocks::new(self, requested.map_or(usual.0, |(threshold, _)| threshold.min(usual.0)));
         if let Some(found) =
-            requested.and_then(|requested| similar::find(self, &neighbours, requested, outline))
+            requested.and_then(|requested| similar::find(self, &nearest_blocks, requested, outline))
         {
             return found;
         }
         // The text that was searched for first is not searched for again.
-        let usual =
-            (requested != Some(usual)).then(|| similar::find(self, &neighbours, usual, outline)).flatten();
+        let usual = (requested != Some(usual))
+            .then(|| similar::find(self, &nearest_blocks, usual, outline))
+            .flatten();
         let proposal = match usual {
             Some(Located::One(found)) => Proposal::from_match(&found, self.range),
             Some(_) | None => None,
         };
-        Located::NotFound { nearest: neighbours.best(), proposal }
+        Located::NotFound { nearest: nearest_blocks.best(), proposal }
     }
 
     /// Finds every match at the strictest level that has any, down to `wrapping`; overlapping matches are rejected.

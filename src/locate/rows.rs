@@ -79,13 +79,13 @@ pub(super) struct FoldedLines<'a> {
 impl<'a> FoldedLines<'a> {
     /// Selects the lines from `first` to `last`.
     pub(super) fn new(text: Lines<'a>, first: usize, last: usize, quotes: Quotes) -> FoldedLines<'a> {
-        let spot = |line: usize| {
+        let entry = |line: usize| {
             let content = text.text(line);
             (!is_blank_line(content))
                 .then(|| Some(NonBlankLine { line: u32::try_from(line).ok()?, key: key(content) }))
         };
         let last = last.min(text.count());
-        let entries = (first..=last).filter_map(spot).flatten().collect();
+        let entries = (first..=last).filter_map(entry).flatten().collect();
         FoldedLines { quotes, text, window: (first, last), entries }
     }
 
@@ -101,7 +101,7 @@ impl<'a> FoldedLines<'a> {
 
     /// Returns the number in the file of the line with this index; 0 beyond the last one.
     pub(super) fn number(&self, index: usize) -> usize {
-        self.entries.get(index).map_or(0, |spot| spot.line as usize)
+        self.entries.get(index).map_or(0, |entry| entry.line as usize)
     }
 
     /// Returns the line with this index, without its line end.
@@ -111,18 +111,18 @@ impl<'a> FoldedLines<'a> {
 
     /// Returns the index of the first line with this number or a higher one.
     pub(super) fn index_of(&self, number: usize) -> usize {
-        self.entries.partition_point(|spot| (spot.line as usize) < number)
+        self.entries.partition_point(|entry| (entry.line as usize) < number)
     }
 
     /// Finds the occurrences of a sequence of keys, by Knuth, Morris and Pratt: in time linear in both.
     pub(super) fn windows<'k>(&'k self, keys: &'k [u32]) -> impl Iterator<Item = usize> + 'k {
         let borders = borders(keys);
         let mut matched = 0;
-        self.entries.iter().enumerate().filter_map(move |(index, spot)| {
-            while matched > 0 && keys.get(matched) != Some(&spot.key) {
+        self.entries.iter().enumerate().filter_map(move |(index, entry)| {
+            while matched > 0 && keys.get(matched) != Some(&entry.key) {
                 matched = borders.get(matched - 1).copied().unwrap_or_default();
             }
-            if keys.get(matched) == Some(&spot.key) {
+            if keys.get(matched) == Some(&entry.key) {
                 matched += 1;
             }
             (matched == keys.len() && matched > 0).then(|| {

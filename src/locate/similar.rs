@@ -82,12 +82,12 @@ fn reach(length: usize, threshold: Score) -> usize {
 /// Finds the only match that is a letter or a line away.
 pub(super) fn find(
     matcher: &mut Matcher<'_>,
-    neighbours: &NearestBlocks,
+    nearest_blocks: &NearestBlocks,
     (threshold, typos): (Score, TypoPolicy),
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Option<Located> {
     let located = by_letter(matcher, threshold)
-        .or_else(|| by_line(matcher, neighbours, (threshold, typos), outline))?;
+        .or_else(|| by_line(matcher, nearest_blocks, (threshold, typos), outline))?;
     Some(match located {
         Located::One(found) if repeats(matcher, &found) => {
             Located::AlreadyApplied { line: found.match_info.line }
@@ -124,12 +124,13 @@ fn by_letter(matcher: &mut Matcher<'_>, threshold: Score) -> Option<Located> {
 
 fn by_line(
     matcher: &Matcher<'_>,
-    neighbours: &NearestBlocks,
+    nearest_blocks: &NearestBlocks,
     (threshold, typos): (Score, TypoPolicy),
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Option<Located> {
-    let similar =
-        neighbours.best.filter(|similar| similar.score >= threshold && neighbours.leads(similar.score))?;
+    let similar = nearest_blocks
+        .best
+        .filter(|similar| similar.score >= threshold && nearest_blocks.leads(similar.score))?;
     let block = Block::new(matcher.search_text.search, matcher.search_text.replace);
     let site = site(matcher, &block, similar.first..=similar.last)?;
     if let Some(apart) = site.differing {
@@ -140,7 +141,7 @@ fn by_line(
         }
     }
     let match_info = MatchInfo {
-        runner_up: neighbours.runner_up,
+        runner_up: nearest_blocks.runner_up,
         ..MatchInfo::only(MatchLevel::Similar, similar.score, similar.first)
     };
     Some(match rebase(&block, &site, matcher.range.text) {

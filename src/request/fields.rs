@@ -206,11 +206,11 @@ fn parse_line_edit(index: usize, edit: LineEditFields) -> Result<LineEdit, Error
 
 fn parse_insertions(inserts: Vec<InsertFields>) -> Result<Vec<Insertion>, Error> {
     check_length("insert_lines", &inserts)?;
-    let raise = |(index, insert): (usize, InsertFields)| {
+    let convert = |(index, insert): (usize, InsertFields)| {
         let at_line = parse_line(insert.at_line, || format!("insert_lines[{index}].at_line"))?;
         Ok(Insertion { at_line, content: insert.content, expect: insert.expect })
     };
-    inserts.into_iter().enumerate().map(raise).collect()
+    inserts.into_iter().enumerate().map(convert).collect()
 }
 
 fn check_length<T>(field: &str, list: &[T]) -> Result<(), Error> {

@@ -69,11 +69,11 @@ impl InstructionFields {
     /// Errors: `INVALID_INPUT` for fields that do not go together, with the field; also for an empty or too
     /// long instruction if code is to be written from it; `RANGE_OUT_OF_BOUNDS` for a line below 1.
     pub fn parse(self) -> Result<ParsedInstruction, Error> {
-        let spot = self.insert_point()?;
+        let insert_point = self.insert_point()?;
         match (self.edit_type(), self.code) {
-            (EditType::Delete, None) => Ok(ParsedInstruction::Complete(spot.edit(String::new()))),
+            (EditType::Delete, None) => Ok(ParsedInstruction::Complete(insert_point.edit(String::new()))),
             (EditType::Delete, Some(code)) if code.is_empty() => {
-                Ok(ParsedInstruction::Complete(spot.edit(code)))
+                Ok(ParsedInstruction::Complete(insert_point.edit(code)))
             }
             (EditType::Delete, Some(_)) => {
                 Err(invalid_field("code_block", "code_block cannot be used when the lines are deleted")
@@ -83,11 +83,11 @@ impl InstructionFields {
                 Err(invalid_field("code_block", "code_block is empty, so there is nothing to insert"))
             }
             (EditType::Insert | EditType::Replace, Some(code)) => {
-                Ok(ParsedInstruction::Complete(spot.edit(code)))
+                Ok(ParsedInstruction::Complete(insert_point.edit(code)))
             }
             (EditType::Insert | EditType::Replace, None) => Ok(ParsedInstruction::NeedsCode(Instruction {
                 text: check_text(self.instruction)?,
-                insert_point: spot,
+                insert_point,
             })),
         }
     }
@@ -179,7 +179,8 @@ mod tests {
 
     #[test]
     fn the_type_follows_from_the_lines() {
-        let known = |spot: InsertPoint| Ok(ParsedInstruction::Complete(spot.edit("x".into())));
+        let known =
+            |insert_point: InsertPoint| Ok(ParsedInstruction::Complete(insert_point.edit("x".into())));
         assert_eq!(parsed(None, NONE, Some("x")), known(InsertPoint::End));
         assert_eq!(parsed(None, (Some(3), None), Some("x")), known(InsertPoint::Lines(3, 3)));
         assert_eq!(parsed(None, (Some(3), Some(5)), Some("x")), known(InsertPoint::Lines(3, 5)));
@@ -196,11 +197,15 @@ mod tests {
 
     #[test]
     fn code_that_is_not_given_is_to_be_written() {
-        let unwritten =
-            |spot| Ok(ParsedInstruction::NeedsCode(Instruction { text: "do it".into(), insert_point: spot }));
-        assert_eq!(parsed(None, NONE, None), unwritten(InsertPoint::End));
-        assert_eq!(parsed(None, (Some(1), None), None), unwritten(InsertPoint::Lines(1, 1)));
-        assert_eq!(parsed(Some(EditType::Insert), (Some(1), None), None), unwritten(InsertPoint::Before(1)));
+        let unwritten_edit = |insert_point| {
+            Ok(ParsedInstruction::NeedsCode(Instruction { text: "do it".into(), insert_point }))
+        };
+        assert_eq!(parsed(None, NONE, None), unwritten_edit(InsertPoint::End));
+        assert_eq!(parsed(None, (Some(1), None), None), unwritten_edit(InsertPoint::Lines(1, 1)));
+        assert_eq!(
+            parsed(Some(EditType::Insert), (Some(1), None), None),
+            unwritten_edit(InsertPoint::Before(1))
+        );
     }
 
     #[test]

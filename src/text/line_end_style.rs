@@ -46,17 +46,17 @@ fn nearest_line_end(buffer: &Buffer, change: &Change) -> LineEnd {
 }
 
 fn with_ends(text: &str, mut line_ends: impl Iterator<Item = LineEnd>) -> String {
-    let mut dressed = String::with_capacity(text.len() + text.len() / 16);
+    let mut converted = String::with_capacity(text.len() + text.len() / 16);
     for line in text.split_inclusive('\n') {
         match line.strip_suffix('\n') {
             Some(open) => {
-                dressed.push_str(open);
-                dressed.push_str(line_ends.next().unwrap_or(LineEnd::Lf).text());
+                converted.push_str(open);
+                converted.push_str(line_ends.next().unwrap_or(LineEnd::Lf).text());
             }
-            None => dressed.push_str(line),
+            None => converted.push_str(line),
         }
     }
-    dressed
+    converted
 }
 
 #[cfg(test)]

@@ -86,11 +86,11 @@ impl PlanEffect<'_> {
 
     /// Maps a byte of the new version to the old one; for a new byte, the end of the replaced range on that side.
     fn origin(&self, byte: usize, side: Side) -> usize {
-        let begun = |(_, new): &&(Range<usize>, Range<usize>)| match side {
+        let reaches = |(_, new): &&(Range<usize>, Range<usize>)| match side {
             Side::Above => new.start <= byte,
             Side::Below => new.start < byte,
         };
-        match (self.spans.iter().take_while(begun).last(), side) {
+        match (self.spans.iter().take_while(reaches).last(), side) {
             (None, _) => byte,
             (Some((old, new)), Side::Above) if byte < new.end => old.start,
             (Some((old, new)), Side::Below) if byte < new.end => old.end,
@@ -147,10 +147,10 @@ impl TouchedLines {
             let before = piece.old.start.saturating_sub(self.lines.end);
             before.max(self.lines.start.saturating_sub(piece.old.end))
         };
-        let met = changes.min_by_key(distance).filter(|piece| distance(piece) == 0);
+        let touching = changes.min_by_key(distance).filter(|piece| distance(piece) == 0);
         RebaseConflict {
             lines: (self.lines.start + 1, self.lines.end),
-            change: met.as_ref().map(Region::from),
+            change: touching.as_ref().map(Region::from),
         }
     }
 }
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn an_edit_of_the_same_lines_meets_the_change() {
         let from = "a\nb\nc\nd\ne\n";
-        for (edited, to, lines, met) in [
+        for (edited, to, lines, expected) in [
             ("a\nB\nc\nd\ne\n", "a\nx\nc\nd\ne\n", (2, 2), [2, 2, 2, 2]),
             ("a\nB\nc\nd\ne\n", "a\nc\nd\ne\n", (2, 2), [2, 2, 2, 1]),
             ("a\nb\nnew\nc\nd\ne\n", "a\nb\nother\nc\nd\ne\n", (3, 2), [3, 2, 3, 3]),
@@ -336,11 +336,15 @@ mod tests {
             ("0\na\nb\nc\nd\ne\n", "1\na\nb\nc\nd\ne\n", (1, 0), [1, 0, 1, 1]),
             ("a\nb\nc\nd\ne\nf\n", "a\nb\nc\nd\ne\ng\n", (6, 5), [6, 5, 6, 6]),
         ] {
-            let met =
-                Region { start_line: met[0], end_line: met[1], new_start_line: met[2], new_end_line: met[3] };
+            let expected = Region {
+                start_line: expected[0],
+                end_line: expected[1],
+                new_start_line: expected[2],
+                new_end_line: expected[3],
+            };
             assert_eq!(
                 rebased(from, edited, to),
-                Err(RebaseConflict { lines, change: Some(met) }),
+                Err(RebaseConflict { lines, change: Some(expected) }),
                 "{edited:?} {to:?}"
             );
         }

@@ -14,26 +14,26 @@ const AROUND: usize = 5;
 /// Plans the edit of the only match of a block.
 ///
 /// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT`.
-pub(super) fn plan(search: &Search, needle: &str, looked: &Window<'_>) -> Result<PlannedEdit, Error> {
+pub(super) fn plan(search: &Search, needle: &str, window: &Window<'_>) -> Result<PlannedEdit, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
     let search_text = search_text(search, &needle, &replace);
-    let located = locate::locate(search_text, looked.line_range(), search.tolerance, &|| looked.outline());
-    into_plan(search, &needle, located, looked)
+    let located = locate::locate(search_text, window.line_range(), search.tolerance, &|| window.outline());
+    into_plan(search, &needle, located, window)
 }
 
 /// Plans the edit of every match of a block.
 ///
 /// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only if matches overlap or are too many to examine; `TOO_LARGE`.
-pub(super) fn plan_every(search: &Search, needle: &str, looked: &Window<'_>) -> Result<PlannedEdit, Error> {
+pub(super) fn plan_every(search: &Search, needle: &str, window: &Window<'_>) -> Result<PlannedEdit, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
     let search_text = search_text(search, &needle, &replace);
-    match locate::locate_every(search_text, looked.line_range()) {
+    match locate::locate_every(search_text, window.line_range()) {
         Ok(found) if found.len() > MATCHES => Err(too_many()),
         Ok(found) => {
-            check_size(&replace, found.len(), looked.context.limits.bytes)?;
-            plan_matches(found, looked)
+            check_size(&replace, found.len(), window.context.limits.bytes)?;
+            plan_matches(found, window)
         }
-        Err(located) => into_plan(search, &needle, located, looked),
+        Err(located) => into_plan(search, &needle, located, window),
     }
 }
 
@@ -49,41 +49,41 @@ fn into_plan(
     search: &Search,
     needle: &str,
     located: Located,
-    looked: &Window<'_>,
+    window: &Window<'_>,
 ) -> Result<PlannedEdit, Error> {
     match located {
-        Located::One(found) => plan_matches(vec![found], looked),
-        Located::Unchanged => Ok(PlannedEdit::new(looked.buffer.plan(Vec::new())?, Vec::new())),
-        Located::Ambiguous { lines, .. } => Err(ambiguous(&lines, looked)),
-        Located::AlreadyApplied { line } => Err(already_applied(line, looked)),
-        Located::Conflict(conflict) => Err(conflict_error(&conflict, looked)),
+        Located::One(found) => plan_matches(vec![found], window),
+        Located::Unchanged => Ok(PlannedEdit::new(window.buffer.plan(Vec::new())?, Vec::new())),
+        Located::Ambiguous { lines, .. } => Err(ambiguous(&lines, window)),
+        Located::AlreadyApplied { line } => Err(already_applied(line, window)),
+        Located::Conflict(conflict) => Err(conflict_error(&conflict, window)),
         Located::NotFound { nearest: similar, proposal } => {
-            Err(missing::block_error(search, needle, looked, similar, proposal))
+            Err(missing::block_error(search, needle, window, similar, proposal))
         }
     }
 }
 
-fn plan_matches(found: Vec<UniqueMatch>, looked: &Window<'_>) -> Result<PlannedEdit, Error> {
+fn plan_matches(found: Vec<UniqueMatch>, window: &Window<'_>) -> Result<PlannedEdit, Error> {
     let places = found
         .iter()
         .take(MAX_MATCH_LINES)
-        .map(|found| evidence_line(looked.buffer, found.match_info.line))
+        .map(|found| evidence_line(window.buffer, found.match_info.line))
         .collect();
     let (count, match_info) = (found.len(), found.first().map(|found| found.match_info));
     let changes = found.into_iter().flat_map(|found| found.changes).collect();
-    let planned = PlannedEdit::new(looked.buffer.plan(changes)?, Vec::new());
+    let planned = PlannedEdit::new(window.buffer.plan(changes)?, Vec::new());
     Ok(PlannedEdit { replacements: Some(count), match_lines: places, match_info, ..planned })
 }
 
-fn ambiguous(lines: &[usize], looked: &Window<'_>) -> Error {
-    let (count, outline) = (lines.len(), looked.outline_if_small());
+fn ambiguous(lines: &[usize], window: &Window<'_>) -> Error {
+    let (count, outline) = (lines.len(), window.outline_if_small());
     let places: Vec<EvidenceLine> = lines
         .iter()
         .take(MAX_MATCH_LINES)
-        .map(|line| looked.evidence_line(*line, outline.as_ref()))
+        .map(|line| window.evidence_line(*line, outline.as_ref()))
         .collect();
     let error =
-        Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", looked.name));
+        Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", window.name));
     let error = match places.iter().find_map(|place| place.symbol.as_ref()) {
         Some(symbol) => error
             .hint(format!("quote more surrounding lines, or name the symbol, as in `within: {symbol:?}`")),
@@ -92,12 +92,12 @@ fn ambiguous(lines: &[usize], looked: &Window<'_>) -> Error {
     error.field("search").places(places).with_place_count(count)
 }
 
-fn already_applied(line: usize, looked: &Window<'_>) -> Error {
+fn already_applied(line: usize, window: &Window<'_>) -> Error {
     let message = format!("the replacement is already at line {line}");
-    Error::new(Code::AlreadyApplied, message).places(vec![evidence_line(looked.buffer, line)])
+    Error::new(Code::AlreadyApplied, message).places(vec![evidence_line(window.buffer, line)])
 }
 
-fn conflict_error(conflict: &Conflict, looked: &Window<'_>) -> Error {
+fn conflict_error(conflict: &Conflict, window: &Window<'_>) -> Error {
     let short = |text: &str| text.trim().chars().take(WIDTH).collect::<String>();
     let message = if conflict.expected.is_empty() {
         format!("{}: line {}", conflict.reason, conflict.line)
@@ -105,10 +105,10 @@ fn conflict_error(conflict: &Conflict, looked: &Window<'_>) -> Error {
         let (line, quoted, actual) = (conflict.line, short(&conflict.expected), short(&conflict.actual));
         format!("{}: the edit expects {quoted:?} at line {line}, the file has {actual:?}", conflict.reason)
     };
-    let last = looked.buffer.lines().count();
+    let last = window.buffer.lines().count();
     Error::new(Code::EditConflict, message)
         .field("search")
-        .places(vec![evidence_line(looked.buffer, conflict.line)])
+        .places(vec![evidence_line(window.buffer, conflict.line)])
         .with_next(NextCall::Read {
             start_line: conflict.line.saturating_sub(AROUND).max(1),
             end_line: (conflict.line + AROUND).min(last),

@@ -20,21 +20,21 @@ const DIFFERENCE_WIDTH: usize = 40;
 const LINES: usize = 40;
 
 /// Returns the error for a pattern without a match.
-pub(super) fn pattern_error(search: &Search, looked: &Window<'_>) -> Error {
-    not_found(search, looked).hint(quotable(needle(search), looked))
+pub(super) fn pattern_error(search: &Search, window: &Window<'_>) -> Error {
+    not_found(search, window).hint(quotable(needle(search), window))
 }
 
 /// Returns the error for a block without a match.
 pub(super) fn block_error(
     search: &Search,
     needle: &str,
-    looked: &Window<'_>,
+    window: &Window<'_>,
     similar: Option<SimilarLines>,
     proposal: Option<Proposal>,
 ) -> Error {
-    let error = not_found(search, looked);
-    let Some(similar) = similar else { return error.hint(quotable(needle, looked)) };
-    let best = best(needle, looked, similar);
+    let error = not_found(search, window);
+    let Some(similar) = similar else { return error.hint(quotable(needle, window)) };
+    let best = best(needle, window, similar);
     let (next, hint) = match proposal {
         Some(Proposal { search, replace }) => {
             (NextCall::Edit { search, replace }, "`next` is the same edit with the file's actual text")
@@ -47,13 +47,13 @@ pub(super) fn block_error(
     error.hint(hint).best(best).with_next(next)
 }
 
-fn not_found(search: &Search, looked: &Window<'_>) -> Error {
+fn not_found(search: &Search, window: &Window<'_>) -> Error {
     let kind = match &search.needle {
         Needle::Literal(_) => "search text",
         Needle::Regex { .. } => "pattern",
     };
     let shown: String = needle(search).chars().take(WIDTH).collect();
-    let message = format!("{kind} not found in {}: {shown:?}", looked.name);
+    let message = format!("{kind} not found in {}: {shown:?}", window.name);
     Error::new(Code::MatchNotFound, message).field("search")
 }
 
@@ -64,15 +64,15 @@ fn needle(search: &Search) -> &str {
     }
 }
 
-fn best(needle: &str, looked: &Window<'_>, similar: SimilarLines) -> Best {
-    let lines = looked.buffer.lines();
+fn best(needle: &str, window: &Window<'_>, similar: SimilarLines) -> Best {
+    let lines = window.buffer.lines();
     let shown = (similar.first..=similar.last).take(LINES);
     Best {
         start_line: similar.first,
         end_line: similar.last,
         score: similar.score,
         lines: shown.map(|line| clipped(lines.text(line))).collect(),
-        first_difference: first_difference(needle, looked, similar),
+        first_difference: first_difference(needle, window, similar),
     }
 }
 
@@ -84,8 +84,8 @@ fn clipped(line: &str) -> String {
 
 /// Returns the first character in which the search lines differ from the nearest ones. Blank lines, and blanks at
 /// both ends of a line, are ignored.
-fn first_difference(needle: &str, looked: &Window<'_>, similar: SimilarLines) -> Option<Difference> {
-    let lines = looked.buffer.lines();
+fn first_difference(needle: &str, window: &Window<'_>, similar: SimilarLines) -> Option<Difference> {
+    let lines = window.buffer.lines();
     let lines_found = (similar.first..=similar.last).map(|line| (line, lines.text(line)));
     let mut lines_found = lines_found.filter(|(_, text)| !text.trim().is_empty());
     let start = |text: &str| text.chars().take(DIFFERENCE_WIDTH).collect::<String>();
@@ -116,8 +116,9 @@ fn first_difference(needle: &str, looked: &Window<'_>, similar: SimilarLines) ->
 
 /// Returns the lines to quote from: around the first one that contains the longest line of the search text, otherwise
 /// the first lines of the text.
-fn quotable(needle: &str, looked: &Window<'_>) -> String {
-    let (view, lines, window) = (looked.buffer.view(), looked.buffer.lines(), looked.bytes());
+fn quotable(needle: &str, search_window: &Window<'_>) -> String {
+    let (view, lines, window) =
+        (search_window.buffer.view(), search_window.buffer.lines(), search_window.bytes());
     if view.is_empty() {
         return "the file is empty".to_owned();
     }

@@ -26,36 +26,36 @@ const MATCHES: usize = 200_000;
 /// file, `BAD_PATTERN`, `REGEX_BUDGET`, `RANGE_OUT_OF_BOUNDS` for a window beyond the text, `TOO_LARGE` for more
 /// matches than one edit replaces, or for new text that certainly exceeds the limits.
 pub fn plan(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
-    let looked = Window::new(search, buffer, context)?;
+    let window = Window::new(search, buffer, context)?;
     match (&search.needle, search.occurrences) {
         (Needle::Regex { pattern, flags }, _) => {
             let pattern = Pattern::compile(pattern, *flags)?;
             let template = ReplacementTemplate::parse(&search.replace, &pattern)?;
             let (count, budget) =
                 (NonZeroUsize::new(most(search)), &mut StepBudget::new(context.limits.steps));
-            let mut changes = pattern.replace(buffer.view(), looked.bytes(), &template, count, budget)?;
+            let mut changes = pattern.replace(buffer.view(), window.bytes(), &template, count, budget)?;
             // The line that begins behind the last line end of a window is not part of the window.
-            let end = looked.bytes().end;
+            let end = window.bytes().end;
             let inside = |change: &Change| change.span.start < end || end == buffer.view().len();
             changes.retain(inside);
             if changes.is_empty() {
-                Err(missing::pattern_error(search, &looked))
+                Err(missing::pattern_error(search, &window))
             } else {
                 replace_every(changes, None, buffer)
             }
         }
         (Needle::Literal(needle), Occurrences::Matches) => {
-            let spans = spans(needle, buffer.view(), looked.bytes(), most(search));
+            let spans = spans(needle, buffer.view(), window.bytes(), most(search));
             if spans.is_empty() {
-                return block::plan(search, needle, &looked);
+                return block::plan(search, needle, &window);
             }
             check_size(&search.replace, spans.len(), context.limits.bytes)?;
             let changes =
                 spans.into_iter().map(|span| Change { span, text: search.replace.clone() }).collect();
             replace_every(changes, Some(MatchLevel::Exact), buffer)
         }
-        (Needle::Literal(needle), Occurrences::Block) => block::plan(search, needle, &looked),
-        (Needle::Literal(needle), Occurrences::EveryBlock) => block::plan_every(search, needle, &looked),
+        (Needle::Literal(needle), Occurrences::Block) => block::plan(search, needle, &window),
+        (Needle::Literal(needle), Occurrences::EveryBlock) => block::plan_every(search, needle, &window),
     }
 }
 

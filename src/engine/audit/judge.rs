@@ -68,7 +68,7 @@ impl Services {
             match read {
                 FileRead::Ready(subject) => subjects.push(*subject),
                 FileRead::Same => audit.unchanged += 1,
-                FileRead::Skipped(passed) => audit.skipped.push(passed),
+                FileRead::Skipped(file) => audit.skipped.push(file),
             }
         }
         let all_counts = survey.revision.is_none();
@@ -126,18 +126,18 @@ impl Services {
     pub(super) fn audit_context<'s>(&self, subject: &'s AuditedFile, all_counts: bool) -> AuditContext<'s> {
         let AuditedFile { place, policy: rules, after, .. } = subject;
         let language = language_of(place.in_root(), after.view().lines().next());
-        let mut terms = rules.effective_rules(place.in_root(), language, Profile::Check);
-        terms.total = TOTAL_TIMEOUT;
+        let mut effective_rules = rules.effective_rules(place.in_root(), language, Profile::Check);
+        effective_rules.total = TOTAL_TIMEOUT;
         if all_counts {
-            terms.baseline = Baseline::All;
+            effective_rules.baseline = Baseline::All;
         }
-        let permission = self.trust.grant(&self.store.files, place, rules, &terms);
+        let permission = self.trust.grant(&self.store.files, place, rules, &effective_rules);
         let cache = match &permission {
             ExecPermission::Granted(_) => self.trust.cache(&self.store.files, place),
             ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
         };
         let root = self.store.files.root_path(place).map(Path::to_owned).unwrap_or_default();
-        AuditContext { language, rules: terms, permission, cache, root }
+        AuditContext { language, rules: effective_rules, permission, cache, root }
     }
 
     /// Reads the files in parallel, each with its text at the revision, in the order of the survey.

@@ -12,7 +12,7 @@ use crate::text::{Buffer, LineMap};
 /// Errors: `INTERNAL`, should a plan be refused.
 pub(super) fn comparable(before: Buffer, after: &Buffer) -> Result<(Buffer, LineMap), Error> {
     let before = match with_encoding_of(&before, after) {
-        Some(dressed) => dressed,
+        Some(converted) => converted,
         None => before,
     };
     let plan = match before.plan_to(after) {
@@ -30,7 +30,7 @@ fn with_encoding_of(before: &Buffer, after: &Buffer) -> Option<Buffer> {
         return None;
     }
     let plan = after.revise(before.view()).ok()?;
-    after.apply(&plan).ok().filter(|dressed| dressed.view() == before.view())
+    after.apply(&plan).ok().filter(|converted| converted.view() == before.view())
 }
 
 #[cfg(test)]

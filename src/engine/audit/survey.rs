@@ -54,13 +54,13 @@ impl Services {
         let mut survey = AuditedFiles { root_index, revision, changed: Vec::new() };
         let names = survey.revision.as_ref().map(Revision::names);
         let candidates: Vec<String> = self.candidates(root, scopes, &survey, audit)?.into_iter().collect();
-        let looked = parallel(&candidates, self.threads, |path| {
+        let comparisons = parallel(&candidates, self.threads, |path| {
             if watch.cancelled() { Err(cancelled()) } else { self.compare(root, path, root_index, names) }
         });
-        for looked in looked {
-            match looked? {
+        for comparison in comparisons {
+            match comparison? {
                 FileComparison::Unchanged => audit.unchanged += 1,
-                FileComparison::Skipped(passed) => audit.skipped.push(passed),
+                FileComparison::Skipped(skipped_file) => audit.skipped.push(skipped_file),
                 FileComparison::Changed(changed) => survey.changed.push(changed),
             }
         }
@@ -113,12 +113,12 @@ impl Services {
                 PathKind::Folder => {
                     let listing = self.store.files.list(root, &scope.path)?;
                     files.extend(listing.files);
-                    let passed = listing.skipped.into_iter().map(|(path, why)| SkippedFile {
+                    let skipped_files = listing.skipped.into_iter().map(|(path, why)| SkippedFile {
                         root_index,
                         path,
                         reason: why,
                     });
-                    audit.skipped.extend(passed);
+                    audit.skipped.extend(skipped_files);
                     // Tracked files count even if an ignore file names them.
                     let existing = was.iter().filter(|path| self.store.files.has_file(root, path));
                     files.extend(existing.cloned());

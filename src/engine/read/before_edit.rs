@@ -40,10 +40,10 @@ mod tests {
     use crate::engine::Workspace;
     use crate::request::{Author, Expect, GateOptions, InsertPoint, Mode, Target};
 
-    fn request(path: &str, spot: InsertPoint, expect: Expect) -> Request {
+    fn request(path: &str, insert_point: InsertPoint, expect: Expect) -> Request {
         Request {
             target: Target::File(path.to_owned()),
-            edit: spot.edit("\n".to_owned()),
+            edit: insert_point.edit("\n".to_owned()),
             mode: Mode::Strict,
             expect,
             gate_options: GateOptions::default(),
@@ -61,7 +61,7 @@ mod tests {
             std::fs::write(root.path().join(name), text).unwrap();
         }
         let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
-        for (path, spot, expect, code) in [
+        for (path, insert_point, expect, code) in [
             ("none", InsertPoint::End, Expect::Anything, Code::FileNotFound),
             (".env", InsertPoint::End, Expect::Anything, Code::Protected),
             ("kept.txt", InsertPoint::End, Expect::Anything, Code::Protected),
@@ -70,8 +70,8 @@ mod tests {
             ("a.txt", InsertPoint::Lines(2, 3), Expect::Anything, Code::RangeOutOfBounds),
             ("a.txt", InsertPoint::End, Expect::Version("000000000000".into()), Code::EditConflict),
         ] {
-            let refused = workspace.read_before_edit(request(path, spot, expect)).await.unwrap_err();
-            assert_eq!(refused.code, code, "{path} {spot:?}: {refused}");
+            let refused = workspace.read_before_edit(request(path, insert_point, expect)).await.unwrap_err();
+            assert_eq!(refused.code, code, "{path} {insert_point:?}: {refused}");
         }
         let reading = workspace
             .read_before_edit(request("a.txt", InsertPoint::Lines(1, 2), Expect::Anything))

@@ -69,9 +69,9 @@ impl<'p> MatchPage<'p> {
         });
         if end == SearchEnd::Slow {
             self.matches.truncated = true;
-            let passed = Skipped { slow: 1, ..Skipped::default() };
+            let skipped = Skipped { slow: 1, ..Skipped::default() };
             let noun = entity.map_or(EntityKind::FILE, |entity| entity.kind.name());
-            self.matches.notes.extend(skipped_notes(&passed, 0, noun));
+            self.matches.notes.extend(skipped_notes(&skipped, 0, noun));
         }
         for lines in first {
             let found = self.found(path, entity, text, lines);

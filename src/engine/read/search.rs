@@ -102,21 +102,21 @@ impl Services {
         let selected = rows.select(among, page.request.path.as_deref())?;
         let bounds = self.bounds(page.request.max_matches, page.clock);
         let mut unreadable = 0;
-        let mut passed =
+        let mut skipped =
             rows.each(&selected, page.pattern, bounds, &mut |RowText { location: place, bytes }| {
                 match Buffer::read(bytes, Hints::default()) {
                     Ok(text) => page.matches.total += page.show(place.path(), Some(place.entity()), &text),
                     Err(_) => unreadable += 1,
                 }
             })?;
-        passed.unreadable = unreadable;
+        skipped.unreadable = unreadable;
         let kind = among.kind.name();
         let is_over = page.clock.is_stopped();
         if page.matches.total == 0 && selected.is_narrowed() && !is_over && !rows.is_any(&selected)? {
             page.matches.notes.push(format!("no {kind} was searched: the glob matches none"));
         }
-        page.matches.truncated |= passed.any();
-        page.matches.notes.extend(skipped_notes(&passed, bounds.largest, kind));
+        page.matches.truncated |= skipped.any();
+        page.matches.notes.extend(skipped_notes(&skipped, bounds.largest, kind));
         Ok(())
     }
 
@@ -159,8 +159,8 @@ impl Services {
 }
 
 /// Describes the files that were skipped.
-pub(super) fn skipped_notes(passed: &Skipped, largest: u64, noun: &str) -> Vec<String> {
-    let Skipped { large, unreadable, unnamed, slow } = *passed;
+pub(super) fn skipped_notes(skipped: &Skipped, largest: u64, noun: &str) -> Vec<String> {
+    let Skipped { large, unreadable, unnamed, slow } = *skipped;
     let files = |count: usize| match count {
         1 => format!("1 {noun} is"),
         count => format!("{count} {noun}s are"),

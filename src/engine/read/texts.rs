@@ -52,32 +52,32 @@ impl TextCache {
     }
 
     fn get(&self, key: &TextKey) -> Option<Arc<Buffer>> {
-        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        shelf.texts.get(key).map(|shelved| Arc::clone(&shelved.text))
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.texts.get(key).map(|cached| Arc::clone(&cached.text))
     }
 
     fn put(&self, key: TextKey, text: &Arc<Buffer>) {
-        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if weight(text) > shelf.max_bytes {
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if weight(text) > cache.max_bytes {
             return;
         }
-        let shelved = CachedText { text: Arc::clone(text), journal_checked: None };
-        let before = shelf.texts.put(key, shelved);
-        shelf.bytes += weight(text);
-        shelf.bytes -= before.map_or(0, |before| weight(&before.text));
-        while shelf.bytes > shelf.max_bytes {
-            let Some((_, oldest)) = shelf.texts.pop_lru() else { return };
-            shelf.bytes -= weight(&oldest.text);
+        let cached = CachedText { text: Arc::clone(text), journal_checked: None };
+        let before = cache.texts.put(key, cached);
+        cache.bytes += weight(text);
+        cache.bytes -= before.map_or(0, |before| weight(&before.text));
+        while cache.bytes > cache.max_bytes {
+            let Some((_, oldest)) = cache.texts.pop_lru() else { return };
+            cache.bytes -= weight(&oldest.text);
         }
     }
 
     /// True if a text is due to be given to the journal; the check itself restarts the interval.
     fn is_to_be_journalled(&self, key: Option<&TextKey>) -> bool {
-        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(shelved) = key.and_then(|key| shelf.texts.get_mut(key)) else { return true };
-        let is_due = shelved.journal_checked.is_none_or(|when| when.elapsed() >= JOURNAL_RECHECK);
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(cached) = key.and_then(|key| cache.texts.get_mut(key)) else { return true };
+        let is_due = cached.journal_checked.is_none_or(|when| when.elapsed() >= JOURNAL_RECHECK);
         if is_due {
-            shelved.journal_checked = Some(Instant::now());
+            cached.journal_checked = Some(Instant::now());
         }
         is_due
     }
@@ -228,8 +228,8 @@ mod tests {
             let fingerprint = fixture.services.store.files.fingerprint(&place).unwrap();
             let text = Arc::new(Buffer::read(vec![b'x'; 400], Hints::default()).unwrap());
             texts.put((fingerprint, Hints::default()), &text);
-            let shelf = texts.0.lock().unwrap();
-            assert!(shelf.bytes <= 3000 && shelf.texts.len() <= 2, "{}", shelf.bytes);
+            let cache = texts.0.lock().unwrap();
+            assert!(cache.bytes <= 3000 && cache.texts.len() <= 2, "{}", cache.bytes);
         }
         let large = Arc::new(Buffer::read(vec![b'x'; 4000], Hints::default()).unwrap());
         let place = fixture.services.store.files.admit_to_read("a").unwrap();

@@ -154,9 +154,9 @@ impl Trust {
         policy: &Policy,
     ) -> Result<Commands, Error> {
         let (root, files) = (files.root_path(place)?.to_owned(), files.policy_files(place)?);
-        let ruled = root.join(files.first().map_or("", |file| file.folder.as_str()));
+        let folder = root.join(files.first().map_or("", |file| file.folder.as_str()));
         let folders: Vec<PathBuf> =
-            ruled.ancestors().take_while(|above| above.starts_with(&root)).map(Path::to_owned).collect();
+            folder.ancestors().take_while(|above| above.starts_with(&root)).map(Path::to_owned).collect();
         let search = SearchPath { folders: &folders, roots: &self.roots, path: &self.path };
         let programs = ResolvedPrograms::find(policy.commands(), &search);
         Ok(Commands { root, files, version: policy.version, programs })

@@ -64,23 +64,23 @@ pub(super) fn required_error(run: &GateRun) -> Option<String> {
 
 /// Returns the reason why a gate has no result.
 fn failure(run: &GateRun) -> Option<String> {
-    let because = |what: &str| match &run.why {
+    let describe = |what: &str| match &run.why {
         Some(why) => format!("{what} ({why})"),
         None => what.to_owned(),
     };
     match run.outcome {
-        Outcome::Skipped if run.withheld => Some(because("did not run")),
+        Outcome::Skipped if run.withheld => Some(describe("did not run")),
         Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped => None,
         Outcome::Unavailable if run.why.as_deref().is_some_and(|why| why.starts_with("a template")) => {
-            Some(because("could not run"))
+            Some(describe("could not run"))
         }
-        Outcome::Unavailable => Some(because("is not available here")),
+        Outcome::Unavailable => Some(describe("is not available here")),
         Outcome::TimedOut => Some(match run.why.as_deref() {
             Some(why) if why.starts_with("timed out") => why.to_owned(),
             None => "timed out".to_owned(),
             Some(why) => format!("gave no answer ({why})"),
         }),
-        Outcome::Broken => Some(because("is broken")),
+        Outcome::Broken => Some(describe("is broken")),
     }
 }
 
@@ -107,20 +107,21 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
         notes.push(format!("not checked by {}: {why}; {remedy}", names(&withheld)));
     }
     let unavailable = runs().filter(|run| run.outcome == Outcome::Unavailable);
-    let says = |run: &GateRun, start: &str| run.why.as_deref().is_some_and(|why| why.starts_with(start));
+    let has_reason =
+        |run: &GateRun, start: &str| run.why.as_deref().is_some_and(|why| why.starts_with(start));
     let (templates, programs): (Vec<&GateRun>, Vec<&GateRun>) =
-        unavailable.partition(|run| says(run, "a template"));
+        unavailable.partition(|run| has_reason(run, "a template"));
     if let Some(why) = templates.first().and_then(|run| run.why.as_deref()) {
         notes.push(format!("not checked by {}: {why}", names(&templates)));
     }
     let (disabled, absent): (Vec<&GateRun>, Vec<&GateRun>) =
-        programs.into_iter().partition(|run| says(run, "the policy requires "));
+        programs.into_iter().partition(|run| has_reason(run, "the policy requires "));
     if let Some(why) = disabled.first().and_then(|run| run.why.as_deref()) {
         notes.push(format!("not checked by {}: {why}", names(&disabled)));
     }
     if !absent.is_empty() {
-        let word = if absent.len() == 1 { "its program is" } else { "their programs are" };
-        notes.push(format!("not checked by {}: {word} not available here", names(&absent)));
+        let phrase = if absent.len() == 1 { "its program is" } else { "their programs are" };
+        notes.push(format!("not checked by {}: {phrase} not available here", names(&absent)));
     }
     notes
 }

@@ -169,7 +169,7 @@ fn non_empty(text: &str) -> Option<Value> {
 /// Renders an edit as one line.
 fn line(entry: &Entry) -> String {
     let files = entry.changes.iter().take(MAX_LISTED_FILES).map(|change| {
-        let word = match (change.before, change.after) {
+        let verb = match (change.before, change.after) {
             (None, _) => "created ",
             (_, None) => "removed ",
             (Some(_), Some(_)) => "",
@@ -177,7 +177,7 @@ fn line(entry: &Entry) -> String {
         let lost = if change.kept { "" } else { ", cannot be undone" };
         let key = change.entity.as_ref();
         format!(
-            "{word}{} (+{} -{}{lost})",
+            "{verb}{} (+{} -{}{lost})",
             display_name(&path(&change.path), key),
             change.added,
             change.removed

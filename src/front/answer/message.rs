@@ -75,12 +75,12 @@ pub(super) fn of_report(
         },
         Status::Refused => {
             let first = errors.first().map(String::as_str).unwrap_or_default();
-            let does = if blocking.iter().all(|finding| finding.fresh) { "adds" } else { "leaves" };
+            let verb = if blocking.iter().all(|finding| finding.fresh) { "adds" } else { "leaves" };
             match blocking.len() {
                 0 => format!("{NOTHING_WRITTEN}the edit of {path} could not be checked: {first}"),
-                1 => format!("{NOTHING_WRITTEN}the edit of {path} {does} a finding that blocks: {first}"),
+                1 => format!("{NOTHING_WRITTEN}the edit of {path} {verb} a finding that blocks: {first}"),
                 count => format!(
-                    "{NOTHING_WRITTEN}the edit of {path} {does} {count} findings that block; the first: {first}"
+                    "{NOTHING_WRITTEN}the edit of {path} {verb} {count} findings that block; the first: {first}"
                 ),
             }
         }
@@ -102,13 +102,13 @@ pub(super) fn short_message(whole: &str) -> &str {
 
 /// Returns a short description of the change to a file.
 pub(super) fn change_summary(report: &Report, diff: &Diff<'_>) -> String {
-    let word = match (report.created, report.removed) {
+    let verb = match (report.created, report.removed) {
         (true, _) => "created ",
         (_, true) => "removed ",
         (false, false) => "",
     };
     format!(
-        "{word}{} (+{} -{})",
+        "{verb}{} (+{} -{})",
         display_name(&report.path, report.entity.as_ref()),
         diff.added(),
         diff.removed()

@@ -112,9 +112,9 @@ impl ToolProfile {
     }
 
     /// Replaces the field names in a sentence with the tool's names.
-    pub(super) fn rename_fields(&self, sentence: &str) -> String {
+    pub(super) fn rename_fields(&self, text: &str) -> String {
         let fields = self.format.map_or(&[][..], |format| format.fields);
-        fields.iter().fold(sentence.to_owned(), |sentence, (plain, own)| sentence.replace(plain, own))
+        fields.iter().fold(text.to_owned(), |text, (plain, own)| text.replace(plain, own))
     }
 
     /// Converts the JSON form into the tool's format.

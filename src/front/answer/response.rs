@@ -274,8 +274,8 @@ fn shown_findings(findings: &[Finding]) -> ShownEntries<&Finding> {
 
 /// Returns `created` if the tool reports it always, or if the edit created the file.
 fn created(report: &Report, options: &ResponseOptions) -> Option<bool> {
-    let says = report.status.is_success() && options.profile.has_extra_field(ExtraField::Created);
-    (says || report.created).then_some(report.created)
+    let is_reported = report.status.is_success() && options.profile.has_extra_field(ExtraField::Created);
+    (is_reported || report.created).then_some(report.created)
 }
 
 /// Returns the number of removed or inserted lines, whichever is larger.

@@ -130,9 +130,9 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
             text += &labelled(WARNING, "in use", message);
         }
         if text.is_empty() {
-            let whose = root
+            let suffix = root
                 .map_or_else(String::new, |root| format!(" for {}", visible(&root.display().to_string())));
-            text = labelled(DONE, "removed", format!("nothing: gates have no caches{whose}"));
+            text = labelled(DONE, "removed", format!("nothing: gates have no caches{suffix}"));
         }
         paint::print(&text)?;
     }

@@ -20,11 +20,11 @@ impl Roots {
     /// Opens the workspace of these roots; without any, of the project around the current folder.
     ///
     /// Errors: `IO_FAILED` when the current folder does not exist, and those of [`Workspace::open`].
-    pub(super) fn open(&self, promise: TrustOverride) -> Result<Arc<Workspace>, Error> {
+    pub(super) fn open(&self, trust_override: TrustOverride) -> Result<Arc<Workspace>, Error> {
         // This process starts only gate programs.
         adopt_orphans();
         let CommandRoots { roots, base } = self.resolve()?;
-        Workspace::at(&roots).with_base(base).with_trust_override(promise).open()
+        Workspace::at(&roots).with_base(base).with_trust_override(trust_override).open()
     }
 
     /// Returns the named roots, or else the project around the current folder.

@@ -63,11 +63,11 @@ impl CommandWorkspace {
     /// Opens the workspace.
     ///
     /// Errors: those of the roots and of [`EntityArgs::apply`].
-    pub(super) fn open(&self, promise: TrustOverride) -> Result<Arc<Workspace>, Error> {
+    pub(super) fn open(&self, trust_override: TrustOverride) -> Result<Arc<Workspace>, Error> {
         // This process starts only gate programs.
         adopt_orphans();
         let CommandRoots { roots, base } = self.roots.resolve()?;
-        self.stored.apply(Workspace::at(&roots).with_base(base).with_trust_override(promise))?.open()
+        self.stored.apply(Workspace::at(&roots).with_base(base).with_trust_override(trust_override))?.open()
     }
 
     /// Returns the default toolsets; those for entities are included if a database or organisation is given.
@@ -136,12 +136,12 @@ pub(super) fn has_password(url: &str) -> bool {
     let (authority, _) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
     let query = url.split_once('?').map_or("", |(_, query)| query);
-    let says = |pair: &str| {
+    let is_password = |pair: &str| {
         let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
         // A percent-encoded name may be any name.
         name.contains("pass") || name.contains('%')
     };
-    user.contains(':') || query.split(['&', '#']).any(says)
+    user.contains(':') || query.split(['&', '#']).any(is_password)
 }
 
 #[cfg(test)]

@@ -52,8 +52,8 @@ pub(super) async fn parse_kind(body: &Bytes) -> Result<BodyKind, HttpRejection> 
     spawn_blocking(move || kind(parse_message(&body))).await.map_err(lost)?
 }
 
-fn kind(heard: ParsedMessage) -> Result<BodyKind, HttpRejection> {
-    match heard {
+fn kind(parsed: ParsedMessage) -> Result<BodyKind, HttpRejection> {
+    match parsed {
         ParsedMessage::Message(message) => {
             Ok(if is_initialize(&message) { BodyKind::Initialize } else { BodyKind::Message })
         }

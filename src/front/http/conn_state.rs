@@ -98,23 +98,23 @@ impl ConnState {
         let tick = self.limits.headers_timeout.min(self.limits.read_timeout).div_f32(4.0).max(LEAST_TICK);
         loop {
             let now = Instant::now();
-            let due = self.due();
-            if due.is_some_and(|due| due <= now) {
+            let deadline = self.due();
+            if deadline.is_some_and(|deadline| deadline <= now) {
                 return;
             }
-            sleep_until(due.map_or(now + tick, |due| due.min(now + tick))).await;
+            sleep_until(deadline.map_or(now + tick, |deadline| deadline.min(now + tick))).await;
         }
     }
 
     fn due(&self) -> Option<Instant> {
-        let ConnActivity { phase, blocked_since: stuck, .. } = *self.state();
-        let stuck = stuck.map(|since| since + self.limits.read_timeout);
+        let ConnActivity { phase, blocked_since: blocked, .. } = *self.state();
+        let blocked = blocked.map(|since| since + self.limits.read_timeout);
         let phase = match phase {
             ConnPhase::Idle(since) => Some(since + self.limits.idle),
             ConnPhase::Head(since) => Some(since + self.limits.headers_timeout),
             ConnPhase::Busy => None,
         };
-        stuck.into_iter().chain(phase).min()
+        blocked.into_iter().chain(phase).min()
     }
 
     fn state(&self) -> MutexGuard<'_, ConnActivity> {
@@ -174,8 +174,8 @@ mod tests {
         let short = Duration::from_millis(50);
         let bounds = ServerLimits { headers_timeout: short, read_timeout: short, ..ServerLimits::default() };
         let state = Arc::new(ConnState::new(bounds));
-        let watched = Arc::clone(&state);
-        let watch = tokio::spawn(async move { watched.overdue().await });
+        let other = Arc::clone(&state);
+        let watch = tokio::spawn(async move { other.overdue().await });
         tokio::time::sleep(short * 3).await;
         assert!(!watch.is_finished(), "it was idle");
         state.received();

@@ -80,9 +80,9 @@ impl ToolFilter {
             .with_max_request_body_bytes(common.limits.body)
             .with_json_response(true)
             .with_cancellation_token(common.ended.clone());
-        let ours = server.clone();
+        let template = server.clone();
         ToolFilter {
-            service: StreamableHttpService::new(move || Ok(ours.clone()), Arc::clone(&sessions), config),
+            service: StreamableHttpService::new(move || Ok(template.clone()), Arc::clone(&sessions), config),
             server,
             sessions,
             most_sessions: common.limits.sessions,

@@ -129,8 +129,8 @@ async fn with_code(
     inquiry: &Inquiry,
     call_context: &CallContext,
 ) -> AskOutcome<(ToolRequest, Option<ModelCode>)> {
-    let unwritten = match request {
-        ToolRequest::Unwritten(unwritten) => *unwritten,
+    let unwritten_edit = match request {
+        ToolRequest::Unwritten(unwritten_edit) => *unwritten_edit,
         request @ (ToolRequest::Edit(_)
         | ToolRequest::Batch(_)
         | ToolRequest::Revert(_)
@@ -141,24 +141,24 @@ async fn with_code(
     };
     let written = match written {
         Some(written) => written,
-        None => match write_code(&unwritten, inquiry, call_context).await {
+        None => match write_code(&unwritten_edit, inquiry, call_context).await {
             AskOutcome::Answered(written) => written,
             AskOutcome::InputRequired(later) => return AskOutcome::InputRequired(later),
             AskOutcome::Failed(refusal) => return AskOutcome::Failed(refusal),
         },
     };
-    let request = unwritten.written(written.code.clone(), written.version.clone());
+    let request = unwritten_edit.written(written.code.clone(), written.version.clone());
     AskOutcome::Answered((ToolRequest::Edit(Box::new(request)), Some(written)))
 }
 
 /// Asks the client's model for code, if the edit is possible at all.
 async fn write_code(
-    unwritten: &UnwrittenEdit,
+    unwritten_edit: &UnwrittenEdit,
     inquiry: &Inquiry,
     call_context: &CallContext,
 ) -> AskOutcome<ModelCode> {
-    let prompt = match call_context.workspace.read_before_edit(unwritten.request.clone()).await {
-        Ok(reading) => Prompt::new(&unwritten.instruction, &reading),
+    let prompt = match call_context.workspace.read_before_edit(unwritten_edit.request.clone()).await {
+        Ok(reading) => Prompt::new(&unwritten_edit.instruction, &reading),
         Err(refusal) => Err(refusal),
     };
     match prompt {

@@ -63,8 +63,8 @@ pub(super) async fn execute(
 ) -> ToolOutcome {
     match call {
         ToolRequest::Edit(call) => edit(*call, options, call_context, context).await,
-        ToolRequest::Unwritten(unwritten) => {
-            let options = merge_options(options, unwritten.options);
+        ToolRequest::Unwritten(unwritten_edit) => {
+            let options = merge_options(options, unwritten_edit.options);
             let refusal = Error::new(Code::CodeBlockRequired, "there is no code_block");
             ToolOutcome {
                 options,

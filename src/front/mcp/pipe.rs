@@ -152,8 +152,8 @@ mod tests {
     }
 
     fn stoppable(stop: &CancellationToken) -> (DuplexStream, Pipe) {
-        let (ours, theirs) = duplex(1 << 16);
-        (ours, Pipe::new(theirs, sink(), stop.clone()))
+        let (client, server) = duplex(1 << 16);
+        (client, Pipe::new(server, sink(), stop.clone()))
     }
 
     fn ping(id: i64) -> String {

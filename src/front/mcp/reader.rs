@@ -61,7 +61,7 @@ impl MessageReader {
     pub(super) async fn run(self, input: impl AsyncRead + Send + Unpin) {
         let mut frames = InputLines::new(input, MAX_MESSAGE_BYTES);
         loop {
-            let passed = match frames.next().await {
+            let outcome = match frames.next().await {
                 Ok(Some(InputLine::Line(line, id))) if line.len() < LARGE_MESSAGE_BYTES => {
                     self.pass(parse(&line, id)).await
                 }
@@ -73,15 +73,15 @@ impl MessageReader {
                     return;
                 }
             };
-            if passed.is_none() {
+            if outcome.is_none() {
                 return;
             }
         }
     }
 
     /// Passes a message on, or answers it; `None` if the server loop has ended.
-    async fn pass(&self, heard: ParsedMessage) -> Option<()> {
-        match heard {
+    async fn pass(&self, parsed: ParsedMessage) -> Option<()> {
+        match parsed {
             ParsedMessage::Message(message) => {
                 if !matches!(*message, JsonRpcMessage::Request(_)) {
                     // A cancellation must not overtake its request.
@@ -101,18 +101,18 @@ impl MessageReader {
         let alone = Arc::clone(&self.large).acquire_owned().await.ok()?;
         let reader = self.clone();
         tokio::spawn(async move {
-            let heard = tokio::task::spawn_blocking(move || parse(&line, id)).await;
-            let passed = match heard {
+            let parsed = tokio::task::spawn_blocking(move || parse(&line, id)).await;
+            let outcome = match parsed {
                 Ok(ParsedMessage::Message(message)) => reader.sender.send(*message).await.ok(),
-                Ok(heard @ (ParsedMessage::Invalid(..) | ParsedMessage::UnknownNotification)) => {
-                    reader.pass(heard).await
+                Ok(parsed @ (ParsedMessage::Invalid(..) | ParsedMessage::UnknownNotification)) => {
+                    reader.pass(parsed).await
                 }
                 Err(error) => {
                     tracing::error!(%error, "a message could not be parsed");
                     None
                 }
             };
-            drop((alone, passed));
+            drop((alone, outcome));
         });
         Some(())
     }

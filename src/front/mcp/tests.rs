@@ -32,10 +32,10 @@ impl Client {
             ServerOptions::default(),
             CancellationToken::new(),
         );
-        let (ours, theirs) = duplex(1 << 16);
-        let (input, output) = split(theirs);
+        let (client_end, server_end) = duplex(1 << 16);
+        let (input, output) = split(server_end);
         let served = tokio::spawn(serve_on(server, Pipe::new(input, output, CancellationToken::new())));
-        let (output, input) = split(ours);
+        let (output, input) = split(client_end);
         Client { input, output: BufReader::new(output), served, root }
     }
 

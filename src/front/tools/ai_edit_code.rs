@@ -170,9 +170,9 @@ fn convert(mut fields: JsonObject) -> JsonObject {
         ("outcome", outcome),
     ];
     let first = first.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)));
-    let mut dressed: Map<String, Value> = first.collect();
-    dressed.extend(fields);
-    dressed
+    let mut converted: Map<String, Value> = first.collect();
+    converted.extend(fields);
+    converted
 }
 
 #[cfg(test)]
@@ -193,13 +193,14 @@ mod tests {
         let edit = edit.unwrap().into_edit().request;
         assert_eq!((&edit.edit, edit.target.display_path()), (&InsertPoint::End.edit("y".into()), "a"));
         assert_eq!(edit.expect, Expect::Version("0123456789ab".into()));
-        let unwritten = parse_args(json!({"target_file": "a", "edit_instruction": "x", "start_line": 2}));
-        let ToolRequest::Unwritten(unwritten) = unwritten.unwrap() else { panic!() };
+        let unwritten_edit =
+            parse_args(json!({"target_file": "a", "edit_instruction": "x", "start_line": 2}));
+        let ToolRequest::Unwritten(unwritten_edit) = unwritten_edit.unwrap() else { panic!() };
         assert_eq!(
-            (unwritten.instruction.text.as_str(), unwritten.instruction.insert_point),
+            (unwritten_edit.instruction.text.as_str(), unwritten_edit.instruction.insert_point),
             ("x", InsertPoint::Lines(2, 2))
         );
-        assert!(matches!(unwritten.request.edit, Edit::Lines(_)));
+        assert!(matches!(unwritten_edit.request.edit, Edit::Lines(_)));
     }
 
     #[test]

@@ -112,15 +112,9 @@ fn parse(mut arguments: JsonObject) -> Result<ToolRequest, Error> {
     let expect = input.expected_version.clone().map_or(Expect::Anything, Expect::Version);
     let mode = input.mode.map(WireMode::into_mode).unwrap_or_default();
     let target = Target::File(input.file_path.clone());
-    let scrutiny = GateOptions { validate: input.validate_command.clone(), step: true };
-    let request = Request {
-        target,
-        edit: input.edit()?,
-        mode,
-        expect,
-        gate_options: scrutiny,
-        author: Author::default(),
-    };
+    let gate_options = GateOptions { validate: input.validate_command.clone(), step: true };
+    let request =
+        Request { target, edit: input.edit()?, mode, expect, gate_options, author: Author::default() };
     Ok(ToolRequest::Edit(Box::new(EditCall {
         request,
         options: ResponseOptions { profile, ..ResponseOptions::default() },

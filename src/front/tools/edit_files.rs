@@ -25,7 +25,7 @@ pub const TOOL: Tool = Tool {
     repeat_effect: RepeatEffect::Changes,
     profile: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
-    parse: |arguments| parse(arguments).map(|asked| ToolRequest::Batch(Box::new(asked))),
+    parse: |arguments| parse(arguments).map(|call| ToolRequest::Batch(Box::new(call))),
 };
 
 /// Maximum number of edits in one call.
@@ -92,11 +92,12 @@ pub fn parse(arguments: JsonObject) -> Result<BatchCall, Error> {
         ..ResponseOptions::default()
     };
     let mode = input.mode.map(WireMode::into_mode).unwrap_or_default();
-    let raise = |(at, FileEditArgs(entry)): (usize, FileEditArgs)| {
+    let convert = |(at, FileEditArgs(entry)): (usize, FileEditArgs)| {
         let one = safe_edit_file::parse(entry).map_err(|refusal| in_entry(at, refusal))?;
         Ok(Request { mode, ..one.request })
     };
-    let requests: Vec<Request> = input.edits.into_iter().enumerate().map(raise).collect::<Result<_, _>>()?;
+    let requests: Vec<Request> =
+        input.edits.into_iter().enumerate().map(convert).collect::<Result<_, _>>()?;
     Ok(BatchCall { paths: requests.iter().map(path).collect(), requests, options })
 }
 

@@ -122,7 +122,7 @@ impl ToolRequest {
     pub fn target(&self) -> Option<&Target> {
         match self {
             ToolRequest::Edit(call) => Some(&call.request.target),
-            ToolRequest::Unwritten(unwritten) => Some(&unwritten.request.target),
+            ToolRequest::Unwritten(unwritten_edit) => Some(&unwritten_edit.request.target),
             ToolRequest::Read(ReadRequest::Lines(lines)) => Some(&lines.target),
             ToolRequest::Read(ReadRequest::Whole(target)) => Some(target),
             ToolRequest::Revert(UndoRequest { target: of, .. })
@@ -139,7 +139,7 @@ impl ToolRequest {
     pub fn with_author(mut self, author: &Author) -> ToolRequest {
         match &mut self {
             ToolRequest::Edit(call) => call.request.author.clone_from(author),
-            ToolRequest::Unwritten(unwritten) => unwritten.request.author.clone_from(author),
+            ToolRequest::Unwritten(unwritten_edit) => unwritten_edit.request.author.clone_from(author),
             ToolRequest::Batch(all) => {
                 all.requests.iter_mut().for_each(|request| request.author.clone_from(author));
             }

@@ -27,7 +27,7 @@ pub const TOOL: Tool = Tool {
     repeat_effect: RepeatEffect::Changes,
     profile: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
-    parse: |arguments| parse(arguments).map(|asked| ToolRequest::Edit(Box::new(asked))),
+    parse: |arguments| parse(arguments).map(|call| ToolRequest::Edit(Box::new(call))),
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<SafeEditFile>);

@@ -68,9 +68,9 @@ impl<S: CharNumber> NearestSearch<'_, S> {
         limit: usize,
         steps: &mut NearestBudget,
     ) -> (Option<Candidate>, bool) {
-        let mut hunt = SearchState { search: self, limit, best: None, cache: SpanCache::default() };
-        let done = hunt.run(areas, steps);
-        (hunt.best, done.is_ok())
+        let mut state = SearchState { search: self, limit, best: None, cache: SpanCache::default() };
+        let done = state.run(areas, steps);
+        (state.best, done.is_ok())
     }
 
     /// Returns a block that shares many runs with the needle; its distance may be too high.

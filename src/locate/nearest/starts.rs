@@ -114,17 +114,17 @@ impl<S: CharNumber> Starts<'_, S> {
     ) -> Result<(), OutOfSteps> {
         let NearestSearch { sheet, needle, tuning, .. } = self.search;
         let mut twos = Twos::new(needle, sheet.symbols());
-        let mut spent = Ok(());
+        let mut result = Ok(());
         starts.retain_mut(|start| {
             let line = start.line as usize;
             let end_line = sheet.reach(line, self.longest(), area_end(areas, line));
-            let (common, passed) = twos.common(sheet.start(line), sheet.start(end_line));
-            spent = spent.and_then(|()| steps.take(passed + 1));
+            let (common, steps_taken) = twos.common(sheet.start(line), sheet.start(end_line));
+            result = result.and_then(|()| steps.take(steps_taken + 1));
             let bound = needle.len().saturating_sub(1 + common).div_ceil(tuning.lost_twos);
             start.bound = start.bound.max(narrow(bound));
-            spent.is_ok() && bound <= self.limit
+            result.is_ok() && bound <= self.limit
         });
-        spent
+        result
     }
 
     /// Keeps the starts that a sweep does not exclude, if that is cheaper than aligning them.

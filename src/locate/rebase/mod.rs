@@ -103,9 +103,9 @@ impl Conflict {
 pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Result<Vec<Change>, Conflict> {
     let Block { search, replace } = block;
     let origins = pairs::origins(block);
-    let scribe = LineRenderer::new(block, site, text, &origins);
-    let mut laid = Output::new(text, site);
-    laid.begin(search.gap(0), if replace.len() == 0 { 0 } else { replace.gap(0) });
+    let renderer = LineRenderer::new(block, site, text, &origins);
+    let mut output = Output::new(text, site);
+    output.begin(search.gap(0), if replace.len() == 0 { 0 } else { replace.gap(0) });
     for segment in pairs::segments(&origins, search.len()) {
         check(block, site, &segment, text)?;
         let wanted: Vec<usize> = segment.gaps(replace.len()).map(|gap| replace.gap(gap)).collect();
@@ -115,15 +115,15 @@ pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Re
         let mut shared = blanks::distribute(&wanted, &quoted, &actual).into_iter();
         for row in segment.rows() {
             if row > 0 && row < replace.len() {
-                laid.blanks(shared.next().unwrap_or_default());
+                output.blanks(shared.next().unwrap_or_default());
             }
             if row < replace.len() {
-                laid.push(scribe.row(row)?);
+                output.push(renderer.row(row)?);
             }
         }
     }
-    laid.end(search.gap(search.len()), replace.gap(replace.len()));
-    Ok(laid.changes())
+    output.end(search.gap(search.len()), replace.gap(replace.len()));
+    Ok(output.changes())
 }
 
 /// Rejects the removal of a line that differs in the file, and changes next to a line that only the file has.

@@ -31,16 +31,16 @@ impl<'a> Output<'a> {
     }
 
     /// Adds the blank lines that the edit inserts before the block, or removes those that it deletes there.
-    pub(super) fn begin(&mut self, base: usize, mine: usize) {
-        self.add(mine.saturating_sub(base));
-        let above = (self.window.0..self.first).rev().take(base.saturating_sub(mine));
+    pub(super) fn begin(&mut self, base: usize, wanted: usize) {
+        self.add(wanted.saturating_sub(base));
+        let above = (self.window.0..self.first).rev().take(base.saturating_sub(wanted));
         self.first -= above.take_while(|line| self.is_blank(*line)).count();
     }
 
     /// Does the same behind the block.
-    pub(super) fn end(&mut self, base: usize, mine: usize) {
-        self.add(mine.saturating_sub(base));
-        let below = (self.last + 1..=self.window.1).take(base.saturating_sub(mine));
+    pub(super) fn end(&mut self, base: usize, wanted: usize) {
+        self.add(wanted.saturating_sub(base));
+        let below = (self.last + 1..=self.window.1).take(base.saturating_sub(wanted));
         self.last += below.take_while(|line| self.is_blank(*line)).count();
     }
 
@@ -133,8 +133,8 @@ mod tests {
         let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
         let window = (1, buffer.lines().count());
         let site = MatchSite { lines: lines.collect(), differing: None, extra: None, window };
-        let laid = Output { lines: out, ..Output::new(buffer.lines(), &site) };
-        let plan = buffer.plan(laid.changes()).unwrap();
+        let output = Output { lines: out, ..Output::new(buffer.lines(), &site) };
+        let plan = buffer.plan(output.changes()).unwrap();
         String::from_utf8(buffer.apply(&plan).unwrap().bytes().to_vec()).unwrap()
     }
 

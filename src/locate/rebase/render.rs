@@ -171,7 +171,7 @@ impl<'a> LineRenderer<'a> {
     /// Returns the indentation of the nearest unchanged line with the same indentation in the replacement.
     fn sibling(&self, row: usize, wanted: &str) -> Option<String> {
         let Indentation::Unknown = self.indentation else { return None };
-        let stays = |(other, origin): (usize, &Option<usize>)| {
+        let unchanged_line = |(other, origin): (usize, &Option<usize>)| {
             let base = (*origin)?;
             // A first line without indentation was quoted from its first letter on.
             let (quoted, actual) = (self.block.search.line(base), self.text.text(self.site.line(base)));
@@ -182,7 +182,7 @@ impl<'a> LineRenderer<'a> {
                 && indent_of(self.block.search.line(base)) == indent_of(wanted);
             same.then(|| (other.abs_diff(row), self.site.line(base)))
         };
-        let nearest = self.origins.iter().enumerate().filter_map(stays).min()?;
+        let nearest = self.origins.iter().enumerate().filter_map(unchanged_line).min()?;
         Some(indent_of(self.text.text(nearest.1)).to_owned())
     }
 }

@@ -228,23 +228,23 @@ impl<'a> Gatherer<'a> {
 
     /// Returns the span with its wrapper, if that contains nothing else, and with its attributes and comments.
     fn widened(&mut self, span: &Range<usize>) -> Range<usize> {
-        let led = self.lead_start(span.start);
+        let lead_start = self.lead_start(span.start);
         let wrapper = self.wrappers.last().filter(|wrapper| wrapper.is_empty);
         match wrapper.filter(|wrapper| self.ends_alike(span.end, wrapper.span.end)) {
-            Some(wrapper) => wrapper.span.start.min(led)..wrapper.span.end,
-            None => led..span.end,
+            Some(wrapper) => wrapper.span.start.min(lead_start)..wrapper.span.end,
+            None => lead_start..span.end,
         }
     }
 
     /// Does the same for a minor symbol, without taking attributes away from the symbols behind it.
     fn widened_minor(&mut self, span: &Range<usize>) -> Range<usize> {
         let lead = self.leading.clone();
-        let led = self.lead_start(span.start);
+        let lead_start = self.lead_start(span.start);
         self.leading = lead;
         let wrapper = self.wrappers.last().filter(|wrapper| wrapper.is_empty && wrapper.has_no_minor);
         match wrapper.filter(|wrapper| self.ends_alike(span.end, wrapper.span.end)) {
-            Some(wrapper) => wrapper.span.start.min(led)..wrapper.span.end,
-            None => led..span.end,
+            Some(wrapper) => wrapper.span.start.min(lead_start)..wrapper.span.end,
+            None => lead_start..span.end,
         }
     }
 

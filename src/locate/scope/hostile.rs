@@ -29,7 +29,7 @@ const LANGUAGES: [&str; 16] = [
 /// Parses an outline and calls all of its functions.
 #[expect(clippy::disallowed_methods, reason = "a test may look at the clock")]
 fn ask(language: &str, text: &str) -> Option<usize> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let outline = Outline::parse(language, "a.tsx", text);
     let symbols = outline.as_ref().map(|outline| {
         for at in (0..=text.len()).step_by(text.len() / 50 + 1) {
@@ -44,7 +44,7 @@ fn ask(language: &str, text: &str) -> Option<usize> {
         laminar(outline, text);
         outline.names().count()
     });
-    assert!(begun.elapsed() < PATIENCE, "{language}: {:.20}: {:?}", text, begun.elapsed());
+    assert!(started.elapsed() < PATIENCE, "{language}: {:.20}: {:?}", text, started.elapsed());
     symbols
 }
 

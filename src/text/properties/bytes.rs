@@ -85,13 +85,13 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_the_list_does_not_matter(file in file(), wishes in wishes(), turn in any::<Index>()) {
+    fn the_order_of_the_list_does_not_matter(file in file(), wishes in wishes(), rotation in any::<Index>()) {
         let before = file.read();
         let mut changes = changes(before.view(), file.encoding, &wishes);
         let plan = before.plan(changes.clone()).unwrap();
         if !changes.is_empty() {
-            let turn = turn.index(changes.len());
-            changes.rotate_left(turn);
+            let rotation = rotation.index(changes.len());
+            changes.rotate_left(rotation);
         }
         prop_assert_eq!(&before.plan(changes.clone()).unwrap(), &plan);
         changes.reverse();

@@ -51,14 +51,14 @@ impl Services {
         let caller = ReadListener(watch);
         let clock = Clock::new(Instant::now() + TIMEOUT, &caller);
         let bounds = SearchBounds { most: MAX_FILES, largest: MAX_FILE_BYTES, clock: &clock };
-        let surveyed = self.store.files.survey(&self.store.files.with_prefix("")?, Hidden::Excluded, bounds);
-        if watch.cancelled() { Err(cancelled()) } else { Ok(WorkspaceFiles::new(surveyed)) }
+        let file_list = self.store.files.survey(&self.store.files.with_prefix("")?, Hidden::Excluded, bounds);
+        if watch.cancelled() { Err(cancelled()) } else { Ok(WorkspaceFiles::new(file_list)) }
     }
 }
 
 impl WorkspaceFiles {
-    fn new(surveyed: FileList) -> WorkspaceFiles {
-        let FileList { files, is_cut: is_truncated, skipped: passed } = surveyed;
+    fn new(file_list: FileList) -> WorkspaceFiles {
+        let FileList { files, is_cut: is_truncated, skipped } = file_list;
         let root = |place: &FileLocation| place.shown().len().saturating_sub(place.in_root().len());
         let paths = files.iter().map(|(place, _)| (root(place), place.shown().to_owned())).collect();
         let (mut indexed, mut bytes, mut large, mut beyond) = (Vec::new(), 0, 0, 0);
@@ -75,7 +75,7 @@ impl WorkspaceFiles {
                 indexed.push((place, fingerprint));
             }
         }
-        let mut notes = skipped_notes(&passed, MAX_FILE_BYTES, EntityKind::FILE);
+        let mut notes = skipped_notes(&skipped, MAX_FILE_BYTES, EntityKind::FILE);
         notes.extend(
             (large > 0).then(|| format!("number of files over 1 MiB, which are not indexed: {large}")),
         );

@@ -92,13 +92,13 @@ fn without_the_facts_of_files_an_answer_would_be_stale() {
 
 /// Counts the files that an answer reads for the index.
 fn reads(fixture: &Fixture) -> usize {
-    let heard = Arc::new(Mutex::new(0));
-    let counter = Arc::clone(&heard);
+    let reported = Arc::new(Mutex::new(0));
+    let counter = Arc::clone(&reported);
     let progress = move |_: &str, done: usize, _: usize| *counter.lock().unwrap() = done;
     let watch = Watch::new(CancellationToken::new(), Some(Box::new(progress)));
     let request = ContextRequest { symbol: Some("f".to_owned()), ..NOTHING };
     fixture.services.context(&request, &watch).unwrap();
-    *heard.lock().unwrap()
+    *reported.lock().unwrap()
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub(super) fn document(results: &Results) -> String {
         .iter()
         .map(|file| without_nulls(json!({"path": file.path, "change": file.change, "from": file.from})))
         .collect();
-    let passed: Vec<Value> =
+    let skipped: Vec<Value> =
         results.skipped.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
     let document = json!({
         "success": !results.has_blocking(),
@@ -25,7 +25,7 @@ pub(super) fn document(results: &Results) -> String {
         "gates": results.gates.iter().map(gate).collect::<Vec<_>>(),
         "counts": {"judged": results.files.len(), "unchanged": results.unchanged, "deleted": results.deleted,
             "passed_over": results.skipped.len(), "blocking": blocking, "warnings": counted, "old": old},
-        "passed_over": passed,
+        "passed_over": skipped,
         "notes": results.notes,
     });
     format!("{document}\n")

@@ -69,17 +69,17 @@ enum Format {
 
 /// Runs the check and prints the results.
 pub(super) fn run(args: CheckArgs) -> Result<ExitCode, Error> {
-    let CheckArgs { roots, trust: word, paths, base, requests, format, sarif } = args;
+    let CheckArgs { roots, trust, paths, base, requests, format, sarif } = args;
     let paths_given = !paths.is_empty();
     // A name that is not UTF-8 cannot be checked.
     let (paths, unreadable) = texts(paths);
     let results = if requests.is_empty() {
         let subjects = AuditTarget { paths: paths_given.then_some(paths), base };
         let progress = progress::CheckProgress::new();
-        let heard = progress.callback();
-        let audit = work(roots.open(word.trust_override()), |workspace, watch| async move {
-            let watch = match heard {
-                Some(heard) => watch.with_progress(heard),
+        let callback = progress.callback();
+        let audit = work(roots.open(trust.trust_override()), |workspace, watch| async move {
+            let watch = match callback {
+                Some(callback) => watch.with_progress(callback),
                 None => watch,
             };
             workspace.keep_servers();
@@ -88,7 +88,7 @@ pub(super) fn run(args: CheckArgs) -> Result<ExitCode, Error> {
         progress.finish();
         audit.map(|audit| Results::of_audit(audit, unreadable))
     } else {
-        requests::check(&roots, word.trust_override(), &requests)
+        requests::check(&roots, trust.trust_override(), &requests)
     };
     match results {
         Ok(results) => print_results(&results, format, sarif),

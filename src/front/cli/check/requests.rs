@@ -22,15 +22,19 @@ enum RequestInput {
 /// Checks the requests independently.
 ///
 /// Errors: that of the first request that fails.
-pub(super) fn check(roots: &Roots, promise: TrustOverride, sources: &[PathBuf]) -> Result<Results, Error> {
+pub(super) fn check(
+    roots: &Roots,
+    trust_override: TrustOverride,
+    sources: &[PathBuf],
+) -> Result<Results, Error> {
     let requests = sources
         .iter()
         .map(|source| parse_source(source.as_path()))
         .collect::<Result<Vec<RequestInput>, Error>>()?;
-    let reports = work(roots.open(promise), |workspace, watch| async move {
+    let reports = work(roots.open(trust_override), |workspace, watch| async move {
         let mut reports: Vec<Report> = Vec::new();
-        for together in requests {
-            match together {
+        for request in requests {
+            match request {
                 RequestInput::Single(one) => {
                     reports.push(workspace.edit(*one, watch.without_progress()).await?)
                 }

@@ -74,7 +74,7 @@ pub(super) struct GateTotals {
 impl Results {
     /// Collects the results of an audit; `unreadable` are paths that are not UTF-8.
     pub(super) fn of_audit(audit: Audit, unreadable: Vec<String>) -> Results {
-        let Audit { roots, files, unchanged, deleted, skipped: passed_over } = audit;
+        let Audit { roots, files, unchanged, deleted, skipped } = audit;
         let mut results = Results { unchanged, deleted, ..Results::default() };
         results.tops = roots.iter().map(|root| root.top.clone()).collect();
         results.bases = roots.iter().map(|root| root.base.clone()).collect();
@@ -83,8 +83,8 @@ impl Results {
             let Some(root) = roots.get(file.root_index) else { continue };
             results.add_file(file, root);
         }
-        let over = passed_over.into_iter().filter_map(|passed| {
-            Some((roots.get(passed.root_index)?.display_path(&passed.path), passed.reason))
+        let over = skipped.into_iter().filter_map(|skipped_file| {
+            Some((roots.get(skipped_file.root_index)?.display_path(&skipped_file.path), skipped_file.reason))
         });
         results.skipped.extend(over);
         results.skipped.extend(unreadable.into_iter().map(|path| (path, "its name is not UTF-8".to_owned())));

@@ -42,11 +42,11 @@ pub(super) fn summary(results: &Results) -> String {
         (blocking, 0) => blocking_count(blocking),
         (blocking, warnings) => format!("{}, {warnings} that do not", blocking_count(blocking)),
     };
-    let unasked: Vec<&str> =
+    let not_run: Vec<&str> =
         results.gates.iter().filter(|gate| gate.blocking).map(|gate| gate.gate.as_str()).collect();
     let mut text = format!("{} judged{against}: {new}", files(results.files.len()));
-    if !unasked.is_empty() {
-        text += &format!("; required but could not run: {}", unasked.join(", "));
+    if !not_run.is_empty() {
+        text += &format!("; required but could not run: {}", not_run.join(", "));
     }
     if old > 0 {
         text += &format!("; {old} old");

@@ -76,18 +76,18 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> 
             format!("this machine has no {gate}, so it did not check the edit"),
         ))?;
     }
-    let due = if lacking.is_some() { DemoOutcome::Written } else { stop.outcome };
-    let mut right = true;
+    let expected = if lacking.is_some() { DemoOutcome::Written } else { stop.outcome };
+    let mut success = true;
     for (path, file) in files(answer, stop.path()) {
         let old = before.get(&path).and_then(Option::as_deref);
-        let checked = checks::check_outcome(due, &file, old, project.bytes(&path)?.as_deref());
-        right &= checked.is_ok();
+        let checked = checks::check_outcome(expected, &file, old, project.bytes(&path)?.as_deref());
+        success &= checked.is_ok();
         paint::print(&match &checked {
             Ok(detail) => labelled(DONE, "on disk", detail),
             Err(detail) => labelled(REJECTED, "wrong", detail),
         })?;
     }
-    Ok(right)
+    Ok(success)
 }
 
 /// Returns the answer for each file, with the common fields added.

@@ -121,9 +121,9 @@ mod tests {
 
     #[test]
     fn the_folder_is_gone_afterwards_unless_kept() {
-        let kept = DemoProject::create(Cleanup::Keep).unwrap();
-        let root = kept.root().to_owned();
-        drop(kept);
+        let project = DemoProject::create(Cleanup::Keep).unwrap();
+        let root = project.root().to_owned();
+        drop(project);
         assert!(root.join("README.md").exists());
 
         drop(DemoProject { root: root.clone(), cleanup: Cleanup::Remove });

@@ -67,7 +67,7 @@ fn tool_of(arguments: &Map<String, Value>) -> &'static Tool {
 /// Applies the request; returns the result and the options of its answer.
 fn apply(
     place: &CommandWorkspace,
-    promise: TrustOverride,
+    trust_override: TrustOverride,
     arguments: Map<String, Value>,
     agreed: Option<String>,
 ) -> (CommandOutcome, ResponseOptions) {
@@ -81,16 +81,14 @@ fn apply(
     {
         Ok(ToolRequest::Edit(call)) => {
             let EditCall { request, options } = *call;
-            let edited =
-                work(
-                    place.open(promise),
-                    |workspace, watch| async move { workspace.edit(request, watch).await },
-                );
+            let edited = work(place.open(trust_override), |workspace, watch| async move {
+                workspace.edit(request, watch).await
+            });
             (CommandOutcome::Single(Box::new(edited)), ResponseOptions { path, offers, ..options })
         }
         Ok(ToolRequest::Batch(all)) => {
             let BatchCall { requests, paths, options } = *all;
-            let edited = work(place.open(promise), |workspace, watch| async move {
+            let edited = work(place.open(trust_override), |workspace, watch| async move {
                 workspace.edit_all(requests, watch).await
             });
             (CommandOutcome::Batch(edited, paths), options)

@@ -69,16 +69,17 @@ impl GateList {
     /// root.
     ///
     /// Errors: those of opening a root, and `POLICY_INVALID`.
-    pub(super) fn open(root: Option<PathBuf>, promise: TrustOverride) -> Result<GateList, Error> {
+    pub(super) fn open(root: Option<PathBuf>, trust_override: TrustOverride) -> Result<GateList, Error> {
         let workspace = match root {
-            Some(root) => Some(Workspace::at(&[root]).with_trust_override(promise).open()?),
-            None => current_workspace(promise)?,
+            Some(root) => Some(Workspace::at(&[root]).with_trust_override(trust_override).open()?),
+            None => current_workspace(trust_override)?,
         };
         let cache = workspace.as_ref().and_then(|workspace| workspace.sample_cache());
-        let ruled = workspace.as_deref().map(RootPolicy::new).transpose()?;
-        let defined = ruled.iter().flat_map(|ruled| ruled.policy.defined());
+        let root_policy = workspace.as_deref().map(RootPolicy::new).transpose()?;
+        let defined = root_policy.iter().flat_map(|root_policy| root_policy.policy.defined());
         let gates: Vec<Arc<Gate>> = Catalogue::embedded().gates().iter().chain(defined).cloned().collect();
-        let roots: Vec<PathBuf> = ruled.iter().map(|ruled| ruled.commands.root.clone()).collect();
+        let roots: Vec<PathBuf> =
+            root_policy.iter().map(|root_policy| root_policy.commands.root.clone()).collect();
         let rules: Vec<Rule> = gates.iter().map(|gate| Rule::plain(Arc::clone(gate))).collect();
         let programs = ResolvedPrograms::find(
             &rules,
@@ -86,7 +87,7 @@ impl GateList {
         );
         Ok(GateList {
             gates,
-            root_policy: ruled,
+            root_policy,
             workspace,
             programs,
             cache,
@@ -168,7 +169,7 @@ impl GateList {
         let isolation = self
             .root_policy
             .as_ref()
-            .map_or_else(|| Policy::embedded().isolation, |ruled| ruled.policy.isolation);
+            .map_or_else(|| Policy::embedded().isolation, |root_policy| root_policy.policy.isolation);
         Ok(InstalledProgram {
             program: &resolved.program,
             search: programs.path(),
@@ -230,10 +231,10 @@ impl RootPolicy {
 
 /// Returns the workspace of the project around the current folder; `None` if it cannot be a root, such as the home
 /// folder.
-fn current_workspace(promise: TrustOverride) -> Result<Option<Arc<Workspace>>, Error> {
+fn current_workspace(trust_override: TrustOverride) -> Result<Option<Arc<Workspace>>, Error> {
     let Ok(folder) = current_folder() else { return Ok(None) };
     let ProjectRoot { root, base } = ProjectRoot::around(&folder);
-    match Workspace::at(&[root]).with_base(base).with_trust_override(promise).open() {
+    match Workspace::at(&[root]).with_base(base).with_trust_override(trust_override).open() {
         Ok(workspace) => Ok(Some(workspace)),
         Err(refusal) if refusal.code == Code::InvalidInput => Ok(None),
         Err(refusal) => Err(refusal),

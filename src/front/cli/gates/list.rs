@@ -22,15 +22,15 @@ const PROGRAM: usize = 8;
 /// Width of the name cell; a policy may define longer names.
 const NAMES: std::ops::RangeInclusive<usize> = 4..=24;
 
-pub(super) fn text(shelf: &GateList) -> String {
-    let longest = shelf.gates.iter().map(|gate| gate.name.chars().count()).max().unwrap_or_default();
+pub(super) fn text(gate_list: &GateList) -> String {
+    let longest = gate_list.gates.iter().map(|gate| gate.name.chars().count()).max().unwrap_or_default();
     let name = longest.clamp(*NAMES.start(), *NAMES.end());
     let about = WIDTH - [name, KIND, ROLE, LANGUAGES, PROGRAM].map(|cell| cell + 2).iter().sum::<usize>();
     let cells = [name, KIND, ROLE, LANGUAGES, PROGRAM, about];
     let titles = ["gate", "kind", "role", "languages", "program", "what it does"].map(str::to_owned);
     let mut text = row(&titles, [TITLE; 6], cells);
-    for gate in &shelf.gates {
-        let (program, style) = program(shelf, gate);
+    for gate in &gate_list.gates {
+        let (program, style) = program(gate_list, gate);
         let words = [&gate.name, kind(gate), role(gate.role), &languages_cell(gate), program, &gate.about];
         let styles = [LABEL, Style::new(), Style::new(), Style::new(), style, Style::new()];
         text += &row(&words.map(visible), styles, cells);
@@ -92,8 +92,8 @@ fn languages_cell(gate: &Gate) -> String {
     }
 }
 
-fn program(shelf: &GateList, gate: &Gate) -> (&'static str, Style) {
-    match (gate.runs_program(), shelf.program(gate)) {
+fn program(gate_list: &GateList, gate: &Gate) -> (&'static str, Style) {
+    match (gate.runs_program(), gate_list.program(gate)) {
         (false, _) => ("built in", FAINT),
         (true, Some(_)) => ("here", DONE),
         (true, None) => ("missing", WARNING),
@@ -101,25 +101,25 @@ fn program(shelf: &GateList, gate: &Gate) -> (&'static str, Style) {
 }
 
 /// Renders the same content as JSON.
-pub(super) fn json(shelf: &GateList) -> Value {
-    json!({ "gates": shelf.gates.iter().map(|gate| entry(shelf, gate)).collect::<Vec<_>>() })
+pub(super) fn json(gate_list: &GateList) -> Value {
+    json!({ "gates": gate_list.gates.iter().map(|gate| entry(gate_list, gate)).collect::<Vec<_>>() })
 }
 
 /// Renders one gate as JSON.
-pub(super) fn entry(shelf: &GateList, gate: &Gate) -> Value {
-    let program = shelf.program(gate);
+pub(super) fn entry(gate_list: &GateList, gate: &Gate) -> Value {
+    let program = gate_list.program(gate);
     json!({
         "name": gate.name,
         "about": gate.about,
         "kind": kind(gate),
         "role": role(gate.role),
         "languages": language_names(gate),
-        "from": if shelf.is_defined_by_policy(gate) { "policy" } else { "catalogue" },
+        "from": if gate_list.is_defined_by_policy(gate) { "policy" } else { "catalogue" },
         "here": !gate.runs_program() || program.is_some(),
         "program": program.map(|program| program.program.display().to_string()),
         "real_path": program.map(|program| program.real.display().to_string()),
         "inside_repository": program.is_some_and(|program| program.inside),
-        "passed_over": shelf.skipped_paths(gate),
+        "passed_over": gate_list.skipped_paths(gate),
     })
 }
 

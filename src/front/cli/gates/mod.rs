@@ -92,21 +92,21 @@ struct GateSelection {
 pub(super) fn run(args: GatesArgs) -> Result<ExitCode, Error> {
     match args.command.unwrap_or(GatesCommand::List { selection: args.selection }) {
         GatesCommand::List { selection: of } => {
-            let shelf = GateList::open(of.root, TrustOverride::Recorded)?;
-            print(of.json, || list::json(&shelf), || list::text(&shelf))
+            let gate_list = GateList::open(of.root, TrustOverride::Recorded)?;
+            print(of.json, || list::json(&gate_list), || list::text(&gate_list))
         }
         GatesCommand::Show { name, selection: of } => {
-            let shelf = GateList::open(of.root, TrustOverride::Recorded)?;
-            let gate = shelf.find(&name)?;
-            print(of.json, || show::json(&shelf, gate), || show::text(&shelf, gate))
+            let gate_list = GateList::open(of.root, TrustOverride::Recorded)?;
+            let gate = gate_list.find(&name)?;
+            print(of.json, || show::json(&gate_list, gate), || show::text(&gate_list, gate))
         }
-        GatesCommand::Doctor { names, selection: of, trust: word } => {
-            let shelf = GateList::open(of.root, word.trust_override())?;
-            run_cancellable(|watch| doctor::run(&shelf, &names, of.json, watch))
+        GatesCommand::Doctor { names, selection: of, trust } => {
+            let gate_list = GateList::open(of.root, trust.trust_override())?;
+            run_cancellable(|watch| doctor::run(&gate_list, &names, of.json, watch))
         }
-        GatesCommand::Test { names, require_all, selection: of, trust: word } => {
-            let shelf = GateList::open(of.root, word.trust_override())?;
-            run_cancellable(|watch| samples::run(&shelf, &names, require_all, of.json, watch))
+        GatesCommand::Test { names, require_all, selection: of, trust } => {
+            let gate_list = GateList::open(of.root, trust.trust_override())?;
+            run_cancellable(|watch| samples::run(&gate_list, &names, require_all, of.json, watch))
         }
     }
 }
@@ -133,8 +133,8 @@ fn run_cancellable(work: impl FnOnce(&Watch) -> Result<bool, Error>) -> Result<E
     // One thread handles signals during the work.
     let (_runtime, stop) = runtime(Builder::new_multi_thread(), 1)?;
     let watch = Watch::new(stop, None);
-    let well = work(&watch)?;
-    Ok(match (watch.cancelled(), well) {
+    let is_ok = work(&watch)?;
+    Ok(match (watch.cancelled(), is_ok) {
         (true, _) => ExitCode::from(INTERRUPTED),
         (false, true) => ExitCode::SUCCESS,
         (false, false) => ExitCode::from(ErrorFamily::Gate.exit_code()),

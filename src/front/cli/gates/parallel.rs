@@ -14,7 +14,7 @@ pub(super) fn parallel<T: Sync, R: Send>(
 ) {
     let next = AtomicUsize::new(0);
     let (sender, done) = mpsc::channel();
-    let hand = |sender: mpsc::Sender<(usize, R)>| {
+    let worker = |sender: mpsc::Sender<(usize, R)>| {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(at) else { break };
@@ -22,17 +22,18 @@ pub(super) fn parallel<T: Sync, R: Send>(
             let _ = sender.send((at, work(item)));
         }
     };
-    let hand = &hand;
+    let worker = &worker;
     let cores = thread::available_parallelism().map_or(2, NonZeroUsize::get);
     thread::scope(|scope| {
         let mut started = 0;
         for _ in 0..cores.min(items.len()) {
             let sender = sender.clone();
-            started += usize::from(thread::Builder::new().spawn_scoped(scope, move || hand(sender)).is_ok());
+            started +=
+                usize::from(thread::Builder::new().spawn_scoped(scope, move || worker(sender)).is_ok());
         }
         if started == 0 {
             // Without threads, all work is done before the first result is passed on.
-            hand(sender);
+            worker(sender);
         } else {
             drop(sender);
         }

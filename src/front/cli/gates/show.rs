@@ -16,7 +16,7 @@ use crate::policy::{
 };
 
 /// Renders the details of a gate as text.
-pub(super) fn text(shelf: &GateList, gate: &Arc<Gate>) -> String {
+pub(super) fn text(gate_list: &GateList, gate: &Arc<Gate>) -> String {
     let mut text = format!("{} {}\n", paint(TITLE, visible(&gate.name)), visible(&gate.about));
     let mut say = |label: &str, value: String| text += &labelled(LABEL, label, visible(&value));
     say("languages", language_names(gate).join(", "));
@@ -33,9 +33,9 @@ pub(super) fn text(shelf: &GateList, gate: &Arc<Gate>) -> String {
     }
     if gate.runs_program() {
         text += &canary(gate);
-        text += &program(shelf, gate);
+        text += &program(gate_list, gate);
     }
-    for settings in shelf.root_policy.iter().flat_map(|ruled| settings(ruled, gate)) {
+    for settings in gate_list.root_policy.iter().flat_map(|root_policy| settings(root_policy, gate)) {
         text += &labelled(LABEL, "policy", visible(&settings));
     }
     text
@@ -57,12 +57,12 @@ fn canary(gate: &Gate) -> String {
 }
 
 /// Renders the path of the program and the paths that were tried.
-fn program(shelf: &GateList, gate: &Gate) -> String {
-    let mut text = match shelf.program(gate) {
+fn program(gate_list: &GateList, gate: &Gate) -> String {
+    let mut text = match gate_list.program(gate) {
         Some(program) => labelled(DONE, "program", list::program_path(program)),
         None => labelled(WARNING, "program", "not on this machine"),
     };
-    for tried in shelf.skipped_paths(gate) {
+    for tried in gate_list.skipped_paths(gate) {
         text += &labelled(LABEL, "tried", visible(tried));
     }
     let hints = install::hints(gate.install());
@@ -161,16 +161,16 @@ fn format_duration(time: Duration) -> String {
 }
 
 /// Returns the policy's settings of the gate, one for each group of languages with equal settings.
-fn settings(ruled: &RootPolicy, gate: &Gate) -> Vec<String> {
+fn settings(root_policy: &RootPolicy, gate: &Gate) -> Vec<String> {
     let of = |rules: Vec<&Rule>| rules.into_iter().find(|rule| rule.gate.name == gate.name).map(setting);
-    let every = of(ruled.policy.rules_for(None));
+    let every = of(root_policy.policy.rules_for(None));
     let mut lines: Vec<String> = every.iter().map(|setting| format!("*: {setting}")).collect();
     for language in languages() {
-        let own = of(ruled.policy.rules_for(Some(language))).filter(|own| Some(own) != every.as_ref());
+        let own = of(root_policy.policy.rules_for(Some(language))).filter(|own| Some(own) != every.as_ref());
         lines.extend(own.map(|setting| format!("{}: {setting}", language.name)));
     }
     if lines.is_empty() {
-        let by_path = ruled.policy.commands().find(|rule| rule.gate.name == gate.name);
+        let by_path = root_policy.policy.commands().find(|rule| rule.gate.name == gate.name);
         lines.extend(by_path.map(|rule| format!("for some paths: {}", setting(rule))));
     }
     lines
@@ -201,9 +201,9 @@ fn setting(rule: &Rule) -> String {
 }
 
 /// Renders the same content as JSON.
-pub(super) fn json(shelf: &GateList, gate: &Arc<Gate>) -> Value {
-    let mut entry = list::entry(shelf, gate);
-    let settings = shelf.root_policy.as_ref().map(|ruled| settings(ruled, gate));
+pub(super) fn json(gate_list: &GateList, gate: &Arc<Gate>) -> Value {
+    let mut entry = list::entry(gate_list, gate);
+    let settings = gate_list.root_policy.as_ref().map(|root_policy| settings(root_policy, gate));
     let common = json!({
         "timeout_ms": u64::try_from(gate.timeout.as_millis()).unwrap_or(u64::MAX),
         "samples": gate.samples.len(),

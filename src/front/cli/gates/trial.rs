@@ -27,7 +27,7 @@ pub(in crate::front::cli) struct Failure {
 /// Tries the gates in parallel and returns their results in the same order. A gate fails if its trial has not ended
 /// within `limit`, counted from the start of all trials.
 pub(in crate::front::cli) fn trials(
-    shelf: &GateList,
+    gate_list: &GateList,
     gates: &[Arc<Gate>],
     limit: Duration,
     watch: &Watch,
@@ -40,14 +40,15 @@ pub(in crate::front::cli) fn trials(
         if is_over() {
             return Err(timed_out(gate, limit));
         }
-        trial(shelf, gate, &watch).map_err(|failure| if is_over() { timed_out(gate, limit) } else { failure })
+        trial(gate_list, gate, &watch)
+            .map_err(|failure| if is_over() { timed_out(gate, limit) } else { failure })
     };
     parallel(gates, try_one, |_, result| results.push(result));
     results
 }
 
-fn trial(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failure> {
-    let (version, state) = examine(shelf, gate, watch);
+fn trial(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failure> {
+    let (version, state) = examine(gate_list, gate, watch);
     let failed = |why: String, next: String| Err(Failure { why, next_step: next });
     let why = state.why().unwrap_or_default().to_owned();
     match state {
@@ -62,7 +63,7 @@ fn trial(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failur
             return failed(why, format!("add a configuration of {} to the project", gate.name));
         }
     }
-    match passes_good_sample(shelf, gate, watch) {
+    match passes_good_sample(gate_list, gate, watch) {
         Ok(()) => Ok(()),
         Err(why) => failed(why, next_step(gate, version.as_deref())),
     }
@@ -71,9 +72,9 @@ fn trial(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failur
 /// Runs the gate on its first sample without findings.
 ///
 /// Errors: the unexpected finding, or the reason why the gate gave no result.
-fn passes_good_sample(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), String> {
+fn passes_good_sample(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), String> {
     let Some(sample) = gate.samples.iter().find(|sample| sample.finds.is_empty()) else { return Ok(()) };
-    let ready = shelf.runnable(gate).map_err(|not_run| not_run.why().to_owned())?;
+    let ready = gate_list.runnable(gate).map_err(|not_run| not_run.why().to_owned())?;
     let disk_state = disk_states(gate).first().copied().unwrap_or(DiskState::Empty);
     let found = run_sample(gate, sample, &ready, disk_state, watch).map_err(|error| error.why)?;
     match mismatch(sample, &found).and_then(|mismatch| mismatch.unexpected.into_iter().next()) {
@@ -120,9 +121,9 @@ mod tests {
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let workspace = Workspace::open_with_state_dir(&[root], &own).unwrap();
-        let shelf = GateList::before_policy(&workspace, inside);
+        let gate_list = GateList::before_policy(&workspace, inside);
         let gate = Catalogue::embedded().find("yamllint").unwrap();
-        trials(&shelf, &[Arc::clone(gate)], limit, &Watch::idle()).pop().unwrap()
+        trials(&gate_list, &[Arc::clone(gate)], limit, &Watch::idle()).pop().unwrap()
     }
 
     /// Finds the canary as yamllint would.
@@ -131,10 +132,10 @@ mod tests {
     #[test]
     fn a_trial_ends_at_the_limit() {
         let limit = Duration::from_millis(1500);
-        let begun = Instant::now();
+        let started = Instant::now();
         let failure = try_script("exec /bin/sleep 600", InsidePrograms::Allowed, limit).unwrap_err();
         assert!(failure.why.contains("had not ended after 1.5 s"), "{failure:?}");
-        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
         // The control: within the same command, one that answers at once passes, given the time that it needs.
         assert_eq!(try_script(WORKS, InsidePrograms::Allowed, LIMIT), Ok(()));
     }

@@ -128,7 +128,7 @@ impl HistoryEdit {
 
 impl HistoryFile {
     fn line(&self) -> String {
-        let word = match (&self.previous_version, &self.version) {
+        let verb = match (&self.previous_version, &self.version) {
             (None, _) => "created ",
             (_, None) => "removed ",
             (Some(_), Some(_)) => "",
@@ -136,7 +136,7 @@ impl HistoryFile {
         let (added, removed) =
             (paint(ADDED, format!("+{}", self.added)), paint(REMOVED, format!("-{}", self.removed)));
         let lost = if self.kept { "" } else { ", its texts are not in the journal" };
-        labelled(LABEL, "", format!("{word}{} {added} {removed}{lost}", visible(&self.path)))
+        labelled(LABEL, "", format!("{verb}{} {added} {removed}{lost}", visible(&self.path)))
     }
 }
 

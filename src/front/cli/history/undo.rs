@@ -31,7 +31,7 @@ pub(in crate::front::cli) struct UndoArgs {
 
 /// Undoes or redoes an edit and prints the result.
 pub(in crate::front::cli) fn run(args: UndoArgs, direction: Direction) -> Result<ExitCode, Error> {
-    let UndoArgs { id, path, workspace: place, trust: word, json } = args;
+    let UndoArgs { id, path, workspace: place, trust, json } = args;
     let name = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",
@@ -41,7 +41,7 @@ pub(in crate::front::cli) fn run(args: UndoArgs, direction: Direction) -> Result
         let author = Author { confirmation_id: agreed, ..author(name) };
         let revert =
             UndoRequest { direction, edit_id: id.clone(), target: path.clone().map(Target::File), author };
-        let reverted = work(place.open(word.trust_override()), |workspace, watch| async move {
+        let reverted = work(place.open(trust.trust_override()), |workspace, watch| async move {
             Ok(revert::revert(&workspace, revert, watch).await)
         });
         let done = match reverted {

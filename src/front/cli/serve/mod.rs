@@ -103,12 +103,12 @@ pub(super) fn run(args: ServeArgs) -> Result<ExitCode, Error> {
     let (named, access) = (args.choice.selection()?, args.choice.access());
     let options =
         ServerOptions { structured: args.structured, model_timeout: Duration::from_secs(args.model_timeout) };
-    let promise = args.trust.trust_override();
+    let trust_override = args.trust.trust_override();
     if let Some(file) = &args.config {
         log_to_stderr();
-        return over_http(setup::from_configuration(file, promise, options)?);
+        return over_http(setup::from_configuration(file, trust_override, options)?);
     }
-    let workspace = args.workspace.open(promise)?;
+    let workspace = args.workspace.open(trust_override)?;
     workspace.keep_servers();
     log_to_stderr();
     let selection = named.unwrap_or_else(|| policy_selection(&workspace, args.workspace.default_selection()));

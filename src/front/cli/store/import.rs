@@ -46,20 +46,20 @@ pub(super) struct ImportArgs {
 /// Imports and prints the result of each file.
 pub(super) fn run(args: ImportArgs) -> Result<ExitCode, Error> {
     adopt_orphans();
-    let ImportArgs { dir, store, replace, mode, root, trust: word, json } = args;
+    let ImportArgs { dir, store, replace, mode, root, trust, json } = args;
     let (database, mode) = (database(&store)?, Mode::from_name(&mode).unwrap_or_default());
     // `verify_only` writes nothing, not even apps.
     let apps = if mode == Mode::VerifyOnly { Vec::new() } else { database.import_apps(&dir)? };
     let roots: Vec<PathBuf> = root.into_iter().collect();
     let opening = if roots.is_empty() { Workspace::without_roots() } else { Workspace::at(&roots) };
     let opened = opening
-        .with_trust_override(word.trust_override())
+        .with_trust_override(trust.trust_override())
         .with_database(database)
         .with_tenant(Tenant::All)
         .open();
     let on_conflict = if replace { OnConflict::Replace } else { OnConflict::Keep };
-    let bring = Import { folder: dir, on_conflict, mode, author: author("store import") };
-    let files = work(opened, |workspace, watch| async move { workspace.import(bring, watch).await })?;
+    let import = Import { folder: dir, on_conflict, mode, author: author("store import") };
+    let files = work(opened, |workspace, watch| async move { workspace.import(import, watch).await })?;
     print_results(json, &apps, &files)
 }
 

@@ -37,22 +37,22 @@ impl Inquiry {
         written: Option<&ModelCode>,
     ) -> AskOutcome<()> {
         let request = ElicitRequest::new(params(question));
-        let unasked = |why: &str| not_confirmed(question, why);
+        let not_asked = |why: &str| not_confirmed(question, why);
         match &self.person {
-            AskMethod::None => AskOutcome::Failed(unasked("this client cannot ask a person")),
+            AskMethod::None => AskOutcome::Failed(not_asked("this client cannot ask a person")),
             AskMethod::RepeatCall => {
                 let topic = Topic::Write { about: question.id.clone(), written: written.cloned() };
                 match self.input_required(WRITE_KEY, InputRequest::Elicitation(request), &topic, TIMEOUT) {
                     Some(later) => AskOutcome::InputRequired(Box::new(later)),
-                    None => AskOutcome::Failed(unasked("the server cannot seal the request state")),
+                    None => AskOutcome::Failed(not_asked("the server cannot seal the request state")),
                 }
             }
             AskMethod::Request(peer) => {
                 let request = ServerRequest::ElicitRequest(request);
                 let response = match self.send(peer, request, TIMEOUT).await {
                     Ok(ClientResult::ElicitResult(response)) => check_accepted(&response),
-                    Ok(_) => Err(unasked("the client's answer is of another kind")),
-                    Err(why) => Err(unasked(&why)),
+                    Ok(_) => Err(not_asked("the client's answer is of another kind")),
+                    Err(why) => Err(not_asked(&why)),
                 };
                 response.map_or_else(AskOutcome::Failed, AskOutcome::Answered)
             }

@@ -137,19 +137,19 @@ impl Inquiry {
                 SealError::Expired => "the answer came too late: the `requestState` does not hold any more",
             })
         })?;
-        let spent = || match self.seal.mark_answered(state) {
+        let check_unused = || match self.seal.mark_answered(state) {
             true => Ok(()),
             false => Err(again("the question that this `requestState` belongs to was answered before")),
         };
         match topic {
             Topic::Write { about, written } => {
                 let answer = elicitation::answer(returned)?;
-                spent()?;
+                check_unused()?;
                 elicitation::check_accepted(&answer).map(|()| VerifiedInput::Confirmed(about, written))
             }
             Topic::Code { version, prose } => {
                 let answer = sampling::answer(returned)?;
-                spent()?;
+                check_unused()?;
                 sampling::extract_code(answer, prose)
                     .map(|code| VerifiedInput::Code(ModelCode { code, version }))
             }
@@ -162,9 +162,9 @@ impl Inquiry {
         name: &str,
         request: InputRequest,
         topic: &Topic,
-        patience: Duration,
+        timeout: Duration,
     ) -> Option<InputRequiredResult> {
-        let state = self.seal.seal(topic, &self.call, patience)?;
+        let state = self.seal.seal(topic, &self.call, timeout)?;
         let requests: InputRequests = [(name.to_owned(), request)].into();
         Some(InputRequiredResult::new(Some(requests), Some(state)))
     }
@@ -174,9 +174,9 @@ impl Inquiry {
         &self,
         peer: &Peer<RoleServer>,
         request: ServerRequest,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<ClientResult, String> {
-        let options = PeerRequestOptions::with_timeout(patience);
+        let options = PeerRequestOptions::with_timeout(timeout);
         let sent = peer.send_request_with_option(request, options).await.map_err(|error| describe(&error))?;
         let id = sent.id.clone();
         tokio::select! {

@@ -73,9 +73,9 @@ struct EditLocation {
 }
 
 impl EditLocation {
-    fn new(spot: InsertPoint, file: &Buffer) -> Result<EditLocation, Error> {
+    fn new(insert_point: InsertPoint, file: &Buffer) -> Result<EditLocation, Error> {
         let end = file.lines().count() + 1;
-        let place = match spot {
+        let place = match insert_point {
             InsertPoint::Before(line) if line < end => {
                 EditLocation { task: format!("is inserted before line {line}"), lines: (line, line) }
             }
@@ -158,14 +158,14 @@ mod tests {
         }
     }
 
-    fn prompt(spot: InsertPoint, file: &str) -> Prompt {
-        let instruction = Instruction { text: "say hello".into(), insert_point: spot };
+    fn prompt(insert_point: InsertPoint, file: &str) -> Prompt {
+        let instruction = Instruction { text: "say hello".into(), insert_point };
         Prompt::new(&instruction, &reading("a.py", file)).unwrap()
     }
 
     /// Returns the prompt with its delimiter replaced by `#`.
-    fn prompt_text(spot: InsertPoint, file: &str) -> String {
-        let text = prompt(spot, file).text;
+    fn prompt_text(insert_point: InsertPoint, file: &str) -> String {
+        let text = prompt(insert_point, file).text;
         let (_, rest) = text.split_once('[').unwrap();
         let delimiter = rest.get(..DELIMITER_DIGITS).unwrap().to_owned();
         text.replace(&delimiter, "#")

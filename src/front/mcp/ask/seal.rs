@@ -87,8 +87,8 @@ impl Seal {
     }
 
     /// Seals a topic for a call with a lifetime.
-    pub(super) fn seal(&self, topic: &Topic, call: &CallBinding, patience: Duration) -> Option<String> {
-        let options = SealOptions::new().associated_data(&call.0).ttl(patience);
+    pub(super) fn seal(&self, topic: &Topic, call: &CallBinding, timeout: Duration) -> Option<String> {
+        let options = SealOptions::new().associated_data(&call.0).ttl(timeout);
         let number = self.counter.fetch_add(1, Ordering::Relaxed);
         Some(self.codec.as_ref()?.seal_with(&serde_json::to_vec(&(number, topic)).ok()?, &options))
     }

@@ -49,13 +49,13 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
         .notes
         .iter()
         .map(|note| Notification { level: SarifLevel::Note, message: SarifMessage::new(note) });
-    let passed = results.skipped_by_reason().into_iter().map(|(why, count)| {
+    let skipped = results.skipped_by_reason().into_iter().map(|(why, count)| {
         let message = SarifMessage { text: format!("skipped {count} files: {why}") };
         Notification { level: SarifLevel::Note, message }
     });
     let invocation = Invocation {
         execution_successful: !unable,
-        tool_execution_notifications: notifications.chain(notes).chain(passed).collect(),
+        tool_execution_notifications: notifications.chain(notes).chain(skipped).collect(),
     };
     let rules = rules.into_iter().map(|name| rule(name)).collect();
     serialize(&SarifLog::new(run(rules, entries, invocation, bases(&results.tops))))

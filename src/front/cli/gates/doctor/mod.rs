@@ -98,19 +98,19 @@ impl GateState {
 }
 
 /// Tests the gates, prints the results, and returns true if all required gates work.
-pub(super) fn run(shelf: &GateList, names: &[String], json: bool, watch: &Watch) -> Result<bool, Error> {
-    let patients = gates_to_test(shelf, names)?;
+pub(super) fn run(gate_list: &GateList, names: &[String], json: bool, watch: &Watch) -> Result<bool, Error> {
+    let gates = gates_to_test(gate_list, names)?;
     let mut checkups = Vec::new();
     parallel(
-        &patients,
-        |gate| checkup(shelf, gate, !names.is_empty(), watch),
+        &gates,
+        |gate| checkup(gate_list, gate, !names.is_empty(), watch),
         |_, result| checkups.push(result),
     );
     try_in_project(shelf, &mut checkups, watch)?;
     if json {
-        super::print_json(&render::json(shelf, &checkups))?;
+        super::print_json(&render::json(gate_list, &checkups))?;
     } else {
-        paint::print(&render::text(shelf, &checkups))?;
+        paint::print(&render::text(gate_list, &checkups))?;
     }
     Ok(all_ok(&checkups))
 }
@@ -158,38 +158,39 @@ fn all_ok(checkups: &[Checkup]) -> bool {
 }
 
 /// Returns the gates to test: the named ones, or those of the policy and those whose programs are installed.
-fn gates_to_test<'a>(shelf: &'a GateList, names: &[String]) -> Result<Vec<&'a Arc<Gate>>, Error> {
-    let names: BTreeSet<&str> = shelf.find_all(names)?.into_iter().map(|gate| gate.name.as_str()).collect();
+fn gates_to_test<'a>(gate_list: &'a GateList, names: &[String]) -> Result<Vec<&'a Arc<Gate>>, Error> {
+    let names: BTreeSet<&str> =
+        gate_list.find_all(names)?.into_iter().map(|gate| gate.name.as_str()).collect();
     let is_due = |gate: &&Arc<Gate>| {
         if names.is_empty() {
-            gate.runs_program() && (shelf.is_enabled(gate) || shelf.program(gate).is_some())
+            gate.runs_program() && (gate_list.is_enabled(gate) || gate_list.program(gate).is_some())
         } else {
             names.contains(gate.name.as_str())
         }
     };
-    Ok(shelf.gates.iter().filter(is_due).collect())
+    Ok(gate_list.gates.iter().filter(is_due).collect())
 }
 
-fn checkup(shelf: &GateList, gate: &Arc<Gate>, is_named: bool, watch: &Watch) -> Checkup {
-    let begun = Instant::now();
+fn checkup(gate_list: &GateList, gate: &Arc<Gate>, is_named: bool, watch: &Watch) -> Checkup {
+    let started = Instant::now();
     let (version, state) =
-        if gate.runs_program() { examine(shelf, gate, watch) } else { (None, GateState::Works) };
+        if gate.runs_program() { examine(gate_list, gate, watch) } else { (None, GateState::Works) };
     Checkup {
         name: gate.name.clone(),
-        is_required: is_named || shelf.is_enabled(gate),
+        is_required: is_named || gate_list.is_enabled(gate),
         is_enabled: shelf.is_enabled(gate),
-        program: shelf.program(gate).map(|program| program.program.display().to_string()),
+        program: gate_list.program(gate).map(|program| program.program.display().to_string()),
         version,
         state,
         in_project: None,
-        ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
-        install: if shelf.program(gate).is_none() { install::hints(gate.install()) } else { Vec::new() },
+        ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        install: if gate_list.program(gate).is_none() { install::hints(gate.install()) } else { Vec::new() },
     }
 }
 
 /// Returns the version of a gate's program and the state of the gate.
-pub(super) fn examine(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> (Option<String>, GateState) {
-    let ready = match shelf.runnable(gate) {
+pub(super) fn examine(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> (Option<String>, GateState) {
+    let ready = match gate_list.runnable(gate) {
         Ok(ready) => ready,
         Err(NotRun::Unavailable(tried)) => return (None, GateState::Unavailable(tried)),
         Err(NotRun::Untrusted(why)) => return (None, GateState::Untrusted(why)),

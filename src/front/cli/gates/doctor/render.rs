@@ -15,8 +15,8 @@ use crate::policy::Isolation;
 const TESTED: &str = "each program in a sample project of its gate; the gates of a trusted policy also on one file of the project";
 
 /// Renders the root, each gate with its problem, and the summary.
-pub(super) fn text(shelf: &GateList, checkups: &[Checkup]) -> String {
-    let mut text = header(shelf);
+pub(super) fn text(gate_list: &GateList, checkups: &[Checkup]) -> String {
+    let mut text = header(gate_list);
     let widest = |width: fn(&Checkup) -> usize| checkups.iter().map(width).max().unwrap_or_default();
     let widths = [
         widest(|checkup| checkup.name.chars().count()),
@@ -29,12 +29,12 @@ pub(super) fn text(shelf: &GateList, checkups: &[Checkup]) -> String {
     text + &summary(checkups)
 }
 
-fn header(shelf: &GateList) -> String {
+fn header(gate_list: &GateList) -> String {
     let mut text = String::new();
-    match &shelf.root_policy {
-        Some(ruled) => {
-            text += &labelled(LABEL, "root", visible(&ruled.commands.root.display().to_string()));
-            text += &policy(ruled);
+    match &gate_list.root_policy {
+        Some(root_policy) => {
+            text += &labelled(LABEL, "root", visible(&root_policy.commands.root.display().to_string()));
+            text += &policy(root_policy);
         }
         None => text += &labelled(LABEL, "root", "none: this folder cannot be a root"),
     }
@@ -55,12 +55,12 @@ fn isolation(runtime: &GateRuntime) -> String {
     labelled(style, "isolation", format!("{}: {description}{}", level.name(), short.unwrap_or_default()))
 }
 
-fn policy(ruled: &RootPolicy) -> String {
-    let description = visible(ruled.commands.describe());
-    if ruled.commands.programs.iter().next().is_none() {
+fn policy(root_policy: &RootPolicy) -> String {
+    let description = visible(root_policy.commands.describe());
+    if root_policy.commands.programs.iter().next().is_none() {
         return labelled(LABEL, "policy", format!("{description}, which runs no commands"));
     }
-    match &ruled.untrusted_reason {
+    match &root_policy.untrusted_reason {
         None => labelled(LABEL, "policy", format!("{description}, trusted")),
         Some(why) => {
             let hint = "review and trust its commands with `lockgate trust`";
@@ -116,7 +116,7 @@ fn summary(checkups: &[Checkup]) -> String {
 }
 
 /// Renders the same content as JSON.
-pub(super) fn json(shelf: &GateList, checkups: &[Checkup]) -> Value {
+pub(super) fn json(gate_list: &GateList, checkups: &[Checkup]) -> Value {
     let gate = |checkup: &Checkup| {
         json!({
             "name": checkup.name,
@@ -132,13 +132,13 @@ pub(super) fn json(shelf: &GateList, checkups: &[Checkup]) -> Value {
             "install_hints": checkup.install,
         })
     };
-    let ruled = shelf.root_policy.as_ref();
+    let root_policy = gate_list.root_policy.as_ref();
     json!({
         "well": all_ok(checkups),
-        "root": ruled.map(|ruled| ruled.commands.root.display().to_string()),
-        "policy": ruled.map(|ruled| ruled.commands.describe()),
-        "trusted": ruled.map(|ruled| ruled.untrusted_reason.is_none()),
-        "why": ruled.and_then(|ruled| ruled.untrusted_reason.as_deref()),
+        "root": root_policy.map(|root_policy| root_policy.commands.root.display().to_string()),
+        "policy": root_policy.map(|root_policy| root_policy.commands.describe()),
+        "trusted": root_policy.map(|root_policy| root_policy.untrusted_reason.is_none()),
+        "why": root_policy.and_then(|root_policy| root_policy.untrusted_reason.as_deref()),
         "tested": TESTED,
         "isolation": GateRuntime::default().isolation().name(),
         "short_of_best": GateRuntime::default().isolation_shortfall(),

@@ -77,34 +77,35 @@ impl TestedGate {
 
 /// Tests the gates, prints each result when it is ready, and returns true on success.
 pub(super) fn run(
-    shelf: &GateList,
+    gate_list: &GateList,
     names: &[String],
     require_all: bool,
     json: bool,
     watch: &Watch,
 ) -> Result<bool, Error> {
-    let gates = if names.is_empty() { shelf.gates.iter().collect() } else { shelf.find_all(names)? };
-    let begun = Instant::now();
+    let gates =
+        if names.is_empty() { gate_list.gates.iter().collect() } else { gate_list.find_all(names)? };
+    let started = Instant::now();
     let width = gates.iter().map(|gate| gate.name.chars().count()).max().unwrap_or_default();
-    let (mut all, mut heard) = (Vec::new(), Ok(()));
+    let (mut all, mut written) = (Vec::new(), Ok(()));
     parallel(
         &gates,
-        |gate| test_gate(shelf, gate, watch),
+        |gate| test_gate(gate_list, gate, watch),
         |_, tested| {
-            if !json && heard.is_ok() {
-                heard = paint::print(&render::gate(&tested, width));
+            if !json && written.is_ok() {
+                written = paint::print(&render::gate(&tested, width));
             }
             all.push(tested);
         },
     );
-    heard?;
-    let well = all.iter().all(|tested| is_ok(tested, require_all));
+    written?;
+    let success = all.iter().all(|tested| is_ok(tested, require_all));
     if json {
-        super::print_json(&render::json(&all, well))?;
+        super::print_json(&render::json(&all, success))?;
     } else {
-        paint::print(&render::summary(&all, well, begun.elapsed()))?;
+        paint::print(&render::summary(&all, success, started.elapsed()))?;
     }
-    Ok(well)
+    Ok(success)
 }
 
 fn is_ok(tested: &TestedGate, require_all: bool) -> bool {
@@ -115,12 +116,12 @@ fn is_ok(tested: &TestedGate, require_all: bool) -> bool {
     }
 }
 
-fn test_gate(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> TestedGate {
+fn test_gate(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> TestedGate {
     let name = gate.name.clone();
     if !gate.runs_program() {
         return TestedGate { name, trials: test_in_process(gate), not_run: None, install: Vec::new() };
     }
-    let ready = match shelf.runnable(gate) {
+    let ready = match gate_list.runnable(gate) {
         Ok(ready) => ready,
         Err(not_run) => {
             let install = install::hints(gate.install());
@@ -149,13 +150,13 @@ fn test_in_process(gate: &Arc<Gate>) -> Vec<Trial> {
 /// Errors: the reason why it cannot run at all.
 fn test_program(
     gate: &Arc<Gate>,
-    standings: &[DiskState],
+    states: &[DiskState],
     ready: &InstalledProgram<'_>,
     watch: &Watch,
 ) -> Result<Vec<Trial>, String> {
     let mut trials = Vec::new();
     for (at, sample) in gate.samples.iter().enumerate() {
-        for disk_state in standings {
+        for disk_state in states {
             let mut unavailable = None;
             let trial = run_trial(at, sample, Some(*disk_state), || {
                 run_sample(gate, sample, ready, *disk_state, watch).map_err(|error: SampleError| {
@@ -179,12 +180,12 @@ fn run_trial(
     disk_state: Option<DiskState>,
     run: impl FnOnce() -> Result<Vec<Finding>, String>,
 ) -> Trial {
-    let begun = Instant::now();
+    let started = Instant::now();
     let reply = match run() {
         Ok(found) => mismatch(sample, &found).map_or(SampleReply::Agrees, SampleReply::Differs),
         Err(why) => SampleReply::Nothing(why),
     };
-    let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Trial {
         number: at + 1,
         path: sample.path.clone(),

@@ -111,7 +111,7 @@ fn join_parts(place: &str, parts: [Option<String>; 3]) -> String {
     [Some(place.to_owned())].into_iter().chain(parts).flatten().collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn summary(all: &[TestedGate], well: bool, took: Duration) -> String {
+pub(super) fn summary(all: &[TestedGate], success: bool, took: Duration) -> String {
     let named = |outcome: SampleOutcome| {
         let names: Vec<String> = all
             .iter()
@@ -134,7 +134,7 @@ pub(super) fn summary(all: &[TestedGate], well: bool, took: Duration) -> String 
     let rest = rest.map(named).concat();
     let text =
         format!("{passed} of {} gates passed in {:.1} s{rest}\n{TESTED}", all.len(), took.as_secs_f64());
-    let (style, label) = match (well, passed) {
+    let (style, label) = match (success, passed) {
         (false, _) => (REJECTED, "failed"),
         (true, 0) => (WARNING, "untested"),
         (true, _) => (DONE, "passed"),
@@ -143,7 +143,7 @@ pub(super) fn summary(all: &[TestedGate], well: bool, took: Duration) -> String 
 }
 
 /// Renders the same content as JSON.
-pub(super) fn json(all: &[TestedGate], well: bool) -> Value {
+pub(super) fn json(all: &[TestedGate], success: bool) -> Value {
     let gate = |tested: &TestedGate| {
         json!({
             "name": tested.name,
@@ -154,7 +154,7 @@ pub(super) fn json(all: &[TestedGate], well: bool) -> Value {
             "install_hints": tested.install,
         })
     };
-    json!({ "passed": well, "tested": TESTED, "gates": all.iter().map(gate).collect::<Vec<_>>() })
+    json!({ "passed": success, "tested": TESTED, "gates": all.iter().map(gate).collect::<Vec<_>>() })
 }
 
 fn sample(trial: &Trial) -> Value {

@@ -64,10 +64,10 @@ impl Choices {
     /// is tried.
     pub(super) fn select(
         project: &ProjectFiles<'_>,
-        shelf: &GateList,
+        gate_list: &GateList,
         trials: impl Fn(&[Arc<Gate>]) -> Vec<Result<(), Failure>>,
     ) -> Choices {
-        let checked = check_tools(project, shelf);
+        let checked = check_tools(project, gate_list);
         let mut results = Results::new();
         loop {
             let choices = Choices::from_results(&checked, project, &results);
@@ -117,11 +117,11 @@ impl Choices {
 }
 
 /// Looks for each tool in the project and on the machine.
-fn check_tools<'a>(project: &ProjectFiles<'_>, shelf: &GateList) -> Vec<CheckedTool<'a>> {
+fn check_tools<'a>(project: &ProjectFiles<'_>, gate_list: &GateList) -> Vec<CheckedTool<'a>> {
     let catalogue = Catalogue::embedded();
     let gates = TOOLS.iter().filter_map(|known| Some((known, catalogue.find(known.gate)?)));
     let found = |(known, gate): (&'a KnownTool, &'a Arc<Gate>)| {
-        let (sign, is_here) = (project.sign(known, gate), shelf.program(gate).is_some());
+        let (sign, is_here) = (project.sign(known, gate), gate_list.program(gate).is_some());
         CheckedTool { known, gate, sign, is_installed: is_here }
     };
     gates.map(found).collect()

@@ -49,11 +49,11 @@ pub(super) const SLOW: [&str; 2] = ["clippy", "golangci-lint"];
 const fn row(
     gate: &'static str,
     purpose: ToolPurpose,
-    uninvited: WithoutSign,
+    without_sign: WithoutSign,
     bears: &'static str,
     signs: &'static [&'static str],
 ) -> KnownTool {
-    KnownTool { gate, purpose, without_sign: uninvited, config_name: bears, signs }
+    KnownTool { gate, purpose, without_sign, config_name: bears, signs }
 }
 
 use ToolPurpose::{Format, Imports, Lint, Security, Spelling, Types};

@@ -40,18 +40,18 @@ pub(super) fn run(
     let project = ProjectFiles::read(workspace)?;
     let choices = match trial {
         Trial::Skip => {
-            let shelf = GateList::before_policy(workspace, InsidePrograms::Denied);
-            Choices::select(&project, &shelf, |gates| vec![Ok(()); gates.len()])
+            let gate_list = GateList::before_policy(workspace, InsidePrograms::Denied);
+            Choices::select(&project, &gate_list, |gates| vec![Ok(()); gates.len()])
         }
         Trial::Run(inside) => {
-            let shelf = GateList::before_policy(workspace, inside);
+            let gate_list = GateList::before_policy(workspace, inside);
             // One thread handles signals while the programs run.
             let (_runtime, stop) = runtime(Builder::new_multi_thread(), 1)?;
             let watch = Watch::new(stop, None);
             let end = Instant::now() + LIMIT;
             let left = || end.saturating_duration_since(Instant::now());
-            let choices = Choices::select(&project, &shelf, |gates: &[Arc<Gate>]| {
-                trials(&shelf, gates, left(), &watch)
+            let choices = Choices::select(&project, &gate_list, |gates: &[Arc<Gate>]| {
+                trials(&gate_list, gates, left(), &watch)
             });
             if watch.cancelled() {
                 return Ok(None);
