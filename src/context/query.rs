@@ -20,7 +20,7 @@ pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>
         }
     }
     let terms = QueryTerms::new(index, &wanted);
-    let named: Vec<u32> = query
+    let exact_names: Vec<u32> = query
         .split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-'))
         .filter(|part| part.len() > 2)
         .filter_map(|part| index.names.number(part))
@@ -29,7 +29,7 @@ pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>
     for (path, file) in &index.files {
         let in_path = terms.of_path(path);
         for definition in &file.definitions {
-            let score = score(&terms, &named, file, definition, in_path);
+            let score = score(&terms, &exact_names, file, definition, in_path);
             if score > 0 {
                 let score = if is_test(path) { score / 2 } else { score };
                 found.push((score, IndexedSymbol { path, file, definition }));
@@ -114,7 +114,7 @@ fn hit(name: &str, wanted: &[String]) -> (u8, u8) {
 /// before a repeated match of one.
 fn score(
     terms: &QueryTerms,
-    named: &[u32],
+    exact_names: &[u32],
     file: &IndexedFile,
     definition: &Definition,
     in_path: u64,
@@ -129,7 +129,7 @@ fn score(
     }
     let mut score: u64 = best.iter().sum();
     let fitting = best.iter().filter(|score| **score > 0).count();
-    if named.contains(&definition.name) {
+    if exact_names.contains(&definition.name) {
         score += 400;
     }
     if score == 0 {

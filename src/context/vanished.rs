@@ -62,24 +62,24 @@ struct Keys {
 }
 
 impl Index {
-    /// True if a file defines a name on a line for which `gone` is true.
-    pub fn defines_on(&self, path: &str, gone: impl Fn(usize) -> bool) -> bool {
+    /// True if a file defines a name on a line for which `is_removed` is true.
+    pub fn defines_on(&self, path: &str, is_removed: impl Fn(usize) -> bool) -> bool {
         let file = self.files.get(path);
         file.is_some_and(|file| {
-            file.definitions.iter().any(|it| is_used_by_name(it) && gone(line_of(it.location.line)))
+            file.definitions.iter().any(|it| is_used_by_name(it) && is_removed(line_of(it.location.line)))
         })
     }
 
     /// Returns the definitions that none of these files has any more and that others use. The users are
     /// files of the index, and files of the call as the call leaves them.
-    pub fn vanished(&self, left: &[RemainingFile<'_>]) -> Vec<Vanished> {
-        let remaining: HashSet<&str> = left.iter().filter_map(|left| left.tags).flat_map(names).collect();
+    pub fn vanished(&self, files: &[RemainingFile<'_>]) -> Vec<Vanished> {
+        let remaining: HashSet<&str> = files.iter().filter_map(|file| file.tags).flat_map(names).collect();
         let mut vanished = Vec::new();
-        for (at, one) in left.iter().enumerate().filter(|(_, left)| left.is_known) {
+        for (at, one) in files.iter().enumerate().filter(|(_, file)| file.is_known) {
             let Some((file, tags)) = self.files.get(one.path).zip(one.tags) else { continue };
             let lost: Vec<IndexedSymbol<'_>> = self.removed_definitions(one.path, file, tags, &remaining);
             for found in lost.into_iter().take(MOST_DEFINITIONS) {
-                let uses = self.uses(&found, left);
+                let uses = self.uses(&found, files);
                 if !uses.is_empty() {
                     let name = file.path(found.definition, &self.names);
                     let line = line_of(found.definition.location.line);
@@ -127,8 +127,8 @@ impl Index {
             .collect()
     }
 
-    fn uses(&self, lost: &IndexedSymbol<'_>, left: &[RemainingFile<'_>]) -> Vec<(String, usize)> {
-        let keys = self.keys(lost, left);
+    fn uses(&self, lost: &IndexedSymbol<'_>, files: &[RemainingFile<'_>]) -> Vec<(String, usize)> {
+        let keys = self.keys(lost, files);
         let language_family = family(lost.file.language);
         let same_folder = |path: &str| folder(path) == folder(lost.path);
         let mut uses: Vec<(&str, u32)> = Vec::new();
@@ -137,7 +137,7 @@ impl Index {
                 continue;
             }
             let before = lines(&keys, language_family, same_folder(path), &|key| file.lines(key));
-            match left.iter().find(|left| left.path == path) {
+            match files.iter().find(|one| one.path == path) {
                 // In a file of the call, only the remaining uses count.
                 Some(RemainingFile { tags: Some(tags), .. }) if !before.is_empty() => {
                     let after = |key| tags.uses.get(self.names.text(key)).cloned().unwrap_or_default();
@@ -154,14 +154,14 @@ impl Index {
         uses.into_iter().map(|(path, line)| (path.to_owned(), line_of(line))).collect()
     }
 
-    fn keys(&self, lost: &IndexedSymbol<'_>, left: &[RemainingFile<'_>]) -> Keys {
+    fn keys(&self, lost: &IndexedSymbol<'_>, files: &[RemainingFile<'_>]) -> Keys {
         let name = self.names.text(lost.definition.name);
         let language_family = family(lost.file.language);
         let other_definitions: Vec<IndexedSymbol<'_>> = self
             .files
             .iter()
             .filter(|(path, file)| {
-                let is_left = left.iter().any(|left| left.path == path.as_str());
+                let is_left = files.iter().any(|one| one.path == path.as_str());
                 !is_left && family(file.language) == language_family
             })
             .flat_map(|(path, file)| {
@@ -326,7 +326,7 @@ mod tests {
             index.put(path, Version::hash(text.as_bytes()), &tags(path, text));
         }
         let after: Vec<(&str, Tags)> = call.iter().map(|(path, text)| (*path, tags(path, text))).collect();
-        let left: Vec<RemainingFile<'_>> = after
+        let files: Vec<RemainingFile<'_>> = after
             .iter()
             .map(|(path, tags)| RemainingFile { path, tags: Some(tags), is_known: true })
             .collect();
@@ -334,7 +334,7 @@ mod tests {
             let uses: Vec<String> = it.uses.iter().map(|(path, line)| format!("{path}:{line}")).collect();
             format!("{}@{}: {}", it.name, it.line, uses.join(" "))
         };
-        index.vanished(&left).into_iter().map(description).collect()
+        index.vanished(&files).into_iter().map(description).collect()
     }
 
     const NONE: [&str; 0] = [];
@@ -423,10 +423,10 @@ mod tests {
 
     #[test]
     fn names_that_may_mean_something_else_are_not_reported() {
-        let gone = ("a.py", "x = 1\n");
+        let changed = ("a.py", "x = 1\n");
         let quiet = |a: &str, more: &[(&str, &str)]| {
             let project: Vec<_> = std::iter::once(("a.py", a)).chain(more.iter().copied()).collect();
-            assert_eq!(vanished_uses(&project, &[gone]), NONE, "{a:?} {more:?}");
+            assert_eq!(vanished_uses(&project, &[changed]), NONE, "{a:?} {more:?}");
         };
         quiet("def one(): pass\n", &[("b.py", "from other import one\none()\n")]);
         quiet("def one(): pass\n", &[("b.py", "def one(): pass\none()\n")]);
@@ -460,13 +460,13 @@ mod tests {
             assert_eq!(names.join(" "), still, "{after:?}");
         }
         let project = [("m.py", def), ("u.py", "from m import a\na()\n")];
-        for (text, gone) in [
+        for (text, count) in [
             ("from q import x as a\n", 0),
             ("def __getattr__(name): return 1\n", 0),
             ("from q import x as c\n", 1),
             ("class C:\n    def __getattr__(self, name): return 1\n", 1),
         ] {
-            assert_eq!(vanished_uses(&project, &[("m.py", text)]).len(), gone, "{text:?}");
+            assert_eq!(vanished_uses(&project, &[("m.py", text)]).len(), count, "{text:?}");
         }
     }
 
@@ -477,11 +477,14 @@ mod tests {
             "class A:\n    def b(self): pass\nclass C:\n    def d(self): pass\n    def e(self): pass\ndef f(): pass\ndef g(): pass\n",
         );
         let after = tags("a.py", "class C:\n    def e(self): pass\nfrom x import g\n");
-        let named = |other_files: &[&Tags]| {
+        let dropped_names = |other_files: &[&Tags]| {
             dropped(&before, &after, other_files).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
         };
-        assert_eq!(named(&[]), ["A", "C.d", "f"]);
-        assert_eq!(named(&[&tags("b.py", "def f(): pass\nclass A:\n    def b(self): pass\n")]), ["C.d"]);
+        assert_eq!(dropped_names(&[]), ["A", "C.d", "f"]);
+        assert_eq!(
+            dropped_names(&[&tags("b.py", "def f(): pass\nclass A:\n    def b(self): pass\n")]),
+            ["C.d"]
+        );
         assert_eq!(dropped(&before, &before, &[]), []);
     }
 }

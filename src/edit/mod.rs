@@ -291,8 +291,8 @@ mod tests {
         for (start, end, field) in
             [(4, LineWindow::OPEN, "lines.start"), (1, 4, "lines.end"), (4, 5, "lines.end")]
         {
-            let refused = within(start, end).unwrap_err();
-            assert_eq!((refused.code, refused.field.as_deref()), (Code::RangeOutOfBounds, Some(field)));
+            let error = within(start, end).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::RangeOutOfBounds, Some(field)));
         }
     }
 }

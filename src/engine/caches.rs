@@ -110,14 +110,14 @@ pub(super) fn shared(
     if let Some(cache) = find() {
         return Some(cache);
     }
-    let made = Arc::new(make()?);
+    let new_cache = Arc::new(make()?);
     let mut caches = caches.lock().unwrap_or_else(PoisonError::into_inner);
     // Another call may have created it meanwhile.
     if let Some(cache) = caches.get(root).and_then(Weak::upgrade) {
         return Some(cache);
     }
-    caches.insert(root.to_owned(), Arc::downgrade(&made));
-    Some(made)
+    caches.insert(root.to_owned(), Arc::downgrade(&new_cache));
+    Some(new_cache)
 }
 
 #[cfg(test)]
@@ -130,21 +130,21 @@ mod tests {
         let state = StateFolder::in_folder(dir.path(), &[]);
         let caches = Mutex::default();
         let (p, q) = (Path::new("/p"), Path::new("/q"));
-        let made = |root: &Path| state.cache(root).ok();
+        let create = |root: &Path| state.cache(root).ok();
         let first = shared(&caches, p, || {
             // Meanwhile another call gets the cache of its own root, or even of this one.
             assert!(caches.try_lock().is_ok(), "nobody else could come in");
-            assert!(shared(&caches, q, || made(q)).is_some());
-            made(p)
+            assert!(shared(&caches, q, || create(q)).is_some());
+            create(p)
         });
         let first = first.unwrap();
         let again = shared(&caches, p, || panic!("it is there")).unwrap();
         assert!(Arc::ptr_eq(&first, &again));
         let faster = shared(&caches, q, || {
-            let faster = shared(&caches, q, || made(q)).unwrap();
+            let faster = shared(&caches, q, || create(q)).unwrap();
             // It stays in use until the slower call has it.
             Box::leak(Box::new(faster));
-            made(q)
+            create(q)
         });
         assert_eq!(Arc::strong_count(&faster.unwrap()), 2, "the faster one's is shared");
         drop((first, again));

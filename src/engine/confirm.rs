@@ -31,11 +31,12 @@ pub(super) fn check(call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error>
     if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
         return Ok(());
     }
-    let written = || drafts.iter().filter(|draft| draft.drafted.is_changed);
+    let changed_drafts = || drafts.iter().filter(|draft| draft.drafted.is_changed);
     // Runnable files come first: their reason says how a person can change the setting.
-    let runs = written().find_map(|draft| asks_for_runnable(draft).map(|rule| (draft, rule)));
-    let first =
-        runs.map(|(draft, _)| draft).or_else(|| written().find(|draft| needs_confirmation(draft, call.kind)));
+    let runs = changed_drafts().find_map(|draft| asks_for_runnable(draft).map(|rule| (draft, rule)));
+    let first = runs
+        .map(|(draft, _)| draft)
+        .or_else(|| changed_drafts().find(|draft| needs_confirmation(draft, call.kind)));
     let Some(first) = first else { return Ok(()) };
     let about = confirmation_id(drafts);
     let agreed = call.requests.first().and_then(|request| request.author.confirmation_id.as_ref());

@@ -128,12 +128,12 @@ impl Services {
         self.judge(call, &mut drafts, watch)?;
         self.check_types(call, &drafts, watch)?;
         confirm::check(call, &drafts)?;
-        let done = match self.publish(call, &drafts)? {
+        let published = match self.publish(call, &drafts)? {
             None => None,
-            Some(WriteOutcome::All(done)) => Some(done),
+            Some(WriteOutcome::All(published)) => Some(published),
             Some(WriteOutcome::Overtaken) => return Ok(PipelineOutcome::Overtaken),
         };
-        Ok(PipelineOutcome::Completed(self.reports(call, drafts, done)))
+        Ok(PipelineOutcome::Completed(self.reports(call, drafts, published)))
     }
 
     /// Builds the draft of one request.

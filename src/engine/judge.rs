@@ -46,8 +46,8 @@ impl Services {
         for (at, (draft, mut verdict)) in drafts.iter_mut().zip(verdicts).enumerate() {
             if let DocumentPath::File(place) = &draft.target.place {
                 let rename = |path: &mut String| {
-                    if let Ok(named) = self.store.files.named_beside(place, path) {
-                        *path = named;
+                    if let Ok(full_path) = self.store.files.named_beside(place, path) {
+                        *path = full_path;
                     }
                 };
                 verdict.findings.iter_mut().filter_map(|finding| finding.elsewhere.as_mut()).for_each(rename);
@@ -183,7 +183,7 @@ fn effective_rules<'a>(
     }
     match (&draft.request.gate_options.validate, validator(draft.request, rules)) {
         (Some(_), Some(validator)) => effective_rules.rules.push(&validator.rule),
-        (Some(named), None) => return Err(unknown_command(named, rules)),
+        (Some(name), None) => return Err(unknown_command(name, rules)),
         (None, _) => {}
     }
     Ok(effective_rules)
@@ -191,15 +191,15 @@ fn effective_rules<'a>(
 
 /// Returns the validation command that a request names.
 fn validator<'a>(request: &Request, rules: &'a Policy) -> Option<&'a Validator> {
-    let named = request.gate_options.validate.as_ref()?;
+    let name = request.gate_options.validate.as_ref()?;
     let names = |validator: &&Validator| {
         let known = validator.words.join(" ");
-        named.split_whitespace().eq(known.split_whitespace())
+        name.split_whitespace().eq(known.split_whitespace())
     };
     rules.validators.iter().find(names)
 }
 
-fn unknown_command(named: &str, rules: &Policy) -> Error {
+fn unknown_command(name: &str, rules: &Policy) -> Error {
     let known: Vec<String> =
         rules.validators.iter().map(|known| format!("`{}`", known.words.join(" "))).collect();
     let hint = match known.as_slice() {
@@ -207,6 +207,6 @@ fn unknown_command(named: &str, rules: &Policy) -> Error {
         known => format!("name one of {}, or leave it out", known.join(", ")),
     };
     let message =
-        format!("`{named}` is not one of the `validate_commands` of the policy {}", rules.origin.name);
+        format!("`{name}` is not one of the `validate_commands` of the policy {}", rules.origin.name);
     Error::new(Code::InvalidInput, message).field("validate_command").hint(hint)
 }

@@ -280,16 +280,16 @@ mod tests {
         }
         assert_eq!((checked(Some("workflow"), flow), checked(Some("module"), plain)), (Ok(()), Ok(())));
         for (kind, text, places) in [("workflow", plain, 0), ("module", flow, 1)] {
-            let refused = checked(Some(kind), text).unwrap_err();
-            assert_eq!((refused.code, refused.field.as_deref()), (Code::EntityMismatch, Some("entity_type")));
-            assert_eq!(refused.places.len(), places);
+            let error = checked(Some(kind), text).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::EntityMismatch, Some("entity_type")));
+            assert_eq!(error.places.len(), places);
         }
         assert_eq!(checked(Some("page"), "a\n# B\n"), Ok(()));
         assert_eq!(checked(Some("page"), "a\n").unwrap_err().message, "no title");
-        let refused = checked(Some("job"), "x = 1\nif True:\nx = 1\n").unwrap_err();
+        let error = checked(Some("job"), "x = 1\nif True:\nx = 1\n").unwrap_err();
         let message = "entity_type mismatch: declared 'job' but it cannot be read: line 3: ";
-        assert!(refused.message.starts_with(message), "{}", refused.message);
-        assert_eq!(refused.places.iter().map(|place| place.line).collect::<Vec<_>>(), [3]);
+        assert!(error.message.starts_with(message), "{}", error.message);
+        assert_eq!(error.places.iter().map(|place| place.line).collect::<Vec<_>>(), [3]);
     }
 
     #[test]
@@ -307,16 +307,16 @@ mod tests {
         let plain = "let = ;\n".repeat(6_000);
         let deep = format!("{plain}workflow;\n");
         for kind in ["workflow", "module"] {
-            let refused = checked(&workspace, Some(kind), &deep).unwrap_err();
-            assert_eq!((refused.code, refused.field.as_deref()), (Code::EntityMismatch, Some("content")));
+            let error = checked(&workspace, Some(kind), &deep).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::EntityMismatch, Some("content")));
             let message = format!("cannot check whether the content is a {kind}: it ");
-            assert!(refused.message.starts_with(&message), "{}", refused.message);
+            assert!(error.message.starts_with(&message), "{}", error.message);
         }
         assert_eq!(checked(&workspace, None, &deep), Ok(()));
         // Without the keyword there is no decorator, in any spelling.
         assert_eq!(checked(&workspace, Some("module"), &plain), Ok(()));
-        let refused = checked(&workspace, Some("workflow"), &plain).unwrap_err();
-        assert_eq!(refused.field.as_deref(), Some("entity_type"), "{}", refused.message);
+        let error = checked(&workspace, Some("workflow"), &plain).unwrap_err();
+        assert_eq!(error.field.as_deref(), Some("entity_type"), "{}", error.message);
     }
 
     #[test]
@@ -358,9 +358,9 @@ mod tests {
             ),
         ] {
             let kind = crate::request::EntityKind::from_name(kind).unwrap();
-            let refused = workspace.owner(&kind, app, organization).unwrap_err();
-            assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
-            assert!(refused.message.ends_with(message), "{}", refused.message);
+            let error = workspace.owner(&kind, app, organization).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some(field)));
+            assert!(error.message.ends_with(message), "{}", error.message);
         }
         for (kind, app, organization) in [
             ("app_file", Some("1"), None),

@@ -46,8 +46,8 @@ impl Services {
                 planned.push(PlannedFile { place, after: Some(draft.drafted.buffer.bytes()) });
             }
         }
-        self.store.files.refuse_git_folders(&planned).map_err(|refused| {
-            let (number, refusal) = *refused;
+        self.store.files.refuse_git_folders(&planned).map_err(|rejected| {
+            let (number, refusal) = *rejected;
             match numbers.get(number) {
                 Some(at) => call.with_edit_index(refusal, *at),
                 None => refusal,
@@ -79,21 +79,21 @@ impl Services {
         &self,
         call: &Batch,
         drafts: Vec<FileDraft<'_>>,
-        done: Option<PublishedBatch>,
+        batch: Option<PublishedBatch>,
     ) -> Vec<Report> {
-        let refused = drafts.iter().any(|draft| draft.decision() == Decision::Refuse);
-        let edit = done.as_ref().and_then(|done| done.edit);
-        let mut published = done.into_iter().flat_map(|done| done.files);
+        let is_refused = drafts.iter().any(|draft| draft.decision() == Decision::Refuse);
+        let edit = batch.as_ref().and_then(|batch| batch.edit);
+        let mut published = batch.into_iter().flat_map(|batch| batch.files);
         let mut reports = Vec::with_capacity(drafts.len());
         for draft in drafts {
-            let written = !refused && draft.decision() == Decision::Write && draft.drafted.is_changed;
-            let published = if written { published.next() } else { None };
+            let is_written = !is_refused && draft.decision() == Decision::Write && draft.drafted.is_changed;
+            let published = if is_written { published.next() } else { None };
             let notes = self.notes(call, &draft, published.is_some());
             let decision = match draft.decision() {
-                Decision::Write if refused => Decision::Show,
+                Decision::Write if is_refused => Decision::Show,
                 decision => decision,
             };
-            let mut report = Report::new(draft, decision, published, edit.filter(|_| written));
+            let mut report = Report::new(draft, decision, published, edit.filter(|_| is_written));
             report.notes.extend(notes);
             reports.push(report);
         }
@@ -104,7 +104,7 @@ impl Services {
     }
 
     /// Returns the notes on outside changes to the file, on this edit, and on the isolation of gates.
-    fn notes(&self, call: &Batch, draft: &FileDraft<'_>, written: bool) -> Vec<String> {
+    fn notes(&self, call: &Batch, draft: &FileDraft<'_>, is_written: bool) -> Vec<String> {
         let place = &draft.target.place;
         let foreign =
             draft.target.last.as_ref().and_then(|last| outside_notes(last, draft.target, &draft.current));
@@ -116,8 +116,8 @@ impl Services {
             ),
             None => None,
         };
-        let lost = lost.filter(|_| written && call.kind == EntryKind::Edit);
-        let occasion = place.occasion().filter(|_| written);
+        let lost = lost.filter(|_| is_written && call.kind == EntryKind::Edit);
+        let occasion = place.occasion().filter(|_| is_written);
         let review = occasion.map(|occasion| {
             format!("{} runs {occasion}; a person should review it", sanitize(place.shown()))
         });
@@ -126,9 +126,9 @@ impl Services {
 
     /// Applies the journal's limits in the background.
     pub(super) fn tidy_after(self: &Arc<Self>, reports: &[Report], bounds: Option<RetentionLimits>) {
-        let mut written = reports.iter().filter(|report| report.edit_id.is_some()).peekable();
-        let is_due =
-            written.peek().is_some() && self.store.is_due(written.any(|report| report.entity.is_none()));
+        let mut written_reports = reports.iter().filter(|report| report.edit_id.is_some()).peekable();
+        let is_due = written_reports.peek().is_some()
+            && self.store.is_due(written_reports.any(|report| report.entity.is_none()));
         let (Some(bounds), true) = (bounds, is_due) else { return };
         let workspace = Arc::clone(self);
         tokio::task::spawn_blocking(move || {

@@ -105,11 +105,11 @@ impl EntityDatabase {
     /// Errors: those of reading the list; an error in one app is part of its result.
     pub fn import_apps(&self, folder: &Path) -> Result<Vec<Imported>, Error> {
         let add = |(id, organization): (String, Option<String>)| {
-            let done = self.add_app(&id, organization.as_deref()).map(|added| match added {
+            let result = self.add_app(&id, organization.as_deref()).map(|added| match added {
                 Added::New => ImportStatus::Created,
                 Added::Existing => ImportStatus::Unchanged,
             });
-            Imported { name: format!("app {id}"), result: done }
+            Imported { name: format!("app {id}"), result }
         };
         Ok(ImportDir::open(folder)?.apps()?.into_iter().map(add).collect())
     }
@@ -131,16 +131,16 @@ impl Services {
         });
         let (import_dir, items) = opened.await?;
         let mut imported = Vec::with_capacity(items.len());
-        for ImportItem { name, key: named } in items {
+        for ImportItem { name, key } in items {
             if watch.cancelled() {
                 imported.push(Imported { name, result: Err(cancelled()) });
                 break;
             }
-            let done = match named {
-                Ok(named) => self.import_one(&import_dir, &name, named, &import, &watch).await,
+            let result = match key {
+                Ok(key) => self.import_one(&import_dir, &name, key, &import, &watch).await,
                 Err(why) => Err(why),
             };
-            imported.push(Imported { name, result: done });
+            imported.push(Imported { name, result });
         }
         Ok(imported)
     }
@@ -149,14 +149,14 @@ impl Services {
         self: &Arc<Self>,
         import_dir: &Arc<ImportDir>,
         name: &str,
-        named: NamedKey,
+        key: NamedKey,
         import: &Import,
         watch: &Watch,
     ) -> Result<ImportStatus, Error> {
         let (import_dir, file) = (Arc::clone(import_dir), name.to_owned());
         let read = self.off_reactor(move |workspace| {
             let limit = workspace.policy_at_top()?.limits.file;
-            Ok((workspace.entity_of(named), import_dir.read(&file, limit)?))
+            Ok((workspace.entity_of(key), import_dir.read(&file, limit)?))
         });
         let (entity, bytes) = read.await?;
         let version = Version::hash(&bytes);
@@ -197,9 +197,9 @@ impl Services {
 }
 
 /// Converts the report of a file's edit to its status.
-fn import_status(report: &Report, written: ImportStatus) -> Result<ImportStatus, Error> {
+fn import_status(report: &Report, status: ImportStatus) -> Result<ImportStatus, Error> {
     match report.status {
-        Status::Written => Ok(written),
+        Status::Written => Ok(status),
         Status::Unchanged | Status::AlreadyApplied => Ok(ImportStatus::Unchanged),
         Status::Verified => Ok(ImportStatus::Verified),
         Status::Refused => Err(refused(&report.verdict)),

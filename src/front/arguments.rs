@@ -59,11 +59,11 @@ fn fit(schema: &Value, value: Value, path: &str) -> Result<Value, Error> {
     }
 }
 
-fn fit_object(schema: &JsonObject, given: JsonObject, path: &str) -> Result<JsonObject, Error> {
+fn fit_object(schema: &JsonObject, object: JsonObject, path: &str) -> Result<JsonObject, Error> {
     let none = JsonObject::new();
     let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     let mut fitted = JsonObject::new();
-    for (name, value) in given {
+    for (name, value) in object {
         let within = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         match known.get(&name) {
             None => return Err(unknown_field(known, &name, &within)),
@@ -190,19 +190,15 @@ mod tests {
 
     #[test]
     fn a_number_may_be_whole() {
-        for (given, wanted) in [(json!(0.9), 0.9), (json!(1), 1.0), (json!(-0.0), 0.0)] {
-            assert_eq!(parse(json!({"path": "a", "share": given})).unwrap().share, Some(wanted));
+        for (value, wanted) in [(json!(0.9), 0.9), (json!(1), 1.0), (json!(-0.0), 0.0)] {
+            assert_eq!(parse(json!({"path": "a", "share": value})).unwrap().share, Some(wanted));
         }
     }
 
     fn assert_rejected(arguments: Value, field: &str, message: &str) {
-        let refused = parse(arguments.clone()).unwrap_err();
-        assert_eq!(refused.code, Code::InvalidInput);
-        assert_eq!(
-            (refused.field.as_deref(), refused.message.as_str()),
-            (Some(field), message),
-            "{arguments}"
-        );
+        let error = parse(arguments.clone()).unwrap_err();
+        assert_eq!(error.code, Code::InvalidInput);
+        assert_eq!((error.field.as_deref(), error.message.as_str()), (Some(field), message), "{arguments}");
     }
 
     #[test]
@@ -259,9 +255,9 @@ mod tests {
     #[test]
     fn deep_text_is_refused_and_not_followed() {
         let deep = "[".repeat(100_000);
-        let refused = parse(json!({"path": "a", "parts": deep})).unwrap_err();
-        assert_eq!(refused.field.as_deref(), Some("parts"));
-        assert!(refused.message.len() < 200);
+        let error = parse(json!({"path": "a", "parts": deep})).unwrap_err();
+        assert_eq!(error.field.as_deref(), Some("parts"));
+        assert!(error.message.len() < 200);
     }
 
     proptest! {

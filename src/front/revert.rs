@@ -17,19 +17,19 @@ pub async fn revert(
     watch: Watch,
 ) -> (Result<Vec<Report>, Error>, RevertedEdit) {
     let direction = revert.direction;
-    let named = revert.edit_id.as_deref().and_then(|id| id.parse().ok());
+    let requested = revert.edit_id.as_deref().and_then(|id| id.parse().ok());
     let reverted = workspace.undo_or_redo(revert, watch).await;
-    let written = reverted.iter().flatten().find_map(|report| report.edit_id);
-    let edit = match written {
-        Some(written) => reverted_edit(workspace, written).await,
+    let new_edit = reverted.iter().flatten().find_map(|report| report.edit_id);
+    let edit = match new_edit {
+        Some(new_edit) => reverted_edit(workspace, new_edit).await,
         None => None,
     };
-    (reverted, edit.unwrap_or(RevertedEdit { direction, edit: named }))
+    (reverted, edit.unwrap_or(RevertedEdit { direction, edit: requested }))
 }
 
 /// Returns the edit that a revert changed: the undo of an undo is a redo.
-async fn reverted_edit(workspace: &Arc<Workspace>, written: EditId) -> Option<RevertedEdit> {
-    match workspace.entry_diffs(written.to_string()).await.ok()?.entry.meta.kind {
+async fn reverted_edit(workspace: &Arc<Workspace>, new_edit: EditId) -> Option<RevertedEdit> {
+    match workspace.entry_diffs(new_edit.to_string()).await.ok()?.entry.meta.kind {
         EntryKind::Edit => None,
         EntryKind::Undo(of) => Some(RevertedEdit { direction: Direction::Undo, edit: Some(of) }),
         EntryKind::Redo(of) => Some(RevertedEdit { direction: Direction::Redo, edit: Some(of) }),

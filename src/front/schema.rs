@@ -105,7 +105,7 @@ mod tests {
     use crate::front::tools::TOOLS;
 
     /// Returns the problems of a schema, at any depth.
-    fn faults(value: &Value, depth: usize) -> Vec<String> {
+    fn schema_problems(value: &Value, depth: usize) -> Vec<String> {
         let mut problems = Vec::new();
         if let Value::Object(node) = value {
             for word in [
@@ -133,7 +133,7 @@ mod tests {
             if deeper > 3 {
                 problems.push("is nested too deeply".into());
             }
-            problems.extend(node.values().flat_map(|inner| self::faults(inner, deeper)));
+            problems.extend(node.values().flat_map(|inner| self::schema_problems(inner, deeper)));
         }
         problems
     }
@@ -142,7 +142,7 @@ mod tests {
     fn the_tools_have_plain_schemas() {
         for tool in TOOLS {
             let schema = Value::Object((tool.schema)());
-            assert_eq!(faults(&schema, 0), Vec::<String>::new(), "{}: {schema:#}", tool.name);
+            assert_eq!(schema_problems(&schema, 0), Vec::<String>::new(), "{}: {schema:#}", tool.name);
             for (name, field) in schema["properties"].as_object().unwrap() {
                 assert!(field["description"].is_string(), "{}: {name} has no description", tool.name);
             }
@@ -180,15 +180,15 @@ mod tests {
         let raw = schemars::schema_for!(Outer).to_value();
         let inlined = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
         let inlined = inlined.into_generator().into_root_schema_for::<Outer>().to_value();
-        assert!(faults(&inlined, 0).contains(&"enum has more than names".to_owned()), "{inlined:#}");
+        assert!(schema_problems(&inlined, 0).contains(&"enum has more than names".to_owned()), "{inlined:#}");
         for problem in ["has $defs", "has anyOf", "has format", "type is a list", "is open", "has oneOf"] {
             assert!(
-                faults(&raw, 0).iter().any(|found| found == problem),
+                schema_problems(&raw, 0).iter().any(|found| found == problem),
                 "{problem} was not seen in {raw:#}"
             );
         }
         let schema = Value::Object(input_schema::<Outer>());
-        assert_eq!(faults(&schema, 0), Vec::<String>::new(), "{schema:#}");
+        assert_eq!(schema_problems(&schema, 0), Vec::<String>::new(), "{schema:#}");
         for enumeration in ["way", "bare"] {
             assert_eq!(
                 schema["properties"][enumeration],

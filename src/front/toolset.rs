@@ -222,12 +222,12 @@ mod tests {
             ("", "no toolset"),
             (",", "no toolset"),
         ] {
-            let refused = list.parse::<Selection>().unwrap_err();
-            assert!(refused.message.contains(message), "{list}: {}", refused.message);
+            let error = list.parse::<Selection>().unwrap_err();
+            assert!(error.message.contains(message), "{list}: {}", error.message);
             assert!(
-                refused.next_step().contains("edit, look, text, code, ai, content, history, legacy"),
+                error.next_step().contains("edit, look, text, code, ai, content, history, legacy"),
                 "{}",
-                refused.next_step()
+                error.next_step()
             );
         }
     }

@@ -106,7 +106,7 @@ fn best(grammar: &Grammar, path: &str, text: &str, mut steps: usize) -> Result<T
     let mut best: Option<(usize, Tree)> = None;
     for language in grammar.dialects(path) {
         let tree = counted(&language, text, weight, &mut steps)?;
-        let error_count = faults(&tree, &mut steps)?;
+        let error_count = count_errors(&tree, &mut steps)?;
         if best.as_ref().is_none_or(|(fewest, _)| error_count < *fewest) {
             best = Some((error_count, tree));
         }
@@ -130,7 +130,7 @@ fn counted(language: &Language, text: &str, weight: usize, steps: &mut usize) ->
 }
 
 /// Counts the error nodes and the missing tokens.
-fn faults(tree: &Tree, steps: &mut usize) -> Result<usize, Unreadable> {
+fn count_errors(tree: &Tree, steps: &mut usize) -> Result<usize, Unreadable> {
     let (mut nodes, mut error_count) = (0_usize, 0);
     walk(tree, |node, _| {
         nodes += 1;

@@ -68,8 +68,8 @@ impl Matcher<'_> {
     /// Returns the lines of the matches of a replacement that adds or changes a line. A short one may occur anywhere
     /// and does not count.
     fn replacement_lines(&mut self, block: &Block<'_>) -> Option<Vec<usize>> {
-        let written = |line: &&str| line.chars().filter(|character| !character.is_whitespace()).count();
-        if block.replace.lines.iter().map(written).sum::<usize>() < LEAST || !block.adds() {
+        let letter_count = |line: &&str| line.chars().filter(|character| !character.is_whitespace()).count();
+        if block.replace.lines.iter().map(letter_count).sum::<usize>() < LEAST || !block.adds() {
             return None;
         }
         match self.sites(&block.replace) {

@@ -64,13 +64,13 @@ pub(super) fn rebase(search: &str, replace: &str, actual: &str, whole: bool) -> 
     let apart = old.iter().zip(&own).position(|(quoted, actual)| quoted != actual);
     let mut out = "\n".repeat(above);
     let (mut from, end) = (0, (old.len()..old.len(), new.len()..new.len()));
-    for (gone, come) in differing_lines(&old, &new).into_iter().chain([end]) {
-        let word = apart.filter(|apart| gone.contains(apart)).and_then(|apart| old.get(apart));
+    for (removed, added) in differing_lines(&old, &new).into_iter().chain([end]) {
+        let word = apart.filter(|apart| removed.contains(apart)).and_then(|apart| old.get(apart));
         if word.is_some_and(|word| new.contains(word)) {
             return None;
         }
-        own.get(from..gone.start)?.iter().chain(new.get(come)?).for_each(|token| out.push_str(token));
-        from = gone.end;
+        own.get(from..removed.start)?.iter().chain(new.get(added)?).for_each(|token| out.push_str(token));
+        from = removed.end;
     }
     Some(out + &"\n".repeat(below))
 }

@@ -79,10 +79,10 @@ pub(super) fn splice(view: &str, hit: Range<usize>, search: &str, replace: &str)
 /// Returns the changes between two texts, without their common lines.
 pub(super) fn line_by_line(start: usize, search: &str, replace: &str) -> Vec<Change> {
     let [old, new] = [search, replace].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
-    let change = |(gone, come): (Range<usize>, Range<usize>)| {
-        let before: usize = old.iter().take(gone.start).map(|line| line.len()).sum();
-        let [gone, come] = [old.get(gone)?, new.get(come)?].map(<[&str]>::concat);
-        trimmed(start + before, &gone, &come)
+    let change = |(removed, added): (Range<usize>, Range<usize>)| {
+        let before: usize = old.iter().take(removed.start).map(|line| line.len()).sum();
+        let [removed, added] = [old.get(removed)?, new.get(added)?].map(<[&str]>::concat);
+        trimmed(start + before, &removed, &added)
     };
     differing_lines(&old, &new).into_iter().filter_map(change).collect()
 }

@@ -28,8 +28,8 @@ pub(super) enum LineFilter {
 
 /// Finds the search within lines; a match begins and ends at word boundaries.
 pub(super) fn find(search: &str, line_index: &LineIndex<'_>, lines: LineFilter) -> Vec<Fragment> {
-    let written = search.chars().filter(|character| !character.is_whitespace()).count();
-    if search.contains('\n') || search.trim() != search || written < LEAST {
+    let letter_count = search.chars().filter(|character| !character.is_whitespace()).count();
+    if search.contains('\n') || search.trim() != search || letter_count < LEAST {
         return Vec::new();
     }
     let (wanted, plain) = (fold(search), is_plain(search));

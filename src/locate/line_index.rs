@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::text::{Buffer, Hints};
 
-    fn looked(view: &str, search: &str) -> (bool, bool) {
+    fn search_both(view: &str, search: &str) -> (bool, bool) {
         let buffer = Buffer::read(view.as_bytes().to_vec(), Hints::default()).unwrap();
         let range = LineRange::new(&buffer, 1, usize::MAX);
         let (line_index, block) = (LineIndex::new(range), NonBlankLines::new(search));
@@ -146,15 +146,15 @@ mod tests {
             ("delta\n", true),
             ("a\n", false),
         ] {
-            assert_eq!(looked(view, search).0, lacks, "{search}");
+            assert_eq!(search_both(view, search).0, lacks, "{search}");
         }
     }
 
     #[test]
     fn what_cannot_be_seen_may_stand_inside_of_a_word() {
-        assert_eq!(looked("al\u{200b}pha = 1\n", "alpha = 1\n"), (false, false));
-        assert_eq!(looked("alpha = 1\n", "al\u{ad}pha = 1\n"), (false, false));
-        assert_eq!(looked("alpha&nbsp;= 1\n", "alpha = 1\n"), (false, false));
+        assert_eq!(search_both("al\u{200b}pha = 1\n", "alpha = 1\n"), (false, false));
+        assert_eq!(search_both("alpha = 1\n", "al\u{ad}pha = 1\n"), (false, false));
+        assert_eq!(search_both("alpha&nbsp;= 1\n", "alpha = 1\n"), (false, false));
     }
 
     proptest::proptest! {
@@ -163,7 +163,7 @@ mod tests {
             view in "(abc|xyz|a1b|abc|[ \n\u{ad}\u{a0}\u{201c}\"&])(abc|xyz|[ \n\"]|&nbsp;|\u{ad}){0,16}",
             search in "(abc|xyz|a1b|[ \n\u{ad}\u{a0}\u{201c}\"&])(abc|xyz|[ \n\"]|&nbsp;|\u{ad}){0,6}",
         ) {
-            let (lacks, nowhere) = looked(&view, &search);
+            let (lacks, nowhere) = search_both(&view, &search);
             proptest::prop_assert!(nowhere || !lacks);
         }
     }

@@ -83,7 +83,7 @@ impl BlockFields {
         if self.start_line.is_none() && self.end_line.is_none() {
             return Ok(None);
         }
-        let line = |given: i64, field: &str| parse_line(given, || field.to_owned());
+        let line = |value: i64, field: &str| parse_line(value, || field.to_owned());
         let start = self.start_line.map_or(Ok(1), |start| line(start, "lines.start"))?;
         let end = self.end_line.map_or(Ok(LineWindow::OPEN), |end| line(end, "lines.end"))?;
         if end < start {

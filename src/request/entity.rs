@@ -94,9 +94,9 @@ mod tests {
     #[test]
     fn without_a_type_it_is_a_file() {
         for entity_type in [None, Some("file")] {
-            let given = fields(entity_type, None, None);
-            assert_eq!(given.clone().into_target("a".into()), Ok(Target::File("a".into())));
-            assert_eq!((given.clone().into_scope(), given.name()), (Ok(SearchScope::Files), "file"));
+            let parsed = fields(entity_type, None, None);
+            assert_eq!(parsed.clone().into_target("a".into()), Ok(Target::File("a".into())));
+            assert_eq!((parsed.clone().into_scope(), parsed.name()), (Ok(SearchScope::Files), "file"));
         }
     }
 
@@ -109,16 +109,16 @@ mod tests {
             ("module", None, None),
             ("some_other_4", Some("1"), Some("2")),
         ] {
-            let given = fields(Some(name), app, organization);
-            let Ok(Target::Entity(entity)) = given.clone().into_target("a".into()) else {
-                panic!("{given:?}")
+            let parsed = fields(Some(name), app, organization);
+            let Ok(Target::Entity(entity)) = parsed.clone().into_target("a".into()) else {
+                panic!("{parsed:?}")
             };
             assert_eq!(
                 (entity.kind.name(), entity.app_id.as_deref(), entity.organization_id.as_deref()),
                 (name, app, organization)
             );
-            assert_eq!(given.clone().into_target(String::new()).unwrap_err().field.as_deref(), Some("path"));
-            assert_eq!(given.name(), name);
+            assert_eq!(parsed.clone().into_target(String::new()).unwrap_err().field.as_deref(), Some("path"));
+            assert_eq!(parsed.name(), name);
         }
     }
 
@@ -142,9 +142,9 @@ mod tests {
             (Some("wörk"), None, None, "entity_type", "is not a type name"),
             (Some(long.as_str()), None, None, "entity_type", "is not a type name"),
         ] {
-            let refused = fields(kind, app, organization).into_scope().unwrap_err();
-            assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
-            assert!(refused.message.contains(message), "{}", refused.message);
+            let error = fields(kind, app, organization).into_scope().unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some(field)));
+            assert!(error.message.contains(message), "{}", error.message);
         }
     }
 }

@@ -124,7 +124,7 @@ impl Fields {
 
     fn check_one_mode(&self) -> Result<(), Error> {
         let searching = self.search.is_some() || self.replace.is_some();
-        let given: Vec<&str> = [
+        let modes: Vec<&str> = [
             ("content", self.content.is_some()),
             ("line_edits", self.line_edits.is_some()),
             ("insert_lines", self.insert_lines.is_some()),
@@ -133,13 +133,13 @@ impl Fields {
         .into_iter()
         .filter_map(|(name, present)| present.then_some(name))
         .collect();
-        match given.as_slice() {
+        match modes.as_slice() {
             [] => Err(no_mode()),
             ["search/replace"] => self.check_search_pair(),
             [_] => self.check_no_search_options(),
             [..] => Err(Error::new(
                 Code::ModeConflict,
-                format!("only one edit mode may be given in one call, found {}", given.join(", ")),
+                format!("only one edit mode may be given in one call, found {}", modes.join(", ")),
             )),
         }
     }

@@ -98,8 +98,8 @@ impl InstructionFields {
     }
 
     fn insert_point(&self) -> Result<InsertPoint, Error> {
-        let line = |given: Option<i64>, field: &str| {
-            given.map(|line| parse_line(line, || field.to_owned())).transpose()
+        let line = |value: Option<i64>, field: &str| {
+            value.map(|line| parse_line(line, || field.to_owned())).transpose()
         };
         let (start, end) = (line(self.start_line, "start_line")?, line(self.end_line, "end_line")?);
         match (self.edit_type(), start, end) {
@@ -187,11 +187,11 @@ mod tests {
         let insert = Some(EditType::Insert);
         assert_eq!(parsed(insert, (Some(3), None), Some("x")), known(InsertPoint::Before(3)));
         assert_eq!(parsed(insert, (Some(3), Some(3)), Some("x")), known(InsertPoint::Before(3)));
-        let gone = Ok(ParsedInstruction::Complete(InsertPoint::Lines(2, 4).edit(String::new())));
+        let removal = Ok(ParsedInstruction::Complete(InsertPoint::Lines(2, 4).edit(String::new())));
         for (edit_type, code) in
             [(EditType::Delete, None), (EditType::Delete, Some("")), (EditType::Replace, Some(""))]
         {
-            assert_eq!(parsed(Some(edit_type), (Some(2), Some(4)), code), gone, "{edit_type:?}");
+            assert_eq!(parsed(Some(edit_type), (Some(2), Some(4)), code), removal, "{edit_type:?}");
         }
     }
 
@@ -219,11 +219,8 @@ mod tests {
         let long =
             InstructionFields { instruction: "x".repeat(MAX_CHARS + 1), ..InstructionFields::default() };
         for wrong in [blank(None), long] {
-            let refused = wrong.parse().unwrap_err();
-            assert_eq!(
-                (refused.code, refused.field.as_deref()),
-                (Code::InvalidInput, Some("edit_instruction"))
-            );
+            let error = wrong.parse().unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("edit_instruction")));
         }
     }
 
@@ -240,13 +237,13 @@ mod tests {
             (Some(Insert), NONE, Some(""), "code_block"),
             (Some(Delete), (Some(1), None), Some("x"), "code_block"),
         ] {
-            let refused = parsed(edit_type, lines, code).unwrap_err();
-            let found = (refused.code, refused.field.as_deref());
+            let error = parsed(edit_type, lines, code).unwrap_err();
+            let found = (error.code, error.field.as_deref());
             assert_eq!(found, (Code::InvalidInput, Some(field)), "{edit_type:?} {lines:?}");
         }
         for lines in [(Some(0), None), (Some(-1), Some(2)), (Some(1), Some(0))] {
-            let refused = parsed(None, lines, Some("x")).unwrap_err();
-            assert_eq!(refused.code, Code::RangeOutOfBounds, "{lines:?}");
+            let error = parsed(None, lines, Some("x")).unwrap_err();
+            assert_eq!(error.code, Code::RangeOutOfBounds, "{lines:?}");
         }
     }
 }

@@ -453,8 +453,8 @@ mod tests {
             let plan = base.plan_to(&right).unwrap();
             let onto = plan.rebase(&base, &left).unwrap();
             let onto = onto.map_err(|conflict| TestCaseError::fail(format!("{conflict:?}")))?;
-            let (made, both) = (left.apply(&onto).unwrap(), whole(&one, &other));
-            prop_assert_eq!(made.view(), both.view());
+            let (merged, both) = (left.apply(&onto).unwrap(), whole(&one, &other));
+            prop_assert_eq!(merged.view(), both.view());
         }
     }
 }

@@ -127,8 +127,8 @@ mod tests {
             let read = |text: &str| Buffer::read(format!("{byte_order_mark}{text}").into_bytes(), Hints::default()).unwrap();
             let before = read(before.trim_start_matches('\u{feff}'));
             let after = read(after.trim_start_matches('\u{feff}'));
-            let made = before.apply(&before.plan_to(&after).unwrap()).unwrap();
-            proptest::prop_assert_eq!(made.bytes(), after.bytes());
+            let applied = before.apply(&before.plan_to(&after).unwrap()).unwrap();
+            proptest::prop_assert_eq!(applied.bytes(), after.bytes());
             if ![&before, &after].iter().any(|text| text.view().contains("\r\n")) {
                 let revised = before.apply(&before.revise(after.view()).unwrap()).unwrap();
                 proptest::prop_assert_eq!(revised.view(), after.view());

@@ -118,7 +118,7 @@ impl Compiler<'_> {
         self.program.ops.len() - 1
     }
 
-    fn here(&self) -> usize {
+    fn next_index(&self) -> usize {
         self.program.ops.len()
     }
 
@@ -189,7 +189,7 @@ impl Compiler<'_> {
     fn closed(&mut self, row: &[Node], flags: Flags) -> Result<usize, Error> {
         self.row(row, flags)?;
         self.push(Op::Success);
-        Ok(self.here())
+        Ok(self.next_index())
     }
 
     fn branch(&mut self, rows: &[Sequence], flags: Flags) -> Result<(), Error> {
@@ -198,11 +198,11 @@ impl Compiler<'_> {
         self.push(Op::Branch(index));
         let (mut starts, mut jumps) = (Vec::new(), Vec::new());
         for row in rows {
-            starts.push(self.here());
+            starts.push(self.next_index());
             self.row(row, flags)?;
             jumps.push(self.push(Op::Success));
         }
-        let end = self.here();
+        let end = self.next_index();
         jumps.into_iter().for_each(|jump| self.set(jump, Op::Jump(end)));
         if let Some(slot) = self.program.branches.get_mut(index) {
             *slot = starts;
@@ -270,12 +270,12 @@ impl Compiler<'_> {
     ) -> Result<(), Error> {
         let start = self.push(Op::Success);
         self.row(yes, flags)?;
-        let mut otherwise = self.here();
+        let mut otherwise = self.next_index();
         if let Some(no) = no {
             let jump = self.push(Op::Success);
-            otherwise = self.here();
+            otherwise = self.next_index();
             self.row(no, flags)?;
-            self.set(jump, Op::Jump(self.here()));
+            self.set(jump, Op::Jump(self.next_index()));
         }
         self.set(start, Op::Condition { group, otherwise });
         Ok(())

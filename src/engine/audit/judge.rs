@@ -156,8 +156,8 @@ impl Services {
             loop {
                 let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 let Ok((at, changed, was)) = next else { return };
-                let done = self.read_changed(root, root_index, changed, was);
-                read.lock().unwrap_or_else(PoisonError::into_inner).push((at, done));
+                let result = self.read_changed(root, root_index, changed, was);
+                read.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
             }
         };
         std::thread::scope(|scope| {
@@ -195,8 +195,8 @@ impl Services {
         };
         let (place, rules, current) = match read() {
             Ok((_, _, current)) if current.snapshot.is_none() => {
-                let gone = Error::new(Code::FileNotFound, "it no longer exists");
-                return skipped(root_index, path.clone(), gone).map(FileRead::Skipped);
+                let not_found = Error::new(Code::FileNotFound, "it no longer exists");
+                return skipped(root_index, path.clone(), not_found).map(FileRead::Skipped);
             }
             Ok(read) => read,
             Err(refusal) => return skipped(root_index, path.clone(), refusal).map(FileRead::Skipped),

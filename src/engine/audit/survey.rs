@@ -100,7 +100,7 @@ impl Services {
         survey: &AuditedFiles,
         audit: &mut Audit,
     ) -> Result<BTreeSet<String>, Error> {
-        let (mut files, mut gone) = (BTreeSet::new(), BTreeSet::new());
+        let (mut files, mut removed) = (BTreeSet::new(), BTreeSet::new());
         let root_index = survey.root_index;
         for scope in scopes {
             let was = was_inside(survey.revision.as_ref(), &scope.path);
@@ -109,7 +109,7 @@ impl Services {
                     files.insert(scope.path.clone());
                 }
                 PathKind::Nothing if was.is_empty() => return Err(no_such_path(&scope.path)),
-                PathKind::Nothing => gone.extend(was),
+                PathKind::Nothing => removed.extend(was),
                 PathKind::Folder => {
                     let listing = self.store.files.list(root, &scope.path)?;
                     files.extend(listing.files);
@@ -122,13 +122,13 @@ impl Services {
                     // Tracked files count even if an ignore file names them.
                     let existing = was.iter().filter(|path| self.store.files.has_file(root, path));
                     files.extend(existing.cloned());
-                    gone.extend(was.into_iter().filter(|path| self.store.files.has_nothing(root, path)));
+                    removed.extend(was.into_iter().filter(|path| self.store.files.has_nothing(root, path)));
                 }
             }
         }
         audit.skipped.sort_by(|one, other| (one.root_index, &one.path).cmp(&(other.root_index, &other.path)));
         audit.skipped.dedup();
-        audit.deleted += gone.len();
+        audit.deleted += removed.len();
         Ok(files)
     }
 
@@ -151,8 +151,8 @@ impl Services {
         if names.is(&path, &bytes) {
             return Ok(FileComparison::Unchanged);
         }
-        let gone = |other: &str| self.store.files.has_nothing(root, other);
-        let from = if names.has(&path) { None } else { names.path_of(&bytes, gone).map(str::to_owned) };
+        let is_absent = |other: &str| self.store.files.has_nothing(root, other);
+        let from = if names.has(&path) { None } else { names.path_of(&bytes, is_absent).map(str::to_owned) };
         Ok(FileComparison::Changed(ChangedFile { path, previous_path: from, limit }))
     }
 
@@ -161,8 +161,8 @@ impl Services {
         let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
         let rules = self.policies.policy(&self.store.files, &place)?;
         let mut snapshot = self.store.files.read(&place, rules.limits.file)?;
-        let gone = || Error::new(Code::FileNotFound, "it no longer exists");
-        let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).ok_or_else(gone)?;
+        let not_found = || Error::new(Code::FileNotFound, "it no longer exists");
+        let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).ok_or_else(not_found)?;
         Ok((bytes, rules.limits.file))
     }
 }

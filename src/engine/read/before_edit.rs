@@ -70,8 +70,8 @@ mod tests {
             ("a.txt", InsertPoint::Lines(2, 3), Expect::Anything, Code::RangeOutOfBounds),
             ("a.txt", InsertPoint::End, Expect::Version("000000000000".into()), Code::EditConflict),
         ] {
-            let refused = workspace.read_before_edit(request(path, insert_point, expect)).await.unwrap_err();
-            assert_eq!(refused.code, code, "{path} {insert_point:?}: {refused}");
+            let error = workspace.read_before_edit(request(path, insert_point, expect)).await.unwrap_err();
+            assert_eq!(error.code, code, "{path} {insert_point:?}: {error}");
         }
         let reading = workspace
             .read_before_edit(request("a.txt", InsertPoint::Lines(1, 2), Expect::Anything))

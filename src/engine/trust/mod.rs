@@ -122,8 +122,8 @@ impl Trust {
         let root = files.root_path(place).ok()?;
         shared(&self.caches, root, || {
             self.bound_schedule.bound(&self.state);
-            let made = self.state.cache(root);
-            made.inspect_err(|why| tracing::debug!(%why, "tools have no cache")).ok()
+            let cache = self.state.cache(root);
+            cache.inspect_err(|why| tracing::debug!(%why, "tools have no cache")).ok()
         })
     }
 

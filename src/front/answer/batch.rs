@@ -52,14 +52,14 @@ pub(super) fn render_reports(
     options: &ResponseOptions,
     words: Option<StatusNames<'_>>,
 ) -> Answer {
-    let made: Vec<(Diff<'_>, Vec<Region>)> =
+    let diffs: Vec<(Diff<'_>, Vec<Region>)> =
         reports.iter().map(|report| (report.diff(), report.regions())).collect();
     let responses: Vec<EditResponse<'_>> = reports
         .iter()
-        .zip(&made)
+        .zip(&diffs)
         .map(|(report, (diff, regions))| EditResponse::of_report(report, diff, regions, options))
         .collect();
-    let head = BatchHead::new(reports, &made, &responses, words);
+    let head = BatchHead::new(reports, &diffs, &responses, words);
     let parts: Vec<EditResponse<'_>> = responses.into_iter().map(entry_response).collect();
     let spare = size_limit::available(options)
         .saturating_sub(size_limit::size(&head.to_answer(&[], 0), options.forms) + NOTE_RESERVE);
@@ -143,20 +143,21 @@ struct BatchHead {
 impl BatchHead {
     fn new(
         reports: &[Report],
-        made: &[(Diff<'_>, Vec<Region>)],
+        diffs: &[(Diff<'_>, Vec<Region>)],
         responses: &[EditResponse<'_>],
         words: Option<StatusNames<'_>>,
     ) -> BatchHead {
         let status = status(reports);
-        let refused: Vec<&EditResponse<'_>> = responses.iter().filter(|response| !response.success).collect();
-        let first = refused.first();
-        let message = match (first, refused.len()) {
+        let rejected: Vec<&EditResponse<'_>> =
+            responses.iter().filter(|response| !response.success).collect();
+        let first = rejected.first();
+        let message = match (first, rejected.len()) {
             (Some(only), 1) => only.message.clone(),
             (Some(first), count) => {
                 let (of, first) = (responses.len(), short_message(&first.message));
                 format!("{NOTHING_WRITTEN}{count} of {of} edits are refused; the first: {first}")
             }
-            (None, _) => success_message(status, reports, made, words),
+            (None, _) => success_message(status, reports, diffs, words),
         };
         BatchHead {
             status,
@@ -190,13 +191,13 @@ impl BatchHead {
             ("files", Some(files.iter().map(|file| file.json.clone()).collect())),
             ("notes", remark.as_ref().map(|remark| json!([remark]))),
         ];
-        let given = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let present = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         let mut lines = vec![message.clone()];
         lines.extend(code.map(|code| format!("{code}; {}", self.hint.as_deref().unwrap_or_default())));
         lines.extend(self.edit_id.iter().map(|id| format!("edit {id}")));
         lines.extend(files.iter().map(|file| file.text.clone()));
         lines.extend(remark.iter().map(|remark| format!("note: {remark}")));
-        Answer { success, json: Value::Object(given.collect()), text: lines.join("\n") }
+        Answer { success, json: Value::Object(present.collect()), text: lines.join("\n") }
     }
 }
 
@@ -211,10 +212,10 @@ fn status(reports: &[Report]) -> Status {
 fn success_message(
     status: Status,
     reports: &[Report],
-    made: &[(Diff<'_>, Vec<Region>)],
+    diffs: &[(Diff<'_>, Vec<Region>)],
     words: Option<StatusNames<'_>>,
 ) -> String {
-    let (added, removed) = made
+    let (added, removed) = diffs
         .iter()
         .fold((0, 0), |(added, removed), (diff, _)| (added + diff.added(), removed + diff.removed()));
     let concerned: Vec<&Report> = reports.iter().filter(|report| report.status == status).collect();
@@ -223,23 +224,23 @@ fn success_message(
         (some, all) if some == all => format!("{all} files"),
         (some, all) => format!("{some} of {all} files"),
     };
-    let named: Vec<&str> =
+    let names: Vec<&str> =
         concerned.iter().take(MAX_NAMED_FILES).map(|report| report.path.as_str()).collect();
-    let more = if concerned.len() > named.len() { ", ..." } else { "" };
-    let (counts, named) = (format!("(+{added} -{removed})"), format!("{}{more}", named.join(", ")));
+    let more = if concerned.len() > names.len() { ", ..." } else { "" };
+    let (counts, names) = (format!("(+{added} -{removed})"), format!("{}{more}", names.join(", ")));
     match status {
         Status::Written => match words {
-            Some([written, _]) => format!("{written}: {files} {counts}: {named}"),
-            None => format!("wrote {files} {counts}: {named}"),
+            Some([written_message, _]) => format!("{written_message}: {files} {counts}: {names}"),
+            None => format!("wrote {files} {counts}: {names}"),
         },
         Status::Verified => {
-            format!("verified {files} {counts}: strict would write this, nothing was written: {named}")
+            format!("verified {files} {counts}: strict would write this, nothing was written: {names}")
         }
         Status::AlreadyApplied => match words {
-            Some([_, already_applied]) => format!("{already_applied}: {named}"),
-            None => format!("{files} already have these edits, nothing was written: {named}"),
+            Some([_, already_applied]) => format!("{already_applied}: {names}"),
+            None => format!("{files} already have these edits, nothing was written: {names}"),
         },
-        Status::Unchanged | Status::Refused => format!("{files} unchanged: {named}"),
+        Status::Unchanged | Status::Refused => format!("{files} unchanged: {names}"),
     }
 }
 
@@ -247,9 +248,9 @@ fn success_message(
 pub(super) fn render_revert(report: &Report, options: &ResponseOptions, words: StatusNames<'_>) -> Answer {
     let (diff, regions) = (report.diff(), report.regions());
     let mut response = EditResponse::of_report(report, &diff, &regions, options);
-    let [written, already_applied] = words;
+    let [written_message, already_applied] = words;
     match report.status {
-        Status::Written => response.message = format!("{written}: {}", change_summary(report, &diff)),
+        Status::Written => response.message = format!("{written_message}: {}", change_summary(report, &diff)),
         Status::AlreadyApplied => already_applied.clone_into(&mut response.message),
         Status::Unchanged | Status::Verified | Status::Refused => {}
     }

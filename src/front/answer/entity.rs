@@ -62,8 +62,8 @@ impl<'a> EntityKeyParts<'a> {
 
     /// Adds the fields to an answer.
     pub(super) fn add_to(self, fields: &mut Map<String, Value>) {
-        let given = self.fields(usize::MAX).into_iter();
-        fields.extend(given.filter_map(|(name, value)| Some((name.to_owned(), value?))));
+        let present = self.fields(usize::MAX).into_iter();
+        fields.extend(present.filter_map(|(name, value)| Some((name.to_owned(), value?))));
     }
 }
 

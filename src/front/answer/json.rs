@@ -62,8 +62,8 @@ pub(super) fn render(response: &EditResponse<'_>, bytes: usize, diff: &str) -> M
         ("gates", list(response.runs, |one| run(one, bytes))),
         ("notes", list(&response.notes.entries, |note| note.as_str().into())),
     ];
-    let given = fields.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)));
-    given.collect()
+    let present = fields.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)));
+    present.collect()
 }
 
 /// Removes the fields of an object that are null.

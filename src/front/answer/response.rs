@@ -138,7 +138,7 @@ impl<'a> EditResponse<'a> {
         regions: &'a [Region],
         options: &'a ResponseOptions,
     ) -> EditResponse<'a> {
-        let refused = report.status == Status::Refused;
+        let is_refused = report.status == Status::Refused;
         let (blocking, other): (Vec<&Finding>, Vec<&Finding>) = report
             .verdict
             .findings
@@ -146,12 +146,12 @@ impl<'a> EditResponse<'a> {
             .filter(|finding| finding.counts)
             .partition(|finding| finding.blocking);
         let (errors, warned) =
-            if refused { (blocking, other) } else { (Vec::new(), [blocking, other].concat()) };
+            if is_refused { (blocking, other) } else { (Vec::new(), [blocking, other].concat()) };
         let mut listed = finding_lines(&errors);
         listed.entries.extend(report.verdict.runs.iter().filter_map(required_error));
         let warnings = warnings(report, &warned);
         let remedy = if errors.is_empty() { MISSING_GATE_HINT } else { Code::GateRefused.remedy() };
-        let (code, detail) = refused.then(|| options.profile.code_pair(Code::GateRefused)).unzip();
+        let (code, detail) = is_refused.then(|| options.profile.code_pair(Code::GateRefused)).unzip();
         let own = report.notes.iter().map(|note| options.profile.rename_fields(note));
         EditResponse {
             success: report.status.is_success(),
@@ -159,9 +159,9 @@ impl<'a> EditResponse<'a> {
             code,
             detail: detail.flatten(),
             message: message::of_report(report, diff, &errors, &listed.entries, options),
-            has_error_field: refused && options.profile.has_extra_field(ExtraField::Error),
+            has_error_field: is_refused && options.profile.has_extra_field(ExtraField::Error),
             key: key(report.entity.as_ref(), options),
-            hint: refused.then_some(remedy.into()),
+            hint: is_refused.then_some(remedy.into()),
             path: Some(&report.path),
             resolved_path: report.resolved_path.as_deref(),
             version: report.version.map(|version| version.to_string()),

@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn known_moments_are_written_as_they_are() {
-        for (seconds, written) in [
+        for (seconds, text) in [
             (0, "1970-01-01T00:00:00Z"),
             (951_782_399, "2000-02-28T23:59:59Z"),
             (951_782_400, "2000-02-29T00:00:00Z"),
@@ -48,7 +48,7 @@ mod tests {
             (1_735_689_600, "2025-01-01T00:00:00Z"),
             (4_107_542_400, "2100-03-01T00:00:00Z"),
         ] {
-            assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_secs(seconds)), written);
+            assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_secs(seconds)), text);
         }
         assert_eq!(rfc3339(UNIX_EPOCH - Duration::from_secs(1)), "1970-01-01T00:00:00Z");
     }

@@ -13,10 +13,10 @@ use crate::front::answer::ResponseOptions;
 pub(super) fn with_confirmation(
     action: impl Fn(Option<String>) -> (CommandOutcome, ResponseOptions),
 ) -> (CommandOutcome, ResponseOptions) {
-    let (done, options) = action(None);
-    match done.confirmation() {
+    let (outcome, options) = action(None);
+    match outcome.confirmation() {
         Some(question) if ask_person(&question.text) => action(Some(question.id.clone())),
-        Some(_) | None => (done, options),
+        Some(_) | None => (outcome, options),
     }
 }
 

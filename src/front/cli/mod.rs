@@ -91,7 +91,7 @@ pub fn run() -> ExitCode {
     }
     gate::parse_large_texts_with(SELF_EXE.into());
     limits::catch_file_size_signal();
-    let done = match Cli::parse().command {
+    let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(*args),
         Command::Edit(args) => edit::run(*args),
         Command::Check(args) => check::run(*args),
@@ -108,7 +108,7 @@ pub fn run() -> ExitCode {
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),
     };
-    done.unwrap_or_else(|refusal| {
+    result.unwrap_or_else(|refusal| {
         paint::print_error(&render_error(&refusal));
         ExitCode::from(refusal.code.family().exit_code())
     })

@@ -121,10 +121,10 @@ mod tests {
             "twenty-four characters!!",
             "0123456789abcdef=0123456",
         ] {
-            let refused = BearerToken::parse(text, "LOCKGATE_TOKEN").unwrap_err();
+            let error = BearerToken::parse(text, "LOCKGATE_TOKEN").unwrap_err();
             assert!(
-                refused.message.contains("LOCKGATE_TOKEN")
-                    && (text.is_empty() || !refused.message.contains(text))
+                error.message.contains("LOCKGATE_TOKEN")
+                    && (text.is_empty() || !error.message.contains(text))
             );
         }
         for value in [

@@ -24,8 +24,8 @@ pub(super) fn check(
     let host = single(headers, &HOST).map_err(|()| bad("more than one Host header"))?;
     let host = host.ok_or_else(|| bad("no Host header"))?;
     // A request line may also name a host, which takes precedence.
-    let named = uri.authority().map(|authority| authority.as_str());
-    for name in host.to_str().ok().into_iter().chain(named) {
+    let named_host = uri.authority().map(|authority| authority.as_str());
+    for name in host.to_str().ok().into_iter().chain(named_host) {
         let name = Host::read(name).ok_or_else(|| bad("the Host header is not valid"))?;
         if !hosts.iter().any(|host| host.admits(&name)) {
             let message = "this Host is not allowed: add it to `allowed_hosts`";

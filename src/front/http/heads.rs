@@ -203,20 +203,20 @@ impl<S: AsyncRead + Unpin> AsyncRead for CheckedHeads<S> {
             if !ready!(self.fill(context))? {
                 break;
             }
-            let CheckedHeads { framing, state, buffered: ahead, consumed: given, .. } = &mut *self;
-            let rest = ahead.get(*given..).unwrap_or_default();
+            let CheckedHeads { framing, state, buffered: ahead, consumed, .. } = &mut *self;
+            let rest = ahead.get(*consumed..).unwrap_or_default();
             let rest = rest.get(..buffer.remaining()).unwrap_or(rest);
             match framing.pass(rest)? {
                 PassedBytes::Bytes(count) => {
                     buffer.put_slice(rest.get(..count).unwrap_or_default());
-                    *given += count;
+                    *consumed += count;
                 }
                 PassedBytes::Until(count) => {
                     buffer.put_slice(rest.get(..count).unwrap_or_default());
                     // The answer would be lost if the rest of the request were not read.
                     state.mark_unread();
                     tracing::info!(status = 400, reason = "head", "a request was refused");
-                    (*ahead, *given) = (MALFORMED.to_vec(), 0);
+                    (*ahead, *consumed) = (MALFORMED.to_vec(), 0);
                 }
             }
         }
@@ -271,7 +271,7 @@ mod tests {
     use crate::policy::ServerLimits;
 
     /// Sends these pieces; returns the paths and bodies of the handled requests, and all responses.
-    async fn ask(pieces: &[&[u8]], is_guarded: bool) -> (Vec<String>, String) {
+    async fn exchange(pieces: &[&[u8]], is_guarded: bool) -> (Vec<String>, String) {
         let (mut client, server) = duplex(1 << 16);
         let (framing, requests) = (Framing::new(), Arc::new(Mutex::new(Vec::new())));
         let (known, log) = (Arc::clone(&framing), Arc::clone(&requests));
@@ -309,11 +309,11 @@ mod tests {
             tokio::task::yield_now().await;
         }
         client.shutdown().await.ok();
-        let mut answered = String::new();
-        client.read_to_string(&mut answered).await.ok();
+        let mut response = String::new();
+        client.read_to_string(&mut response).await.ok();
         server.await.unwrap();
         let requests = requests.lock().unwrap().clone();
-        (requests, answered)
+        (requests, response)
     }
 
     const BARE: [&str; 6] = [
@@ -331,13 +331,13 @@ mod tests {
             let whole = [head.as_bytes()];
             let bytes: Vec<&[u8]> = head.as_bytes().chunks(1).collect();
             for pieces in [&whole[..], &bytes[..]] {
-                let (requests, answered) = ask(pieces, true).await;
+                let (requests, response) = exchange(pieces, true).await;
                 assert!(
-                    requests.is_empty() && answered.starts_with("HTTP/1.1 400"),
-                    "{head:?}: {requests:?} {answered}"
+                    requests.is_empty() && response.starts_with("HTTP/1.1 400"),
+                    "{head:?}: {requests:?} {response}"
                 );
             }
-            let (requests, _) = ask(&whole, false).await;
+            let (requests, _) = exchange(&whole, false).await;
             assert_eq!(requests, ["/a "], "the control: hyper alone takes {head:?}");
         }
     }
@@ -350,11 +350,11 @@ mod tests {
         let all = [first, second, first, bare, second].concat();
         for length in [1, 2, 3, 7, all.len()] {
             let pieces: Vec<&[u8]> = all.as_bytes().chunks(length).collect();
-            let (requests, answered) = ask(&pieces, true).await;
-            assert_eq!(requests, ["/a 1\n2\r\n\r\n\n3", "/b ", "/a 1\n2\r\n\r\n\n3"], "{length}: {answered}");
-            assert_eq!((answered.matches("200 OK").count(), answered.matches("400 Bad").count()), (3, 1));
+            let (requests, response) = exchange(&pieces, true).await;
+            assert_eq!(requests, ["/a 1\n2\r\n\r\n\n3", "/b ", "/a 1\n2\r\n\r\n\n3"], "{length}: {response}");
+            assert_eq!((response.matches("200 OK").count(), response.matches("400 Bad").count()), (3, 1));
         }
-        let (requests, _) = ask(&[all.as_bytes()], false).await;
+        let (requests, _) = exchange(&[all.as_bytes()], false).await;
         assert_eq!(requests.len(), 5, "the control: hyper alone takes all of them: {requests:?}");
     }
 
@@ -364,10 +364,10 @@ mod tests {
             "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n\n\n\n\r\n0\r\n\r\n";
         let after = "GET /b HTTP/1.1\nHost: x\n\n";
         let all = [chunked, after].concat();
-        let (requests, answered) = ask(&[all.as_bytes()], true).await;
-        assert_eq!(requests, ["/a \n\n\n"], "{answered}");
-        assert!(answered.to_lowercase().contains("connection: close"), "{answered}");
-        let (requests, _) = ask(&[all.as_bytes()], false).await;
+        let (requests, response) = exchange(&[all.as_bytes()], true).await;
+        assert_eq!(requests, ["/a \n\n\n"], "{response}");
+        assert!(response.to_lowercase().contains("connection: close"), "{response}");
+        let (requests, _) = exchange(&[all.as_bytes()], false).await;
         assert_eq!(requests.len(), 2, "the control: {requests:?}");
     }
 
@@ -385,10 +385,10 @@ mod tests {
             "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
             "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
         ] {
-            let (requests, answered) = ask(&[head.as_bytes()], true).await;
+            let (requests, response) = exchange(&[head.as_bytes()], true).await;
             assert!(
-                requests.is_empty() && answered.starts_with("HTTP/1.1 400"),
-                "{head:?}: {requests:?} {answered}"
+                requests.is_empty() && response.starts_with("HTTP/1.1 400"),
+                "{head:?}: {requests:?} {response}"
             );
         }
         for lengths in [
@@ -398,10 +398,10 @@ mod tests {
             let head = format!(
                 "POST /a HTTP/1.1\r\nHost: x\r\n{lengths}\r\n\r\n0\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n"
             );
-            let (requests, answered) = ask(&[head.as_bytes()], true).await;
-            assert_eq!(requests, ["/a "], "the chunks count, and what follows is not read: {answered}");
+            let (requests, response) = exchange(&[head.as_bytes()], true).await;
+            assert_eq!(requests, ["/a "], "the chunks count, and what follows is not read: {response}");
         }
         let good = "GET /a HTTP/1.1\r\nHost: x\r\nX:\ta\r\n\r\n";
-        assert_eq!(ask(&[good.as_bytes()], true).await.0, ["/a "], "the control");
+        assert_eq!(exchange(&[good.as_bytes()], true).await.0, ["/a "], "the control");
     }
 }

@@ -29,18 +29,18 @@ impl HttpRejection {
 
     /// Creates the error for a missing or unknown token.
     pub(super) fn unauthorized(challenge: &'static str, message: &str) -> HttpRejection {
-        let refused = HttpRejection::new(StatusCode::UNAUTHORIZED, "token", message);
-        HttpRejection { header: Some((WWW_AUTHENTICATE, challenge)), ..refused }
+        let rejection = HttpRejection::new(StatusCode::UNAUTHORIZED, "token", message);
+        HttpRejection { header: Some((WWW_AUTHENTICATE, challenge)), ..rejection }
     }
 
     /// Creates the error for a method that is not allowed.
     pub(super) fn method_not_allowed(allowed: &'static str) -> HttpRejection {
-        let refused = HttpRejection::new(
+        let rejection = HttpRejection::new(
             StatusCode::METHOD_NOT_ALLOWED,
             "method",
             format!("method not allowed: use {allowed}"),
         );
-        HttpRejection { header: Some((ALLOW, allowed)), ..refused }
+        HttpRejection { header: Some((ALLOW, allowed)), ..rejection }
     }
 
     /// Creates the error for an unsupported content encoding.
@@ -48,8 +48,8 @@ impl HttpRejection {
         let message = format!(
             "the Content-Encoding {coding:?} is not supported: send the body without one, or as `identity`"
         );
-        let refused = HttpRejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "encoding", message);
-        HttpRejection { header: Some((ACCEPT_ENCODING, "identity")), ..refused }
+        let rejection = HttpRejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "encoding", message);
+        HttpRejection { header: Some((ACCEPT_ENCODING, "identity")), ..rejection }
     }
 
     /// Creates the error for an overloaded server.
@@ -63,8 +63,8 @@ impl HttpRejection {
 
     /// Creates the error for a body that is not a message of the protocol.
     pub(super) fn invalid_message(error: ErrorData, id: Option<RequestId>) -> HttpRejection {
-        let refused = HttpRejection::new(StatusCode::BAD_REQUEST, "message", error.message);
-        HttpRejection { code: error.code, id, ..refused }
+        let rejection = HttpRejection::new(StatusCode::BAD_REQUEST, "message", error.message);
+        HttpRejection { code: error.code, id, ..rejection }
     }
 }
 

@@ -46,7 +46,7 @@ async fn count(State(app): AppState, request: Request, next: Next) -> Response<B
 async fn guard(State(app): AppState, request: Request, next: Next) -> Response<Body> {
     let page = match app.check(request.uri(), request.headers()) {
         Ok(page) => page,
-        Err(refused) => return reject(&app, refused),
+        Err(rejection) => return reject(&app, rejection),
     };
     let mut answer = match &page {
         Some(_) if cors::is_preflight(request.method(), request.headers()) => {
@@ -63,14 +63,14 @@ async fn guard(State(app): AppState, request: Request, next: Next) -> Response<B
 async fn protocol(State(app): AppState, request: Request) -> Response<Body> {
     match app.handle(request).await {
         Ok(answer) => answer,
-        Err(refused) => reject(&app, refused),
+        Err(rejection) => reject(&app, rejection),
     }
 }
 
 async fn metrics(State(app): AppState, request: Request) -> Response<Body> {
     match app.check_reader(request.headers()) {
         Ok(()) => respond(StatusCode::OK, OPEN_METRICS, app.counts.text(app.sessions())),
-        Err(refused) => reject(&app, refused),
+        Err(rejection) => reject(&app, rejection),
     }
 }
 
@@ -94,10 +94,10 @@ async fn only_get(State(app): AppState) -> Response<Body> {
     reject(&app, HttpRejection::method_not_allowed("GET, HEAD"))
 }
 
-fn reject(app: &HttpApp, refused: HttpRejection) -> Response<Body> {
-    tracing::info!(status = refused.status.as_u16(), reason = refused.reason, "a request was refused");
-    app.counts.record_rejection(refused.reason);
-    refused.into_response()
+fn reject(app: &HttpApp, rejection: HttpRejection) -> Response<Body> {
+    tracing::info!(status = rejection.status.as_u16(), reason = rejection.reason, "a request was refused");
+    app.counts.record_rejection(rejection.reason);
+    rejection.into_response()
 }
 
 fn plain(status: StatusCode, text: &'static str) -> Response<Body> {

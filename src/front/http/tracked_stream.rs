@@ -29,9 +29,9 @@ impl TrackedStream {
         TrackedStream { stream, state, discarded: 0, linger: None }
     }
 
-    fn record_write(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        self.state.sent(written.is_ready());
-        written
+    fn record_write(&self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        self.state.sent(result.is_ready());
+        result
     }
 
     /// Discards input until the client closes or the limit is reached.
@@ -69,8 +69,8 @@ impl AsyncWrite for TrackedStream {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.record_write(written)
+        let result = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.record_write(result)
     }
 
     fn poll_write_vectored(
@@ -78,8 +78,8 @@ impl AsyncWrite for TrackedStream {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.record_write(written)
+        let result = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.record_write(result)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -89,15 +89,15 @@ async fn handle(
         Err(refusal) => return render_error(options, refusal).await.into(),
     };
     let options = ResponseOptions { entity: request.target().and_then(Target::entity).cloned(), ..options };
-    let (agreed, written) = match resumed {
+    let (agreed, model_code) = match resumed {
         VerifiedInput::New => (None, None),
-        VerifiedInput::Code(written) => (None, Some(written)),
-        VerifiedInput::Confirmed(about, written) => (Some(about), written),
+        VerifiedInput::Code(model_code) => (None, Some(model_code)),
+        VerifiedInput::Confirmed(about, model_code) => (Some(about), model_code),
     };
     let author = Author { confirmation_id: agreed, ..author(tool, &call_context.caller, &context) };
-    match with_code(request, written, &inquiry, &call_context).await {
-        AskOutcome::Answered((request, written)) => {
-            execute_confirmed(request, written, author, &options, &inquiry, &call_context, &context).await
+    match with_code(request, model_code, &inquiry, &call_context).await {
+        AskOutcome::Answered((request, model_code)) => {
+            execute_confirmed(request, model_code, author, &options, &inquiry, &call_context, &context).await
         }
         AskOutcome::InputRequired(later) => (*later).into(),
         AskOutcome::Failed(refusal) => {
@@ -125,7 +125,7 @@ async fn parse_call(
 /// Returns the request, with its code if that was missing.
 async fn with_code(
     request: ToolRequest,
-    written: Option<ModelCode>,
+    model_code: Option<ModelCode>,
     inquiry: &Inquiry,
     call_context: &CallContext,
 ) -> AskOutcome<(ToolRequest, Option<ModelCode>)> {
@@ -139,16 +139,16 @@ async fn with_code(
             return AskOutcome::Answered((request, None));
         }
     };
-    let written = match written {
-        Some(written) => written,
+    let model_code = match model_code {
+        Some(model_code) => model_code,
         None => match write_code(&unwritten_edit, inquiry, call_context).await {
-            AskOutcome::Answered(written) => written,
+            AskOutcome::Answered(model_code) => model_code,
             AskOutcome::InputRequired(later) => return AskOutcome::InputRequired(later),
             AskOutcome::Failed(refusal) => return AskOutcome::Failed(refusal),
         },
     };
-    let request = unwritten_edit.written(written.code.clone(), written.version.clone());
-    AskOutcome::Answered((ToolRequest::Edit(Box::new(request)), Some(written)))
+    let request = unwritten_edit.written(model_code.code.clone(), model_code.version.clone());
+    AskOutcome::Answered((ToolRequest::Edit(Box::new(request)), Some(model_code)))
 }
 
 /// Asks the client's model for code, if the edit is possible at all.
@@ -170,7 +170,7 @@ async fn write_code(
 /// Executes the request, after a person's confirmation if the policy requires it.
 async fn execute_confirmed(
     mut request: ToolRequest,
-    written: Option<ModelCode>,
+    model_code: Option<ModelCode>,
     mut author: Author,
     options: &ResponseOptions,
     inquiry: &Inquiry,
@@ -182,7 +182,7 @@ async fn execute_confirmed(
         let ToolOutcome { options: wanted, question, reply, is_short } =
             execute(request.with_author(&author), options.clone(), call_context, context).await;
         let Some(question) = question else { return render(wanted, reply, is_short).await.into() };
-        match (inquiry.ask_person(&question, written.as_ref()).await, again) {
+        match (inquiry.ask_person(&question, model_code.as_ref()).await, again) {
             (AskOutcome::Answered(()), Some(again)) => {
                 author.confirmation_id = Some(question.id);
                 request = again;

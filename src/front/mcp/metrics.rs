@@ -44,10 +44,10 @@ impl CallMetrics {
         }
     }
 
-    pub(super) fn edited<T: Edited>(&self, done: &Result<T, Error>) {
+    pub(super) fn edited<T: Edited>(&self, result: &Result<T, Error>) {
         let Some(sink) = &self.sink else { return };
-        match done {
-            Ok(done) => match done.reports() {
+        match result {
+            Ok(edits) => match edits.reports() {
                 Ok(reports) => reports.iter().for_each(|report| sink.reported(self.tool, report)),
                 Err(refusal) => self.refused(refusal),
             },

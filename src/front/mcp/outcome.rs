@@ -182,8 +182,8 @@ async fn revert(
 }
 
 /// Returns the question for a person that the call needs first.
-fn take_confirmation<T>(done: &mut Result<T, Error>) -> Option<Box<Confirmation>> {
-    done.as_mut().err()?.question.take()
+fn take_confirmation<T>(result: &mut Result<T, Error>) -> Option<Box<Confirmation>> {
+    result.as_mut().err()?.question.take()
 }
 
 /// Runs an operation that may write.
@@ -196,10 +196,10 @@ where
     T: Edited + Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
-    let done = watched(call_context, context, operation).await;
-    let done = done.unwrap_or_else(|error| Err(call_failed(&error).with_unknown_disk()));
-    call_context.metrics.edited(&done);
-    done
+    let result = watched(call_context, context, operation).await;
+    let result = result.unwrap_or_else(|error| Err(call_failed(&error).with_unknown_disk()));
+    call_context.metrics.edited(&result);
+    result
 }
 
 /// Runs an operation with a watch until it is done.
@@ -217,11 +217,11 @@ where
     // A separate task: this one answers even if it panics.
     let operation =
         tokio::spawn(operation(Arc::clone(&call_context.workspace), call_context.metrics.timing(watch)));
-    let (done, ()) = tokio::select! {
+    let (result, ()) = tokio::select! {
         both = async { tokio::join!(operation, progress.send_all()) } => both,
         never = cancel_after_stop(ended, call_context.stop.clone()) => match never {},
     };
-    done
+    result
 }
 
 /// Time for a call to finish after the server is stopped; most edits are written within it.

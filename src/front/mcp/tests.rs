@@ -50,7 +50,7 @@ impl Client {
         serde_json::from_str(&line).unwrap()
     }
 
-    async fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
+    async fn request(&mut self, id: u64, method: &str, params: Value) -> Value {
         self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()).await;
         let answer = self.read().await;
         assert_eq!(answer["id"], id, "{answer}");
@@ -64,7 +64,7 @@ impl Client {
     async fn begin_with(&mut self, version: &str, capabilities: Value) {
         let client = json!({"name": "t", "version": "1"});
         let params = json!({"protocolVersion": version, "capabilities": capabilities, "clientInfo": client});
-        let answer = self.ask(0, "initialize", params).await;
+        let answer = self.request(0, "initialize", params).await;
         assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
         self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
     }
@@ -83,15 +83,15 @@ fn meta() -> Value {
 async fn both_eras_list_the_tools() {
     let mut client = Client::new("all");
     client.begin("2025-11-25").await;
-    let old = client.ask(1, "tools/list", json!({})).await;
+    let old = client.request(1, "tools/list", json!({})).await;
     let mut client = Client::new("all");
-    let found = client.ask(1, "server/discover", json!({"_meta": meta()})).await;
+    let found = client.request(1, "server/discover", json!({"_meta": meta()})).await;
     assert_eq!(
         found["result"]["instructions"],
         instructions(&"all".parse().unwrap(), WriteAccess::Write),
         "{found}"
     );
-    let new = client.ask(2, "tools/list", json!({"_meta": meta()})).await;
+    let new = client.request(2, "tools/list", json!({"_meta": meta()})).await;
     assert_eq!(old["result"]["tools"], new["result"]["tools"]);
     assert_eq!(old["result"]["tools"], listed(&"all".parse().unwrap(), WriteAccess::Write)["tools"]);
     let names: Vec<&Value> =
@@ -137,7 +137,7 @@ async fn nonsense_is_answered_and_the_server_goes_on() {
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{line}: {answer}");
     }
     client.send(r#"{"jsonrpc":"2.0","method":"notifications/unheard_of"}"#).await;
-    client.ask(6, "ping", json!({})).await;
+    client.request(6, "ping", json!({})).await;
 }
 
 #[tokio::test]
@@ -145,13 +145,13 @@ async fn wrong_arguments_are_refused_where_the_model_sees_it() {
     let mut client = Client::new("edit");
     client.begin("2025-11-25").await;
     let params = json!({"name": "safe_edit_file", "arguments": {"pth": "a", "content": ""}});
-    let answer = client.ask(1, "tools/call", params).await;
+    let answer = client.request(1, "tools/call", params).await;
     let result = &answer["result"];
     assert_eq!(result["isError"], true, "{answer}");
     assert_eq!(result["structuredContent"]["code"], "INVALID_INPUT");
     assert_eq!(result["structuredContent"]["field"], "pth");
     assert!(result["content"][0]["text"].as_str().unwrap().contains("did you mean `path`?"), "{answer}");
-    let answer = client.ask(2, "tools/call", json!({"name": "create_file", "arguments": {}})).await;
+    let answer = client.request(2, "tools/call", json!({"name": "create_file", "arguments": {}})).await;
     assert_eq!(answer["error"]["code"], -32602, "a tool that is not offered is unknown: {answer}");
 }
 
@@ -160,7 +160,7 @@ async fn clients_without_structured_content_get_text() {
     for (version, structured) in [("2025-03-26", false), ("2025-06-18", true)] {
         let mut client = Client::new("edit");
         client.begin(version).await;
-        let answer = client.ask(1, "tools/call", json!({"name": "safe_edit_file"})).await;
+        let answer = client.request(1, "tools/call", json!({"name": "safe_edit_file"})).await;
         assert_eq!(answer["result"]["structuredContent"].is_object(), structured, "{answer}");
         assert!(
             answer["result"]["content"][0]["text"].as_str().unwrap().contains("INVALID_INPUT"),
@@ -173,7 +173,7 @@ async fn clients_without_structured_content_get_text() {
 async fn what_a_revision_does_not_have_any_more_is_unknown_in_it() {
     let mut client = Client::new("edit");
     for (id, method) in (2..).zip(["initialize", "ping", "logging/setLevel", "resources/subscribe"]) {
-        let answer = client.ask(id, method, json!({"_meta": meta()})).await;
+        let answer = client.request(id, method, json!({"_meta": meta()})).await;
         assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
     }
 }
@@ -217,10 +217,10 @@ async fn an_older_name_is_answered_and_not_listed() {
         let mut client = Client::new(tools);
         client.begin("2025-11-25").await;
         let params = json!({"name": "ai_code_editing.edit_file", "arguments": {}});
-        let answer = client.ask(1, "tools/call", params).await;
+        let answer = client.request(1, "tools/call", params).await;
         assert_eq!(answer["result"]["isError"] == json!(true), known, "{answer}");
         assert_eq!(answer["error"]["code"] == json!(-32602), !known, "{answer}");
-        let listed = client.ask(2, "tools/list", json!({})).await;
+        let listed = client.request(2, "tools/list", json!({})).await;
         assert!(!listed.to_string().contains("ai_code_editing"), "{listed}");
     }
 }

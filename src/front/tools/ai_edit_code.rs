@@ -211,9 +211,9 @@ mod tests {
             (json!({"target_file": "a", "edit_instruction": "x", "edit_type": "move"}), "edit_type"),
             (json!({"target_file": "a", "edit_instruction": "x", "max_bytes": 1}), "max_bytes"),
         ] {
-            let refused = parse_args(arguments.clone()).unwrap_err();
+            let error = parse_args(arguments.clone()).unwrap_err();
             assert_eq!(
-                (refused.code, refused.field.as_deref()),
+                (error.code, error.field.as_deref()),
                 (Code::InvalidInput, Some(field)),
                 "{arguments}"
             );

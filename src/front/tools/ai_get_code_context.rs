@@ -67,8 +67,8 @@ mod tests {
         let target = Some(Target::File("a.py".into()));
         assert_eq!(request, ContextRequest { target, query: None, symbol: Some("A.f".into()), tokens: 500 });
         for tokens in [99, 50_001] {
-            let refused = parse(rmcp::object!({"max_tokens": tokens})).unwrap_err();
-            assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("max_tokens")));
+            let error = parse(rmcp::object!({"max_tokens": tokens})).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("max_tokens")));
         }
     }
 

@@ -83,7 +83,7 @@ mod tests {
         assert_eq!((plain.mode, plain.expect), (Mode::Strict, Expect::Anything));
         let versioned = parse(rmcp::object!({"path": "a", "expected_version": "0123456789ab"})).unwrap();
         assert_eq!(versioned.into_edit().request.expect, Expect::Version("0123456789ab".into()));
-        let refused = parse(rmcp::object!({"entity_type": "file"})).unwrap_err();
-        assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("path")));
+        let error = parse(rmcp::object!({"entity_type": "file"})).unwrap_err();
+        assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("path")));
     }
 }

@@ -259,8 +259,8 @@ mod tests {
                 "validate_command",
             ),
         ] {
-            let refused = parse_args(fields.clone()).map(|call| call.request).unwrap_err();
-            assert_eq!((refused.code, refused.field.as_deref()), (code, Some(field)), "{fields}");
+            let error = parse_args(fields.clone()).map(|call| call.request).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (code, Some(field)), "{fields}");
         }
     }
 

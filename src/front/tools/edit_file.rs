@@ -155,8 +155,8 @@ mod tests {
                 "replace_all",
             ),
         ] {
-            let refused = parse_args(arguments).unwrap_err();
-            assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
+            let error = parse_args(arguments).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some(field)));
         }
         let missing = PROFILE.rename_error_fields(Error::new(Code::FileNotFound, "no").field("path"));
         assert_eq!(missing.field.as_deref(), Some("file_path"));

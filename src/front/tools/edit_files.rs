@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::request::Mode;
 
-    fn asked(arguments: Value) -> Result<BatchCall, Error> {
+    fn parse_args(arguments: Value) -> Result<BatchCall, Error> {
         super::parse(arguments.as_object().cloned().unwrap())
     }
 
@@ -127,7 +127,7 @@ mod tests {
     fn every_entry_is_read_as_safe_edit_file_reads_it() {
         let edits = json!([{"path": "a", "content": ""}, {"path": "b", "search": "x", "replace": "y"}]);
         for edits in [edits.clone(), json!(edits.to_string())] {
-            let all = asked(json!({"edits": edits, "mode": "verify_only", "show_diff": false})).unwrap();
+            let all = parse_args(json!({"edits": edits, "mode": "verify_only", "show_diff": false})).unwrap();
             assert_eq!(all.paths, ["a", "b"]);
             assert!(all.requests.iter().all(|request| request.mode == Mode::VerifyOnly));
             assert_eq!((all.options.diff, all.options.limit), (DiffDisplay::Omitted, 8192));
@@ -153,7 +153,7 @@ mod tests {
             ),
             (json!(vec![good; 101]), "edits"),
         ] {
-            let refusal = asked(json!({"edits": edits})).unwrap_err();
+            let refusal = parse_args(json!({"edits": edits})).unwrap_err();
             assert_eq!(refusal.field.as_deref(), Some(field), "{edits:.80}: {refusal:?}");
         }
     }

@@ -39,15 +39,15 @@ mod tests {
 
     #[test]
     fn fields_that_need_a_path_are_refused_without_one() {
-        let named = |kind: Option<&str>, path: Option<&str>| {
+        let parse_entity = |kind: Option<&str>, path: Option<&str>| {
             target(path.map(str::to_owned), fields(kind.map(str::to_owned), None, None))
         };
-        assert_eq!(named(None, None), Ok(None));
-        assert_eq!(named(None, Some("a")), Ok(Some(Target::File("a".to_owned()))));
-        assert_eq!(named(Some("file"), Some("a")), Ok(Some(Target::File("a".to_owned()))));
-        assert_eq!(named(Some("module"), Some("a")).unwrap().unwrap().noun(), "module");
-        let refused = named(Some("module"), None).unwrap_err();
-        assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("path")));
+        assert_eq!(parse_entity(None, None), Ok(None));
+        assert_eq!(parse_entity(None, Some("a")), Ok(Some(Target::File("a".to_owned()))));
+        assert_eq!(parse_entity(Some("file"), Some("a")), Ok(Some(Target::File("a".to_owned()))));
+        assert_eq!(parse_entity(Some("module"), Some("a")).unwrap().unwrap().noun(), "module");
+        let error = parse_entity(Some("module"), None).unwrap_err();
+        assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("path")));
         assert!(target(None, fields(None, Some("1".to_owned()), None)).is_err());
     }
 

@@ -65,7 +65,7 @@ mod tests {
         };
         assert_eq!(target.display_path(), "a");
         let arguments = json!({"path": "a", "entity_type": "file", "app_id": "1"});
-        let refused = parse(arguments.as_object().cloned().unwrap()).unwrap_err();
-        assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("app_id")));
+        let error = parse(arguments.as_object().cloned().unwrap()).unwrap_err();
+        assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("app_id")));
     }
 }

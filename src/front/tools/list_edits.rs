@@ -54,13 +54,13 @@ fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let ListEdits { path, max_results, entity_type, app_id, organization_id } = input;
     let of = target(path, fields(entity_type, app_id, organization_id))?;
     let (default, most) = RESULT_LIMITS;
-    let given = max_results.unwrap_or(default);
-    let within = usize::try_from(given).ok().filter(|_| (1..=most).contains(&given));
-    let refused = || {
-        Error::new(Code::InvalidInput, format!("max_results must be from 1 to {most}, found {given}"))
+    let limit = max_results.unwrap_or(default);
+    let within = usize::try_from(limit).ok().filter(|_| (1..=most).contains(&limit));
+    let rejection = || {
+        Error::new(Code::InvalidInput, format!("max_results must be from 1 to {most}, found {limit}"))
             .field("max_results")
     };
-    Ok(ToolRequest::History(HistoryRequest { target: of, max_entries: within.ok_or_else(refused)? }))
+    Ok(ToolRequest::History(HistoryRequest { target: of, max_entries: within.ok_or_else(rejection)? }))
 }
 
 #[cfg(test)]

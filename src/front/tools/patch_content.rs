@@ -140,9 +140,9 @@ mod tests {
             (json!({"entity_type": "Form"}), "entity_type", "is not a type name"),
             (json!({"mode": "interactive"}), "mode", "unknown field"),
         ] {
-            let refused = parse_args(&more).unwrap_err();
-            assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
-            assert!(refused.message.contains(message), "{}", refused.message);
+            let error = parse_args(&more).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some(field)));
+            assert!(error.message.contains(message), "{}", error.message);
         }
     }
 

@@ -71,7 +71,7 @@ mod tests {
             panic!()
         };
         assert_eq!(request, LinesRequest { target: Target::File("a".into()), start_line: 40, end_line: 140 });
-        let refused = parse(rmcp::object!({"path": "a", "start_line": 4, "end_line": 3})).unwrap_err();
-        assert_eq!((refused.code, refused.field.as_deref()), (Code::RangeOutOfBounds, Some("end_line")));
+        let error = parse(rmcp::object!({"path": "a", "start_line": 4, "end_line": 3})).unwrap_err();
+        assert_eq!((error.code, error.field.as_deref()), (Code::RangeOutOfBounds, Some("end_line")));
     }
 }

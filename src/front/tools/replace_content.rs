@@ -106,8 +106,8 @@ mod tests {
                 "organization_id",
             ),
         ] {
-            let refused = parse(arguments).unwrap_err();
-            assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
+            let error = parse(arguments).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some(field)));
         }
     }
 }

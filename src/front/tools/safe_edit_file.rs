@@ -192,12 +192,12 @@ mod tests {
     use crate::request::Mode;
     use serde_json::json;
 
-    fn asked(arguments: Value) -> Result<EditCall, Error> {
+    fn parse_args(arguments: Value) -> Result<EditCall, Error> {
         super::parse(arguments.as_object().cloned().unwrap_or_default())
     }
 
     fn refused(arguments: Value) -> (Code, Option<String>, String) {
-        let error = asked(arguments).unwrap_err();
+        let error = parse_args(arguments).unwrap_err();
         (error.code, error.field.map(String::from), error.message)
     }
 
@@ -216,7 +216,7 @@ mod tests {
         ] {
             let mut arguments = json!({"path": "a"});
             arguments.as_object_mut().unwrap().extend(fields.as_object().cloned().unwrap());
-            let call = asked(arguments).unwrap_or_else(|error| panic!("{fields}: {error:?}"));
+            let call = parse_args(arguments).unwrap_or_else(|error| panic!("{fields}: {error:?}"));
             assert_eq!(call.request.edit.mode(), mode, "{fields}");
             assert_eq!(call.request.mode, Mode::Strict);
         }
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_rest_of_the_request_is_read() {
-        let call = asked(json!({"path": "a", "content": "x", "mode": "verify_only", "show_diff": false,
+        let call = parse_args(json!({"path": "a", "content": "x", "mode": "verify_only", "show_diff": false,
             "expected_version": "0123456789ab", "max_bytes": 2000}))
         .unwrap();
         assert_eq!(call.request.edit, Edit::Content("x".into()));

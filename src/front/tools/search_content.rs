@@ -103,8 +103,8 @@ mod tests {
         ] {
             let mut arguments = json!({"pattern": "a"});
             arguments[field] = value;
-            let refused = parse_args(arguments).unwrap_err();
-            assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
+            let error = parse_args(arguments).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some(field)));
         }
     }
 }

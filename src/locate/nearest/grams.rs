@@ -78,23 +78,23 @@ impl<'a, S: CharNumber> Twos<'a, S> {
     /// of symbols passed.
     pub(super) fn common(&mut self, from: usize, to: usize) -> (usize, usize) {
         let last = to.saturating_sub(1).max(from);
-        let gone = self.symbols.get(self.from..from.min(self.to) + 1).unwrap_or_default();
-        for pair in gone.windows(2) {
+        let removed = self.symbols.get(self.from..from.min(self.to) + 1).unwrap_or_default();
+        for pair in removed.windows(2) {
             if let Some(room) = pair_slot(pair).and_then(|room| self.slots.get_mut(room)) {
                 *room += 1;
                 self.common -= usize::from(*room > 0);
             }
         }
         let fresh = self.to.max(from);
-        let come = self.symbols.get(fresh..last + 1).unwrap_or_default();
-        for pair in come.windows(2) {
+        let added = self.symbols.get(fresh..last + 1).unwrap_or_default();
+        for pair in added.windows(2) {
             if let Some(room) = pair_slot(pair).and_then(|room| self.slots.get_mut(room)) {
                 self.common += usize::from(*room > 0);
                 *room -= 1;
             }
         }
         (self.from, self.to) = (from, last.max(fresh));
-        (self.common, gone.len() + come.len())
+        (self.common, removed.len() + added.len())
     }
 }
 

@@ -69,8 +69,8 @@ impl<S: CharNumber> NearestSearch<'_, S> {
         steps: &mut NearestBudget,
     ) -> (Option<Candidate>, bool) {
         let mut state = SearchState { search: self, limit, best: None, cache: SpanCache::default() };
-        let done = state.run(areas, steps);
-        (state.best, done.is_ok())
+        let outcome = state.run(areas, steps);
+        (state.best, outcome.is_ok())
     }
 
     /// Returns a block that shares many runs with the needle; its distance may be too high.

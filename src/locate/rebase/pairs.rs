@@ -21,16 +21,16 @@ pub(super) fn origins(block: &Block<'_>) -> Vec<Option<usize>> {
     let (old, new) = (&block.search.lines, &block.replace.lines);
     let mut origins = Vec::with_capacity(new.len());
     let (mut from, mut cells) = (0, MOST_CELLS);
-    for (gone, come) in differing_lines(old, new) {
-        let unchanged = come.start - origins.len();
+    for (removed, added) in differing_lines(old, new) {
+        let unchanged = added.start - origins.len();
         origins.extend((from..from + unchanged).map(Some));
         let pairs = paired(
-            old.get(gone.clone()).unwrap_or_default(),
-            new.get(come.clone()).unwrap_or_default(),
+            old.get(removed.clone()).unwrap_or_default(),
+            new.get(added.clone()).unwrap_or_default(),
             &mut cells,
         );
-        origins.extend(pairs.into_iter().map(|pair| pair.map(|index| gone.start + index)));
-        from = gone.end;
+        origins.extend(pairs.into_iter().map(|pair| pair.map(|index| removed.start + index)));
+        from = removed.end;
     }
     let unchanged = new.len() - origins.len();
     origins.extend((from..from + unchanged).map(Some));

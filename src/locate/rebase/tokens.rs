@@ -113,15 +113,15 @@ pub(in crate::locate) fn merged(
     let mut out = String::with_capacity(actual.len() + replace.len());
     let (mut from, mut row) = (0, 0);
     let end = (old.len()..old.len(), new.len()..new.len());
-    for (gone, come) in differing_lines(&old, &new).into_iter().chain([end]) {
-        let unchanged = new.get(row..come.start).unwrap_or_default();
-        match file_text(&base, &own, actual, start(from)..start(gone.start)) {
+    for (removed, added) in differing_lines(&old, &new).into_iter().chain([end]) {
+        let unchanged = new.get(row..added.start).unwrap_or_default();
+        match file_text(&base, &own, actual, start(from)..start(removed.start)) {
             Some(text) => out.push_str(text),
             None => {
                 out.push_str(&replace_text(replace, raw(new.get(..row).unwrap_or_default()), raw(unchanged)))
             }
         }
-        for index in come.clone() {
+        for index in added.clone() {
             let token = new.get(index).copied().unwrap_or_default();
             let after = new.get(index + 1).copied().unwrap_or_default();
             match prose.quote(token, &out, after) {
@@ -129,7 +129,7 @@ pub(in crate::locate) fn merged(
                 None => out.push_str(&evidence.translate(token)),
             }
         }
-        (from, row) = (gone.end, come.end);
+        (from, row) = (removed.end, added.end);
     }
     out
 }

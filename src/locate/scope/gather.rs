@@ -92,20 +92,20 @@ impl<'a> Gatherer<'a> {
         match part.role {
             NodeRole::None => self.minors(node, part.minor),
             NodeRole::Symbol(name, kind) => match name.find(node, self.view) {
-                Some(named) => self.major(node, level, (&named, kind)),
+                Some(named_node) => self.major(node, level, (&named_node, kind)),
                 None => self.minors(node, part.minor),
             },
             NodeRole::Wrapper => self.wrap(self.span(node), level),
-            NodeRole::Attribute => return self.past(|this| this.lead(this.span(node))),
-            NodeRole::Comment => return self.past(|this| this.comment(this.span(node))),
-            NodeRole::Heading => return self.past(|this| this.heading(node)),
+            NodeRole::Attribute => return self.without_children(|this| this.lead(this.span(node))),
+            NodeRole::Comment => return self.without_children(|this| this.comment(this.span(node))),
+            NodeRole::Heading => return self.without_children(|this| this.heading(node)),
             NodeRole::Opaque => return WalkStep::Skip,
         }
         WalkStep::Enter
     }
 
-    fn past(&mut self, done: impl FnOnce(&mut Self)) -> WalkStep {
-        done(self);
+    fn without_children(&mut self, process: impl FnOnce(&mut Self)) -> WalkStep {
+        process(self);
         WalkStep::Skip
     }
 
@@ -130,8 +130,8 @@ impl<'a> Gatherer<'a> {
         start..start + whole.trim_end().len()
     }
 
-    fn major(&mut self, node: Node<'_>, level: usize, (named, kind): (&NamedNode, SymbolKind)) {
-        let kind = kind.refine(node, &named.name, self.enclosing_kind());
+    fn major(&mut self, node: Node<'_>, level: usize, (named_node, kind): (&NamedNode, SymbolKind)) {
+        let kind = kind.refine(node, &named_node.name, self.enclosing_kind());
         let body = node.child_by_field_name("body").or_else(|| {
             let value = ["value", "right"].iter().find_map(|field| node.child_by_field_name(field))?;
             value.child_by_field_name("body")
@@ -139,7 +139,7 @@ impl<'a> Gatherer<'a> {
         let span = self.span(node);
         let end = body.map_or(span.end, |body| body.start_byte().min(span.end));
         let head = span.start..end.max(span.start);
-        self.open(span, level, named, kind, head);
+        self.open(span, level, named_node, kind, head);
     }
 
     /// Returns the kind of the innermost symbol.
@@ -152,7 +152,7 @@ impl<'a> Gatherer<'a> {
         &mut self,
         span: Range<usize>,
         level: usize,
-        named: &NamedNode,
+        named_node: &NamedNode,
         kind: SymbolKind,
         head: Range<usize>,
     ) {
@@ -163,7 +163,7 @@ impl<'a> Gatherer<'a> {
         if self.open.len() >= MOST_LEVELS {
             return;
         }
-        let symbol = self.symbol(span, named, (kind, SymbolRank::Major), head);
+        let symbol = self.symbol(span, named_node, (kind, SymbolRank::Major), head);
         self.open.push((self.outline.symbols.len(), level));
         self.outline.symbols.push(symbol);
     }
@@ -172,7 +172,7 @@ impl<'a> Gatherer<'a> {
     fn symbol(
         &mut self,
         span: Range<usize>,
-        named: &NamedNode,
+        named_node: &NamedNode,
         (kind, rank): (SymbolKind, SymbolRank),
         head: Range<usize>,
     ) -> Symbol {
@@ -182,21 +182,21 @@ impl<'a> Gatherer<'a> {
         let start = self.before_blanks(span.start).max(bounds.start).max(self.last_end);
         let extent = start..span.end.min(bounds.end).max(start);
         let around_path = parent.map(|parent| parent.path.clone());
-        let path = push_path(&mut self.outline.paths, around_path, &named.name);
+        let path = push_path(&mut self.outline.paths, around_path, &named_node.name);
         let lines = lines(&self.starts, self.view, span);
-        Symbol { extent, lines, path, enclosing: around, kind, rank, name: named.at.clone(), head }
+        Symbol { extent, lines, path, enclosing: around, kind, rank, name: named_node.at.clone(), head }
     }
 
     /// Adds the minor symbols of a node.
     fn minors(&mut self, node: Node<'_>, minor: Option<(MinorNames, SymbolKind)>) {
         let Some((names, kind)) = minor.filter(|_| self.body.is_none()) else { return };
         let own = self.span(node);
-        for named in names.find(node, self.view) {
-            let kind = kind.refine(node, &named.name, self.enclosing_kind());
-            let own = if matches!(names, MinorNames::Each(_)) { named.at.clone() } else { own.clone() };
+        for named_node in names.find(node, self.view) {
+            let kind = kind.refine(node, &named_node.name, self.enclosing_kind());
+            let own = if matches!(names, MinorNames::Each(_)) { named_node.at.clone() } else { own.clone() };
             let span = self.widened_minor(&own);
             let start = self.outline.symbols.last().map_or(0, |last| last.extent.start);
-            let mut symbol = self.symbol(span, &named, (kind, SymbolRank::Minor), own);
+            let mut symbol = self.symbol(span, &named_node, (kind, SymbolRank::Minor), own);
             symbol.extent.start = symbol.extent.start.max(start);
             symbol.extent.end = symbol.extent.end.max(symbol.extent.start);
             self.outline.symbols.push(symbol);
@@ -208,7 +208,7 @@ impl<'a> Gatherer<'a> {
 
     /// Closes sections of headings of this rank or a lower one, and opens the next.
     fn heading(&mut self, node: Node<'_>) {
-        let Some((rank, named)) = name::heading(node, self.view) else { return };
+        let Some((rank, named_node)) = name::heading(node, self.view) else { return };
         let head = self.span(node);
         let start = head.start;
         let end = self.view.get(..start).unwrap_or_default().trim_end().len();
@@ -218,7 +218,7 @@ impl<'a> Gatherer<'a> {
             symbol.lines = lines(&self.starts, self.view, symbol.extent.clone());
         }
         self.leave(rank);
-        self.open(start..self.view.trim_end().len(), rank, &named, SymbolKind::Heading, head);
+        self.open(start..self.view.trim_end().len(), rank, &named_node, SymbolKind::Heading, head);
     }
 
     fn wrap(&mut self, span: Range<usize>, level: usize) {

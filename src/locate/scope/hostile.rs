@@ -28,7 +28,7 @@ const LANGUAGES: [&str; 16] = [
 
 /// Parses an outline and calls all of its functions.
 #[expect(clippy::disallowed_methods, reason = "a test may look at the clock")]
-fn ask(language: &str, text: &str) -> Option<usize> {
+fn symbol_count(language: &str, text: &str) -> Option<usize> {
     let started = Instant::now();
     let outline = Outline::parse(language, "a.tsx", text);
     let symbols = outline.as_ref().map(|outline| {
@@ -69,7 +69,7 @@ fn small_oddities_are_read() {
         for text in
             ["", "\u{feff}", "\n", " ", "\0", "\u{feff}\u{0}é\u{1f600}", "#", "//", "/*", "<!--", "\"", "'"]
         {
-            assert!(ask(language, text).is_some(), "{language}: {text:?}");
+            assert!(symbol_count(language, text).is_some(), "{language}: {text:?}");
         }
     }
 }
@@ -98,7 +98,7 @@ fn deep_nesting_ends() {
         ("markdown", "> - "),
         ("markdown", "# a\n"),
     ] {
-        ask(language, &piece.repeat(30_000));
+        symbol_count(language, &piece.repeat(30_000));
     }
 }
 
@@ -107,7 +107,7 @@ fn floods_of_faults_end() {
     for (language, piece) in
         [("javascript", "let = ;\n"), ("java", "x = = ;\n"), ("python", "x = (]\n"), ("json", "{\"a\" 1 ]\n")]
     {
-        ask(language, &piece.repeat(20_000));
+        symbol_count(language, &piece.repeat(20_000));
     }
 }
 
@@ -119,11 +119,11 @@ fn many_symbols_are_kept_and_found() {
         ("rust", "#[a] fn a() {} /* b */ ", 20_000),
         ("toml", "a = 1\n", 20_000),
     ] {
-        assert_eq!(ask(language, &piece.repeat(many)), Some(many), "{language}");
+        assert_eq!(symbol_count(language, &piece.repeat(many)), Some(many), "{language}");
     }
     let line = format!("{{{}\"a\": 1}}", "\"a\": 1, ".repeat(50_000));
-    assert_eq!(ask("json", &line), Some(50_001));
-    assert_eq!(ask("html", &"<br><p id=a>b</p>\n".repeat(3_000)), Some(3_000));
+    assert_eq!(symbol_count("json", &line), Some(50_001));
+    assert_eq!(symbol_count("html", &"<br><p id=a>b</p>\n".repeat(3_000)), Some(3_000));
 }
 
 #[test]
@@ -131,8 +131,8 @@ fn names_that_would_fill_the_memory_are_given_up() {
     let long = "a".repeat(250);
     let deep = format!("{{\"{long}\":").repeat(60);
     let text = |many: usize| format!("{deep}{{{}\"b\": 1}}{}", "\"b\": 1, ".repeat(many), "}".repeat(60));
-    assert_eq!(ask("json", &text(1_000)), Some(1_061));
-    assert_eq!(ask("json", &text(10_000)), None);
+    assert_eq!(symbol_count("json", &text(1_000)), Some(1_061));
+    assert_eq!(symbol_count("json", &text(10_000)), None);
 }
 
 proptest::proptest! {
@@ -152,7 +152,7 @@ proptest::proptest! {
     ) {
         let text: String = words.concat();
         for language in LANGUAGES {
-            ask(language, &text);
+            symbol_count(language, &text);
         }
     }
 }

@@ -33,8 +33,8 @@ pub(super) enum NodeRole {
 pub(super) fn parts(row: &LanguageNodes, tree: &Tree) -> Vec<NodePart> {
     let language = tree.language();
     let role = |kind: &str| {
-        let named = row.symbols.iter().find(|(.., kinds)| kinds.contains(&kind));
-        match named {
+        let row_of_kind = row.symbols.iter().find(|(.., kinds)| kinds.contains(&kind));
+        match row_of_kind {
             Some((name, what, _)) => NodeRole::Symbol(*name, *what),
             None if row.wrappers.contains(&kind) => NodeRole::Wrapper,
             None if row.attributes.contains(&kind) => NodeRole::Attribute,

@@ -38,10 +38,10 @@ impl AlternativeEdit {
     /// Returns the number of nonblank lines that search and replacement share. Of two alternatives, the one that
     /// keeps more is the simpler edit.
     pub(super) fn common_line_count(&self) -> usize {
-        let written = |text| lines(text).filter(|line| !line.trim().is_empty()).collect::<Vec<_>>();
-        let (old, new) = (written(&self.search), written(&self.replace));
-        let gone: usize = differing_lines(&old, &new).into_iter().map(|(gone, _)| gone.len()).sum();
-        old.len() - gone
+        let full_lines = |text| lines(text).filter(|line| !line.trim().is_empty()).collect::<Vec<_>>();
+        let (old, new) = (full_lines(&self.search), full_lines(&self.replace));
+        let removed: usize = differing_lines(&old, &new).into_iter().map(|(removed, _)| removed.len()).sum();
+        old.len() - removed
     }
 }
 

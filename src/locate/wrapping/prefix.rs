@@ -9,24 +9,26 @@ pub(in crate::locate) fn remove(search: &str, replace: &str) -> Vec<AlternativeE
     if lines(replace).any(|line| line.starts_with('-')) {
         return Vec::new();
     }
-    let Some((old, gone)) = side(search, '-') else { return Vec::new() };
+    let Some((old, has_removed)) = side(search, '-') else { return Vec::new() };
     if replace.trim().is_empty() && lines(search).all(|line| line.starts_with('-')) {
         return Vec::new();
     }
-    let signed = side(replace, '+').map(|(new, come)| (AlternativeEdit::new(old.clone(), new), come));
+    let signed =
+        side(replace, '+').map(|(new, has_added)| (AlternativeEdit::new(old.clone(), new), has_added));
     let clean = || AlternativeEdit::new(old.clone(), replace.to_owned());
     match signed {
         Some((reading, true)) => vec![reading],
         // A new side without added lines contains only lines of the old side.
-        Some((reading, false)) if gone && is_part(&reading.replace, &old) => vec![reading],
-        Some(_) | None if gone => vec![clean()],
+        Some((reading, false)) if has_removed && is_part(&reading.replace, &old) => vec![reading],
+        Some(_) | None if has_removed => vec![clean()],
         Some(_) | None => Vec::new(),
     }
 }
 
 /// Returns true if the replacement adds lines to the search as a diff does: all others begin with a blank.
 pub(in crate::locate) fn adds(search: &str, replace: &str) -> bool {
-    side(search, '-').is_some_and(|(_, gone)| !gone) && side(replace, '+').is_some_and(|(_, come)| come)
+    side(search, '-').is_some_and(|(_, has_removed)| !has_removed)
+        && side(replace, '+').is_some_and(|(_, has_added)| has_added)
 }
 
 /// Returns true if all lines of a text are in another one.

@@ -41,8 +41,8 @@ impl ContextFields {
     /// Errors: `INVALID_INPUT` for a number out of range.
     pub fn into_request(self) -> Result<ContextRequest, Error> {
         let tokens = number(self.max_tokens, TOKENS, RANGE, "max_tokens")?;
-        let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-        let (query, symbol) = (given(self.query), given(self.symbol));
+        let non_blank = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        let (query, symbol) = (non_blank(self.query), non_blank(self.symbol));
         Ok(ContextRequest { target: self.target_file.map(Target::File), query, symbol, tokens })
     }
 }

@@ -37,7 +37,7 @@ impl LineFields {
     /// Errors: `RANGE_OUT_OF_BOUNDS` for a line below 1, and for an end before the start; `INVALID_INPUT` for
     /// ids of another scope.
     pub fn into_request(self) -> Result<LinesRequest, Error> {
-        let line = |given: i64, field: &str| parse_line(given, || field.to_owned());
+        let line = |value: i64, field: &str| parse_line(value, || field.to_owned());
         let start_line = self.start_line.map_or(Ok(1), |start| line(start, "start_line"))?;
         let ahead = start_line.saturating_add(DEFAULT_LINES);
         let end_line = self.end_line.map_or(Ok(ahead), |end| line(end, "end_line"))?;
@@ -76,8 +76,8 @@ mod tests {
             (None, Some(0), "end_line"),
             (Some(5), Some(4), "end_line"),
         ] {
-            let refused = parsed(start, end).unwrap_err();
-            assert_eq!((refused.code, refused.field.as_deref()), (Code::RangeOutOfBounds, Some(field)));
+            let error = parsed(start, end).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::RangeOutOfBounds, Some(field)));
         }
     }
 }

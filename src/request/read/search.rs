@@ -75,15 +75,15 @@ impl SearchFields {
 
 /// Returns a number within a range, or its default.
 pub(super) fn number(
-    given: Option<i64>,
+    value: Option<i64>,
     default: usize,
     range: std::ops::RangeInclusive<i64>,
     field: &str,
 ) -> Result<usize, Error> {
-    let Some(given) = given else { return Ok(default) };
-    let fits = usize::try_from(given).ok().filter(|_| range.contains(&given));
+    let Some(value) = value else { return Ok(default) };
+    let fits = usize::try_from(value).ok().filter(|_| range.contains(&value));
     fits.ok_or_else(|| {
-        let message = format!("{field} must be from {} to {}, found {given}", range.start(), range.end());
+        let message = format!("{field} must be from {} to {}, found {value}", range.start(), range.end());
         Error::new(Code::InvalidInput, message).field(field)
     })
 }

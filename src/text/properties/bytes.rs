@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::{changes, edited, file, held, raw_lines, wishes, without_lone_returns, words};
+use super::{changes, edited, encodable, file, raw_lines, wishes, without_lone_returns, words};
 use crate::error::Code;
 use crate::text::encoding::{self, EncodingForm};
 use crate::text::{Buffer, Encoding, Hints, bytes_outside_unchanged};
@@ -120,19 +120,19 @@ proptest! {
     #[test]
     fn a_rewritten_file_is_the_content_as_given(file in file(), content in words(), keep in any::<bool>()) {
         let before = file.read();
-        let mut content = held(file.encoding, &content);
+        let mut content = encodable(file.encoding, &content);
         if keep {
             content = format!("{content}{}", file.text);
         }
         let plan = before.rewrite(&content).unwrap();
         let after = before.apply(&plan).unwrap();
-        let given = if file.mark > 0 { content.strip_prefix('\u{feff}').unwrap_or(&content) } else { &content };
-        prop_assert_eq!(after.text().into_owned(), given);
+        let expected = if file.mark > 0 { content.strip_prefix('\u{feff}').unwrap_or(&content) } else { &content };
+        prop_assert_eq!(after.text().into_owned(), expected);
         prop_assert_eq!(&after.bytes()[..file.mark], &file.bytes[..file.mark]);
         prop_assert!(bytes_outside_unchanged(before.bytes(), after.bytes(), &plan));
-        let same = raw_lines(&before).iter().zip(given.split_inclusive('\n')).take_while(|(old, new)| old == new).count();
+        let same = raw_lines(&before).iter().zip(expected.split_inclusive('\n')).take_while(|(old, new)| old == new).count();
         let first = before.byte(before.lines().span(same + 1).start);
         prop_assert!(plan.splices().iter().all(|splice| splice.span.start >= first), "an unchanged line was written");
-        prop_assert_eq!(plan.is_noop(), given == file.text);
+        prop_assert_eq!(plan.is_noop(), expected == file.text);
     }
 }

@@ -26,8 +26,8 @@ proptest! {
         let diff = diff::unified("f.txt", Some(old), new, &plan);
         prop_assert_eq!(diff.render(usize::MAX).0.is_empty(), old.bytes() == new.bytes());
         if old.bytes() != new.bytes() {
-            let made = by_git("f.txt", Some(old.bytes()), &diff.render(usize::MAX).0);
-            prop_assert_eq!(made.map_err(TestCaseError::fail)?, new.bytes());
+            let patched = by_git("f.txt", Some(old.bytes()), &diff.render(usize::MAX).0);
+            prop_assert_eq!(patched.map_err(TestCaseError::fail)?, new.bytes());
         }
     }
 }

@@ -57,13 +57,13 @@ fn words() -> impl Strategy<Value = String> {
     vec(select(all), 0..40).prop_map(|words| words.concat())
 }
 
-fn held(encoding: Encoding, text: &str) -> String {
+fn encodable(encoding: Encoding, text: &str) -> String {
     text.chars().filter(|c| encoding.encode(c.encode_utf8(&mut [0; 4])).is_ok()).collect()
 }
 
 fn file() -> impl Strategy<Value = File> {
     (select(&FORMS[..]), words()).prop_map(|((encoding, mark), text)| {
-        let text = held(encoding, &text);
+        let text = encodable(encoding, &text);
         let bytes = [mark, &encoding.encode(&text).unwrap()].concat();
         File { encoding, mark: mark.len(), bytes, text }
     })
@@ -82,7 +82,7 @@ fn changes(view: &str, encoding: Encoding, wishes: &[(Index, usize, String)]) ->
             other.span.start != span.start && (other.span.end <= span.start || span.end <= other.span.start)
         };
         if changes.iter().all(free) {
-            changes.push(Change { span, text: held(encoding, text) });
+            changes.push(Change { span, text: encodable(encoding, text) });
         }
     }
     changes

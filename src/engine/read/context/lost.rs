@@ -109,10 +109,10 @@ impl Services {
                 Some((at, RemainingFile { path, tags: tags.as_ref(), is_known }))
             })
             .collect();
-        let left: Vec<RemainingFile<'_>> = files.iter().map(|(_, left)| *left).collect();
+        let remaining_files: Vec<RemainingFile<'_>> = files.iter().map(|(_, file)| *file).collect();
         let mut pages = QuotedTexts { services: self, read: HashMap::new(), changed: 0 };
         let mut is_as_it_was = |path: &str| {
-            let is_of_call = left.iter().any(|left| left.path == path);
+            let is_of_call = remaining_files.iter().any(|file| file.path == path);
             is_of_call || pages.get(path, index.version(path)).is_some()
         };
         let definition = |vanished: Vanished| {
@@ -130,7 +130,7 @@ impl Services {
             let at = files.get(file).map(|(at, _)| *at)?;
             (count > 0).then_some((at, LostDefinition { name, line, uses, count }))
         };
-        index.vanished(&left).into_iter().filter_map(definition).collect()
+        index.vanished(&remaining_files).into_iter().filter_map(definition).collect()
     }
 }
 

@@ -31,7 +31,7 @@ fn index(files: &BTreeMap<String, String>) -> Index {
     index
 }
 
-fn ask(files: &BTreeMap<String, String>, wish: u8, tokens: usize) -> CodeContext {
+fn answer_for(files: &BTreeMap<String, String>, wish: u8, tokens: usize) -> CodeContext {
     let page = |path: &str| {
         let text = files.get(path)?;
         Some(Arc::new(VersionedText::new(text.clone(), Version::hash(text.as_bytes()))))
@@ -75,7 +75,7 @@ proptest! {
     ) {
         let seed: Vec<(String, String)> = seed.into_iter().map(|(name, texts)| (name, texts.concat())).collect();
         let files = world(&seed);
-        let found = ask(&files, wish, tokens);
+        let found = answer_for(&files, wish, tokens);
         let counted = json(&found).to_string().len();
         // Only mandatory fields may exceed the size.
         prop_assert!(counted <= tokens * 4 || tokens <= 300, "{counted} of {}", tokens * 4);
@@ -92,7 +92,7 @@ proptest! {
 fn both_forms_say_the_same() {
     let own = format!("{}f()\n{}", TEXTS[0], TEXTS[2]);
     let files = world(&[("a".to_owned(), own), ("b".to_owned(), TEXTS[2].to_owned())]);
-    let answer = context(&ask(&files, 3, 4_000));
+    let answer = context(&answer_for(&files, 3, 4_000));
     for list in ["outline", "definitions", "references"] {
         let entries = answer.json[list].as_array().unwrap();
         assert!(!entries.is_empty(), "{list}: {}", answer.json);

@@ -334,7 +334,7 @@ async fn every_error_that_is_left_out_is_counted() {
 }
 
 /// Whether a note is a whole sentence: one of the answer's own, or one that was given.
-fn whole(note: &str, given: &[String]) -> bool {
+fn whole(note: &str, notes: &[String]) -> bool {
     let one = "1 (proposed call|line of best|match location|edit|entry of line_map|gate|finding|error|warning|note)";
     let many = r"([2-9]|\d\d+) (lines of best|match locations|edits|entries of line_map|gates|findings|errors|warnings|notes)";
     let count = format!("({one}|{many})");
@@ -344,5 +344,5 @@ fn whole(note: &str, given: &[String]) -> bool {
         "more is not shown|the diff is cut|the diff is not shown".to_owned(),
     ];
     let own = regex::Regex::new(&format!("^({})$", own.join("|"))).unwrap();
-    own.is_match(note) || given.iter().any(|given| given == note)
+    own.is_match(note) || notes.iter().any(|one| one == note)
 }

@@ -39,7 +39,7 @@ impl RandomAnswer {
         (before, after, plan)
     }
 
-    pub(super) fn facts<'a>(
+    pub(super) fn response<'a>(
         &'a self,
         diff: &'a Diff<'a>,
         regions: &'a [Region],
@@ -243,5 +243,5 @@ pub(super) fn answered(sample: &RandomAnswer, options: &ResponseOptions) -> (Ans
     let (regions, shifts) = (plan.regions(&before, &after), map.shifts());
     let diff = diff::unified(&sample.path, Some(&before), &after, &plan);
     let whole = diff.render(usize::MAX).0;
-    (size_limit::fit(&sample.facts(&diff, &regions, &shifts), options), whole.len())
+    (size_limit::fit(&sample.response(&diff, &regions, &shifts), options), whole.len())
 }

@@ -101,9 +101,9 @@ mod tests {
         assert!(check_outcome(DemoOutcome::Written, &written, Some(new), Some(new)).is_err());
         assert!(check_outcome(DemoOutcome::Written, &written, Some(old), None).is_err());
         assert!(check_outcome(DemoOutcome::Written, &written, Some(old), Some(b"other")).is_err());
-        let refused = answer("refused", Some("GATE_REFUSED"), None);
-        assert!(check_outcome(DemoOutcome::Refused, &refused, Some(old), Some(new)).is_err());
-        assert!(check_outcome(DemoOutcome::Refused, &refused, Some(old), None).is_err());
+        let rejected = answer("refused", Some("GATE_REFUSED"), None);
+        assert!(check_outcome(DemoOutcome::Refused, &rejected, Some(old), Some(new)).is_err());
+        assert!(check_outcome(DemoOutcome::Refused, &rejected, Some(old), None).is_err());
         assert!(
             check_outcome(
                 DemoOutcome::Refused,

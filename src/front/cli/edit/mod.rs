@@ -44,13 +44,13 @@ pub(super) struct EditArgs {
 
 /// Applies the request and prints the result.
 pub(super) fn run(args: EditArgs) -> Result<ExitCode, Error> {
-    let (done, options) = match args.source.into_object() {
+    let (outcome, options) = match args.source.into_object() {
         Ok(arguments) => confirm::with_confirmation(|agreed| {
             apply(&args.workspace, args.trust.trust_override(), arguments.clone(), agreed)
         }),
         Err(refusal) => (CommandOutcome::rejected(refusal), ResponseOptions::default()),
     };
-    done.print(options, args.json)
+    outcome.print(options, args.json)
 }
 
 /// Returns the tool whose JSON format the request has.

@@ -13,7 +13,7 @@ pub(super) fn parallel<T: Sync, R: Send>(
     mut each: impl FnMut(&T, R),
 ) {
     let next = AtomicUsize::new(0);
-    let (sender, done) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let worker = |sender: mpsc::Sender<(usize, R)>| {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
@@ -39,7 +39,7 @@ pub(super) fn parallel<T: Sync, R: Send>(
         }
         let mut waiting = BTreeMap::new();
         let mut remaining = items.iter().enumerate().peekable();
-        for (at, result) in done {
+        for (at, result) in receiver {
             waiting.insert(at, result);
             while let Some((item, result)) =
                 remaining.peek().and_then(|(at, item)| Some((*item, waiting.remove(at)?)))

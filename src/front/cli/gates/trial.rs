@@ -49,23 +49,23 @@ pub(in crate::front::cli) fn trials(
 
 fn trial(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failure> {
     let (version, state) = examine(gate_list, gate, watch);
-    let failed = |why: String, next: String| Err(Failure { why, next_step: next });
+    let failure = |why: String, next: String| Err(Failure { why, next_step: next });
     let why = state.why().unwrap_or_default().to_owned();
     match state {
         GateState::Works | GateState::Unproven => {}
-        GateState::Broken(_) => return failed(why, next_step(gate, version.as_deref())),
+        GateState::Broken(_) => return failure(why, next_step(gate, version.as_deref())),
         GateState::Unavailable(_) => {
             // The program exists, so something else is missing: a sandbox, a language server, or a dependency.
-            return failed(why, format!("`lockgate gates show {}` says what it needs", gate.name));
+            return failure(why, format!("`lockgate gates show {}` says what it needs", gate.name));
         }
-        GateState::Untrusted(_) => return failed(why, "`lockgate init --trust` tries it".to_owned()),
+        GateState::Untrusted(_) => return failure(why, "`lockgate init --trust` tries it".to_owned()),
         GateState::Unconfigured(_) => {
-            return failed(why, format!("add a configuration of {} to the project", gate.name));
+            return failure(why, format!("add a configuration of {} to the project", gate.name));
         }
     }
     match passes_good_sample(gate_list, gate, watch) {
         Ok(()) => Ok(()),
-        Err(why) => failed(why, next_step(gate, version.as_deref())),
+        Err(why) => failure(why, next_step(gate, version.as_deref())),
     }
 }
 

@@ -37,18 +37,18 @@ pub(in crate::front::cli) fn run(args: UndoArgs, direction: Direction) -> Result
         Direction::Redo => "redo",
     };
     let options = ResponseOptions { path: path.clone(), ..ResponseOptions::default() };
-    let (done, options) = confirm::with_confirmation(|agreed| {
+    let (outcome, options) = confirm::with_confirmation(|agreed| {
         let author = Author { confirmation_id: agreed, ..author(name) };
         let revert =
             UndoRequest { direction, edit_id: id.clone(), target: path.clone().map(Target::File), author };
         let reverted = work(place.open(trust.trust_override()), |workspace, watch| async move {
             Ok(revert::revert(&workspace, revert, watch).await)
         });
-        let done = match reverted {
+        let outcome = match reverted {
             Ok((reports, reverted)) => CommandOutcome::Reverted(reports, reverted),
             Err(refusal) => CommandOutcome::rejected(refusal),
         };
-        (done, options.clone())
+        (outcome, options.clone())
     });
-    done.print(options, json)
+    outcome.print(options, json)
 }

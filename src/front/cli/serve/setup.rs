@@ -32,8 +32,8 @@ pub(super) fn for_one_user(
     let token = match token::from_env()? {
         Some(token) => token,
         None => {
-            let made = || Ok(BearerToken::generate()?.reveal().to_owned());
-            let (path, token) = grants.workspace.cache_secret(TOKEN_NAME, made)?;
+            let generate = || Ok(BearerToken::generate()?.reveal().to_owned());
+            let (path, token) = grants.workspace.cache_secret(TOKEN_NAME, generate)?;
             let path = path.display().to_string();
             paint::print_error(&format!("the token for clients is in {}\n", paint::visible(&path)));
             BearerToken::parse(&token, &path)?
@@ -60,8 +60,8 @@ fn hosts(listen: SocketAddr) -> Result<Vec<Host>, Error> {
     if address.is_loopback() {
         return Ok(Host::own());
     }
-    let named = if address.is_ipv6() { format!("[{address}]") } else { address.to_string() };
-    match Host::read(&named) {
+    let host_name = if address.is_ipv6() { format!("[{address}]") } else { address.to_string() };
+    match Host::read(&host_name) {
         Some(host) if !address.is_unspecified() => {
             tracing::warn!("{address} is reachable from other machines, and the connection is not encrypted");
             Ok(vec![host])

@@ -27,8 +27,8 @@ pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Error> {
     let Exported { entities, apps, failed } = database(&args.store)?.export(&args.dir)?;
     let each = || failed.iter().map(|(name, why)| (name.as_str(), why));
     let counts = json!({"entities": entities, "apps": apps, "failed": failures(each())});
-    let refused = if failed.is_empty() { String::new() } else { format!(", {} refused", failed.len()) };
-    let text = labelled(DONE, "exported", format!("entities: {entities}, apps: {apps}{refused}"));
+    let rejected = if failed.is_empty() { String::new() } else { format!(", {} refused", failed.len()) };
+    let text = labelled(DONE, "exported", format!("entities: {entities}, apps: {apps}{rejected}"));
     let code = print_rejections(args.json, each());
     print(args.json, &counts, &text)?;
     Ok(code)

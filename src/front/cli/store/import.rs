@@ -65,7 +65,7 @@ pub(super) fn run(args: ImportArgs) -> Result<ExitCode, Error> {
 
 fn print_results(as_json: bool, apps: &[Imported], files: &[Imported]) -> Result<ExitCode, Error> {
     let count_of = |all: &[Imported], wanted: ImportStatus| {
-        all.iter().filter(|one| matches!(&one.result, Ok(done) if *done == wanted)).count()
+        all.iter().filter(|one| matches!(&one.result, Ok(status) if *status == wanted)).count()
     };
     let (mut counts, mut parts) = (Map::new(), Vec::new());
     for (name, count) in [
@@ -82,11 +82,11 @@ fn print_results(as_json: bool, apps: &[Imported], files: &[Imported]) -> Result
     }
     let imported = || apps.iter().chain(files);
     let failed = || imported().filter_map(|one| Some((one.name.as_str(), one.result.as_ref().err()?)));
-    let refused = failures(failed());
-    if !refused.is_empty() {
-        parts.push(format!("refused: {}", refused.len()));
+    let rejections = failures(failed());
+    if !rejections.is_empty() {
+        parts.push(format!("refused: {}", rejections.len()));
     }
-    counts.insert("failed".to_owned(), json!(refused));
+    counts.insert("failed".to_owned(), json!(rejections));
     let summary =
         if parts.is_empty() { "the folder has nothing to import".to_owned() } else { parts.join(", ") };
     let code = print_rejections(as_json, failed());

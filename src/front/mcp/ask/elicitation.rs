@@ -30,18 +30,18 @@ pub(super) fn method(context: &RequestContext<RoleServer>) -> AskMethod {
 }
 
 impl Inquiry {
-    /// Asks the person about a write; `written` is the code if the client's model wrote it.
+    /// Asks the person about a write; `code` is the code if the client's model wrote it.
     pub(in crate::front::mcp) async fn ask_person(
         &self,
         question: &Confirmation,
-        written: Option<&ModelCode>,
+        code: Option<&ModelCode>,
     ) -> AskOutcome<()> {
         let request = ElicitRequest::new(params(question));
         let not_asked = |why: &str| not_confirmed(question, why);
         match &self.person {
             AskMethod::None => AskOutcome::Failed(not_asked("this client cannot ask a person")),
             AskMethod::RepeatCall => {
-                let topic = Topic::Write { about: question.id.clone(), written: written.cloned() };
+                let topic = Topic::Write { about: question.id.clone(), written: code.cloned() };
                 match self.input_required(WRITE_KEY, InputRequest::Elicitation(request), &topic, TIMEOUT) {
                     Some(later) => AskOutcome::InputRequired(Box::new(later)),
                     None => AskOutcome::Failed(not_asked("the server cannot seal the request state")),

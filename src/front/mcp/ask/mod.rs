@@ -142,10 +142,10 @@ impl Inquiry {
             false => Err(again("the question that this `requestState` belongs to was answered before")),
         };
         match topic {
-            Topic::Write { about, written } => {
+            Topic::Write { about, written: model_code } => {
                 let answer = elicitation::answer(returned)?;
                 check_unused()?;
-                elicitation::check_accepted(&answer).map(|()| VerifiedInput::Confirmed(about, written))
+                elicitation::check_accepted(&answer).map(|()| VerifiedInput::Confirmed(about, model_code))
             }
             Topic::Code { version, prose } => {
                 let answer = sampling::answer(returned)?;

@@ -204,8 +204,8 @@ mod tests {
         let wide = format!("{0}\nnear\n{0}\n", "x".repeat(MAX_CONTEXT.1));
         assert!(prompt(InsertPoint::Lines(2, 2), &wide).text.len() < 1000);
         let huge = Instruction { text: "x".into(), insert_point: InsertPoint::Lines(1, 9_000) };
-        let refused = Prompt::new(&huge, &reading("a.py", &"12345678\n".repeat(9_000))).unwrap_err();
-        assert_eq!(refused.code, Code::CodeBlockRequired);
+        let error = Prompt::new(&huge, &reading("a.py", &"12345678\n".repeat(9_000))).unwrap_err();
+        assert_eq!(error.code, Code::CodeBlockRequired);
     }
 
     #[test]

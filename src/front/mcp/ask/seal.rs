@@ -132,8 +132,8 @@ mod tests {
     }
 
     fn topic() -> Topic {
-        let written = ModelCode { code: "x = 1\n".into(), version: "0123456789ab".into() };
-        Topic::Write { about: "a1b2".into(), written: Some(written) }
+        let code = ModelCode { code: "x = 1\n".into(), version: "0123456789ab".into() };
+        Topic::Write { about: "a1b2".into(), written: Some(code) }
     }
 
     #[test]

@@ -43,8 +43,8 @@ fn returned(state: &str, name: &str, response: &Value) -> ReturnedInput {
     ReturnedInput { responses: Some(responses), state: Some(state.to_owned()) }
 }
 
-async fn asked_of_the_person(inquiry: &Inquiry, written: Option<&ModelCode>) -> String {
-    match inquiry.ask_person(&question(), written).await {
+async fn asked_of_the_person(inquiry: &Inquiry, code: Option<&ModelCode>) -> String {
+    match inquiry.ask_person(&question(), code).await {
         AskOutcome::InputRequired(later) => later.request_state.unwrap(),
         AskOutcome::Answered(()) | AskOutcome::Failed(_) => panic!(),
     }
@@ -61,8 +61,8 @@ async fn asked_of_the_model(inquiry: &Inquiry) -> String {
     }
 }
 
-fn code<T>(done: Result<T, Error>) -> Option<Code> {
-    done.err().map(|refusal| refusal.code)
+fn code<T>(result: Result<T, Error>) -> Option<Code> {
+    result.err().map(|refusal| refusal.code)
 }
 
 #[tokio::test]
@@ -110,13 +110,13 @@ async fn code_counts_for_the_call_and_the_version_that_it_was_written_for() {
     let lost = Code::CodeBlockRequired;
     assert_eq!(code(other.resume(&answer, lost)), Some(lost));
     assert_eq!(code(call.resume(&returned(&state, "write", &message), lost)), Some(lost));
-    let written = ModelCode { code: "y\n".into(), version: prompt().version };
-    assert_eq!(call.resume(&answer, lost), Ok(VerifiedInput::Code(written.clone())));
+    let model_code = ModelCode { code: "y\n".into(), version: prompt().version };
+    assert_eq!(call.resume(&answer, lost), Ok(VerifiedInput::Code(model_code.clone())));
     assert_eq!(code(call.resume(&answer, lost)), Some(lost), "once");
     // The person's confirmation then applies to that code.
-    let state = asked_of_the_person(&call, Some(&written)).await;
+    let state = asked_of_the_person(&call, Some(&model_code)).await;
     let yes = returned(&state, "write", &json!({ "action": "accept" }));
-    assert_eq!(call.resume(&yes, lost), Ok(VerifiedInput::Confirmed("a1b2".into(), Some(written))));
+    assert_eq!(call.resume(&yes, lost), Ok(VerifiedInput::Confirmed("a1b2".into(), Some(model_code))));
 }
 
 #[tokio::test]

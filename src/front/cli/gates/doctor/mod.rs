@@ -223,12 +223,12 @@ fn test_canary_texts(
     (ready, disk_state): (&InstalledProgram<'_>, DiskState),
     watch: &Watch,
 ) -> GateState {
-    let mut failed = None;
+    let mut failure = None;
     for (sample, shows) in texts {
         let found = match run_sample(gate, sample, ready, disk_state, watch) {
             Ok(found) => found,
             Err(error) if error.outcome == Outcome::Broken => {
-                failed.get_or_insert(error.why);
+                failure.get_or_insert(error.why);
                 continue;
             }
             Err(error) => return no_answer_state(error),
@@ -244,7 +244,7 @@ fn test_canary_texts(
             };
         }
     }
-    GateState::Broken(failed.unwrap_or_else(|| match texts.len() {
+    GateState::Broken(failure.unwrap_or_else(|| match texts.len() {
         1 => FINDS_NOTHING.to_owned(),
         _ => {
             format!("{FINDS_NOTHING}; tried: a mistake behind a draft, the mistake alone, a text that does not parse")

@@ -112,7 +112,7 @@ fn join_parts(place: &str, parts: [Option<String>; 3]) -> String {
 }
 
 pub(super) fn summary(all: &[TestedGate], success: bool, took: Duration) -> String {
-    let named = |outcome: SampleOutcome| {
+    let names_of = |outcome: SampleOutcome| {
         let names: Vec<String> = all
             .iter()
             .filter(|tested| tested.outcome() == outcome)
@@ -131,7 +131,7 @@ pub(super) fn summary(all: &[TestedGate], success: bool, took: Duration) -> Stri
         SampleOutcome::Untrusted,
         SampleOutcome::Untested,
     ];
-    let rest = rest.map(named).concat();
+    let rest = rest.map(names_of).concat();
     let text =
         format!("{passed} of {} gates passed in {:.1} s{rest}\n{TESTED}", all.len(), took.as_secs_f64());
     let (style, label) = match (success, passed) {

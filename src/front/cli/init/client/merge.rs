@@ -52,9 +52,9 @@ pub(super) fn merge(text: &str, wanted: &WantedEntry<'_>) -> Result<MergeResult,
     };
     let root = page.object(value, "the text")?;
     let byte_order_mark = text.get(..text.len() - body.len()).unwrap_or_default();
-    let done = |splices: Vec<ConfigSplice>| format!("{byte_order_mark}{}", apply(body, splices));
+    let patched = |splices: Vec<ConfigSplice>| format!("{byte_order_mark}{}", apply(body, splices));
     let Some(servers) = page.find_unique(root, wanted.key)? else {
-        return Ok(MergeResult::Added(done(page.insert(
+        return Ok(MergeResult::Added(patched(page.insert(
             root,
             wanted.key,
             &json!({ wanted.name: wanted.entry }),
@@ -62,14 +62,14 @@ pub(super) fn merge(text: &str, wanted: &WantedEntry<'_>) -> Result<MergeResult,
     };
     let servers = page.object(&servers.value, &format!("`{}`", wanted.key))?;
     let Some(existing) = page.find_unique(servers, wanted.name)? else {
-        return Ok(MergeResult::Added(done(page.insert(servers, wanted.name, &json!(wanted.entry)))));
+        return Ok(MergeResult::Added(patched(page.insert(servers, wanted.name, &json!(wanted.entry)))));
     };
     let server = page.object(&existing.value, &format!("the server `{}`", wanted.name))?;
     let splices = page.update(server, wanted.entry)?;
     Ok(if splices.is_empty() {
         MergeResult::Unchanged
     } else {
-        MergeResult::Replaced(done(splices), page.position(existing.range.start))
+        MergeResult::Replaced(patched(splices), page.position(existing.range.start))
     })
 }
 
@@ -111,13 +111,13 @@ impl ConfigSplice {
 /// Applies the splices; those at the same offset keep their order.
 fn apply(body: &str, mut splices: Vec<ConfigSplice>) -> String {
     splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
-    let (mut text, mut done) = (String::with_capacity(body.len()), 0);
+    let (mut text, mut copied) = (String::with_capacity(body.len()), 0);
     for ConfigSplice { span, text: new } in splices {
-        text += body.get(done..span.start).unwrap_or_default();
+        text += body.get(copied..span.start).unwrap_or_default();
         text += &new;
-        done = span.end;
+        copied = span.end;
     }
-    text + body.get(done..).unwrap_or_default()
+    text + body.get(copied..).unwrap_or_default()
 }
 
 struct ConfigText<'a> {
@@ -157,8 +157,8 @@ impl<'a> ConfigText<'a> {
         object: &'n Object<'a>,
         name: &str,
     ) -> Result<Option<&'n ObjectProp<'a>>, MergeError> {
-        let mut named = object.properties.iter().filter(|property| property.name.as_str() == name);
-        match (named.next(), named.next()) {
+        let mut properties = object.properties.iter().filter(|property| property.name.as_str() == name);
+        match (properties.next(), properties.next()) {
             (Some(_), Some(second)) => Err(self.error(second.range.start, format!("`{name}` occurs twice"))),
             (first, _) => Ok(first),
         }
