@@ -41,7 +41,7 @@ impl Services {
     /// Replaces the content that was read, or creates the file with its folders.
     pub(super) fn write_own(&self, file: &OwnFile, text: &[u8]) -> Result<(), Error> {
         let lock = self.locks.try_hold(&[file.place.key()]);
-        let _held = lock.ok_or_else(|| {
+        let _guard = lock.ok_or_else(|| {
             Error::new(Code::LockTimeout, format!("another edit of {} is in progress", file.place.shown()))
         })?;
         let write = FileWrite {
