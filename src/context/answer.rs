@@ -202,11 +202,11 @@ impl<'a> AnswerParts<'a, '_> {
 
     /// Adds the code of at most `most` symbols that have none yet, if it fits into `bytes`.
     fn codes(&mut self, shown: &mut [CodeSymbol], codes: &[String], most: usize, bytes: usize) {
-        let mut left = bytes;
+        let mut remaining = bytes;
         for (symbol, code) in shown.iter_mut().zip(codes).take(most) {
             let cost = budget::code(code);
-            if symbol.code.is_none() && cost <= left && self.budget.take(cost) {
-                left -= cost;
+            if symbol.code.is_none() && cost <= remaining && self.budget.take(cost) {
+                remaining -= cost;
                 symbol.code = Some(code.clone());
             }
         }
@@ -224,9 +224,9 @@ impl<'a> AnswerParts<'a, '_> {
             };
             if !self.budget.take(budget::reference(&reference) + self.version_cost(path)) {
                 let files: HashSet<&str> = used.iter().skip(number).map(|used| used.path).collect();
-                let left = used.len() - number;
+                let remaining = used.len() - number;
                 self.note_omission(format!(
-                    "{left} of {} references are not shown, in {} files",
+                    "{remaining} of {} references are not shown, in {} files",
                     used.len(),
                     files.len()
                 ));
@@ -248,15 +248,15 @@ impl<'a> AnswerParts<'a, '_> {
         let mut shown = ProjectSummary { files, ..ProjectSummary::default() };
         let all = (folders.len(), important.len());
         let share = self.budget.left() / 3;
-        let mut left = share;
+        let mut remaining = share;
         for path in important {
             let Some(page) = self.page(&path) else { continue };
             let cost = budget::path(&path) + self.version_cost(&path);
-            let Some(less) = left.checked_sub(cost) else { break };
+            let Some(less) = remaining.checked_sub(cost) else { break };
             if !self.budget.take(cost) {
                 break;
             }
-            left = less;
+            remaining = less;
             self.add_version(&path, &page);
             shown.important.push(path);
         }

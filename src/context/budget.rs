@@ -37,8 +37,8 @@ impl ByteBudget {
     pub(super) fn take_note(&mut self, note: &str) -> bool {
         let bytes = text(note) + 1;
         match self.notes.checked_sub(bytes) {
-            Some(left) => {
-                self.notes = left;
+            Some(remaining) => {
+                self.notes = remaining;
                 true
             }
             None => self.take(bytes),
@@ -48,8 +48,8 @@ impl ByteBudget {
     /// Takes these bytes if they are available, and returns true.
     pub(super) fn take(&mut self, bytes: usize) -> bool {
         match self.left.checked_sub(bytes) {
-            Some(left) => {
-                self.left = left;
+            Some(remaining) => {
+                self.left = remaining;
                 true
             }
             None => false,
@@ -74,16 +74,16 @@ fn field(name: &str, value: usize) -> usize {
 
 /// The bytes of a symbol.
 pub(super) fn symbol(symbol: &CodeSymbol) -> usize {
-    let given = |name: &str, value: &str| if value.is_empty() { 0 } else { field(name, text(value)) };
+    let size_of = |name: &str, value: &str| if value.is_empty() { 0 } else { field(name, text(value)) };
     let start = if symbol.start_line == symbol.line { 0 } else { field("start_line", NUMBER) };
-    3 + given("path", &symbol.file)
-        + given("name", &symbol.name)
-        + given("kind", symbol.kind.name())
+    3 + size_of("path", &symbol.file)
+        + size_of("name", &symbol.name)
+        + size_of("kind", symbol.kind.name())
         + start
         + field("line", NUMBER)
         + field("end_line", NUMBER)
-        + given("signature", &symbol.signature)
-        + given("doc", symbol.doc.as_deref().unwrap_or_default())
+        + size_of("signature", &symbol.signature)
+        + size_of("doc", symbol.doc.as_deref().unwrap_or_default())
         + symbol.code.as_deref().map_or(0, code)
 }
 

@@ -43,13 +43,13 @@ pub(super) fn outline(
         }
     }
     let [.., least] = MEASURES;
-    let (mut left, mut shown) = (room, Vec::new());
+    let (mut remaining, mut shown) = (room, Vec::new());
     for symbol in all.iter().filter_map(|(depth, symbol)| least.apply(*depth, symbol)) {
-        let Some(less) = left.checked_sub(budget::symbol(&symbol)) else { break };
-        left = less;
+        let Some(less) = remaining.checked_sub(budget::symbol(&symbol)) else { break };
+        remaining = less;
         shown.push(symbol);
     }
-    budget.take(room - left);
+    budget.take(room - remaining);
     (shown, count, true)
 }
 

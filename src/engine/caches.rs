@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cache_of_a_root_is_shared_and_making_one_keeps_nobody_waiting() {
+    fn the_cache_of_a_root_is_shared_and_creating_one_blocks_no_other_root() {
         let dir = tempfile::tempdir().unwrap();
         let state = StateFolder::in_folder(dir.path(), &[]);
         let caches = Mutex::default();

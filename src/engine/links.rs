@@ -130,7 +130,7 @@ impl Services {
         watch: &Watch,
     ) -> Result<Vec<Page>, Error> {
         let mut pages = Vec::new();
-        let mut left = MAX_BYTES;
+        let mut remaining = MAX_BYTES;
         let waiting = LinkSearchWatch(watch);
         let clock = Clock::new(Instant::now() + TIMEOUT, &waiting);
         let mut mentions: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
@@ -157,11 +157,11 @@ impl Services {
                     continue;
                 }
                 let (path, shown) = (place.in_root().to_owned(), place.shown().to_owned());
-                let Ok(Some(mut snapshot)) = self.store.read(&DocumentPath::File(place), left) else {
+                let Ok(Some(mut snapshot)) = self.store.read(&DocumentPath::File(place), remaining) else {
                     continue;
                 };
                 let bytes = snapshot.take_bytes();
-                left = left.saturating_sub(bytes.len() as u64);
+                remaining = remaining.saturating_sub(bytes.len() as u64);
                 let Ok(text) = Buffer::read(bytes, Hints::default()) else { continue };
                 let links = links(&path, text.view());
                 pages.push(Page { root: root.to_owned(), path, display_path: shown, links });

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_held_against_the_rule_of_its_type_alone() {
+    fn a_text_is_checked_by_the_rule_of_its_type_only() {
         let (_dir, workspace) = workspace(POLICY);
         let checked = |kind, text| checked(&workspace, kind, text);
         let (flow, plain) = ("@workflow\nasync def f(): ...\n", "# @workflow\ndef f(): ...\n");
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_a_policy_can_give_can_be_asked_for() {
+    fn a_type_of_a_policy_can_be_requested() {
         use crate::request::EntityKind;
         let longest = "a".repeat(EntityKind::MAX_NAME);
         let policy = |name: &str| Policy::parse("q", &format!("entities: {{ {name}: {{ owner: app }} }}"));

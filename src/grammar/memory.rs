@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn what_is_freed_is_taken_off() {
-        let left = with_large_stack(|_| {
+        let remaining = with_large_stack(|_| {
             let dialect = find("go").unwrap().dialects("a.go").remove(0);
             let text = "package a\n".to_owned() + &"var a = []int{1, 2}\n".repeat(2000);
             for _ in 0..3 {
@@ -369,7 +369,7 @@ mod tests {
             }
             (LIVE.get(), STACK_NODES.get(), peak())
         });
-        let (live, nodes, most) = left.unwrap();
+        let (live, nodes, most) = remaining.unwrap();
         assert!(most > 1 << 20 && live.abs() < 4096 && nodes == 0, "{live} {nodes} {most}");
     }
 

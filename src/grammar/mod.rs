@@ -117,8 +117,8 @@ fn best(grammar: &Grammar, path: &str, text: &str, mut steps: usize) -> Result<T
 /// Parses while there are steps left, and subtracts the steps taken.
 fn counted(language: &Language, text: &str, weight: usize, steps: &mut usize) -> Result<Tree, Unreadable> {
     parse(language, text, &mut || match steps.checked_sub(weight) {
-        Some(left) => {
-            *steps = left;
+        Some(remaining) => {
+            *steps = remaining;
             ControlFlow::Continue(())
         }
         None => ControlFlow::Break(()),

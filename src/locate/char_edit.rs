@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn the_replacement_s_word_stands_where_it_changes_the_one_that_differs() {
+    fn the_replacement_wins_where_it_changes_the_differing_word() {
         let actual = "fmt.Println(\"a\")";
         assert_eq!(
             rebase("fmt.Printl(\"a\")", "fmt.Printl(\"b\")", actual, true).as_deref(),

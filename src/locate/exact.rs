@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replacement_around_the_hit_stands_already() {
+    fn a_replacement_around_the_hit_is_already_applied() {
         let is_applied = |view: &str, search: &str, replace: &str| {
             let hit = occurrences(view, 0..view.len(), search).next().unwrap();
             super::applied_line(view, &hit, search, replace).is_some()

@@ -88,8 +88,8 @@ impl<'a> LineIndex<'a> {
 
     /// Returns true if the word of this row occurs in few lines, and the block matches at none of them.
     fn is_elsewhere(&self, block: &NonBlankLines<'_>, row: usize, word: &str) -> bool {
-        let Some(left) = self.words.get().checked_sub(1) else { return false };
-        self.words.set(left);
+        let Some(remaining) = self.words.get().checked_sub(1) else { return false };
+        self.words.set(remaining);
         let mut lines = self.lines_of(word);
         let elsewhere = |line: usize| !self.may_match(block, row, line);
         lines.by_ref().take(FEW).all(elsewhere)
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_with_a_word_that_stands_elsewhere_is_lacking() {
+    fn a_block_with_a_word_found_only_elsewhere_is_lacking() {
         let view = "alpha(1)\n\n  beta(2)\ngamma\n";
         for (search, lacks) in [
             ("alpha(1)\nbeta(2)\n", false),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_may_stand_inside_of_a_word() {
+    fn invisible_characters_may_be_inside_a_word() {
         assert_eq!(search_both("al\u{200b}pha = 1\n", "alpha = 1\n"), (false, false));
         assert_eq!(search_both("alpha = 1\n", "al\u{ad}pha = 1\n"), (false, false));
         assert_eq!(search_both("alpha&nbsp;= 1\n", "alpha = 1\n"), (false, false));

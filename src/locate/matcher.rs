@@ -255,8 +255,8 @@ fn max_distance(one: &str, other: &str, cells: &mut usize) -> usize {
         |text: &str, length: usize| text.chars().skip(head).take(length - head - tail).collect::<String>();
     let (from, to) = (from - head - tail, to - head - tail);
     match cells.checked_sub(from.saturating_mul(to)) {
-        Some(left) => {
-            *cells = left;
+        Some(remaining) => {
+            *cells = remaining;
             strsim::levenshtein(&middle(one, from + head + tail), &middle(other, to + head + tail))
         }
         None => from.max(to),

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn mixed_quotes_are_not_told_apart() {
+    fn mixed_quotes_are_not_distinguished() {
         for (quoted, wanted, actual) in [
             ("f('a')", "f('it\"s')", "f(\"a\")"),
             ("f('a', \"b\")", "f('c', \"b\")", "f(\"a\", \"b\")"),

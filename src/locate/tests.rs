@@ -113,7 +113,7 @@ fn wrapping() {
 }
 
 #[test]
-fn a_single_numbered_line_stands_where_it_says() {
+fn a_single_numbered_line_is_at_its_number() {
     assert_eq!(made("x\ny\nx\n", "3: x", "3: z").1, "x\ny\nz\n");
     assert!(is_nowhere(&refused("x\ny\n", "2: x", "2: z")));
 }
@@ -164,7 +164,7 @@ fn another_line_is_another_block() {
 }
 
 #[test]
-fn a_comment_may_be_worded_otherwise() {
+fn a_comment_may_differ_in_wording() {
     let file =
         "first_line(1)\nsecond_line(2)\n# explains what the next line does\nthird_line(3)\nfourth_line(4)\n";
     let search = file.replace("explains what", "tells what");

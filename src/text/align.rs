@@ -262,8 +262,8 @@ impl DiffHook for Equal<'_> {
 mod tests {
     use super::*;
 
-    fn only(left: usize) -> AlignBudget {
-        AlignBudget { left, most_lines: MOST_LINES }
+    fn only(remaining: usize) -> AlignBudget {
+        AlignBudget { left: remaining, most_lines: MOST_LINES }
     }
 
     fn pieces(old: &[&str], new: &[&str], mut steps: AlignBudget) -> Vec<(Range<usize>, Range<usize>)> {

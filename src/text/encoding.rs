@@ -84,11 +84,11 @@ impl Encoding {
         if self == Encoding::Utf8 {
             return text.floor_char_boundary(bytes);
         }
-        let mut left = bytes;
+        let mut remaining = bytes;
         let too_wide = text.char_indices().find(|(_, c)| {
             let width = self.width(c.encode_utf8(&mut [0; 4]));
-            let over = width > left;
-            left = left.saturating_sub(width);
+            let over = width > remaining;
+            remaining = remaining.saturating_sub(width);
             over
         });
         too_wide.map_or(text.len(), |(at, _)| at)

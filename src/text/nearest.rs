@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_that_was_meant_is_close_or_none() {
+    fn the_intended_word_is_close_or_none() {
         let known = ["path", "content", "line_edits", "syntax", "markdown-structure", "ruff", "go", "c"];
         for (word, wanted) in [
             ("sytnax", Some("syntax")),

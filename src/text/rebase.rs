@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_could_be_others_are_not_touched() {
+    fn ambiguous_lines_are_not_touched() {
         // It is unknown which of the copies was inserted or removed.
         for (from, edited, to) in [
             ("x\na\na\ny\n", "x\nA\na\ny\n", "x\na\na\na\ny\n"),
@@ -443,7 +443,7 @@ mod tests {
 
         /// An edit between unique lines can be rebased, whatever changes elsewhere.
         #[test]
-        fn what_stands_between_proved_lines_is_carried(
+        fn text_between_proved_lines_is_rebased(
             first in block(), second in block(), one in block(), other in block(),
         ) {
             let whole = |a: &[String], b: &[String]| {

@@ -171,16 +171,16 @@ fn last(tag: &Tag) -> &str {
 
 fn uses(tags: &Tags, names: &mut NameTable) -> (Keys, Box<[u8]>, bool) {
     let mut sorted: Vec<(u32, &[u32])> = Vec::new();
-    let mut left = MOST_USES;
+    let mut remaining = MOST_USES;
     for (key, lines) in &tags.uses {
-        left = left.saturating_sub(lines.len());
-        if left > 0 {
+        remaining = remaining.saturating_sub(lines.len());
+        if remaining > 0 {
             sorted.push((names.insert(key), lines));
         }
     }
     sorted.sort_unstable_by_key(|(key, _)| *key);
     let (keys, lines) = packed(sorted);
-    (keys, lines, left > 0)
+    (keys, lines, remaining > 0)
 }
 
 /// Packs lines; returns the keys with the end of each key's lines, and the packed lines.

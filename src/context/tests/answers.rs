@@ -84,7 +84,7 @@ fn a_name_that_nothing_has_is_answered_with_those_like_it() {
 }
 
 #[test]
-fn words_find_names_then_what_is_said() {
+fn words_find_names_then_documentation() {
     let world = project();
     let find = |query: &str| at(&world.ask(ContextQuery { query: Some(query), ..NOTHING }).found.unwrap());
     assert_eq!(find("rename a user")[0], "app/models.py:4 User.rename");

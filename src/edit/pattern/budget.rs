@@ -33,8 +33,8 @@ impl StepBudget {
     #[inline]
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), Error> {
         match self.remaining.checked_sub(steps as u64) {
-            Some(left) => {
-                self.remaining = left;
+            Some(remaining) => {
+                self.remaining = remaining;
                 Ok(())
             }
             None => Err(self.exhausted()),

@@ -30,15 +30,20 @@ pub(super) fn check_start(parsed: &ParsedPattern) -> Result<(), Error> {
 
 /// Returns the characters that a match can begin with, if they are known.
 pub(super) fn first(program: &Program) -> Option<CharSet> {
-    let (mut ranges, mut left) = (Vec::new(), MOST);
-    collect(program, 0, &mut ranges, &mut left)?;
+    let (mut ranges, mut remaining) = (Vec::new(), MOST);
+    collect(program, 0, &mut ranges, &mut remaining)?;
     Some(CharSet::new(ranges))
 }
 
-fn collect(program: &Program, from: usize, ranges: &mut Vec<(u32, u32)>, left: &mut usize) -> Option<()> {
+fn collect(
+    program: &Program,
+    from: usize,
+    ranges: &mut Vec<(u32, u32)>,
+    remaining: &mut usize,
+) -> Option<()> {
     let mut pc = from;
     loop {
-        *left = left.checked_sub(1)?;
+        *remaining = remaining.checked_sub(1)?;
         match program.ops.get(pc)? {
             Op::Char(char) => {
                 ranges.push((*char, *char));
@@ -58,7 +63,7 @@ fn collect(program: &Program, from: usize, ranges: &mut Vec<(u32, u32)>, left: &
             Op::Look { next, .. } => pc = *next,
             Op::Branch(index) => {
                 let rows = program.branches.get(*index)?;
-                return rows.iter().try_for_each(|row| collect(program, *row, ranges, left));
+                return rows.iter().try_for_each(|row| collect(program, *row, ranges, remaining));
             }
             Op::Repeat { .. } | Op::Possessive { .. } => return None,
             Op::Until(Greediness::Greedy | Greediness::Lazy | Greediness::Possessive) => return None,

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_window_is_seen() {
+    fn only_the_window_is_searched() {
         let pattern = Pattern::compile(r"^b|(?<=a)b|b$|b(?=c)", Flags::default()).unwrap();
         let template = ReplacementTemplate::parse("-", &pattern).unwrap();
         let spans = |window| {

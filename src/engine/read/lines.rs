@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_nobody_may_write_is_read() {
+    fn a_read_only_file_is_read() {
         let files = [("a.txt", "1\n2\n3\n"), ("quality.yaml", "nonsense: [")];
         assert_eq!(read_lines(&files, "a.txt", (2, 102)), Ok((2, 3)));
         assert_eq!(read_lines(&files, "second name", (1, 1)), Ok((1, 1)));

@@ -59,10 +59,10 @@ impl<'p> MatchPage<'p> {
     /// Shows the matches of one file while there is space, and counts all of them.
     pub(super) fn show(&mut self, path: &str, entity: Option<&Entity>, text: &Buffer) -> usize {
         let (mut count, mut first) = (0, Vec::new());
-        let left = self.request.max_matches.saturating_sub(self.matches.found.len());
+        let remaining = self.request.max_matches.saturating_sub(self.matches.found.len());
         let end = self.finder.each(text.view().as_bytes(), self.clock, |lines| {
             count += 1;
-            if first.len() < left {
+            if first.len() < remaining {
                 first.push(lines);
             }
             ControlFlow::Continue(())

@@ -96,13 +96,13 @@ fn fit_entries(
         .collect();
     waiting.sort_by_key(|(success, cost, at, _)| (*success, *cost, *at));
     let mut shown: Vec<Option<Answer>> = parts.iter().map(|_| None).collect();
-    let mut left = waiting.len();
+    let mut remaining = waiting.len();
     for (_, needed, at, full) in waiting {
-        let share = spare / left.max(1);
+        let share = spare / remaining.max(1);
         let Some(response) = parts.get(at) else { continue };
         let fitted = if needed <= share { full } else { within(response, share) };
         let fitted = if entry_size(&fitted, options) <= share { fitted } else { minimal_answer(response) };
-        left -= 1;
+        remaining -= 1;
         if let Some(rest) = spare.checked_sub(entry_size(&fitted, options))
             && let Some(slot) = shown.get_mut(at)
         {

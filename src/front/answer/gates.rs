@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn gates_that_could_not_be_asked_are_named_in_one_note() {
+    fn gates_that_could_not_run_are_named_in_one_note() {
         let withheld = |gate| GateRun { withheld: true, ..run(gate, Outcome::Skipped, Some("nobody did")) };
         let runs = vec![
             withheld("ruff"),

@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_ages_are_told_in_the_largest_unit_that_fits() {
+    fn sizes_and_ages_use_the_largest_unit_that_fits() {
         assert_eq!([0, 1023, 1024, 10 << 30].map(bytes), ["0 B", "1023 B", "1.0 KiB", "10.0 GiB"]);
         let tenths = [1000 << 10, 1023 << 20, 1_100_000, 1535].map(bytes);
         assert_eq!(tenths, ["1000.0 KiB", "1023.0 MiB", "1.0 MiB", "1.4 KiB"]);

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caret_stands_under_the_place() {
+    fn a_caret_marks_the_position() {
         let excerpts = [Excerpt::whole("zero\n"), Excerpt { first_line: 2, text: "one\nä\tüx = 3\n".into() }];
         let shown = plain(&finding("a.py", &found(true, true), &excerpts));
         let mut lines = shown.lines().skip_while(|line| !line.starts_with("3 |"));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_without_its_line_is_told_all_the_same() {
+    fn a_finding_without_its_line_is_shown() {
         let shown = plain(&finding("a.py", &found(true, false), &[]));
         assert!(shown.starts_with("warning[") && shown.contains("a.py:3:3 syntax"), "{shown}");
         let before = plain(&finding("a.py", &found(false, false), &[]));
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_is_told_unless_a_finding_or_the_message_says_it() {
+    fn a_warning_is_shown_unless_a_finding_or_the_message_contains_it() {
         let place = json!({"gate": "syntax", "line": 1, "column": 1, "message": "", "new": true});
         let edit_answer = EditAnswer::read(
             &json!({"success": true, "status": "unchanged", "message": "a.py is unchanged: not found",

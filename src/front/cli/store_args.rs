@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_is_seen_wherever_it_stands() {
+    fn a_password_is_detected_anywhere_in_the_url() {
         for url in [
             "postgres://u:p@h/d",
             "postgresql://u:@h/d",

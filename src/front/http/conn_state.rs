@@ -144,8 +144,8 @@ mod tests {
 
     /// Returns the seconds until a connection is overdue.
     fn left(state: &ConnState) -> Option<u64> {
-        let left = state.due()?.duration_since(Instant::now());
-        Some(left.as_secs_f64().round() as u64)
+        let remaining = state.due()?.duration_since(Instant::now());
+        Some(remaining.as_secs_f64().round() as u64)
     }
 
     #[tokio::test]
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_is_overdue_is_told_although_the_phase_changed_meanwhile() {
+    async fn a_connection_is_overdue_although_its_phase_changed() {
         let short = Duration::from_millis(50);
         let bounds = ServerLimits { headers_timeout: short, read_timeout: short, ..ServerLimits::default() };
         let state = Arc::new(ConnState::new(bounds));

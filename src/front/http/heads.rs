@@ -133,10 +133,10 @@ impl Framing {
                 }
                 Ok(PassedBytes::Bytes(bytes.len()))
             }
-            HeadPart::Body(left) => {
-                let count = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
-                *left -= count as u64;
-                if *left == 0 {
+            HeadPart::Body(remaining) => {
+                let count = usize::try_from(*remaining).unwrap_or(usize::MAX).min(bytes.len());
+                *remaining -= count as u64;
+                if *remaining == 0 {
                     *part = HeadPart::Head(HeadLines::default());
                 }
                 Ok(PassedBytes::Bytes(count))
@@ -326,7 +326,7 @@ mod tests {
     ];
 
     #[tokio::test]
-    async fn a_bare_line_feed_in_a_head_is_refused_wherever_it_stands_and_however_it_comes() {
+    async fn a_bare_line_feed_in_a_head_is_refused_at_every_position_and_split() {
         for head in BARE {
             let whole = [head.as_bytes()];
             let bytes: Vec<&[u8]> = head.as_bytes().chunks(1).collect();
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_head_is_looked_at_from_its_first_byte_whatever_stands_in_the_body_before() {
+    async fn each_head_is_checked_from_its_first_byte_whatever_body_precedes_it() {
         let first = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1\n2\r\n\r\n\n3";
         let second = "\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n";
         let bare = "GET /c HTTP/1.1\r\nHost: x\n\r\n";

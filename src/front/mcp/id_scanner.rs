@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_is_found_wherever_it_stands() {
+    fn the_id_is_found_at_every_position() {
         for text in [
             r#"{"jsonrpc":"2.0","id":7,"method":"x"}"#,
             r#"{"params":{"id":1,"a":[{"id":2}],"s":"\",\"id\":3"},"id" : 7 }"#,

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stop_is_an_end_although_the_client_is_there() {
+    async fn a_stop_ends_the_pipe_although_the_client_is_connected() {
         let stop = CancellationToken::new();
         let (mut client, mut pipe) = stoppable(&stop);
         client.write_all(ping(1).as_bytes()).await.unwrap();

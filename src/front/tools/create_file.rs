@@ -57,7 +57,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn it_asks_for_a_file_that_is_not_there() {
+    fn it_requires_an_absent_file() {
         let request = parse(rmcp::object!({"path": "a/b", "content": ""})).unwrap();
         let ToolRequest::Edit(request) = request else { panic!("{request:?}") };
         let request = request.request;

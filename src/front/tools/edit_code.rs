@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn where_and_how_to_look_is_read() {
+    fn the_search_options_are_read() {
         let found =
             search(json!({"search_context": "x", "threshold": 1, "start_line": 3, "expected_version": "0"}));
         assert_eq!(found.lines, Some(LineWindow { start: 3, end: LineWindow::OPEN }));

@@ -172,10 +172,10 @@ fn matches(
 ) -> Result<(), Unreadable> {
     let mut cursor = QueryCursor::new();
     cursor.set_match_limit(open);
-    let (mut left, mut broke) = (steps / 16, false);
-    let mut go_on = |_: &QueryCursorState| match left.checked_sub(1) {
+    let (mut remaining, mut broke) = (steps / 16, false);
+    let mut go_on = |_: &QueryCursorState| match remaining.checked_sub(1) {
         Some(less) => {
-            left = less;
+            remaining = less;
             ControlFlow::Continue(())
         }
         None => {

@@ -154,16 +154,16 @@ impl<S: CharNumber> SearchState<'_, S> {
         steps: &mut NearestBudget,
     ) -> Result<Vec<StartLine>, OutOfSteps> {
         let starts = Starts { search: self.search, limit: self.limit };
-        let mut left = starts.by_fours(areas, steps)?;
-        if left.len() > self.search.tuning.few_starts {
-            starts.by_twos(&mut left, areas, steps)?;
+        let mut remaining = starts.by_fours(areas, steps)?;
+        if remaining.len() > self.search.tuning.few_starts {
+            starts.by_twos(&mut remaining, areas, steps)?;
         }
-        if left.len() > self.search.tuning.few_starts {
-            left = starts.by_sweep(left, areas, steps)?;
+        if remaining.len() > self.search.tuning.few_starts {
+            remaining = starts.by_sweep(remaining, areas, steps)?;
         }
-        steps.take(4 * left.len())?;
-        left.sort_unstable();
-        Ok(left)
+        steps.take(4 * remaining.len())?;
+        remaining.sort_unstable();
+        Ok(remaining)
     }
 
     /// Finds the best height from a start on, unless it is beyond the limit.

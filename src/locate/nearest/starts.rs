@@ -60,7 +60,7 @@ impl<S: CharNumber> Starts<'_, S> {
         areas: &[Range<usize>],
         steps: &mut NearestBudget,
     ) -> Result<Vec<StartLine>, OutOfSteps> {
-        let mut left = Vec::new();
+        let mut remaining = Vec::new();
         for area in areas {
             steps.take(2 * area.len())?;
             let mut end = area.start;
@@ -71,11 +71,11 @@ impl<S: CharNumber> Starts<'_, S> {
                     end += 1;
                 }
                 if let Some(bound) = self.bound(line, end, steps)? {
-                    left.push(StartLine { bound: narrow(bound), line: narrow(line) });
+                    remaining.push(StartLine { bound: narrow(bound), line: narrow(line) });
                 }
             }
         }
-        Ok(left)
+        Ok(remaining)
     }
 
     fn longest(&self) -> usize {
@@ -134,20 +134,20 @@ impl<S: CharNumber> Starts<'_, S> {
         areas: &[Range<usize>],
         steps: &mut NearestBudget,
     ) -> Result<Vec<StartLine>, OutOfSteps> {
-        let mut left = Vec::new();
+        let mut remaining = Vec::new();
         let mut group: Vec<StartLine> = Vec::new();
         let mut end = 0;
         for start in starts {
             let line = start.line as usize;
             if line >= end {
-                self.sweep(&group, end, &mut left, steps)?;
+                self.sweep(&group, end, &mut remaining, steps)?;
                 group.clear();
             }
             end = self.search.sheet.reach(line, self.longest(), area_end(areas, line));
             group.push(start);
         }
-        self.sweep(&group, end, &mut left, steps)?;
-        Ok(left)
+        self.sweep(&group, end, &mut remaining, steps)?;
+        Ok(remaining)
     }
 
     /// Sweeps the lines from the first of the starts to the end.
@@ -155,13 +155,13 @@ impl<S: CharNumber> Starts<'_, S> {
         &self,
         group: &[StartLine],
         end: usize,
-        left: &mut Vec<StartLine>,
+        remaining: &mut Vec<StartLine>,
         steps: &mut NearestBudget,
     ) -> Result<(), OutOfSteps> {
         let Some(first) = group.first() else { return Ok(()) };
         let lines = first.line as usize..end;
         if !self.is_worth(group.len(), self.search.sheet.length(&lines)) {
-            left.extend_from_slice(group);
+            remaining.extend_from_slice(group);
             return Ok(());
         }
         let mut sweep = Sweep::new(self.search.back, self.limit);
@@ -171,7 +171,7 @@ impl<S: CharNumber> Starts<'_, S> {
             sweep.read(self.search.sheet.span(&(next..line)), steps)?;
             line = next;
             if let Some(bound) = sweep.distance().filter(|bound| *bound <= self.limit) {
-                left.push(StartLine { bound: start.bound.max(narrow(bound)), ..*start });
+                remaining.push(StartLine { bound: start.bound.max(narrow(bound)), ..*start });
             }
         }
         Ok(())

@@ -131,14 +131,14 @@ impl<S: CharNumber> SymbolText<S> {
         let offset = self.offsets.get(line / STRIDE).map_or(0, |place| *place as usize);
         let base = self.window.start + offset;
         let text = view.get(base..self.window.end).unwrap_or_default();
-        let mut left = line % STRIDE;
+        let mut remaining = line % STRIDE;
         let mut start = 0;
         for end in memchr_iter(b'\n', text.as_bytes()).chain([text.len()]) {
             if text.get(start..end).is_some_and(|line| line.contains(|c: char| !c.is_whitespace())) {
-                if left == 0 {
+                if remaining == 0 {
                     return base + start..base + end;
                 }
-                left -= 1;
+                remaining -= 1;
             }
             start = end + 1;
         }

@@ -65,11 +65,11 @@ fn expected(all: &[Known], cut: usize, margin: usize) -> Nearest {
 }
 
 /// Returns the difference from brute force, if any.
-fn judge(case: &Case, tuning: Tuning, left: u64) -> Result<(), String> {
+fn judge(case: &Case, tuning: Tuning, remaining: u64) -> Result<(), String> {
     let query = NearestQuery { view: &case.view, window: case.window.clone(), needle: &case.needle };
     let known = blocks(&query);
     let truth = expected(&known, case.cut, case.margin);
-    let mut steps = NearestBudget::new(left);
+    let mut steps = NearestBudget::new(remaining);
     let mut found = nearest_with(&query, (case.cut, case.margin), tuning, &mut steps);
     for hit in found.best.iter().chain(&found.runner_up) {
         let same = known.iter().find(|block| block.2.span == hit.span).ok_or("no block")?;
@@ -79,7 +79,7 @@ fn judge(case: &Case, tuning: Tuning, left: u64) -> Result<(), String> {
             return Err(format!("{hit:?} is {same:?}"));
         }
     }
-    if left < u64::MAX {
+    if remaining < u64::MAX {
         let lie = (found.proved && found != truth) || (found.absent && !truth.absent);
         return if lie { Err(format!("{found:?} is not {truth:?}")) } else { Ok(()) };
     }
@@ -215,8 +215,10 @@ fn long_lines_as_brute_force() {
 #[test]
 fn nothing_is_claimed_beyond_the_steps() {
     let config = Config { cases: 400, failure_persistence: None, ..Config::default() };
-    let verdict = TestRunner::new(config).run(&(few_letters(), 0..6000u64), |(case, left)| {
-        judge(&case, Tuning::USUAL, left).and(judge(&case, EAGER, left)).map_err(TestCaseError::fail)
+    let verdict = TestRunner::new(config).run(&(few_letters(), 0..6000u64), |(case, remaining)| {
+        judge(&case, Tuning::USUAL, remaining)
+            .and(judge(&case, EAGER, remaining))
+            .map_err(TestCaseError::fail)
     });
     verdict.unwrap_or_else(|e| panic!("{e}"));
 }

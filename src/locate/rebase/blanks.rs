@@ -19,10 +19,10 @@ pub(super) fn distribute(wanted: &[usize], quoted: &[usize], actual: &[Range<usi
         return vec![if wanted == quoted { own(actual) } else { resized(actual, *wanted) }];
     }
     let mut shared: Vec<Blanks> = wanted.iter().map(|&added| Blanks { existing: 0..0, added }).collect();
-    let mut left = quoted.len();
+    let mut remaining = quoted.len();
     for (gap, blanks) in wanted.iter().zip(&mut shared).rev() {
         let alike =
-            quoted.iter().zip(actual).enumerate().take(left).filter(|(_, (quoted, _))| *quoted == gap);
+            quoted.iter().zip(actual).enumerate().take(remaining).filter(|(_, (quoted, _))| *quoted == gap);
         let chosen = if wanted.len() == 1 {
             alike.max_by_key(|(index, (_, actual))| (actual.len(), *index))
         } else {
@@ -30,7 +30,7 @@ pub(super) fn distribute(wanted: &[usize], quoted: &[usize], actual: &[Range<usi
         };
         if let Some((index, (_, actual))) = chosen {
             *blanks = own(actual);
-            left = index;
+            remaining = index;
         }
     }
     shared
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_gap_is_as_it_was_asked_for() {
+    fn a_changed_gap_is_the_one_of_the_replacement() {
         assert_eq!(distribute(&[2], &[0], &[5..6]), [blanks(5..6, 1)]);
         assert_eq!(distribute(&[0], &[1], &[5..7]), [blanks(5..5, 0)]);
     }

@@ -90,9 +90,9 @@ pub(super) fn weight(line: &str) -> usize {
 }
 
 fn take(cells: &mut usize, some: usize) -> bool {
-    let left = cells.checked_sub(some);
-    *cells = left.unwrap_or(*cells);
-    left.is_some()
+    let remaining = cells.checked_sub(some);
+    *cells = remaining.unwrap_or(*cells);
+    remaining.is_some()
 }
 
 /// Returns the similarity of two lines, from 0 to 1, without their indentation.
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn kept_changed_and_added_lines_are_told_apart() {
+    fn unchanged_changed_and_added_lines_are_distinguished() {
         assert_eq!(from("a\nb\nc", "a\nx\nc"), [Some(0), None, Some(2)]);
         assert_eq!(from("a\nvalue = 1\nc", "a\nvalue = 2\nc"), [Some(0), Some(1), Some(2)]);
         assert_eq!(from("a\nb", "a\nnew\nb"), [Some(0), None, Some(1)]);

@@ -142,10 +142,10 @@ impl<'a> LineRenderer<'a> {
         if self.alike {
             return wanted.to_owned();
         }
-        let Some(left) = self.cells.get().checked_sub(self.search_chars * weight(wanted)) else {
+        let Some(remaining) = self.cells.get().checked_sub(self.search_chars * weight(wanted)) else {
             return self.evidence.translate_line(wanted);
         };
-        self.cells.set(left);
+        self.cells.set(remaining);
         let nearest = (0..self.block.search.len())
             .filter(|base| self.site.differing != Some(*base))
             .map(|base| (similarity(self.block.search.line(base), wanted), base))

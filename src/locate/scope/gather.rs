@@ -116,9 +116,9 @@ impl<'a> Gatherer<'a> {
             let end = self.outline.symbols.get(symbol).map_or(0, |symbol| symbol.extent.end);
             self.last_end = self.last_end.max(end);
         }
-        while let Some(left) = self.wrappers.pop_if(|wrapper| wrapper.level >= level) {
+        while let Some(remaining) = self.wrappers.pop_if(|wrapper| wrapper.level >= level) {
             if let Some(around) = self.wrappers.last_mut() {
-                around.is_empty &= left.is_empty;
+                around.is_empty &= remaining.is_empty;
             }
         }
     }

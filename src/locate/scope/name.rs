@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scope_is_told_without_its_arguments() {
+    fn a_scope_is_named_without_its_arguments() {
         let cases = [
             ("Vec<Option<T>>", "Vec"),
             ("a::B<T>", "a.B"),

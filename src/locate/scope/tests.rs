@@ -208,7 +208,7 @@ fn the_innermost_symbol_is_around() {
 }
 
 #[test]
-fn symbols_on_one_line_are_told_apart() {
+fn symbols_on_one_line_are_distinguished() {
     let text = "{\"a\": {\"b\": 1, \"c\": [2]}, \"d\": 3}";
     let outline = outline("a.json", text);
     let around = |part: &str| outline.enclosing(text.find(part).unwrap());
@@ -217,7 +217,7 @@ fn symbols_on_one_line_are_told_apart() {
 }
 
 #[test]
-fn comments_are_told_from_code() {
+fn comments_are_distinguished_from_code() {
     for (path, text) in [
         ("a.py", "a = 1  # [words here]\nb = '# no'\n"),
         ("a.js", "/* [words here] */ a(); // no\n"),

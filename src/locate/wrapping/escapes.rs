@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn beside_real_newlines_an_escaped_one_is_text() {
+    fn next_to_real_newlines_an_escaped_one_is_text() {
         assert!(remove("a\n\\n\n", "b").is_empty());
         assert_eq!(remove("a\\nb\n", "b")[0].search, "a\nb\n");
         assert_eq!(remove("p(\\\"a\\n\\\")\nb", "b")[0].search, "p(\"a\\n\")\nb");

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_line_says_where_it_stands() {
+    fn a_single_line_gives_its_position() {
         assert_eq!(remove("12: a", "12: b")[0].line, Some(12));
         assert_eq!(remove("12: a\n13: b", "c")[0].line, None);
     }

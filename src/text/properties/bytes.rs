@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn the_outcome_shows_the_text_that_was_asked_for(file in file(), wishes in wishes()) {
+    fn the_result_has_the_requested_text(file in file(), wishes in wishes()) {
         // A carriage return and a newline that become adjacent are one line end.
         let before = file.without_lone_returns().read();
         let mut changes = changes(before.view(), file.encoding, &wishes);
@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn a_broken_splicing_is_seen(file in file(), wishes in wishes(), at in any::<Index>()) {
+    fn a_broken_splicing_is_detected(file in file(), wishes in wishes(), at in any::<Index>()) {
         let (before, plan, after) = edited(&file, &wishes);
         prop_assert!(bytes_outside_unchanged(before.bytes(), after.bytes(), &plan));
         let inside: Vec<_> = plan.new_spans().collect();

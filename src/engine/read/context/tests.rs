@@ -75,7 +75,7 @@ fn the_next_answer_shows_what_changed() {
 }
 
 #[test]
-fn without_the_facts_of_files_an_answer_would_be_stale() {
+fn without_fingerprints_an_answer_would_be_stale() {
     let fixture = Fixture::new();
     fixture.write("a.py", "def one(): pass\n");
     assert_eq!(fixture.defined("one"), ["a.py:1"]);
@@ -130,7 +130,7 @@ fn what_may_not_be_read_is_not_in_the_index() {
 }
 
 #[test]
-fn a_caller_who_has_gone_is_not_answered_and_what_was_read_is_kept() {
+fn a_cancelled_call_is_not_answered_and_its_tags_stay_indexed() {
     let fixture = Fixture::new();
     for n in 0..200 {
         fixture.write(&format!("f{n}.py"), "def f(): pass\n");
@@ -221,7 +221,7 @@ fn files_that_change_all_the_time_are_answered_for() {
 }
 
 #[test]
-fn without_anything_asked_the_project_is_shown() {
+fn an_empty_request_shows_the_project() {
     let fixture = Fixture::new();
     fixture.write("README.md", "# X\n");
     fixture.write("src/a.py", "");

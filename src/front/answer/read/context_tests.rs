@@ -67,7 +67,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn no_answer_is_larger_than_was_asked_for(
+    fn no_answer_is_larger_than_requested(
         seed in prop::collection::vec(
             ("[a-c]{1,3}", prop::collection::vec(prop::sample::select(TEXTS.to_vec()), 0..30)), 1..8),
         wish in 0_u8..8,

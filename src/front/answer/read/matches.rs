@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_told_of_each_match_by_itself() {
+    fn the_json_has_each_match_separately() {
         let one = found("a", 3..=3, &[2], &[4]);
         let notes = vec!["a note".to_owned()];
         let answer =

@@ -20,7 +20,7 @@ proptest! {
 
     #[test]
     fn no_answer_is_larger_than_its_limit(sample in random_answer(), response_options in options()) {
-        let (answer, _) = answered(&sample, &response_options);
+        let (answer, _) = render_sample(&sample, &response_options);
         let size = on_the_wire(&answer, response_options.forms);
         prop_assert!(size <= response_options.limit, "{size} bytes of {}: {}", response_options.limit, answer.json);
         for field in ["success", "status", "message", "written", "changed"] {
@@ -30,7 +30,7 @@ proptest! {
 
     #[test]
     fn a_note_is_a_whole_sentence(sample in random_answer(), response_options in options()) {
-        let (answer, _) = answered(&sample, &response_options);
+        let (answer, _) = render_sample(&sample, &response_options);
         for note in answer.json["notes"].as_array().into_iter().flatten() {
             let note = note.as_str().unwrap();
             prop_assert!(whole(note, &sample.notes), "{note:?}");
@@ -39,8 +39,8 @@ proptest! {
     }
 
     #[test]
-    fn a_diff_that_is_shown_is_whole_or_said_to_be_cut(sample in random_answer(), limit in 1024_usize..40_000) {
-        let (answer, whole) = answered(&sample, &ResponseOptions { limit, ..ResponseOptions::default() });
+    fn a_shown_diff_is_whole_or_reported_as_cut(sample in random_answer(), limit in 1024_usize..40_000) {
+        let (answer, whole) = render_sample(&sample, &ResponseOptions { limit, ..ResponseOptions::default() });
         let shown = answer.json["diff"].as_str().unwrap_or_default();
         let says_so = answer.json["notes"].to_string().contains("the diff is");
         prop_assert_eq!(shown.len() < whole, says_so, "{} of {} bytes, {}", shown.len(), whole, answer.json);
@@ -65,7 +65,7 @@ fn the_smallest_answer_has_room_for_every_field() {
     for forms in [Forms::Both, Forms::Json, Forms::Text] {
         let options =
             ResponseOptions { limit: *ResponseOptions::LIMITS.start(), forms, ..ResponseOptions::default() };
-        let (answer, _) = answered(&sample, &options);
+        let (answer, _) = render_sample(&sample, &options);
         let size = on_the_wire(&answer, options.forms);
         assert!(size <= options.limit, "{size} bytes: {}", answer.json);
     }
@@ -73,7 +73,7 @@ fn the_smallest_answer_has_room_for_every_field() {
 
 /// The control: without the levels and hunks of `fit`, the same response is too large.
 #[test]
-fn unbounded_facts_would_break_the_limit() {
+fn unbounded_responses_would_break_the_limit() {
     let place = EvidenceLine { line: 1, preview: "x".repeat(60), symbol: None };
     let sample = RandomAnswer {
         before: "some line\n".repeat(2000),
@@ -87,9 +87,10 @@ fn unbounded_facts_would_break_the_limit() {
         notes: Vec::new(),
         ..RandomAnswer::default()
     };
-    let (bounded, _) = answered(&sample, &ResponseOptions::default());
+    let (bounded, _) = render_sample(&sample, &ResponseOptions::default());
     assert!(on_the_wire(&bounded, Forms::Both) <= 8192);
-    let (free, _) = answered(&sample, &ResponseOptions { limit: usize::MAX, ..ResponseOptions::default() });
+    let (free, _) =
+        render_sample(&sample, &ResponseOptions { limit: usize::MAX, ..ResponseOptions::default() });
     assert!(on_the_wire(&free, Forms::Both) > 5 * 8192);
     let notes = bounded.json["notes"].to_string();
     assert!(notes.contains("hunks are shown") && notes.contains("not shown: "), "{notes}");
@@ -152,7 +153,7 @@ fn a_one_line_edit_is_answered_briefly() {
         ..RandomAnswer::default()
     };
     for forms in [Forms::Both, Forms::Json, Forms::Text] {
-        let (answer, _) = answered(&sample, &ResponseOptions { forms, ..ResponseOptions::default() });
+        let (answer, _) = render_sample(&sample, &ResponseOptions { forms, ..ResponseOptions::default() });
         let size = on_the_wire(&answer, forms);
         let limit = if forms == Forms::Both { 1088 } else { 768 };
         assert!(size <= limit, "{size} bytes as {forms:?}");
@@ -160,14 +161,15 @@ fn a_one_line_edit_is_answered_briefly() {
 }
 
 #[test]
-fn beside_the_json_the_text_shows_the_changes_only() {
+fn with_json_the_text_shows_only_the_changes() {
     let sample = RandomAnswer {
         before: "a\nb\nc\n".into(),
         edited: vec![1],
         word: "x".into(),
         ..RandomAnswer::default()
     };
-    let lines = |forms| answered(&sample, &ResponseOptions { forms, ..ResponseOptions::default() }).0.text;
+    let lines =
+        |forms| render_sample(&sample, &ResponseOptions { forms, ..ResponseOptions::default() }).0.text;
     assert!(lines(Forms::Both).contains("unchanged\n@@ -1,3 +1,3 @@\n-b\n+x"), "{}", lines(Forms::Both));
     assert!(lines(Forms::Text).contains("+++ b/\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c"), "{}", lines(Forms::Text));
 }
@@ -236,7 +238,7 @@ async fn a_job_that_panics_does_not_claim_that_nothing_was_written() {
 }
 
 #[tokio::test]
-async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
+async fn a_gate_that_could_not_check_gives_a_warning() {
     let mut report = written(Watch::idle()).await.unwrap();
     let warned = |report: Report| {
         let answer = render(&Ok(report), &ResponseOptions::default());
@@ -277,7 +279,7 @@ fn finding(line: usize, message: &str) -> Finding {
 }
 
 #[tokio::test]
-async fn a_warning_is_told_once_whatever_the_findings_say() {
+async fn a_warning_is_shown_once_whatever_the_findings_are() {
     let mut report = written(Watch::idle()).await.unwrap();
     report.verdict.findings = vec![finding(1, ""), finding(2, "odd")];
     report.warnings = vec!["the weather is odd".into()];
@@ -310,11 +312,11 @@ async fn findings_that_were_there_before_are_counted_in_the_text_and_whole_in_th
 }
 
 #[test]
-fn what_the_message_ends_with_is_said() {
+fn a_warning_that_ends_the_message_is_not_repeated() {
     let warnings = ["not found".to_owned(), "found".to_owned(), String::new()];
-    let left: Vec<&String> =
+    let remaining: Vec<&String> =
         unreported(&warnings, "a.py is unchanged: not found", std::iter::empty()).collect();
-    assert_eq!(left, ["found", ""]);
+    assert_eq!(remaining, ["found", ""]);
 }
 
 #[tokio::test]

@@ -6,8 +6,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_proposed_call_is_whole_or_said_to_be_left_out(sample in random_answer(), response_options in options()) {
-        let (answer, _) = answered(&sample, &response_options);
+    fn a_proposed_call_is_whole_or_reported_as_omitted(sample in random_answer(), response_options in options()) {
+        let (answer, _) = render_sample(&sample, &response_options);
         let left_out = answer.json["notes"].to_string();
         let is_noted = left_out.contains("1 proposed call") || left_out.contains("more is not shown");
         match (&sample.next, answer.json.get("next")) {
@@ -85,7 +85,7 @@ fn a_call_that_has_no_room_is_not_shown_in_part() {
 }
 
 #[test]
-fn a_look_is_proposed_to_whoever_can_look() {
+fn a_read_is_proposed_if_a_read_tool_is_offered() {
     let read =
         || Error::new(Code::MatchNotFound, "m").with_next(NextCall::Read { start_line: 40, end_line: 52 });
     let rejection = |error: Error, reader| {

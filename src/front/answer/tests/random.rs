@@ -237,7 +237,7 @@ pub(super) fn on_the_wire(answer: &Answer, forms: Forms) -> usize {
         .len()
 }
 
-pub(super) fn answered(sample: &RandomAnswer, options: &ResponseOptions) -> (Answer, usize) {
+pub(super) fn render_sample(sample: &RandomAnswer, options: &ResponseOptions) -> (Answer, usize) {
     let (before, after, plan) = sample.buffers();
     let map = plan.line_map(&before, &after);
     let (regions, shifts) = (plan.regions(&before, &after), map.shifts());

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_told_passes() {
+    fn an_expected_outcome_passes() {
         let new: &[u8] = b"new";
         assert!(
             check_outcome(DemoOutcome::Written, &answer("written", None, Some(new)), Some(b"old"), Some(new))
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_not_as_told_is_seen() {
+    fn every_unexpected_outcome_fails() {
         let (old, new): (&[u8], &[u8]) = (b"old", b"new");
         let written = answer("written", None, Some(new));
         assert!(

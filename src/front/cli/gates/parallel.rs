@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn every_result_is_told_once_and_in_order() {
+    fn every_result_is_reported_once_and_in_order() {
         let items: Vec<u64> = (0..50).collect();
         let mut results = Vec::new();
         parallel(

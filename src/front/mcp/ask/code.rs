@@ -160,7 +160,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_said_is_taken_or_refused(answer in "[`~ \na-z]{0,60}", prose: bool) {
+        fn any_response_is_accepted_or_refused(answer in "[`~ \na-z]{0,60}", prose: bool) {
             if let Ok(code) = code_in(&answer, prose) {
                 prop_assert!(!code.trim().is_empty());
                 prop_assert!(answer.contains(code.trim_end()));

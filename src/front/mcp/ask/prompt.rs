@@ -119,10 +119,10 @@ impl EditLocation {
 
 /// Returns the last line that fits.
 fn last_fitting(numbers: impl Iterator<Item = usize>, file: &Buffer) -> Option<usize> {
-    let (most, mut left) = MAX_CONTEXT;
+    let (most, mut remaining) = MAX_CONTEXT;
     let fits = |line: &usize| {
-        let rest = left.checked_sub(file.lines().with_line_end(*line).len());
-        left = rest.unwrap_or(0);
+        let rest = remaining.checked_sub(file.lines().with_line_end(*line).len());
+        remaining = rest.unwrap_or(0);
         rest.is_some()
     };
     numbers.take(most).take_while(fits).last()

@@ -43,14 +43,14 @@ fn returned(state: &str, name: &str, response: &Value) -> ReturnedInput {
     ReturnedInput { responses: Some(responses), state: Some(state.to_owned()) }
 }
 
-async fn asked_of_the_person(inquiry: &Inquiry, code: Option<&ModelCode>) -> String {
+async fn person_request_state(inquiry: &Inquiry, code: Option<&ModelCode>) -> String {
     match inquiry.ask_person(&question(), code).await {
         AskOutcome::InputRequired(later) => later.request_state.unwrap(),
         AskOutcome::Answered(()) | AskOutcome::Failed(_) => panic!(),
     }
 }
 
-async fn asked_of_the_model(inquiry: &Inquiry) -> String {
+async fn model_request_state(inquiry: &Inquiry) -> String {
     match inquiry.ask_model(&prompt()).await {
         AskOutcome::InputRequired(later) => {
             let requests = later.input_requests.unwrap();
@@ -66,10 +66,10 @@ fn code<T>(result: Result<T, Error>) -> Option<Code> {
 }
 
 #[tokio::test]
-async fn an_agreement_counts_for_the_call_that_was_asked_about_alone_and_once() {
+async fn a_confirmation_is_valid_once_and_only_for_its_call() {
     let seal = Seal::new();
     let call = inquiry(&json!({ "target_file": "a" }), &seal);
-    let state = asked_of_the_person(&call, None).await;
+    let state = person_request_state(&call, None).await;
     let yes = returned(&state, "write", &json!({ "action": "accept", "content": {} }));
     assert_eq!(call.resume(&ReturnedInput::default(), Code::NotConfirmed), Ok(VerifiedInput::New));
     let other = inquiry(&json!({ "target_file": "b" }), &seal);
@@ -90,11 +90,11 @@ async fn nothing_but_accept_is_an_agreement() {
         json!("accept"),
         json!(null),
     ] {
-        let state = asked_of_the_person(&call, None).await;
+        let state = person_request_state(&call, None).await;
         let outcome = call.resume(&returned(&state, "write", &other), Code::CodeBlockRequired);
         assert_eq!(code(outcome), Some(Code::NotConfirmed), "{other}");
     }
-    let nothing = ReturnedInput { responses: None, state: Some(asked_of_the_person(&call, None).await) };
+    let nothing = ReturnedInput { responses: None, state: Some(person_request_state(&call, None).await) };
     assert_eq!(code(call.resume(&nothing, Code::NotConfirmed)), Some(Code::NotConfirmed));
 }
 
@@ -102,7 +102,7 @@ async fn nothing_but_accept_is_an_agreement() {
 async fn code_counts_for_the_call_and_the_version_that_it_was_written_for() {
     let seal = Seal::new();
     let call = inquiry(&json!({ "target_file": "a" }), &seal);
-    let state = asked_of_the_model(&call).await;
+    let state = model_request_state(&call).await;
     let message =
         json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "```\ny\n```"}});
     let answer = returned(&state, "code", &message);
@@ -114,7 +114,7 @@ async fn code_counts_for_the_call_and_the_version_that_it_was_written_for() {
     assert_eq!(call.resume(&answer, lost), Ok(VerifiedInput::Code(model_code.clone())));
     assert_eq!(code(call.resume(&answer, lost)), Some(lost), "once");
     // The person's confirmation then applies to that code.
-    let state = asked_of_the_person(&call, Some(&model_code)).await;
+    let state = person_request_state(&call, Some(&model_code)).await;
     let yes = returned(&state, "write", &json!({ "action": "accept" }));
     assert_eq!(call.resume(&yes, lost), Ok(VerifiedInput::Confirmed("a1b2".into(), Some(model_code))));
 }
@@ -122,7 +122,7 @@ async fn code_counts_for_the_call_and_the_version_that_it_was_written_for() {
 #[tokio::test]
 async fn the_answer_of_one_question_is_none_of_another() {
     let call = inquiry(&json!({ "target_file": "a" }), &Seal::new());
-    let state = asked_of_the_model(&call).await;
+    let state = model_request_state(&call).await;
     let yes = json!({ "action": "accept", "content": {} });
     for name in ["write", "code"] {
         let outcome = call.resume(&returned(&state, name, &yes), Code::CodeBlockRequired);
@@ -134,7 +134,7 @@ async fn the_answer_of_one_question_is_none_of_another() {
 async fn an_answer_that_comes_too_late_is_none() {
     let call =
         Inquiry { model_timeout: Duration::ZERO, ..inquiry(&json!({ "target_file": "a" }), &Seal::new()) };
-    let state = asked_of_the_model(&call).await;
+    let state = model_request_state(&call).await;
     tokio::time::sleep(Duration::from_millis(2)).await;
     let message = json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "y"}});
     let outcome = call.resume(&returned(&state, "code", &message), Code::CodeBlockRequired).unwrap_err();
@@ -142,12 +142,12 @@ async fn an_answer_that_comes_too_late_is_none() {
 }
 
 #[tokio::test]
-async fn where_nobody_can_be_asked_nobody_answers() {
-    let mute =
+async fn without_a_client_to_ask_the_call_fails() {
+    let unsupported =
         Inquiry { person: AskMethod::None, model: AskMethod::None, ..inquiry(&json!({}), &Seal::new()) };
-    assert!(!mute.reaches_a_person());
-    let AskOutcome::Failed(refusal) = mute.ask_model(&prompt()).await else { panic!() };
+    assert!(!unsupported.reaches_a_person());
+    let AskOutcome::Failed(refusal) = unsupported.ask_model(&prompt()).await else { panic!() };
     assert_eq!(refusal.code, Code::CodeBlockRequired);
-    let AskOutcome::Failed(refusal) = mute.ask_person(&question(), None).await else { panic!() };
+    let AskOutcome::Failed(refusal) = unsupported.ask_person(&question(), None).await else { panic!() };
     assert_eq!(refusal.code, Code::NotConfirmed);
 }

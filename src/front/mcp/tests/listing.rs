@@ -44,7 +44,7 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_instructions_speak_of_no_tool_that_is_not_there() {
+fn the_instructions_name_only_offered_tools() {
     for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,look", "text,code"]) {
         for access in [WriteAccess::Write, WriteAccess::ReadOnly] {
             let selection: Selection = tools.parse().unwrap();

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_alone_in_its_line_shows_its_indentation() {
+    fn a_property_on_its_own_line_shows_its_indentation() {
         let layout = TextLayout::detect("{\n    \"a\": { \"b\": 1 }\n}");
         assert_eq!(
             (layout.indentation_if_first(6), layout.indentation_if_first(13), layout.indentation(13)),

@@ -86,7 +86,7 @@ fn other_servers_their_comments_and_their_layout_stay() {
 }
 
 #[test]
-fn a_server_of_that_name_keeps_what_else_is_said_of_it() {
+fn an_existing_server_keeps_its_other_settings() {
     let config = |server: &str| format!("{{\n  \"mcpServers\": {{\n    \"lockgate\": {server}\n  }}\n}}\n");
     let same = r#"{ "env": {"A": "b"}, "args": ["serve", /* here */ "--root", "."], "disabled": true, "command": "lockgate" }"#;
     assert_eq!(merged(&config(same)), Ok(MergeResult::Unchanged));

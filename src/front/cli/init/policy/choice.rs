@@ -121,8 +121,8 @@ fn check_tools<'a>(project: &ProjectFiles<'_>, gate_list: &GateList) -> Vec<Chec
     let catalogue = Catalogue::embedded();
     let gates = TOOLS.iter().filter_map(|known| Some((known, catalogue.find(known.gate)?)));
     let found = |(known, gate): (&'a KnownTool, &'a Arc<Gate>)| {
-        let (sign, is_here) = (project.sign(known, gate), gate_list.program(gate).is_some());
-        CheckedTool { known, gate, sign, is_installed: is_here }
+        let (sign, is_installed) = (project.sign(known, gate), gate_list.program(gate).is_some());
+        CheckedTool { known, gate, sign, is_installed }
     };
     gates.map(found).collect()
 }
@@ -136,16 +136,16 @@ fn choose(
     let failure =
         |tool: &CheckedTool<'_>| results.get(&tool.gate.name).and_then(|result| result.as_ref().err());
     for tool in tools {
-        let CheckedTool { known, gate, sign, is_installed: is_here } = tool;
+        let CheckedTool { known, gate, sign, is_installed } = tool;
         let rivals = || tools.iter().filter(|other| other.known.purpose == known.purpose);
         let is_settled = rivals().any(|rival| rival.sign.is_some());
         let may_be_first =
             |rival: &&&CheckedTool<'_>| rival.is_installed && is_allowed_uninvited(rival, project);
         let first = rivals().filter(may_be_first).find(|rival| failure(rival).is_none());
         let is_first = first.is_some_and(|first| first.known.gate == known.gate);
-        let failed = failure(tool).filter(|_| *is_here && (sign.is_some() || !is_settled));
+        let failed = failure(tool).filter(|_| *is_installed && (sign.is_some() || !is_settled));
         let installed = || "found on this machine".to_owned();
-        let (state, why) = match (sign, is_here) {
+        let (state, why) = match (sign, is_installed) {
             (sign, true) if failed.is_some() => (ToolState::Failed, sign.clone().unwrap_or_else(installed)),
             (Some(sign), true) => (ToolState::Proposed, sign.clone()),
             (Some(sign), false) => (ToolState::Missing, sign.clone()),

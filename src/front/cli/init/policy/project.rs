@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_further_way_of_a_program_is_told_from_the_program() {
+    fn a_secondary_gate_of_a_program_is_recognised() {
         for (gate, is) in [("ruff-format", true), ("ruff-imports", true), ("ruff", false), ("typos", false)] {
             assert_eq!(is_secondary(gate), is, "{gate}");
         }

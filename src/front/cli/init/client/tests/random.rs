@@ -135,7 +135,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_that_stood_there_is_lost(
+    fn no_existing_text_is_lost(
         written in object(value().boxed()),
         around in (between(), between()),
         (byte_order_mark, crlf) in (any::<bool>(), any::<bool>()),
