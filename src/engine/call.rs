@@ -85,13 +85,13 @@ impl Batch {
     }
 
     /// Adds the index of the request to the field of an error.
-    pub(super) fn with_edit_index(&self, mut refusal: Error, at: usize) -> Error {
+    pub(super) fn with_edit_index(&self, mut error: Error, at: usize) -> Error {
         if self.is_batch {
-            let field = refusal.field.take();
-            refusal.field =
+            let field = error.field.take();
+            error.field =
                 Some(field.map_or(format!("edits[{at}]"), |field| format!("edits[{at}].{field}")).into());
         }
-        refusal
+        error
     }
 
     /// Returns the metadata of the call for the journal.
@@ -131,7 +131,7 @@ impl Services {
         call.wait = Duration::ZERO;
         for (at, request) in call.requests.iter().enumerate() {
             let found = self.check_early(request).and_then(|()| self.resolve_target(&request.target));
-            let target = found.map_err(|refusal| call.with_edit_index(refusal, at))?;
+            let target = found.map_err(|error| call.with_edit_index(error, at))?;
             let key = target.place.key();
             for (first, other) in targets.iter().map(|other| other.place.key()).enumerate() {
                 if other == key {

@@ -162,9 +162,9 @@ impl Services {
         let rebased = rebase_plan(plan_on(base, request, target)?, base, target, current);
         match (rebased, request.mode, &request.expect) {
             // A caller who names no version and wants the write in any case means the lines by number.
-            (Err(refusal), Mode::Interactive, Expect::Anything) if refusal.code == Code::EditConflict => {
+            (Err(error), Mode::Interactive, Expect::Anything) if error.code == Code::EditConflict => {
                 let mut planned = plan_on(&current.buffer, request, target)?;
-                planned.warnings.push(format!("{}; the edit was still applied there", refusal.message));
+                planned.warnings.push(format!("{}; the edit was still applied there", error.message));
                 Ok(planned)
             }
             (rebased, ..) => rebased,
@@ -179,9 +179,9 @@ fn plan_on(buffer: &Buffer, request: &Request, target: &ResolvedTarget) -> Resul
     let bounds = EditLimits { bytes: rules.limits.file, steps: rules.limits.regex_steps };
     let language = language.map(|language| language.name.as_str());
     let context = PlanContext { path: place.in_root(), language, limits: bounds };
-    edit::plan(&request.edit, buffer, context).or_else(|refusal| match (request.mode, refusal.code) {
-        (Mode::Interactive, Code::MatchNotFound) => PlannedEdit::no_match(buffer, refusal.message),
-        (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
+    edit::plan(&request.edit, buffer, context).or_else(|error| match (request.mode, error.code) {
+        (Mode::Interactive, Code::MatchNotFound) => PlannedEdit::no_match(buffer, error.message),
+        (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(error),
     })
 }
 

@@ -120,8 +120,7 @@ impl Services {
         let both = call.requests.iter().zip(targets).zip(current).enumerate();
         let mut drafts = both
             .map(|(at, ((request, target), current))| {
-                self.draft(call, request, target, current)
-                    .map_err(|refusal| call.with_edit_index(refusal, at))
+                self.draft(call, request, target, current).map_err(|error| call.with_edit_index(error, at))
             })
             .collect::<Result<Vec<FileDraft<'_>>, Error>>()?;
         self.refuse_git_folders(call, &drafts)?;

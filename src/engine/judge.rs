@@ -54,7 +54,7 @@ impl Services {
             }
             if let Some(text) = verdict.fixed.take() {
                 let fixed = Drafted::from_fixed(&draft.current, &text, &draft.target.rules);
-                draft.drafted = fixed.map_err(|refusal| call.with_edit_index(refusal, at))?;
+                draft.drafted = fixed.map_err(|error| call.with_edit_index(error, at))?;
             }
             draft.is_overridden = draft.request.mode == Mode::Interactive && verdict.refuses();
             draft.verdict = match draft.request.mode {
@@ -71,8 +71,7 @@ impl Services {
     fn verdicts(&self, call: &Batch, drafts: &[FileDraft<'_>], watch: &Watch) -> Result<Vec<Verdict>, Error> {
         let dead = self.dead_links(call, drafts, watch)?;
         let input = |(at, (draft, dead)): (usize, (_, &Vec<DeadLinks>))| {
-            self.judge_input(call, draft, !dead.is_empty())
-                .map_err(|refusal| call.with_edit_index(refusal, at))
+            self.judge_input(call, draft, !dead.is_empty()).map_err(|error| call.with_edit_index(error, at))
         };
         let inputs = drafts.iter().zip(&dead).enumerate().map(input).collect::<Result<Vec<_>, _>>()?;
         let overlays: Vec<_> = drafts.iter().map(|draft| self.overlays(draft.target, drafts)).collect();

@@ -57,7 +57,7 @@ impl Services {
         };
         let alone = known.rules.iter().filter(|rule| sees_text_alone(&rule.gate)).collect();
         self.check_gates(known, alone, &draft, &rules, &Watch::idle())
-            .map_err(|refusal| with_entity_field(refusal, request))
+            .map_err(|error| with_entity_field(error, request))
     }
 
     /// Checks the drafts of entities against their types, except those that a gate rejects already.
@@ -80,8 +80,7 @@ impl Services {
             };
             if is_present && !draft.verdict.refuses() && !already_mismatched(call, draft) {
                 let result = self.check_type(draft, drafts, watch);
-                result
-                    .map_err(|refusal| call.with_edit_index(with_entity_field(refusal, draft.request), at))?;
+                result.map_err(|error| call.with_edit_index(with_entity_field(error, draft.request), at))?;
             }
         }
         Ok(())
@@ -168,11 +167,11 @@ fn check_verdict(known: &EntityType, verdict: &Verdict, text: &Buffer) -> Result
 }
 
 /// Sets the field of an error to the one that the request has.
-fn with_entity_field(mut refusal: Error, request: &Request) -> Error {
-    if refusal.field.as_deref() == Some("content") && !matches!(request.edit, Edit::Content(_)) {
-        refusal.field = Some("entity_type".into());
+fn with_entity_field(mut error: Error, request: &Request) -> Error {
+    if error.field.as_deref() == Some("content") && !matches!(request.edit, Edit::Content(_)) {
+        error.field = Some("entity_type".into());
     }
-    refusal
+    error
 }
 
 /// Describes a mismatch. A pattern gate has a message of its own; a parser's message does not mention the

@@ -29,7 +29,7 @@ impl Services {
         let read = |(at, target): (usize, &mut ResolvedTarget)| {
             let (current, last) = self
                 .read_with_last_entry(&target.place, &target.rules)
-                .map_err(|refusal| call.with_edit_index(refusal, at))?;
+                .map_err(|error| call.with_edit_index(error, at))?;
             target.last = last;
             Ok(current)
         };
@@ -47,10 +47,10 @@ impl Services {
             }
         }
         self.store.files.refuse_git_folders(&planned).map_err(|rejected| {
-            let (number, refusal) = *rejected;
+            let (number, error) = *rejected;
             match numbers.get(number) {
-                Some(at) => call.with_edit_index(refusal, *at),
-                None => refusal,
+                Some(at) => call.with_edit_index(error, *at),
+                None => error,
             }
         })
     }
@@ -132,8 +132,8 @@ impl Services {
         let (Some(bounds), true) = (bounds, is_due) else { return };
         let workspace = Arc::clone(self);
         tokio::task::spawn_blocking(move || {
-            if let Err(refusal) = workspace.store.tidy(bounds) {
-                tracing::warn!("the journal was not cleaned up: {}", refusal.message);
+            if let Err(error) = workspace.store.tidy(bounds) {
+                tracing::warn!("the journal was not cleaned up: {}", error.message);
             }
         });
     }

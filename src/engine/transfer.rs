@@ -170,8 +170,8 @@ impl Services {
         };
         match self.edit(request.clone(), watch.without_progress()).await {
             Ok(report) => return import_status(&report, ImportStatus::Created),
-            Err(refusal) if refusal.code == Code::FileExists => {}
-            Err(refusal) => return Err(refusal),
+            Err(error) if error.code == Code::FileExists => {}
+            Err(error) => return Err(error),
         }
         let ReadResponse::Whole(existing) =
             self.run_read(ReadRequest::Whole(request.target.clone()), watch.without_progress()).await?

@@ -157,16 +157,16 @@ impl Reversal {
 
 /// Rewords an error for a caller who named an edit and no version. If a file exists where one is to be
 /// restored, another program created it.
-fn as_conflict(mut refusal: Error) -> Error {
-    if matches!(refusal.code, Code::FileExists | Code::FileNotFound) {
-        refusal.code = Code::EditConflict;
+fn as_conflict(mut error: Error) -> Error {
+    if matches!(error.code, Code::FileExists | Code::FileNotFound) {
+        error.code = Code::EditConflict;
     }
-    if refusal.code == Code::EditConflict {
-        refusal.field = None;
-        refusal.hint =
+    if error.code == Code::EditConflict {
+        error.field = None;
+        error.hint =
             Some("edit the current file; `since`, or `lockgate show`, shows the earlier text".to_owned());
     }
-    refusal
+    error
 }
 
 fn nothing_to_revert(direction: Direction, place: Option<&DocumentPath>) -> Error {

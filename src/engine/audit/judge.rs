@@ -199,7 +199,7 @@ impl Services {
                 return skipped(root_index, path.clone(), not_found).map(FileRead::Skipped);
             }
             Ok(read) => read,
-            Err(refusal) => return skipped(root_index, path.clone(), refusal).map(FileRead::Skipped),
+            Err(error) => return skipped(root_index, path.clone(), error).map(FileRead::Skipped),
         };
         let after = current.buffer;
         let before = match was {

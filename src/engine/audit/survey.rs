@@ -143,7 +143,7 @@ impl Services {
         let path = path.to_owned();
         let (bytes, limit) = match self.bytes(root, &path) {
             Ok(found) => found,
-            Err(refusal) => return skipped(root_index, path, refusal).map(FileComparison::Skipped),
+            Err(error) => return skipped(root_index, path, error).map(FileComparison::Skipped),
         };
         let Some(names) = names else {
             return Ok(FileComparison::Changed(ChangedFile { path, previous_path: None, limit }));
@@ -193,10 +193,10 @@ const SKIP_REASONS: [(Code, Option<&str>); 9] = [
 /// Returns a file as skipped for this reason.
 ///
 /// Errors: the reason itself, if it concerns more than one file.
-pub(super) fn skipped(root_index: usize, path: String, refusal: Error) -> Result<SkippedFile, Error> {
-    let Some((_, words)) = SKIP_REASONS.iter().find(|(code, _)| *code == refusal.code) else {
-        return Err(refusal);
+pub(super) fn skipped(root_index: usize, path: String, error: Error) -> Result<SkippedFile, Error> {
+    let Some((_, words)) = SKIP_REASONS.iter().find(|(code, _)| *code == error.code) else {
+        return Err(error);
     };
-    let why = words.map_or_else(|| sanitize(&refusal.message), str::to_owned);
+    let why = words.map_or_else(|| sanitize(&error.message), str::to_owned);
     Ok(SkippedFile { root_index, path, reason: why })
 }

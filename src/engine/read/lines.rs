@@ -123,8 +123,8 @@ mod tests {
             ("a.txt", 2, Code::RangeOutOfBounds),
             (".", 1, Code::NotAFile),
         ] {
-            let error = read_lines(&files, path, (start, start)).map_err(|refusal| refusal.code);
-            assert_eq!(error, Err(code), "{path}");
+            let result = read_lines(&files, path, (start, start)).map_err(|error| error.code);
+            assert_eq!(result, Err(code), "{path}");
         }
     }
 }

@@ -103,12 +103,12 @@ impl ToolProfile {
     }
 
     /// Renames the field at fault, and the fields in the message, to the tool's names.
-    pub fn rename_error_fields(&self, mut refusal: Error) -> Error {
-        refusal.field = refusal.field.map(|field| self.rename_fields(self.names.name(&field)).into());
+    pub fn rename_error_fields(&self, mut error: Error) -> Error {
+        error.field = error.field.map(|field| self.rename_fields(self.names.name(&field)).into());
         if self.format.is_some() {
-            refusal.message = self.rename_fields(&refusal.message);
+            error.message = self.rename_fields(&error.message);
         }
-        refusal
+        error
     }
 
     /// Replaces the field names in a sentence with the tool's names.

@@ -103,10 +103,10 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_limit_and_the_next_step() {
-        let refusal = too_few_descriptors(3);
-        assert!(refusal.message.starts_with("3 more files can be opened by this process"), "{refusal}");
-        assert!(refusal.hint.unwrap().contains("ulimit -n"));
-        let refusal = too_few_threads(1, 4, &std::io::Error::from(Errno::AGAIN));
-        assert!(refusal.message.starts_with("1 threads can be started"), "{refusal}");
+        let error = too_few_descriptors(3);
+        assert!(error.message.starts_with("3 more files can be opened by this process"), "{error}");
+        assert!(error.hint.unwrap().contains("ulimit -n"));
+        let error = too_few_threads(1, 4, &std::io::Error::from(Errno::AGAIN));
+        assert!(error.message.starts_with("1 threads can be started"), "{error}");
     }
 }

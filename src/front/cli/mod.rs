@@ -108,17 +108,17 @@ pub fn run() -> ExitCode {
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),
     };
-    result.unwrap_or_else(|refusal| {
-        paint::print_error(&render_error(&refusal));
-        ExitCode::from(refusal.code.family().exit_code())
+    result.unwrap_or_else(|error| {
+        paint::print_error(&render_error(&error));
+        ExitCode::from(error.code.family().exit_code())
     })
 }
 
 /// Renders the error of a command.
-fn render_error(refusal: &Error) -> String {
-    let message = format!("{}: {}", refusal.code.name(), paint::visible(&refusal.message));
+fn render_error(error: &Error) -> String {
+    let message = format!("{}: {}", error.code.name(), paint::visible(&error.message));
     paint::labelled(paint::REJECTED, "refused", message)
-        + &paint::labelled(paint::LABEL, "hint", paint::visible(refusal.next_step()))
+        + &paint::labelled(paint::LABEL, "hint", paint::visible(error.next_step()))
 }
 
 /// Returns the table of exit codes for the help, generated from the error codes.

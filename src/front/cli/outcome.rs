@@ -20,8 +20,8 @@ pub(super) enum CommandOutcome {
 
 impl CommandOutcome {
     /// Creates the result of a request that was rejected before anything was done.
-    pub(super) fn rejected(refusal: Error) -> CommandOutcome {
-        CommandOutcome::Single(Box::new(Err(refusal)))
+    pub(super) fn rejected(error: Error) -> CommandOutcome {
+        CommandOutcome::Single(Box::new(Err(error)))
     }
 
     /// Prints the answer as JSON or text and returns the exit code.
@@ -78,7 +78,7 @@ impl CommandOutcome {
         match self.reports() {
             Ok(reports) if reports.iter().all(|report| report.status.is_success()) => ExitCode::SUCCESS,
             Ok(_) => ExitCode::from(ErrorFamily::Gate.exit_code()),
-            Err(refusal) => ExitCode::from(refusal.code.family().exit_code()),
+            Err(error) => ExitCode::from(error.code.family().exit_code()),
         }
     }
 }

@@ -120,7 +120,7 @@ impl StoreLocation {
 ///
 /// Errors: `INVALID_INPUT`.
 pub(super) fn open_url(url: &str, field: &'static str) -> Result<Arc<EntityDatabase>, Error> {
-    EntityDatabase::from_url(url).map(Arc::new).map_err(|refusal| refusal.field(field))
+    EntityDatabase::from_url(url).map(Arc::new).map_err(|error| error.field(field))
 }
 
 /// Returns the URL from the environment.

@@ -189,8 +189,8 @@ impl MetricsSink for HttpMetrics {
         }
     }
 
-    fn refused(&self, tool: &'static str, refusal: &Error) {
-        self.edits.get_or_create(&EditLabels { tool, status: refusal.code.name() }).inc();
+    fn refused(&self, tool: &'static str, error: &Error) {
+        self.edits.get_or_create(&EditLabels { tool, status: error.code.name() }).inc();
     }
 
     fn waited(&self, time: Duration) {

@@ -86,7 +86,7 @@ async fn handle(
     let inquiry = Inquiry::new(tool.name, &arguments, &call_context, &context);
     let (request, resumed) = match parse_call(tool, arguments, &inquiry, &returned).await {
         Ok(both) => both,
-        Err(refusal) => return render_error(options, refusal).await.into(),
+        Err(error) => return render_error(options, error).await.into(),
     };
     let options = ResponseOptions { entity: request.target().and_then(Target::entity).cloned(), ..options };
     let (agreed, model_code) = match resumed {
@@ -100,8 +100,8 @@ async fn handle(
             execute_confirmed(request, model_code, author, &options, &inquiry, &call_context, &context).await
         }
         AskOutcome::InputRequired(later) => (*later).into(),
-        AskOutcome::Failed(refusal) => {
-            render_error(options, tool.profile.rename_error_fields(refusal)).await.into()
+        AskOutcome::Failed(error) => {
+            render_error(options, tool.profile.rename_error_fields(error)).await.into()
         }
     }
 }
@@ -144,7 +144,7 @@ async fn with_code(
         None => match write_code(&unwritten_edit, inquiry, call_context).await {
             AskOutcome::Answered(model_code) => model_code,
             AskOutcome::InputRequired(later) => return AskOutcome::InputRequired(later),
-            AskOutcome::Failed(refusal) => return AskOutcome::Failed(refusal),
+            AskOutcome::Failed(error) => return AskOutcome::Failed(error),
         },
     };
     let request = unwritten_edit.written(model_code.code.clone(), model_code.version.clone());
@@ -159,11 +159,11 @@ async fn write_code(
 ) -> AskOutcome<ModelCode> {
     let prompt = match call_context.workspace.read_before_edit(unwritten_edit.request.clone()).await {
         Ok(reading) => Prompt::new(&unwritten_edit.instruction, &reading),
-        Err(refusal) => Err(refusal),
+        Err(error) => Err(error),
     };
     match prompt {
         Ok(prompt) => inquiry.ask_model(&prompt).await,
-        Err(refusal) => AskOutcome::Failed(refusal),
+        Err(error) => AskOutcome::Failed(error),
     }
 }
 
@@ -188,7 +188,7 @@ async fn execute_confirmed(
                 request = again;
             }
             (AskOutcome::InputRequired(later), _) => return (*later).into(),
-            (AskOutcome::Failed(refusal), _) => return render_error(wanted, refusal).await.into(),
+            (AskOutcome::Failed(error), _) => return render_error(wanted, error).await.into(),
             (AskOutcome::Answered(()), None) => break,
         }
     }
@@ -196,8 +196,8 @@ async fn execute_confirmed(
     render_error(options.clone(), Error::new(Code::NotConfirmed, message)).await.into()
 }
 
-async fn render_error(options: ResponseOptions, refusal: Error) -> CallToolResult {
-    render(options, move |options| answer::render_error(&refusal, options), false).await
+async fn render_error(options: ResponseOptions, error: Error) -> CallToolResult {
+    render(options, move |options| answer::render_error(&error, options), false).await
 }
 
 /// Returns the author: the name of the token and the name that the client gives itself.

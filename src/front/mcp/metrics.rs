@@ -19,7 +19,7 @@ pub trait MetricsSink: Send + Sync {
     fn reported(&self, tool: &'static str, report: &Report);
 
     /// Called when an edit was rejected without a report.
-    fn refused(&self, tool: &'static str, refusal: &Error);
+    fn refused(&self, tool: &'static str, error: &Error);
 
     /// Called with the time that a call waited for its locks.
     fn waited(&self, time: Duration);
@@ -49,9 +49,9 @@ impl CallMetrics {
         match result {
             Ok(edits) => match edits.reports() {
                 Ok(reports) => reports.iter().for_each(|report| sink.reported(self.tool, report)),
-                Err(refusal) => self.refused(refusal),
+                Err(error) => self.refused(error),
             },
-            Err(refusal) => self.refused(refusal),
+            Err(error) => self.refused(error),
         }
     }
 
@@ -63,10 +63,10 @@ impl CallMetrics {
         }
     }
 
-    fn refused(&self, refusal: &Error) {
+    fn refused(&self, error: &Error) {
         // A question does not end a call.
-        if let (Some(sink), None) = (&self.sink, &refusal.question) {
-            sink.refused(self.tool, refusal);
+        if let (Some(sink), None) = (&self.sink, &error.question) {
+            sink.refused(self.tool, error);
         }
     }
 }

@@ -65,11 +65,11 @@ pub(super) async fn execute(
         ToolRequest::Edit(call) => edit(*call, options, call_context, context).await,
         ToolRequest::Unwritten(unwritten_edit) => {
             let options = merge_options(options, unwritten_edit.options);
-            let refusal = Error::new(Code::CodeBlockRequired, "there is no code_block");
+            let rejection = Error::new(Code::CodeBlockRequired, "there is no code_block");
             ToolOutcome {
                 options,
                 question: None,
-                reply: Box::new(move |options| answer::render_error(&refusal, options)),
+                reply: Box::new(move |options| answer::render_error(&rejection, options)),
                 is_short: false,
             }
         }
@@ -80,7 +80,7 @@ pub(super) async fn execute(
                 workspace.run_read(read_request, watch).await
             });
             let response = response.await.unwrap_or_else(|error| Err(call_failed(&error)));
-            let response = response.map_err(|refusal| options.profile.rename_error_fields(refusal));
+            let response = response.map_err(|rejection| options.profile.rename_error_fields(rejection));
             let is_short = response
                 .as_ref()
                 .is_ok_and(|response| response.size().is_some_and(|size| size < SHORT_TEXT_BYTES));
@@ -121,7 +121,7 @@ async fn edit(
         write(call_context, context, |workspace, watch| async move { workspace.edit(request, watch).await })
             .await;
     let question = take_confirmation(&mut edited);
-    let edited = edited.map_err(|refusal| options.profile.rename_error_fields(refusal));
+    let edited = edited.map_err(|error| options.profile.rename_error_fields(error));
     let is_short = edited.as_ref().is_ok_and(|report| report.size() < SHORT_TEXT_BYTES);
     ToolOutcome {
         options,
@@ -172,10 +172,10 @@ async fn revert(
                 Box::new(move |options: &ResponseOptions| answer::render_revert(&reports, reverted, options));
             ToolOutcome { options, question, reply, is_short: false }
         }
-        Err(refusal) => ToolOutcome {
+        Err(error) => ToolOutcome {
             options,
             question: None,
-            reply: Box::new(move |options| answer::render_error(&refusal, options)),
+            reply: Box::new(move |options| answer::render_error(&error, options)),
             is_short: false,
         },
     }

@@ -64,8 +64,8 @@ fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     Ok(ToolRequest::Edit(Box::new(EditCall { request, options })))
 }
 
-fn rejection_message(refusal: &Error, options: &ResponseOptions) -> Option<String> {
-    match refusal.code {
+fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String> {
+    match error.code {
         Code::FileNotFound => Some(format!("{} not found: {}", options.noun(), options.target())),
         _ => None,
     }

@@ -145,7 +145,7 @@ impl EditCode {
             within: self.within,
             versioned: self.expected_version.is_some(),
         };
-        fields.into_edit().map_err(|refusal| PROFILE.rename_error_fields(refusal))
+        fields.into_edit().map_err(|error| PROFILE.rename_error_fields(error))
     }
 }
 
@@ -161,12 +161,12 @@ fn replaced_all(report: &Report) -> Option<String> {
     Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
 }
 
-fn rejection_message(refusal: &Error, _: &ResponseOptions) -> Option<String> {
-    if refusal.field.as_deref() == Some("within") {
+fn rejection_message(error: &Error, _: &ResponseOptions) -> Option<String> {
+    if error.field.as_deref() == Some("within") {
         return None;
     }
-    match refusal.code {
-        Code::MatchNotFound => Some(match &refusal.best {
+    match error.code {
+        Code::MatchNotFound => Some(match &error.best {
             Some(best) => {
                 let (line, score) = (best.start_line, best.score.percent());
                 format!("No match found. Best candidate at line {line} (Score: {score}%).")
@@ -174,8 +174,8 @@ fn rejection_message(refusal: &Error, _: &ResponseOptions) -> Option<String> {
             None => "No match found.".to_owned(),
         }),
         Code::AmbiguousMatch => {
-            let lines: Vec<String> = refusal.places.iter().map(|place| place.line.to_string()).collect();
-            let count = refusal.place_count();
+            let lines: Vec<String> = error.places.iter().map(|place| place.line.to_string()).collect();
+            let count = error.place_count();
             let more = if count > lines.len() { ", ..." } else { "" };
             Some(format!("Ambiguous match. Found {count} occurrences at lines {}{more}", lines.join(", ")))
         }

@@ -73,7 +73,7 @@ fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     };
     let request = Request {
         target: Target::File(input.file_path),
-        edit: fields.into_edit().map_err(|refusal| PROFILE.rename_error_fields(refusal))?,
+        edit: fields.into_edit().map_err(|error| PROFILE.rename_error_fields(error))?,
         mode: input.mode.map(WireMode::into_mode).unwrap_or_default(),
         expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
         gate_options: GateOptions::default(),
@@ -90,14 +90,14 @@ fn success_message(report: &Report) -> Option<String> {
     Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
 }
 
-fn rejection_message(refusal: &Error, options: &ResponseOptions) -> Option<String> {
-    if refusal.field.as_deref() == Some("within") {
+fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String> {
+    if error.field.as_deref() == Some("within") {
         return None;
     }
     let path = options.target();
-    match refusal.code {
+    match error.code {
         Code::MatchNotFound => Some(format!("old_string not found in {path}")),
-        Code::AmbiguousMatch => Some(format!("old_string appears {} times in {path}", refusal.place_count())),
+        Code::AmbiguousMatch => Some(format!("old_string appears {} times in {path}", error.place_count())),
         _ => None,
     }
 }

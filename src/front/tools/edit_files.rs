@@ -93,7 +93,7 @@ pub fn parse(arguments: JsonObject) -> Result<BatchCall, Error> {
     };
     let mode = input.mode.map(WireMode::into_mode).unwrap_or_default();
     let convert = |(at, FileEditArgs(entry)): (usize, FileEditArgs)| {
-        let one = safe_edit_file::parse(entry).map_err(|refusal| in_entry(at, refusal))?;
+        let one = safe_edit_file::parse(entry).map_err(|error| in_entry(at, error))?;
         Ok(Request { mode, ..one.request })
     };
     let requests: Vec<Request> =
@@ -102,10 +102,10 @@ pub fn parse(arguments: JsonObject) -> Result<BatchCall, Error> {
 }
 
 /// Prefixes the field of a rejection with the index of its entry.
-fn in_entry(at: usize, mut refusal: Error) -> Error {
-    let below = refusal.field.map(|field| format!(".{field}")).unwrap_or_default();
-    refusal.field = Some(format!("edits[{at}]{below}").into());
-    refusal
+fn in_entry(at: usize, mut error: Error) -> Error {
+    let below = error.field.map(|field| format!(".{field}")).unwrap_or_default();
+    error.field = Some(format!("edits[{at}]{below}").into());
+    error
 }
 
 fn path(request: &Request) -> String {
@@ -153,8 +153,8 @@ mod tests {
             ),
             (json!(vec![good; 101]), "edits"),
         ] {
-            let refusal = parse_args(json!({"edits": edits})).unwrap_err();
-            assert_eq!(refusal.field.as_deref(), Some(field), "{edits:.80}: {refusal:?}");
+            let error = parse_args(json!({"edits": edits})).unwrap_err();
+            assert_eq!(error.field.as_deref(), Some(field), "{edits:.80}: {error:?}");
         }
     }
 }

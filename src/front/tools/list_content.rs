@@ -67,7 +67,7 @@ mod tests {
         ) {
             Ok(ToolRequest::Read(ReadRequest::List(request))) => Ok(request.max_entries),
             Ok(other) => panic!("{other:?}"),
-            Err(refusal) => Err((refusal.code, refusal.field)),
+            Err(error) => Err((error.code, error.field)),
         };
         assert_eq!((most(json!(null)), most(json!(5000))), (Ok(200), Ok(5000)));
         for wrong in [0, 5001] {

@@ -76,7 +76,7 @@ mod tests {
             match parse(arguments) {
                 Ok(ToolRequest::History(history)) => Ok(history.max_entries),
                 Ok(other) => panic!("{other:?}"),
-                Err(refusal) => Err(refusal.field),
+                Err(error) => Err(error.field),
             }
         };
         assert_eq!((most(json!(null)), most(json!(1)), most(json!(100))), (Ok(20), Ok(1), Ok(100)));

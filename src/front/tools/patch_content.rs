@@ -81,7 +81,7 @@ fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
         ResponseOptions { profile: PROFILE, quoted_line_count: Some(lines), ..ResponseOptions::default() };
     let request = Request {
         target: entity.into_target(input.path)?,
-        edit: fields.into_edit().map_err(|refusal| PROFILE.rename_error_fields(refusal))?,
+        edit: fields.into_edit().map_err(|error| PROFILE.rename_error_fields(error))?,
         mode: Mode::Strict,
         expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
         gate_options: GateOptions::default(),
@@ -90,15 +90,15 @@ fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     Ok(ToolRequest::Edit(Box::new(EditCall { request, options })))
 }
 
-fn rejection_message(refusal: &Error, options: &ResponseOptions) -> Option<String> {
-    if refusal.field.as_deref() == Some("within") {
+fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String> {
+    if error.field.as_deref() == Some("within") {
         return None;
     }
-    match refusal.code {
+    match error.code {
         Code::MatchNotFound => Some(format!("old_string not found in {}", options.target())),
         Code::AmbiguousMatch => Some(format!(
             "old_string matches {} locations. Include more context to make it unique.",
-            refusal.place_count()
+            error.place_count()
         )),
         _ => None,
     }

@@ -42,8 +42,8 @@ pub(super) fn render(results: &Results) -> String {
 }
 
 /// Renders a rejection as an annotation.
-pub(super) fn render_error(refusal: &Error) -> String {
-    let message = format!("{}: {}; {}", refusal.code.name(), refusal.message, refusal.next_step());
+pub(super) fn render_error(error: &Error) -> String {
+    let message = format!("{}: {}; {}", error.code.name(), error.message, error.next_step());
     format!("::error title=lockgate::{}\n", data(&message))
 }
 

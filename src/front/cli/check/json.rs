@@ -32,9 +32,9 @@ pub(super) fn document(results: &Results) -> String {
 }
 
 /// Renders a rejection as a document.
-pub(super) fn render_error(refusal: &Error) -> String {
-    let document = json!({"success": false, "status": "refused", "code": refusal.code.name(),
-        "message": refusal.message, "hint": refusal.next_step(), "field": refusal.field});
+pub(super) fn render_error(error: &Error) -> String {
+    let document = json!({"success": false, "status": "refused", "code": error.code.name(),
+        "message": error.message, "hint": error.next_step(), "field": error.field});
     format!("{}\n", without_nulls(document))
 }
 

@@ -92,7 +92,7 @@ pub(super) fn run(args: CheckArgs) -> Result<ExitCode, Error> {
     };
     match results {
         Ok(results) => print_results(&results, format, sarif),
-        Err(refusal) => print_error(refusal, format, sarif),
+        Err(error) => print_error(error, format, sarif),
     }
 }
 
@@ -121,17 +121,17 @@ fn print_results(results: &Results, format: Format, sarif: Option<PathBuf>) -> R
 }
 
 /// Prints a rejection in the selected format; the text format leaves it to standard error.
-fn print_error(refusal: Error, format: Format, sarif: Option<PathBuf>) -> Result<ExitCode, Error> {
+fn print_error(error: Error, format: Format, sarif: Option<PathBuf>) -> Result<ExitCode, Error> {
     if let Some(file) = sarif {
-        write(&file, &sarif::render_error(&refusal)?)?;
+        write(&file, &sarif::render_error(&error)?)?;
     }
     match format {
         Format::Text => {}
-        Format::Json => paint::print_bytes(json::render_error(&refusal).as_bytes())?,
-        Format::Sarif => paint::print_bytes(sarif::render_error(&refusal)?.as_bytes())?,
-        Format::Github => paint::print_bytes(github::render_error(&refusal).as_bytes())?,
+        Format::Json => paint::print_bytes(json::render_error(&error).as_bytes())?,
+        Format::Sarif => paint::print_bytes(sarif::render_error(&error)?.as_bytes())?,
+        Format::Github => paint::print_bytes(github::render_error(&error).as_bytes())?,
     }
-    Err(refusal)
+    Err(error)
 }
 
 fn write(file: &PathBuf, text: &str) -> Result<(), Error> {

@@ -135,7 +135,7 @@ mod tests {
     }
 
     fn object(arguments: &[&str]) -> Result<Value, clap::error::ErrorKind> {
-        let line = Line::try_parse_from([&["edit"], arguments].concat()).map_err(|refusal| refusal.kind())?;
+        let line = Line::try_parse_from([&["edit"], arguments].concat()).map_err(|error| error.kind())?;
         Ok(Value::Object(line.flags.into_object().unwrap()))
     }
 

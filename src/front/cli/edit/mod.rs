@@ -48,7 +48,7 @@ pub(super) fn run(args: EditArgs) -> Result<ExitCode, Error> {
         Ok(arguments) => confirm::with_confirmation(|agreed| {
             apply(&args.workspace, args.trust.trust_override(), arguments.clone(), agreed)
         }),
-        Err(refusal) => (CommandOutcome::rejected(refusal), ResponseOptions::default()),
+        Err(error) => (CommandOutcome::rejected(error), ResponseOptions::default()),
     };
     outcome.print(options, args.json)
 }
@@ -100,11 +100,11 @@ fn apply(
             | ToolRequest::Read(_)
             | ToolRequest::History(_),
         ) => {
-            let refusal = Error::new(crate::error::Code::Internal, "the request is not an edit");
-            (CommandOutcome::rejected(refusal), ResponseOptions::default())
+            let error = Error::new(crate::error::Code::Internal, "the request is not an edit");
+            (CommandOutcome::rejected(error), ResponseOptions::default())
         }
-        Err(refusal) => {
-            (CommandOutcome::rejected(refusal), ResponseOptions { path, ..ResponseOptions::default() })
+        Err(error) => {
+            (CommandOutcome::rejected(error), ResponseOptions { path, ..ResponseOptions::default() })
         }
     }
 }

@@ -236,7 +236,7 @@ fn current_workspace(trust_override: TrustOverride) -> Result<Option<Arc<Workspa
     let ProjectRoot { root, base } = ProjectRoot::around(&folder);
     match Workspace::at(&[root]).with_base(base).with_trust_override(trust_override).open() {
         Ok(workspace) => Ok(Some(workspace)),
-        Err(refusal) if refusal.code == Code::InvalidInput => Ok(None),
-        Err(refusal) => Err(refusal),
+        Err(error) if error.code == Code::InvalidInput => Ok(None),
+        Err(error) => Err(error),
     }
 }

@@ -46,7 +46,7 @@ pub(in crate::front::cli) fn run(args: UndoArgs, direction: Direction) -> Result
         });
         let outcome = match reverted {
             Ok((reports, reverted)) => CommandOutcome::Reverted(reports, reverted),
-            Err(refusal) => CommandOutcome::rejected(refusal),
+            Err(error) => CommandOutcome::rejected(error),
         };
         (outcome, options.clone())
     });

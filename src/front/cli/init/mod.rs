@@ -81,17 +81,17 @@ enum Trial {
 /// Proposes a policy, or adds the server to a client's configuration.
 pub(super) fn run(args: InitArgs) -> Result<ExitCode, Error> {
     let (json, print) = (args.json, args.print);
-    let refusal = match execute(args) {
+    let error = match execute(args) {
         Ok(None) => return Ok(ExitCode::from(INTERRUPTED)),
         Ok(Some(outcome)) if print && !json => return outcome.print(),
         Ok(Some(outcome)) => return outcome.finish(json),
-        Err(refusal) => refusal,
+        Err(error) => error,
     };
     if !json {
-        return Err(refusal);
+        return Err(error);
     }
-    paint::print_bytes(format!("{:#}\n", outcome::error_json(&refusal)).as_bytes())?;
-    Ok(ExitCode::from(refusal.code.family().exit_code()))
+    paint::print_bytes(format!("{:#}\n", outcome::error_json(&error)).as_bytes())?;
+    Ok(ExitCode::from(error.code.family().exit_code()))
 }
 
 /// Runs the command; returns `None` if a signal cancelled it.
@@ -117,7 +117,7 @@ fn execute(args: InitArgs) -> Result<Option<InitOutcome>, Error> {
 ///
 /// Errors: `INVALID_INPUT` for an unknown toolset.
 fn toolsets(list: &str) -> Result<String, Error> {
-    list.parse::<Selection>().map_err(|refusal| refusal.field("--tools"))?;
+    list.parse::<Selection>().map_err(|error| error.field("--tools"))?;
     let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
     Ok(names.collect::<Vec<_>>().join(","))
 }

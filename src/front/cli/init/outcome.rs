@@ -71,11 +71,11 @@ impl InitOutcome {
     }
 
     /// Marks the file as unchanged, with the reason.
-    pub(super) fn reject(&mut self, refusal: Error) {
+    pub(super) fn reject(&mut self, error: Error) {
         self.status = FileStatus::Refused;
-        self.message.clone_from(&refusal.message);
+        self.message.clone_from(&error.message);
         self.next.clear();
-        self.rejection = Some(refusal);
+        self.rejection = Some(error);
     }
 
     /// Prints the outcome and returns the exit code.
@@ -84,7 +84,7 @@ impl InitOutcome {
     pub(super) fn finish(self, json: bool) -> Result<ExitCode, Error> {
         if json {
             paint::print_bytes(format!("{:#}\n", self.json()).as_bytes())?;
-            let exit = self.rejection.map(|refusal| refusal.code.family().exit_code());
+            let exit = self.rejection.map(|error| error.code.family().exit_code());
             return Ok(exit.map_or(ExitCode::SUCCESS, ExitCode::from));
         }
         paint::print(&self.text())?;
@@ -121,28 +121,34 @@ impl InitOutcome {
         let fields = json_value.as_object_mut().map(std::mem::take).unwrap_or_default();
         let next: Vec<Value> =
             self.next.iter().map(|(what, why)| json!({ "what": what, "why": why })).collect();
-        let refusal = self.rejection.iter().flat_map(code_and_hint);
+        let error_fields = self.rejection.iter().flat_map(code_and_hint);
         let some =
             |name: &str, text: &Option<String>| text.as_ref().map(|text| (name.to_owned(), json!(text)));
         let extra = self.extra_fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
         let texts = [some("diff", &self.diff), some("text", &self.text)].into_iter().flatten();
         let lists = [("notes".to_owned(), json!(self.notes)), ("next".to_owned(), json!(next))];
         Value::Object(
-            fields.into_iter().chain(refusal).chain(extra).chain(texts).chain(lists).collect::<Map<_, _>>(),
+            fields
+                .into_iter()
+                .chain(error_fields)
+                .chain(extra)
+                .chain(texts)
+                .chain(lists)
+                .collect::<Map<_, _>>(),
         )
     }
 }
 
-fn code_and_hint(refusal: &Error) -> [(String, Value); 2] {
-    [("code".to_owned(), json!(refusal.code.name())), ("hint".to_owned(), json!(refusal.next_step()))]
+fn code_and_hint(error: &Error) -> [(String, Value); 2] {
+    [("code".to_owned(), json!(error.code.name())), ("hint".to_owned(), json!(error.next_step()))]
 }
 
 /// Renders a rejection that happened before there was an outcome.
-pub(super) fn error_json(refusal: &Error) -> Value {
-    let [code, hint] = code_and_hint(refusal);
+pub(super) fn error_json(error: &Error) -> Value {
+    let [code, hint] = code_and_hint(error);
     let more = [
         ("status".to_owned(), json!(FileStatus::Refused.name())),
-        ("message".to_owned(), json!(refusal.message)),
+        ("message".to_owned(), json!(error.message)),
     ];
     Value::Object(more.into_iter().chain([code, hint]).collect())
 }

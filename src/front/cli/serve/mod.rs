@@ -142,8 +142,8 @@ fn policy_selection(workspace: &Workspace, usual: Selection) -> Selection {
         None => Ok(None),
     });
     named
-        .unwrap_or_else(|refusal| {
-            tracing::warn!("the default toolsets are offered: {}", refusal.message);
+        .unwrap_or_else(|error| {
+            tracing::warn!("the default toolsets are offered: {}", error.message);
             None
         })
         .unwrap_or(usual)

@@ -203,7 +203,7 @@ impl Inquiry {
 fn describe(error: &ServiceError) -> String {
     match error {
         ServiceError::Timeout { timeout } => format!("there was no answer within {} s", timeout.as_secs()),
-        ServiceError::McpError(refusal) => format!("the client refused: {}", sanitize(&refusal.message)),
+        ServiceError::McpError(rejection) => format!("the client refused: {}", sanitize(&rejection.message)),
         other => format!("the client did not ask: {}", sanitize(&other.to_string())),
     }
 }

@@ -123,9 +123,9 @@ mod tests {
     fn extract(answer: &Value) -> Result<String, String> {
         let responses = [(CODE_KEY.to_owned(), answer.clone())].into();
         let returned = ReturnedInput { responses: Some(responses), state: None };
-        super::answer(&returned).and_then(|result| extract_code(result, false)).map_err(|refusal| {
-            assert_eq!(refusal.code, Code::CodeBlockRequired);
-            refusal.message
+        super::answer(&returned).and_then(|result| extract_code(result, false)).map_err(|error| {
+            assert_eq!(error.code, Code::CodeBlockRequired);
+            error.message
         })
     }
 

@@ -62,7 +62,7 @@ async fn model_request_state(inquiry: &Inquiry) -> String {
 }
 
 fn code<T>(result: Result<T, Error>) -> Option<Code> {
-    result.err().map(|refusal| refusal.code)
+    result.err().map(|error| error.code)
 }
 
 #[tokio::test]
@@ -146,8 +146,8 @@ async fn without_a_client_to_ask_the_call_fails() {
     let unsupported =
         Inquiry { person: AskMethod::None, model: AskMethod::None, ..inquiry(&json!({}), &Seal::new()) };
     assert!(!unsupported.reaches_a_person());
-    let AskOutcome::Failed(refusal) = unsupported.ask_model(&prompt()).await else { panic!() };
-    assert_eq!(refusal.code, Code::CodeBlockRequired);
-    let AskOutcome::Failed(refusal) = unsupported.ask_person(&question(), None).await else { panic!() };
-    assert_eq!(refusal.code, Code::NotConfirmed);
+    let AskOutcome::Failed(error) = unsupported.ask_model(&prompt()).await else { panic!() };
+    assert_eq!(error.code, Code::CodeBlockRequired);
+    let AskOutcome::Failed(error) = unsupported.ask_person(&question(), None).await else { panic!() };
+    assert_eq!(error.code, Code::NotConfirmed);
 }

@@ -64,8 +64,8 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
 /// Renders a rejection as a document of a failed run.
 ///
 /// Errors: those of [`document`].
-pub(super) fn render_error(refusal: &Error) -> Result<String, Error> {
-    let text = format!("{}: {}; {}", refusal.code.name(), refusal.message, refusal.next_step());
+pub(super) fn render_error(error: &Error) -> Result<String, Error> {
+    let text = format!("{}: {}; {}", error.code.name(), error.message, error.next_step());
     let notification = Notification { level: SarifLevel::Error, message: SarifMessage { text } };
     let invocation =
         Invocation { execution_successful: false, tool_execution_notifications: vec![notification] };
