@@ -193,7 +193,7 @@ pub(super) fn random_answer() -> impl Strategy<Value = RandomAnswer> {
             (word, path, message),
             (runs, findings, places, notes),
             (best, next, found),
-            error,
+            refusal,
         )| RandomAnswer {
             before,
             edited,
