@@ -125,7 +125,7 @@ impl TouchedLines {
         let is_open = !after.lines().starts_at(after.offset(new.end));
         let inserts = old.is_empty() && lines.starts_at(start) && (is_last || !is_open);
         let touched = if inserts { first..first } else { first..lines.line_at(end).max(first + 1) };
-        let ends = is_last && !new.is_empty() && is_open;
+        let ends_text = is_last && !new.is_empty() && is_open;
         let reached = match (inserts, new.is_empty()) {
             (true, _) => course.insertable_range(first, new),
             (false, true) => {
@@ -134,7 +134,7 @@ impl TouchedLines {
             }
             (false, false) => touched,
         };
-        TouchedLines { lines: reached, inserts, ends }
+        TouchedLines { lines: reached, inserts, ends: ends_text }
     }
 
     /// Returns the conflict with the change that is nearest to these lines.

@@ -129,7 +129,9 @@ impl Lowering {
             Node::Group { capture: Some(_), body, .. } => self.row(body, flags),
             Node::Group { capture: None, add, remove, body } => self.row(body, flags.scoped(*add, *remove)),
             Node::Branch(rows) => self.branch(rows, flags),
-            Node::Repeat { pace, min, max, body } => self.repeat(*pace, (*min, *max), body, flags),
+            Node::Repeat { pace: greediness, min, max, body } => {
+                self.repeat(*greediness, (*min, *max), body, flags)
+            }
             Node::Literal(_) | Node::NotLiteral(_) | Node::Any | Node::In(_) => None,
             Node::Atomic(_) | Node::Look { .. } | Node::Reference(_) | Node::Condition { .. } => None,
         }
@@ -168,7 +170,7 @@ impl Lowering {
 
     fn repeat(
         &mut self,
-        pace: Greediness,
+        greediness: Greediness,
         (min, max): (u32, u32),
         body: &[Node],
         flags: Flags,
@@ -177,7 +179,7 @@ impl Lowering {
         if piece.empty != Empty::Never || max == 0 {
             return None;
         }
-        let (greedy, empty) = match pace {
+        let (greedy, empty) = match greediness {
             Greediness::Greedy => (true, if min == 0 { Empty::Last } else { Empty::Never }),
             Greediness::Lazy => (false, if min == 0 { Empty::Earlier } else { Empty::Never }),
             Greediness::Possessive => return None,

@@ -157,7 +157,7 @@ impl Parser {
             Some(Node::Repeat { .. }) => return Err(self.source.error("multiple repeat", offset)),
             Some(last) => last,
         };
-        let pace = match self.source.eat('?')? {
+        let greediness = match self.source.eat('?')? {
             true => Greediness::Lazy,
             false if self.source.eat('+')? => Greediness::Possessive,
             false => Greediness::Greedy,
@@ -166,7 +166,7 @@ impl Parser {
             Node::Group { capture: None, add, remove, body } if add.is_empty() && remove.is_empty() => body,
             other => vec![other],
         };
-        row.push(Node::Repeat { pace, min, max, body });
+        row.push(Node::Repeat { pace: greediness, min, max, body });
         Ok(())
     }
 

@@ -152,7 +152,9 @@ impl Compiler<'_> {
             Node::Group { capture: None, add, remove, body } => {
                 self.row(body, flags.scoped(*add, *remove))?
             }
-            Node::Repeat { pace, min, max, body } => self.repeat(*pace, (*min, *max), body, flags)?,
+            Node::Repeat { pace: greediness, min, max, body } => {
+                self.repeat(*greediness, (*min, *max), body, flags)?
+            }
             Node::Atomic(body) => {
                 let start = self.push(Op::Success);
                 let next = self.closed(body, flags)?;
@@ -212,24 +214,24 @@ impl Compiler<'_> {
 
     fn repeat(
         &mut self,
-        pace: Greediness,
+        greediness: Greediness,
         (min, max): (u32, u32),
         body: &[Node],
         flags: Flags,
     ) -> Result<(), Error> {
         if let Some(unit) = repeated_unit(body, flags) {
             let unit = self.intern(unit);
-            self.push(Op::RepeatUnit { pace, min, max, unit });
+            self.push(Op::RepeatUnit { pace: greediness, min, max, unit });
             return Ok(());
         }
         let start = self.push(Op::Success);
-        if pace == Greediness::Possessive {
+        if greediness == Greediness::Possessive {
             let next = self.closed(body, flags)?;
             self.set(start, Op::Possessive { min, max, next });
             return Ok(());
         }
         self.row(body, flags)?;
-        let until = self.push(Op::Until(pace));
+        let until = self.push(Op::Until(greediness));
         self.set(start, Op::Repeat { min, max, until });
         Ok(())
     }

@@ -112,7 +112,12 @@ fn nearest(NearestLines { best, lines }: &NearestLines<'_>, bytes: usize) -> Val
         fields.insert("lines".into(), lines);
     }
     if let Some(Difference { line, column, expected, found }) = &best.first_difference {
-        let difference = json!({"line": line, "column": column, "asked": clip(expected, bytes), "found": clip(found, bytes)});
+        let difference = json!({
+            "line": line,
+            "column": column,
+            "asked": clip(expected, bytes),
+            "found": clip(found, bytes),
+        });
         fields.insert("first_difference".into(), difference);
     }
     Value::Object(fields)
