@@ -106,7 +106,7 @@ pub(super) fn run(gate_list: &GateList, names: &[String], json: bool, watch: &Wa
         |gate| checkup(gate_list, gate, !names.is_empty(), watch),
         |_, result| checkups.push(result),
     );
-    try_in_project(shelf, &mut checkups, watch)?;
+    try_in_project(gate_list, &mut checkups, watch)?;
     if json {
         super::print_json(&render::json(gate_list, &checkups))?;
     } else {
@@ -116,9 +116,10 @@ pub(super) fn run(gate_list: &GateList, names: &[String], json: bool, watch: &Wa
 }
 
 /// Runs the working gates of the policy on files of the project, and corrects the states of those that fail.
-fn try_in_project(shelf: &GateList, checkups: &mut [Checkup], watch: &Watch) -> Result<(), Error> {
-    let trusted = shelf.root_policy.as_ref().is_some_and(|ruled| ruled.untrusted_reason.is_none());
-    let Some(workspace) = shelf.workspace.as_ref().filter(|_| trusted) else { return Ok(()) };
+fn try_in_project(gate_list: &GateList, checkups: &mut [Checkup], watch: &Watch) -> Result<(), Error> {
+    let trusted =
+        gate_list.root_policy.as_ref().is_some_and(|root_policy| root_policy.untrusted_reason.is_none());
+    let Some(workspace) = gate_list.workspace.as_ref().filter(|_| trusted) else { return Ok(()) };
     let names = |checkups: &[Checkup]| -> Vec<String> {
         let works = checkups.iter().filter(|checkup| checkup.is_enabled && checkup.state.is_ok());
         works.map(|checkup| checkup.name.clone()).collect()
@@ -178,7 +179,7 @@ fn checkup(gate_list: &GateList, gate: &Arc<Gate>, is_named: bool, watch: &Watch
     Checkup {
         name: gate.name.clone(),
         is_required: is_named || gate_list.is_enabled(gate),
-        is_enabled: shelf.is_enabled(gate),
+        is_enabled: gate_list.is_enabled(gate),
         program: gate_list.program(gate).map(|program| program.program.display().to_string()),
         version,
         state,
