@@ -242,18 +242,18 @@ fn first(rules: &[AccessRule], readings: &[Vec<String>; 2]) -> Option<&'static s
 pub(super) fn is_plain(name: &str) -> bool {
     let bytes = name.as_bytes();
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.+=,@%#()[]{}".contains(byte);
-    let ends = |ending: &str| {
+    let has_ending = |ending: &str| {
         let at = bytes.len().saturating_sub(ending.len());
         bytes.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(ending.as_bytes()))
     };
-    let begins = |start: &str| {
+    let has_start = |start: &str| {
         bytes.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()))
     };
     bytes.iter().all(plain)
         && !bytes.starts_with(b".")
         && !bytes.ends_with(b".")
-        && !["quality", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "_netrc"].into_iter().any(begins)
-        && ![".pem", ".key", ".p12", ".pfx", ".jks", ".keystore"].into_iter().any(ends)
+        && !["quality", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "_netrc"].into_iter().any(has_start)
+        && ![".pem", ".key", ".p12", ".pfx", ".jks", ".keystore"].into_iter().any(has_ending)
 }
 
 /// The error for a path that a rule covers.
@@ -645,7 +645,7 @@ mod tests {
             for path in spellings(&[name]) {
                 assert_eq!(rule_for(&path), None, "{path}");
             }
-            for near in [
+            for similar in [
                 format!("{name}.local"),
                 format!("{name}s"),
                 format!("{name}~"),
@@ -655,7 +655,7 @@ mod tests {
                 format!("{name}\\.env"),
                 format!(".env:{name}"),
             ] {
-                assert!(rule_for(&near).is_some(), "{near}");
+                assert!(rule_for(&similar).is_some(), "{similar}");
             }
         }
         assert!(rule_for("ENV~1.EXA").is_some(), "a short name does not say which file it is");

@@ -32,8 +32,8 @@ pub(super) enum AccessPurpose {
 pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Result<FileLocation, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
-    let asked = spelling::normal(&rest).unwrap_or_else(|| rest.clone());
-    refuse_protected(&asked, path)?;
+    let normal = spelling::normal(&rest).unwrap_or_else(|| rest.clone());
+    refuse_protected(&normal, path)?;
     let mut found = walk::walk(roots, root, &rest, path)?;
     let file = found.file.take();
     let name = match &file {
@@ -57,9 +57,9 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
     };
     let (runnable, occasion) = match purpose {
         AccessPurpose::Write => {
-            let runnable = runnable(&found, &name, &asked, &links, path)?;
+            let runnable = runnable(&found, &name, &normal, &links, path)?;
             let runnable = runnable.or_else(|| git_settings::rule_for(roots, &found, &name));
-            (runnable, occasion(&asked, &real_path(&found, &name), &links))
+            (runnable, occasion(&normal, &real_path(&found, &name), &links))
         }
         AccessPurpose::Read => (None, None),
     };
@@ -68,8 +68,8 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
 }
 
 /// The occasion on which a file that is to be written runs, under any of its names.
-fn occasion(asked: &str, real: &str, links: &OtherNames) -> Option<&'static str> {
-    let names = [asked, real].into_iter().chain(links.names.iter().map(String::as_str));
+fn occasion(normal: &str, real: &str, links: &OtherNames) -> Option<&'static str> {
+    let names = [normal, real].into_iter().chain(links.names.iter().map(String::as_str));
     names.filter_map(access::occasion_for).next()
 }
 
@@ -78,11 +78,11 @@ fn occasion(asked: &str, real: &str, links: &OtherNames) -> Option<&'static str>
 fn runnable(
     found: &WalkEnd,
     name: &str,
-    asked: &str,
+    normal: &str,
     links: &OtherNames,
     path: &str,
 ) -> Result<Option<&'static str>, Error> {
-    let by_path = access::runnable_for(asked).or_else(|| access::runnable_for(&real_path(found, name)));
+    let by_path = access::runnable_for(normal).or_else(|| access::runnable_for(&real_path(found, name)));
     match by_path.or(links.runnable) {
         Some(rule) => Ok(Some(rule)),
         None => alias::runnable_alias(found, name, path),
@@ -137,8 +137,8 @@ pub(super) fn refuse_protected(real: &str, path: &str) -> Result<(), Error> {
 
 /// The error for a path that ends in `/` like a directory's.
 fn closed(path: &str, is_file: bool) -> Error {
-    let what = if is_file { "names a file" } else { "names nothing that exists" };
-    let error = Error::new(Code::NotAFile, format!("not a file: {path} ends in `/` but {what}"));
+    let description = if is_file { "names a file" } else { "names nothing that exists" };
+    let error = Error::new(Code::NotAFile, format!("not a file: {path} ends in `/` but {description}"));
     error.field("path").hint("name the file without the `/` at its end")
 }
 
@@ -176,7 +176,7 @@ fn vet_new(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
 
 /// Fails for everything but regular files on file systems that store them.
 pub(super) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<(), Error> {
-    let what = match FileType::from_raw_mode(stat.st_mode) {
+    let description = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
             let made_up = is_made_up(fd).map_err(|errno| system_error::failed("fstatfs", path, errno))?;
             return if made_up {
@@ -192,7 +192,7 @@ pub(super) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<()
         FileType::CharacterDevice | FileType::BlockDevice => "a device",
         FileType::Unknown => "of an unknown kind",
     };
-    Err(system_error::not_a_file(path, what))
+    Err(system_error::not_a_file(path, description))
 }
 
 /// True if the kernel generates the files of this file system.
@@ -211,7 +211,7 @@ fn folder_path(found: &WalkEnd) -> String {
     found.folders.iter().fold(String::new(), |path, step| join(&path, &step.name))
 }
 
-fn place(roots: &[Root], (asked, rest): (usize, &str), found: WalkEnd, name: String) -> Option<FileLocation> {
+fn place(roots: &[Root], (root, rest): (usize, &str), found: WalkEnd, name: String) -> Option<FileLocation> {
     let in_root = real_path(&found, &name);
     // After a link the text of the path does not determine the folder: `link/..` is the parent of the link's
     // target.
@@ -223,7 +223,7 @@ fn place(roots: &[Root], (asked, rest): (usize, &str), found: WalkEnd, name: Str
         identity: found.folders.last()?.identity,
         missing: found.missing,
         name,
-        shown: named(roots, asked, &below)?,
+        shown: named(roots, root, &below)?,
         resolved: if found.followed { Some(named(roots, found.root, &in_root)?) } else { None },
         in_root,
         names: Vec::new(),

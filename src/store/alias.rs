@@ -21,15 +21,15 @@ use rustix::io::Errno;
 
 /// Fails for a path that a link of a protected name leads to, or a git folder under another name.
 pub(super) fn refuse_aliases(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
-    let way = ancestors(found, name);
+    let ancestors = ancestors(found, name);
     for PathStep { folder, .. } in &found.folders {
         if is_git_folder(folder) {
             return Err(access::protected(path, GIT_FOLDER));
         }
-        let marks = marks(folder).map_err(|errno| failed("looking for links to it", path, errno))?;
-        for (target, marked) in marks {
-            let reached = way.iter().find(|(identity, _)| *identity == target);
-            if let Some(rule) = reached.and_then(|(_, below)| access::rule_for(&join(&marked, below))) {
+        let links = marks(folder).map_err(|errno| failed("looking for links to it", path, errno))?;
+        for (target, link) in links {
+            let ancestor = ancestors.iter().find(|(identity, _)| *identity == target);
+            if let Some(rule) = ancestor.and_then(|(_, below)| access::rule_for(&join(&link, below))) {
                 return Err(access::protected(path, rule));
             }
         }
@@ -41,12 +41,12 @@ pub(super) fn refuse_aliases(found: &WalkEnd, name: &str, path: &str) -> Result<
 ///
 /// Errors: the links could not be read.
 pub(super) fn runnable_alias(found: &WalkEnd, name: &str, path: &str) -> Result<Option<&'static str>, Error> {
-    let way = ancestors(found, name);
+    let ancestors = ancestors(found, name);
     for PathStep { folder, .. } in &found.folders {
-        let marks = marked(folder, RUNNABLE_NAMES, RUNNABLE_FOLDERS, access::runnable_for);
-        for (target, marked) in marks.map_err(|errno| failed("looking for links to it", path, errno))? {
-            let reached = way.iter().find(|(identity, _)| *identity == target);
-            if let Some(rule) = reached.and_then(|(_, below)| access::runnable_for(&join(&marked, below))) {
+        let links = marked(folder, RUNNABLE_NAMES, RUNNABLE_FOLDERS, access::runnable_for);
+        for (target, link) in links.map_err(|errno| failed("looking for links to it", path, errno))? {
+            let ancestor = ancestors.iter().find(|(identity, _)| *identity == target);
+            if let Some(rule) = ancestor.and_then(|(_, below)| access::runnable_for(&join(&link, below))) {
                 return Ok(Some(rule));
             }
         }
@@ -78,7 +78,7 @@ fn marked(
 pub(super) fn is_marked(name: &str) -> bool {
     !access::is_plain(name)
         && (access::rule_for(name).is_some()
-            || MARKED_NAMES.iter().any(|marked| marked.split('/').next() == Some(name)))
+            || MARKED_NAMES.iter().any(|path| path.split('/').next() == Some(name)))
 }
 
 /// Returns the symlinks in a folder whose names a rule covers, such as `.env.local` or `tls.key`. A folder that may be
@@ -103,16 +103,16 @@ fn covered_links(
 /// The paths of all symlinks in these folders of a folder.
 fn links_in_folders(folder: &Folder, folders: &[&str]) -> rustix::io::Result<Vec<String>> {
     let mut links = Vec::new();
-    for marked in folders {
-        let mut names = marked.split('/');
-        let entered = names.try_fold(None, |above: Option<Folder>, name| {
+    for path in folders {
+        let mut names = path.split('/');
+        let opened = names.try_fold(None, |above: Option<Folder>, name| {
             above.as_ref().unwrap_or(folder).enter(name).map(Some)
         });
-        let listed = entered.and_then(|inner| {
+        let listed = opened.and_then(|inner| {
             inner.map_or(Ok(()), |inner| {
                 inner.each(|_, kind, name| {
                     if matches!(kind, FileType::Symlink | FileType::Unknown) {
-                        links.push(join(marked, name));
+                        links.push(join(path, name));
                     }
                     Ok(())
                 })
@@ -217,13 +217,19 @@ impl NameSearch {
     /// Walks the root of a file, and then the others, for its names; `None` if the file has only one.
     fn of_names(roots: &[Root], found: &WalkEnd, stat: &Stat) -> Option<NameSearch> {
         let names = permit::names_of(stat);
-        let wanted = Identity::from_stat(stat);
-        let mut search =
-            NameSearch { wanted, names, known: Vec::new(), rule: None, runnable: None, seen: Coverage::All };
+        let identity = Identity::from_stat(stat);
+        let mut search = NameSearch {
+            wanted: identity,
+            names,
+            known: Vec::new(),
+            rule: None,
+            runnable: None,
+            seen: Coverage::All,
+        };
         let top = found.folders.first().filter(|_| names > 1)?;
         search.known = search.look(&top.folder);
-        let others = roots.iter().enumerate().filter(|(number, _)| *number != found.root);
-        for (_, root) in others {
+        let other_roots = roots.iter().enumerate().filter(|(number, _)| *number != found.root);
+        for (_, root) in other_roots {
             if search.is_over() {
                 break;
             }
@@ -238,7 +244,7 @@ impl NameSearch {
     /// Walks a root until all names were found, a rule matched, or the limit was reached; returns the paths.
     fn look(&mut self, top: &Folder) -> Vec<String> {
         let mut known = Vec::new();
-        let seen = names::walk(top, (), |(), name| {
+        let coverage = names::walk(top, (), |(), name| {
             if name.inode == self.wanted.inode && name.identity.device == self.wanted.device {
                 self.names = self.names.saturating_sub(1);
                 self.rule = access::rule_for(name.path);
@@ -251,7 +257,7 @@ impl NameSearch {
                 _ => VisitStep::On,
             }
         });
-        self.seen = self.seen.max(seen);
+        self.seen = self.seen.max(coverage);
         known
     }
 

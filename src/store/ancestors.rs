@@ -37,11 +37,11 @@ fn existing(folder: Option<&Folder>, names: &[&'static str]) -> Vec<&'static str
 
 /// True if a folder has no entry of this name; of a name with two parts, the first must be a folder.
 fn is_absent(folder: &Folder, name: &str) -> bool {
-    let nothing = |name: &str| folder.stat(name).is_err_and(|errno| errno == Errno::NOENT);
+    let has_no_entry = |name: &str| folder.stat(name).is_err_and(|errno| errno == Errno::NOENT);
     match name.split_once('/') {
-        None => nothing(name),
+        None => has_no_entry(name),
         Some((first, _)) => match folder.stat(first) {
-            Ok(stat) => FileType::from_raw_mode(stat.st_mode) == FileType::Directory && nothing(name),
+            Ok(stat) => FileType::from_raw_mode(stat.st_mode) == FileType::Directory && has_no_entry(name),
             Err(errno) => errno == Errno::NOENT,
         },
     }

@@ -103,21 +103,21 @@ impl Store {
     pub fn publish(
         &self,
         writes: &[Write<'_>],
-        how: Publishing,
-        deed: &EditMeta,
+        publishing: Publishing,
+        meta: &EditMeta,
     ) -> Result<WriteOutcome, Error> {
         let files: Option<Vec<FileWrite<'_>>> = writes.iter().map(Write::of_file).collect();
         if let Some(files) = files {
             let remembers = writes.first().is_some_and(|write| self.disabled_reason(write.place).is_none());
-            let record = remembers.then_some((&self.journal, deed));
-            return self.files.publish(&files, how, record).map(WriteOutcome::All);
+            let record = remembers.then_some((&self.journal, meta));
+            return self.files.publish(&files, publishing, record).map(WriteOutcome::All);
         }
         let rows: Option<Vec<RowWrite<'_>>> = writes.iter().map(Write::of_row).collect();
         let rows = rows.ok_or_else(|| {
-            let seen = "one edit cannot change both files and database entities";
-            Error::new(Code::InvalidInput, seen).hint("make one edit of each")
+            let message = "one edit cannot change both files and database entities";
+            Error::new(Code::InvalidInput, message).hint("make one edit of each")
         })?;
-        self.rows.publish(&rows, deed)
+        self.rows.publish(&rows, meta)
     }
 
     /// The reason why edits of a path are not recorded, if they are not.
@@ -135,11 +135,11 @@ impl Store {
     pub fn or_default_for_files<T: Default>(
         &self,
         place: &DocumentPath,
-        asked: Result<T, Error>,
+        result: Result<T, Error>,
     ) -> Result<T, Error> {
         match place {
-            DocumentPath::File(_) => Ok(asked.unwrap_or_default()),
-            DocumentPath::Row(_) => asked,
+            DocumentPath::File(_) => Ok(result.unwrap_or_default()),
+            DocumentPath::Row(_) => result,
         }
     }
 
@@ -231,24 +231,24 @@ impl Store {
 
 impl<'a> Write<'a> {
     fn of_file(&self) -> Option<FileWrite<'a>> {
-        let Write { place, before, after, mode, folders, record: told } = *self;
+        let Write { place, before, after, mode, folders, record } = *self;
         let DocumentPath::File(place) = place else { return None };
         let before = match before {
             None => None,
             Some((Snapshot::File(snapshot), content)) => Some(snapshot.expected(content)),
             Some((Snapshot::Row(_), _)) => return None,
         };
-        Some(FileWrite { place, before, after, mode, folders, record: told })
+        Some(FileWrite { place, before, after, mode, folders, record })
     }
 
     fn of_row(&self) -> Option<RowWrite<'a>> {
-        let Write { place, before, after, record: told, .. } = *self;
+        let Write { place, before, after, record, .. } = *self;
         let DocumentPath::Row(place) = place else { return None };
         let before = match before {
             None => None,
             Some((Snapshot::Row(snapshot), content)) => Some((snapshot, content)),
             Some((Snapshot::File(_), _)) => return None,
         };
-        Some(RowWrite { location: place, before, after, record: told })
+        Some(RowWrite { location: place, before, after, record })
     }
 }

@@ -126,8 +126,8 @@ impl LockKey {
     }
 
     /// The key of a row of a database, which lies in no folder.
-    pub(super) fn of_row(depot: u64, rest: &str) -> LockKey {
-        LockKey::below(Identity { device: ROWS, inode: depot }, rest)
+    pub(super) fn of_row(database: u64, rest: &str) -> LockKey {
+        LockKey::below(Identity { device: ROWS, inode: database }, rest)
     }
 
     /// True if other processes are waited for as well; for rows the database decides.

@@ -28,15 +28,15 @@ pub(super) fn hints(root: &Root, place: &FileLocation) -> Hints {
             break;
         }
     }
-    let mut said = Properties::new();
+    let mut properties = Properties::new();
     for (folder, sections) in configs.iter().rev() {
         let below = path.strip_prefix(folder).unwrap_or(path).trim_start_matches('/');
         for section in sections {
             // Applying a section cannot fail; the `Result` exists for other sources.
-            let _ = section.apply_to(&mut said, below);
+            let _ = section.apply_to(&mut properties, below);
         }
     }
-    Hints { charset: charset(&said), line_end: line_end(&said) }
+    Hints { charset: charset(&properties), line_end: line_end(&properties) }
 }
 
 fn parse(text: &str) -> (bool, Vec<Section>) {
@@ -45,8 +45,8 @@ fn parse(text: &str) -> (bool, Vec<Section>) {
     (parser.is_root, sections)
 }
 
-fn charset(said: &Properties) -> Option<Encoding> {
-    match said.get::<Charset>().ok()? {
+fn charset(properties: &Properties) -> Option<Encoding> {
+    match properties.get::<Charset>().ok()? {
         Charset::Utf8 | Charset::Utf8Bom => Some(Encoding::Utf8),
         Charset::Utf16Le => Some(Encoding::Utf16Le),
         Charset::Utf16Be => Some(Encoding::Utf16Be),
@@ -54,8 +54,8 @@ fn charset(said: &Properties) -> Option<Encoding> {
     }
 }
 
-fn line_end(said: &Properties) -> Option<LineEnd> {
-    match said.get::<EndOfLine>().ok()? {
+fn line_end(properties: &Properties) -> Option<LineEnd> {
+    match properties.get::<EndOfLine>().ok()? {
         EndOfLine::Lf => Some(LineEnd::Lf),
         EndOfLine::CrLf => Some(LineEnd::CrLf),
         EndOfLine::Cr => None,

@@ -110,15 +110,15 @@ impl Files {
     pub fn publish(
         &self,
         writes: &[FileWrite<'_>],
-        how: Publishing,
+        publishing: Publishing,
         record: Option<(&Journal, &EditMeta)>,
     ) -> Result<PublishedBatch, Error> {
-        publish::publish(&self.roots, writes, how, record)
+        publish::publish(&self.roots, writes, publishing, record)
     }
 
     /// Completes a half-done edit, or reverts it.
-    pub(super) fn recover(&self, locks: &Locks, half: &InterruptedEdit<'_>) -> Recovered {
-        recover::recover(&self.roots, locks, half)
+    pub(super) fn recover(&self, locks: &Locks, edit: &InterruptedEdit<'_>) -> Recovered {
+        recover::recover(&self.roots, locks, edit)
     }
 
     /// Removes from a folder in the root of that number the staged copies that no edit in its journal names,

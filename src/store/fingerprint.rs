@@ -76,13 +76,13 @@ mod tests {
     #[test]
     fn a_file_that_was_just_changed_is_not_settled() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let facts = FileFingerprint::from_stat(&rustix::fs::fstat(file.as_file()).unwrap());
+        let fingerprint = FileFingerprint::from_stat(&rustix::fs::fstat(file.as_file()).unwrap());
         let now = SystemTime::now();
-        let settled = |began| facts.settled(began, file.as_file());
+        let settled = |began| fingerprint.settled(began, file.as_file());
         assert_eq!(settled(now), None);
         assert_eq!(settled(now - Duration::from_secs(3600)), None);
         assert_eq!(settled(now + Duration::from_secs(3)).is_some(), is_local(file.as_file()));
         let made_up = std::fs::File::open("/proc/self/stat").unwrap();
-        assert_eq!(facts.settled(now + Duration::from_secs(3), &made_up), None);
+        assert_eq!(fingerprint.settled(now + Duration::from_secs(3), &made_up), None);
     }
 }

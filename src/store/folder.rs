@@ -103,7 +103,7 @@ impl Folder {
         match retry_on_intr(|| rustix::fs::openat2(&self.0, path, flags, Mode::empty(), resolve)) {
             // If the call is not available, the names are opened one by one.
             Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {}
-            done => return done.map(Folder),
+            result => return result.map(Folder),
         }
         let mut folder = rustix::fs::openat(&self.0, ".", flags, Mode::empty()).map(Folder)?;
         for name in path.split(|byte| *byte == b'/').filter(|name| *name != b".") {
@@ -158,7 +158,7 @@ impl Folder {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                 self.link_new(from, to, |from| self.unlink(from))
             }
-            done => done.map(|()| Renamed::Whole),
+            result => result.map(|()| Renamed::Whole),
         }
     }
 
@@ -227,7 +227,7 @@ fn open_name(folder: impl AsFd, name: impl AsRef<[u8]>, flags: OFlags, mode: Mod
             Err(Errno::NOSYS) => MISSING.store(true, Ordering::Relaxed),
             // A sandbox may return this for an unknown call; for one component O_NOFOLLOW is enough.
             Err(Errno::PERM | Errno::AGAIN) => {}
-            done => return done,
+            result => return result,
         }
     }
     retry_on_intr(|| rustix::fs::openat(&folder, name, flags, mode))
@@ -247,8 +247,8 @@ mod tests {
             Ok(Renamed::OldNameLeft(Errno::PERM))
         );
         assert_eq!(folder.link_new("old", "second", |old| folder.unlink(old)), Ok(Renamed::Whole));
-        let there = |name| dir.path().join(name).exists();
-        assert!(there("first") && there("second") && !there("old"));
+        let exists = |name| dir.path().join(name).exists();
+        assert!(exists("first") && exists("second") && !exists("old"));
         std::fs::write(dir.path().join("old"), "y").unwrap();
         assert_eq!(folder.link_new("old", "first", |_| Ok(())), Err(Errno::EXIST));
     }

@@ -289,22 +289,22 @@ fn runs(text: &[u8]) -> bool {
 
 fn refusal(place: &FileLocation, parent: &str) -> Error {
     let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
-    let seen = format!(
+    let message = format!(
         "{path} may not be written: with it git could take {folder} for a git folder, whose settings and hooks run commands; the \
          built-in rule {RULE} protects it"
     );
-    Error::new(Code::Protected, seen)
+    Error::new(Code::Protected, message)
         .field("path")
         .hint("use other names than HEAD, objects, refs, commondir and config side by side; a person can make a git folder with `git init`")
 }
 
 fn refusal_of_common(place: &FileLocation, parent: &str, by: &str) -> Error {
     let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
-    let seen = format!(
+    let message = format!(
         "{path} may not be written: {by} makes {folder} a part of a git folder, whose settings and hooks run commands; the \
          built-in rule {RULE} protects it"
     );
-    Error::new(Code::Protected, seen)
+    Error::new(Code::Protected, message)
         .field("path")
         .hint(format!("remove {by} if it is not needed, or use other names than objects, refs, hooks and config side by side"))
 }

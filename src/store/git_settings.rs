@@ -44,9 +44,9 @@ pub(super) fn rule_for(roots: &[Root], found: &WalkEnd, name: &str) -> Option<&'
         if !at.stat(".git").is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory) {
             continue;
         }
-        let named = named(root, top, &path);
-        if let Some(named) = named.iter().find(|named| named.leads_to(top, found, name, &target)) {
-            return Some(named.rule);
+        let paths = configured_paths(root, top, &path);
+        if let Some(path) = paths.iter().find(|path| path.leads_to(top, found, name, &target)) {
+            return Some(path.rule);
         }
     }
     None
@@ -71,27 +71,27 @@ impl ConfiguredPath {
 }
 
 /// Returns the paths that the configuration of the repository in a folder names, with those of the files that it includes.
-fn named(root: &Root, top: &Folder, folder: &str) -> Vec<ConfiguredPath> {
-    let mut named: Vec<ConfiguredPath> = Vec::new();
+fn configured_paths(root: &Root, top: &Folder, folder: &str) -> Vec<ConfiguredPath> {
+    let mut paths: Vec<ConfiguredPath> = Vec::new();
     let mut files = vec![join(folder, ".git/config"), join(folder, ".git/config.worktree")];
     let mut next = 0;
     while let Some(file) = files.get(next).filter(|_| next < MOST_FILES).cloned() {
         next += 1;
         let Some(config) = read(top, &file) else { continue };
-        let beside = file.rsplit_once('/').map_or("", |(beside, _)| beside);
+        let parent = file.rsplit_once('/').map_or("", |(parent, _)| parent);
         for included in values(&config, &["include", "includeIf"], "path") {
-            if let Some(path) = resolve(root, beside, &included) {
+            if let Some(path) = resolve(root, parent, &included) {
                 if !files.contains(&path) {
                     files.push(path.clone());
                 }
-                named.push(ConfiguredPath { path, rule: INCLUDED });
+                paths.push(ConfiguredPath { path, rule: INCLUDED });
             }
         }
         let hooks = values(&config, &["core"], "hooksPath");
         let hooks = hooks.iter().filter_map(|hooks| resolve(root, folder, hooks));
-        named.extend(hooks.map(|path| ConfiguredPath { path, rule: HOOKS }));
+        paths.extend(hooks.map(|path| ConfiguredPath { path, rule: HOOKS }));
     }
-    named
+    paths
 }
 
 fn values(config: &gix_config::File, sections: &[&str], key: &str) -> Vec<String> {

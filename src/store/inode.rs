@@ -31,10 +31,10 @@ impl Inode {
         let number = rustix::fs::fstat(&file)?.st_ino;
         let found = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok();
         let found = found.filter(|found| found.stx_mask & StatxFlags::BTIME.bits() != 0);
-        let born = found.and_then(|found| {
+        let birth_time = found.and_then(|found| {
             found.stx_btime.tv_sec.checked_mul(1_000_000_000)?.checked_add(found.stx_btime.tv_nsec.into())
         });
-        Ok(Inode { number, born })
+        Ok(Inode { number, born: birth_time })
     }
 
     /// True if both are the same file; an unknown birth time is ignored.
@@ -52,15 +52,15 @@ mod tests {
     fn a_file_keeps_its_inode_under_another_name_and_another_file_has_another() {
         let dir = tempfile::tempdir().unwrap();
         let (first, second) = (dir.path().join("a"), dir.path().join("b"));
-        let made = std::fs::File::create(&first).unwrap();
-        let is = Inode::read(&made).unwrap();
+        let file = std::fs::File::create(&first).unwrap();
+        let inode = Inode::read(&file).unwrap();
         std::fs::rename(&first, &second).unwrap();
-        assert!(is.is(Inode::read(std::fs::File::open(&second).unwrap()).unwrap()));
-        assert!(!is.is(Inode::read(std::fs::File::create(&first).unwrap()).unwrap()));
-        let later = Inode { born: is.born.map(|born| born + 1), ..is };
+        assert!(inode.is(Inode::read(std::fs::File::open(&second).unwrap()).unwrap()));
+        assert!(!inode.is(Inode::read(std::fs::File::create(&first).unwrap()).unwrap()));
+        let later_inode = Inode { born: inode.born.map(|birth_time| birth_time + 1), ..inode };
         assert_eq!(
-            is.is(later),
-            is.born.is_none(),
+            inode.is(later_inode),
+            inode.born.is_none(),
             "the number alone does not count where the time is known"
         );
     }

@@ -55,7 +55,7 @@ impl Files {
         spelling::check(path)?;
         let (root, rest) = walk::choose(&self.roots, path)?;
         let mut found = walk::walk(&self.roots, root, &rest, path)?;
-        let (name, stands) = match found.file.take() {
+        let (name, kind) = match found.file.take() {
             Some((name, stat, fd)) => {
                 admit::refuse_special(&stat, &fd, path)?;
                 (name, PathKind::File)
@@ -65,7 +65,7 @@ impl Files {
                 None => (String::new(), PathKind::Folder),
             },
         };
-        Ok(ListedPath { root: found.root, path: admit::real_path(&found, &name), kind: stands })
+        Ok(ListedPath { root: found.root, path: admit::real_path(&found, &name), kind })
     }
 
     /// Lists the files in a folder of a root and below it, without ignored files, nested repositories, links,
@@ -79,7 +79,7 @@ impl Files {
         for entry in walker(&root.real().join(folder), Arc::clone(&nested)).build() {
             match entry {
                 Ok(entry) => listing.note(root, &entry),
-                Err(why) => listing.skipped.push((folder.to_owned(), why.to_string())),
+                Err(error) => listing.skipped.push((folder.to_owned(), error.to_string())),
             }
         }
         let nested = std::mem::take(&mut *nested.lock().unwrap_or_else(PoisonError::into_inner));
@@ -91,14 +91,14 @@ impl Files {
 
     /// True if a path of a root is a regular file, and its last name is not a link.
     pub fn has_file(&self, root: usize, path: &str) -> bool {
-        let there = self.roots.get(root).map(|root| root.dir().symlink_metadata(path));
-        there.is_some_and(|found| found.is_ok_and(|found| found.is_file()))
+        let metadata = self.roots.get(root).map(|root| root.dir().symlink_metadata(path));
+        metadata.is_some_and(|result| result.is_ok_and(|metadata| metadata.is_file()))
     }
 
     /// True if a path of a root does not exist.
     pub fn has_nothing(&self, root: usize, path: &str) -> bool {
-        let there = self.roots.get(root).map(|root| root.dir().symlink_metadata(path));
-        there.is_some_and(|found| found.is_err())
+        let metadata = self.roots.get(root).map(|root| root.dir().symlink_metadata(path));
+        metadata.is_some_and(|result| result.is_err())
     }
 
     /// Spells a path of a root as a caller would name it.
@@ -122,7 +122,7 @@ impl Listing {
     fn note(&mut self, root: &Root, entry: &DirEntry) {
         let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { return };
         let path = below(root, entry.path());
-        let why = if entry.path().to_str().is_none() {
+        let reason = if entry.path().to_str().is_none() {
             "its name is not UTF-8"
         } else if kind.is_symlink() {
             "a link"
@@ -131,7 +131,7 @@ impl Listing {
         } else {
             return self.files.push(path);
         };
-        self.skipped.push((path, why.to_owned()));
+        self.skipped.push((path, reason.to_owned()));
     }
 }
 

@@ -59,9 +59,9 @@ pub(super) fn walk<T>(
     known: T,
     mut visit: impl FnMut(&T, &Name<'_>) -> VisitStep<T>,
 ) -> Coverage {
-    let (mut left, mut space) = (vec![PendingFolder { path: Vec::new(), context: known }], Vec::new());
-    let (mut entries, mut seen) = (0_usize, Coverage::All);
-    while let Some(PendingFolder { path, context: known }) = left.pop() {
+    let (mut pending, mut space) = (vec![PendingFolder { path: Vec::new(), context: known }], Vec::new());
+    let (mut entries, mut coverage) = (0_usize, Coverage::All);
+    while let Some(PendingFolder { path, context: known }) = pending.pop() {
         let mut ended = false;
         let opened = top.descend(path.as_slice()).and_then(|folder| Ok((folder.identity()?, folder)));
         let listed = opened.and_then(|(identity, folder)| {
@@ -76,7 +76,7 @@ pub(super) fn walk<T>(
                 match visit(&known, &name) {
                     VisitStep::On => Ok(()),
                     VisitStep::Into(known) => {
-                        left.push(PendingFolder { path: full, context: known });
+                        pending.push(PendingFolder { path: full, context: known });
                         Ok(())
                     }
                     VisitStep::End => {
@@ -87,14 +87,14 @@ pub(super) fn walk<T>(
             })
         });
         if ended {
-            return seen;
+            return coverage;
         }
-        seen = seen.max(listed.map_or_else(missed, |()| Coverage::All));
-        if seen == Coverage::TooLittle {
-            return seen;
+        coverage = coverage.max(listed.map_or_else(missed, |()| Coverage::All));
+        if coverage == Coverage::TooLittle {
+            return coverage;
         }
     }
-    seen
+    coverage
 }
 
 /// The completeness after a folder could not be read.

@@ -15,8 +15,8 @@ const SET_ID: u32 = 0o6000;
 
 /// Fails for a file that the effective user may not write, or whose privileges a rewrite would copy or drop.
 pub(super) fn may_replace(folder: &Folder, name: &str, stat: &Stat, path: &str) -> Result<(), Error> {
-    if let Some(fault) = fault_of(stat) {
-        return Err(denied(path, fault));
+    if let Some(problem) = metadata_problem(stat) {
+        return Err(denied(path, problem));
     }
     folder
         .access(name, Access::WRITE_OK)
@@ -34,7 +34,7 @@ pub(super) fn may_create(folder: &Folder, path: &str) -> Result<(), Error> {
 }
 
 /// The reason in the metadata why a file may not be replaced, if there is one.
-fn fault_of(stat: &Stat) -> Option<&'static str> {
+fn metadata_problem(stat: &Stat) -> Option<&'static str> {
     let user = rustix::process::geteuid();
     if stat.st_mode & ANY_WRITE == 0 {
         Some("is read-only: no write bit is set")
@@ -62,8 +62,8 @@ pub(super) enum WriteMethod {
 }
 
 /// Returns the method for a file with this many names; fails if the policy does not define it.
-pub(super) fn write_method(names: usize, how: Publishing, path: &str) -> Result<WriteMethod, Error> {
-    match how.hard_links {
+pub(super) fn write_method(names: usize, publishing: Publishing, path: &str) -> Result<WriteMethod, Error> {
+    match publishing.hard_links {
         _ if names <= 1 => Ok(WriteMethod::Replace),
         HardLinks::Split => Ok(WriteMethod::Replace),
         HardLinks::InPlace => Ok(WriteMethod::InPlace),
@@ -96,13 +96,13 @@ fn refuse_capabilities(folder: &Folder, name: &str, path: &str) -> Result<(), Er
     }
 }
 
-fn refused(path: &str, errno: Errno, seen: &str) -> Error {
+fn refused(path: &str, errno: Errno, problem: &str) -> Error {
     match errno {
-        Errno::ACCESS | Errno::PERM | Errno::ROFS => denied(path, seen),
+        Errno::ACCESS | Errno::PERM | Errno::ROFS => denied(path, problem),
         errno => failed("access", path, errno),
     }
 }
 
-fn denied(path: &str, seen: &str) -> Error {
-    Error::new(Code::PermissionDenied, format!("{path} {seen}"))
+fn denied(path: &str, problem: &str) -> Error {
+    Error::new(Code::PermissionDenied, format!("{path} {problem}"))
 }

@@ -55,9 +55,9 @@ fn upward(roots: &[Root], index: usize, folder: &str) -> Result<Option<PolicyTex
         for name in names {
             let in_root = join(folder, name);
             let name = named(roots, index, &in_root).unwrap_or_else(|| in_root.clone());
-            let text = read_beside(root.dir(), &in_root).map_err(|fault| invalid(&name, &fault))?;
+            let text = read_beside(root.dir(), &in_root).map_err(|reason| invalid(&name, &reason))?;
             let Some(text) = text else { continue };
-            refuse_unguarded(root.dir(), folder, &in_root).map_err(|fault| invalid(&name, &fault))?;
+            refuse_unguarded(root.dir(), folder, &in_root).map_err(|reason| invalid(&name, &reason))?;
             return Ok(Some(PolicyText { name, in_root, folder: folder.to_owned(), text, root: index }));
         }
     }
@@ -132,6 +132,6 @@ fn links<'a>(dir: &'a Dir, name: &'a str) -> impl Iterator<Item = &'a str> {
     parts.filter(|part| dir.symlink_metadata(part).is_ok_and(|meta| meta.is_symlink()))
 }
 
-fn invalid(name: &str, fault: &str) -> Error {
-    Error::new(Code::PolicyInvalid, format!("the policy {name} cannot be read: {fault}"))
+fn invalid(name: &str, reason: &str) -> Error {
+    Error::new(Code::PolicyInvalid, format!("the policy {name} cannot be read: {reason}"))
 }

@@ -52,11 +52,14 @@ fn file(dir: &Dir, name: String) -> PolicyFile {
 
 /// The time of the last change of a file, or of a link in its path.
 fn changed(dir: &Dir, name: &str) -> Option<SystemTime> {
-    let way = name.match_indices('/').filter_map(|(end, _)| name.get(..end));
+    let parents = name.match_indices('/').filter_map(|(end, _)| name.get(..end));
     let links =
-        way.filter_map(|part| dir.symlink_metadata(part).ok().filter(cap_std::fs::Metadata::is_symlink));
-    let ends = [dir.symlink_metadata(name).ok()?, dir.metadata(name).ok()?];
-    links.chain(ends).map(|found| time(&found)).try_fold(UNIX_EPOCH, |latest, time| Some(latest.max(time?)))
+        parents.filter_map(|part| dir.symlink_metadata(part).ok().filter(cap_std::fs::Metadata::is_symlink));
+    let metadata = [dir.symlink_metadata(name).ok()?, dir.metadata(name).ok()?];
+    links
+        .chain(metadata)
+        .map(|found| time(&found))
+        .try_fold(UNIX_EPOCH, |latest, time| Some(latest.max(time?)))
 }
 
 /// The time of the inode's last change.

@@ -158,8 +158,8 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_told_from_a_folder() {
-        for (base, path, told) in [
+    fn a_path_is_spelled_from_a_folder() {
+        for (base, path, expected) in [
             ("", "a/b", "a/b"),
             ("a", "a/b", "b"),
             ("a", "ab/c", "../ab/c"),
@@ -169,7 +169,7 @@ mod tests {
             ("a/b", "", "../.."),
             ("a/b", "/usr/x", "/usr/x"),
         ] {
-            assert_eq!(relative(base, path), told, "{base} {path}");
+            assert_eq!(relative(base, path), expected, "{base} {path}");
         }
     }
 }

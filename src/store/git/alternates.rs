@@ -14,8 +14,10 @@ pub(super) fn refuse_outside(top: &Path, objects: &Path) -> Result<(), Error> {
     let common = objects.parent().unwrap_or(objects).canonicalize().unwrap_or_else(|_| objects.to_owned());
     let mut todo = vec![(objects.to_owned(), 0)];
     while let Some((folder, depth)) = todo.pop() {
-        let named = std::fs::read_to_string(folder.join("info/alternates")).unwrap_or_default();
-        for line in named.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let alternates = std::fs::read_to_string(folder.join("info/alternates")).unwrap_or_default();
+        for line in
+            alternates.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+        {
             let other = folder.join(line);
             let inside = other.canonicalize().ok().filter(|real| is_inside(real, &[top, &common]));
             match inside {
@@ -32,8 +34,8 @@ fn is_inside(real: &Path, folders: &[&Path]) -> bool {
 }
 
 fn refused(top: &Path, other: &Path) -> Error {
-    let seen = format!("the repository in {} uses objects from {}", top.display(), other.display());
-    Error::new(Code::InvalidInput, format!("{seen}, which is outside it"))
+    let message = format!("the repository in {} uses objects from {}", top.display(), other.display());
+    Error::new(Code::InvalidInput, format!("{message}, which is outside it"))
         .field("--root")
         .hint("copy them with `git repack -a -d`, and remove objects/info/alternates")
 }

@@ -64,9 +64,9 @@ impl Repository {
     pub fn around(root: &Path) -> Result<Option<Repository>, Error> {
         let Some(top) = root.ancestors().find(|folder| is_repository(folder)) else { return Ok(None) };
         let options = gix::open::Options::isolated().bail_if_untrusted(false);
-        let repo = gix::open_opts(top, options).map_err(|why| {
-            let seen = format!("the repository in {} cannot be read: {}", top.display(), describe(&why));
-            Error::new(Code::InvalidInput, seen).field("--root")
+        let repo = gix::open_opts(top, options).map_err(|error| {
+            let message = format!("the repository in {} cannot be read: {}", top.display(), describe(&error));
+            Error::new(Code::InvalidInput, message).field("--root")
         })?;
         alternates::refuse_outside(top, &repo.common_dir().join("objects"))?;
         let prefix = root.strip_prefix(top).unwrap_or(Path::new(""));
@@ -89,40 +89,41 @@ impl Repository {
     /// Returns the files at a revision, by default HEAD; `a...b` means their merge base.
     ///
     /// Errors: `INVALID_INPUT` for a revision that does not exist, with a hint for a shallow clone.
-    pub fn revision(self, asked: Option<&str>) -> Result<Revision, Error> {
-        if asked.is_none() && self.repo.head().is_ok_and(|head| head.is_unborn()) {
+    pub fn revision(self, name: Option<&str>) -> Result<Revision, Error> {
+        if name.is_none() && self.repo.head().is_ok_and(|head| head.is_unborn()) {
             let trees = Trees::default();
             return Ok(Revision { repo: self.repo, trees, name: HEAD.to_owned(), id: None });
         }
-        let asked = asked.unwrap_or(HEAD).to_owned();
-        let refused = |why: &gix::Error| self.refused(&asked, &describe(why));
-        let id = match asked.split_once("...") {
-            Some((one, other)) => self.merge_base(&asked, one, other)?,
-            None => self.repo.rev_parse_single(asked.as_str()).map_err(|why| refused(&why))?.detach(),
+        let name = name.unwrap_or(HEAD).to_owned();
+        let refused = |error: &gix::Error| self.refused(&name, &describe(error));
+        let id = match name.split_once("...") {
+            Some((one, other)) => self.merge_base(&name, one, other)?,
+            None => self.repo.rev_parse_single(name.as_str()).map_err(|error| refused(&error))?.detach(),
         };
         let tree = self.repo.find_object(id).and_then(gix::Object::peel_to_tree);
-        let tree = tree.map_err(|why| refused(&why))?.id;
-        let trees = Trees::read(&self.repo, tree, &self.prefix).map_err(|why| self.refused(&asked, &why))?;
-        Ok(Revision { trees, id: Some(id.to_string()), name: asked, repo: self.repo })
+        let tree = tree.map_err(|error| refused(&error))?.id;
+        let trees =
+            Trees::read(&self.repo, tree, &self.prefix).map_err(|error| self.refused(&name, &error))?;
+        Ok(Revision { trees, id: Some(id.to_string()), name, repo: self.repo })
     }
 
     /// The merge base of two revisions; an empty side means HEAD.
-    fn merge_base(&self, asked: &str, one: &str, other: &str) -> Result<ObjectId, Error> {
+    fn merge_base(&self, name: &str, one: &str, other: &str) -> Result<ObjectId, Error> {
         let commit = |side: &str| {
             let side = if side.is_empty() { HEAD } else { side };
             let object = self.repo.rev_parse_single(side).and_then(|id| id.object());
             let commit = object.and_then(gix::Object::peel_to_commit);
-            commit.map(|commit| commit.id).map_err(|why| self.refused(asked, &describe(&why)))
+            commit.map(|commit| commit.id).map_err(|error| self.refused(name, &describe(&error)))
         };
         let base = self.repo.merge_base(commit(one)?, commit(other)?);
-        match base.map_err(|why| self.refused(asked, &describe(&why)))? {
+        match base.map_err(|error| self.refused(name, &describe(&error)))? {
             Some(base) => Ok(base.detach()),
-            None => Err(self.refused(asked, "the two have no common commit")),
+            None => Err(self.refused(name, "the two have no common commit")),
         }
     }
 
-    fn refused(&self, asked: &str, why: &str) -> Error {
-        let error = Error::new(Code::InvalidInput, format!("there is no revision {asked:?} here: {why}"));
+    fn refused(&self, name: &str, reason: &str) -> Error {
+        let error = Error::new(Code::InvalidInput, format!("there is no revision {name:?} here: {reason}"));
         let hint = if self.repo.is_shallow().unwrap_or(false) {
             "the clone is shallow, so its history is cut off: fetch more of it, with `fetch-depth: 2` for actions/checkout \
              (0 for all) or `git fetch --deepen=1`"
@@ -149,9 +150,9 @@ impl Revision {
     /// Errors: `IO_FAILED` if its bytes should be in the repository and are missing, or cannot be read.
     pub fn file_at(&self, path: &str, limit: u64) -> Result<FileAtRevision, Error> {
         let Some(id) = self.trees.files.get(path) else { return Ok(FileAtRevision::Absent) };
-        let broken = |why: gix::Error| {
-            let seen = format!("the text of {path} at {} cannot be read: {}", self.name, describe(&why));
-            Error::new(Code::IoFailed, seen)
+        let broken = |error: gix::Error| {
+            let message = format!("the text of {path} at {} cannot be read: {}", self.name, describe(&error));
+            Error::new(Code::IoFailed, message)
                 .hint("fetch the missing objects of the repository, or clone it again")
         };
         if self.repo.find_header(*id).map_err(broken)?.size() > limit {
@@ -202,6 +203,6 @@ fn is_repository(folder: &Path) -> bool {
 }
 
 /// Formats an error with all of its causes on one line.
-fn describe(why: &gix::Error) -> String {
-    why.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+fn describe(error: &gix::Error) -> String {
+    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -28,13 +28,13 @@ impl Trees {
     pub(super) fn read(repo: &gix::Repository, top: ObjectId, folder: &str) -> Result<Trees, String> {
         let mut trees = Trees::default();
         let Some(root) = below(repo, top, folder)? else { return Ok(trees) };
-        let (mut todo, mut seen) = (vec![(String::new(), root)], 0_usize);
+        let (mut todo, mut count) = (vec![(String::new(), root)], 0_usize);
         while let Some((path, id)) = todo.pop() {
-            let tree = repo.find_tree(id).map_err(|why| describe(&why))?;
+            let tree = repo.find_tree(id).map_err(|error| describe(&error))?;
             for entry in tree.iter() {
-                let entry = entry.map_err(|why| describe(&why))?;
-                seen += 1;
-                if seen > MOST_ENTRIES {
+                let entry = entry.map_err(|error| describe(&error))?;
+                count += 1;
+                if count > MOST_ENTRIES {
                     return Err(format!("it has more than {MOST_ENTRIES} files and folders"));
                 }
                 let Ok(name) = std::str::from_utf8(entry.filename()) else { continue };
@@ -56,8 +56,8 @@ impl Trees {
 fn below(repo: &gix::Repository, top: ObjectId, folder: &str) -> Result<Option<ObjectId>, String> {
     let mut tree = top;
     for name in folder.split('/').filter(|name| !name.is_empty()) {
-        let there = repo.find_tree(tree).map_err(|why| describe(&why))?;
-        match there.find_entry(name).filter(|entry| entry.kind() == EntryKind::Tree) {
+        let object = repo.find_tree(tree).map_err(|error| describe(&error))?;
+        match object.find_entry(name).filter(|entry| entry.kind() == EntryKind::Tree) {
             Some(entry) => tree = entry.object_id(),
             None => return Ok(None),
         }

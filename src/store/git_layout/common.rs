@@ -57,8 +57,8 @@ impl<'a> CommonFolders<'a> {
                 self.found.get_or_init(|| found)
             }
         };
-        let named = found.iter().find(|common| is_same(&common.folder, folder));
-        Ok(named.map(|common| common.by.as_str()))
+        let common_folder = found.iter().find(|common| is_same(&common.folder, folder));
+        Ok(common_folder.map(|common| common.by.as_str()))
     }
 }
 
@@ -68,9 +68,9 @@ fn search(roots: &[Root]) -> rustix::io::Result<Vec<Common>> {
         let mut open = vec![root.real().to_owned()];
         while let Some(path) = open.pop() {
             match look(&path) {
-                Ok(seen) => {
-                    open.extend(seen.folders.into_iter().filter(|folder| !is_of_git(folder)));
-                    let files = seen.commondirs.iter().filter(|_| seen.head);
+                Ok(contents) => {
+                    open.extend(contents.folders.into_iter().filter(|folder| !is_of_git(folder)));
+                    let files = contents.commondirs.iter().filter(|_| contents.head);
                     found.extend(files.filter_map(|file| common(root, &path, file)));
                 }
                 // It was removed, may not be listed, or lies too deep for any path.
@@ -107,19 +107,19 @@ struct FolderContents {
 }
 
 fn look(folder: &Path) -> std::io::Result<FolderContents> {
-    let mut seen = FolderContents::default();
+    let mut contents = FolderContents::default();
     for entry in folder.read_dir()? {
         let entry = entry?;
         match entry.file_name().to_str().map(folded).as_deref() {
-            Some("head") => seen.head = true,
-            Some("commondir") => seen.commondirs.push(entry.path()),
+            Some("head") => contents.head = true,
+            Some("commondir") => contents.commondirs.push(entry.path()),
             _ => {}
         }
         if entry.file_type()?.is_dir() {
-            seen.folders.push(entry.path());
+            contents.folders.push(entry.path());
         }
     }
-    Ok(seen)
+    Ok(contents)
 }
 
 /// Reads a `commondir` as git does: a path, relative to the file's folder, without trailing line ends.

@@ -51,8 +51,8 @@ impl Journal {
     /// The journals of these roots in lockgate's state folder.
     pub fn open(state: &StateFolder, files: &Files) -> Journal {
         let base = |number: usize| (number == 0).then(|| files.base());
-        let book = |(number, root): (usize, &PathBuf)| RootJournal::new(state, root, base(number));
-        let journals: Arc<[RootJournal]> = files.root_paths().iter().enumerate().map(book).collect();
+        let open_journal = |(number, root): (usize, &PathBuf)| RootJournal::new(state, root, base(number));
+        let journals: Arc<[RootJournal]> = files.root_paths().iter().enumerate().map(open_journal).collect();
         Journal { worker: Worker::new(&journals), journals }
     }
 
@@ -70,15 +70,15 @@ impl Journal {
     /// Errors: `INVALID_INPUT` for writes in several roots, `NO_SPACE`, `STORE_UNAVAILABLE`.
     pub(super) fn begin(
         &self,
-        deed: &EditMeta,
+        meta: &EditMeta,
         writes: &[FileWrite<'_>],
         staged: &[String],
     ) -> Result<PendingEdit, Error> {
         let rows = pending::rows(writes, staged)?;
         let first = writes.first().ok_or_else(pending::nothing)?;
         root_journal::find(&self.journals, first.place)?.with_database(|database| {
-            pending::check_kind(deed, database)?;
-            database.begin(deed, &rows).map(|number| PendingEdit::new(database, number))
+            pending::check_kind(meta, database)?;
+            database.begin(meta, &rows).map(|number| PendingEdit::new(database, number))
         })
     }
 
@@ -97,18 +97,18 @@ impl Journal {
     ///
     /// Edits that another process is still working on are left alone.
     pub fn recover(&self, files: &Files, locks: &Locks) -> Vec<String> {
-        let books = self.journals.iter().enumerate();
-        books.flat_map(|(root, book)| recovery::recover(book, root, files, locks)).collect()
+        let journals = self.journals.iter().enumerate();
+        journals.flat_map(|(root, journal)| recovery::recover(journal, root, files, locks)).collect()
     }
 
     /// Returns the text of a version of the file, by the whole hash or a prefix of at least 12 hex digits;
     /// `None` if it was never kept, or was pruned.
     pub fn text(&self, place: &FileLocation, version: &str) -> Result<Option<Vec<u8>>, Error> {
-        let book = root_journal::find(&self.journals, place)?;
-        let found = book.query(|database| database.text(version))?;
+        let journal = root_journal::find(&self.journals, place)?;
+        let found = journal.query(|database| database.text(version))?;
         // It may have been read a moment ago and not be stored yet.
         if found.is_none() && self.worker.is_behind() && self.worker.wait() {
-            book.query(|database| database.text(version))
+            journal.query(|database| database.text(version))
         } else {
             Ok(found)
         }
@@ -123,11 +123,11 @@ impl Journal {
 
     /// Returns the entry with that id.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
-        for book in self.journals.iter() {
-            let named = |database: &super::sql::Database| {
+        for journal in self.journals.iter() {
+            let find = |database: &super::sql::Database| {
                 if database.name() == id.journal() { database.entry(id.number()) } else { Ok(None) }
             };
-            if let Some(entry) = book.entry(named)? {
+            if let Some(entry) = journal.entry(find)? {
                 return Ok(Some(entry));
             }
         }
@@ -137,14 +137,14 @@ impl Journal {
     /// Returns the last entries, the newest first, of one path or of all roots.
     pub fn entries(&self, of: Option<&FileLocation>, most: usize) -> Result<Vec<Entry>, Error> {
         if let Some(place) = of {
-            let book = root_journal::find(&self.journals, place)?;
-            let entries = book.query(|database| database.entries(Some(place.in_root()), most))?;
-            return Ok(entries.into_iter().map(|entry| book.shown(entry)).collect());
+            let journal = root_journal::find(&self.journals, place)?;
+            let entries = journal.query(|database| database.entries(Some(place.in_root()), most))?;
+            return Ok(entries.into_iter().map(|entry| journal.shown(entry)).collect());
         }
         let mut lists = Vec::with_capacity(self.journals.len());
-        for book in self.journals.iter() {
-            let entries = book.query(|database| database.entries(None, most))?;
-            lists.push(entries.into_iter().map(|entry| book.shown(entry)).collect());
+        for journal in self.journals.iter() {
+            let entries = journal.query(|database| database.entries(None, most))?;
+            lists.push(entries.into_iter().map(|entry| journal.shown(entry)).collect());
         }
         Ok(merge(lists, most))
     }
@@ -175,15 +175,15 @@ impl Journal {
     ///
     /// Errors: the reason why the last run failed.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
-        if self.journals.iter().any(|book| book.is_untidy(bounds)) {
+        if self.journals.iter().any(|journal| journal.is_untidy(bounds)) {
             self.worker.tidy(bounds)
         } else {
             Ok(())
         }
     }
 
-    fn newest(&self, wanted: EditFilter, of: &FileLocation) -> Result<Option<Entry>, Error> {
-        root_journal::find(&self.journals, of)?.entry(|database| database.newest(wanted, of.in_root()))
+    fn newest(&self, filter: EditFilter, of: &FileLocation) -> Result<Option<Entry>, Error> {
+        root_journal::find(&self.journals, of)?.entry(|database| database.newest(filter, of.in_root()))
     }
 
     /// Returns the last matching edit in all journals: the one with the greatest key, which is made from the
@@ -192,15 +192,15 @@ impl Journal {
     /// A journal that cannot be read is an error, because the last edit may be in it.
     fn last<K: Ord>(
         &self,
-        wanted: EditFilter,
+        filter: EditFilter,
         key: impl Fn(SystemTime, usize, &Entry) -> K,
     ) -> Result<Option<Entry>, Error> {
         let mut last: Option<(K, Entry)> = None;
-        for (number, book) in self.journals.iter().enumerate() {
-            let Some((at, entry)) = book.query(|database| database.last(wanted))? else { continue };
+        for (number, journal) in self.journals.iter().enumerate() {
+            let Some((at, entry)) = journal.query(|database| database.last(filter))? else { continue };
             let key = key(at, number, &entry);
             if last.as_ref().is_none_or(|(greatest, _)| key > *greatest) {
-                last = Some((key, book.shown(entry)));
+                last = Some((key, journal.shown(entry)));
             }
         }
         Ok(last.map(|(_, entry)| entry))

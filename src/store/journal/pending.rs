@@ -78,8 +78,8 @@ impl Drop for PendingEdit {
 pub(super) fn rows<'a>(writes: &[FileWrite<'a>], staged: &'a [String]) -> Result<Vec<JournalRow<'a>>, Error> {
     let root = writes.first().map(|write| write.place.root);
     if writes.iter().any(|write| Some(write.place.root) != root) {
-        let seen = "the files of one edit lie in several roots, which have a journal each";
-        return Err(Error::new(Code::InvalidInput, seen).hint("make one edit for each root"));
+        let message = "the files of one edit lie in several roots, which have a journal each";
+        return Err(Error::new(Code::InvalidInput, message).hint("make one edit for each root"));
     }
     if writes.len() != staged.len() {
         return Err(Error::new(Code::Internal, "not every write of the edit has a staged copy"));
@@ -107,8 +107,8 @@ pub(super) fn nothing() -> Error {
 }
 
 /// Checks that an undo or redo names an edit of the same journal.
-pub(super) fn check_kind(deed: &EditMeta, database: &Database) -> Result<(), DatabaseError> {
-    match deed.kind {
+pub(super) fn check_kind(meta: &EditMeta, database: &Database) -> Result<(), DatabaseError> {
+    match meta.kind {
         EntryKind::Undo(of) | EntryKind::Redo(of) if of.journal() != database.name() => {
             Err(DatabaseError::Other(format!("the edit {of} is in the journal of another root")))
         }
@@ -116,7 +116,7 @@ pub(super) fn check_kind(deed: &EditMeta, database: &Database) -> Result<(), Dat
     }
 }
 
-fn refusal(failure: &DatabaseError) -> Error {
-    let (code, why) = failure.code_and_reason();
-    Error::new(code, format!("the journal cannot be used: {why}"))
+fn refusal(error: &DatabaseError) -> Error {
+    let (code, reason) = error.code_and_reason();
+    Error::new(code, format!("the journal cannot be used: {reason}"))
 }

@@ -34,7 +34,7 @@ impl RootJournal {
     /// The reason why edits are not recorded here, if they are not.
     pub fn disabled_reason(&self) -> Option<String> {
         match self.open() {
-            Err(DatabaseError::Unusable(why)) => Some(why),
+            Err(DatabaseError::Unusable(reason)) => Some(reason),
             Ok(_) | Err(_) => None,
         }
     }
@@ -44,11 +44,11 @@ impl RootJournal {
         &self,
         mut work: impl FnMut(&Arc<Database>) -> Result<T, DatabaseError>,
     ) -> Result<T, Error> {
-        let mut done = self.once(&mut work);
-        if let Err(DatabaseError::Corrupt(_)) = done {
-            done = self.once(&mut work);
+        let mut result = self.once(&mut work);
+        if let Err(DatabaseError::Corrupt(_)) = result {
+            result = self.once(&mut work);
         }
-        done.map_err(|failure| refusal(&self.root, &failure))
+        result.map_err(|error| refusal(&self.root, &error))
     }
 
     /// Runs a query; without a journal the result is empty.
@@ -102,12 +102,12 @@ impl RootJournal {
         work: &mut impl FnMut(&Arc<Database>) -> Result<T, DatabaseError>,
     ) -> Result<T, DatabaseError> {
         let database = self.open()?;
-        let done = work(&database);
-        if let Err(DatabaseError::Corrupt(why)) = &done {
+        let result = work(&database);
+        if let Err(DatabaseError::Corrupt(reason)) = &result {
             let folder = self.folder()?;
-            self.note(database.set_aside_if_corrupt(&folder, why)?);
+            self.note(database.set_aside_if_corrupt(&folder, reason)?);
         }
-        done
+        result
     }
 
     /// Opens the current database: a new one if the last one was set aside or removed.
@@ -136,11 +136,11 @@ impl RootJournal {
 }
 
 /// Returns the journal of a path's root.
-pub(super) fn find<'a>(books: &'a [RootJournal], place: &FileLocation) -> Result<&'a RootJournal, Error> {
-    books.get(place.root).ok_or_else(|| crate::store::system_error::outside(place.shown()))
+pub(super) fn find<'a>(journals: &'a [RootJournal], place: &FileLocation) -> Result<&'a RootJournal, Error> {
+    journals.get(place.root).ok_or_else(|| crate::store::system_error::outside(place.shown()))
 }
 
-fn refusal(root: &Path, failure: &DatabaseError) -> Error {
-    let (code, why) = failure.code_and_reason();
-    Error::new(code, format!("the journal of {} cannot be used: {why}", root.display()))
+fn refusal(root: &Path, error: &DatabaseError) -> Error {
+    let (code, reason) = error.code_and_reason();
+    Error::new(code, format!("the journal of {} cannot be used: {reason}", root.display()))
 }

@@ -22,7 +22,7 @@ const MOST_BYTES: usize = 32 << 20;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 enum JournalJob {
-    Keep { book: usize, stamp: Version, bytes: Vec<u8> },
+    Keep { journal: usize, version: Version, bytes: Vec<u8> },
     Tidy(RetentionLimits),
     Notify(SyncSender<()>),
 }
@@ -44,17 +44,21 @@ struct WorkerShared {
 
 impl Worker {
     /// A worker for these journals; its thread starts with the first job.
-    pub fn new(books: &Arc<[RootJournal]>) -> Worker {
-        Worker { journals: Arc::clone(books), running: Mutex::default(), shared: Arc::default() }
+    pub fn new(journals: &Arc<[RootJournal]>) -> Worker {
+        Worker { journals: Arc::clone(journals), running: Mutex::default(), shared: Arc::default() }
     }
 
     /// Queues a text for the journal with this index, unless too many are waiting.
-    pub fn keep(&self, book: usize, content: Content<'_>) {
+    pub fn keep(&self, journal: usize, content: Content<'_>) {
         let length = content.bytes.len();
         let waiting = self.shared.waiting.fetch_add(length, Ordering::Relaxed);
-        let done = waiting.saturating_add(length) <= MOST_BYTES
-            && self.enqueue(JournalJob::Keep { book, stamp: content.version, bytes: content.bytes.to_vec() });
-        if !done {
+        let is_queued = waiting.saturating_add(length) <= MOST_BYTES
+            && self.enqueue(JournalJob::Keep {
+                journal,
+                version: content.version,
+                bytes: content.bytes.to_vec(),
+            });
+        if !is_queued {
             self.shared.waiting.fetch_sub(length, Ordering::Relaxed);
         }
     }
@@ -66,8 +70,8 @@ impl Worker {
         if !self.shared.is_tidying.swap(true, Ordering::Relaxed) && !self.enqueue(JournalJob::Tidy(bounds)) {
             self.shared.is_tidying.store(false, Ordering::Relaxed);
         }
-        let trouble = self.shared.last_error.lock().unwrap_or_else(PoisonError::into_inner).take();
-        trouble.map_or(Ok(()), Err)
+        let error = self.shared.last_error.lock().unwrap_or_else(PoisonError::into_inner).take();
+        error.map_or(Ok(()), Err)
     }
 
     /// Queues a job, and starts the thread if it is not running. Returns true if the job was accepted.
@@ -75,9 +79,9 @@ impl Worker {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.is_none() {
             let (sender, receiver) = sync_channel(MOST_WAITING);
-            let (books, shared) = (Arc::clone(&self.journals), Arc::clone(&self.shared));
-            let named = std::thread::Builder::new().name("journal".to_owned());
-            let started = named.spawn(move || work(&books, &shared, &receiver));
+            let (journals, shared) = (Arc::clone(&self.journals), Arc::clone(&self.shared));
+            let builder = std::thread::Builder::new().name("journal".to_owned());
+            let started = builder.spawn(move || work(&journals, &shared, &receiver));
             *running = started.ok().map(|thread| (sender, thread));
         }
         running.as_ref().is_some_and(|(sender, _)| sender.try_send(job).is_ok())
@@ -105,21 +109,23 @@ impl Drop for Worker {
     }
 }
 
-fn work(books: &[RootJournal], shared: &WorkerShared, jobs: &Receiver<JournalJob>) {
+fn work(journals: &[RootJournal], shared: &WorkerShared, jobs: &Receiver<JournalJob>) {
     for job in jobs {
         match job {
-            JournalJob::Keep { book, stamp, bytes } => {
-                let content = Content { version: stamp, bytes: &bytes };
+            JournalJob::Keep { journal, version, bytes } => {
+                let content = Content { version, bytes: &bytes };
                 // The only loss is that later edits cannot be rebased on a text that was not stored.
-                let _ = books.get(book).map(|book| book.with_database(|database| database.keep(content)));
+                let _ = journals
+                    .get(journal)
+                    .map(|journal| journal.with_database(|database| database.keep(content)));
                 shared.waiting.fetch_sub(bytes.len(), Ordering::Relaxed);
             }
             JournalJob::Tidy(bounds) => {
-                let failed = books.iter().filter_map(|book| book.tidy(bounds).err()).last();
-                *shared.last_error.lock().unwrap_or_else(PoisonError::into_inner) = failed;
+                let error = journals.iter().filter_map(|journal| journal.tidy(bounds).err()).last();
+                *shared.last_error.lock().unwrap_or_else(PoisonError::into_inner) = error;
                 shared.is_tidying.store(false, Ordering::Relaxed);
             }
-            JournalJob::Notify(whom) => drop(whom.send(())),
+            JournalJob::Notify(sender) => drop(sender.send(())),
         }
     }
 }

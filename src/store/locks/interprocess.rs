@@ -59,10 +59,11 @@ impl ProcessLocks {
         for entry in entries.flatten() {
             let used = entry.metadata().and_then(|found| found.modified());
             let age = used.ok().and_then(|used| SystemTime::now().duration_since(used).ok());
-            let ours = entry.path().extension().is_some_and(|ending| ending == "lock" || ending == "turn");
-            if ours
+            let is_lock_file =
+                entry.path().extension().is_some_and(|ending| ending == "lock" || ending == "turn");
+            if is_lock_file
                 && age.is_some_and(|age| age >= idle)
-                && let Ok(Some(_held)) = take(&entry.path())
+                && let Ok(Some(_lock)) = take(&entry.path())
             {
                 let _ = std::fs::remove_file(entry.path());
             }
@@ -127,15 +128,15 @@ fn open(path: &Path) -> Io<OwnedFd> {
                 .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
             rustix::fs::open(path, flags, mode)
         }
-        done => done,
+        result => result,
     }
 }
 
 /// Records the process that holds the lock. Only the timeout message uses it.
 fn record_holder(file: &OwnedFd) {
-    let told = format!("{}\n", std::process::id());
-    let _ = rustix::io::pwrite(file, told.as_bytes(), 0)
-        .and_then(|_| rustix::fs::ftruncate(file, told.len() as u64));
+    let line = format!("{}\n", std::process::id());
+    let _ = rustix::io::pwrite(file, line.as_bytes(), 0)
+        .and_then(|_| rustix::fs::ftruncate(file, line.len() as u64));
 }
 
 #[cfg(test)]
@@ -149,10 +150,10 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_had_once_and_told_and_given_back() {
+    fn a_lock_is_held_once_and_names_its_holder() {
         let (_dir, across) = across();
         let key = LockKey::sample(1, "a");
-        let held = across.lock_files(&key).try_take().unwrap().unwrap();
+        let lock = across.lock_files(&key).try_take().unwrap().unwrap();
         let mut second = across.lock_files(&key);
         assert!(second.try_take().unwrap().is_none());
         assert_eq!(second.holder(), Some(std::process::id()));
@@ -160,7 +161,7 @@ mod tests {
             across.lock_files(&LockKey::sample(1, "b")).try_take().unwrap().is_some(),
             "another key is free"
         );
-        drop(held);
+        drop(lock);
         assert!(second.try_take().unwrap().is_some());
     }
 
@@ -168,10 +169,10 @@ mod tests {
     fn who_has_just_given_it_back_queues_behind_one_that_waits() {
         let (_dir, across) = across();
         let key = LockKey::sample(1, "a");
-        let held = across.lock_files(&key).try_take().unwrap();
+        let lock = across.lock_files(&key).try_take().unwrap();
         let mut waits = across.lock_files(&key);
         assert!(waits.try_take().unwrap().is_none());
-        drop(held);
+        drop(lock);
         assert!(across.lock_files(&key).try_take().unwrap().is_none(), "the turn is another's");
         assert!(waits.try_take().unwrap().is_some());
     }
@@ -179,14 +180,14 @@ mod tests {
     #[test]
     fn only_idle_locks_are_removed_and_a_removed_file_is_no_lock() {
         let (_dir, across) = across();
-        let held = across.lock_files(&LockKey::sample(1, "held")).try_take().unwrap();
+        let lock = across.lock_files(&LockKey::sample(1, "held")).try_take().unwrap();
         drop(across.lock_files(&LockKey::sample(1, "idle")).try_take().unwrap());
         let count = || std::fs::read_dir(&across.folder).unwrap().count();
         across.tidy(IDLE);
         assert_eq!(count(), 4, "they are young");
         across.tidy(Duration::ZERO);
         assert_eq!(count(), 1, "that which is held stays");
-        drop(held);
+        drop(lock);
         let path = across.lock_files(&LockKey::sample(1, "c")).lock;
         let removed = open(&path).unwrap();
         std::fs::remove_file(&path).unwrap();

@@ -52,7 +52,7 @@ impl Locks {
     pub fn open(state: &StateFolder) -> Locks {
         let folder = state
             .locks()
-            .inspect_err(|why| tracing::warn!("locks of other processes are not respected: {why}"));
+            .inspect_err(|reason| tracing::warn!("locks of other processes are not respected: {reason}"));
         Locks { entries: Arc::default(), interprocess: folder.ok().map(ProcessLocks::new) }
     }
 
@@ -132,9 +132,9 @@ fn sorted(keys: &[LockKey]) -> Vec<LockKey> {
 }
 
 fn timed_out(wait: Duration, holder: Option<u32>) -> Error {
-    let held = holder.map_or_else(String::new, |holder| format!("held by process {holder}; "));
+    let prefix = holder.map_or_else(String::new, |holder| format!("held by process {holder}; "));
     Error::new(Code::LockTimeout, "Another edit operation is in progress for this file")
-        .hint(format!("{held}timed out after {} ms; send the request again", wait.as_millis()))
+        .hint(format!("{prefix}timed out after {} ms; send the request again", wait.as_millis()))
 }
 
 /// An interest in an entry, held or awaited.
@@ -200,12 +200,12 @@ mod tests {
     fn a_held_lock_times_out_with_the_exact_words_and_others_do_not_wait() {
         run(async {
             let locks = Locks::default();
-            let _held = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
+            let _lock = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
             let error = locks.hold(&[LockKey::sample(1, "a")], Duration::from_millis(10)).await.unwrap_err();
             assert_eq!(error.code, Code::LockTimeout);
             assert_eq!(error.message, "Another edit operation is in progress for this file");
-            let held = format!("held by process {}; ", std::process::id());
-            assert!(error.hint.unwrap().starts_with(&held));
+            let prefix = format!("held by process {}; ", std::process::id());
+            assert!(error.hint.unwrap().starts_with(&prefix));
             assert!(locks.hold(&[LockKey::sample(1, "b")], Duration::ZERO).await.is_ok());
             assert!(locks.hold(&[LockKey::sample(2, "a")], Duration::ZERO).await.is_ok());
         });
@@ -216,18 +216,18 @@ mod tests {
         run(async {
             let locks = Arc::new(Locks::default());
             let order = Arc::new(Plain::new(Vec::new()));
-            let held = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
+            let lock = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
             let mut waiters = Vec::new();
             for number in 0..20 {
                 let (locks, order) = (Arc::clone(&locks), Arc::clone(&order));
                 waiters.push(tokio::spawn(async move {
-                    let _held = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
+                    let _lock = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
                     order.lock().unwrap().push(number);
                     tokio::task::yield_now().await;
                 }));
                 tokio::task::yield_now().await;
             }
-            drop(held);
+            drop(lock);
             for waiter in waiters {
                 waiter.await.unwrap();
             }
@@ -239,7 +239,7 @@ mod tests {
     fn idle_entries_are_dropped_after_holding_waiting_and_giving_up() {
         run(async {
             let locks = Arc::new(Locks::default());
-            let held = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
+            let lock = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
             assert!(locks.hold(&[LockKey::sample(1, "a")], Duration::from_millis(1)).await.is_err());
             let again = Arc::clone(&locks);
             let cancelled =
@@ -248,7 +248,7 @@ mod tests {
             cancelled.abort();
             assert!(cancelled.await.is_err());
             assert_eq!(locks.count(), 1);
-            drop(held);
+            drop(lock);
             assert_eq!(locks.count(), 0);
         });
     }
@@ -265,12 +265,12 @@ mod tests {
                     let runtime =
                         tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
                     for _ in 0..500 {
-                        let held = runtime
+                        let lock = runtime
                             .block_on(locks.hold(&[LockKey::sample(1, "a")], Duration::from_secs(30)))
                             .unwrap();
                         assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
                         inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
-                        drop(held);
+                        drop(lock);
                     }
                 })
             })
@@ -294,13 +294,13 @@ mod tests {
                         for _ in 0..100 {
                             let start = std::time::Instant::now();
                             let keys = [LockKey::sample(1, "a"), LockKey::sample(2, "b")];
-                            let held = locks.hold(&keys, Duration::from_secs(30)).await.unwrap();
+                            let lock = locks.hold(&keys, Duration::from_secs(30)).await.unwrap();
                             let mut worst = worst.lock().unwrap();
                             *worst = worst.max(start.elapsed());
                             drop(worst);
                             assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
                             inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
-                            drop(held);
+                            drop(lock);
                         }
                     });
                 });
@@ -316,12 +316,12 @@ mod tests {
         let (ours, theirs) = (Locks::in_folder(dir.path()), Locks::in_folder(dir.path()));
         let keys = [LockKey::sample(1, "a"), LockKey::sample(1, "b")];
         run(async {
-            let held = theirs.hold(&keys[1..], SECOND).await.unwrap();
+            let lock = theirs.hold(&keys[1..], SECOND).await.unwrap();
             assert!(ours.try_hold(&keys).is_none());
             let error = ours.hold(&keys, Duration::from_millis(10)).await.unwrap_err();
             assert_eq!((error.code, ours.count()), (Code::LockTimeout, 0));
             assert!(theirs.try_hold(&keys[..1]).is_some(), "what was had is given back");
-            drop(held);
+            drop(lock);
             assert!(ours.try_hold(&keys).is_some());
             assert!(
                 Locks::default().try_hold(&keys).is_some(),
@@ -335,7 +335,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (ours, theirs) = (Locks::in_folder(dir.path()), Locks::in_folder(dir.path()));
         let (row, file) = ([LockKey::of_row(1, "a")], [LockKey::sample(1, "a")]);
-        let _held = (ours.try_hold(&row).unwrap(), ours.try_hold(&file).unwrap());
+        let _guards = (ours.try_hold(&row).unwrap(), ours.try_hold(&file).unwrap());
         assert!(ours.try_hold(&row).is_none() && theirs.try_hold(&row).is_some());
         assert!(theirs.try_hold(&file).is_none(), "the control: of a file other processes know");
         let files = std::fs::read_dir(dir.path()).unwrap().count();
@@ -350,7 +350,7 @@ mod tests {
         let test = "store::locks::tests::a_lock_whose_holder_was_killed_is_had_at_once";
         if let Some(folder) = std::env::var_os(HELD_IN) {
             let locks = Locks::in_folder(folder.as_ref());
-            let _held = locks.try_hold(&[LockKey::sample(1, "a")]).unwrap();
+            let _lock = locks.try_hold(&[LockKey::sample(1, "a")]).unwrap();
             std::fs::write(std::path::Path::new(&folder).join("ready"), "").unwrap();
             std::thread::sleep(Duration::from_secs(60));
             return;
@@ -371,13 +371,13 @@ mod tests {
             run(async {
                 let keys = [LockKey::sample(1, "a")];
                 let error = locks.hold(&keys, Duration::from_millis(20)).await.unwrap_err();
-                let held = format!("held by process {}; ", holder.id());
-                assert!(error.hint.unwrap().starts_with(&held), "the control: it is held");
+                let prefix = format!("held by process {}; ", holder.id());
+                assert!(error.hint.unwrap().starts_with(&prefix), "the control: it is held");
                 holder.kill().unwrap();
                 let start = std::time::Instant::now();
-                let held = locks.hold(&keys, SECOND).await;
+                let lock = locks.hold(&keys, SECOND).await;
                 waits.push(start.elapsed());
-                assert!(held.is_ok());
+                assert!(lock.is_ok());
             });
             holder.wait().unwrap();
         }

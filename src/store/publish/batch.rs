@@ -28,7 +28,7 @@ const SYNCED_AT_ONCE: usize = 16;
 pub(super) fn publish(
     roots: &[Root],
     writes: &[FileWrite<'_>],
-    how: Publishing,
+    publishing: Publishing,
     record: Option<(&Journal, &EditMeta)>,
     guards: Guards<'_>,
 ) -> Result<PublishedBatch, Error> {
@@ -36,41 +36,41 @@ pub(super) fn publish(
     refuse_moved_roots(roots, writes, guards)?;
     refuse_git_folders(roots, writes, guards)?;
     let mut tops = Vec::new();
-    let mut ways = Vec::new();
+    let mut methods = Vec::new();
     for write in writes {
         let top = root::folder_of(roots, write.place)?;
-        ways.push(compare::check_target(&top, write, how)?);
+        methods.push(compare::check_target(&top, write, publishing)?);
         tops.push(top);
     }
     let staged: Vec<String> = writes.iter().map(|write| names::staged(&write.place.name)).collect();
     // Dropped in reverse order: applied writes, staged copies, new folders, journal entry.
-    let begun = record.map(|(journal, deed)| journal.begin(deed, writes, &staged)).transpose()?;
+    let pending = record.map(|(journal, meta)| journal.begin(meta, writes, &staged)).transpose()?;
     let chains = Chains::make(writes, tops)?;
-    let jobs = jobs(writes, &chains, &staged, &ways, guards);
-    let mut ready = stage(&jobs, begun.as_ref(), how)?;
-    sync(&ready, begun.as_ref().filter(|_| how.durability == Durability::Full))?;
-    ready.iter_mut().flatten().try_for_each(|staged| staged.name())?;
+    let jobs = jobs(writes, &chains, &staged, &methods, guards);
+    let mut staged_files = stage(&jobs, pending.as_ref(), publishing)?;
+    sync(&staged_files, pending.as_ref().filter(|_| publishing.durability == Durability::Full))?;
+    staged_files.iter_mut().flatten().try_for_each(|staged| staged.name())?;
     // Meanwhile another call may have created the other parts of a git folder, and another program may have
     // moved the root.
     let last_look = || {
         refuse_moved_roots(roots, writes, guards)?;
         refuse_git_folders(roots, writes, guards)
     };
-    let turned = match apply(&jobs, ready, how, last_look) {
+    let applied = match apply(&jobs, staged_files, publishing, last_look) {
         Err(error) if error.disk == Disk::Unknown => {
             // Only the journal row still says which edit was in progress.
-            let _ = begun.map(PendingEdit::leave);
+            let _ = pending.map(PendingEdit::leave);
             return Err(error);
         }
-        done => done?,
+        result => result?,
     };
-    let mut files: Vec<PublishedFile> = turned.into_iter().map(AppliedWrite::settle).collect();
-    if how.durability == Durability::Full {
+    let mut files: Vec<PublishedFile> = applied.into_iter().map(AppliedWrite::settle).collect();
+    if publishing.durability == Durability::Full {
         durability::sync(&chains, writes, &mut files);
     }
     chains.keep();
     writes.iter().filter(|write| write.after.is_none()).for_each(|write| remove_emptied(roots, write));
-    Ok(PublishedBatch { edit: begun.map(|begun| settle(begun, &mut files)), files })
+    Ok(PublishedBatch { edit: pending.map(|pending| settle(pending, &mut files)), files })
 }
 
 /// Rejects writes into a root whose path now leads to another folder.
@@ -91,7 +91,7 @@ fn refuse_git_folders(roots: &[Root], writes: &[FileWrite<'_>], guards: Guards<'
         .iter()
         .map(|write| PlannedFile { place: write.place, after: write.after.map(|after| after.bytes) })
         .collect();
-    git_layout::refuse(roots, &planned).map_err(|refused| refused.1)
+    git_layout::refuse(roots, &planned).map_err(|refusal| refusal.1)
 }
 
 /// One write with its names and its method.
@@ -105,17 +105,17 @@ fn jobs<'a>(
     writes: &'a [FileWrite<'a>],
     chains: &'a Chains<'a>,
     staged: &'a [String],
-    ways: &[WriteMethod],
+    methods: &[WriteMethod],
     guards: Guards<'a>,
 ) -> Vec<PublishJob<'a>> {
-    let each = writes.iter().zip(chains.each()).zip(staged).zip(ways);
-    let job = |(((write, chain), staged), way): (((&'a FileWrite<'a>, _), &'a String), &WriteMethod)| {
+    let each = writes.iter().zip(chains.each()).zip(staged).zip(methods);
+    let job = |(((write, chain), staged), method): (((&'a FileWrite<'a>, _), &'a String), &WriteMethod)| {
         let chain: &'a super::folders::NewFolders<'a> = chain;
         let (target, shown) = (write.place.name.as_str(), write.place.shown());
         PublishJob {
             write,
             names: SwapNames { folder: chain.last(), target, staged, shown, guards },
-            method: *way,
+            method: *method,
         }
     };
     each.map(job).collect()
@@ -125,21 +125,21 @@ fn jobs<'a>(
 /// before they have content.
 fn stage<'a>(
     jobs: &[PublishJob<'a>],
-    begun: Option<&PendingEdit>,
-    how: Publishing,
+    pending: Option<&PendingEdit>,
+    publishing: Publishing,
 ) -> Result<Vec<Option<StagedFile<'a>>>, Error> {
     let open = |job: &PublishJob<'a>| {
         job.write.after.map(|after| StagedFile::open(&job.names, job.write, after.bytes)).transpose()
     };
     let mut staged = jobs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-    if let Some(begun) = begun {
+    if let Some(pending) = pending {
         let inodes = |(job, staged): (&PublishJob<'a>, &Option<StagedFile<'a>>)| -> Result<Inodes, Error> {
             let before = job.write.before.map(|before| before.snapshot.identity.inode);
             // A mount point is detected only when the exchange fails.
-            let in_place = how.hard_links == HardLinks::InPlace;
+            let in_place = publishing.hard_links == HardLinks::InPlace;
             Ok(Inodes { copy: staged.as_ref().map(StagedFile::inode).transpose()?, before, in_place })
         };
-        begun.record(&jobs.iter().zip(&staged).map(inodes).collect::<Result<Vec<_>, _>>()?)?;
+        pending.record(&jobs.iter().zip(&staged).map(inodes).collect::<Result<Vec<_>, _>>()?)?;
     }
     for (job, staged) in jobs.iter().zip(&mut staged) {
         staged.as_mut().map_or(Ok(()), |staged| staged.fill(job.write))?;
@@ -148,28 +148,29 @@ fn stage<'a>(
 }
 
 /// Syncs the staged copies and, in parallel, their journal record.
-fn sync(staged: &[Option<StagedFile<'_>>], begun: Option<&PendingEdit>) -> Result<(), Error> {
+fn sync(staged: &[Option<StagedFile<'_>>], pending: Option<&PendingEdit>) -> Result<(), Error> {
     let files: Vec<&StagedFile<'_>> = staged.iter().flatten().collect();
-    if let ([file], None) = (files.as_slice(), begun) {
+    if let ([file], None) = (files.as_slice(), pending) {
         return file.sync();
     }
-    let lanes = files.len().min(SYNCED_AT_ONCE);
-    let lane = |lane| files.iter().skip(lane).step_by(lanes).try_for_each(|file| file.sync());
+    let thread_count = files.len().min(SYNCED_AT_ONCE);
+    let sync_part = |part| files.iter().skip(part).step_by(thread_count).try_for_each(|file| file.sync());
     thread::scope(|scope| {
-        let lane = &lane;
-        let spawn =
-            |number| thread::Builder::new().spawn_scoped(scope, move || lane(number)).map_err(|_| number);
-        let running: Vec<_> = (0..lanes).map(spawn).collect();
-        let journal = begun.map_or(Ok(()), PendingEdit::sync);
-        let ended = |running: Result<thread::ScopedJoinHandle<'_, _>, usize>| match running {
+        let sync_part = &sync_part;
+        let spawn = |number| {
+            thread::Builder::new().spawn_scoped(scope, move || sync_part(number)).map_err(|_| number)
+        };
+        let running: Vec<_> = (0..thread_count).map(spawn).collect();
+        let journal = pending.map_or(Ok(()), PendingEdit::sync);
+        let join = |running: Result<thread::ScopedJoinHandle<'_, _>, usize>| match running {
             Ok(thread) => {
                 thread.join().unwrap_or_else(|_| Err(Error::new(Code::Internal, "syncing stopped halfway")))
             }
             // The system could not start a thread.
-            Err(number) => lane(number),
+            Err(number) => sync_part(number),
         };
         // All threads are joined, even after one of them has failed.
-        running.into_iter().map(ended).fold(journal, Result::and)
+        running.into_iter().map(join).fold(journal, Result::and)
     })
 }
 
@@ -177,7 +178,7 @@ fn sync(staged: &[Option<StagedFile<'_>>], begun: Option<&PendingEdit>) -> Resul
 fn apply<'a>(
     jobs: &[PublishJob<'a>],
     staged: Vec<Option<StagedFile<'a>>>,
-    how: Publishing,
+    publishing: Publishing,
     last_look: impl FnOnce() -> Result<(), Error>,
 ) -> Result<Vec<AppliedWrite<'a>>, Error> {
     let prepare =
@@ -190,56 +191,60 @@ fn apply<'a>(
         prepare::hold(prepared.iter_mut().map(|(_, prepared)| prepared))?;
         prepared.iter().try_for_each(|(_, prepared)| prepared.check())?;
     }
-    let (mut turned, mut rest) = (Vec::new(), prepared.into_iter());
+    let (mut applied, mut rest) = (Vec::new(), prepared.into_iter());
     for (position, prepared) in rest.by_ref() {
-        let made = if together { prepared.make(how) } else { apply_alone(prepared, how) };
-        match made {
-            Ok(done) => turned.push((position, done)),
-            Err(error) => return Err(revert_all(turned, rest, error)),
+        let result = if together { prepared.make(publishing) } else { apply_alone(prepared, publishing) };
+        match result {
+            Ok(write) => applied.push((position, write)),
+            Err(error) => return Err(revert_all(applied, rest, error)),
         }
     }
-    if let Err(error) = turned.iter().try_for_each(|(_, turned)| turned.check()).and_then(|()| last_look()) {
-        return Err(revert_all(turned, rest, error));
+    if let Err(error) = applied.iter().try_for_each(|(_, applied)| applied.check()).and_then(|()| last_look())
+    {
+        return Err(revert_all(applied, rest, error));
     }
-    turned.sort_by_key(|(position, _)| *position);
-    turned.iter_mut().for_each(|(_, turned)| turned.release());
-    Ok(turned.into_iter().map(|(_, turned)| turned).collect())
+    applied.sort_by_key(|(position, _)| *position);
+    applied.iter_mut().for_each(|(_, applied)| applied.release());
+    Ok(applied.into_iter().map(|(_, applied)| applied).collect())
 }
 
 /// Applies one change independently of the others.
-fn apply_alone<'a>(mut prepared: PreparedWrite<'a>, how: Publishing) -> Result<AppliedWrite<'a>, Error> {
+fn apply_alone<'a>(
+    mut prepared: PreparedWrite<'a>,
+    publishing: Publishing,
+) -> Result<AppliedWrite<'a>, Error> {
     prepare::hold(std::iter::once(&mut prepared))?;
     prepared.check()?;
-    let mut turned = prepared.make(how)?;
-    turned.release();
-    Ok(turned)
+    let mut applied = prepared.make(publishing)?;
+    applied.release();
+    Ok(applied)
 }
 
 /// Reverts the applied writes, the last first: at once where no other program uses the file, then those that
 /// have to wait for another program.
-fn revert_all<'a>(turned: Vec<(usize, AppliedWrite<'a>)>, held: impl Sized, error: Error) -> Error {
-    let (mut later, mut kept) = (Vec::new(), Vec::new());
-    for (_, turned) in turned.into_iter().rev() {
-        match turned.revert_now() {
+fn revert_all<'a>(applied: Vec<(usize, AppliedWrite<'a>)>, unapplied: impl Sized, error: Error) -> Error {
+    let (mut later, mut failures) = (Vec::new(), Vec::new());
+    for (_, applied) in applied.into_iter().rev() {
+        match applied.revert_now() {
             RevertOutcome::Done => {}
-            RevertOutcome::Failed(error) => kept.push(error),
-            RevertOutcome::InUse(turned) => later.push(turned),
+            RevertOutcome::Failed(error) => failures.push(error),
+            RevertOutcome::InUse(applied) => later.push(applied),
         }
     }
     // Programs that wait for an unchanged file need not wait any longer.
-    drop(held);
+    drop(unapplied);
     later.iter_mut().for_each(AppliedWrite::release);
-    kept.extend(later.into_iter().filter_map(|turned| turned.revert().err()));
-    kept.into_iter().fold(error, |mut error, kept| {
-        error.message = format!("{}; {}", error.message, kept.message);
-        if kept.disk == Disk::Unknown { error.with_unknown_disk() } else { error }
+    failures.extend(later.into_iter().filter_map(|applied| applied.revert().err()));
+    failures.into_iter().fold(error, |mut error, failure| {
+        error.message = format!("{}; {}", error.message, failure.message);
+        if failure.disk == Disk::Unknown { error.with_unknown_disk() } else { error }
     })
 }
 
-fn settle(begun: PendingEdit, files: &mut [PublishedFile]) -> EditId {
-    let id = begun.id();
-    if let (Err(why), Some(file)) = (begun.settle(), files.first_mut()) {
-        file.notes.push(format!("the edit is applied, but the journal could not record that yet: {why}"));
+fn settle(pending: PendingEdit, files: &mut [PublishedFile]) -> EditId {
+    let id = pending.id();
+    if let (Err(error), Some(file)) = (pending.settle(), files.first_mut()) {
+        file.notes.push(format!("the edit is applied, but the journal could not record that yet: {error}"));
     }
     id
 }

@@ -18,20 +18,20 @@ use rustix::fs::Stat;
 pub(super) fn check_target(
     top: &Folder,
     write: &FileWrite<'_>,
-    how: Publishing,
+    publishing: Publishing,
 ) -> Result<WriteMethod, Error> {
     let Some(before) = write.before else { return Ok(WriteMethod::Replace) };
     let (place, shown) = (write.place, write.place.shown());
-    let mut entered: Option<Folder> = None;
+    let mut last: Option<Folder> = None;
     for name in &place.missing {
         // The folders were created after the path was admitted.
-        let above = entered.as_ref().unwrap_or(top);
-        entered = Some(above.enter(name).map_err(|errno| failed("opening the folder", shown, errno))?);
+        let above = last.as_ref().unwrap_or(top);
+        last = Some(above.enter(name).map_err(|errno| failed("opening the folder", shown, errno))?);
     }
-    let folder = entered.as_ref().unwrap_or(top);
+    let folder = last.as_ref().unwrap_or(top);
     let stat = still_there(folder, place, &before)?;
     permit::may_replace(folder, &place.name, &stat, shown)?;
-    permit::write_method(permit::names_of(&stat), how, shown)
+    permit::write_method(permit::names_of(&stat), publishing, shown)
 }
 
 fn still_there(folder: &Folder, place: &FileLocation, before: &ExpectedContent<'_>) -> Result<Stat, Error> {

@@ -65,13 +65,13 @@ impl<'a> AppliedWrite<'a> {
 
     /// Removes the target, which was compared before.
     pub fn remove(
-        ends: SwapNames<'a>,
+        names: SwapNames<'a>,
         write: &'a FileWrite<'a>,
         before: ExpectedContent<'a>,
         leases: Leases<'a>,
     ) -> Result<AppliedWrite<'a>, Refusal> {
-        let level = ends.take_checked(&before.expected_file(), leases.before.as_ref())?;
-        Ok(AppliedWrite::new(ends, write, TargetChange::Removed, level, None, leases))
+        let level = names.take_checked(&before.expected_file(), leases.before.as_ref())?;
+        Ok(AppliedWrite::new(names, write, TargetChange::Removed, level, None, leases))
     }
 
     /// Fails if another program waits to write the displaced file.
@@ -113,7 +113,7 @@ impl<'a> AppliedWrite<'a> {
 
     /// Reverts the write under its leases, because another write of the edit failed.
     pub fn revert_now(mut self) -> RevertOutcome<'a> {
-        let done = match (self.change, &self.ours, &self.leases) {
+        let result = match (self.change, &self.ours, &self.leases) {
             (TargetChange::Exchanged, Some(ours), Leases { before: Some(before), ours: Some(own) })
                 if own.is_whole() || !before.is_whole() =>
             {
@@ -141,7 +141,7 @@ impl<'a> AppliedWrite<'a> {
             }
         };
         self.is_open = false;
-        match self.finish_revert(done) {
+        match self.finish_revert(result) {
             Ok(()) => RevertOutcome::Done,
             Err(error) => RevertOutcome::Failed(error),
         }
@@ -154,13 +154,13 @@ impl<'a> AppliedWrite<'a> {
     pub fn revert(mut self) -> Result<(), Error> {
         self.is_open = false;
         self.release();
-        let done = self.revoke();
-        self.finish_revert(done)
+        let result = self.revoke();
+        self.finish_revert(result)
     }
 
     /// Removes the leftovers of a reverted write, or reports them.
-    fn finish_revert(&mut self, done: Result<(), Refusal>) -> Result<(), Error> {
-        done.map_err(|refusal| self.not_reverted(refusal))?;
+    fn finish_revert(&mut self, result: Result<(), Refusal>) -> Result<(), Error> {
+        result.map_err(|refusal| self.not_reverted(refusal))?;
         if matches!(self.change, TargetChange::Exchanged | TargetChange::Created | TargetChange::Written) {
             self.unlink();
         }
@@ -173,18 +173,19 @@ impl<'a> AppliedWrite<'a> {
         if self.level == GuardLevel::Lease || before.expected_file().holds().unwrap_or(true) {
             return self.unlink();
         }
-        let kept = self.names.set_aside();
+        let name = self.names.set_aside();
         let shown = self.names.shown;
         self.notes.push(format!(
-            "{shown} was written by another program after it was replaced; that text is in {kept}"
+            "{shown} was written by another program after it was replaced; that text is in {name}"
         ));
     }
 
     fn unlink(&mut self) {
         if let Err(errno) = self.names.folder.unlink(self.names.staged) {
             let (shown, name) = (self.names.shown, self.names.staged);
-            let why = std::io::Error::from(errno);
-            self.notes.push(format!("{shown} was written, but {name} beside it could not be removed: {why}"));
+            let error = std::io::Error::from(errno);
+            self.notes
+                .push(format!("{shown} was written, but {name} beside it could not be removed: {error}"));
         }
     }
 
@@ -196,8 +197,8 @@ impl<'a> AppliedWrite<'a> {
             (TargetChange::Created, _, Some(ours)) => revert::created(&self.names, ours),
             (TargetChange::Removed, ..) => self.names.put().map(drop),
             (TargetChange::Written, Some(before), Some(ours)) => {
-                let there = ExpectedFile { bytes: ours.expected().bytes, ..before.expected_file() };
-                in_place::write(&self.names, &there, before.content.bytes).map_err(Refusal::Unchanged)
+                let expected = ExpectedFile { bytes: ours.expected().bytes, ..before.expected_file() };
+                in_place::write(&self.names, &expected, before.content.bytes).map_err(Refusal::Unchanged)
             }
             (TargetChange::Renamed, Some(before), Some(ours)) => {
                 revert::renamed(&self.names, self.write, &before, ours)
@@ -214,12 +215,12 @@ impl<'a> AppliedWrite<'a> {
 
     /// The error for a write that could not be reverted.
     fn not_reverted(&self, refusal: Refusal) -> Error {
-        let why = match refusal {
+        let reason = match refusal {
             Refusal::NotUndone(error) => return error,
             Refusal::Unchanged(error) => error.message,
             Refusal::Mounted => format!("{} is a mount point", self.names.shown),
         };
-        let kept = match self.change {
+        let note = match self.change {
             TargetChange::Exchanged | TargetChange::Removed => {
                 format!("; the text before is in {}", self.names.set_aside())
             }
@@ -229,8 +230,8 @@ impl<'a> AppliedWrite<'a> {
                 String::new()
             }
         };
-        let seen = format!("{} could not be reverted: {why}{kept}", self.names.shown);
-        Error::new(Code::EditConflict, seen).with_unknown_disk()
+        let message = format!("{} could not be reverted: {reason}{note}", self.names.shown);
+        Error::new(Code::EditConflict, message).with_unknown_disk()
     }
 }
 
@@ -239,8 +240,8 @@ impl Drop for AppliedWrite<'_> {
         if self.is_open {
             // Reached only on an unforeseen exit, so there is no caller to report to.
             self.release();
-            let done = self.revoke();
-            let _ = self.finish_revert(done);
+            let result = self.revoke();
+            let _ = self.finish_revert(result);
         }
     }
 }

@@ -53,13 +53,13 @@ impl<'a> ExpectedFile<'a> {
         guards.step();
         if !self.holds().map_err(|errno| failed("reading", shown, errno))? {
             let size = rustix::fs::fstat(self.file).map(|stat| stat.st_size).unwrap_or_default();
-            let seen = format!(
+            let message = format!(
                 "was changed by another program since it was read ({} bytes then, {size} now)",
                 self.bytes.len()
             );
-            return Err(conflict(shown, &seen));
+            return Err(conflict(shown, &message));
         }
-        match self.copied_metadata.map(|carried| carried.is_still_of(self.file)) {
+        match self.copied_metadata.map(|metadata| metadata.is_still_of(self.file)) {
             None | Some(Ok(true)) => Ok(()),
             Some(Ok(false)) => {
                 Err(conflict(shown, "changed its permissions or attributes since it was read"))

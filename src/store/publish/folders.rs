@@ -112,13 +112,13 @@ impl<'a> NewFolders<'a> {
 
     /// The folder of the file.
     pub fn last(&self) -> &Folder {
-        self.made.last().map_or(&self.first, |made| &made.folder)
+        self.made.last().map_or(&self.first, |created| &created.folder)
     }
 
     /// The folders with a new name in them: the file's own, and the parents of created folders.
     pub fn changed(&self) -> impl Iterator<Item = &Folder> {
-        let ours = |(_, made): &(&Folder, &Made<'a>)| made.origin == FolderOrigin::Ours;
-        std::iter::once(self.last()).chain(self.parents().filter(ours).map(|(parent, _)| parent))
+        let is_ours = |(_, created): &(&Folder, &Made<'a>)| created.origin == FolderOrigin::Ours;
+        std::iter::once(self.last()).chain(self.parents().filter(is_ours).map(|(parent, _)| parent))
     }
 
     fn parents(&self) -> impl DoubleEndedIterator<Item = (&Folder, &Made<'a>)> {
@@ -126,9 +126,9 @@ impl<'a> NewFolders<'a> {
             index
                 .checked_sub(1)
                 .and_then(|above| self.made.get(above))
-                .map_or(&self.first, |made| &made.folder)
+                .map_or(&self.first, |created| &created.folder)
         };
-        self.made.iter().enumerate().map(move |(index, made)| (parent(index), made))
+        self.made.iter().enumerate().map(move |(index, created)| (parent(index), created))
     }
 }
 
@@ -137,9 +137,11 @@ impl Drop for NewFolders<'_> {
         if self.cleanup == FolderCleanup::Keep {
             return;
         }
-        for (parent, made) in self.parents().rev().filter(|(_, made)| made.origin == FolderOrigin::Ours) {
+        for (parent, created) in
+            self.parents().rev().filter(|(_, created)| created.origin == FolderOrigin::Ours)
+        {
             // Not empty: another program uses it, so it stays.
-            let _ = parent.remove(made.name);
+            let _ = parent.remove(created.name);
         }
     }
 }

@@ -16,17 +16,18 @@ use rustix::io::{Errno, Result as Io, retry_on_intr};
 use std::os::fd::OwnedFd;
 
 /// Writes these bytes into the expected file under the target's name.
-pub(super) fn write(ends: &SwapNames<'_>, there: &ExpectedFile<'_>, bytes: &[u8]) -> Result<(), Error> {
-    let fails = |errno| failed("writing into the file", ends.shown, errno);
-    let file = ends.folder.open(ends.target, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty());
+pub(super) fn write(names: &SwapNames<'_>, expected: &ExpectedFile<'_>, bytes: &[u8]) -> Result<(), Error> {
+    let fails = |errno| failed("writing into the file", names.shown, errno);
+    let file =
+        names.folder.open(names.target, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty());
     let file = file.map_err(fails)?;
     let stat = rustix::fs::fstat(&file).map_err(fails)?;
-    if Identity::from_stat(&stat) != there.identity {
-        return Err(conflict(ends.shown, "was replaced by another file since it was read"));
+    if Identity::from_stat(&stat) != expected.identity {
+        return Err(conflict(names.shown, "was replaced by another file since it was read"));
     }
     reserve(&file, bytes.len()).map_err(fails)?;
-    there.check(ends.folder, ends.target, ends.shown, &ends.guards)?;
-    overwrite(&file, bytes).map_err(|errno| match overwrite(&file, there.bytes) {
+    expected.check(names.folder, names.target, names.shown, &names.guards)?;
+    overwrite(&file, bytes).map_err(|errno| match overwrite(&file, expected.bytes) {
         Ok(()) => fails(errno),
         Err(_) => fails(errno).with_unknown_disk(),
     })
@@ -34,11 +35,11 @@ pub(super) fn write(ends: &SwapNames<'_>, there: &ExpectedFile<'_>, bytes: &[u8]
 
 /// Overwrites the content of a file with these bytes and syncs it.
 pub(in crate::store) fn overwrite(file: &OwnedFd, bytes: &[u8]) -> Io<()> {
-    let mut done = 0;
-    while let Some(rest) = bytes.get(done..).filter(|rest| !rest.is_empty()) {
-        match retry_on_intr(|| rustix::io::pwrite(file, rest, done as u64))? {
+    let mut written = 0;
+    while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
+        match retry_on_intr(|| rustix::io::pwrite(file, rest, written as u64))? {
             0 => return Err(Errno::IO),
-            written => done += written,
+            count => written += count,
         }
     }
     rustix::fs::ftruncate(file, bytes.len() as u64)?;
@@ -51,7 +52,7 @@ fn reserve(file: &OwnedFd, size: usize) -> Io<()> {
     }
     match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, 0, size as u64) {
         Err(Errno::NOTSUP | Errno::NOSYS | Errno::INVAL) => Ok(()),
-        done => done,
+        result => result,
     }
 }
 
@@ -75,12 +76,12 @@ pub(in crate::store) fn is_torn(now: &[u8], before: &[u8], after: &[u8]) -> bool
 fn mixes(start: usize, block: &[u8], before: &[u8], after: &[u8]) -> bool {
     let old = before.get(start..).unwrap_or_default();
     let new = after.get(start..).unwrap_or_default();
-    let begins = block.iter().zip(new).take_while(|(is, new)| is == new).count();
-    let ends = |from: usize| match (block.get(from..), old.get(from..)) {
+    let new_length = block.iter().zip(new).take_while(|(is, new)| is == new).count();
+    let is_old_from = |from: usize| match (block.get(from..), old.get(from..)) {
         (Some(rest), Some(old)) => old.starts_with(rest),
         _ => false,
     };
-    (0..=begins).any(ends)
+    (0..=new_length).any(is_old_from)
 }
 
 #[cfg(test)]

@@ -40,32 +40,36 @@ impl CopiedMetadata {
 /// Copies the metadata of `old` to `new`. The mode comes last, so that `new` is never more accessible than it
 /// should be.
 pub(super) fn copy(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<CopiedMetadata, Error> {
-    let was = rustix::fs::fstat(old).map_err(|errno| failed("fstat", shown, errno))?;
-    let is = rustix::fs::fstat(new).map_err(|errno| failed("fstat", shown, errno))?;
-    let owner = (was.st_uid != is.st_uid).then(|| Uid::from_raw(was.st_uid));
-    let group = (was.st_gid != is.st_gid).then(|| Gid::from_raw(was.st_gid));
+    let old_stat = rustix::fs::fstat(old).map_err(|errno| failed("fstat", shown, errno))?;
+    let new_stat = rustix::fs::fstat(new).map_err(|errno| failed("fstat", shown, errno))?;
+    let owner = (old_stat.st_uid != new_stat.st_uid).then(|| Uid::from_raw(old_stat.st_uid));
+    let group = (old_stat.st_gid != new_stat.st_gid).then(|| Gid::from_raw(old_stat.st_gid));
     if owner.is_some() || group.is_some() {
         rustix::fs::fchown(new, owner, group).map_err(|errno| failed("fchown", shown, errno))?;
     }
-    let carried = CopiedMetadata::new(&was, copy_attributes(old, new, shown)?);
-    let mode = Mode::from_raw_mode(carried.mode);
+    let metadata = CopiedMetadata::new(&old_stat, copy_attributes(old, new, shown)?);
+    let mode = Mode::from_raw_mode(metadata.mode);
     rustix::fs::fchmod(new, mode).map_err(|errno| failed("fchmod", shown, errno))?;
-    Ok(carried)
+    Ok(metadata)
 }
 
 fn copy_attributes(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<BTreeMap<CString, Vec<u8>>, Error> {
-    let was = attributes(old).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
-    let is = attributes(new).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
-    for name in is.keys().filter(|name| !was.contains_key(*name)) {
+    let old_attributes =
+        attributes(old).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
+    let new_attributes =
+        attributes(new).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
+    for name in new_attributes.keys().filter(|name| !old_attributes.contains_key(*name)) {
         // A folder's default ACL gives new files attributes that the old file did not have.
         absent_is_fine(rustix::fs::fremovexattr(new, name.as_c_str()))
             .map_err(|errno| failed("fremovexattr", shown, errno))?;
     }
-    for (name, value) in was.iter().filter(|(name, value)| is.get(*name) != Some(value)) {
+    for (name, value) in
+        old_attributes.iter().filter(|(name, value)| new_attributes.get(*name) != Some(value))
+    {
         rustix::fs::fsetxattr(new, name.as_c_str(), value, XattrFlags::empty())
             .map_err(|errno| failed("fsetxattr", shown, errno))?;
     }
-    Ok(was)
+    Ok(old_attributes)
 }
 
 fn attributes(file: &OwnedFd) -> Io<BTreeMap<CString, Vec<u8>>> {
@@ -94,9 +98,9 @@ fn attribute(file: &OwnedFd, name: &CString) -> Io<Option<Vec<u8>>> {
     }
 }
 
-fn absent_is_fine(done: Io<()>) -> Io<()> {
-    match done {
+fn absent_is_fine(result: Io<()>) -> Io<()> {
+    match result {
         Err(Errno::NODATA | Errno::NOTSUP) => Ok(()),
-        done => done,
+        result => result,
     }
 }

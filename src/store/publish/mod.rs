@@ -136,10 +136,10 @@ pub struct PublishedBatch {
 pub(super) fn publish(
     roots: &[Root],
     writes: &[FileWrite<'_>],
-    how: Publishing,
+    publishing: Publishing,
     record: Option<(&Journal, &EditMeta)>,
 ) -> Result<PublishedBatch, Error> {
-    batch::publish(roots, writes, how, record, Guards::ALL)
+    batch::publish(roots, writes, publishing, record, Guards::ALL)
 }
 
 #[cfg(test)]

@@ -92,25 +92,25 @@ impl<'a> PreparedWrite<'a> {
     pub fn check(&self) -> Result<(), Error> {
         match self.write.before {
             Some(before) if self.phase() != PublishPhase::WriteInto => {
-                let carried = self.staged.as_ref().and_then(StagedFile::metadata);
-                let there = super::ExpectedFile { copied_metadata: carried, ..before.expected_file() };
-                self.names.check(&there, self.leases.before.as_ref()).map_err(to_error(self.names))
+                let metadata = self.staged.as_ref().and_then(StagedFile::metadata);
+                let expected = super::ExpectedFile { copied_metadata: metadata, ..before.expected_file() };
+                self.names.check(&expected, self.leases.before.as_ref()).map_err(to_error(self.names))
             }
             Some(_) | None => Ok(()),
         }
     }
 
     /// Applies the write, which can still be reverted.
-    pub fn make(self, how: Publishing) -> Result<AppliedWrite<'a>, Error> {
-        let PreparedWrite { names: ends, write, method: way, staged, leases } = self;
-        match (staged, write.before, way) {
-            (Some(staged), Some(before), WriteMethod::InPlace) => staged.write_into(ends, write, before),
+    pub fn make(self, publishing: Publishing) -> Result<AppliedWrite<'a>, Error> {
+        let PreparedWrite { names, write, method, staged, leases } = self;
+        match (staged, write.before, method) {
+            (Some(staged), Some(before), WriteMethod::InPlace) => staged.write_into(names, write, before),
             (Some(staged), Some(before), WriteMethod::Replace) => {
-                replace(ends, write, staged, before, leases, how)
+                replace(names, write, staged, before, leases, publishing)
             }
-            (Some(staged), None, _) => staged.create(ends, write, leases).map_err(to_error(ends)),
+            (Some(staged), None, _) => staged.create(names, write, leases).map_err(to_error(names)),
             (None, Some(before), _) => {
-                AppliedWrite::remove(ends, write, before, leases).map_err(to_error(ends))
+                AppliedWrite::remove(names, write, before, leases).map_err(to_error(names))
             }
             (None, None, _) => Err(Error::new(Code::Internal, "cannot remove a file that does not exist")),
         }
@@ -118,26 +118,26 @@ impl<'a> PreparedWrite<'a> {
 }
 
 fn replace<'a>(
-    ends: SwapNames<'a>,
+    names: SwapNames<'a>,
     write: &'a FileWrite<'a>,
     staged: StagedFile<'a>,
     before: ExpectedContent<'a>,
     leases: Leases<'a>,
-    how: Publishing,
+    publishing: Publishing,
 ) -> Result<AppliedWrite<'a>, Error> {
-    staged.replace(ends, write, before, leases).or_else(|failed| match *failed {
-        (Refusal::Mounted, Some(staged)) if how.hard_links == HardLinks::InPlace => {
-            staged.write_into(ends, write, before)
+    staged.replace(names, write, before, leases).or_else(|failed| match *failed {
+        (Refusal::Mounted, Some(staged)) if publishing.hard_links == HardLinks::InPlace => {
+            staged.write_into(names, write, before)
         }
-        (refusal, _) => Err(to_error(ends)(refusal)),
+        (refusal, _) => Err(to_error(names)(refusal)),
     })
 }
 
 /// The error for the caller.
-fn to_error(ends: SwapNames<'_>) -> impl Fn(Refusal) -> Error {
+fn to_error(names: SwapNames<'_>) -> impl Fn(Refusal) -> Error {
     move |refusal| match refusal {
         Refusal::Unchanged(error) | Refusal::NotUndone(error) => error,
-        Refusal::Mounted => permit::mounted(ends.shown),
+        Refusal::Mounted => permit::mounted(names.shown),
     }
 }
 
@@ -156,9 +156,9 @@ pub(super) fn hold<'p, 'a: 'p>(
                 break;
             }
         }
-        let Some((shown, patience)) = open else { return Ok(()) };
+        let Some((shown, timeout)) = open else { return Ok(()) };
         prepared.iter_mut().for_each(|one| one.leases = Leases::default());
-        if start.elapsed() >= patience {
+        if start.elapsed() >= timeout {
             return Err(conflict(shown, "is open for writing in another program"));
         }
         std::thread::sleep(PAUSE);

@@ -16,29 +16,29 @@ use tempfile::TempDir;
 
 const LIMIT: u64 = 1 << 20;
 
-struct Scene {
+struct Fixture {
     dir: TempDir,
     files: Files,
 }
 
-impl Scene {
-    fn new(texts: &[(&str, &str)]) -> Scene {
-        Scene::within(tempfile::tempdir().unwrap(), texts)
+impl Fixture {
+    fn new(texts: &[(&str, &str)]) -> Fixture {
+        Fixture::within(tempfile::tempdir().unwrap(), texts)
     }
 
     /// In memory, where the machine has such a folder.
-    fn fast(texts: &[(&str, &str)]) -> Scene {
+    fn fast(texts: &[(&str, &str)]) -> Fixture {
         let memory = Path::new("/dev/shm");
         let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-        Scene::within(dir.unwrap(), texts)
+        Fixture::within(dir.unwrap(), texts)
     }
 
-    fn within(dir: TempDir, texts: &[(&str, &str)]) -> Scene {
+    fn within(dir: TempDir, texts: &[(&str, &str)]) -> Fixture {
         for (name, text) in texts {
             fs::write(dir.path().join(name), text).unwrap();
         }
         let files = Files::open(&[dir.path().to_owned()]).unwrap();
-        Scene { dir, files }
+        Fixture { dir, files }
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -135,15 +135,15 @@ fn levels() -> [(GuardLevel, Guards<'static>); 3] {
 #[test]
 fn all_writes_of_an_edit_are_made_at_every_level_and_nothing_is_left() {
     for (level, guards) in levels() {
-        let scene = Scene::new(&[("a", "1"), ("b", "2"), ("gone", "3")]);
+        let fixture = Fixture::new(&[("a", "1"), ("b", "2"), ("gone", "3")]);
         let wanted = [("a", Some("one")), ("new/c", Some("three")), ("gone", None), ("b", Some(""))];
-        let done = scene.publish(&wanted, Publishing::default(), guards).unwrap();
+        let done = fixture.publish(&wanted, Publishing::default(), guards).unwrap();
         assert_eq!(
-            (scene.text("a").as_str(), scene.text("b").as_str(), scene.text("new/c").as_str()),
+            (fixture.text("a").as_str(), fixture.text("b").as_str(), fixture.text("new/c").as_str()),
             ("one", "", "three")
         );
         assert_eq!(
-            (scene.names(), names_in(&scene.at("new"))),
+            (fixture.names(), names_in(&fixture.at("new"))),
             (vec!["a".into(), "b".into(), "new".into()], vec!["c".into()])
         );
         let removed = if level == GuardLevel::Compare { GuardLevel::Exchange } else { level };
@@ -158,85 +158,88 @@ fn all_writes_of_an_edit_are_made_at_every_level_and_nothing_is_left() {
 #[test]
 fn where_the_last_write_fails_all_are_taken_back_at_every_level() {
     for (level, guards) in levels() {
-        let scene = Scene::new(&[("a", "1"), ("gone", "2"), ("z", "3")]);
+        let fixture = Fixture::new(&[("a", "1"), ("gone", "2"), ("z", "3")]);
         let is_done = Cell::new(false);
         let change = || {
-            if scene.at("new/c").exists() && !is_done.replace(true) {
-                put(&scene.at("z"), "theirs");
+            if fixture.at("new/c").exists() && !is_done.replace(true) {
+                put(&fixture.at("z"), "theirs");
             }
         };
         let wanted = [("a", Some("one")), ("gone", None), ("new/c", Some("c")), ("z", Some("three"))];
         let error =
-            scene.publish(&wanted, Publishing::default(), Guards { step: &change, ..guards }).unwrap_err();
+            fixture.publish(&wanted, Publishing::default(), Guards { step: &change, ..guards }).unwrap_err();
         assert_eq!((error.code, error.disk), (Code::EditConflict, Disk::Untouched), "{error:?}");
-        let texts = (scene.text("a"), scene.text("gone"), scene.text("z"));
+        let texts = (fixture.text("a"), fixture.text("gone"), fixture.text("z"));
         assert_eq!(texts, ("1".into(), "2".into(), "theirs".into()), "{level:?}");
-        assert_eq!(scene.names(), ["a", "gone", "z"], "{level:?}");
+        assert_eq!(fixture.names(), ["a", "gone", "z"], "{level:?}");
     }
 }
 
 #[test]
 fn what_somebody_changed_after_it_was_published_is_not_taken_back_and_nothing_is_lost() {
     for (level, guards) in levels() {
-        let scene = Scene::new(&[("a", "1"), ("z", "3")]);
-        let ours = || scene.text("a") == "one";
+        let fixture = Fixture::new(&[("a", "1"), ("z", "3")]);
+        let ours = || fixture.text("a") == "one";
         // Their text replaces ours as soon as nothing holds it back, and then the last file changes.
         let change = || {
-            if ours() && names_in(scene.dir.path()).len() < 5 {
-                put(&scene.at("a"), "theirs, on ours");
-                put(&scene.at("z"), "theirs");
+            if ours() && names_in(fixture.dir.path()).len() < 5 {
+                put(&fixture.at("a"), "theirs, on ours");
+                put(&fixture.at("z"), "theirs");
             }
         };
         let wanted = [("a", Some("one")), ("z", Some("three"))];
         let error =
-            scene.publish(&wanted, Publishing::default(), Guards { step: &change, ..guards }).unwrap_err();
+            fixture.publish(&wanted, Publishing::default(), Guards { step: &change, ..guards }).unwrap_err();
         assert_eq!(error.code, Code::EditConflict);
         assert_eq!(
-            (scene.text("a"), scene.text("z")),
+            (fixture.text("a"), fixture.text("z")),
             ("theirs, on ours".into(), "theirs".into()),
             "{level:?}"
         );
-        let kept: Vec<String> = scene.names().into_iter().filter(|name| name.ends_with(".kept")).collect();
+        let kept: Vec<String> = fixture.names().into_iter().filter(|name| name.ends_with(".kept")).collect();
         let told = kept.iter().all(|name| error.message.contains(name.as_str()));
-        assert!(told && !scene.names().iter().any(|name| name.ends_with(".lockgate")), "{error:?} {kept:?}");
+        assert!(
+            told && !fixture.names().iter().any(|name| name.ends_with(".lockgate")),
+            "{error:?} {kept:?}"
+        );
     }
 }
 
 /// An edit of this file and of `z`, which others change once this one is there, and append to this one as soon as they can.
-fn appended(scene: &Scene, name: &str, guards: Guards<'_>) -> Error {
+fn appended(fixture: &Fixture, name: &str, guards: Guards<'_>) -> Error {
     let (is_appended, is_changed) = (Cell::new(false), Cell::new(false));
     let change = || {
-        if fs::read_to_string(scene.at(name)).is_ok_and(|text| text.starts_with("one")) {
+        if fs::read_to_string(fixture.at(name)).is_ok_and(|text| text.starts_with("one")) {
             if !is_changed.replace(true) {
-                put(&scene.at("z"), "theirs");
+                put(&fixture.at("z"), "theirs");
             }
-            is_appended.set(is_appended.get() || append(&scene.at(name), "added\n"));
+            is_appended.set(is_appended.get() || append(&fixture.at(name), "added\n"));
         }
     };
     let guards = Guards { step: &change, timeout: Guards::ALL.timeout, ..guards };
     let wanted = [(name, Some("one\n")), ("z", Some("three"))];
-    let error = scene.publish(&wanted, Publishing::default(), guards).unwrap_err();
+    let error = fixture.publish(&wanted, Publishing::default(), guards).unwrap_err();
     assert!(is_appended.get(), "nobody appended: {error:?}");
-    assert_eq!((error.code, scene.text("z").as_str()), (Code::EditConflict, "theirs"), "{error:?}");
+    assert_eq!((error.code, fixture.text("z").as_str()), (Code::EditConflict, "theirs"), "{error:?}");
     error
 }
 
 #[test]
 fn what_was_appended_to_a_file_that_is_taken_back_stays_at_its_end() {
     for (level, guards) in levels() {
-        let scene = Scene::new(&[("a", "1\n"), ("z", "3")]);
-        let error = appended(&scene, "a", guards);
+        let fixture = Fixture::new(&[("a", "1\n"), ("z", "3")]);
+        let error = appended(&fixture, "a", guards);
         assert_eq!(
-            (scene.text("a").as_str(), error.disk),
+            (fixture.text("a").as_str(), error.disk),
             ("1\nadded\n", Disk::Untouched),
             "{level:?}: {error:?}"
         );
-        assert_eq!(scene.names(), ["a", "z"], "{level:?}");
+        assert_eq!(fixture.names(), ["a", "z"], "{level:?}");
         // The control: taken back only where nobody came.
-        let scene = Scene::new(&[("a", "1\n"), ("z", "3")]);
-        let error = appended(&scene, "a", Guards { together: false, ..guards });
+        let fixture = Fixture::new(&[("a", "1\n"), ("z", "3")]);
+        let error = appended(&fixture, "a", Guards { together: false, ..guards });
         assert_eq!(
-            (scene.text("a").as_str(), error.disk),
+            (fixture.text("a").as_str(), error.disk),
             ("one\nadded\n", Disk::Unknown),
             "{level:?}: {error:?}"
         );
@@ -246,20 +249,20 @@ fn what_was_appended_to_a_file_that_is_taken_back_stays_at_its_end() {
 #[test]
 fn what_was_appended_to_a_new_file_that_is_taken_back_is_kept_beside() {
     for (level, guards) in levels() {
-        let scene = Scene::new(&[("z", "3")]);
-        let error = appended(&scene, "new", guards);
-        let kept: Vec<String> = scene.names().into_iter().filter(|name| name != "z").collect();
+        let fixture = Fixture::new(&[("z", "3")]);
+        let error = appended(&fixture, "new", guards);
+        let kept: Vec<String> = fixture.names().into_iter().filter(|name| name != "z").collect();
         assert!(kept.len() == 1 && error.message.contains(&kept[0]), "{level:?}: {kept:?} {error:?}");
         assert_eq!(
-            (scene.text(&kept[0]).as_str(), error.disk),
+            (fixture.text(&kept[0]).as_str(), error.disk),
             ("one\nadded\n", Disk::Untouched),
             "{level:?}"
         );
         // The control: the new file stays.
-        let scene = Scene::new(&[("z", "3")]);
-        let error = appended(&scene, "new", Guards { together: false, ..guards });
+        let fixture = Fixture::new(&[("z", "3")]);
+        let error = appended(&fixture, "new", Guards { together: false, ..guards });
         assert_eq!(
-            (scene.text("new").as_str(), error.disk),
+            (fixture.text("new").as_str(), error.disk),
             ("one\nadded\n", Disk::Unknown),
             "{level:?}: {error:?}"
         );
@@ -272,35 +275,35 @@ fn whoever_waits_for_the_last_of_many_files_has_them_all_left_as_they_were_and_g
     let texts: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "old")).collect();
     let wanted: Vec<(&str, Option<&str>)> = names.iter().map(|name| (name.as_str(), Some("new"))).collect();
     for together in [true, false] {
-        let scene = Scene::fast(&texts);
+        let fixture = Fixture::fast(&texts);
         let (tries, is_appended) = (Cell::new(0), Cell::new(false));
         let step = || {
             // As soon as the first is new, somebody wants to write the last, which is old yet.
-            let is_between = scene.text("f00") == "new" && scene.text("f99") == "old";
+            let is_between = fixture.text("f00") == "new" && fixture.text("f99") == "old";
             if is_between && !is_appended.get() {
                 tries.set(tries.get() + 1);
-                is_appended.set(append(&scene.at("f99"), " and more"));
+                is_appended.set(append(&fixture.at("f99"), " and more"));
             }
         };
         let guards = Guards { step: &step, together, ..Guards::ALL };
-        let done = scene.publish(&wanted, Publishing::default(), guards);
+        let done = fixture.publish(&wanted, Publishing::default(), guards);
         assert!(done.is_err(), "{done:?}");
         assert_eq!(tries.get() == 1, !together, "held back from before the first is exchanged");
         assert!(
-            append(&scene.at("f99"), "!") && scene.text("f99").starts_with("old"),
+            append(&fixture.at("f99"), "!") && fixture.text("f99").starts_with("old"),
             "nobody is held any more"
         );
-        assert!(names.iter().all(|name| scene.text(name).starts_with("old")), "all were taken back");
-        assert_eq!(scene.names().len(), 100);
+        assert!(names.iter().all(|name| fixture.text(name).starts_with("old")), "all were taken back");
+        assert_eq!(fixture.names().len(), 100);
     }
 }
 
 #[test]
 fn a_file_that_is_open_for_writing_is_a_conflict_and_no_lower_level() {
-    let scene = Scene::new(&[("a", "1")]);
-    let writer = fs::File::options().append(true).open(scene.at("a")).unwrap();
+    let fixture = Fixture::new(&[("a", "1")]);
+    let writer = fs::File::options().append(true).open(fixture.at("a")).unwrap();
     let start = std::time::Instant::now();
-    let error = scene.publish(&[("a", Some("2"))], Publishing::default(), Guards::ALL).unwrap_err();
+    let error = fixture.publish(&[("a", Some("2"))], Publishing::default(), Guards::ALL).unwrap_err();
     assert!(
         error.code == Code::EditConflict && error.message.contains("open for writing"),
         "{}",
@@ -308,7 +311,7 @@ fn a_file_that_is_open_for_writing_is_a_conflict_and_no_lower_level() {
     );
     assert!(start.elapsed() >= Guards::ALL.timeout, "it was waited for");
     drop(writer);
-    assert!(scene.publish(&[("a", Some("2"))], Publishing::default(), Guards::ALL).is_ok(), "the control");
+    assert!(fixture.publish(&[("a", Some("2"))], Publishing::default(), Guards::ALL).is_ok(), "the control");
 }
 
 #[test]
@@ -317,22 +320,22 @@ fn a_file_with_several_names_is_written_as_the_policy_says() {
         (HardLinks::Split, GuardLevel::Lease, "old"),
         (HardLinks::InPlace, GuardLevel::InPlace, "the new text"),
     ] {
-        let scene = Scene::new(&[("a", "old")]);
-        fs::hard_link(scene.at("a"), scene.at("b")).unwrap();
-        let refused = scene.publish(&[("a", Some("x"))], Publishing::default(), Guards::ALL).unwrap_err();
-        assert_eq!((refused.code, scene.text("a").as_str()), (Code::PermissionDenied, "old"));
+        let fixture = Fixture::new(&[("a", "old")]);
+        fs::hard_link(fixture.at("a"), fixture.at("b")).unwrap();
+        let refused = fixture.publish(&[("a", Some("x"))], Publishing::default(), Guards::ALL).unwrap_err();
+        assert_eq!((refused.code, fixture.text("a").as_str()), (Code::PermissionDenied, "old"));
         assert!(refused.hint.unwrap().contains("hard_links"));
-        let done = scene.publish(&[("a", Some("the new text"))], how(links), Guards::ALL).unwrap();
+        let done = fixture.publish(&[("a", Some("the new text"))], how(links), Guards::ALL).unwrap();
         assert_eq!(done.files[0].level, level);
-        assert_eq!((scene.text("a").as_str(), scene.text("b").as_str()), ("the new text", other));
-        assert_eq!(scene.names(), ["a", "b"]);
+        assert_eq!((fixture.text("a").as_str(), fixture.text("b").as_str()), ("the new text", other));
+        assert_eq!(fixture.names(), ["a", "b"]);
         let failing = [("a", Some("")), ("missing/../b/c", Some("x"))];
-        assert!(scene.publish(&failing, how(links), Guards::ALL).is_err());
-        let (z, change) = (scene.at("z"), || put(&scene.at("z"), "theirs"));
+        assert!(fixture.publish(&failing, how(links), Guards::ALL).is_err());
+        let (z, change) = (fixture.at("z"), || put(&fixture.at("z"), "theirs"));
         fs::write(&z, "z").unwrap();
         let guards = Guards { step: &change, timeout: std::time::Duration::ZERO, ..Guards::ALL };
-        assert!(scene.publish(&[("a", Some("s")), ("z", Some("y"))], how(links), guards).is_err());
-        assert_eq!((scene.text("a").as_str(), scene.names().len()), ("the new text", 3), "taken back");
+        assert!(fixture.publish(&[("a", Some("s")), ("z", Some("y"))], how(links), guards).is_err());
+        assert_eq!((fixture.text("a").as_str(), fixture.names().len()), ("the new text", 3), "taken back");
     }
 }
 
@@ -340,14 +343,14 @@ fn a_file_with_several_names_is_written_as_the_policy_says() {
 #[test]
 fn a_staged_copy_has_a_name_only_once_it_is_complete() {
     for unnamed in [true, false] {
-        let scene = Scene::new(&[("a", "1")]);
+        let fixture = Fixture::new(&[("a", "1")]);
         let seen = std::cell::RefCell::new(Vec::new());
         let look = || {
-            let beside = scene.names().into_iter().find(|name| name.ends_with(".lockgate"));
-            seen.borrow_mut().extend(beside.map(|name| scene.text(&name)));
+            let beside = fixture.names().into_iter().find(|name| name.ends_with(".lockgate"));
+            seen.borrow_mut().extend(beside.map(|name| fixture.text(&name)));
         };
-        let place = scene.files.admit("a").unwrap();
-        let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+        let place = fixture.files.admit("a").unwrap();
+        let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
         let before = Some(snapshot.expected(Content::new(b"1")));
         let after = Some(Content::new(b"complete"));
         let write = FileWrite {
@@ -358,7 +361,7 @@ fn a_staged_copy_has_a_name_only_once_it_is_complete() {
             folders: 0,
             record: JournalRecord::default(),
         };
-        let folder = scene.files.roots()[0].folder("").unwrap();
+        let folder = fixture.files.roots()[0].folder("").unwrap();
         let guards = Guards { unnamed, ..Guards::ALL };
         let (target, staged) = (place.name.as_str(), ".a.0000000000000001.lockgate");
         let ends = SwapNames { folder: &folder, target, staged, shown: "a", guards };
@@ -371,24 +374,24 @@ fn a_staged_copy_has_a_name_only_once_it_is_complete() {
         let wanted: &[&str] = if unnamed { &["complete"] } else { &["", "complete", "complete"] };
         assert_eq!(*seen.borrow(), wanted, "the control is a file with a name from the beginning");
         drop(copy);
-        assert_eq!(scene.names(), ["a"]);
+        assert_eq!(fixture.names(), ["a"]);
         let done =
-            scene.publish(&[("a", Some("2")), ("b", Some("3"))], Publishing::default(), guards).unwrap();
-        assert_eq!((done.files.len(), scene.names()), (2, vec!["a".to_owned(), "b".to_owned()]));
+            fixture.publish(&[("a", Some("2")), ("b", Some("3"))], Publishing::default(), guards).unwrap();
+        assert_eq!((done.files.len(), fixture.names()), (2, vec!["a".to_owned(), "b".to_owned()]));
     }
 }
 
 #[test]
 fn rights_that_change_in_the_meantime_are_a_conflict() {
     use std::os::unix::fs::PermissionsExt;
-    let scene = Scene::new(&[("a", "1")]);
-    let change = || fs::set_permissions(scene.at("a"), fs::Permissions::from_mode(0o600)).unwrap();
-    let error = scene
+    let fixture = Fixture::new(&[("a", "1")]);
+    let change = || fs::set_permissions(fixture.at("a"), fs::Permissions::from_mode(0o600)).unwrap();
+    let error = fixture
         .publish(&[("a", Some("2"))], Publishing::default(), Guards { step: &change, ..Guards::ALL })
         .unwrap_err();
     assert!(error.message.contains("other permissions"), "{}", error.message);
-    assert_eq!(fs::metadata(scene.at("a")).unwrap().permissions().mode() & 0o777, 0o600);
-    assert!(scene.publish(&[("a", Some("2"))], Publishing::default(), Guards::ALL).is_ok(), "the control");
+    assert_eq!(fs::metadata(fixture.at("a")).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(fixture.publish(&[("a", Some("2"))], Publishing::default(), Guards::ALL).is_ok(), "the control");
 }
 
 /// Two calls, of which each brings a part of a git folder and the other comes between its first look and its end.
@@ -396,26 +399,26 @@ fn rights_that_change_in_the_meantime_are_a_conflict() {
 fn of_two_calls_that_make_a_git_folder_together_one_is_refused() {
     for (git_layout, made) in [(true, false), (false, true)] {
         for (mine, theirs) in [("v/HEAD", "v/refs/x"), ("v/refs/x", "v/HEAD"), ("v/objects/x", "v/HEAD")] {
-            let scene = Scene::new(&[]);
+            let fixture = Fixture::new(&[]);
             for part in ["v/HEAD", "v/objects/x", "v/refs/x"] {
                 if part != mine && part != theirs {
-                    fs::create_dir_all(scene.at(part).parent().unwrap()).unwrap();
-                    fs::write(scene.at(part), "x").unwrap();
+                    fs::create_dir_all(fixture.at(part).parent().unwrap()).unwrap();
+                    fs::write(fixture.at(part), "x").unwrap();
                 }
             }
             let other = std::cell::Cell::new(false);
             let step = || {
                 if !other.replace(true) {
-                    fs::create_dir_all(scene.at(theirs).parent().unwrap()).unwrap();
-                    fs::write(scene.at(theirs), "x").unwrap();
+                    fs::create_dir_all(fixture.at(theirs).parent().unwrap()).unwrap();
+                    fs::write(fixture.at(theirs), "x").unwrap();
                 }
             };
             let guards = Guards { git_layout, step: &step, ..Guards::ALL };
-            let done = scene.publish(&[(mine, Some("x"))], Publishing::default(), guards);
+            let done = fixture.publish(&[(mine, Some("x"))], Publishing::default(), guards);
             assert!(other.get(), "nothing came between");
             assert_eq!(done.is_ok(), made, "{mine} beside {theirs}: {done:?}");
-            assert_eq!(scene.at(mine).exists(), made, "{mine}");
-            assert!(scene.at(theirs).exists());
+            assert_eq!(fixture.at(mine).exists(), made, "{mine}");
+            assert!(fixture.at(theirs).exists());
             if let Err(error) = done {
                 assert_eq!(error.code, Code::Protected, "{}", error.message);
             }

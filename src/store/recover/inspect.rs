@@ -70,50 +70,50 @@ pub(super) fn split(path: &str) -> (&str, &str) {
 }
 
 /// Returns the keys that a process may lock for this write; the key depends on the folders that existed then.
-pub(super) fn keys(root: &Root, left: &InterruptedFile<'_>) -> Vec<LockKey> {
-    let ends = left.path.rmatch_indices('/').map(|(end, _)| end).chain([0]);
+pub(super) fn keys(root: &Root, file: &InterruptedFile<'_>) -> Vec<LockKey> {
+    let folder_ends = file.path.rmatch_indices('/').map(|(end, _)| end).chain([0]);
     let key = |end: usize| {
-        let (folder, rest) = left.path.split_at_checked(end)?;
+        let (folder, rest) = file.path.split_at_checked(end)?;
         let identity = root.folder(folder).ok()?.identity().ok()?;
         Some(LockKey::below(identity, rest.trim_start_matches('/')))
     };
-    ends.take(left.folders.saturating_add(1)).filter_map(key).collect()
+    folder_ends.take(file.folders.saturating_add(1)).filter_map(key).collect()
 }
 
 impl<'a> RecoveredFile<'a> {
     /// Reads the content under both names.
     pub fn examine(
         root: &'a Root,
-        left: &'a InterruptedFile<'a>,
+        file: &'a InterruptedFile<'a>,
         text: &'a dyn Fn(Version) -> Option<Vec<u8>>,
     ) -> Result<RecoveredFile<'a>, Error> {
-        let (path, name) = split(left.path);
+        let (path, name) = split(file.path);
         let folder = match root.folder(path) {
             Ok(folder) => Some(folder),
             Err(error) => match system_error::errno_of(&error) {
                 Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
-                _ => return Err(system_error::failed_io("opening the folder", left.path, &error)),
+                _ => return Err(system_error::failed_io("opening the folder", file.path, &error)),
             },
         };
         let read = |name| {
             folder
                 .as_ref()
-                .map_or(Ok(PathContent::Absent), |folder| PathContent::read(folder, name, left.path))
+                .map_or(Ok(PathContent::Absent), |folder| PathContent::read(folder, name, file.path))
         };
-        let (now, beside) = (read(name)?, read(left.staged)?);
-        Ok(RecoveredFile { file: left, text, root, folder, name, now, staged: beside })
+        let (now, staged) = (read(name)?, read(file.staged)?);
+        Ok(RecoveredFile { file, text, root, folder, name, now, staged })
     }
 
     /// The state of the write, derived from the texts.
     pub fn state(&self) -> WriteState {
-        let (now, beside) = (self.now.stamp(), self.staged.stamp());
+        let (now, staged) = (self.now.stamp(), self.staged.stamp());
         let is_free = matches!(self.staged, PathContent::Absent);
         match (self.file.before, self.file.after) {
-            (Some(before), Some(after)) => match (now, beside) {
+            (Some(before), Some(after)) => match (now, staged) {
                 (Some(now), _) if now == before => WriteState::NotThere,
                 _ if self.is_published() && self.is_blank() => WriteState::There,
-                (_, Some(beside)) if beside == before => WriteState::There,
-                (Some(now), Some(beside)) if now == after && beside == after => WriteState::There,
+                (_, Some(staged)) if staged == before => WriteState::There,
+                (Some(now), Some(staged)) if now == after && staged == after => WriteState::There,
                 (Some(now), None) if now == after && is_free => WriteState::There,
                 (_, None) if is_free => {
                     if self.torn_original().is_some() {
@@ -134,10 +134,10 @@ impl<'a> RecoveredFile<'a> {
             (None, after) if now == after => WriteState::There,
             (None, _) => WriteState::Unclear,
             (Some(before), None) if matches!(self.now, PathContent::Absent) => {
-                if is_free || beside == Some(before) { WriteState::There } else { WriteState::NotThere }
+                if is_free || staged == Some(before) { WriteState::There } else { WriteState::NotThere }
             }
-            (Some(before), None) => match beside {
-                Some(beside) if beside == before && !self.is_one() => WriteState::There,
+            (Some(before), None) => match staged {
+                Some(staged) if staged == before && !self.is_one() => WriteState::There,
                 None if is_free && now != Some(before) => WriteState::Unclear,
                 _ => WriteState::NotThere,
             },
@@ -150,12 +150,12 @@ impl<'a> RecoveredFile<'a> {
     /// a whole text is proof, because anybody may have made an empty file, or one that begins with the new
     /// text.
     pub fn owner(&self) -> Option<FileOwner> {
-        let (stamp, beside) = match &self.staged {
+        let (version, staged) = match &self.staged {
             PathContent::Absent => return None,
             PathContent::Other => return Some(FileOwner::Other),
-            PathContent::Text(stamp, beside) => (Some(*stamp), beside),
+            PathContent::Text(version, staged) => (Some(*version), staged),
         };
-        let (is_before, is_after) = (stamp == self.file.before, stamp == self.file.after);
+        let (is_before, is_after) = (version == self.file.before, version == self.file.after);
         let Some(inodes) = self.file.inodes else {
             return Some(match (is_after, is_before) {
                 (true, _) => FileOwner::Copy,
@@ -163,11 +163,11 @@ impl<'a> RecoveredFile<'a> {
                 (false, false) => FileOwner::Other,
             });
         };
-        let is_copy = |copy: Inode| Inode::read(&beside.file).is_ok_and(|inode| inode.is(copy));
+        let is_copy = |copy: Inode| Inode::read(&staged.file).is_ok_and(|inode| inode.is(copy));
         let is_copy = inodes.copy.is_some_and(is_copy);
-        Some(if is_before && inodes.before == Some(beside.identity.inode) {
+        Some(if is_before && inodes.before == Some(staged.identity.inode) {
             FileOwner::Before
-        } else if is_copy && (is_after || self.is_part(beside)) {
+        } else if is_copy && (is_after || self.is_part(staged)) {
             FileOwner::Copy
         } else {
             FileOwner::Other
@@ -178,8 +178,8 @@ impl<'a> RecoveredFile<'a> {
     fn is_published(&self) -> bool {
         let copy = self.file.inodes.and_then(|inodes| inodes.copy);
         match (&self.now, copy) {
-            (PathContent::Text(stamp, now), Some(copy)) => {
-                Some(*stamp) == self.file.after && Inode::read(&now.file).is_ok_and(|inode| inode.is(copy))
+            (PathContent::Text(version, now), Some(copy)) => {
+                Some(*version) == self.file.after && Inode::read(&now.file).is_ok_and(|inode| inode.is(copy))
             }
             (PathContent::Text(..) | PathContent::Absent | PathContent::Other, _) => false,
         }
@@ -188,19 +188,21 @@ impl<'a> RecoveredFile<'a> {
     /// True if the file under the staged name is not a text that was saved under the file's name: it never
     /// had that name, and all its bytes are the edit's.
     pub fn is_blank(&self) -> bool {
-        let PathContent::Text(_, beside) = &self.staged else { return false };
-        let was_displaced = self.file.inodes.and_then(|inodes| inodes.before) == Some(beside.identity.inode);
-        self.owner() == Some(FileOwner::Other) && !was_displaced && self.is_part(beside)
+        let PathContent::Text(_, staged) = &self.staged else { return false };
+        let was_displaced = self.file.inodes.and_then(|inodes| inodes.before) == Some(staged.identity.inode);
+        self.owner() == Some(FileOwner::Other) && !was_displaced && self.is_part(staged)
     }
 
     /// True if a file holds the beginning of the new text.
     fn is_part(&self, file: &FileSnapshot) -> bool {
-        let part = |whole: &[u8]| whole.starts_with(file.bytes());
+        let is_beginning = |whole: &[u8]| whole.starts_with(file.bytes());
         match (&self.now, self.file.after) {
             _ if file.bytes().is_empty() => true,
-            (PathContent::Text(now, snapshot), Some(after)) if *now == after => part(snapshot.bytes()),
+            (PathContent::Text(now, snapshot), Some(after)) if *now == after => {
+                is_beginning(snapshot.bytes())
+            }
             (now, Some(after)) => match (self.text)(after) {
-                Some(whole) => part(&whole),
+                Some(whole) => is_beginning(&whole),
                 // The new text was not recorded. If the old one is in place, nothing was displaced.
                 None => now.stamp() == self.file.before,
             },
@@ -210,7 +212,7 @@ impl<'a> RecoveredFile<'a> {
 
     /// True if both names lead to the same file.
     pub fn is_one(&self) -> bool {
-        matches!((self.now.identity(), self.staged.identity()), (Some(now), Some(beside)) if now == beside)
+        matches!((self.now.identity(), self.staged.identity()), (Some(now), Some(staged)) if now == staged)
     }
 
     /// The old text, if the file is the torn result of an interrupted overwrite.
@@ -224,7 +226,9 @@ impl<'a> RecoveredFile<'a> {
         let PathContent::Text(_, now) = &self.now else { return None };
         let before = (self.text)(self.file.before?)?;
         let after = match &self.staged {
-            PathContent::Text(stamp, beside) if Some(*stamp) == self.file.after => beside.bytes().to_vec(),
+            PathContent::Text(version, staged) if Some(*version) == self.file.after => {
+                staged.bytes().to_vec()
+            }
             _ => (self.text)(self.file.after?)?,
         };
         crate::store::publish::is_torn(now.bytes(), &before, &after).then_some(before)
@@ -245,7 +249,7 @@ impl PathContent {
 
     pub fn stamp(&self) -> Option<Version> {
         match self {
-            PathContent::Text(stamp, _) => Some(*stamp),
+            PathContent::Text(version, _) => Some(*version),
             PathContent::Absent | PathContent::Other => None,
         }
     }

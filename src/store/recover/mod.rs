@@ -69,41 +69,41 @@ pub(super) struct Recovered {
 }
 
 /// Completes a half-done edit, or reverts it.
-pub(super) fn recover(roots: &[Root], locks: &Locks, half: &InterruptedEdit<'_>) -> Recovered {
-    let leave = |notes, held| Recovered { action: RecoveryAction::Leave, notes, locks: held };
-    let Some(root) = roots.get(half.root) else { return leave(Vec::new(), None) };
+pub(super) fn recover(roots: &[Root], locks: &Locks, edit: &InterruptedEdit<'_>) -> Recovered {
+    let leave = |notes, locks| Recovered { action: RecoveryAction::Leave, notes, locks };
+    let Some(root) = roots.get(edit.root) else { return leave(Vec::new(), None) };
     if root.check_in_place().is_err() {
         // The call is rejected because of it; the folder that was moved away is not ours to change.
         return leave(Vec::new(), None);
     }
-    let keys: Vec<LockKey> = half.files.iter().flat_map(|left| inspect::keys(root, left)).collect();
-    let Some(held) = locks.try_hold(&keys) else { return leave(Vec::new(), None) };
-    if !(half.is_open)() {
-        return leave(Vec::new(), Some(held));
+    let keys: Vec<LockKey> = edit.files.iter().flat_map(|file| inspect::keys(root, file)).collect();
+    let Some(guard) = locks.try_hold(&keys) else { return leave(Vec::new(), None) };
+    if !(edit.is_open)() {
+        return leave(Vec::new(), Some(guard));
     }
-    match half
+    match edit
         .files
         .iter()
-        .map(|left| RecoveredFile::examine(root, left, half.text))
+        .map(|file| RecoveredFile::examine(root, file, edit.text))
         .collect::<Result<Vec<_>, _>>()
     {
-        Ok(scenes) => {
-            let (fate, notes) = decide(&scenes);
-            Recovered { action: fate, notes, locks: Some(held) }
+        Ok(files) => {
+            let (action, notes) = decide(&files);
+            Recovered { action, notes, locks: Some(guard) }
         }
         Err(error) => {
-            leave(vec![format!("an incomplete edit was not repaired: {}", error.message)], Some(held))
+            leave(vec![format!("an incomplete edit was not repaired: {}", error.message)], Some(guard))
         }
     }
 }
 
-fn decide(scenes: &[RecoveredFile<'_>]) -> (RecoveryAction, Vec<String>) {
-    let is = |side: WriteState| scenes.iter().any(|scene| scene.state() == side);
+fn decide(files: &[RecoveredFile<'_>]) -> (RecoveryAction, Vec<String>) {
+    let is = |side: WriteState| files.iter().any(|file| file.state() == side);
     if is(WriteState::There) && !is(WriteState::NotThere) {
-        (RecoveryAction::Settle, scenes.iter().filter_map(RecoveredFile::clear).collect())
+        (RecoveryAction::Settle, files.iter().filter_map(RecoveredFile::clear).collect())
     } else {
         // In reverse order of the writes.
-        (RecoveryAction::Forget, scenes.iter().rev().filter_map(RecoveredFile::revert).collect())
+        (RecoveryAction::Forget, files.iter().rev().filter_map(RecoveredFile::revert).collect())
     }
 }
 

@@ -62,7 +62,7 @@ impl RecoveredFile<'_> {
     }
 
     fn exchange(&self) -> Option<String> {
-        let (Some(ends), PathContent::Text(_, now), PathContent::Text(_, beside)) =
+        let (Some(names), PathContent::Text(_, now), PathContent::Text(_, staged)) =
             (self.names(), &self.now, &self.staged)
         else {
             return self.keep();
@@ -70,9 +70,9 @@ impl RecoveredFile<'_> {
         if self.now.stamp() != self.file.after {
             return self.keep();
         }
-        match ends.exchange(&known(now), &known(beside)) {
+        match names.exchange(&known(now), &known(staged)) {
             Ok(_) => {
-                let _ = ends.folder.unlink(ends.staged);
+                let _ = names.folder.unlink(names.staged);
                 None
             }
             Err(Refusal::NotUndone(error)) => Some(error.message),
@@ -81,25 +81,26 @@ impl RecoveredFile<'_> {
     }
 
     fn take(&self) -> Option<String> {
-        let (Some(ends), PathContent::Text(stamp, now)) = (self.names(), &self.now) else { return None };
-        let kept = if self.is_one() {
-            let _ = ends.folder.unlink(ends.staged);
+        let (Some(names), PathContent::Text(version, now)) = (self.names(), &self.now) else { return None };
+        let note = if self.is_one() {
+            let _ = names.folder.unlink(names.staged);
             None
         } else {
             self.clear()
         };
-        if Some(*stamp) != self.file.after {
+        if Some(*version) != self.file.after {
             let path = self.file.path;
-            let seen = format!("{path} was created by an edit that was not completed, and has changed since");
-            return Some(kept.map_or(seen.clone(), |kept| format!("{seen}; {kept}")));
+            let message =
+                format!("{path} was created by an edit that was not completed, and has changed since");
+            return Some(note.map_or(message.clone(), |note| format!("{message}; {note}")));
         }
-        match ends.take(&known(now)) {
+        match names.take(&known(now)) {
             Ok(_) => {
-                let _ = ends.folder.unlink(ends.staged);
-                kept
+                let _ = names.folder.unlink(names.staged);
+                note
             }
             Err(Refusal::Unchanged(error) | Refusal::NotUndone(error)) => Some(error.message),
-            Err(Refusal::Mounted) => kept,
+            Err(Refusal::Mounted) => note,
         }
     }
 
@@ -109,38 +110,38 @@ impl RecoveredFile<'_> {
             (Some(_), PathContent::Text(..))
                 if git_layout::completes(self.root, self.file.path).unwrap_or(true) =>
             {
-                let kept = self.keep()?;
-                Some(format!("{kept}: under its own name git could take its folder for a git folder"))
+                let note = self.keep()?;
+                Some(format!("{note}: under its own name git could take its folder for a git folder"))
             }
-            (Some(ends), PathContent::Text(..)) => ends.put().unwrap_or_else(|_| self.keep()),
+            (Some(names), PathContent::Text(..)) => names.put().unwrap_or_else(|_| self.keep()),
             _ => self.restore(),
         }
     }
 
     /// Writes the old text over the edit's where no displaced file is left to put back.
     fn restore(&self) -> Option<String> {
-        let (Some(ends), PathContent::Text(stamp, now)) = (self.names(), &self.now) else {
+        let (Some(names), PathContent::Text(version, now)) = (self.names(), &self.now) else {
             return self.unrestored();
         };
         let text = self.file.before.and_then(|before| (self.text)(before));
-        let (Some(text), true) = (text, Some(*stamp) == self.file.after) else { return self.unrestored() };
+        let (Some(text), true) = (text, Some(*version) == self.file.after) else { return self.unrestored() };
         // In place, so that the file keeps its rights.
-        self.overwrite(&ends, now, &text)
+        self.overwrite(&names, now, &text)
     }
 
     /// Writes the old text into a torn file.
     fn restore_torn(&self, text: &[u8]) -> Option<String> {
-        let (Some(ends), PathContent::Text(_, now)) = (self.names(), &self.now) else {
+        let (Some(names), PathContent::Text(_, now)) = (self.names(), &self.now) else {
             return self.unrestored();
         };
-        let note = self.overwrite(&ends, now, text);
+        let note = self.overwrite(&names, now, text);
         if note.is_none() { self.clear() } else { note }
     }
 
-    fn overwrite(&self, ends: &SwapNames<'_>, now: &FileSnapshot, text: &[u8]) -> Option<String> {
+    fn overwrite(&self, names: &SwapNames<'_>, now: &FileSnapshot, text: &[u8]) -> Option<String> {
         let file =
-            ends.folder.open(ends.target, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty());
-        let is_there = known(now).is_named(ends.folder, ends.target) && known(now).holds().unwrap_or(false);
+            names.folder.open(names.target, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty());
+        let is_there = known(now).is_named(names.folder, names.target) && known(now).holds().unwrap_or(false);
         match file {
             Ok(file) if is_there && overwrite(&file, text).is_ok() => None,
             Ok(_) | Err(_) => self.unrestored(),

@@ -69,8 +69,8 @@ pub(super) fn older(
     let mut notes = Vec::new();
     for name in names {
         let Some(target) = target_of(&name) else { continue };
-        let held = locks.try_hold(&[LockKey::below(identity, target)]);
-        if held.is_none() || !is_old(&opened, &name, age) || (known.is_named)(&name) {
+        let guard = locks.try_hold(&[LockKey::below(identity, target)]);
+        if guard.is_none() || !is_old(&opened, &name, age) || (known.is_named)(&name) {
             continue;
         }
         let shown = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
@@ -87,8 +87,8 @@ pub(super) fn older(
 
 /// True if removing the file loses nothing: its text is under the target's name, or in the journal.
 fn is_elsewhere(folder: &Folder, name: &str, target: &str, shown: &str, known: &JournalNames<'_>) -> bool {
-    let stamp = |name| PathContent::read(folder, name, shown).ok().and_then(|text| text.stamp());
-    stamp(name).is_some_and(|text| stamp(target) == Some(text) || (known.is_kept)(text))
+    let version = |name| PathContent::read(folder, name, shown).ok().and_then(|text| text.stamp());
+    version(name).is_some_and(|text| version(target) == Some(text) || (known.is_kept)(text))
 }
 
 fn is_old(folder: &Folder, name: &str, least: Duration) -> bool {

@@ -143,9 +143,9 @@ fn is_overtaken(written: &WriteOutcome) -> bool {
 
 #[test]
 fn a_row_is_made_replaced_removed_and_made_again() {
-    let scene = Fixture::new();
-    let rows = scene.rows("");
-    let place = rows.at(&scene.module("a.py"));
+    let fixture = Fixture::new();
+    let rows = fixture.rows("");
+    let place = rows.at(&fixture.module("a.py"));
     assert!(rows.read(&place, 9).unwrap().is_none() && !rows.exists(&place, place.path()));
     let mut edits = Vec::new();
     for text in ["one\n", "two\n", "", "two\n"] {
@@ -169,9 +169,9 @@ fn a_row_is_made_replaced_removed_and_made_again() {
 
 #[test]
 fn a_row_that_is_not_what_was_read_overtakes_the_edit() {
-    let scene = Fixture::new();
-    let rows = scene.rows("");
-    let place = rows.at(&scene.module("a"));
+    let fixture = Fixture::new();
+    let rows = fixture.rows("");
+    let place = rows.at(&fixture.module("a"));
     let nothing = [rows.read(&place, 99).unwrap()];
     rows.write(&place, "one");
     let one = [rows.read(&place, 99).unwrap()];
@@ -188,9 +188,9 @@ fn a_row_that_is_not_what_was_read_overtakes_the_edit() {
 
 #[test]
 fn all_rows_of_an_edit_are_written_or_none() {
-    let scene = Fixture::new();
-    let rows = scene.rows("o");
-    let places = ["b", "a", "c"].map(|path| rows.at(&scene.workflow(path, None)));
+    let fixture = Fixture::new();
+    let rows = fixture.rows("o");
+    let places = ["b", "a", "c"].map(|path| rows.at(&fixture.workflow(path, None)));
     let texts = || places.iter().zip([Some("1"), Some("2"), Some("3")]).collect::<Vec<_>>();
     let first = edit(rows.write_all(&texts(), EntryKind::Edit).unwrap());
     let paths = |entry: Entry| entry.changes.into_iter().map(|changed| changed.path).collect::<Vec<_>>();
@@ -207,14 +207,14 @@ fn all_rows_of_an_edit_are_written_or_none() {
 
 #[test]
 fn every_text_comes_back_as_the_bytes_that_it_was() {
-    let scene = Fixture::new();
-    let rows = scene.rows("");
+    let fixture = Fixture::new();
+    let rows = fixture.rows("");
     let wide: Vec<u8> = "\u{feff}caf\u{e9}\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let large = "line\n".repeat(100_000);
     let texts: [&[u8]; 6] =
         [b"a\r\nb", "\u{feff}a".as_bytes(), &wide, b"a\0b", b"\xff\xfe\xfd", large.as_bytes()];
     for (number, bytes) in texts.into_iter().enumerate() {
-        let place = rows.at(&scene.module(&format!("{number}")));
+        let place = rows.at(&fixture.module(&format!("{number}")));
         let write = RowWrite {
             location: &place,
             before: None,
@@ -226,16 +226,16 @@ fn every_text_comes_back_as_the_bytes_that_it_was() {
         let version = Version::hash(bytes).hex();
         assert_eq!(rows.text(&place, version.split_at(12).0).unwrap().as_deref(), Some(bytes));
     }
-    let place = rows.at(&scene.module("5"));
+    let place = rows.at(&fixture.module("5"));
     assert_eq!(rows.read(&place, 499_999).unwrap_err().code, Code::TooLarge);
     assert!(rows.read(&place, 500_000).is_ok());
 }
 
 #[test]
 fn of_many_who_swap_one_row_each_is_there_once() {
-    let scene = Fixture::new();
-    let place = scene.rows("").at(&scene.module("a"));
-    scene.rows("").write(&place, "0");
+    let fixture = Fixture::new();
+    let place = fixture.rows("").at(&fixture.module("a"));
+    fixture.rows("").write(&place, "0");
     let count = |rows: EntityStore, place: &RowLocation| {
         let mut done = 0;
         while done < 12 {
@@ -248,10 +248,10 @@ fn of_many_who_swap_one_row_each_is_there_once() {
     };
     std::thread::scope(|threads| {
         for _ in 0..6 {
-            threads.spawn(|| count(scene.rows(""), &place));
+            threads.spawn(|| count(fixture.rows(""), &place));
         }
     });
-    let rows = scene.rows("");
+    let rows = fixture.rows("");
     assert_eq!(rows.text_of(&place).unwrap(), "72");
     let entries = rows.entries(Some(&place), 99).unwrap();
     assert!(entries.len() == 73 && entries.is_sorted_by(|newer, older| newer.at > older.at));

@@ -36,13 +36,13 @@ fn clock(waiting: &dyn SearchClock) -> Clock<'_> {
 }
 
 /// A folder with a root in it.
-struct Scene {
+struct Fixture {
     dir: tempfile::TempDir,
     files: Files,
 }
 
-impl Scene {
-    fn new(tree: &[(&str, &str)]) -> Scene {
+impl Fixture {
+    fn new(tree: &[(&str, &str)]) -> Fixture {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap().join("root");
         fs::create_dir(&root).unwrap();
@@ -50,7 +50,7 @@ impl Scene {
             write(&root.join(path), text);
         }
         let files = Files::open(&[root]).unwrap();
-        Scene { dir, files }
+        Fixture { dir, files }
     }
 
     fn root(&self) -> PathBuf {
@@ -92,7 +92,7 @@ fn write(path: &Path, text: &str) {
 
 #[test]
 fn what_is_hidden_ignored_or_protected_is_left_out() {
-    let scene = Scene::new(&[
+    let fixture = Fixture::new(&[
         (".gitignore", "*.log\n/build\n!keep.log\n"),
         ("a.txt", ""),
         ("a.log", ""),
@@ -120,7 +120,7 @@ fn what_is_hidden_ignored_or_protected_is_left_out() {
         (".a.txt.0123456789abcdef.lockgate", ""),
     ]);
     let seen = ["a.txt", "inner/a.log", "keep.log", "sub/build/a.txt"];
-    assert_eq!(scene.found("", Hidden::Excluded), seen);
+    assert_eq!(fixture.found("", Hidden::Excluded), seen);
     let all = [
         ".gitignore",
         ".hidden/a.txt",
@@ -132,16 +132,16 @@ fn what_is_hidden_ignored_or_protected_is_left_out() {
         "sub/.gitignore",
         "sub/build/a.txt",
     ];
-    assert_eq!(scene.found("", Hidden::Included), all);
-    assert_eq!(scene.found("sub", Hidden::Excluded), ["sub/build/a.txt"]);
-    assert_eq!(scene.found("build", Hidden::Excluded), ["build/a.txt"]);
-    assert_eq!(scene.found(".hidden", Hidden::Excluded), [".hidden/a.txt"]);
-    assert_eq!(scene.found("inner", Hidden::Excluded), ["inner/a.log"]);
+    assert_eq!(fixture.found("", Hidden::Included), all);
+    assert_eq!(fixture.found("sub", Hidden::Excluded), ["sub/build/a.txt"]);
+    assert_eq!(fixture.found("build", Hidden::Excluded), ["build/a.txt"]);
+    assert_eq!(fixture.found(".hidden", Hidden::Excluded), [".hidden/a.txt"]);
+    assert_eq!(fixture.found("inner", Hidden::Excluded), ["inner/a.log"]);
 }
 
 #[test]
 fn a_glob_finds_files_and_what_stands_there_comes_first() {
-    let scene = Scene::new(&[
+    let fixture = Fixture::new(&[
         ("a.py", ""),
         ("b.md", ""),
         ("src/a.py", ""),
@@ -164,7 +164,7 @@ fn a_glob_finds_files_and_what_stands_there_comes_first() {
         (".github/*.py", &[".github/a.py"]),
         ("*.rs", &[]),
     ] {
-        assert_eq!(scene.found(path, Hidden::Excluded), wanted, "{path}");
+        assert_eq!(fixture.found(path, Hidden::Excluded), wanted, "{path}");
     }
     for (path, code) in [
         ("none", Code::FileNotFound),
@@ -177,13 +177,14 @@ fn a_glob_finds_files_and_what_stands_there_comes_first() {
         (".git/*", Code::Protected),
         ("x/.GIT/hooks/*", Code::Protected),
     ] {
-        assert_eq!(scene.refused(path), Some(code), "{path}");
+        assert_eq!(fixture.refused(path), Some(code), "{path}");
     }
 }
 
 #[test]
 fn a_beginning_of_a_path_is_one() {
-    let scene = Scene::new(&[("src/main.rs", ""), ("src/map.rs", ""), ("src/other.rs", ""), ("srcs/a", "")]);
+    let fixture =
+        Fixture::new(&[("src/main.rs", ""), ("src/map.rs", ""), ("src/other.rs", ""), ("srcs/a", "")]);
     let clock = clock(&Nobody);
     let bounds = SearchLimits { most: 2, largest: 1, clock: &clock };
     for (path, wanted, is_cut) in [
@@ -193,7 +194,7 @@ fn a_beginning_of_a_path_is_one() {
         ("s", &["src/main.rs", "src/map.rs"], true),
         ("none/x", &[], false),
     ] {
-        let found = scene.files.find(&scene.files.with_prefix(path).unwrap(), Hidden::Excluded, bounds);
+        let found = fixture.files.find(&fixture.files.with_prefix(path).unwrap(), Hidden::Excluded, bounds);
         let names: Vec<&str> = found.files.iter().map(|(place, _)| place.shown()).collect();
         assert_eq!((names.as_slice(), found.is_cut), (wanted, is_cut), "{path}");
     }
@@ -201,28 +202,28 @@ fn a_beginning_of_a_path_is_one() {
 
 #[test]
 fn a_search_that_nobody_waits_for_ends() {
-    let scene = Scene::new(&[("a", "needle\n")]);
-    let SearchTarget::Roots(below) = scene.files.search_target(None).unwrap() else { panic!() };
+    let fixture = Fixture::new(&[("a", "needle\n")]);
+    let SearchTarget::Roots(below) = fixture.files.search_target(None).unwrap() else { panic!() };
     let pattern = SearchPattern::new("needle", MatchReach::Line).unwrap();
     let late = Clock::new(Instant::now(), &Nobody);
     for clock in [clock(&Gone), late] {
         let bounds = SearchLimits { most: 9, largest: 9, clock: &clock };
-        assert_eq!(scene.files.search(&below, &pattern, Hidden::Included, bounds).total, 0);
+        assert_eq!(fixture.files.search(&below, &pattern, Hidden::Included, bounds).total, 0);
         assert!(clock.is_stopped());
-        assert!(scene.files.find(&below, Hidden::Included, bounds).is_cut);
+        assert!(fixture.files.find(&below, Hidden::Included, bounds).is_cut);
     }
 }
 
 #[test]
 fn what_cannot_be_searched_is_counted() {
-    let scene =
-        Scene::new(&[("a", "needle\n"), ("binary", "needle\0\n"), ("late", ""), ("sub/b", "needle\n")]);
-    let root = scene.root();
+    let fixture =
+        Fixture::new(&[("a", "needle\n"), ("binary", "needle\0\n"), ("late", ""), ("sub/b", "needle\n")]);
+    let root = fixture.root();
     fs::write(root.join("large"), "needle\n".repeat(1 << 18)).unwrap();
     fs::write(root.join("late"), format!("needle\n{}\0", "x\n".repeat(9000))).unwrap();
     let name = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"\xff");
     fs::write(root.join(name), "needle\n").unwrap();
-    let hits = scene.hits("needle", 100);
+    let hits = fixture.hits("needle", 100);
     assert_eq!(hits.total, 2);
     assert_eq!(hits.skipped, Skipped { large: 1, unreadable: 0, unnamed: 1, slow: 0 });
 }
@@ -235,7 +236,7 @@ proptest! {
     ) {
         let names: Vec<String> = (0..texts.len()).map(|at| format!("{}/{at}", at % 3)).collect();
         let tree: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
-        let scene = Scene::new(&tree);
+        let fixture = Fixture::new(&tree);
         let mut counts: Vec<(&str, usize)> = tree
             .iter()
             .map(|(name, text)| (*name, text.lines().filter(|line| line.contains('a')).count()))
@@ -248,7 +249,7 @@ proptest! {
             before += count;
             before - count < most
         });
-        let hits = scene.hits("a", most);
+        let hits = fixture.hits("a", most);
         let found: Vec<(&str, usize)> = hits.files.iter().map(|(place, count)| (place.shown(), *count)).collect();
         prop_assert_eq!((found, hits.total, hits.searched), (counts, total, texts.len()));
     }

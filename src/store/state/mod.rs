@@ -278,18 +278,18 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use tempfile::TempDir;
 
-    struct Scene {
+    struct Fixture {
         dir: TempDir,
         state: StateFolder,
     }
 
-    impl Scene {
-        fn new() -> Scene {
+    impl Fixture {
+        fn new() -> Fixture {
             let dir = tempfile::tempdir().unwrap();
             std::fs::create_dir(dir.path().join("root")).unwrap();
             let own = |name: &str| Ok(dir.path().join("home").join(name));
             let state = StateFolder::at(own("state"), own("cache"), &[dir.path().join("root")]);
-            Scene { dir, state }
+            Fixture { dir, state }
         }
 
         fn at(&self, path: &str) -> PathBuf {
@@ -315,67 +315,67 @@ mod tests {
 
     #[test]
     fn a_record_is_there_until_it_is_removed_and_is_the_user_s_alone() {
-        let scene = Scene::new();
-        assert_eq!(scene.state.read(subject()), Ok(None));
-        assert_eq!(scene.state.remove(subject()).unwrap(), 0);
+        let fixture = Fixture::new();
+        assert_eq!(fixture.state.read(subject()), Ok(None));
+        assert_eq!(fixture.state.remove(subject()).unwrap(), 0);
         for text in [&b"one"[..], b"two"] {
-            scene.state.write(subject(), text).unwrap();
-            assert_eq!(scene.state.read(subject()), Ok(Some(text.to_vec())));
+            fixture.state.write(subject(), text).unwrap();
+            assert_eq!(fixture.state.read(subject()), Ok(Some(text.to_vec())));
         }
-        let folders = ["home", "home/state", "home/state/trust"].map(|folder| mode(&scene.at(folder)));
-        assert_eq!((folders, mode(&scene.record())), ([0o700; 3], 0o600));
+        let folders = ["home", "home/state", "home/state/trust"].map(|folder| mode(&fixture.at(folder)));
+        assert_eq!((folders, mode(&fixture.record())), ([0o700; 3], 0o600));
         assert_eq!(
-            std::fs::read_dir(scene.at("home/state/trust")).unwrap().count(),
+            std::fs::read_dir(fixture.at("home/state/trust")).unwrap().count(),
             1,
             "no staged file is left"
         );
-        assert_eq!(scene.state.remove(subject()).unwrap(), 1);
-        assert_eq!(scene.state.read(subject()), Ok(None));
+        assert_eq!(fixture.state.remove(subject()).unwrap(), 1);
+        assert_eq!(fixture.state.read(subject()), Ok(None));
     }
 
     #[test]
     fn roots_and_policies_have_records_of_their_own() {
-        let scene = Scene::new();
+        let fixture = Fixture::new();
         let about = |root: &str, policy| RecordSubject::new(Path::new(root), policy);
         let subjects = [about("/p", "a"), about("/p", "b"), about("/q", "a"), about("/p/a", "")];
         for (number, subject) in subjects.iter().enumerate() {
-            scene.state.write(*subject, &[number as u8]).unwrap();
+            fixture.state.write(*subject, &[number as u8]).unwrap();
         }
         for (number, subject) in subjects.iter().enumerate() {
-            assert_eq!(scene.state.read(*subject), Ok(Some(vec![number as u8])));
+            assert_eq!(fixture.state.read(*subject), Ok(Some(vec![number as u8])));
         }
-        assert_eq!(scene.state.remove_root(Path::new("/p")).unwrap(), 2);
-        let left = subjects.map(|subject| scene.state.read(subject).unwrap().is_some());
+        assert_eq!(fixture.state.remove_root(Path::new("/p")).unwrap(), 2);
+        let left = subjects.map(|subject| fixture.state.read(subject).unwrap().is_some());
         assert_eq!(left, [false, false, true, true]);
     }
 
     #[test]
     fn a_doubtful_record_counts_as_none_and_it_is_said_why() {
-        type Spoil = fn(&Scene);
+        type Spoil = fn(&Fixture);
         let cases: [(&str, Spoil); 6] = [
-            ("may be written by others (mode 0620)", |scene| set_mode(&scene.record(), 0o620)),
-            ("may be written by others (mode 0602)", |scene| set_mode(&scene.record(), 0o602)),
-            ("is in a folder that may be written by others", |scene| {
-                set_mode(&scene.at("home/state/trust"), 0o770);
+            ("may be written by others (mode 0620)", |fixture| set_mode(&fixture.record(), 0o620)),
+            ("may be written by others (mode 0602)", |fixture| set_mode(&fixture.record(), 0o602)),
+            ("is in a folder that may be written by others", |fixture| {
+                set_mode(&fixture.at("home/state/trust"), 0o770);
             }),
-            ("is in a folder that may be written by others", |scene| {
-                set_mode(&scene.at("home/state"), 0o777);
+            ("is in a folder that may be written by others", |fixture| {
+                set_mode(&fixture.at("home/state"), 0o777);
             }),
-            ("cannot be opened", |scene| {
-                std::fs::rename(scene.record(), scene.at("elsewhere")).unwrap();
-                std::os::unix::fs::symlink(scene.at("elsewhere"), scene.record()).unwrap();
+            ("cannot be opened", |fixture| {
+                std::fs::rename(fixture.record(), fixture.at("elsewhere")).unwrap();
+                std::os::unix::fs::symlink(fixture.at("elsewhere"), fixture.record()).unwrap();
             }),
-            ("is not a file", |scene| {
-                std::fs::remove_file(scene.record()).unwrap();
-                std::fs::create_dir(scene.record()).unwrap();
+            ("is not a file", |fixture| {
+                std::fs::remove_file(fixture.record()).unwrap();
+                std::fs::create_dir(fixture.record()).unwrap();
             }),
         ];
         for (why, spoil) in cases {
-            let scene = Scene::new();
-            scene.state.write(subject(), b"x").unwrap();
-            assert!(scene.state.read(subject()).is_ok(), "the control");
-            spoil(&scene);
-            let seen = scene.state.read(subject()).unwrap_err();
+            let fixture = Fixture::new();
+            fixture.state.write(subject(), b"x").unwrap();
+            assert!(fixture.state.read(subject()).is_ok(), "the control");
+            spoil(&fixture);
+            let seen = fixture.state.read(subject()).unwrap_err();
             assert!(seen.contains(why), "{why}: {seen}");
         }
     }
@@ -386,13 +386,15 @@ mod tests {
             return;
         }
         for path in ["home/state", "home/state/trust", "record"] {
-            let scene = Scene::new();
-            scene.state.write(subject(), b"x").unwrap();
-            let path = if path == "record" { scene.record() } else { scene.at(path) };
+            let fixture = Fixture::new();
+            fixture.state.write(subject(), b"x").unwrap();
+            let path = if path == "record" { fixture.record() } else { fixture.at(path) };
             std::os::unix::fs::chown(&path, Some(12_345), None).unwrap();
-            assert!(scene.state.read(subject()).unwrap_err().contains("belongs to another user (uid 12345)"));
-            if path != scene.record() {
-                assert_eq!(scene.state.write(subject(), b"y").unwrap_err().code, Code::PermissionDenied);
+            assert!(
+                fixture.state.read(subject()).unwrap_err().contains("belongs to another user (uid 12345)")
+            );
+            if path != fixture.record() {
+                assert_eq!(fixture.state.write(subject(), b"y").unwrap_err().code, Code::PermissionDenied);
             }
         }
     }
@@ -428,12 +430,12 @@ mod tests {
 
     #[test]
     fn each_root_has_a_cache_of_its_own() {
-        let scene = Scene::new();
+        let fixture = Fixture::new();
         let caches =
-            ["/p", "/q", "/p"].map(|root| scene.state.cache(Path::new(root)).unwrap().folder().to_owned());
+            ["/p", "/q", "/p"].map(|root| fixture.state.cache(Path::new(root)).unwrap().folder().to_owned());
         assert!(caches[0] != caches[1] && caches[0] == caches[2]);
         assert_eq!(mode(&caches[0]), 0o700);
         set_mode(&caches[0], 0o722);
-        assert!(scene.state.cache(Path::new("/p")).unwrap_err().contains("may be written by others"));
+        assert!(fixture.state.cache(Path::new("/p")).unwrap_err().contains("may be written by others"));
     }
 }

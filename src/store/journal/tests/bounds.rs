@@ -1,6 +1,6 @@
 //! The bounds of the journal: in bytes on the disk, and in time.
 
-use super::{ALL, Scene};
+use super::{ALL, Fixture};
 use crate::store::journal::RetentionLimits;
 use crate::store::publish::Content;
 use crate::text::Version;
@@ -16,8 +16,8 @@ fn rounds(default: usize) -> usize {
 fn on_disk(database: &Path) -> u64 {
     let folder = database.parent().unwrap();
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let counted = files.filter(|file| !file.file_name().to_str().unwrap().ends_with("-shm"));
-    counted.map(|file| file.metadata().unwrap().len()).sum()
+    let files_on_disk = files.filter(|file| !file.file_name().to_str().unwrap().ends_with("-shm"));
+    files_on_disk.map(|file| file.metadata().unwrap().len()).sum()
 }
 
 /// A text of some ten kilobytes that does not squeeze well, and differs in its middle.
@@ -31,75 +31,75 @@ fn text(number: usize) -> String {
 
 #[test]
 fn the_files_stay_within_the_bound_and_the_newest_edits_are_there() {
-    let scene = Scene::new();
-    let a = scene.place("a");
+    let fixture = Fixture::new();
+    let a = fixture.place("a");
     let bounds = RetentionLimits { size: 24 << 20, ..ALL };
     let edits = rounds(9_000);
     let mut most = 0;
     let mut last = None;
     for number in 0..edits {
-        last = Some(scene.edit(&a, &text(number), &text(number + 1)));
-        scene.journal.tidy(bounds).unwrap();
+        last = Some(fixture.edit(&a, &text(number), &text(number + 1)));
+        fixture.journal.tidy(bounds).unwrap();
         if number % 500 == 0 {
-            scene.journal.worker.wait();
+            fixture.journal.worker.wait();
         }
-        most = most.max(on_disk(&scene.databases()[0]));
+        most = most.max(on_disk(&fixture.databases()[0]));
     }
-    scene.journal.worker.wait();
+    fixture.journal.worker.wait();
     assert!(most <= bounds.size, "at some time there were {most} bytes");
-    assert!(on_disk(&scene.databases()[0]) <= bounds.size);
-    assert_eq!(scene.journal.latest(&a).unwrap().map(|entry| entry.id), last);
-    let kept = scene.journal.entries(Some(&a), edits).unwrap();
-    assert!((1000..edits).contains(&kept.len()), "{} of {edits}", kept.len());
-    for entry in kept.iter().step_by(50) {
+    assert!(on_disk(&fixture.databases()[0]) <= bounds.size);
+    assert_eq!(fixture.journal.latest(&a).unwrap().map(|entry| entry.id), last);
+    let entries = fixture.journal.entries(Some(&a), edits).unwrap();
+    assert!((1000..edits).contains(&entries.len()), "{} of {edits}", entries.len());
+    for entry in entries.iter().step_by(50) {
         let before = entry.changes[0].before.unwrap();
-        let text = scene.journal.text(&a, &before.hex()).unwrap();
+        let text = fixture.journal.text(&a, &before.hex()).unwrap();
         assert!(text.is_some_and(|text| Version::hash(&text) == before), "{}", entry.id);
     }
 }
 
 #[test]
 fn a_smaller_bound_shrinks_the_file() {
-    let scene = Scene::new();
-    let a = scene.place("a");
-    (0..1500).for_each(|number| drop(scene.edit(&a, &text(number), &text(number + 1)).to_string()));
+    let fixture = Fixture::new();
+    let a = fixture.place("a");
+    (0..1500).for_each(|number| drop(fixture.edit(&a, &text(number), &text(number + 1)).to_string()));
     let tidy = |bounds| {
-        scene.journal.journals[0].with_database(|database| database.tidy(bounds)).unwrap();
-        on_disk(&scene.databases()[0])
+        fixture.journal.journals[0].with_database(|database| database.tidy(bounds)).unwrap();
+        on_disk(&fixture.databases()[0])
     };
     let all = tidy(ALL);
-    assert_eq!(scene.journal.entries(Some(&a), 9999).unwrap().len(), 1500, "the control");
+    assert_eq!(fixture.journal.entries(Some(&a), 9999).unwrap().len(), 1500, "the control");
     let bound = 400_000;
     assert!(all > bound);
     let fewer = tidy(RetentionLimits { size: bound, ..ALL });
     // The log is left to be written over.
-    let log = on_disk(&scene.databases()[0]) - scene.databases()[0].metadata().unwrap().len();
+    let log = on_disk(&fixture.databases()[0]) - fixture.databases()[0].metadata().unwrap().len();
     assert!(fewer - log <= bound, "{fewer} with a log of {log}");
-    assert!(!scene.journal.entries(Some(&a), 9999).unwrap().is_empty());
+    assert!(!fixture.journal.entries(Some(&a), 9999).unwrap().is_empty());
 }
 
 #[test]
 fn what_is_too_old_is_forgotten_with_its_texts() {
-    let scene = Scene::new();
-    let a = scene.place("a");
-    scene.edit(&a, "1", "2");
-    let left = scene.begin(&a, Some("left before"), "left after");
-    scene.journal.keep(&a, Content::new(b"read"));
-    scene.journal.worker.wait();
+    let fixture = Fixture::new();
+    let a = fixture.place("a");
+    fixture.edit(&a, "1", "2");
+    let pending = fixture.begin(&a, Some("left before"), "left after");
+    fixture.journal.keep(&a, Content::new(b"read"));
+    fixture.journal.worker.wait();
     let tidy = |age| {
-        scene.journal.journals[0]
+        fixture.journal.journals[0]
             .with_database(|database| database.tidy(RetentionLimits { age, ..ALL }))
             .unwrap()
     };
     tidy(Duration::from_secs(60));
-    assert!(scene.text(&a, "1").is_some() && scene.text(&a, "read").is_some(), "the control");
+    assert!(fixture.text(&a, "1").is_some() && fixture.text(&a, "read").is_some(), "the control");
     std::thread::sleep(Duration::from_millis(20));
     tidy(Duration::ZERO);
-    assert_eq!(scene.journal.latest(&a).unwrap(), None);
-    assert_eq!((scene.text(&a, "1"), scene.text(&a, "2"), scene.text(&a, "read")), (None, None, None));
-    assert!(scene.text(&a, "left before").is_some(), "an edit under way is not forgotten");
-    left.settle().unwrap();
-    assert!(scene.journal.latest(&a).unwrap().is_some());
+    assert_eq!(fixture.journal.latest(&a).unwrap(), None);
+    assert_eq!((fixture.text(&a, "1"), fixture.text(&a, "2"), fixture.text(&a, "read")), (None, None, None));
+    assert!(fixture.text(&a, "left before").is_some(), "an edit under way is not forgotten");
+    pending.settle().unwrap();
+    assert!(fixture.journal.latest(&a).unwrap().is_some());
 }
 
 proptest! {
@@ -107,26 +107,26 @@ proptest! {
     /// Edits, edits that are dropped, returns to earlier texts, and forgetting, in any order.
     #[test]
     fn no_text_is_lost_that_an_edit_names(steps in proptest::collection::vec((0..8_usize, 0..60_usize), 1..150)) {
-        let scene = Scene::new();
-        let a = scene.place("a");
+        let fixture = Fixture::new();
+        let a = fixture.place("a");
         let mut now = 0;
         for (step, to) in steps {
             match step {
-                0 => drop(scene.begin(&a, Some(&text(now)), &text(to))),
-                1 => scene.journal.journals[0].with_database(|database| database.forget_some(to)).unwrap(),
+                0 => drop(fixture.begin(&a, Some(&text(now)), &text(to))),
+                1 => fixture.journal.journals[0].with_database(|database| database.forget_some(to)).unwrap(),
                 _ => {
-                    scene.edit(&a, &text(now), &text(to));
+                    fixture.edit(&a, &text(now), &text(to));
                     now = to;
                 }
             }
-            for entry in scene.journal.entries(None, 999).unwrap() {
+            for entry in fixture.journal.entries(None, 999).unwrap() {
                 let changed = &entry.changes[0];
-                for stamp in [changed.before.unwrap(), changed.after.unwrap()] {
-                    prop_assert!(scene.journal.text(&a, &stamp.hex()).unwrap().is_some());
+                for version in [changed.before.unwrap(), changed.after.unwrap()] {
+                    prop_assert!(fixture.journal.text(&a, &version.hex()).unwrap().is_some());
                 }
             }
         }
-        scene.journal.journals[0].with_database(|database| database.forget_some(9999)).unwrap();
-        prop_assert!((0..60).all(|number| scene.text(&a, &text(number)).is_none()), "nothing stays for ever");
+        fixture.journal.journals[0].with_database(|database| database.forget_some(9999)).unwrap();
+        prop_assert!((0..60).all(|number| fixture.text(&a, &text(number)).is_none()), "nothing stays for ever");
     }
 }

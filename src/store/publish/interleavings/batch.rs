@@ -2,7 +2,7 @@
 
 use super::dice::Dice;
 use super::foreign::{Foreign, Kind, Made};
-use super::{BASE, Ground, OURS, SEED, SLOTS, TARGET, THEIRS, rounds};
+use super::{BASE, Fixture, OURS, SEED, SLOTS, TARGET, THEIRS, rounds};
 use crate::error::Error;
 use crate::policy::Publishing;
 use crate::store::publish::{Content, FileWrite, Guards, JournalRecord, PublishedBatch, batch};
@@ -41,15 +41,15 @@ struct Count {
     kept: usize,
 }
 
-fn text(ground: &Ground, name: &str) -> Option<String> {
-    fs::read_to_string(ground.dir.path().join(name)).ok()
+fn text(fixture: &Fixture, name: &str) -> Option<String> {
+    fs::read_to_string(fixture.dir.path().join(name)).ok()
 }
 
-fn edit(ground: &Ground, second: Second, guards: Guards<'_>) -> Result<PublishedBatch, Error> {
-    let places = [ground.files.admit(TARGET)?, ground.files.admit(OTHER)?];
+fn edit(fixture: &Fixture, second: Second, guards: Guards<'_>) -> Result<PublishedBatch, Error> {
+    let places = [fixture.files.admit(TARGET)?, fixture.files.admit(OTHER)?];
     let mut snapshots = Vec::new();
     for place in &places {
-        snapshots.push(ground.files.read(place, 1 << 20)?);
+        snapshots.push(fixture.files.read(place, 1 << 20)?);
     }
     guards.step();
     let new: Vec<String> = snapshots
@@ -67,60 +67,67 @@ fn edit(ground: &Ground, second: Second, guards: Guards<'_>) -> Result<Published
         folders: 0,
         record: JournalRecord::default(),
     };
-    batch::publish(ground.files.roots(), &[write(0), write(1)], Publishing::default(), None, guards)
+    batch::publish(fixture.files.roots(), &[write(0), write(1)], Publishing::default(), None, guards)
 }
 
 /// The first file is appended to, and the second changed in any way, at any moment of the edit.
-fn round(ground: &Ground, second: Second, kind: Kind, guards: Guards<'_>, mut dice: Dice, count: &mut Count) {
-    ground.reset();
+fn round(
+    fixture: &Fixture,
+    second: Second,
+    kind: Kind,
+    guards: Guards<'_>,
+    mut dice: Dice,
+    count: &mut Count,
+) {
+    fixture.reset();
     if second != Second::Created {
-        fs::write(ground.dir.path().join(OTHER), BASE).unwrap();
+        fs::write(fixture.dir.path().join(OTHER), BASE).unwrap();
     }
     let foreign = [(Kind::Append, TARGET), (kind, OTHER)];
-    let foreign = foreign.map(|(kind, target)| RefCell::new(Foreign::new(kind, ground.dir.path(), target)));
+    let foreign = foreign.map(|(kind, target)| RefCell::new(Foreign::new(kind, fixture.dir.path(), target)));
     let mut slots: Vec<(usize, usize)> = (0..2 * 3).map(|number| (dice.below(MOMENTS), number % 2)).collect();
     slots.sort_unstable();
     let (now, next) = (Cell::new(0), Cell::new(0));
     let step = || {
         now.set(now.get() + 1);
-        while let Some((_, who)) = slots.get(next.get()).filter(|(slot, _)| *slot < now.get()) {
-            if foreign[*who].borrow_mut().advance() == Made::Held {
+        while let Some((_, writer)) = slots.get(next.get()).filter(|(slot, _)| *slot < now.get()) {
+            if foreign[*writer].borrow_mut().advance() == Made::Held {
                 break;
             }
             next.set(next.get() + 1);
         }
     };
-    let done = edit(ground, second, Guards { step: &step, ..guards });
+    let result = edit(fixture, second, Guards { step: &step, ..guards });
     let [first, other] = foreign.map(RefCell::into_inner);
     for mut foreign in [first, other] {
         (0..100).take_while(|_| foreign.advance() != Made::Nothing).count();
     }
-    weigh(ground, (second, kind), &done, count);
+    weigh(fixture, (second, kind), &result, count);
 }
 
 fn weigh(
-    ground: &Ground,
+    fixture: &Fixture,
     (second, kind): (Second, Kind),
-    done: &Result<PublishedBatch, Error>,
+    result: &Result<PublishedBatch, Error>,
     count: &mut Count,
 ) {
-    let (first, other) = (text(ground, TARGET).unwrap_or_default(), text(ground, OTHER));
-    let told = match done {
-        Ok(done) => format!("{:?}", done.files),
+    let (first, other) = (text(fixture, TARGET).unwrap_or_default(), text(fixture, OTHER));
+    let message = match result {
+        Ok(published) => format!("{:?}", published.files),
         Err(error) => error.message.clone(),
     };
     let mut lines = first.matches(THEIRS).count() + other.iter().flat_map(|it| it.matches(THEIRS)).count();
-    for name in ground.left().iter().filter(|name| *name != OTHER) {
-        if name.ends_with(".kept") && told.contains(name.as_str()) {
-            let kept = text(ground, name).unwrap().matches(THEIRS).count();
-            count.kept += usize::from(kept > 0);
-            lines += kept;
+    for name in fixture.left().iter().filter(|name| *name != OTHER) {
+        if name.ends_with(".kept") && message.contains(name.as_str()) {
+            let kept_lines = text(fixture, name).unwrap().matches(THEIRS).count();
+            count.kept += usize::from(kept_lines > 0);
+            lines += kept_lines;
         } else {
             count.left += 1;
         }
     }
     count.lost += usize::from(lines < 2);
-    if done.is_ok() {
+    if result.is_ok() {
         count.written += 1;
         // Others may have saved all of their text after it was written.
         let is_second =
@@ -134,10 +141,10 @@ fn weigh(
 }
 
 fn play(second: Second, kind: Kind, guards: Guards<'_>) -> Count {
-    let (ground, mut count) = (Ground::new(), Count::default());
+    let (fixture, mut count) = (Fixture::new(), Count::default());
     for number in 0..rounds() / 8 {
-        round(&ground, second, kind, guards, Dice::new(SEED, number), &mut count);
-        let _ = fs::remove_file(ground.dir.path().join(OTHER));
+        round(&fixture, second, kind, guards, Dice::new(SEED, number), &mut count);
+        let _ = fs::remove_file(fixture.dir.path().join(OTHER));
     }
     count
 }
@@ -172,11 +179,11 @@ fn a_refused_edit_of_two_files_leaves_the_first_as_it_was_but_for_what_others_ad
 /// The positive control: one file after the other, as soon as each can be had.
 #[test]
 fn a_refused_edit_whose_files_are_held_one_by_one_leaves_some_half_written() {
-    let mut half = 0;
+    let mut half_written = 0;
     for (second, kind) in CASES {
         let count = play(second, kind, Guards { together: false, ..Guards::ALL });
         println!("one by one, {second:?}, {kind:?}: {count:?}");
-        half += count.half;
+        half_written += count.half;
     }
-    assert!(half > 0, "no file was left half written");
+    assert!(half_written > 0, "no file was left half written");
 }

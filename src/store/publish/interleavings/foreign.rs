@@ -54,17 +54,17 @@ impl<'a> Foreign<'a> {
 
     /// Makes its next step.
     pub fn advance(&mut self) -> Made {
-        let made = match self.kind {
+        let outcome = match self.kind {
             Kind::InPlace => self.in_place(),
             Kind::Late => self.late(),
             Kind::Rename => self.rename(),
             Kind::Recreate => self.recreate(),
             Kind::Append => self.append(),
         };
-        if made == Made::Step {
+        if outcome == Made::Step {
             self.step += 1;
         }
-        made
+        outcome
     }
 
     fn at(&self) -> PathBuf {
@@ -144,15 +144,15 @@ impl<'a> Foreign<'a> {
     }
 
     fn rename(&mut self) -> Made {
-        let beside = self.folder.join(format!("theirs-{}.tmp", self.target));
+        let temporary = self.folder.join(format!("theirs-{}.tmp", self.target));
         match self.step {
             0 => self.read(),
             1 => {
-                fs::write(&beside, &self.text).unwrap();
+                fs::write(&temporary, &self.text).unwrap();
                 Made::Step
             }
             2 => {
-                fs::rename(&beside, self.at()).unwrap();
+                fs::rename(&temporary, self.at()).unwrap();
                 Made::Step
             }
             _ => Made::Nothing,

@@ -60,17 +60,17 @@ impl Count {
 }
 
 /// A folder with the one file.
-struct Ground {
+struct Fixture {
     dir: TempDir,
     files: Files,
 }
 
-impl Ground {
-    fn new() -> Ground {
+impl Fixture {
+    fn new() -> Fixture {
         let fast = Path::new("/dev/shm");
         let dir = if fast.is_dir() { tempfile::tempdir_in(fast) } else { tempfile::tempdir() }.unwrap();
         let files = Files::open(&[dir.path().to_owned()]).unwrap();
-        Ground { dir, files }
+        Fixture { dir, files }
     }
 
     fn reset(&self) {
@@ -93,10 +93,10 @@ impl Ground {
 }
 
 /// Reads, appends a line and publishes, with a look in between all steps; gives back the text too.
-fn edit(ground: &Ground, line: &str, guards: Guards<'_>) -> Result<(String, PublishedBatch), Error> {
+fn edit(fixture: &Fixture, line: &str, guards: Guards<'_>) -> Result<(String, PublishedBatch), Error> {
     guards.step();
-    let place = ground.files.admit(TARGET)?;
-    let snapshot = ground.files.read(&place, 1 << 20)?;
+    let place = fixture.files.admit(TARGET)?;
+    let snapshot = fixture.files.read(&place, 1 << 20)?;
     guards.step();
     let was = snapshot.as_ref().map_or(&b""[..], |snapshot| snapshot.bytes());
     let text = String::from_utf8(was.to_vec()).unwrap() + line;
@@ -104,48 +104,56 @@ fn edit(ground: &Ground, line: &str, guards: Guards<'_>) -> Result<(String, Publ
     let after = Some(Content::new(text.as_bytes()));
     let write =
         FileWrite { place: &place, before, after, mode: None, folders: 0, record: JournalRecord::default() };
-    let done = super::batch::publish(ground.files.roots(), &[write], Publishing::default(), None, guards)?;
+    let published =
+        super::batch::publish(fixture.files.roots(), &[write], Publishing::default(), None, guards)?;
     guards.step();
-    Ok((text, done))
+    Ok((text, published))
 }
 
-fn round(ground: &Ground, kind: Kind, guards: Guards<'_>, mut dice: Dice, count: &mut Count) {
-    ground.reset();
+fn round(fixture: &Fixture, kind: Kind, guards: Guards<'_>, mut dice: Dice, count: &mut Count) {
+    fixture.reset();
     let mut slots: Vec<usize> = (0..Foreign::STEPS).map(|_| dice.below(SLOTS)).collect();
     slots.sort_unstable();
-    let theirs = RefCell::new(Foreign::new(kind, ground.dir.path(), TARGET));
+    let theirs = RefCell::new(Foreign::new(kind, fixture.dir.path(), TARGET));
     let (now, next) = (Cell::new(0), Cell::new(0));
-    let (again, held) = (RefCell::new(dice), Cell::new(0));
+    let (shared_dice, held_until) = (RefCell::new(dice), Cell::new(0));
     let step = || {
         now.set(now.get() + 1);
-        while now.get() > held.get() && slots.get(next.get()).is_some_and(|slot| *slot < now.get()) {
+        while now.get() > held_until.get() && slots.get(next.get()).is_some_and(|slot| *slot < now.get()) {
             if theirs.borrow_mut().advance() == Made::Held {
-                held.set(now.get() + again.borrow_mut().below(SLOTS / 2));
+                held_until.set(now.get() + shared_dice.borrow_mut().below(SLOTS / 2));
                 break;
             }
             next.set(next.get() + 1);
         }
     };
-    let done = edit(ground, OURS, Guards { step: &step, ..guards });
+    let result = edit(fixture, OURS, Guards { step: &step, ..guards });
     let mut theirs = theirs.into_inner();
     (0..100).take_while(|_| theirs.advance() != Made::Nothing).count();
-    weigh(ground, &theirs.text, done, count);
+    weigh(fixture, &theirs.text, result, count);
 }
 
 /// Holds what is there against what was said.
-fn weigh(ground: &Ground, theirs: &str, done: Result<(String, PublishedBatch), Error>, count: &mut Count) {
-    let text = ground.text().unwrap_or_default();
-    let told = match &done {
-        Ok((_, done)) => format!("{:?}", done.files),
+fn weigh(
+    fixture: &Fixture,
+    theirs: &str,
+    result: Result<(String, PublishedBatch), Error>,
+    count: &mut Count,
+) {
+    let text = fixture.text().unwrap_or_default();
+    let message = match &result {
+        Ok((_, published)) => format!("{:?}", published.files),
         Err(error) => error.message.clone(),
     };
-    let (kept, left): (Vec<String>, Vec<String>) =
-        ground.left().into_iter().partition(|name| told.contains(name.as_str()) && name.ends_with(".kept"));
-    count.left += left.len();
-    let kept: String =
-        kept.iter().map(|name| fs::read_to_string(ground.dir.path().join(name)).unwrap()).collect();
-    let theirs_is_held = text.contains(THEIRS) || kept.contains(THEIRS);
-    match done {
+    let (kept_names, left_names): (Vec<String>, Vec<String>) = fixture
+        .left()
+        .into_iter()
+        .partition(|name| message.contains(name.as_str()) && name.ends_with(".kept"));
+    count.left += left_names.len();
+    let kept_text: String =
+        kept_names.iter().map(|name| fs::read_to_string(fixture.dir.path().join(name)).unwrap()).collect();
+    let theirs_is_held = text.contains(THEIRS) || kept_text.contains(THEIRS);
+    match result {
         Ok((ours, _)) => {
             count.written += 1;
             // Ours may be gone only where they have saved after it.
@@ -170,22 +178,22 @@ fn rounds() -> usize {
 }
 
 fn play(kind: Kind, guards: Guards<'_>) -> Count {
-    let (ground, mut count) = (Ground::new(), Count::default());
-    (0..rounds()).for_each(|number| round(&ground, kind, guards, Dice::new(SEED, number), &mut count));
+    let (fixture, mut count) = (Fixture::new(), Count::default());
+    (0..rounds()).for_each(|number| round(&fixture, kind, guards, Dice::new(SEED, number), &mut count));
     count
 }
 
 fn play_two(guards: Guards<'_>) -> Count {
-    let (ground, mut count) = (Ground::new(), Count::default());
-    (0..rounds()).for_each(|number| second::round(&ground, guards, Dice::new(SEED, number), &mut count));
+    let (fixture, mut count) = (Fixture::new(), Count::default());
+    (0..rounds()).for_each(|number| second::round(&fixture, guards, Dice::new(SEED, number), &mut count));
     count
 }
 
 /// Whether the file system that is played on gives leases.
 fn has_leases() -> bool {
-    let ground = Ground::new();
-    ground.reset();
-    edit(&ground, OURS, Guards::ALL).unwrap().1.files[0].level == super::GuardLevel::Lease
+    let fixture = Fixture::new();
+    fixture.reset();
+    edit(&fixture, OURS, Guards::ALL).unwrap().1.files[0].level == super::GuardLevel::Lease
 }
 
 #[test]

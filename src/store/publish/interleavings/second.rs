@@ -1,7 +1,7 @@
 //! A second lockgate that shares no lock with the first: both publish, one system call after the other, in any order.
 
 use super::dice::Dice;
-use super::{BASE, Count, Ground, edit};
+use super::{BASE, Count, Fixture, edit};
 use crate::store::publish::Guards;
 use std::sync::{Condvar, Mutex};
 
@@ -21,62 +21,54 @@ struct Turn {
 
 impl Baton {
     fn new(mut dice: Dice) -> Baton {
-        let who = dice.below(2);
-        Baton { turn: Mutex::new(Turn { who, alive: [true; 2], dice }), changed: Condvar::new() }
+        let first = dice.below(2);
+        Baton { turn: Mutex::new(Turn { who: first, alive: [true; 2], dice }), changed: Condvar::new() }
     }
 
-    fn wait(&self, me: usize) {
+    fn wait(&self, index: usize) {
         let turn = self.turn.lock().unwrap();
-        drop(self.changed.wait_while(turn, |turn| turn.who != me).unwrap());
+        drop(self.changed.wait_while(turn, |turn| turn.who != index).unwrap());
     }
 
-    fn step(&self, me: usize) {
+    fn step(&self, index: usize) {
         let mut turn = self.turn.lock().unwrap();
         let next = turn.dice.below(2);
-        if turn.alive[next] && next != me {
+        if turn.alive[next] && next != index {
             turn.who = next;
             self.changed.notify_all();
-            drop(self.changed.wait_while(turn, |turn| turn.who != me).unwrap());
+            drop(self.changed.wait_while(turn, |turn| turn.who != index).unwrap());
         }
     }
 
-    fn end(&self, me: usize) {
+    fn end(&self, index: usize) {
         let mut turn = self.turn.lock().unwrap();
-        turn.alive[me] = false;
-        turn.who = 1 - me;
+        turn.alive[index] = false;
+        turn.who = 1 - index;
         self.changed.notify_all();
     }
 }
 
 /// One round of two; every text that was said to be written must be there.
-pub fn round(ground: &Ground, guards: Guards<'_>, dice: Dice, count: &mut Count) {
-    ground.reset();
+pub fn round(fixture: &Fixture, guards: Guards<'_>, dice: Dice, count: &mut Count) {
+    fixture.reset();
     let baton = Baton::new(dice);
     // The look in between cannot go to another thread.
-    let Guards { lease, exchange, compare, together, unnamed, timeout: patience, .. } = guards;
-    let run = |me: usize| {
-        baton.wait(me);
-        let step = || baton.step(me);
-        let guards = Guards {
-            lease,
-            exchange,
-            compare,
-            together,
-            unnamed,
-            timeout: patience,
-            step: &step,
-            ..Guards::ALL
-        };
-        let done = edit(ground, TOKENS[me], guards);
-        baton.end(me);
-        done
+    let Guards { lease, exchange, compare, together, unnamed, timeout, .. } = guards;
+    let run = |index: usize| {
+        baton.wait(index);
+        let step = || baton.step(index);
+        let guards =
+            Guards { lease, exchange, compare, together, unnamed, timeout, step: &step, ..Guards::ALL };
+        let result = edit(fixture, TOKENS[index], guards);
+        baton.end(index);
+        result
     };
     let [first, second] = std::thread::scope(|scope| {
-        [0, 1].map(|me| scope.spawn(move || run(me))).map(|thread| thread.join().unwrap())
+        [0, 1].map(|index| scope.spawn(move || run(index))).map(|thread| thread.join().unwrap())
     });
-    let text = ground.text().unwrap_or_default();
-    for (token, done) in TOKENS.iter().zip([&first, &second]) {
-        match done {
+    let text = fixture.text().unwrap_or_default();
+    for (token, result) in TOKENS.iter().zip([&first, &second]) {
+        match result {
             Ok(_) => {
                 count.written += 1;
                 count.lost += usize::from(!text.contains(token));
@@ -86,5 +78,5 @@ pub fn round(ground: &Ground, guards: Guards<'_>, dice: Dice, count: &mut Count)
     }
     let rest = TOKENS.iter().fold(text.replacen(BASE, "", 1), |rest, token| rest.replacen(token, "", 1));
     count.torn += usize::from(!rest.is_empty() || !text.starts_with(BASE));
-    count.left += ground.left().len();
+    count.left += fixture.left().len();
 }

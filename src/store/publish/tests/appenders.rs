@@ -38,17 +38,17 @@ fn append(path: &Path, who: usize, stop: &AtomicBool) -> Vec<String> {
 }
 
 /// The mark in a file's first line.
-fn mark(scene: &Scene, name: &str) -> String {
-    scene.text(name).lines().next().unwrap_or_default().to_owned()
+fn mark(fixture: &Fixture, name: &str) -> String {
+    fixture.text(name).lines().next().unwrap_or_default().to_owned()
 }
 
 /// Edits both files again and again, each with the same mark in its first line, until enough was seen.
 fn play(guards: Guards<'_>, is_enough: impl Fn(&Count) -> bool) -> Count {
-    let scene = Scene::fast(&[(NAMES[0], "mark 0\n"), (NAMES[1], "mark 0\n")]);
+    let fixture = Fixture::fast(&[(NAMES[0], "mark 0\n"), (NAMES[1], "mark 0\n")]);
     let (stop, told, mut count) = (AtomicBool::new(false), Mutex::new(String::new()), Count::default());
     let start = Instant::now();
     let lines: Vec<String> = std::thread::scope(|scope| {
-        let paths = [0, 1, 2].map(|who| (who, scene.at(NAMES[who % 2])));
+        let paths = [0, 1, 2].map(|who| (who, fixture.at(NAMES[who % 2])));
         let running = paths.map(|(who, path)| {
             let stop = &stop;
             scope.spawn(move || append(&path, who, stop))
@@ -57,22 +57,22 @@ fn play(guards: Guards<'_>, is_enough: impl Fn(&Count) -> bool) -> Count {
             if is_enough(&count) || start.elapsed() > LONGEST {
                 break;
             }
-            let before = NAMES.map(|name| mark(&scene, name));
+            let before = NAMES.map(|name| mark(&fixture, name));
             let marked = |_: &str, was: &[u8]| {
                 let was = String::from_utf8_lossy(was).into_owned();
                 was.split_once('\n').map(|(_, rest)| format!("mark {number}\n{rest}"))
             };
-            match scene.publish_made(&NAMES, marked, Publishing::default(), guards) {
+            match fixture.publish_made(&NAMES, marked, Publishing::default(), guards) {
                 Ok(_) => count.written += 1,
                 Err(error) => {
                     count.refused += 1;
                     told.lock().unwrap().push_str(&error.message);
-                    let now = NAMES.map(|name| mark(&scene, name));
+                    let now = NAMES.map(|name| mark(&fixture, name));
                     count.half += usize::from(now != before);
                 }
             }
             // So that each round begins with the same mark in both.
-            if mark(&scene, NAMES[0]) != mark(&scene, NAMES[1]) {
+            if mark(&fixture, NAMES[0]) != mark(&fixture, NAMES[1]) {
                 break;
             }
         }
@@ -80,11 +80,11 @@ fn play(guards: Guards<'_>, is_enough: impl Fn(&Count) -> bool) -> Count {
         running.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     let told = told.into_inner().unwrap();
-    let there: String = scene
+    let there: String = fixture
         .names()
         .iter()
         .filter(|name| NAMES.contains(&name.as_str()) || told.contains(name.as_str()))
-        .map(|name| scene.text(name))
+        .map(|name| fixture.text(name))
         .collect();
     let there: HashSet<&str> = there.split_inclusive('\n').collect();
     count.lost = lines.iter().filter(|line| !there.contains(line.as_str())).count();

@@ -116,9 +116,9 @@ fn counted(
 
 #[test]
 fn rows_come_in_the_order_of_their_paths_within_reach() {
-    let scene = Fixture::new();
-    let (nobody, acme) = (scene.store(Tenant::Global), scene.acme());
-    let other = scene.store(Tenant::Organization("other".to_owned()));
+    let fixture = Fixture::new();
+    let (nobody, acme) = (fixture.store(Tenant::Global), fixture.acme());
+    let other = fixture.store(Tenant::Organization("other".to_owned()));
     let some =
         |paths: &[&str]| paths.iter().map(|path| ((*path).to_owned(), b"abc\n".to_vec())).collect::<Vec<_>>();
     write(&nobody, EntityOwner::Organization, &some(&["a/x.py", "b.py", "a-b.py", "c/[1].py"]));
@@ -205,8 +205,8 @@ fn rows_come_in_the_order_of_their_paths_within_reach() {
 
 #[test]
 fn pages_and_portions_do_not_show() {
-    let scene = Fixture::new();
-    let rows = scene.store(Tenant::Global);
+    let fixture = Fixture::new();
+    let rows = fixture.store(Tenant::Global);
     let count = KEYS + 70;
     let texts: Vec<(String, Vec<u8>)> =
         (0..count).map(|at| (format!("{at:05}.py"), format!("x = {at}\n").into_bytes())).collect();
@@ -232,8 +232,8 @@ fn a_row_that_is_too_large_is_counted_and_a_clock_ends_a_look() {
         }
         fn report(&self, _: usize, _: usize) {}
     }
-    let scene = Fixture::new();
-    let rows = scene.store(Tenant::Global);
+    let fixture = Fixture::new();
+    let rows = fixture.store(Tenant::Global);
     write(
         &rows,
         EntityOwner::Organization,

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 #[test]
 fn an_edit_is_taken_back_and_made_again_once_each() {
-    let scene = Fixture::new();
-    let rows = scene.rows("o");
-    let place = rows.at(&scene.workflow("a", None));
+    let fixture = Fixture::new();
+    let rows = fixture.rows("o");
+    let place = rows.at(&fixture.workflow("a", None));
     let undoable = || rows.to_undo(&place).unwrap().map(|entry| entry.id);
     let redoable = || rows.to_redo(&place).unwrap().map(|entry| entry.id);
     assert_eq!((undoable(), redoable()), (None, None));
@@ -30,9 +30,9 @@ fn an_edit_is_taken_back_and_made_again_once_each() {
 
 #[test]
 fn a_version_is_found_by_a_unique_prefix() {
-    let scene = Fixture::new();
-    let rows = scene.rows("");
-    let (place, other) = (rows.at(&scene.module("a")), rows.at(&scene.module("b")));
+    let fixture = Fixture::new();
+    let rows = fixture.rows("");
+    let (place, other) = (rows.at(&fixture.module("a")), rows.at(&fixture.module("b")));
     rows.write(&place, "one");
     rows.write(&place, "two");
     rows.write(&other, "other");
@@ -58,9 +58,9 @@ fn a_version_is_found_by_a_unique_prefix() {
 
 #[test]
 fn a_text_that_may_not_be_kept_is_not() {
-    let scene = Fixture::new();
-    let rows = scene.rows("");
-    let place = rows.at(&scene.module("a"));
+    let fixture = Fixture::new();
+    let rows = fixture.rows("");
+    let place = rows.at(&fixture.module("a"));
     let after = Some(Content::new(b"secret"));
     let write = RowWrite { location: &place, before: None, after, record: JournalRecord::default() };
     let id = edit(rows.publish(&[write], &deed(EntryKind::Edit)).unwrap());
@@ -70,11 +70,11 @@ fn a_text_that_may_not_be_kept_is_not() {
 
 #[test]
 fn the_oldest_edits_are_forgotten_with_the_texts_that_nothing_needs() {
-    let scene = Fixture::new();
-    let rows = scene.rows("o");
-    let (place, gone) = (rows.at(&scene.workflow("a", None)), rows.at(&scene.workflow("b", None)));
-    let other = scene.rows("p");
-    let others = other.at(&scene.workflow("a", None));
+    let fixture = Fixture::new();
+    let rows = fixture.rows("o");
+    let (place, gone) = (rows.at(&fixture.workflow("a", None)), rows.at(&fixture.workflow("b", None)));
+    let other = fixture.rows("p");
+    let others = other.at(&fixture.workflow("a", None));
     other.write(&others, "theirs");
     rows.write(&gone, "gone");
     edit(rows.write_all(&[(&gone, None)], EntryKind::Edit).unwrap());
@@ -82,7 +82,8 @@ fn the_oldest_edits_are_forgotten_with_the_texts_that_nothing_needs() {
     for text in &texts {
         rows.write(&place, text);
     }
-    let tidy = |size, age| scene.database.tidy(&scene.tenant("o"), RetentionLimits { size, age }).unwrap();
+    let tidy =
+        |size, age| fixture.database.tidy(&fixture.tenant("o"), RetentionLimits { size, age }).unwrap();
     let day = Duration::from_secs(24 * 3600);
     tidy(u64::MAX, day);
     assert_eq!(rows.entries(Some(&place), 999).unwrap().len(), 300, "nothing is too old, or too much");
@@ -113,9 +114,9 @@ fn the_oldest_edits_are_forgotten_with_the_texts_that_nothing_needs() {
 
 #[test]
 fn only_now_and_then_it_is_looked_whether_there_is_too_much() {
-    let scene = Fixture::new();
-    let rows = scene.rows("");
-    let place = rows.at(&scene.module("a"));
+    let fixture = Fixture::new();
+    let rows = fixture.rows("");
+    let place = rows.at(&fixture.module("a"));
     let nothing = RetentionLimits { size: 0, age: Duration::ZERO };
     rows.due.store(false, Ordering::Relaxed);
     rows.write(&place, "1");

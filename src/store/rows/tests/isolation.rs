@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 #[test]
 fn an_organisation_has_its_own_rows_and_global_ones() {
-    let scene = Fixture::new();
-    let [one, other, nobody, all] = ["one", "other", "", "*"].map(|tenant| scene.rows(tenant));
-    let own = one.at(&scene.workflow("a", None));
-    let theirs = other.at(&scene.workflow("a", None));
-    let global = nobody.at(&scene.workflow("a", None));
-    assert_eq!(own.entity().organization_id, Some(scene.name("one")));
+    let fixture = Fixture::new();
+    let [one, other, nobody, all] = ["one", "other", "", "*"].map(|tenant| fixture.rows(tenant));
+    let own = one.at(&fixture.workflow("a", None));
+    let theirs = other.at(&fixture.workflow("a", None));
+    let global = nobody.at(&fixture.workflow("a", None));
+    assert_eq!(own.entity().organization_id, Some(fixture.name("one")));
     assert_eq!((global.entity().organization_id.as_ref(), global.owner.as_ref()), (None, None));
     let edits = [(&one, &own, "own"), (&other, &theirs, "theirs"), (&nobody, &global, "global")]
         .map(|(rows, place, text)| rows.write(place, text));
@@ -38,9 +38,9 @@ fn an_organisation_has_its_own_rows_and_global_ones() {
 
 #[test]
 fn what_is_out_of_reach_is_not_written_either() {
-    let scene = Fixture::new();
-    let (one, other) = (scene.rows("one"), scene.rows("other"));
-    let own = one.at(&scene.workflow("a", None));
+    let fixture = Fixture::new();
+    let (one, other) = (fixture.rows("one"), fixture.rows("other"));
+    let own = one.at(&fixture.workflow("a", None));
     one.write(&own, "own");
     let seen = one.read(&own, 99).unwrap();
     for text in [Some("theirs"), None] {
@@ -52,16 +52,16 @@ fn what_is_out_of_reach_is_not_written_either() {
 
 #[test]
 fn a_workflow_without_an_organisation_is_ones_own_before_it_is_the_global_one() {
-    let scene = Fixture::new();
-    let (own, nobody, all) = (scene.rows("one"), scene.rows(""), scene.rows("*"));
-    let any = scene.workflow("a", None);
+    let fixture = Fixture::new();
+    let (own, nobody, all) = (fixture.rows("one"), fixture.rows(""), fixture.rows("*"));
+    let any = fixture.workflow("a", None);
     let found = |rows: &EntityStore| rows.at(&any).owner.clone();
-    assert_eq!(found(&own), Some(scene.name("one")), "a new one is one's own");
+    assert_eq!(found(&own), Some(fixture.name("one")), "a new one is one's own");
     nobody.write(&nobody.at(&any), "global");
     assert_eq!((found(&own), found(&nobody), found(&all)), (None, None, None));
-    let given = scene.workflow("a", Some("one"));
+    let given = fixture.workflow("a", Some("one"));
     own.write(&own.at(&given), "own");
-    assert_eq!((found(&own), found(&nobody)), (Some(scene.name("one")), None));
+    assert_eq!((found(&own), found(&nobody)), (Some(fixture.name("one")), None));
     assert_eq!(own.text_of(&own.at(&any)).as_deref(), Some("own"));
     assert_eq!(all.text_of(&all.at(&given)).as_deref(), Some("own"));
     assert_eq!(all.text_of(&all.at(&any)).as_deref(), Some("global"));
@@ -69,13 +69,13 @@ fn a_workflow_without_an_organisation_is_ones_own_before_it_is_the_global_one() 
 
 #[test]
 fn another_organisation_is_refused_as_one_that_is_not_there() {
-    let scene = Fixture::new();
-    let other = scene.rows("other");
-    other.write(&other.at(&scene.workflow("a", None)), "theirs");
+    let fixture = Fixture::new();
+    let other = fixture.rows("other");
+    other.write(&other.at(&fixture.workflow("a", None)), "theirs");
     for tenant in ["one", ""] {
-        let rows = scene.rows(tenant);
+        let rows = fixture.rows(tenant);
         let refused = ["other", "no such"].map(|organization| {
-            let given = scene.workflow("a", Some(organization));
+            let given = fixture.workflow("a", Some(organization));
             let refused = rows.admit(&given, EntityOwner::Organization).unwrap_err();
             assert_eq!(refused.code, Code::FileNotFound);
             format!("{refused:?}").replace(organization, "it")
@@ -86,13 +86,13 @@ fn another_organisation_is_refused_as_one_that_is_not_there() {
 
 #[test]
 fn an_apps_files_are_its_organisations() {
-    let scene = Fixture::new();
-    let (one, other, nobody) = (scene.rows("one"), scene.rows("other"), scene.rows(""));
+    let fixture = Fixture::new();
+    let (one, other, nobody) = (fixture.rows("one"), fixture.rows("other"), fixture.rows(""));
     let add = |app: &str, organization: Option<&str>| {
-        let organization = organization.map(|organization| scene.name(organization));
-        scene.database.add_app(&scene.name(app), organization.as_deref())
+        let organization = organization.map(|organization| fixture.name(organization));
+        fixture.database.add_app(&fixture.name(app), organization.as_deref())
     };
-    let file = scene.app_file("app", "src/a.ts");
+    let file = fixture.app_file("app", "src/a.ts");
     assert_eq!(one.admit(&file, EntityOwner::App).unwrap_err().code, Code::FileNotFound);
     assert_eq!(add("app", Some("one")), Ok(Added::New));
     assert_eq!(add("app", Some("one")), Ok(Added::Existing));
@@ -103,31 +103,31 @@ fn an_apps_files_are_its_organisations() {
     }
     assert!(add("free", Some("one")).is_err());
     let place = one.at(&file);
-    assert_eq!((place.owner.clone(), place.entity()), (Some(scene.name("one")), &file));
+    assert_eq!((place.owner.clone(), place.entity()), (Some(fixture.name("one")), &file));
     one.write(&place, "text");
     assert_eq!(one.latest(&place).unwrap().unwrap().changes[0].entity.as_ref(), Some(&file));
     for rows in [&other, &nobody] {
         let refused = ["app", "no such"].map(|app| {
-            let refused = rows.admit(&scene.app_file(app, "src/a.ts"), EntityOwner::App).unwrap_err();
+            let refused = rows.admit(&fixture.app_file(app, "src/a.ts"), EntityOwner::App).unwrap_err();
             assert_eq!(refused.code, Code::FileNotFound);
-            format!("{refused:?}").replace(&scene.name(app), "it")
+            format!("{refused:?}").replace(&fixture.name(app), "it")
         });
         assert_eq!(refused[0], refused[1]);
         assert!(rows.read(&place, 99).unwrap().is_none());
-        assert_eq!(rows.at(&scene.app_file("free", "a")).owner, None);
+        assert_eq!(rows.at(&fixture.app_file("free", "a")).owner, None);
     }
-    let apps = scene.database.apps().unwrap();
-    assert!(apps.contains(&(scene.name("app"), Some(scene.name("one")))));
-    assert!(apps.contains(&(scene.name("free"), None)) && apps.is_sorted());
+    let apps = fixture.database.apps().unwrap();
+    assert!(apps.contains(&(fixture.name("app"), Some(fixture.name("one")))));
+    assert!(apps.contains(&(fixture.name("free"), None)) && apps.is_sorted());
 }
 
 #[test]
 fn an_edit_is_seen_where_all_that_it_changed_is_within_reach() {
-    let scene = Fixture::new();
-    let [all, one, other, nobody] = ["*", "one", "other", ""].map(|tenant| scene.rows(tenant));
-    let own = all.at(&scene.workflow("a", Some("one")));
-    let theirs = all.at(&scene.workflow("a", Some("other")));
-    let global = all.at(&scene.module("a"));
+    let fixture = Fixture::new();
+    let [all, one, other, nobody] = ["*", "one", "other", ""].map(|tenant| fixture.rows(tenant));
+    let own = all.at(&fixture.workflow("a", Some("one")));
+    let theirs = all.at(&fixture.workflow("a", Some("other")));
+    let global = all.at(&fixture.module("a"));
     let write = |places: &[&RowLocation]| {
         let texts: Vec<_> = places.iter().map(|place| (*place, Some("text"))).collect();
         edit(all.write_all(&texts, EntryKind::Edit).unwrap())
@@ -148,20 +148,20 @@ fn an_edit_is_seen_where_all_that_it_changed_is_within_reach() {
 
 #[test]
 fn a_person_is_shown_every_row() {
-    let scene = Fixture::new();
-    scene.database.add_app(&scene.name("app"), Some(&scene.name("one"))).unwrap();
-    let all = scene.rows("*");
+    let fixture = Fixture::new();
+    fixture.database.add_app(&fixture.name("app"), Some(&fixture.name("one"))).unwrap();
+    let all = fixture.rows("*");
     let mut made: Vec<(Entity, Vec<u8>)> = Vec::new();
     for number in 0..20 {
-        made.push((scene.workflow(&format!("{number}"), Some("one")), format!("{number}").into_bytes()));
+        made.push((fixture.workflow(&format!("{number}"), Some("one")), format!("{number}").into_bytes()));
     }
-    made.push((scene.app_file("app", "a.ts"), b"app".to_vec()));
-    made.push((scene.module("a.py"), b"module".to_vec()));
+    made.push((fixture.app_file("app", "a.ts"), b"app".to_vec()));
+    made.push((fixture.module("a.py"), b"module".to_vec()));
     for (entity, bytes) in &made {
         all.write(&all.at(entity), std::str::from_utf8(bytes).unwrap());
     }
     let mut seen = Vec::new();
-    scene
+    fixture
         .database
         .each_row(&mut |entity, bytes| {
             seen.push((entity, bytes));
@@ -170,7 +170,7 @@ fn a_person_is_shown_every_row() {
         .unwrap();
     assert!(made.iter().all(|row| seen.iter().filter(|seen| *seen == row).count() == 1));
     let mut count = 0;
-    scene
+    fixture
         .database
         .each_row(&mut |_, _| {
             count += 1;
@@ -182,8 +182,8 @@ fn a_person_is_shown_every_row() {
 
 #[test]
 fn an_id_that_is_none_is_refused_by_name() {
-    let scene = Fixture::new();
-    let rows = scene.rows("one");
+    let fixture = Fixture::new();
+    let rows = fixture.rows("one");
     for id in ["", "a\n", &"x".repeat(129)] {
         let app = Entity { app_id: Some(id.to_owned()), ..entity("app_file", "a") };
         assert_eq!(rows.admit(&app, EntityOwner::App).unwrap_err().field.as_deref(), Some("app_id"));
@@ -192,9 +192,9 @@ fn an_id_that_is_none_is_refused_by_name() {
             rows.admit(&of, EntityOwner::Organization).unwrap_err().field.as_deref(),
             Some("organization_id")
         );
-        assert_eq!(scene.database.add_app(id, None).unwrap_err().field.as_deref(), Some("app_id"));
+        assert_eq!(fixture.database.add_app(id, None).unwrap_err().field.as_deref(), Some("app_id"));
         assert_eq!(
-            scene.database.add_app("a", Some(id)).unwrap_err().field.as_deref(),
+            fixture.database.add_app("a", Some(id)).unwrap_err().field.as_deref(),
             Some("organization_id")
         );
     }

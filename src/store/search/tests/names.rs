@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 #[test]
 fn other_names_of_what_is_protected_are_not_searched() {
-    let scene = Scene::new(&[
+    let fixture = Fixture::new(&[
         ("open.txt", "needle\n"),
         (".env", "needle\n"),
         ("plain/secret.txt", "needle\n"),
@@ -15,9 +15,9 @@ fn other_names_of_what_is_protected_are_not_searched() {
         ("plain/key.txt", "needle\n"),
         (".git/objects/pack", "needle\n"),
     ]);
-    let root = scene.root();
+    let root = fixture.root();
     let found = || -> Vec<String> {
-        let hits = scene.hits("needle", 100);
+        let hits = fixture.hits("needle", 100);
         assert_eq!(hits.total, hits.files.iter().map(|(_, count)| count).sum::<usize>());
         hits.files.into_iter().map(|(place, _)| place.shown().to_owned()).collect()
     };
@@ -49,27 +49,27 @@ fn other_names_of_what_is_protected_are_not_searched() {
         "hooks/run.sh",
     ];
     for path in covered {
-        assert_eq!(scene.files.admit_to_read(path).unwrap_err().code, Code::Protected, "{path}");
-        assert_eq!(scene.refused(path), Some(Code::Protected), "{path}");
+        assert_eq!(fixture.files.admit_to_read(path).unwrap_err().code, Code::Protected, "{path}");
+        assert_eq!(fixture.refused(path), Some(Code::Protected), "{path}");
     }
-    assert_eq!(scene.found("plain/settings", Hidden::Included), ["plain/settings/fine.json"]);
+    assert_eq!(fixture.found("plain/settings", Hidden::Included), ["plain/settings/fine.json"]);
 }
 
 #[test]
 fn a_link_is_not_followed_and_no_loop_is_walked() {
-    let scene = Scene::new(&[("real/a.txt", "needle\n")]);
-    let root = scene.root();
-    fs::write(scene.dir.path().join("theirs.txt"), "needle\n").unwrap();
+    let fixture = Fixture::new(&[("real/a.txt", "needle\n")]);
+    let root = fixture.root();
+    fs::write(fixture.dir.path().join("theirs.txt"), "needle\n").unwrap();
     symlink("..", root.join("real/up")).unwrap();
     symlink("loop", root.join("loop")).unwrap();
     symlink("../theirs.txt", root.join("theirs.txt")).unwrap();
     symlink("..", root.join("out")).unwrap();
     symlink("real", root.join("same")).unwrap();
-    assert_eq!(scene.found("", Hidden::Included), ["real/a.txt"]);
-    assert_eq!(scene.found("same", Hidden::Included), ["real/a.txt"]);
-    assert_eq!(scene.found("same/*.txt", Hidden::Included), ["real/a.txt"]);
-    assert_eq!(scene.refused("out"), Some(Code::PathOutsideRoot));
-    assert_eq!(scene.refused("theirs.txt"), Some(Code::PathOutsideRoot));
+    assert_eq!(fixture.found("", Hidden::Included), ["real/a.txt"]);
+    assert_eq!(fixture.found("same", Hidden::Included), ["real/a.txt"]);
+    assert_eq!(fixture.found("same/*.txt", Hidden::Included), ["real/a.txt"]);
+    assert_eq!(fixture.refused("out"), Some(Code::PathOutsideRoot));
+    assert_eq!(fixture.refused("theirs.txt"), Some(Code::PathOutsideRoot));
 }
 
 #[test]

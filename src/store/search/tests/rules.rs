@@ -58,8 +58,8 @@ proptest! {
         top in any_rules(),
         excluded in prop::option::of(any_rules()),
     ) {
-        let scene = Scene::new(&[]);
-        let root = scene.root();
+        let fixture = Fixture::new(&[]);
+        let root = fixture.root();
         for path in &paths {
             // Some of them are folders by now.
             let _ = fs::create_dir_all(root.join(path).parent().unwrap()).and_then(|()| fs::write(root.join(path), ""));
@@ -72,7 +72,7 @@ proptest! {
         if let Some(excluded) = excluded {
             write(&root.join(".git/info/exclude"), &excluded);
         }
-        let found: BTreeSet<String> = scene.found("", Hidden::Included).into_iter().collect();
+        let found: BTreeSet<String> = fixture.found("", Hidden::Included).into_iter().collect();
         prop_assert_eq!(found, reference(&root));
     }
 }

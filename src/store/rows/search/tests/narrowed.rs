@@ -72,8 +72,8 @@ proptest! {
         texts in prop::collection::vec(text(), 1..30),
         patterns in prop::collection::vec((pattern(), any::<bool>()), 60),
     ) {
-        let (scene, bom) = (Fixture::new(), b"\xef\xbb\xbf".to_vec());
-        let rows = scene.acme();
+        let (fixture, bom) = (Fixture::new(), b"\xef\xbb\xbf".to_vec());
+        let rows = fixture.acme();
         let named = |(at, text): (usize, &String)| {
             let bytes = match at % 3 {
                 0 => [bom.clone(), text.clone().into_bytes()].concat(),
@@ -98,8 +98,8 @@ proptest! {
 
 #[test]
 fn an_index_spares_most_of_the_reading() {
-    let scene = Fixture::new();
-    let rows = scene.acme();
+    let fixture = Fixture::new();
+    let rows = fixture.acme();
     let texts: Vec<(String, Vec<u8>)> =
         (0..40).map(|at| (format!("{at:02}.py"), format!("def f_{at:02}(): ...\n").into_bytes())).collect();
     write(&rows, EntityOwner::Organization, &texts);
