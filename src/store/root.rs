@@ -34,10 +34,10 @@ impl Root {
             .map_err(|error| missing(&shown, &error).unwrap_or_else(|| refuse(error)))?;
         let identity = identity_of(&dir).map_err(|errno| system_error::failed("fstat", &shown, errno))?;
         refuse_wide(&shown, identity)?;
-        let given = std::path::absolute(path).map_err(refuse)?;
+        let absolute = std::path::absolute(path).map_err(refuse)?;
         let real = std::fs::canonicalize(path).map_err(refuse)?;
         state::refuse_inside(&real)?;
-        let spellings = [real, without_dots(&given), given];
+        let spellings = [real, without_dots(&absolute), absolute];
         Ok(Root { dir, identity, spellings, base: String::new() })
     }
 
@@ -67,7 +67,7 @@ impl Root {
     pub fn check_in_place(&self) -> Result<(), Error> {
         use std::os::unix::fs::MetadataExt as _;
         let path = self.real();
-        let why = match path.metadata() {
+        let reason = match path.metadata() {
             Ok(found) if (Identity { device: found.dev(), inode: found.ino() }) == self.identity => {
                 return Ok(());
             }
@@ -76,7 +76,7 @@ impl Root {
             Err(error) => format!("cannot be inspected: {error}"),
         };
         let hint = "restore the folder, or restart lockgate so that it opens the current folder";
-        Err(Error::new(Code::IoFailed, format!("the root {} {why}", path.display())).hint(hint))
+        Err(Error::new(Code::IoFailed, format!("the root {} {reason}", path.display())).hint(hint))
     }
 
     /// Opens the folder of the root itself.
@@ -144,12 +144,12 @@ pub(super) fn folder_of(roots: &[Root], place: &FileLocation) -> Result<Folder, 
 }
 
 fn missing(shown: &str, error: &std::io::Error) -> Option<Error> {
-    let what = match error.kind() {
+    let description = match error.kind() {
         std::io::ErrorKind::NotFound => "does not exist",
         std::io::ErrorKind::NotADirectory => "is not a directory",
         _ => return None,
     };
-    Some(Error::new(Code::InvalidInput, format!("the root {shown} {what}")).field("roots"))
+    Some(Error::new(Code::InvalidInput, format!("the root {shown} {description}")).field("roots"))
 }
 
 fn identity_of(dir: &Dir) -> rustix::io::Result<Identity> {
@@ -159,10 +159,10 @@ fn identity_of(dir: &Dir) -> rustix::io::Result<Identity> {
 fn refuse_wide(shown: &str, identity: Identity) -> Result<(), Error> {
     let wide =
         [(Some(PathBuf::from("/")), "the whole file system"), (std::env::home_dir(), "the home directory")];
-    for (path, what) in wide {
-        let there = path.and_then(|path| Dir::open_ambient_dir(path, ambient_authority()).ok());
-        if there.and_then(|dir| identity_of(&dir).ok()) == Some(identity) {
-            let error = Error::new(Code::InvalidInput, format!("the root {shown} is {what}"));
+    for (path, description) in wide {
+        let dir = path.and_then(|path| Dir::open_ambient_dir(path, ambient_authority()).ok());
+        if dir.and_then(|dir| identity_of(&dir).ok()) == Some(identity) {
+            let error = Error::new(Code::InvalidInput, format!("the root {shown} is {description}"));
             return Err(error.field("roots").hint("name the folder of a project as the root"));
         }
     }
@@ -204,22 +204,22 @@ mod tests {
     #[test]
     fn a_root_that_was_moved_away_or_replaced_is_refused_until_it_is_back() {
         let dir = tempfile::tempdir().unwrap();
-        let [there, aside] = ["p", "p.bak"].map(|name| dir.path().join(name));
-        std::fs::create_dir(&there).unwrap();
-        let root = Root::open(&there).unwrap();
+        let [path, aside] = ["p", "p.bak"].map(|name| dir.path().join(name));
+        std::fs::create_dir(&path).unwrap();
+        let root = Root::open(&path).unwrap();
         assert_eq!(root.check_in_place(), Ok(()));
-        std::fs::rename(&there, &aside).unwrap();
-        let gone = root.check_in_place().unwrap_err();
-        assert!(gone.message.ends_with("no longer exists"), "{gone}");
-        std::fs::create_dir(&there).unwrap();
-        std::fs::write(there.join("new"), "").unwrap();
-        let replaced = root.check_in_place().unwrap_err();
-        assert_eq!(replaced.code, Code::IoFailed);
-        assert!(replaced.message.contains("is no longer the folder"), "{replaced}");
+        std::fs::rename(&path, &aside).unwrap();
+        let error = root.check_in_place().unwrap_err();
+        assert!(error.message.ends_with("no longer exists"), "{error}");
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join("new"), "").unwrap();
+        let second_error = root.check_in_place().unwrap_err();
+        assert_eq!(second_error.code, Code::IoFailed);
+        assert!(second_error.message.contains("is no longer the folder"), "{second_error}");
         // The control: what is held open is the folder that was moved away.
         assert!(root.top().unwrap().stat("new").is_err());
-        std::fs::remove_dir_all(&there).unwrap();
-        std::fs::rename(&aside, &there).unwrap();
+        std::fs::remove_dir_all(&path).unwrap();
+        std::fs::rename(&aside, &path).unwrap();
         assert_eq!(root.check_in_place(), Ok(()));
     }
 

@@ -25,87 +25,87 @@ const MOST_ADDED: usize = 16 << 20;
 
 /// Puts the displaced file back.
 pub(super) fn exchanged(
-    ends: &SwapNames<'_>,
+    names: &SwapNames<'_>,
     before: &ExpectedContent<'_>,
     ours: &StagedFile<'_>,
 ) -> Result<(), Refusal> {
     let plain = || {
         if before.expected_file().holds().unwrap_or(false) {
-            ends.exchange(&ours.expected(), &before.expected_file()).map(drop)
+            names.exchange(&ours.expected(), &before.expected_file()).map(drop)
         } else {
-            Err(Refusal::Unchanged(ends.changed_meanwhile()))
+            Err(Refusal::Unchanged(names.changed_meanwhile()))
         }
     };
-    retry(ends, ours, plain, |added| {
-        append(ends, before, added)
-            .map_err(|errno| Refusal::Unchanged(failed("write", ends.shown, errno)))?;
+    retry(names, ours, plain, |added| {
+        append(names, before, added)
+            .map_err(|errno| Refusal::Unchanged(failed("write", names.shown, errno)))?;
         let (new, old) = ([ours.expected().bytes, added].concat(), [before.content.bytes, added].concat());
         let (new, old) = (
             ExpectedFile { bytes: &new, ..ours.expected() },
             ExpectedFile { bytes: &old, ..before.expected_file() },
         );
-        ends.exchange(&new, &old).map(drop)
+        names.exchange(&new, &old).map(drop)
     })
 }
 
 /// Removes the new file. Text that was appended to it is kept under another name, because there is no old
 /// text to append it to.
-pub(super) fn created(ends: &SwapNames<'_>, ours: &StagedFile<'_>) -> Result<(), Refusal> {
-    let plain = || ends.take(&ours.expected()).map(drop);
-    retry(ends, ours, plain, |added| {
+pub(super) fn created(names: &SwapNames<'_>, ours: &StagedFile<'_>) -> Result<(), Refusal> {
+    let plain = || names.take(&ours.expected()).map(drop);
+    retry(names, ours, plain, |added| {
         let new = [ours.expected().bytes, added].concat();
-        ends.take(&ExpectedFile { bytes: &new, ..ours.expected() })?;
-        let (shown, kept) = (ends.shown, ends.set_aside());
-        let seen = format!("{shown} was not created; text that another program added to it is in {kept}");
-        Err(Refusal::NotUndone(Error::new(Code::EditConflict, seen)))
+        names.take(&ExpectedFile { bytes: &new, ..ours.expected() })?;
+        let (shown, name) = (names.shown, names.set_aside());
+        let message = format!("{shown} was not created; text that another program added to it is in {name}");
+        Err(Refusal::NotUndone(Error::new(Code::EditConflict, message)))
     })
 }
 
 /// Restores the old text where the target was replaced without an exchange.
 pub(super) fn renamed(
-    ends: &SwapNames<'_>,
+    names: &SwapNames<'_>,
     write: &FileWrite<'_>,
     before: &ExpectedContent<'_>,
     ours: &StagedFile<'_>,
 ) -> Result<(), Refusal> {
     let restore = |new: &[u8], old: &[u8]| {
-        let copy = StagedFile::make(ends, write, old).map_err(Refusal::Unchanged)?;
+        let copy = StagedFile::make(names, write, old).map_err(Refusal::Unchanged)?;
         copy.sync().map_err(Refusal::Unchanged)?;
-        let done = ends.exchange(&ExpectedFile { bytes: new, ..ours.expected() }, &copy.expected());
-        if matches!(done, Ok(_) | Err(Refusal::NotUndone(_))) {
+        let result = names.exchange(&ExpectedFile { bytes: new, ..ours.expected() }, &copy.expected());
+        if matches!(result, Ok(_) | Err(Refusal::NotUndone(_))) {
             drop(copy.published());
         }
-        done.map(drop)
+        result.map(drop)
     };
     let (new, old) = (ours.expected().bytes, before.content.bytes);
-    retry(ends, ours, || restore(new, old), |added| restore(&[new, added].concat(), &[old, added].concat()))
+    retry(names, ours, || restore(new, old), |added| restore(&[new, added].concat(), &[old, added].concat()))
 }
 
 /// Reverts the write as it is, or with the text that was appended to it.
 fn retry(
-    ends: &SwapNames<'_>,
+    names: &SwapNames<'_>,
     ours: &StagedFile<'_>,
     plain: impl Fn() -> Result<(), Refusal>,
     with: impl Fn(&[u8]) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
-    let mut done = plain();
+    let mut result = plain();
     for _ in 0..ATTEMPTS {
-        match done {
-            Err(Refusal::Unchanged(_)) if ends.guards.together => {}
-            done => return done,
+        match result {
+            Err(Refusal::Unchanged(_)) if names.guards.together => {}
+            result => return result,
         }
-        done = match added(ends, ours) {
+        result = match added(names, ours) {
             Some(added) if added.is_empty() => plain(),
             Some(added) => with(&added),
-            None => return done,
+            None => return result,
         };
     }
-    done
+    result
 }
 
 /// Returns the bytes that were appended to the published file; `None` if it has another text, or the name
 /// leads to another file.
-fn added(ends: &SwapNames<'_>, ours: &StagedFile<'_>) -> Option<Vec<u8>> {
+fn added(names: &SwapNames<'_>, ours: &StagedFile<'_>) -> Option<Vec<u8>> {
     let ours = ours.expected();
     let size = rustix::fs::fstat(ours.file).ok().and_then(|stat| usize::try_from(stat.st_size).ok())?;
     let more = size.checked_sub(ours.bytes.len()).filter(|more| *more <= MOST_ADDED)?;
@@ -119,21 +119,21 @@ fn added(ends: &SwapNames<'_>, ours: &StagedFile<'_>) -> Option<Vec<u8>> {
         }
     }
     let is_whole = ExpectedFile { bytes: &[ours.bytes, &text].concat(), ..ours }.holds();
-    (ours.is_named(ends.folder, ends.target) && is_whole.unwrap_or(false)).then_some(text)
+    (ours.is_named(names.folder, names.target) && is_whole.unwrap_or(false)).then_some(text)
 }
 
 /// Makes the displaced file hold the old text followed by these bytes, part of which may be there already.
-fn append(ends: &SwapNames<'_>, before: &ExpectedContent<'_>, added: &[u8]) -> Io<()> {
+fn append(names: &SwapNames<'_>, before: &ExpectedContent<'_>, added: &[u8]) -> Io<()> {
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = ends.folder.open(ends.staged, flags, Mode::empty())?;
+    let file = names.folder.open(names.staged, flags, Mode::empty())?;
     let stat = rustix::fs::fstat(&file)?;
     let size = usize::try_from(stat.st_size).map_err(|_| Errno::FBIG)?;
-    let there =
+    let present =
         size.checked_sub(before.content.bytes.len()).and_then(|length| added.split_at_checked(length));
     // The text of a program that writes late through an old descriptor is left alone.
-    let (there, mut rest) =
-        there.filter(|_| Identity::from_stat(&stat) == before.snapshot.identity).ok_or(Errno::BUSY)?;
-    let text = [before.content.bytes, there].concat();
+    let (present, mut rest) =
+        present.filter(|_| Identity::from_stat(&stat) == before.snapshot.identity).ok_or(Errno::BUSY)?;
+    let text = [before.content.bytes, present].concat();
     if !(ExpectedFile { bytes: &text, ..before.expected_file() }).holds()? {
         return Err(Errno::BUSY);
     }

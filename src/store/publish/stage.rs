@@ -49,11 +49,11 @@ impl<'a> StagedFile<'a> {
     /// Creates the file with these bytes in the target's folder, under the staged name, with the copied
     /// metadata.
     pub fn make(
-        ends: &SwapNames<'a>,
+        names: &SwapNames<'a>,
         write: &FileWrite<'a>,
         bytes: &'a [u8],
     ) -> Result<StagedFile<'a>, Error> {
-        let mut staged = StagedFile::open(ends, write, bytes)?;
+        let mut staged = StagedFile::open(names, write, bytes)?;
         staged.fill(write)?;
         staged.name()?;
         Ok(staged)
@@ -62,17 +62,17 @@ impl<'a> StagedFile<'a> {
     /// Creates the empty file, without a name if the file system supports that: then a process that ends
     /// early leaves nothing behind.
     pub fn open(
-        ends: &SwapNames<'a>,
+        names: &SwapNames<'a>,
         write: &FileWrite<'a>,
         bytes: &'a [u8],
     ) -> Result<StagedFile<'a>, Error> {
-        let (folder, name, shown) = (ends.folder, ends.staged, ends.shown);
+        let (folder, name, shown) = (names.folder, names.staged, names.shown);
         // Nobody else may read it before its final rights are set; a new file gets what the umask and the
         // folder's ACL allow.
         let mode = if write.before.is_some() || write.mode.is_some() { 0o600 } else { 0o666 };
         let mode = Mode::from_raw_mode(mode);
         let cannot = |errno| failed("creating the staged copy", shown, errno);
-        let unnamed = if ends.guards.unnamed { folder.make_unnamed(mode) } else { Err(Errno::NOTSUP) };
+        let unnamed = if names.guards.unnamed { folder.make_unnamed(mode) } else { Err(Errno::NOTSUP) };
         let (file, removal) = match unnamed {
             Ok(file) => (file, Removal::Unnamed),
             Err(Errno::NOTSUP | Errno::NOSYS | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {
@@ -114,8 +114,8 @@ impl<'a> StagedFile<'a> {
     /// Gives the file the staged name, if it has none yet.
     pub fn name(&mut self) -> Result<(), Error> {
         if self.removal == Removal::Unnamed {
-            let named = self.folder.give_name(&self.file, self.name);
-            named.map_err(|errno| failed("naming the staged copy", self.shown, errno))?;
+            let result = self.folder.give_name(&self.file, self.name);
+            result.map_err(|errno| failed("naming the staged copy", self.shown, errno))?;
             self.removal = Removal::OnDrop;
         }
         Ok(())
@@ -145,19 +145,19 @@ impl<'a> StagedFile<'a> {
     /// still ours.
     pub fn replace(
         self,
-        ends: SwapNames<'a>,
+        names: SwapNames<'a>,
         write: &'a FileWrite<'a>,
         before: ExpectedContent<'a>,
         leases: Leases<'a>,
     ) -> Result<AppliedWrite<'a>, Box<(Refusal, Option<StagedFile<'a>>)>> {
-        match ends.exchange_checked(&before.expected_file(), &self.expected(), &leases) {
+        match names.exchange_checked(&before.expected_file(), &self.expected(), &leases) {
             Ok(level) => {
-                let turn = if level == GuardLevel::Compare {
+                let change = if level == GuardLevel::Compare {
                     TargetChange::Renamed
                 } else {
                     TargetChange::Exchanged
                 };
-                Ok(AppliedWrite::new(ends, write, turn, level, Some(self.published()), leases))
+                Ok(AppliedWrite::new(names, write, change, level, Some(self.published()), leases))
             }
             Err(Refusal::NotUndone(error)) => {
                 drop(self.published());
@@ -170,14 +170,14 @@ impl<'a> StagedFile<'a> {
     /// Writes the file's text into the one before, under all of its names.
     pub fn write_into(
         self,
-        ends: SwapNames<'a>,
+        names: SwapNames<'a>,
         write: &'a FileWrite<'a>,
         before: ExpectedContent<'a>,
     ) -> Result<AppliedWrite<'a>, Error> {
-        in_place::write(&ends, &before.expected_file(), self.bytes)?;
+        in_place::write(&names, &before.expected_file(), self.bytes)?;
         let ours = Some(self.published());
         Ok(AppliedWrite::new(
-            ends,
+            names,
             write,
             TargetChange::Written,
             GuardLevel::InPlace,
@@ -189,25 +189,25 @@ impl<'a> StagedFile<'a> {
     /// Gives the file the target's name, which must be free.
     pub fn create(
         self,
-        ends: SwapNames<'a>,
+        names: SwapNames<'a>,
         write: &'a FileWrite<'a>,
         leases: Leases<'a>,
     ) -> Result<AppliedWrite<'a>, Refusal> {
-        let note = ends.put()?;
+        let note = names.put()?;
         let ours = Some(self.published());
-        let mut turned =
-            AppliedWrite::new(ends, write, TargetChange::Created, GuardLevel::Exchange, ours, leases);
-        turned.notes.extend(note);
-        Ok(turned)
+        let mut applied =
+            AppliedWrite::new(names, write, TargetChange::Created, GuardLevel::Exchange, ours, leases);
+        applied.notes.extend(note);
+        Ok(applied)
     }
 
     /// Closes the writable descriptor, because a lease needs a file that nobody has open for writing.
     pub fn seal(&mut self) {
-        let is = |file: &OwnedFd| {
+        let is_same = |file: &OwnedFd| {
             rustix::fs::fstat(file).is_ok_and(|stat| Identity::from_stat(&stat) == self.identity)
         };
         // If the mode forbids reading, the existing descriptor is used.
-        if let Some(file) = self.folder.open_to_read(self.name).ok().filter(is) {
+        if let Some(file) = self.folder.open_to_read(self.name).ok().filter(is_same) {
             self.file = Arc::new(file);
         }
     }

@@ -50,17 +50,21 @@ pub(in crate::store) enum Refusal {
 impl SwapNames<'_> {
     /// Exchanges the expected file under the target's name with the staged one. The displaced file then has
     /// the staged name; at the level `compare` it is gone.
-    pub fn exchange(&self, there: &ExpectedFile<'_>, ours: &ExpectedFile<'_>) -> Result<GuardLevel, Refusal> {
-        let before = self.lease(there)?;
+    pub fn exchange(
+        &self,
+        expected: &ExpectedFile<'_>,
+        ours: &ExpectedFile<'_>,
+    ) -> Result<GuardLevel, Refusal> {
+        let before = self.lease(expected)?;
         let own = before.as_ref().and_then(|_| Lease::take(ours.file).ok());
-        self.check(there, before.as_ref())?;
-        self.exchange_checked(there, ours, &Leases { before, ours: own })
+        self.check(expected, before.as_ref())?;
+        self.exchange_checked(expected, ours, &Leases { before, ours: own })
     }
 
     /// Does the same as `exchange` for files that are leased and compared.
     pub(super) fn exchange_checked(
         &self,
-        there: &ExpectedFile<'_>,
+        expected: &ExpectedFile<'_>,
         ours: &ExpectedFile<'_>,
         leases: &Leases<'_>,
     ) -> Result<GuardLevel, Refusal> {
@@ -68,31 +72,31 @@ impl SwapNames<'_> {
         // The edit's earlier files were exchanged after the comparison.
         self.check_lease(leases.before.as_ref())?;
         if !self.guards.exchange {
-            return self.rename(there, leases);
+            return self.rename(expected, leases);
         }
         match self.folder.exchange(self.staged, self.target) {
             Ok(()) => {}
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => return self.rename(there, leases),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => return self.rename(expected, leases),
             Err(errno) => return Err(self.refused("exchange", errno)),
         }
         self.guards.step();
-        if !self.is_untouched(there, self.staged, leases.before.as_ref()) {
+        if !self.is_untouched(expected, self.staged, leases.before.as_ref()) {
             return Err(self.exchange_back(ours, leases.ours.as_ref()));
         }
         Ok(self.level(leases.before.is_some()))
     }
 
     /// Moves the expected file from the target's name to the staged name.
-    pub fn take(&self, there: &ExpectedFile<'_>) -> Result<GuardLevel, Refusal> {
-        let lease = self.lease(there)?;
-        self.check(there, lease.as_ref())?;
-        self.take_checked(there, lease.as_ref())
+    pub fn take(&self, expected: &ExpectedFile<'_>) -> Result<GuardLevel, Refusal> {
+        let lease = self.lease(expected)?;
+        self.check(expected, lease.as_ref())?;
+        self.take_checked(expected, lease.as_ref())
     }
 
     /// Does the same as `take` for a file that is leased and compared.
     pub(super) fn take_checked(
         &self,
-        there: &ExpectedFile<'_>,
+        expected: &ExpectedFile<'_>,
         lease: Option<&Lease<'_>>,
     ) -> Result<GuardLevel, Refusal> {
         self.guards.step();
@@ -107,7 +111,7 @@ impl SwapNames<'_> {
             Err(errno) => return Err(self.refused("rename", errno)),
         }
         self.guards.step();
-        if !self.is_untouched(there, self.staged, lease) {
+        if !self.is_untouched(expected, self.staged, lease) {
             return Err(match self.put() {
                 Ok(_) => Refusal::Unchanged(self.changed_meanwhile()),
                 Err(_) => self.keep(),
@@ -134,11 +138,11 @@ impl SwapNames<'_> {
     /// Keeps the file with the staged name, which is not lockgate's, under a name that the error tells.
     pub fn keep(&self) -> Refusal {
         let name = self.set_aside();
-        let seen = format!(
+        let message = format!(
             "{} was changed by another program during the write; one of the texts is in the same folder as {name}",
             self.shown
         );
-        let error = Error::new(Code::EditConflict, seen);
+        let error = Error::new(Code::EditConflict, message);
         Refusal::NotUndone(
             error.hint(format!("read the file and {name}, and merge the two texts")).with_unknown_disk(),
         )
@@ -146,17 +150,17 @@ impl SwapNames<'_> {
 
     /// Moves the file with the staged name to a name that no staged copy has, and returns it.
     pub fn set_aside(&self) -> String {
-        let kept = names::kept(self.staged);
-        match self.folder.rename_new(self.staged, &kept) {
-            Ok(_) => kept,
+        let name = names::kept(self.staged);
+        match self.folder.rename_new(self.staged, &name) {
+            Ok(_) => name,
             Err(_) => self.staged.to_owned(),
         }
     }
 
     /// Renames the staged file over the target where the two cannot be exchanged. The displaced file cannot
     /// be checked afterwards, so it is compared once more.
-    fn rename(&self, there: &ExpectedFile<'_>, leases: &Leases<'_>) -> Result<GuardLevel, Refusal> {
-        self.check(there, leases.before.as_ref())?;
+    fn rename(&self, expected: &ExpectedFile<'_>, leases: &Leases<'_>) -> Result<GuardLevel, Refusal> {
+        self.check(expected, leases.before.as_ref())?;
         self.folder.rename(self.staged, self.target).map_err(|errno| self.refused("rename", errno))?;
         self.guards.step();
         Ok(GuardLevel::Compare)
@@ -164,10 +168,10 @@ impl SwapNames<'_> {
 
     /// Takes a lease on the file and waits for programs that have it open for writing; `None` if the system
     /// has no leases.
-    fn lease<'f>(&self, there: &ExpectedFile<'f>) -> Result<Option<Lease<'f>>, Refusal> {
+    fn lease<'f>(&self, expected: &ExpectedFile<'f>) -> Result<Option<Lease<'f>>, Refusal> {
         let start = Instant::now();
         loop {
-            match self.lease_now(there) {
+            match self.lease_now(expected) {
                 Ok(lease) => return Ok(lease),
                 Err(FileBusy) if start.elapsed() < self.guards.timeout => std::thread::sleep(PAUSE),
                 Err(FileBusy) => {
@@ -181,22 +185,26 @@ impl SwapNames<'_> {
     }
 
     /// Takes a lease on the file without waiting; `None` if the system has no leases.
-    pub(super) fn lease_now<'f>(&self, there: &ExpectedFile<'f>) -> Result<Option<Lease<'f>>, FileBusy> {
+    pub(super) fn lease_now<'f>(&self, expected: &ExpectedFile<'f>) -> Result<Option<Lease<'f>>, FileBusy> {
         if !self.guards.lease {
             return Ok(None);
         }
         self.guards.step();
-        match Lease::take(there.file) {
+        match Lease::take(expected.file) {
             Ok(lease) => Ok(Some(lease)),
-            Err(Errno::AGAIN) if is_unsure(there) => Ok(None),
+            Err(Errno::AGAIN) if is_unsure(expected) => Ok(None),
             Err(Errno::AGAIN) => Err(FileBusy),
             Err(_) => Ok(None),
         }
     }
 
-    pub(super) fn check(&self, there: &ExpectedFile<'_>, lease: Option<&Lease<'_>>) -> Result<(), Refusal> {
+    pub(super) fn check(
+        &self,
+        expected: &ExpectedFile<'_>,
+        lease: Option<&Lease<'_>>,
+    ) -> Result<(), Refusal> {
         self.guards.step();
-        there.check(self.folder, self.target, self.shown, &self.guards).map_err(Refusal::Unchanged)?;
+        expected.check(self.folder, self.target, self.shown, &self.guards).map_err(Refusal::Unchanged)?;
         self.guards.step();
         self.check_lease(lease)?;
         self.guards.step();
@@ -207,8 +215,8 @@ impl SwapNames<'_> {
     fn check_lease(&self, lease: Option<&Lease<'_>>) -> Result<(), Refusal> {
         match lease {
             Some(lease) if !lease.is_whole() => {
-                let seen = "is being opened for writing by another program";
-                Err(Refusal::Unchanged(conflict(self.shown, seen)))
+                let message = "is being opened for writing by another program";
+                Err(Refusal::Unchanged(conflict(self.shown, message)))
             }
             Some(_) | None => Ok(()),
         }
@@ -216,9 +224,9 @@ impl SwapNames<'_> {
 
     /// True if the name refers to that file, and no program has written to it or has it open for writing.
     fn is_untouched(&self, known: &ExpectedFile<'_>, name: &str, lease: Option<&Lease<'_>>) -> bool {
-        let is = known.is_named(self.folder, name);
+        let is_named = known.is_named(self.folder, name);
         self.guards.step();
-        is && lease.map_or_else(|| known.holds().unwrap_or(false), Lease::is_whole)
+        is_named && lease.map_or_else(|| known.holds().unwrap_or(false), Lease::is_whole)
     }
 
     /// Exchanges the files back, because the displaced file is not the expected one.

@@ -58,15 +58,15 @@ impl Fixture {
     /// Publishes `(name, text)` pairs as one edit, with a look in between each two steps.
     fn publish(
         &self,
-        wanted: &[(&str, Option<&str>)],
-        how: Publishing,
+        edits: &[(&str, Option<&str>)],
+        publishing: Publishing,
         guards: Guards<'_>,
     ) -> Result<PublishedBatch, Error> {
-        let made = |name: &str, _: &[u8]| {
-            wanted.iter().find(|(it, _)| *it == name).and_then(|(_, text)| text.map(str::to_owned))
+        let make_text = |name: &str, _: &[u8]| {
+            edits.iter().find(|(it, _)| *it == name).and_then(|(_, text)| text.map(str::to_owned))
         };
-        let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
-        self.publish_made(&names, made, how, guards)
+        let names: Vec<&str> = edits.iter().map(|(name, _)| *name).collect();
+        self.publish_made(&names, make_text, publishing, guards)
     }
 
     /// The same with texts that are made of those that were read.
@@ -74,7 +74,7 @@ impl Fixture {
         &self,
         names: &[&str],
         make: impl Fn(&str, &[u8]) -> Option<String>,
-        how: Publishing,
+        publishing: Publishing,
         guards: Guards<'_>,
     ) -> Result<PublishedBatch, Error> {
         let read = |name: &&str| -> Result<(FileLocation, Option<FileSnapshot>, Option<String>), Error> {
@@ -83,8 +83,8 @@ impl Fixture {
             let text = make(name, snapshot.as_ref().map_or(b"", |snapshot| snapshot.bytes()));
             Ok((place, snapshot, text))
         };
-        let seen = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        let writes: Vec<FileWrite<'_>> = seen
+        let targets = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let writes: Vec<FileWrite<'_>> = targets
             .iter()
             .map(|(place, snapshot, text)| FileWrite {
                 place,
@@ -95,15 +95,15 @@ impl Fixture {
                 record: JournalRecord::default(),
             })
             .collect();
-        batch::publish(self.files.roots(), &writes, how, None, guards)
+        batch::publish(self.files.roots(), &writes, publishing, None, guards)
     }
 }
 
 /// What another program does that no lease holds back.
 fn put(path: &Path, text: &str) {
-    let beside = tempfile::NamedTempFile::new().unwrap();
-    fs::write(beside.path(), text).unwrap();
-    beside.persist(path).unwrap();
+    let temporary = tempfile::NamedTempFile::new().unwrap();
+    fs::write(temporary.path(), text).unwrap();
+    temporary.persist(path).unwrap();
 }
 
 /// Appends a line, if nobody holds back whoever opens the file; tells whether it did.
@@ -117,7 +117,7 @@ fn names_in(dir: &Path) -> Vec<String> {
     fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-fn how(hard_links: HardLinks) -> Publishing {
+fn publishing(hard_links: HardLinks) -> Publishing {
     Publishing { hard_links, ..Publishing::default() }
 }
 
@@ -136,8 +136,8 @@ fn levels() -> [(GuardLevel, Guards<'static>); 3] {
 fn all_writes_of_an_edit_are_made_at_every_level_and_nothing_is_left() {
     for (level, guards) in levels() {
         let fixture = Fixture::new(&[("a", "1"), ("b", "2"), ("gone", "3")]);
-        let wanted = [("a", Some("one")), ("new/c", Some("three")), ("gone", None), ("b", Some(""))];
-        let done = fixture.publish(&wanted, Publishing::default(), guards).unwrap();
+        let edits = [("a", Some("one")), ("new/c", Some("three")), ("gone", None), ("b", Some(""))];
+        let published = fixture.publish(&edits, Publishing::default(), guards).unwrap();
         assert_eq!(
             (fixture.text("a").as_str(), fixture.text("b").as_str(), fixture.text("new/c").as_str()),
             ("one", "", "three")
@@ -147,11 +147,11 @@ fn all_writes_of_an_edit_are_made_at_every_level_and_nothing_is_left() {
             (vec!["a".into(), "b".into(), "new".into()], vec!["c".into()])
         );
         let removed = if level == GuardLevel::Compare { GuardLevel::Exchange } else { level };
-        let levels: Vec<GuardLevel> = done.files.iter().map(|file| file.level).collect();
+        let levels: Vec<GuardLevel> = published.files.iter().map(|file| file.level).collect();
         assert_eq!(levels, [level, GuardLevel::Exchange, removed, level]);
-        let created: Vec<bool> = done.files.iter().map(|file| file.created).collect();
+        let created: Vec<bool> = published.files.iter().map(|file| file.created).collect();
         assert_eq!(created, [false, true, false, false]);
-        assert!(done.files.iter().all(|file| file.notes.is_empty()), "{:?}", done.files);
+        assert!(published.files.iter().all(|file| file.notes.is_empty()), "{:?}", published.files);
     }
 }
 
@@ -165,9 +165,9 @@ fn where_the_last_write_fails_all_are_taken_back_at_every_level() {
                 put(&fixture.at("z"), "theirs");
             }
         };
-        let wanted = [("a", Some("one")), ("gone", None), ("new/c", Some("c")), ("z", Some("three"))];
+        let edits = [("a", Some("one")), ("gone", None), ("new/c", Some("c")), ("z", Some("three"))];
         let error =
-            fixture.publish(&wanted, Publishing::default(), Guards { step: &change, ..guards }).unwrap_err();
+            fixture.publish(&edits, Publishing::default(), Guards { step: &change, ..guards }).unwrap_err();
         assert_eq!((error.code, error.disk), (Code::EditConflict, Disk::Untouched), "{error:?}");
         let texts = (fixture.text("a"), fixture.text("gone"), fixture.text("z"));
         assert_eq!(texts, ("1".into(), "2".into(), "theirs".into()), "{level:?}");
@@ -179,28 +179,29 @@ fn where_the_last_write_fails_all_are_taken_back_at_every_level() {
 fn what_somebody_changed_after_it_was_published_is_not_taken_back_and_nothing_is_lost() {
     for (level, guards) in levels() {
         let fixture = Fixture::new(&[("a", "1"), ("z", "3")]);
-        let ours = || fixture.text("a") == "one";
+        let is_ours = || fixture.text("a") == "one";
         // Their text replaces ours as soon as nothing holds it back, and then the last file changes.
         let change = || {
-            if ours() && names_in(fixture.dir.path()).len() < 5 {
+            if is_ours() && names_in(fixture.dir.path()).len() < 5 {
                 put(&fixture.at("a"), "theirs, on ours");
                 put(&fixture.at("z"), "theirs");
             }
         };
-        let wanted = [("a", Some("one")), ("z", Some("three"))];
+        let edits = [("a", Some("one")), ("z", Some("three"))];
         let error =
-            fixture.publish(&wanted, Publishing::default(), Guards { step: &change, ..guards }).unwrap_err();
+            fixture.publish(&edits, Publishing::default(), Guards { step: &change, ..guards }).unwrap_err();
         assert_eq!(error.code, Code::EditConflict);
         assert_eq!(
             (fixture.text("a"), fixture.text("z")),
             ("theirs, on ours".into(), "theirs".into()),
             "{level:?}"
         );
-        let kept: Vec<String> = fixture.names().into_iter().filter(|name| name.ends_with(".kept")).collect();
-        let told = kept.iter().all(|name| error.message.contains(name.as_str()));
+        let kept_names: Vec<String> =
+            fixture.names().into_iter().filter(|name| name.ends_with(".kept")).collect();
+        let is_reported = kept_names.iter().all(|name| error.message.contains(name.as_str()));
         assert!(
-            told && !fixture.names().iter().any(|name| name.ends_with(".lockgate")),
-            "{error:?} {kept:?}"
+            is_reported && !fixture.names().iter().any(|name| name.ends_with(".lockgate")),
+            "{error:?} {kept_names:?}"
         );
     }
 }
@@ -217,8 +218,8 @@ fn appended(fixture: &Fixture, name: &str, guards: Guards<'_>) -> Error {
         }
     };
     let guards = Guards { step: &change, timeout: Guards::ALL.timeout, ..guards };
-    let wanted = [(name, Some("one\n")), ("z", Some("three"))];
-    let error = fixture.publish(&wanted, Publishing::default(), guards).unwrap_err();
+    let edits = [(name, Some("one\n")), ("z", Some("three"))];
+    let error = fixture.publish(&edits, Publishing::default(), guards).unwrap_err();
     assert!(is_appended.get(), "nobody appended: {error:?}");
     assert_eq!((error.code, fixture.text("z").as_str()), (Code::EditConflict, "theirs"), "{error:?}");
     error
@@ -251,10 +252,13 @@ fn what_was_appended_to_a_new_file_that_is_taken_back_is_kept_beside() {
     for (level, guards) in levels() {
         let fixture = Fixture::new(&[("z", "3")]);
         let error = appended(&fixture, "new", guards);
-        let kept: Vec<String> = fixture.names().into_iter().filter(|name| name != "z").collect();
-        assert!(kept.len() == 1 && error.message.contains(&kept[0]), "{level:?}: {kept:?} {error:?}");
+        let kept_names: Vec<String> = fixture.names().into_iter().filter(|name| name != "z").collect();
+        assert!(
+            kept_names.len() == 1 && error.message.contains(&kept_names[0]),
+            "{level:?}: {kept_names:?} {error:?}"
+        );
         assert_eq!(
-            (fixture.text(&kept[0]).as_str(), error.disk),
+            (fixture.text(&kept_names[0]).as_str(), error.disk),
             ("one\nadded\n", Disk::Untouched),
             "{level:?}"
         );
@@ -273,7 +277,7 @@ fn what_was_appended_to_a_new_file_that_is_taken_back_is_kept_beside() {
 fn whoever_waits_for_the_last_of_many_files_has_them_all_left_as_they_were_and_goes_on() {
     let names: Vec<String> = (0..100).map(|number| format!("f{number:02}")).collect();
     let texts: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "old")).collect();
-    let wanted: Vec<(&str, Option<&str>)> = names.iter().map(|name| (name.as_str(), Some("new"))).collect();
+    let edits: Vec<(&str, Option<&str>)> = names.iter().map(|name| (name.as_str(), Some("new"))).collect();
     for together in [true, false] {
         let fixture = Fixture::fast(&texts);
         let (tries, is_appended) = (Cell::new(0), Cell::new(false));
@@ -286,8 +290,8 @@ fn whoever_waits_for_the_last_of_many_files_has_them_all_left_as_they_were_and_g
             }
         };
         let guards = Guards { step: &step, together, ..Guards::ALL };
-        let done = fixture.publish(&wanted, Publishing::default(), guards);
-        assert!(done.is_err(), "{done:?}");
+        let result = fixture.publish(&edits, Publishing::default(), guards);
+        assert!(result.is_err(), "{result:?}");
         assert_eq!(tries.get() == 1, !together, "held back from before the first is exchanged");
         assert!(
             append(&fixture.at("f99"), "!") && fixture.text("f99").starts_with("old"),
@@ -322,19 +326,20 @@ fn a_file_with_several_names_is_written_as_the_policy_says() {
     ] {
         let fixture = Fixture::new(&[("a", "old")]);
         fs::hard_link(fixture.at("a"), fixture.at("b")).unwrap();
-        let refused = fixture.publish(&[("a", Some("x"))], Publishing::default(), Guards::ALL).unwrap_err();
-        assert_eq!((refused.code, fixture.text("a").as_str()), (Code::PermissionDenied, "old"));
-        assert!(refused.hint.unwrap().contains("hard_links"));
-        let done = fixture.publish(&[("a", Some("the new text"))], how(links), Guards::ALL).unwrap();
-        assert_eq!(done.files[0].level, level);
+        let error = fixture.publish(&[("a", Some("x"))], Publishing::default(), Guards::ALL).unwrap_err();
+        assert_eq!((error.code, fixture.text("a").as_str()), (Code::PermissionDenied, "old"));
+        assert!(error.hint.unwrap().contains("hard_links"));
+        let published =
+            fixture.publish(&[("a", Some("the new text"))], publishing(links), Guards::ALL).unwrap();
+        assert_eq!(published.files[0].level, level);
         assert_eq!((fixture.text("a").as_str(), fixture.text("b").as_str()), ("the new text", other));
         assert_eq!(fixture.names(), ["a", "b"]);
         let failing = [("a", Some("")), ("missing/../b/c", Some("x"))];
-        assert!(fixture.publish(&failing, how(links), Guards::ALL).is_err());
+        assert!(fixture.publish(&failing, publishing(links), Guards::ALL).is_err());
         let (z, change) = (fixture.at("z"), || put(&fixture.at("z"), "theirs"));
         fs::write(&z, "z").unwrap();
         let guards = Guards { step: &change, timeout: std::time::Duration::ZERO, ..Guards::ALL };
-        assert!(fixture.publish(&[("a", Some("s")), ("z", Some("y"))], how(links), guards).is_err());
+        assert!(fixture.publish(&[("a", Some("s")), ("z", Some("y"))], publishing(links), guards).is_err());
         assert_eq!((fixture.text("a").as_str(), fixture.names().len()), ("the new text", 3), "taken back");
     }
 }
@@ -344,10 +349,10 @@ fn a_file_with_several_names_is_written_as_the_policy_says() {
 fn a_staged_copy_has_a_name_only_once_it_is_complete() {
     for unnamed in [true, false] {
         let fixture = Fixture::new(&[("a", "1")]);
-        let seen = std::cell::RefCell::new(Vec::new());
-        let look = || {
-            let beside = fixture.names().into_iter().find(|name| name.ends_with(".lockgate"));
-            seen.borrow_mut().extend(beside.map(|name| fixture.text(&name)));
+        let texts = std::cell::RefCell::new(Vec::new());
+        let record_text = || {
+            let staged_name = fixture.names().into_iter().find(|name| name.ends_with(".lockgate"));
+            texts.borrow_mut().extend(staged_name.map(|name| fixture.text(&name)));
         };
         let place = fixture.files.admit("a").unwrap();
         let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
@@ -364,20 +369,20 @@ fn a_staged_copy_has_a_name_only_once_it_is_complete() {
         let folder = fixture.files.roots()[0].folder("").unwrap();
         let guards = Guards { unnamed, ..Guards::ALL };
         let (target, staged) = (place.name.as_str(), ".a.0000000000000001.lockgate");
-        let ends = SwapNames { folder: &folder, target, staged, shown: "a", guards };
-        let mut copy = stage::StagedFile::open(&ends, &write, b"complete").unwrap();
-        look();
+        let swap_names = SwapNames { folder: &folder, target, staged, shown: "a", guards };
+        let mut copy = stage::StagedFile::open(&swap_names, &write, b"complete").unwrap();
+        record_text();
         copy.fill(&write).unwrap();
-        look();
+        record_text();
         copy.name().unwrap();
-        look();
-        let wanted: &[&str] = if unnamed { &["complete"] } else { &["", "complete", "complete"] };
-        assert_eq!(*seen.borrow(), wanted, "the control is a file with a name from the beginning");
+        record_text();
+        let expected_texts: &[&str] = if unnamed { &["complete"] } else { &["", "complete", "complete"] };
+        assert_eq!(*texts.borrow(), expected_texts, "the control is a file with a name from the beginning");
         drop(copy);
         assert_eq!(fixture.names(), ["a"]);
-        let done =
+        let published =
             fixture.publish(&[("a", Some("2")), ("b", Some("3"))], Publishing::default(), guards).unwrap();
-        assert_eq!((done.files.len(), fixture.names()), (2, vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!((published.files.len(), fixture.names()), (2, vec!["a".to_owned(), "b".to_owned()]));
     }
 }
 
@@ -397,11 +402,11 @@ fn rights_that_change_in_the_meantime_are_a_conflict() {
 /// Two calls, of which each brings a part of a git folder and the other comes between its first look and its end.
 #[test]
 fn of_two_calls_that_make_a_git_folder_together_one_is_refused() {
-    for (git_layout, made) in [(true, false), (false, true)] {
-        for (mine, theirs) in [("v/HEAD", "v/refs/x"), ("v/refs/x", "v/HEAD"), ("v/objects/x", "v/HEAD")] {
+    for (git_layout, is_made) in [(true, false), (false, true)] {
+        for (ours, theirs) in [("v/HEAD", "v/refs/x"), ("v/refs/x", "v/HEAD"), ("v/objects/x", "v/HEAD")] {
             let fixture = Fixture::new(&[]);
             for part in ["v/HEAD", "v/objects/x", "v/refs/x"] {
-                if part != mine && part != theirs {
+                if part != ours && part != theirs {
                     fs::create_dir_all(fixture.at(part).parent().unwrap()).unwrap();
                     fs::write(fixture.at(part), "x").unwrap();
                 }
@@ -414,12 +419,12 @@ fn of_two_calls_that_make_a_git_folder_together_one_is_refused() {
                 }
             };
             let guards = Guards { git_layout, step: &step, ..Guards::ALL };
-            let done = fixture.publish(&[(mine, Some("x"))], Publishing::default(), guards);
+            let result = fixture.publish(&[(ours, Some("x"))], Publishing::default(), guards);
             assert!(other.get(), "nothing came between");
-            assert_eq!(done.is_ok(), made, "{mine} beside {theirs}: {done:?}");
-            assert_eq!(fixture.at(mine).exists(), made, "{mine}");
+            assert_eq!(result.is_ok(), is_made, "{ours} beside {theirs}: {result:?}");
+            assert_eq!(fixture.at(ours).exists(), is_made, "{ours}");
             assert!(fixture.at(theirs).exists());
-            if let Err(error) = done {
+            if let Err(error) = result {
                 assert_eq!(error.code, Code::Protected, "{}", error.message);
             }
         }
@@ -456,13 +461,13 @@ fn a_root_that_is_replaced_before_an_edit_is_there_gets_nothing() {
             replace();
         }
         let guards = Guards { root_in_place, step: &replace, ..Guards::ALL };
-        let done = batch::publish(files.roots(), &writes, Publishing::default(), None, guards);
+        let result = batch::publish(files.roots(), &writes, Publishing::default(), None, guards);
         assert!(is_moved.get());
         assert!(names_in(&root).is_empty());
-        let written = fs::read(aside.join("a")).unwrap() == b"2";
+        let is_written = fs::read(aside.join("a")).unwrap() == b"2";
         // The control: without the check the edit is made in the folder that was moved away.
-        assert_eq!((done.is_ok(), written), (!root_in_place, !root_in_place), "{before} {done:?}");
-        if let Err(error) = done {
+        assert_eq!((result.is_ok(), is_written), (!root_in_place, !root_in_place), "{before} {result:?}");
+        if let Err(error) = result {
             assert_eq!((error.code, error.disk), (Code::IoFailed, Disk::Untouched), "{error}");
             assert!(error.message.contains("is no longer the folder that lockgate opened"), "{error}");
             assert_eq!(names_in(&aside), ["a"]);

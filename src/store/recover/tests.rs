@@ -277,7 +277,7 @@ fn a_part_of_an_edit_that_somebody_saved_is_theirs_unless_the_file_may_have_been
         let fixture = Fixture::new(&[("a", theirs), (STAGED, new)]).with_texts(&[old, new]);
         let inodes =
             Inodes { copy: Some(fixture.inode(STAGED)), before: Some(fixture.inode("a").number), in_place };
-        let file = InterruptedFile { inodes: Some(inodes), ..left("a", STAGED, Some(old), Some(new)) };
+        let file = InterruptedFile { inodes: Some(inodes), ..interrupted("a", STAGED, Some(old), Some(new)) };
         assert_eq!(fixture.recover(&[file]).0, RecoveryAction::Forget);
         assert_eq!(
             fixture.now(),
@@ -291,7 +291,7 @@ fn a_part_of_an_edit_that_somebody_saved_is_theirs_unless_the_file_may_have_been
 fn folders_that_were_made_go_with_what_was_not_completed() {
     let staged = "d/e/.a.0000000000000001.lockgate";
     let fixture = Fixture::new(&[(staged, "new")]);
-    let file = InterruptedFile { folders: 2, ..left("d/e/a", STAGED, None, Some("new")) };
+    let file = InterruptedFile { folders: 2, ..interrupted("d/e/a", STAGED, None, Some("new")) };
     assert_eq!(fixture.recover(&[file]), (RecoveryAction::Forget, vec![]));
     assert!(!fixture.at("d").exists());
     let fixture = Fixture::new(&[(staged, "new"), ("d/theirs", "")]);
@@ -310,7 +310,7 @@ fn folders_that_were_made_go_with_what_was_not_completed() {
 #[test]
 fn what_somebody_is_still_at_or_has_settled_is_left_alone() {
     let fixture = Fixture::new(&[("d/a", "new"), ("d/.a.0000000000000001.lockgate", "old")]);
-    let file = InterruptedFile { folders: 1, ..left("d/a", STAGED, Some("old"), Some("new")) };
+    let file = InterruptedFile { folders: 1, ..interrupted("d/a", STAGED, Some("old"), Some("new")) };
     // Its owner took the lock before the folder was there.
     let top = fixture.files.admit("x").unwrap().key();
     let early = LockKey::below(top.folder_identity(), "d/a");
@@ -385,7 +385,7 @@ fn a_staged_copy_that_somebody_wrote_into_is_kept() {
         before: Some(fixture.inode("a").number),
         in_place: false,
     };
-    let file = InterruptedFile { inodes: Some(inodes), ..left("a", STAGED, Some("old"), Some("new")) };
+    let file = InterruptedFile { inodes: Some(inodes), ..interrupted("a", STAGED, Some("old"), Some("new")) };
     assert_eq!(
         (fixture.recover(&[file]).0, fixture.now()),
         (RecoveryAction::Forget, pairs(&[("a", "old"), (KEPT, "new, and more")]))
@@ -400,7 +400,8 @@ fn a_file_beside_one_that_was_made_or_removed_is_kept() {
             let fixture = Fixture::new(&[("a", "new"), ("z", if is_whole { "2" } else { "1" })])
                 .with_texts(&["1", "2", "new"]);
             let inodes = Inodes { copy: Some(fixture.inode("a")), before: None, in_place: false };
-            let file = InterruptedFile { inodes: Some(inodes), ..left("a", STAGED, None, Some("new")) };
+            let file =
+                InterruptedFile { inodes: Some(inodes), ..interrupted("a", STAGED, None, Some("new")) };
             fs::write(fixture.at(STAGED), text).unwrap();
             let (action, notes) = fixture.recover(&[file, z]);
             let all: &[(&str, &str)] = if is_whole {

@@ -26,7 +26,7 @@ impl EntityStore {
         let organization = match owner {
             EntityOwner::App => self.app_owner(entity.app_id.as_deref().unwrap_or_default())?,
             EntityOwner::Organization => match &entity.organization_id {
-                Some(given) => self.check_organization(given)?,
+                Some(id) => self.check_organization(id)?,
                 None => self.closest_owner(entity)?,
             },
             EntityOwner::Global => None,
@@ -92,7 +92,7 @@ fn no_id(field: &'static str) -> Error {
 
 /// Accepts only a path with a single spelling.
 fn check_path(path: &str) -> Result<(), Error> {
-    let why = if path.len() > LONGEST_PATH {
+    let reason = if path.len() > LONGEST_PATH {
         "is longer than 1024 bytes"
     } else if path.chars().any(|character| character.is_control() || character == '\\') {
         "contains a backslash or a control character"
@@ -102,7 +102,7 @@ fn check_path(path: &str) -> Result<(), Error> {
         return Ok(());
     };
     let hint = "give a relative path with `/` between its parts";
-    Err(Error::new(Code::InvalidInput, format!("the path {why}")).field("path").hint(hint))
+    Err(Error::new(Code::InvalidInput, format!("the path {reason}")).field("path").hint(hint))
 }
 
 #[cfg(test)]
@@ -117,12 +117,8 @@ mod tests {
         for path in
             ["", "/a", "a/", "a//b", "./a", "a/..", "..", "a\\b", "a\0", "a\nb", "\u{85}", &"x".repeat(1025)]
         {
-            let refused = check_path(path).unwrap_err();
-            assert_eq!(
-                (refused.code, refused.field.as_deref()),
-                (Code::InvalidInput, Some("path")),
-                "{path:?}"
-            );
+            let error = check_path(path).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("path")), "{path:?}");
         }
     }
 }

@@ -47,8 +47,8 @@ impl EntityStore {
     }
 
     /// Reports each database call to this function.
-    pub fn set_listener(&self, told: StoreListener) {
-        self.database.set_listener(told);
+    pub fn set_listener(&self, listener: StoreListener) {
+        self.database.set_listener(listener);
     }
 
     /// Reads the row, at most `limit` bytes; `None` if it does not exist.
@@ -82,24 +82,27 @@ impl EntityStore {
     ///
     /// Errors: `NO_SPACE`, `STORE_UNAVAILABLE`. If the connection is lost during the commit, the
     /// message says that the edit may or may not have been written.
-    pub fn publish(&self, writes: &[RowWrite<'_>], deed: &EditMeta) -> Result<WriteOutcome, Error> {
+    pub fn publish(&self, writes: &[RowWrite<'_>], meta: &EditMeta) -> Result<WriteOutcome, Error> {
         if writes.is_empty() {
             return Err(Error::new(Code::Internal, "an edit has no rows"));
         }
         let Some(edit) =
-            self.database.publish(&self.tenant, writes, deed).map_err(EntityStoreError::into_error)?
+            self.database.publish(&self.tenant, writes, meta).map_err(EntityStoreError::into_error)?
         else {
             return Ok(WriteOutcome::Overtaken);
         };
         if edit.number().is_multiple_of(EVERY) {
             self.due.store(true, Ordering::Relaxed);
         }
-        let done = |write: &RowWrite<'_>| PublishedFile {
+        let published_file = |write: &RowWrite<'_>| PublishedFile {
             created: write.before.is_none(),
             level: GuardLevel::Transaction,
             notes: Vec::new(),
         };
-        Ok(WriteOutcome::All(PublishedBatch { files: writes.iter().map(done).collect(), edit: Some(edit) }))
+        Ok(WriteOutcome::All(PublishedBatch {
+            files: writes.iter().map(published_file).collect(),
+            edit: Some(edit),
+        }))
     }
 
     /// Returns the last change of the row.
@@ -143,8 +146,8 @@ impl EntityStore {
         self.newest(place, EditFilter::ToRedo)
     }
 
-    fn newest(&self, place: &RowLocation, wanted: EditFilter) -> Result<Option<Entry>, Error> {
-        self.database.newest(&self.tenant, place.row_key(), wanted).map_err(EntityStoreError::into_error)
+    fn newest(&self, place: &RowLocation, filter: EditFilter) -> Result<Option<Entry>, Error> {
+        self.database.newest(&self.tenant, place.row_key(), filter).map_err(EntityStoreError::into_error)
     }
 
     /// True if old edits should be removed.
@@ -164,12 +167,12 @@ impl EntityStore {
 }
 
 fn snapshot(place: &RowLocation, read: RowRead, limit: u64) -> Result<RowSnapshot, Error> {
-    let RowRead { bytes, size, version: stamp, changed } = read;
+    let RowRead { bytes, size, version, changed } = read;
     let bytes = bytes.ok_or_else(|| {
         let path = place.path();
         Error::new(Code::TooLarge, format!("{path} is too large: {size} bytes, limit {limit} bytes"))
     })?;
-    Ok(RowSnapshot::new(bytes, stamp, changed))
+    Ok(RowSnapshot::new(bytes, version, changed))
 }
 
 #[cfg(all(feature = "content", feature = "journal"))]

@@ -56,27 +56,27 @@ impl EntityStore {
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn each(
         &self,
-        meant: &EntitySelector,
+        selector: &EntitySelector,
         pattern: &SearchPattern,
         bounds: SearchLimits<'_>,
         see: &mut dyn FnMut(RowText),
     ) -> Result<Skipped, Error> {
-        let mut passed = Skipped::default();
-        let mut pages = KeyPages::new(self, meant, pattern.pieces());
+        let mut skipped = Skipped::default();
+        let mut pages = KeyPages::new(self, selector, pattern.pieces());
         while bounds.clock.may_continue()
             && let Some(rows) = pages.next()?
         {
             bounds.clock.add_found(rows.len());
-            self.show(meant, rows, bounds, &mut passed, see)?;
+            self.show(selector, rows, bounds, &mut skipped, see)?;
         }
-        Ok(passed)
+        Ok(skipped)
     }
 
     /// True if the selection contains any row.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
-    pub fn is_any(&self, meant: &EntitySelector) -> Result<bool, Error> {
-        let mut pages = KeyPages::new(self, meant, &[]);
+    pub fn is_any(&self, selector: &EntitySelector) -> Result<bool, Error> {
+        let mut pages = KeyPages::new(self, selector, &[]);
         while let Some(rows) = pages.next()? {
             if !rows.is_empty() {
                 return Ok(true);
@@ -88,28 +88,28 @@ impl EntityStore {
     /// Visits the texts of rows, a few at a time.
     fn show(
         &self,
-        meant: &EntitySelector,
+        selector: &EntitySelector,
         mut rows: Vec<RowFound>,
         bounds: SearchLimits<'_>,
-        passed: &mut Skipped,
+        skipped: &mut Skipped,
         see: &mut dyn FnMut(RowText),
     ) -> Result<(), Error> {
-        let all = rows.len();
+        let count = rows.len();
         rows.retain(|row| row.size <= bounds.largest);
-        passed.large += all - rows.len();
-        for some in portions(&rows) {
+        skipped.large += count - rows.len();
+        for portion in portions(&rows) {
             if !bounds.clock.may_continue() {
                 return Ok(());
             }
-            let texts = meant
-                .span(|span| self.database.texts(&self.tenant, span, some))
+            let texts = selector
+                .span(|span| self.database.texts(&self.tenant, span, portion))
                 .map_err(EntityStoreError::into_error)?;
-            for (row, bytes) in some.iter().zip(texts) {
+            for (row, bytes) in portion.iter().zip(texts) {
                 // The row was removed meanwhile.
                 let Some(bytes) = bytes else { continue };
-                see(RowText { location: meant.location(row), bytes });
+                see(RowText { location: selector.location(row), bytes });
             }
-            bounds.clock.add_done(some.len());
+            bounds.clock.add_done(portion.len());
         }
         Ok(())
     }
@@ -117,15 +117,15 @@ impl EntityStore {
     /// Lists at most `most` rows in path order, and returns true if there are more.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
-    pub fn list(&self, meant: &EntitySelector, most: usize) -> Result<(Vec<RowListed>, bool), Error> {
-        if meant.is_empty() {
+    pub fn list(&self, selector: &EntitySelector, most: usize) -> Result<(Vec<RowListed>, bool), Error> {
+        if selector.is_empty() {
             return Ok((Vec::new(), false));
         }
         let found =
-            meant.span(|span| self.database.find(&self.tenant, span, &[], None, most.saturating_add(1)));
+            selector.span(|span| self.database.find(&self.tenant, span, &[], None, most.saturating_add(1)));
         let found = found.map_err(EntityStoreError::into_error)?;
         let listed = |row: &RowFound| RowListed {
-            location: meant.location(row),
+            location: selector.location(row),
             size: row.size,
             version: row.version,
         };
@@ -153,9 +153,9 @@ impl<'a> KeyPages<'a> {
         if self.is_over {
             return Ok(None);
         }
-        let EntityStore { database: depot, tenant, .. } = self.rows;
+        let EntityStore { database, tenant, .. } = self.rows;
         let behind = self.last.as_ref().map(|last| (last.path.as_str(), last.organization.as_str()));
-        let found = self.selector.span(|span| depot.find(tenant, span, self.pieces, behind, KEYS));
+        let found = self.selector.span(|span| database.find(tenant, span, self.pieces, behind, KEYS));
         let mut found = found.map_err(EntityStoreError::into_error)?;
         self.is_over = found.len() < KEYS;
         self.last = found.last().cloned();

@@ -33,67 +33,67 @@ impl EntityStore {
     ///
     /// Errors: `FILE_NOT_FOUND` for an app, an organisation or a path that does not exist or is out of
     /// scope, `BAD_PATTERN` for a glob, `STORE_UNAVAILABLE`.
-    pub fn select(&self, among: &EntityFilter<'_>, path: Option<&str>) -> Result<EntitySelector, Error> {
-        let mut meant = self.select_all(among)?;
-        let Some(asked) = path.filter(|path| !path.is_empty()) else { return Ok(meant) };
-        if asked.chars().any(char::is_control) {
-            return Err(nothing_at(&asked.escape_debug().to_string()));
+    pub fn select(&self, filter: &EntityFilter<'_>, path: Option<&str>) -> Result<EntitySelector, Error> {
+        let mut selector = self.select_all(filter)?;
+        let Some(path) = path.filter(|path| !path.is_empty()) else { return Ok(selector) };
+        if path.chars().any(char::is_control) {
+            return Err(nothing_at(&path.escape_debug().to_string()));
         }
-        let folder = format!("{}/", asked.strip_suffix('/').unwrap_or(asked));
-        meant.paths = PathSelection::At(asked.to_owned());
-        if self.has_any(&meant)? {
-            return Ok(meant);
+        let folder = format!("{}/", path.strip_suffix('/').unwrap_or(path));
+        selector.paths = PathSelection::At(path.to_owned());
+        if self.has_any(&selector)? {
+            return Ok(selector);
         }
-        meant.paths = PathSelection::Prefix(folder, None);
-        if self.has_any(&meant)? {
-            return Ok(meant);
+        selector.paths = PathSelection::Prefix(folder, None);
+        if self.has_any(&selector)? {
+            return Ok(selector);
         }
-        if !SearchGlob::is_glob(asked) {
-            return Err(nothing_at(asked));
+        if !SearchGlob::is_glob(path) {
+            return Err(nothing_at(path));
         }
-        let names: Vec<&str> = asked.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
-        let glob = SearchGlob::parse(&names.join("/"), asked)?;
+        let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+        let glob = SearchGlob::parse(&names.join("/"), path)?;
         let fixed = names.iter().take_while(|name| !SearchGlob::is_glob(name));
-        meant.paths = PathSelection::Prefix(fixed.map(|name| format!("{name}/")).collect(), None);
-        if !self.has_any(&meant)? {
-            return Err(nothing_at(asked));
+        selector.paths = PathSelection::Prefix(fixed.map(|name| format!("{name}/")).collect(), None);
+        if !self.has_any(&selector)? {
+            return Err(nothing_at(path));
         }
-        if let PathSelection::Prefix(_, only) = &mut meant.paths {
+        if let PathSelection::Prefix(_, only) = &mut selector.paths {
             *only = Some(Box::new(glob));
         }
-        Ok(meant)
+        Ok(selector)
     }
 
     /// Selects the rows in a folder, or those with a path prefix. An empty prefix selects all.
     ///
     /// Errors: `FILE_NOT_FOUND` for an app or an organisation that does not exist or is out of scope,
     /// `STORE_UNAVAILABLE`.
-    pub fn select_prefix(&self, among: &EntityFilter<'_>, prefix: &str) -> Result<EntitySelector, Error> {
-        let mut meant = self.select_all(among)?;
+    pub fn select_prefix(&self, filter: &EntityFilter<'_>, prefix: &str) -> Result<EntitySelector, Error> {
+        let mut selector = self.select_all(filter)?;
         if prefix.is_empty() {
-            return Ok(meant);
+            return Ok(selector);
         }
         if prefix.chars().any(char::is_control) {
-            meant.paths = PathSelection::Nowhere;
-            return Ok(meant);
+            selector.paths = PathSelection::Nowhere;
+            return Ok(selector);
         }
         if !prefix.ends_with('/') {
-            meant.paths = PathSelection::Prefix(format!("{prefix}/"), None);
-            if self.has_any(&meant)? {
-                return Ok(meant);
+            selector.paths = PathSelection::Prefix(format!("{prefix}/"), None);
+            if self.has_any(&selector)? {
+                return Ok(selector);
             }
         }
-        meant.paths = PathSelection::Prefix(prefix.to_owned(), None);
-        Ok(meant)
+        selector.paths = PathSelection::Prefix(prefix.to_owned(), None);
+        Ok(selector)
     }
 
     /// Selects all rows that pass the filter, after checking that they are in scope.
-    fn select_all(&self, among: &EntityFilter<'_>) -> Result<EntitySelector, Error> {
-        let EntityFilter { kind, owner, app_id, organization_id } = *among;
+    fn select_all(&self, filter: &EntityFilter<'_>) -> Result<EntitySelector, Error> {
+        let EntityFilter { kind, owner, app_id, organization_id } = *filter;
         let organization = match owner {
             EntityOwner::App => Some(self.app_owner(app_id.unwrap_or_default())?.unwrap_or_default()),
             EntityOwner::Organization => match organization_id {
-                Some(given) => self.check_organization(given)?,
+                Some(id) => self.check_organization(id)?,
                 None => None,
             },
             EntityOwner::Global => Some(String::new()),
@@ -109,8 +109,8 @@ impl EntityStore {
         })
     }
 
-    fn has_any(&self, meant: &EntitySelector) -> Result<bool, Error> {
-        let found = meant.span(|span| self.database.find(&self.tenant, span, &[], None, 1));
+    fn has_any(&self, selector: &EntitySelector) -> Result<bool, Error> {
+        let found = selector.span(|span| self.database.find(&self.tenant, span, &[], None, 1));
         Ok(!found.map_err(EntityStoreError::into_error)?.is_empty())
     }
 }
@@ -146,8 +146,8 @@ impl EntitySelector {
         RowLocation { entity, owner, database: self.depot }
     }
 
-    /// Calls `ask` with the span of the selection.
-    pub(super) fn span<T>(&self, ask: impl FnOnce(Span<'_>) -> T) -> T {
+    /// Calls `query` with the span of the selection.
+    pub(super) fn span<T>(&self, query: impl FnOnce(Span<'_>) -> T) -> T {
         let behind = match &self.paths {
             PathSelection::Everywhere | PathSelection::Nowhere | PathSelection::At(_) => None,
             PathSelection::Prefix(first, _) => successor(first),
@@ -157,7 +157,7 @@ impl EntitySelector {
             PathSelection::At(path) => Paths::Only(path),
             PathSelection::Prefix(first, _) => Paths::From(first, behind.as_deref()),
         };
-        ask(Span {
+        query(Span {
             kind: self.entity.kind.name(),
             app: self.entity.app_id.as_deref().unwrap_or_default(),
             organization: self.organization.as_deref(),

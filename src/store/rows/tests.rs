@@ -85,20 +85,20 @@ impl EntityStore {
         texts: &[(&RowLocation, Option<&str>)],
         kind: EntryKind,
     ) -> Result<WriteOutcome, Error> {
-        let seen: Vec<_> = texts.iter().map(|(place, _)| self.read(place, 1 << 20).unwrap()).collect();
-        self.write_over(texts, &seen, kind)
+        let snapshots: Vec<_> = texts.iter().map(|(place, _)| self.read(place, 1 << 20).unwrap()).collect();
+        self.write_over(texts, &snapshots, kind)
     }
 
     fn write_over(
         &self,
         texts: &[(&RowLocation, Option<&str>)],
-        seen: &[Option<RowSnapshot>],
+        snapshots: &[Option<RowSnapshot>],
         kind: EntryKind,
     ) -> Result<WriteOutcome, Error> {
-        let pairs = texts.iter().zip(seen);
+        let pairs = texts.iter().zip(snapshots);
         let writes: Vec<_> =
-            pairs.map(|((place, text), seen)| write_of(place, *text, seen.as_ref())).collect();
-        self.publish(&writes, &deed(kind))
+            pairs.map(|((place, text), snapshot)| write_of(place, *text, snapshot.as_ref())).collect();
+        self.publish(&writes, &meta(kind))
     }
 
     fn write(&self, place: &RowLocation, text: &str) -> EditId {
@@ -106,39 +106,39 @@ impl EntityStore {
     }
 
     fn text_of(&self, place: &RowLocation) -> Option<String> {
-        let seen = self.read(place, 1 << 20).unwrap()?;
-        assert_eq!(seen.version, Version::hash(seen.bytes()));
-        Some(String::from_utf8(seen.bytes().to_vec()).unwrap())
+        let snapshot = self.read(place, 1 << 20).unwrap()?;
+        assert_eq!(snapshot.version, Version::hash(snapshot.bytes()));
+        Some(String::from_utf8(snapshot.bytes().to_vec()).unwrap())
     }
 }
 
 fn write_of<'a>(
     place: &'a RowLocation,
     text: Option<&'a str>,
-    seen: Option<&'a RowSnapshot>,
+    snapshot: Option<&'a RowSnapshot>,
 ) -> RowWrite<'a> {
     RowWrite {
         location: place,
-        before: seen.map(|seen| (seen, Content::new(seen.bytes()))),
+        before: snapshot.map(|snapshot| (snapshot, Content::new(snapshot.bytes()))),
         after: text.map(|text| Content::new(text.as_bytes())),
         record: JournalRecord { added: 2, removed: 1, keep: true },
     }
 }
 
-fn deed(kind: EntryKind) -> EditMeta {
+fn meta(kind: EntryKind) -> EditMeta {
     let text = |text: &str| text.to_owned();
     EditMeta { tool: text("tool"), author: text("me"), request: Version::hash(b"r"), kind, gates: text("ok") }
 }
 
-fn edit(written: WriteOutcome) -> EditId {
-    match written {
-        WriteOutcome::All(done) => done.edit.unwrap(),
+fn edit(outcome: WriteOutcome) -> EditId {
+    match outcome {
+        WriteOutcome::All(batch) => batch.edit.unwrap(),
         WriteOutcome::Overtaken => panic!("overtaken"),
     }
 }
 
-fn is_overtaken(written: &WriteOutcome) -> bool {
-    matches!(written, WriteOutcome::Overtaken)
+fn is_overtaken(outcome: &WriteOutcome) -> bool {
+    matches!(outcome, WriteOutcome::Overtaken)
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_row_is_made_replaced_removed_and_made_again() {
     assert_eq!((changed.before, changed.after), (Some(Version::hash(b"two\n")), None));
     assert_eq!((changed.entity.as_ref(), changed.path.as_str()), (Some(place.entity()), place.path()));
     assert_eq!((changed.added, changed.removed, changed.kept), (2, 1, true));
-    assert_eq!(entries[0].meta, deed(EntryKind::Edit));
+    assert_eq!(entries[0].meta, meta(EntryKind::Edit));
 }
 
 #[test]
@@ -172,18 +172,22 @@ fn a_row_that_is_not_what_was_read_overtakes_the_edit() {
     let fixture = Fixture::new();
     let rows = fixture.rows("");
     let place = rows.at(&fixture.module("a"));
-    let nothing = [rows.read(&place, 99).unwrap()];
+    let absent = [rows.read(&place, 99).unwrap()];
     rows.write(&place, "one");
     let one = [rows.read(&place, 99).unwrap()];
-    let over = |seen: &[_], text| rows.write_over(&[(&place, text)], seen, EntryKind::Edit).unwrap();
-    assert!(is_overtaken(&over(&nothing, Some("new"))), "somebody made it");
+    let write_over =
+        |snapshots: &[_], text| rows.write_over(&[(&place, text)], snapshots, EntryKind::Edit).unwrap();
+    assert!(is_overtaken(&write_over(&absent, Some("new"))), "somebody made it");
     rows.write(&place, "two");
-    assert!(is_overtaken(&over(&one, Some("new"))) && is_overtaken(&over(&one, None)));
+    assert!(is_overtaken(&write_over(&one, Some("new"))) && is_overtaken(&write_over(&one, None)));
     let now = [rows.read(&place, 99).unwrap()];
     edit(rows.write_all(&[(&place, None)], EntryKind::Edit).unwrap());
-    assert!(is_overtaken(&over(&now, Some("new"))) && is_overtaken(&over(&now, None)), "somebody removed it");
+    assert!(
+        is_overtaken(&write_over(&now, Some("new"))) && is_overtaken(&write_over(&now, None)),
+        "somebody removed it"
+    );
     assert_eq!(rows.entries(Some(&place), 99).unwrap().len(), 3);
-    assert!(!is_overtaken(&over(&nothing, Some("new"))), "the control");
+    assert!(!is_overtaken(&write_over(&absent, Some("new"))), "the control");
 }
 
 #[test]
@@ -194,12 +198,12 @@ fn all_rows_of_an_edit_are_written_or_none() {
     let texts = || places.iter().zip([Some("1"), Some("2"), Some("3")]).collect::<Vec<_>>();
     let first = edit(rows.write_all(&texts(), EntryKind::Edit).unwrap());
     let paths = |entry: Entry| entry.changes.into_iter().map(|changed| changed.path).collect::<Vec<_>>();
-    let asked: Vec<_> = places.iter().map(|place| place.path().to_owned()).collect();
-    assert_eq!(paths(rows.entry(first).unwrap().unwrap()), asked, "in the order of the writes");
-    let seen: Vec<_> = places.iter().map(|place| rows.read(place, 99).unwrap()).collect();
+    let expected: Vec<_> = places.iter().map(|place| place.path().to_owned()).collect();
+    assert_eq!(paths(rows.entry(first).unwrap().unwrap()), expected, "in the order of the writes");
+    let snapshots: Vec<_> = places.iter().map(|place| rows.read(place, 99).unwrap()).collect();
     rows.write(&places[2], "other");
     let next: Vec<_> = places.iter().zip([Some("4"), None, Some("6")]).collect();
-    assert!(is_overtaken(&rows.write_over(&next, &seen, EntryKind::Edit).unwrap()));
+    assert!(is_overtaken(&rows.write_over(&next, &snapshots, EntryKind::Edit).unwrap()));
     let texts = places.each_ref().map(|place| rows.text_of(place).unwrap());
     assert_eq!(texts, ["1", "2", "other"]);
     assert_eq!(rows.entries(Some(&places[0]), 99).unwrap().len(), 1);
@@ -221,7 +225,7 @@ fn every_text_comes_back_as_the_bytes_that_it_was() {
             after: Some(Content::new(bytes)),
             record: JournalRecord { keep: true, ..JournalRecord::default() },
         };
-        edit(rows.publish(&[write], &deed(EntryKind::Edit)).unwrap());
+        edit(rows.publish(&[write], &meta(EntryKind::Edit)).unwrap());
         assert_eq!(rows.read(&place, 1 << 20).unwrap().unwrap().bytes(), bytes);
         let version = Version::hash(bytes).hex();
         assert_eq!(rows.text(&place, version.split_at(12).0).unwrap().as_deref(), Some(bytes));
@@ -237,13 +241,14 @@ fn of_many_who_swap_one_row_each_is_there_once() {
     let place = fixture.rows("").at(&fixture.module("a"));
     fixture.rows("").write(&place, "0");
     let count = |rows: EntityStore, place: &RowLocation| {
-        let mut done = 0;
-        while done < 12 {
-            let seen = rows.read(place, 99).unwrap();
-            let number: u32 = std::str::from_utf8(seen.as_ref().unwrap().bytes()).unwrap().parse().unwrap();
+        let mut swapped = 0;
+        while swapped < 12 {
+            let snapshot = rows.read(place, 99).unwrap();
+            let number: u32 =
+                std::str::from_utf8(snapshot.as_ref().unwrap().bytes()).unwrap().parse().unwrap();
             let next = (number + 1).to_string();
-            let written = rows.write_over(&[(place, Some(&next))], &[seen], EntryKind::Edit).unwrap();
-            done += u32::from(!is_overtaken(&written));
+            let outcome = rows.write_over(&[(place, Some(&next))], &[snapshot], EntryKind::Edit).unwrap();
+            swapped += u32::from(!is_overtaken(&outcome));
         }
     };
     std::thread::scope(|threads| {
@@ -256,6 +261,6 @@ fn of_many_who_swap_one_row_each_is_there_once() {
     let entries = rows.entries(Some(&place), 99).unwrap();
     assert!(entries.len() == 73 && entries.is_sorted_by(|newer, older| newer.at > older.at));
     let after: Vec<_> = entries.iter().rev().map(|entry| entry.changes[0].after).collect();
-    let counted: Vec<_> = (0..73).map(|n: u32| Some(Version::hash(n.to_string().as_bytes()))).collect();
-    assert_eq!(after, counted);
+    let expected: Vec<_> = (0..73).map(|n: u32| Some(Version::hash(n.to_string().as_bytes()))).collect();
+    assert_eq!(after, expected);
 }

@@ -67,10 +67,10 @@ impl<'a> Clock<'a> {
         if before / STEP == done / STEP {
             return;
         }
-        let mut told = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have reported a greater number.
-        if done > *told {
-            *told = done;
+        if done > *reported {
+            *reported = done;
             self.waiting.report(done, self.found.load(Ordering::Relaxed));
         }
     }

@@ -126,23 +126,24 @@ impl DirState {
 
     /// True if a marked name in a folder above leads to the file, or to a folder in which it is protected.
     fn is_marked(&self, name: &str, file: Identity) -> bool {
-        let covered = |marked: &str, below: &str| access::rule_for(&join(marked, below)).is_some();
+        let is_covered = |link: &str, below: &str| access::rule_for(&join(link, below)).is_some();
         self.ancestors().filter(|above| !above.marks.is_empty()).any(|above| {
-            above.marks.iter().any(|(target, marked)| {
+            above.marks.iter().any(|(target, link)| {
                 let step = self.ancestors().take_while(|step| step.path.len() >= above.path.len());
                 let mut folders = step.filter(|step| step.identity == *target);
                 let below = |step: &DirState| {
                     let rest = self.path.get(step.path.len()..).unwrap_or_default();
                     join(rest.trim_start_matches('/'), name)
                 };
-                (*target == file && covered(marked, "")) || folders.any(|step| covered(marked, &below(step)))
+                (*target == file && is_covered(link, ""))
+                    || folders.any(|step| is_covered(link, &below(step)))
             })
         })
     }
 
     /// Iterates from this folder through those above it up to the root.
     fn ancestors(&self) -> impl Iterator<Item = &DirState> {
-        std::iter::successors(Some(self), |station| station.above.as_deref())
+        std::iter::successors(Some(self), |state| state.above.as_deref())
     }
 
     /// The path of a file in this folder; `None` if the root's own path is not UTF-8.

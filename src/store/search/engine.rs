@@ -61,7 +61,7 @@ impl Engines {
     pub fn after(&self, searched: usize) -> Engine<'_> {
         let heavy = match self.heavy.get() {
             None if searched >= LITTLE => self.heavy.get_or_init(|| self.heavy().ok()).as_ref(),
-            made => made.and_then(Option::as_ref),
+            built => built.and_then(Option::as_ref),
         };
         heavy.map_or(Engine::Light(&self.light), Engine::Heavy)
     }
@@ -114,7 +114,7 @@ impl Matcher for Light {
     }
 }
 
-fn unbuilt(said: &str) -> Error {
-    let large = said.contains("size limit");
-    bad(if large { "it is too large after expanding its repetitions".to_owned() } else { said.to_owned() })
+fn unbuilt(message: &str) -> Error {
+    let large = message.contains("size limit");
+    bad(if large { "it is too large after expanding its repetitions".to_owned() } else { message.to_owned() })
 }

@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn lines_are_found_once_and_whole() {
-        for (given, text, wanted) in [
+        for (source, text, expected) in [
             ("return", "return return\nx\nreturn", vec!["return return\n", "return"]),
             ("^$", "a\n\nb\n", vec!["\n"]),
             ("$", "a\nb", vec!["a\n", "b"]),
@@ -243,14 +243,14 @@ mod tests {
             ("^", "", vec![]),
         ] {
             for piece in [1, 3, 100] {
-                assert_eq!(lines(&pattern(given), text, piece), wanted, "{given} in {text:?}");
+                assert_eq!(lines(&pattern(source), text, piece), expected, "{source} in {text:?}");
             }
         }
     }
 
     #[test]
     fn a_match_may_reach_over_lines_where_that_is_asked() {
-        for (given, text, wanted) in [
+        for (source, text, expected) in [
             (r"a\nb", "x\na\nb\na\nb", vec!["a\nb\n", "a\nb"]),
             (r"a\n", "a\nb\n", vec!["a\n"]),
             (r"(?s)a.*b", "1\na\n\nb\n2\n", vec!["a\n\nb\n"]),
@@ -258,8 +258,8 @@ mod tests {
             ("a|b", "a\nb b\n", vec!["a\n", "b b\n"]),
             ("$", "a\n", vec!["a\n"]),
         ] {
-            let pattern = SearchPattern::new(given, MatchReach::Lines).unwrap();
-            assert_eq!(lines(&pattern, text, FIRST_PIECE), wanted, "{given} in {text:?}");
+            let pattern = SearchPattern::new(source, MatchReach::Lines).unwrap();
+            assert_eq!(lines(&pattern, text, FIRST_PIECE), expected, "{source} in {text:?}");
         }
     }
 
@@ -267,11 +267,12 @@ mod tests {
     fn a_pattern_that_is_slow_ends_with_the_time() {
         // Every `x` adds another way to continue the pattern.
         let slow = SearchPattern::new("x.{0,900}y.{0,900}z", MatchReach::Line).unwrap();
-        for (text, seen) in [("x\n".repeat(3 << 20), SearchEnd::Late), ("x".repeat(6 << 20), SearchEnd::Slow)]
+        for (text, expected) in
+            [("x\n".repeat(3 << 20), SearchEnd::Late), ("x".repeat(6 << 20), SearchEnd::Slow)]
         {
             let clock = Clock::new(Instant::now() + Duration::from_millis(100), &Nobody);
             let end = Finder::new(&slow).each(text.as_bytes(), &clock, |_| ControlFlow::Continue(()));
-            assert_eq!(end, seen);
+            assert_eq!(end, expected);
         }
     }
 
@@ -280,16 +281,16 @@ mod tests {
     proptest! {
         #[test]
         fn neither_pieces_nor_engines_show(
-            given in prop::collection::vec(prop::sample::select(PARTS), 1..5).prop_map(|parts| parts.concat()),
+            source in prop::collection::vec(prop::sample::select(PARTS), 1..5).prop_map(|parts| parts.concat()),
             text in "[abcä \r\n]{0,40}",
             piece in 1_usize..20,
         ) {
-            let pattern = pattern(&given);
+            let pattern = pattern(&source);
             let naive: Vec<String> = text
                 .split_inclusive('\n')
                 .filter(|line| {
                     let line = line.strip_suffix('\n').unwrap_or(line);
-                    regex::Regex::new(&given).unwrap().is_match(line)
+                    regex::Regex::new(&source).unwrap().is_match(line)
                 })
                 .map(str::to_owned)
                 .collect();

@@ -63,24 +63,24 @@ mod tests {
         fn the_first_are_kept_in_whatever_order_they_come(
             found in prop::collection::vec((0_u32..100, 1_usize..4), 0..40), most in 1_usize..8, at in 0_usize..40,
         ) {
-            let mut unlike: BTreeMap<u32, usize> = BTreeMap::new();
-            found.iter().for_each(|(name, count)| { unlike.entry(*name).or_insert(*count); });
-            let mut came: Vec<(u32, usize)> = found.iter().filter_map(|(n, _)| unlike.remove_entry(n)).collect();
+            let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+            found.iter().for_each(|(name, count)| { counts.entry(*name).or_insert(*count); });
+            let mut entries: Vec<(u32, usize)> = found.iter().filter_map(|(n, _)| counts.remove_entry(n)).collect();
             let (mut one, mut other) = (FirstEntries::new(most), FirstEntries::new(most));
-            for (place, (name, count)) in came.iter().enumerate() {
-                let kept = if place < at { &mut one } else { &mut other };
-                kept.put((0, format!("{name:03}")), *count, *name);
-                prop_assert!(kept.first.len() <= most);
+            for (place, (name, count)) in entries.iter().enumerate() {
+                let target = if place < at { &mut one } else { &mut other };
+                target.put((0, format!("{name:03}")), *count, *name);
+                prop_assert!(target.first.len() <= most);
             }
             one.join(other);
-            came.sort_unstable();
-            let mut shown = 0;
-            let wanted: Vec<u32> = came.iter().take_while(|(_, count)| {
-                let before = shown;
-                shown += count;
+            entries.sort_unstable();
+            let mut sum = 0;
+            let expected: Vec<u32> = entries.iter().take_while(|(_, count)| {
+                let before = sum;
+                sum += count;
                 before < most
             }).map(|(name, _)| *name).collect();
-            prop_assert_eq!(one.into_first().map(|(_, name)| name).collect::<Vec<_>>(), wanted);
+            prop_assert_eq!(one.into_first().map(|(_, name)| name).collect::<Vec<_>>(), expected);
         }
     }
 }

@@ -42,18 +42,18 @@ impl Protected {
     fn beneath(roots: &[Root]) -> Protected {
         let mut protected = Protected { files: HashSet::new(), seen: Coverage::All };
         for root in roots {
-            let seen = root.top().map_or(Coverage::TooLittle, |top| protected.look(&top));
-            protected.seen = protected.seen.max(seen);
+            let coverage = root.top().map_or(Coverage::TooLittle, |top| protected.look(&top));
+            protected.seen = protected.seen.max(coverage);
         }
         protected
     }
 
     fn look(&mut self, top: &Folder) -> Coverage {
-        names::walk(top, FolderLinks { is_plain: true, is_covered: false }, |here, name| {
-            let is_plain = here.is_plain && name.last.to_str().is_ok_and(access::is_plain);
-            let is_covered = here.is_covered || (!is_plain && access::rule_for(name.path).is_some());
-            let looks = is_covered || name.kind == FileType::Unknown;
-            let stat = if looks { name.folder.stat(name.last).ok() } else { None };
+        names::walk(top, FolderLinks { is_plain: true, is_covered: false }, |parent, name| {
+            let is_plain = parent.is_plain && name.last.to_str().is_ok_and(access::is_plain);
+            let is_covered = parent.is_covered || (!is_plain && access::rule_for(name.path).is_some());
+            let needs_stat = is_covered || name.kind == FileType::Unknown;
+            let stat = if needs_stat { name.folder.stat(name.last).ok() } else { None };
             let kind = stat.as_ref().map_or(name.kind, |stat| FileType::from_raw_mode(stat.st_mode));
             match (kind, stat) {
                 (FileType::Directory, _) => VisitStep::Into(FolderLinks { is_plain, is_covered }),

@@ -102,7 +102,7 @@ impl Files {
         bounds: SearchLimits<'_>,
     ) -> Hits {
         let clock = bounds.clock;
-        let hand = || FileSearcher {
+        let new_visitor = || FileSearcher {
             files: self,
             clock,
             largest: bounds.largest,
@@ -112,28 +112,28 @@ impl Files {
             total: 0,
             searched: 0,
         };
-        let (seekers, passed) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(hand);
-        let (mut kept, mut total, mut searched) = (FirstEntries::new(bounds.most), 0, 0);
-        for seeker in seekers {
-            kept.join(seeker.first);
-            total += seeker.total;
-            searched += seeker.searched;
+        let (visitors, skipped) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(new_visitor);
+        let (mut first, mut total, mut searched) = (FirstEntries::new(bounds.most), 0, 0);
+        for visitor in visitors {
+            first.join(visitor.first);
+            total += visitor.total;
+            searched += visitor.searched;
         }
-        let files = kept.into_first().map(|(count, place)| (place, count)).collect();
-        Hits { files, total, searched, skipped: passed }
+        let files = first.into_first().map(|(count, place)| (place, count)).collect();
+        Hits { files, total, searched, skipped }
     }
 
     /// Lists the files below some folders.
     pub fn find(&self, below: &SearchRoots, hidden: Hidden, bounds: SearchLimits<'_>) -> FoundFiles {
-        let hand = || Lister { first: FirstEntries::new(bounds.most), seen: 0 };
-        let (listers, passed) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(hand);
-        let (mut kept, mut seen) = (FirstEntries::new(bounds.most), 0);
-        for lister in listers {
-            kept.join(lister.first);
-            seen += lister.seen;
+        let new_visitor = || Lister { first: FirstEntries::new(bounds.most), seen: 0 };
+        let (visitors, skipped) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(new_visitor);
+        let (mut first, mut count) = (FirstEntries::new(bounds.most), 0);
+        for visitor in visitors {
+            first.join(visitor.first);
+            count += visitor.seen;
         }
-        let files: Vec<(FileLocation, u64)> = kept.into_first().map(|(_, file)| file).collect();
-        FoundFiles { is_cut: seen > files.len() || bounds.clock.is_stopped(), files, skipped: passed }
+        let files: Vec<(FileLocation, u64)> = first.into_first().map(|(_, file)| file).collect();
+        FoundFiles { is_cut: count > files.len() || bounds.clock.is_stopped(), files, skipped }
     }
 }
 
@@ -141,14 +141,14 @@ impl Files {
     /// Returns the files below some folders, in the order of their paths, each with its fingerprint. At most
     /// `bounds.most` are returned, the first that are found.
     pub fn survey(&self, below: &SearchRoots, hidden: Hidden, bounds: SearchLimits<'_>) -> FileList {
-        let left = AtomicUsize::new(bounds.most);
-        let hand = || Surveyor { left: &left, files: Vec::new(), is_cut: false };
-        let (hands, passed) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(hand);
-        let is_cut = bounds.clock.is_stopped() || hands.iter().any(|hand| hand.is_cut);
+        let remaining = AtomicUsize::new(bounds.most);
+        let new_visitor = || Surveyor { left: &remaining, files: Vec::new(), is_cut: false };
+        let (visitors, skipped) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(new_visitor);
+        let is_cut = bounds.clock.is_stopped() || visitors.iter().any(|visitor| visitor.is_cut);
         let mut files: Vec<(FileLocation, FileFingerprint)> =
-            hands.into_iter().flat_map(|hand| hand.files).collect();
+            visitors.into_iter().flat_map(|visitor| visitor.files).collect();
         files.sort_unstable_by(|(one, _), (other, _)| one.shown().cmp(other.shown()));
-        FileList { files, is_cut, skipped: passed }
+        FileList { files, is_cut, skipped }
     }
 }
 
@@ -160,15 +160,15 @@ struct Surveyor<'a> {
 }
 
 impl Visitor for Surveyor<'_> {
-    fn take(&mut self, file: &File<'_>, passed: &mut Skipped) {
+    fn take(&mut self, file: &File<'_>, skipped: &mut Skipped) {
         let stat = match file.stat() {
             Ok(Some(stat)) => stat,
             Ok(None) => return,
-            Err(_) => return passed.unreadable += 1,
+            Err(_) => return skipped.unreadable += 1,
         };
-        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-        self.is_cut |= taken.is_err();
-        if taken.is_ok() {
+        let result = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        self.is_cut |= result.is_err();
+        if result.is_ok() {
             self.files.extend(file.place().map(|place| (place, FileFingerprint::from_stat(&stat))));
         }
     }
@@ -187,13 +187,13 @@ struct FileSearcher<'a> {
 }
 
 impl Visitor for FileSearcher<'_> {
-    fn take(&mut self, file: &File<'_>, passed: &mut Skipped) {
+    fn take(&mut self, file: &File<'_>, skipped: &mut Skipped) {
         let count = match self.count(file) {
             Ok(Some(count)) => count,
             Ok(None) => return,
-            Err(Passed::Large) => return passed.large += 1,
-            Err(Passed::Unreadable) => return passed.unreadable += 1,
-            Err(Passed::Slow) => return passed.slow += 1,
+            Err(Passed::Large) => return skipped.large += 1,
+            Err(Passed::Unreadable) => return skipped.unreadable += 1,
+            Err(Passed::Slow) => return skipped.slow += 1,
         };
         self.searched += 1;
         if count == 0 {
@@ -252,11 +252,11 @@ struct Lister {
 }
 
 impl Visitor for Lister {
-    fn take(&mut self, file: &File<'_>, passed: &mut Skipped) {
+    fn take(&mut self, file: &File<'_>, skipped: &mut Skipped) {
         let stat = match file.stat() {
             Ok(Some(stat)) => stat,
             Ok(None) => return,
-            Err(_) => return passed.unreadable += 1,
+            Err(_) => return skipped.unreadable += 1,
         };
         self.seen += 1;
         let key = (file.dir_state.root, file.dir_state.join(file.name));

@@ -119,7 +119,7 @@ mod tests {
     use regex_syntax::ParserBuilder;
 
     /// Pieces as texts: a letter in either case is upper case, others are unchanged.
-    fn shown(pattern: &str) -> Vec<String> {
+    fn piece_texts(pattern: &str) -> Vec<String> {
         let hir = ParserBuilder::new().multi_line(true).utf8(false).build().parse(pattern).unwrap();
         let cell = |cell: &Cell| match cell {
             Cell::Exact(character) => *character,
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_piece_stands_in_every_match() {
-        for (pattern, wanted) in [
+        for (pattern, expected) in [
             ("def ", &["def "][..]),
             ("de", &[]),
             ("def .*agent", &["def ", "agent"]),
@@ -162,8 +162,8 @@ mod tests {
             ("a.b.c", &[]),
             ("", &[]),
         ] {
-            assert_eq!(shown(pattern), wanted, "{pattern}");
+            assert_eq!(piece_texts(pattern), expected, "{pattern}");
         }
-        assert_eq!(shown(&"ab".repeat(4000)), ["ab".repeat(MOST / 2)]);
+        assert_eq!(piece_texts(&"ab".repeat(4000)), ["ab".repeat(MOST / 2)]);
     }
 }

@@ -50,8 +50,9 @@ impl SearchPattern {
                 bad("it contains a line end".to_owned()).hint("give multiline: true to match across lines")
             );
         }
-        let looks = parsed.properties().look_set();
-        let is_whole = reach == MatchReach::Lines || looks.contains(Look::Start) || looks.contains(Look::End);
+        let look_set = parsed.properties().look_set();
+        let is_whole =
+            reach == MatchReach::Lines || look_set.contains(Look::Start) || look_set.contains(Look::End);
         let engines = Engines::new(pattern, reach, is_whole)?;
         Ok(SearchPattern { engines, is_whole, pieces: pieces(&parsed) })
     }
@@ -73,19 +74,19 @@ impl SearchPattern {
     }
 }
 
-pub(super) fn bad(what: String) -> Error {
-    Error::new(Code::BadPattern, format!("invalid regex: {what}")).field("pattern").hint(SYNTAX)
+pub(super) fn bad(message: String) -> Error {
+    Error::new(Code::BadPattern, format!("invalid regex: {message}")).field("pattern").hint(SYNTAX)
 }
 
 /// The error in a pattern and its position.
 fn describe(error: &regex_syntax::Error, pattern: &str) -> String {
-    let (what, at) = match error {
+    let (message, at) = match error {
         regex_syntax::Error::Parse(error) => (error.kind().to_string(), error.span().start.offset),
         regex_syntax::Error::Translate(error) => (error.kind().to_string(), error.span().start.offset),
         other => return other.to_string(),
     };
     let before = pattern.get(..at).unwrap_or_default().chars().count();
-    format!("{what}, at character {}", before + 1)
+    format!("{message}, at character {}", before + 1)
 }
 
 /// True if a part of the pattern cannot match without a line end.
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_looked_for_is_refused_with_the_reason() {
-        for (given, said) in [
+        for (source, expected) in [
             ("(a", "unclosed group, at character 1"),
             ("ä(", "unclosed group, at character 2"),
             ("a{2,1}", "invalid repetition count range"),
@@ -119,10 +120,10 @@ mod tests {
             (&"(".repeat(9_000), ""),
             (r"\p{Klingon}", "Unicode property"),
         ] {
-            let refused = SearchPattern::new(given, MatchReach::Line).unwrap_err();
-            assert_eq!((refused.code, refused.field.as_deref()), (Code::BadPattern, Some("pattern")));
-            assert!(refused.message.starts_with("invalid regex: "), "{}", refused.message);
-            assert!(refused.message.contains(said) && refused.message.len() < 300, "{}", refused.message);
+            let error = SearchPattern::new(source, MatchReach::Line).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::BadPattern, Some("pattern")));
+            assert!(error.message.starts_with("invalid regex: "), "{}", error.message);
+            assert!(error.message.contains(expected) && error.message.len() < 300, "{}", error.message);
         }
         assert!(SearchPattern::new(r"\w{100}", MatchReach::Line).is_ok());
     }
@@ -133,14 +134,15 @@ mod tests {
             let mut builder = grep_regex::RegexMatcherBuilder::new();
             builder.multi_line(true).line_terminator(Some(b'\n')).build(pattern).is_err()
         };
-        for given in ["a\nb", r"a\nb", r"[\n]", r"\x0a", r"\n?", r"\n|ab", r"a|(\n)", r"(?-u)[\n]", r"(?i)\n"]
+        for source in
+            ["a\nb", r"a\nb", r"[\n]", r"\x0a", r"\n?", r"\n|ab", r"a|(\n)", r"(?-u)[\n]", r"(?i)\n"]
         {
-            assert!(refuses(given) && SearchPattern::new(given, MatchReach::Line).is_err(), "{given}");
+            assert!(refuses(source) && SearchPattern::new(source, MatchReach::Line).is_err(), "{source}");
         }
-        for given in
+        for source in
             [r"\n|a", r"\s", "[^a]", r"[\n\r]", r"\n{0}", "[a&&b]", r"\\n", "$", r"(?s).", r"(?R)$", ""]
         {
-            assert!(!refuses(given) && SearchPattern::new(given, MatchReach::Line).is_ok(), "{given}");
+            assert!(!refuses(source) && SearchPattern::new(source, MatchReach::Line).is_ok(), "{source}");
         }
     }
 }

@@ -22,30 +22,30 @@ struct QueueState<J> {
 pub(super) fn share<J: Send, H: Send>(
     jobs: Vec<J>,
     threads: usize,
-    hand: impl Fn() -> H + Sync,
+    new_state: impl Fn() -> H + Sync,
     work: impl Fn(&mut H, J) -> Vec<J> + Sync,
 ) -> Vec<H> {
     let queue = Queue { state: Mutex::new(QueueState { jobs, busy: 0 }), woken: Condvar::new() };
-    let labour = || {
-        let mut hand = hand();
+    let run = || {
+        let mut state = new_state();
         while let Some(job) = queue.take() {
-            let mut turn = JobGuard { queue: &queue, brought: Vec::new() };
-            turn.brought = work(&mut hand, job);
+            let mut guard = JobGuard { queue: &queue, brought: Vec::new() };
+            guard.brought = work(&mut state, job);
         }
-        hand
+        state
     };
     std::thread::scope(|scope| {
         // If no more threads can be started, the existing ones do all of the work.
-        let start = |_| Builder::new().spawn_scoped(scope, labour).ok();
-        let others: Vec<_> = (1..threads).map_while(start).collect();
-        let mut hands = vec![labour()];
-        for other in others {
-            match other.join() {
-                Ok(hand) => hands.push(hand),
-                Err(trouble) => std::panic::resume_unwind(trouble),
+        let start = |_| Builder::new().spawn_scoped(scope, run).ok();
+        let handles: Vec<_> = (1..threads).map_while(start).collect();
+        let mut states = vec![run()];
+        for handle in handles {
+            match handle.join() {
+                Ok(state) => states.push(state),
+                Err(payload) => std::panic::resume_unwind(payload),
             }
         }
-        hands
+        states
     })
 }
 
@@ -107,10 +107,10 @@ mod tests {
             };
             let sums = share(vec![10], threads, || 0, work);
             let mut whole = 0;
-            let mut left = vec![10];
-            while let Some(job) = left.pop() {
+            let mut jobs = vec![10];
+            while let Some(job) = jobs.pop() {
                 whole += job;
-                left.extend(0..job);
+                jobs.extend(0..job);
             }
             assert_eq!((sums.len(), sums.iter().sum::<usize>()), (threads, whole));
         }
@@ -118,13 +118,13 @@ mod tests {
 
     #[test]
     fn a_job_that_fails_ends_it_for_all() {
-        let failed = std::panic::catch_unwind(|| {
+        let result = std::panic::catch_unwind(|| {
             let work = |_: &mut (), job: usize| {
                 assert!(job != 3, "on purpose");
                 (0..job).collect()
             };
             share(vec![6], 4, || (), work)
         });
-        assert!(failed.is_err());
+        assert!(result.is_err());
     }
 }

@@ -71,9 +71,9 @@ impl FileReader {
     fn fill(&mut self, file: &OwnedFd, stat: &Stat, largest: u64) -> Result<bool> {
         self.bytes.clear();
         let size = u64::try_from(stat.st_size).unwrap_or(0);
-        let wanted = if size > largest { 0 } else { size };
+        let expected = if size > largest { 0 } else { size };
         // One byte more than expected, so that a short read proves the end of the file.
-        self.bytes.reserve(usize::try_from(wanted).unwrap_or(0).saturating_add(1).max(HEAD));
+        self.bytes.reserve(usize::try_from(expected).unwrap_or(0).saturating_add(1).max(HEAD));
         loop {
             let room = self.bytes.capacity() - self.bytes.len();
             let read =

@@ -181,11 +181,11 @@ impl SearchRoots {
     }
 
     /// True if the filter accepts a file.
-    pub(super) fn finds(&self, station: &DirState, name: &str) -> bool {
+    pub(super) fn finds(&self, dir_state: &DirState, name: &str) -> bool {
         match &self.only {
             Only::All => true,
-            Only::Glob(glob) => glob.matches(&station.join(name)),
-            Only::Prefix(path) => station.join(name).starts_with(path.as_str()),
+            Only::Glob(glob) => glob.matches(&dir_state.join(name)),
+            Only::Prefix(path) => dir_state.join(name).starts_with(path.as_str()),
         }
     }
 

@@ -119,8 +119,8 @@ fn what_is_hidden_ignored_or_protected_is_left_out() {
         ("bare/refs/x", ""),
         (".a.txt.0123456789abcdef.lockgate", ""),
     ]);
-    let seen = ["a.txt", "inner/a.log", "keep.log", "sub/build/a.txt"];
-    assert_eq!(fixture.found("", Hidden::Excluded), seen);
+    let expected = ["a.txt", "inner/a.log", "keep.log", "sub/build/a.txt"];
+    assert_eq!(fixture.found("", Hidden::Excluded), expected);
     let all = [
         ".gitignore",
         ".hidden/a.txt",
@@ -152,7 +152,7 @@ fn a_glob_finds_files_and_what_stands_there_comes_first() {
         ("!odd.py", ""),
         (".github/a.py", ""),
     ]);
-    for (path, wanted) in [
+    for (path, expected) in [
         ("*.py", &["!odd.py", "a.py", "src/[id]/page.py", "src/a.py", "src/deep/a.py", "src/i/page.py"][..]),
         ("src/*.py", &["src/a.py"]),
         ("./src/**/a.py", &["src/a.py", "src/deep/a.py"]),
@@ -164,7 +164,7 @@ fn a_glob_finds_files_and_what_stands_there_comes_first() {
         (".github/*.py", &[".github/a.py"]),
         ("*.rs", &[]),
     ] {
-        assert_eq!(fixture.found(path, Hidden::Excluded), wanted, "{path}");
+        assert_eq!(fixture.found(path, Hidden::Excluded), expected, "{path}");
     }
     for (path, code) in [
         ("none", Code::FileNotFound),
@@ -187,7 +187,7 @@ fn a_beginning_of_a_path_is_one() {
         Fixture::new(&[("src/main.rs", ""), ("src/map.rs", ""), ("src/other.rs", ""), ("srcs/a", "")]);
     let clock = clock(&Nobody);
     let bounds = SearchLimits { most: 2, largest: 1, clock: &clock };
-    for (path, wanted, is_cut) in [
+    for (path, expected, is_cut) in [
         ("src/ma", &["src/main.rs", "src/map.rs"][..], false),
         ("src", &["src/main.rs", "src/map.rs"], true),
         ("srcs", &["srcs/a"], false),
@@ -196,7 +196,7 @@ fn a_beginning_of_a_path_is_one() {
     ] {
         let found = fixture.files.find(&fixture.files.with_prefix(path).unwrap(), Hidden::Excluded, bounds);
         let names: Vec<&str> = found.files.iter().map(|(place, _)| place.shown()).collect();
-        assert_eq!((names.as_slice(), found.is_cut), (wanted, is_cut), "{path}");
+        assert_eq!((names.as_slice(), found.is_cut), (expected, is_cut), "{path}");
     }
 }
 

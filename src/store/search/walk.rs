@@ -60,8 +60,8 @@ impl Skipped {
 
 /// The work of a thread on its files.
 pub(super) trait Visitor: Send {
-    /// Processes a file; counts it in `passed` if it cannot be used.
-    fn take(&mut self, file: &File<'_>, passed: &mut Skipped);
+    /// Processes a file; counts it in `skipped` if it cannot be used.
+    fn take(&mut self, file: &File<'_>, skipped: &mut Skipped);
 }
 
 /// A walk over the files below some folders.
@@ -86,7 +86,7 @@ pub(super) struct File<'a> {
 
 enum WalkJob {
     Folder { above: Option<Arc<DirState>>, root: usize, path: String },
-    Files { station: Arc<DirState>, folder: Arc<Folder>, names: Vec<String> },
+    Files { dir_state: Arc<DirState>, folder: Arc<Folder>, names: Vec<String> },
 }
 
 /// The state of one thread of a walk.
@@ -117,10 +117,10 @@ impl<'a> FileWalk<'a> {
     }
 
     /// Walks, and returns the visitor of each thread and the counts of what was skipped.
-    pub(super) fn run<H: Visitor>(&self, hand: impl Fn() -> H + Sync) -> (Vec<H>, Skipped) {
+    pub(super) fn run<H: Visitor>(&self, new_visitor: impl Fn() -> H + Sync) -> (Vec<H>, Skipped) {
         if self.tops.len() < self.roots.len() {
-            let passed = Skipped { unreadable: self.roots.len(), ..Skipped::default() };
-            return (Vec::new(), passed);
+            let skipped = Skipped { unreadable: self.roots.len(), ..Skipped::default() };
+            return (Vec::new(), skipped);
         }
         let start = |(root, path, above): (usize, String, Option<Arc<DirState>>)| WalkJob::Folder {
             above,
@@ -129,11 +129,11 @@ impl<'a> FileWalk<'a> {
         };
         let jobs = self.below.starts().map(start).collect();
         let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
-        let part = || WalkPart { visitor: hand(), passed: Skipped::default(), space: Vec::new() };
+        let part = || WalkPart { visitor: new_visitor(), passed: Skipped::default(), space: Vec::new() };
         let parts = queue::share(jobs, threads, part, |part, job| self.work(part, job));
-        let mut passed = Skipped::default();
-        parts.iter().for_each(|part| passed.add(part.passed));
-        (parts.into_iter().map(|part| part.visitor).collect(), passed)
+        let mut skipped = Skipped::default();
+        parts.iter().for_each(|part| skipped.add(part.passed));
+        (parts.into_iter().map(|part| part.visitor).collect(), skipped)
     }
 
     fn work<H: Visitor>(&self, part: &mut WalkPart<H>, job: WalkJob) -> Vec<WalkJob> {
@@ -150,8 +150,8 @@ impl<'a> FileWalk<'a> {
                     Vec::new()
                 }
             },
-            WalkJob::Files { station, folder, names } => {
-                self.files(part, &station, &folder, &names);
+            WalkJob::Files { dir_state, folder, names } => {
+                self.files(part, &dir_state, &folder, &names);
                 Vec::new()
             }
         }
@@ -174,43 +174,47 @@ impl<'a> FileWalk<'a> {
         }
         let mut listed = FolderListing::read(&folder, &mut part.space, self.hidden)?;
         part.passed.unnamed += listed.unnamed;
-        let entered = DirState::enter((root, at), above, path, (&folder, identity), listed.signs)?;
-        let Some(station) = entered.map(Arc::new) else { return Ok(Vec::new()) };
-        self.sift(&mut listed, &station, at);
+        let state = DirState::enter((root, at), above, path, (&folder, identity), listed.signs)?;
+        let Some(dir_state) = state.map(Arc::new) else { return Ok(Vec::new()) };
+        self.sift(&mut listed, &dir_state, at);
         self.clock.add_found(listed.files.len());
         let below = |name: String| WalkJob::Folder {
-            above: Some(Arc::clone(&station)),
+            above: Some(Arc::clone(&dir_state)),
             root,
-            path: station.join(&name),
+            path: dir_state.join(&name),
         };
         let mut jobs: Vec<WalkJob> = listed.folders.into_iter().map(below).collect();
         let (mut names, folder) = (listed.files, Arc::new(folder));
         // The files come last in the job list, so that they are taken first, and the folder is closed soon.
         while !names.is_empty() {
             let names = names.split_off(names.len().saturating_sub(PORTION));
-            jobs.push(WalkJob::Files { station: Arc::clone(&station), folder: Arc::clone(&folder), names });
+            jobs.push(WalkJob::Files {
+                dir_state: Arc::clone(&dir_state),
+                folder: Arc::clone(&folder),
+                names,
+            });
         }
         Ok(jobs)
     }
 
     /// Removes entries that a rule covers, that git ignores, or that the filter excludes.
-    fn sift(&self, listed: &mut FolderListing, station: &DirState, root: &Root) {
-        let mut path: PathBuf = root.real().join(&station.path);
-        let has_ignores = station.has_ignores();
+    fn sift(&self, listed: &mut FolderListing, dir_state: &DirState, root: &Root) {
+        let mut path: PathBuf = root.real().join(&dir_state.path);
+        let has_ignores = dir_state.has_ignores();
         let mut stays = |name: &String, is_folder: bool| {
-            if station.covers(name) {
+            if dir_state.covers(name) {
                 return false;
             }
             if !has_ignores {
                 return true;
             }
             path.push(name);
-            let passed = station.is_ignored(&path, is_folder);
+            let is_ignored = dir_state.is_ignored(&path, is_folder);
             path.pop();
-            !passed
+            !is_ignored
         };
         listed.folders.retain(|name| stays(name, true));
-        listed.files.retain(|name| self.below.finds(station, name) && stays(name, false));
+        listed.files.retain(|name| self.below.finds(dir_state, name) && stays(name, false));
     }
 
     /// True if a folder is another root, which is walked separately, or one of lockgate's own.
@@ -222,7 +226,7 @@ impl<'a> FileWalk<'a> {
     fn files<H: Visitor>(
         &self,
         part: &mut WalkPart<H>,
-        station: &DirState,
+        dir_state: &DirState,
         folder: &Folder,
         names: &[String],
     ) {
@@ -230,7 +234,7 @@ impl<'a> FileWalk<'a> {
             if self.clock.is_stopped() || (at % OFTEN == 0 && !self.clock.may_continue()) {
                 return;
             }
-            part.visitor.take(&File { walk: self, dir_state: station, folder, name }, &mut part.passed);
+            part.visitor.take(&File { walk: self, dir_state, folder, name }, &mut part.passed);
         }
         self.clock.add_done(names.len());
     }

@@ -22,11 +22,11 @@ struct Count {
 }
 
 /// Appends numbered lines until it is told to stop; gives how many.
-fn append(path: &Path, who: usize, stop: &AtomicBool) -> Vec<String> {
+fn append(path: &Path, writer: usize, stop: &AtomicBool) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut wait = 0x9e37_79b9_u64 + who as u64;
+    let mut wait = 0x9e37_79b9_u64 + writer as u64;
     while !stop.load(Ordering::Relaxed) {
-        let line = format!("line {} of {who}\n", lines.len());
+        let line = format!("line {} of {writer}\n", lines.len());
         let mut file = fs::File::options().append(true).create(true).open(path).unwrap();
         file.write_all(line.as_bytes()).unwrap();
         drop(file);
@@ -37,57 +37,57 @@ fn append(path: &Path, who: usize, stop: &AtomicBool) -> Vec<String> {
     lines
 }
 
-/// The mark in a file's first line.
-fn mark(fixture: &Fixture, name: &str) -> String {
+/// The marker in a file's first line.
+fn marker(fixture: &Fixture, name: &str) -> String {
     fixture.text(name).lines().next().unwrap_or_default().to_owned()
 }
 
 /// Edits both files again and again, each with the same mark in its first line, until enough was seen.
 fn play(guards: Guards<'_>, is_enough: impl Fn(&Count) -> bool) -> Count {
     let fixture = Fixture::fast(&[(NAMES[0], "mark 0\n"), (NAMES[1], "mark 0\n")]);
-    let (stop, told, mut count) = (AtomicBool::new(false), Mutex::new(String::new()), Count::default());
+    let (stop, messages, mut count) = (AtomicBool::new(false), Mutex::new(String::new()), Count::default());
     let start = Instant::now();
     let lines: Vec<String> = std::thread::scope(|scope| {
-        let paths = [0, 1, 2].map(|who| (who, fixture.at(NAMES[who % 2])));
-        let running = paths.map(|(who, path)| {
+        let paths = [0, 1, 2].map(|writer| (writer, fixture.at(NAMES[writer % 2])));
+        let running = paths.map(|(writer, path)| {
             let stop = &stop;
-            scope.spawn(move || append(&path, who, stop))
+            scope.spawn(move || append(&path, writer, stop))
         });
         for number in 1.. {
             if is_enough(&count) || start.elapsed() > LONGEST {
                 break;
             }
-            let before = NAMES.map(|name| mark(&fixture, name));
-            let marked = |_: &str, was: &[u8]| {
+            let before = NAMES.map(|name| marker(&fixture, name));
+            let with_marker = |_: &str, was: &[u8]| {
                 let was = String::from_utf8_lossy(was).into_owned();
                 was.split_once('\n').map(|(_, rest)| format!("mark {number}\n{rest}"))
             };
-            match fixture.publish_made(&NAMES, marked, Publishing::default(), guards) {
+            match fixture.publish_made(&NAMES, with_marker, Publishing::default(), guards) {
                 Ok(_) => count.written += 1,
                 Err(error) => {
                     count.refused += 1;
-                    told.lock().unwrap().push_str(&error.message);
-                    let now = NAMES.map(|name| mark(&fixture, name));
+                    messages.lock().unwrap().push_str(&error.message);
+                    let now = NAMES.map(|name| marker(&fixture, name));
                     count.half += usize::from(now != before);
                 }
             }
             // So that each round begins with the same mark in both.
-            if mark(&fixture, NAMES[0]) != mark(&fixture, NAMES[1]) {
+            if marker(&fixture, NAMES[0]) != marker(&fixture, NAMES[1]) {
                 break;
             }
         }
         stop.store(true, Ordering::Relaxed);
         running.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
-    let told = told.into_inner().unwrap();
-    let there: String = fixture
+    let messages = messages.into_inner().unwrap();
+    let text: String = fixture
         .names()
         .iter()
-        .filter(|name| NAMES.contains(&name.as_str()) || told.contains(name.as_str()))
+        .filter(|name| NAMES.contains(&name.as_str()) || messages.contains(name.as_str()))
         .map(|name| fixture.text(name))
         .collect();
-    let there: HashSet<&str> = there.split_inclusive('\n').collect();
-    count.lost = lines.iter().filter(|line| !there.contains(line.as_str())).count();
+    let text_lines: HashSet<&str> = text.split_inclusive('\n').collect();
+    count.lost = lines.iter().filter(|line| !text_lines.contains(line.as_str())).count();
     count
 }
 

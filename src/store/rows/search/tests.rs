@@ -68,14 +68,14 @@ fn write(rows: &EntityStore, owner: EntityOwner, texts: &[(String, Vec<u8>)]) {
         record: JournalRecord::default(),
     };
     let writes: Vec<RowWrite<'_>> = places.iter().zip(texts).map(write).collect();
-    let deed = EditMeta {
+    let meta = EditMeta {
         tool: String::new(),
         author: String::new(),
         request: Version::hash(b""),
         kind: EntryKind::Edit,
         gates: String::new(),
     };
-    assert!(matches!(rows.publish(&writes, &deed).unwrap(), WriteOutcome::All(_)));
+    assert!(matches!(rows.publish(&writes, &meta).unwrap(), WriteOutcome::All(_)));
 }
 
 fn workflows() -> EntityFilter<'static> {
@@ -88,52 +88,57 @@ fn workflows() -> EntityFilter<'static> {
 }
 
 /// A row as `OWNER:PATH`.
-fn shown(place: &RowLocation) -> String {
+fn row_name(place: &RowLocation) -> String {
     format!("{}:{}", place.owner.as_deref().unwrap_or_default(), place.path())
 }
 
 /// Returns the number of matches by row, and the number of rows read.
-fn counted(
+fn count_matches(
     rows: &EntityStore,
-    meant: &EntitySelector,
+    selector: &EntitySelector,
     pattern: &SearchPattern,
 ) -> (Vec<(String, usize)>, usize) {
     let clock = Clock::new(Instant::now() + Duration::from_secs(600), &Nobody);
     let bounds = SearchLimits { most: 10, largest: 1 << 20, clock: &clock };
     let (mut counts, mut read, mut finder) = (Vec::new(), 0, Finder::new(pattern));
-    let passed = rows.each(meant, pattern, bounds, &mut |RowText { location: place, bytes }| {
+    let skipped = rows.each(selector, pattern, bounds, &mut |RowText { location: place, bytes }| {
         let (mut count, text) = (0, Buffer::read(bytes, Hints::default()).unwrap());
         finder.each(text.view().as_bytes(), &clock, |_| {
             count += 1;
             ControlFlow::Continue(())
         });
         read += 1;
-        counts.extend((count > 0).then(|| (shown(&place), count)));
+        counts.extend((count > 0).then(|| (row_name(&place), count)));
     });
-    assert_eq!(passed, Ok(Skipped::default()));
+    assert_eq!(skipped, Ok(Skipped::default()));
     (counts, read)
 }
 
 #[test]
 fn rows_come_in_the_order_of_their_paths_within_reach() {
     let fixture = Fixture::new();
-    let (nobody, acme) = (fixture.store(Tenant::Global), fixture.acme());
+    let (global_store, acme) = (fixture.store(Tenant::Global), fixture.acme());
     let other = fixture.store(Tenant::Organization("other".to_owned()));
     let some =
         |paths: &[&str]| paths.iter().map(|path| ((*path).to_owned(), b"abc\n".to_vec())).collect::<Vec<_>>();
-    write(&nobody, EntityOwner::Organization, &some(&["a/x.py", "b.py", "a-b.py", "c/[1].py"]));
-    write(&nobody, EntityOwner::Global, &some(&["a/m.py"]));
+    write(&global_store, EntityOwner::Organization, &some(&["a/x.py", "b.py", "a-b.py", "c/[1].py"]));
+    write(&global_store, EntityOwner::Global, &some(&["a/m.py"]));
     write(&acme, EntityOwner::Organization, &some(&["a/y.py", "a/b/z.ts"]));
     write(&other, EntityOwner::Organization, &some(&["a/s.py", "only/t.py"]));
     // One path may have a global row and an organisation's row.
     write(&acme, EntityOwner::Organization, &some(&["b.py"]));
     let pattern = SearchPattern::new("abc", MatchReach::Line).unwrap();
     let found = |rows: &EntityStore, path: Option<&str>| {
-        let meant = rows.select(&workflows(), path).map_err(|refusal| refusal.code)?;
-        Ok(counted(rows, &meant, &pattern).0.into_iter().map(|(row, _)| row).collect::<Vec<_>>().join(" "))
+        let selector = rows.select(&workflows(), path).map_err(|refusal| refusal.code)?;
+        Ok(count_matches(rows, &selector, &pattern)
+            .0
+            .into_iter()
+            .map(|(row, _)| row)
+            .collect::<Vec<_>>()
+            .join(" "))
     };
     let all = ":a-b.py acme:a/b/z.ts :a/x.py acme:a/y.py :b.py acme:b.py :c/[1].py";
-    for (path, wanted) in [
+    for (path, expected) in [
         (None, Ok(all)),
         (Some(""), Ok(all)),
         (Some("b.py"), Ok(":b.py acme:b.py")),
@@ -153,11 +158,11 @@ fn rows_come_in_the_order_of_their_paths_within_reach() {
         (Some("a\0"), Err(Code::FileNotFound)),
         (Some("../a"), Err(Code::FileNotFound)),
     ] {
-        assert_eq!(found(&acme, path), wanted.map(str::to_owned), "{path:?}");
+        assert_eq!(found(&acme, path), expected.map(str::to_owned), "{path:?}");
     }
-    assert_eq!(found(&nobody, None), Ok(":a-b.py :a/x.py :b.py :c/[1].py".to_owned()));
-    assert_eq!(found(&nobody, Some("only")), Err(Code::FileNotFound));
-    for (among, wanted) in [
+    assert_eq!(found(&global_store, None), Ok(":a-b.py :a/x.py :b.py :c/[1].py".to_owned()));
+    assert_eq!(found(&global_store, Some("only")), Err(Code::FileNotFound));
+    for (filter, expected) in [
         (
             EntityFilter { organization_id: Some("acme"), ..workflows() },
             Ok("acme:a/b/z.ts acme:a/y.py acme:b.py"),
@@ -178,13 +183,18 @@ fn rows_come_in_the_order_of_their_paths_within_reach() {
             Err(Code::FileNotFound),
         ),
     ] {
-        let meant = acme.select(&among, None).map_err(|refusal| refusal.code);
-        let seen = meant.map(|meant| {
-            counted(&acme, &meant, &pattern).0.into_iter().map(|(row, _)| row).collect::<Vec<_>>().join(" ")
+        let selector = acme.select(&filter, None).map_err(|refusal| refusal.code);
+        let found_rows = selector.map(|selector| {
+            count_matches(&acme, &selector, &pattern)
+                .0
+                .into_iter()
+                .map(|(row, _)| row)
+                .collect::<Vec<_>>()
+                .join(" ")
         });
-        assert_eq!(seen, wanted.map(str::to_owned), "{among:?}");
+        assert_eq!(found_rows, expected.map(str::to_owned), "{filter:?}");
     }
-    for (prefix, most, wanted, more) in [
+    for (prefix, most, expected, more) in [
         ("", 99, all, false),
         ("", 7, all, false),
         ("", 2, ":a-b.py acme:a/b/z.ts", true),
@@ -197,8 +207,8 @@ fn rows_come_in_the_order_of_their_paths_within_reach() {
         ("a\0", 99, "", false),
     ] {
         let (listed, is_cut) = acme.list(&acme.select_prefix(&workflows(), prefix).unwrap(), most).unwrap();
-        let seen: Vec<String> = listed.iter().map(|row| shown(&row.location)).collect();
-        assert_eq!((seen.join(" ").as_str(), is_cut), (wanted, more), "{prefix}");
+        let found_rows: Vec<String> = listed.iter().map(|row| row_name(&row.location)).collect();
+        assert_eq!((found_rows.join(" ").as_str(), is_cut), (expected, more), "{prefix}");
         assert!(listed.iter().all(|row| (row.size, row.version) == (4, Version::hash(b"abc\n"))));
     }
 }
@@ -211,9 +221,10 @@ fn pages_and_portions_do_not_show() {
     let texts: Vec<(String, Vec<u8>)> =
         (0..count).map(|at| (format!("{at:05}.py"), format!("x = {at}\n").into_bytes())).collect();
     write(&rows, EntityOwner::Organization, &texts);
-    let meant = rows.select(&workflows(), None).unwrap();
+    let selector = rows.select(&workflows(), None).unwrap();
     for pattern in ["x", "x = "] {
-        let (found, _) = counted(&rows, &meant, &SearchPattern::new(pattern, MatchReach::Line).unwrap());
+        let (found, _) =
+            count_matches(&rows, &selector, &SearchPattern::new(pattern, MatchReach::Line).unwrap());
         assert!(
             found
                 .iter()
@@ -239,18 +250,18 @@ fn a_row_that_is_too_large_is_counted_and_a_clock_ends_a_look() {
         EntityOwner::Organization,
         &[("a".to_owned(), b"abc".to_vec()), ("b".to_owned(), b"abcabc".to_vec())],
     );
-    let (meant, pattern) =
+    let (selector, pattern) =
         (rows.select(&workflows(), None).unwrap(), SearchPattern::new("abc", MatchReach::Line).unwrap());
     let end = Instant::now() + Duration::from_secs(600);
-    let looked = |waits: &dyn SearchClock| {
-        let (clock, mut seen) = (Clock::new(end, waits), Vec::new());
+    let search = |waits: &dyn SearchClock| {
+        let (clock, mut paths) = (Clock::new(end, waits), Vec::new());
         let bounds = SearchLimits { most: 10, largest: 5, clock: &clock };
-        let passed =
-            rows.each(&meant, &pattern, bounds, &mut |row| seen.push(row.location.path().to_owned()));
-        (passed.unwrap().large, seen)
+        let skipped =
+            rows.each(&selector, &pattern, bounds, &mut |row| paths.push(row.location.path().to_owned()));
+        (skipped.unwrap().large, paths)
     };
-    assert_eq!(looked(&Nobody), (1, vec!["a".to_owned()]));
-    assert_eq!(looked(&Left), (0, Vec::new()));
+    assert_eq!(search(&Nobody), (1, vec!["a".to_owned()]));
+    assert_eq!(search(&Left), (0, Vec::new()));
 }
 
 #[test]

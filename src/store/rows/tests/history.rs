@@ -13,17 +13,17 @@ fn an_edit_is_taken_back_and_made_again_once_each() {
     assert_eq!((undoable(), redoable()), (None, None));
     let (first, second) = (rows.write(&place, "1"), rows.write(&place, "2"));
     assert_eq!((undoable(), redoable()), (Some(second), None));
-    let turn = |text, kind| rows.write_all(&[(&place, Some(text))], kind).unwrap();
-    let undo = edit(turn("1", EntryKind::Undo(second)));
+    let write = |text, kind| rows.write_all(&[(&place, Some(text))], kind).unwrap();
+    let undo = edit(write("1", EntryKind::Undo(second)));
     assert_eq!((undoable(), redoable()), (Some(first), Some(second)));
     let entry = |id| rows.entry(id).unwrap().unwrap();
     assert!(entry(second).undone && !entry(first).undone);
     assert_eq!(entry(undo).meta.kind, EntryKind::Undo(second));
-    assert!(is_overtaken(&turn("0", EntryKind::Undo(second))), "it was taken back already");
-    assert!(is_overtaken(&turn("0", EntryKind::Redo(first))), "it was not taken back");
-    edit(turn("0", EntryKind::Undo(first)));
+    assert!(is_overtaken(&write("0", EntryKind::Undo(second))), "it was taken back already");
+    assert!(is_overtaken(&write("0", EntryKind::Redo(first))), "it was not taken back");
+    edit(write("0", EntryKind::Undo(first)));
     assert_eq!((undoable(), redoable()), (None, Some(first)), "what was taken back last comes first");
-    edit(turn("1", EntryKind::Redo(first)));
+    edit(write("1", EntryKind::Redo(first)));
     assert_eq!((undoable(), redoable()), (Some(first), Some(second)));
     assert_eq!(rows.text_of(&place).as_deref(), Some("1"));
 }
@@ -51,9 +51,9 @@ fn a_version_is_found_by_a_unique_prefix() {
     ] {
         assert_eq!(rows.text(&place, version).unwrap(), None, "{version}");
     }
-    let others = Version::hash(b"other").hex();
-    assert_eq!(rows.text(&place, &others).unwrap(), None, "a text belongs to its row");
-    assert!(rows.text(&other, &others).unwrap().is_some(), "the control");
+    let other_version = Version::hash(b"other").hex();
+    assert_eq!(rows.text(&place, &other_version).unwrap(), None, "a text belongs to its row");
+    assert!(rows.text(&other, &other_version).unwrap().is_some(), "the control");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_text_that_may_not_be_kept_is_not() {
     let place = rows.at(&fixture.module("a"));
     let after = Some(Content::new(b"secret"));
     let write = RowWrite { location: &place, before: None, after, record: JournalRecord::default() };
-    let id = edit(rows.publish(&[write], &deed(EntryKind::Edit)).unwrap());
+    let id = edit(rows.publish(&[write], &meta(EntryKind::Edit)).unwrap());
     assert!(!rows.entry(id).unwrap().unwrap().changes[0].kept);
     assert_eq!(rows.text(&place, &Version::hash(b"secret").hex()).unwrap(), None);
 }
@@ -72,12 +72,12 @@ fn a_text_that_may_not_be_kept_is_not() {
 fn the_oldest_edits_are_forgotten_with_the_texts_that_nothing_needs() {
     let fixture = Fixture::new();
     let rows = fixture.rows("o");
-    let (place, gone) = (rows.at(&fixture.workflow("a", None)), rows.at(&fixture.workflow("b", None)));
+    let (place, removed) = (rows.at(&fixture.workflow("a", None)), rows.at(&fixture.workflow("b", None)));
     let other = fixture.rows("p");
-    let others = other.at(&fixture.workflow("a", None));
-    other.write(&others, "theirs");
-    rows.write(&gone, "gone");
-    edit(rows.write_all(&[(&gone, None)], EntryKind::Edit).unwrap());
+    let other_place = other.at(&fixture.workflow("a", None));
+    other.write(&other_place, "theirs");
+    rows.write(&removed, "gone");
+    edit(rows.write_all(&[(&removed, None)], EntryKind::Edit).unwrap());
     let texts: Vec<_> = (0..300).map(|number| format!("{number}")).collect();
     for text in &texts {
         rows.write(&place, text);
@@ -88,12 +88,14 @@ fn the_oldest_edits_are_forgotten_with_the_texts_that_nothing_needs() {
     tidy(u64::MAX, day);
     assert_eq!(rows.entries(Some(&place), 999).unwrap().len(), 300, "nothing is too old, or too much");
     tidy(1000, day);
-    let left = rows.entries(Some(&place), 999).unwrap();
-    assert!((1..300).contains(&left.len()), "{}", left.len());
-    assert_eq!(left[0].changes[0].after, Some(Version::hash(b"299")), "the newest are left");
-    for entry in &left {
-        let stamps = [entry.changes[0].before, entry.changes[0].after];
-        assert!(stamps.iter().flatten().all(|stamp| rows.text(&place, &stamp.hex()).unwrap().is_some()));
+    let entries = rows.entries(Some(&place), 999).unwrap();
+    assert!((1..300).contains(&entries.len()), "{}", entries.len());
+    assert_eq!(entries[0].changes[0].after, Some(Version::hash(b"299")), "the newest are left");
+    for entry in &entries {
+        let versions = [entry.changes[0].before, entry.changes[0].after];
+        assert!(
+            versions.iter().flatten().all(|version| rows.text(&place, &version.hex()).unwrap().is_some())
+        );
     }
     assert_eq!(rows.text(&place, &Version::hash(b"0").hex()).unwrap(), None);
     tidy(u64::MAX, Duration::ZERO);
@@ -104,9 +106,9 @@ fn the_oldest_edits_are_forgotten_with_the_texts_that_nothing_needs() {
             .all(|entry| entry.meta.author != "me" || entry.changes[0].path != place.path())
     );
     assert!(rows.text(&place, &Version::hash(b"299").hex()).unwrap().is_some(), "the row holds it");
-    assert!(rows.text(&gone, &Version::hash(b"gone").hex()).unwrap().is_none());
+    assert!(rows.text(&removed, &Version::hash(b"gone").hex()).unwrap().is_none());
     assert_eq!(rows.text_of(&place).as_deref(), Some("299"));
-    assert!(other.latest(&others).unwrap().is_some(), "the past of others is theirs");
+    assert!(other.latest(&other_place).unwrap().is_some(), "the past of others is theirs");
     assert_eq!(rows.entries(Some(&place), 9).unwrap(), []);
     rows.write(&place, "next");
     assert!(rows.to_undo(&place).unwrap().is_some());
@@ -117,13 +119,13 @@ fn only_now_and_then_it_is_looked_whether_there_is_too_much() {
     let fixture = Fixture::new();
     let rows = fixture.rows("");
     let place = rows.at(&fixture.module("a"));
-    let nothing = RetentionLimits { size: 0, age: Duration::ZERO };
+    let limits = RetentionLimits { size: 0, age: Duration::ZERO };
     rows.due.store(false, Ordering::Relaxed);
     rows.write(&place, "1");
     rows.due.store(false, Ordering::Relaxed);
-    rows.tidy(nothing).unwrap();
+    rows.tidy(limits).unwrap();
     assert!(rows.latest(&place).unwrap().is_some());
     rows.due.store(true, Ordering::Relaxed);
-    rows.tidy(nothing).unwrap();
+    rows.tidy(limits).unwrap();
     assert!(rows.latest(&place).unwrap().is_none());
 }

@@ -7,15 +7,15 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 fn rows_in(path: &Path) -> EntityStore {
-    let depot = EntityDatabase::from_url(&format!("sqlite:{}", path.display())).unwrap();
-    EntityStore::new(Arc::new(depot), Tenant::Global)
+    let database = EntityDatabase::from_url(&format!("sqlite:{}", path.display())).unwrap();
+    EntityStore::new(Arc::new(database), Tenant::Global)
 }
 
-fn refused(path: &Path) -> Error {
+fn read_error(path: &Path) -> Error {
     let rows = rows_in(path);
-    let refused = rows.read(&rows.at(&entity("module", "a")), 9).unwrap_err();
-    assert_eq!(refused.code, Code::StoreUnavailable);
-    refused
+    let error = rows.read(&rows.at(&entity("module", "a")), 9).unwrap_err();
+    assert_eq!(error.code, Code::StoreUnavailable);
+    error
 }
 
 fn file() -> (tempfile::TempDir, PathBuf) {
@@ -43,8 +43,8 @@ fn the_users_own_is_made_at_its_first_use_for_the_user_alone() {
     assert_eq!(again.entries(None, 9).unwrap().len(), 1);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
     let third = EntityStore::new(Arc::new(EntityDatabase::in_state_folder(&state)), Tenant::Global);
-    let refused = third.read(&place, 9).unwrap_err();
-    assert!(refused.message.contains("may be written by others"), "{}", refused.message);
+    let error = third.read(&place, 9).unwrap_err();
+    assert!(error.message.contains("may be written by others"), "{}", error.message);
 }
 
 #[test]
@@ -82,10 +82,10 @@ fn tables_that_were_being_made_when_the_process_ended_are_made_by_the_next() {
 #[test]
 fn a_migration_reports_what_it_created() {
     let (_dir, path) = file();
-    let depot = EntityDatabase::from_url(&format!("sqlite:{}", path.display())).unwrap();
-    assert_eq!(depot.migrate().map(|done| (done.from, done.to)), Ok((0, 1)));
-    assert_eq!(depot.migrate().map(|done| (done.from, done.to)), Ok((1, 1)));
-    assert_eq!(depot.apps(), Ok(Vec::new()));
+    let database = EntityDatabase::from_url(&format!("sqlite:{}", path.display())).unwrap();
+    assert_eq!(database.migrate().map(|migrated| (migrated.from, migrated.to)), Ok((0, 1)));
+    assert_eq!(database.migrate().map(|migrated| (migrated.from, migrated.to)), Ok((1, 1)));
+    assert_eq!(database.apps(), Ok(Vec::new()));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn what_a_newer_lockgate_made_is_left_alone() {
     let later = "INSERT INTO lockgate_migrations(version, description, success, checksum, execution_time)
         VALUES (9, 'later', 1, x'00', 0)";
     connection.execute(later, []).unwrap();
-    assert!(refused(&path).message.contains("newer lockgate"), "{}", refused(&path).message);
+    assert!(read_error(&path).message.contains("newer lockgate"), "{}", read_error(&path).message);
     assert!(rows_in(&path).database.migrate().unwrap_err().message.contains("version is 9"));
 }
 
@@ -107,9 +107,9 @@ fn what_is_no_database_is_rejected_and_used_once_it_is_fixed() {
         .unwrap();
     let rows = rows_in(&path);
     let place = rows.at(&entity("module", "a"));
-    let refused = rows.read(&place, 9).unwrap_err();
-    assert_eq!(refused.code, Code::StoreUnavailable);
-    assert!(!refused.message.contains("content.db"), "{}", refused.message);
+    let error = rows.read(&place, 9).unwrap_err();
+    assert_eq!(error.code, Code::StoreUnavailable);
+    assert!(!error.message.contains("content.db"), "{}", error.message);
     assert_eq!(std::fs::read(&path).unwrap().len(), 99 * 67, "what is there is left");
     std::fs::remove_file(&path).unwrap();
     rows.write(&place, "text");
@@ -118,7 +118,7 @@ fn what_is_no_database_is_rejected_and_used_once_it_is_fixed() {
 }
 
 fn refused_folder(path: &Path) -> Error {
-    refused(path)
+    read_error(path)
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_database_without_lockgates_tables_is_not_taken_for_one_with() {
     let connection = Connection::open(&path).unwrap();
     connection.execute_batch("CREATE TABLE apps(id TEXT); INSERT INTO apps VALUES ('theirs')").unwrap();
     drop(connection);
-    refused(&path);
+    read_error(&path);
     let connection = Connection::open(&path).unwrap();
     let tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table'";
     assert_eq!(connection.query_row(tables, [], |row| row.get::<_, i64>(0)), Ok(1), "nothing was made");

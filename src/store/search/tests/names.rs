@@ -40,7 +40,7 @@ fn other_names_of_what_is_protected_are_not_searched() {
     symlink("../hooks/run.sh", root.join(".husky/pre-push")).unwrap();
     assert_eq!(found(), ["open too.txt", "open.txt", "plain/settings/fine.json"]);
     // As each of them is refused by itself.
-    let covered = [
+    let protected = [
         "second.txt",
         "pack.txt",
         "plain/key.txt",
@@ -48,7 +48,7 @@ fn other_names_of_what_is_protected_are_not_searched() {
         "plain/settings/settings.json",
         "hooks/run.sh",
     ];
-    for path in covered {
+    for path in protected {
         assert_eq!(fixture.files.admit_to_read(path).unwrap_err().code, Code::Protected, "{path}");
         assert_eq!(fixture.refused(path), Some(Code::Protected), "{path}");
     }

@@ -51,7 +51,7 @@ fn atom() -> impl Strategy<Value = String> {
 }
 
 fn pattern() -> impl Strategy<Value = String> {
-    let turned = (atom(), atom(), 0_usize..9).prop_map(|(one, other, how)| match how {
+    let element = (atom(), atom(), 0_usize..9).prop_map(|(one, other, variant)| match variant {
         0 => format!("(?:{one})?"),
         1 => format!("(?:{one})+"),
         2 => format!("(?:{one}){{2}}"),
@@ -62,7 +62,7 @@ fn pattern() -> impl Strategy<Value = String> {
         7 => format!("(?-u:{one})"),
         _ => one,
     });
-    prop::collection::vec(turned, 1..4).prop_map(|parts| parts.concat())
+    prop::collection::vec(element, 1..4).prop_map(|parts| parts.concat())
 }
 
 proptest! {
@@ -74,7 +74,7 @@ proptest! {
     ) {
         let (fixture, bom) = (Fixture::new(), b"\xef\xbb\xbf".to_vec());
         let rows = fixture.acme();
-        let named = |(at, text): (usize, &String)| {
+        let row = |(at, text): (usize, &String)| {
             let bytes = match at % 3 {
                 0 => [bom.clone(), text.clone().into_bytes()].concat(),
                 1 => [b"\xff\xfe".to_vec(), text.encode_utf16().flat_map(u16::to_le_bytes).collect()].concat(),
@@ -82,16 +82,16 @@ proptest! {
             };
             (format!("{at}.py"), bytes)
         };
-        let texts: Vec<(String, Vec<u8>)> = texts.iter().enumerate().map(named).collect();
+        let texts: Vec<(String, Vec<u8>)> = texts.iter().enumerate().map(row).collect();
         write(&rows, EntityOwner::Organization, &texts);
-        let meant = rows.select(&workflows(), None).unwrap();
+        let selector = rows.select(&workflows(), None).unwrap();
         for (pattern, lines) in patterns {
             let reach = if lines { MatchReach::Lines } else { MatchReach::Line };
             let Ok(narrowed) = SearchPattern::new(&pattern, reach) else { continue };
             let whole = SearchPattern::new(&pattern, reach).unwrap().unnarrowed();
-            let (all, read) = counted(&rows, &meant, &whole);
+            let (all, read) = count_matches(&rows, &selector, &whole);
             prop_assert_eq!(read, texts.len());
-            prop_assert_eq!(counted(&rows, &meant, &narrowed).0, all, "{:?}", narrowed);
+            prop_assert_eq!(count_matches(&rows, &selector, &narrowed).0, all, "{:?}", narrowed);
         }
     }
 }
@@ -103,11 +103,12 @@ fn an_index_spares_most_of_the_reading() {
     let texts: Vec<(String, Vec<u8>)> =
         (0..40).map(|at| (format!("{at:02}.py"), format!("def f_{at:02}(): ...\n").into_bytes())).collect();
     write(&rows, EntityOwner::Organization, &texts);
-    let meant = rows.select(&workflows(), None).unwrap();
+    let selector = rows.select(&workflows(), None).unwrap();
     for (pattern, most) in
         [("f_17", 1), ("(?i)F_17", 1), ("f_1[0-9]", 40), (r"def .*17\(\)", 1), ("zzz", 0), ("e", 40)]
     {
-        let (_, read) = counted(&rows, &meant, &SearchPattern::new(pattern, MatchReach::Line).unwrap());
+        let (_, read) =
+            count_matches(&rows, &selector, &SearchPattern::new(pattern, MatchReach::Line).unwrap());
         assert!(read <= most, "{pattern}: {read} rows were read");
     }
 }
