@@ -59,9 +59,9 @@ impl Snapshot {
     /// Fails if publishing would fail because of hard links, as in [`FileSnapshot::check_names`].
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.
-    pub fn check_names(&self, place: &DocumentPath, how: Publishing) -> Result<(), Error> {
+    pub fn check_names(&self, place: &DocumentPath, publishing: Publishing) -> Result<(), Error> {
         match (self, place) {
-            (Snapshot::File(snapshot), DocumentPath::File(place)) => snapshot.check_names(place, how),
+            (Snapshot::File(snapshot), DocumentPath::File(place)) => snapshot.check_names(place, publishing),
             (Snapshot::File(_) | Snapshot::Row(_), DocumentPath::File(_) | DocumentPath::Row(_)) => Ok(()),
         }
     }
@@ -95,8 +95,8 @@ impl FileSnapshot {
     /// Fails for a hard-linked file if the policy does not define its treatment; publishing would fail too.
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.
-    pub fn check_names(&self, place: &FileLocation, how: Publishing) -> Result<(), Error> {
-        permit::write_method(self.names, how, place.shown()).map(drop)
+    pub fn check_names(&self, place: &FileLocation, publishing: Publishing) -> Result<(), Error> {
+        permit::write_method(self.names, publishing, place.shown()).map(drop)
     }
 
     /// Combines this snapshot with the content that was read, for comparison during publishing.
@@ -128,9 +128,9 @@ pub(super) fn read(
             && u64::try_from(bytes.len()) == u64::try_from(after.st_size)
         {
             let (identity, names) = (Identity::from_stat(&after), permit::names_of(&after));
-            let settled = FileFingerprint::from_stat(&after).settled(began, &file);
+            let fingerprint = FileFingerprint::from_stat(&after).settled(began, &file);
             let mode = after.st_mode & PERMISSIONS;
-            return Ok(Some(FileSnapshot { bytes, file, identity, mode, names, fingerprint: settled }));
+            return Ok(Some(FileSnapshot { bytes, file, identity, mode, names, fingerprint }));
         }
     }
     Err(conflict(shown, "kept changing while it was read"))
@@ -156,10 +156,12 @@ fn content(file: &OwnedFd, stat: &Stat, shown: &str, limit: u64) -> Result<Vec<u
     if size > limit {
         return Err(too_large(shown, size, limit));
     }
-    let room = usize::try_from(size).map_err(|_| too_large(shown, size, limit))?;
+    let capacity = usize::try_from(size).map_err(|_| too_large(shown, size, limit))?;
     let mut bytes = Vec::new();
     // One byte more than expected, so that the end is detected without growing.
-    bytes.try_reserve_exact(room.saturating_add(1)).map_err(|_| failed("reading", shown, Errno::NOMEM))?;
+    bytes
+        .try_reserve_exact(capacity.saturating_add(1))
+        .map_err(|_| failed("reading", shown, Errno::NOMEM))?;
     loop {
         let read = retry_on_intr(|| rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)));
         if read.map_err(|errno| failed("reading", shown, errno))? == 0 {

@@ -13,7 +13,7 @@ const LONGEST_NAME: usize = 255;
 
 /// Fails for an invalid path: empty, with a NUL, or longer than the system allows.
 pub(super) fn check(path: &str) -> Result<(), Error> {
-    let fault = if path.is_empty() {
+    let message = if path.is_empty() {
         "the path is empty"
     } else if path.contains('\0') {
         "the path contains a NUL character"
@@ -24,7 +24,7 @@ pub(super) fn check(path: &str) -> Result<(), Error> {
     } else {
         return Ok(());
     };
-    Err(Error::new(Code::InvalidInput, fault).field("path"))
+    Err(Error::new(Code::InvalidInput, message).field("path"))
 }
 
 /// Fails for a misleading new name: one with invisible characters, or characters that reorder others.
@@ -32,9 +32,9 @@ pub(super) fn check_new(name: &str) -> Result<(), Error> {
     match name.chars().find(|&c| is_control_or_bidi(c) || c.is_control()) {
         None => Ok(()),
         Some(c) => {
-            let seen = format!("the new name {name:?} contains the character U+{:04X}", u32::from(c));
+            let message = format!("the new name {name:?} contains the character U+{:04X}", u32::from(c));
             let hint = "give new files names without control, bidirectional or invisible characters";
-            Err(Error::new(Code::InvalidInput, seen).field("path").hint(hint))
+            Err(Error::new(Code::InvalidInput, message).field("path").hint(hint))
         }
     }
 }

@@ -14,8 +14,8 @@ pub(super) fn failed(call: &str, path: &str, errno: Errno) -> Error {
     let code = match errno {
         Errno::NOSPC | Errno::DQUOT => Code::NoSpace,
         Errno::FBIG => {
-            let seen = format!("{path}: {call} failed: {}", reason(errno));
-            return Error::new(Code::NoSpace, seen).hint(FILE_SIZE_HINT);
+            let message = format!("{path}: {call} failed: {}", reason(errno));
+            return Error::new(Code::NoSpace, message).hint(FILE_SIZE_HINT);
         }
         Errno::ACCESS | Errno::PERM | Errno::ROFS => Code::PermissionDenied,
         Errno::XDEV => Code::PathOutsideRoot,
@@ -42,8 +42,8 @@ pub(super) fn errno_of(error: &std::io::Error) -> Option<Errno> {
 
 /// True if cap-std failed because the path leads out of the directory.
 pub(super) fn is_escape(error: &std::io::Error) -> bool {
-    let refused = error.kind() == std::io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
-    refused || errno_of(error) == Some(Errno::XDEV)
+    let is_denied = error.kind() == std::io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
+    is_denied || errno_of(error) == Some(Errno::XDEV)
 }
 
 /// The error for a path that leads out of every root.
@@ -62,8 +62,8 @@ pub(super) fn folder_lost(call: &str, path: &str, errno: Errno) -> Error {
 }
 
 /// The error for an entry that holds no text.
-pub(super) fn not_a_file(path: &str, what: &str) -> Error {
-    Error::new(Code::NotAFile, format!("not a file: {path} is {what}"))
+pub(super) fn not_a_file(path: &str, description: &str) -> Error {
+    Error::new(Code::NotAFile, format!("not a file: {path} is {description}"))
 }
 
 /// The error for a file that has changed since it was read or admitted.

@@ -74,10 +74,11 @@ pub(super) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Resu
 }
 
 fn start(roots: &[Root], root: usize, shown: &str) -> Result<WalkEnd, Error> {
-    let there = roots.get(root).ok_or_else(|| system_error::outside(shown))?;
-    there.check_in_place()?;
-    let folder = there.top().map_err(|error| system_error::failed_io("opening the root", shown, &error))?;
-    let top = PathStep { name: String::new(), folder, identity: there.identity() };
+    let start_root = roots.get(root).ok_or_else(|| system_error::outside(shown))?;
+    start_root.check_in_place()?;
+    let folder =
+        start_root.top().map_err(|error| system_error::failed_io("opening the root", shown, &error))?;
+    let top = PathStep { name: String::new(), folder, identity: start_root.identity() };
     Ok(WalkEnd { root, folders: vec![top], missing: Vec::new(), file: None, followed: false })
 }
 
@@ -99,8 +100,8 @@ impl PathWalk<'_> {
     }
 
     fn step(&mut self, name: String) -> Result<(), Error> {
-        let left = self.todo.len();
-        self.links.retain(|(before, _)| left >= *before);
+        let remaining = self.todo.len();
+        self.links.retain(|(before, _)| remaining >= *before);
         if self.found.file.is_some() {
             return Err(system_error::not_a_file(self.shown, "below something that is not a folder"));
         }
@@ -148,10 +149,10 @@ impl PathWalk<'_> {
 
     fn not_there(&mut self, name: String) -> Result<(), Error> {
         if let Some((_, link)) = self.links.last() {
-            let seen =
+            let message =
                 format!("{} leads through the symlink {link}, whose target does not exist", self.shown);
             let hint = "name the file itself, or ask a person to fix the link";
-            return Err(Error::new(Code::FileNotFound, seen).hint(hint));
+            return Err(Error::new(Code::FileNotFound, message).hint(hint));
         }
         self.found.missing.push(name);
         Ok(())

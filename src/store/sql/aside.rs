@@ -13,7 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const PARTS: [&str; 3] = ["-wal", "-shm", ""];
 
 /// Renames the database's files and returns a message about it.
-pub fn set_aside(path: &Path, why: &str) -> Result<String, DatabaseError> {
+pub fn set_aside(path: &Path, reason: &str) -> Result<String, DatabaseError> {
     let new = free_name(path);
     for part in PARTS {
         match std::fs::rename(with(path, part), with(&new, part)) {
@@ -22,7 +22,7 @@ pub fn set_aside(path: &Path, why: &str) -> Result<String, DatabaseError> {
         }
     }
     Ok(format!(
-        "the journal could not be read ({why}); it was set aside as {}, and a new one was created: earlier edits can no \
+        "the journal could not be read ({reason}); it was set aside as {}, and a new one was created: earlier edits can no \
          longer be undone",
         new.display()
     ))
@@ -30,8 +30,8 @@ pub fn set_aside(path: &Path, why: &str) -> Result<String, DatabaseError> {
 
 fn free_name(path: &Path) -> PathBuf {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let named = |time: u64| with(path, &format!(".corrupt-{time}"));
-    (since..).map(named).find(|name| name.symlink_metadata().is_err()).unwrap_or_else(|| named(since))
+    let path_at = |time: u64| with(path, &format!(".corrupt-{time}"));
+    (since..).map(path_at).find(|name| name.symlink_metadata().is_err()).unwrap_or_else(|| path_at(since))
 }
 
 fn with(path: &Path, end: &str) -> PathBuf {

@@ -15,11 +15,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 impl Database {
     /// Records an edit as begun and returns its number.
-    pub fn begin(&self, deed: &EditMeta, rows: &[JournalRow<'_>]) -> Result<u64, DatabaseError> {
+    pub fn begin(&self, meta: &EditMeta, rows: &[JournalRow<'_>]) -> Result<u64, DatabaseError> {
         // Compression takes longer than everything else, so it happens outside the write lock.
         let mut packs = rows.iter().map(|row| self.pack(row)).collect::<Result<Vec<_>, _>>()?;
         let number = self.write(|transaction| {
-            let number = insert_edit(transaction, deed)?;
+            let number = insert_edit(transaction, meta)?;
             for (position, (row, packs)) in rows.iter().zip(&mut packs).enumerate() {
                 insert_change(transaction, number, position, row)?;
                 if row.keep {
@@ -61,17 +61,18 @@ impl Database {
     pub fn settle(&self, number: u64) -> Result<(), DatabaseError> {
         let number = number.cast_signed();
         self.write(|transaction| {
-            let settled = "UPDATE edits SET settled = 1 WHERE number = ? RETURNING kind, of";
-            let mut settled = transaction.prepare_cached(settled)?;
-            let (kind, of): (i64, i64) = settled.query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let settle_edit = "UPDATE edits SET settled = 1 WHERE number = ? RETURNING kind, of";
+            let mut settle_edit = transaction.prepare_cached(settle_edit)?;
+            let (kind, of): (i64, i64) =
+                settle_edit.query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
             forget_copies(transaction, number)?;
             let undone = match kind {
                 UNDO => Some(number),
                 REDO => None,
                 _ => return Ok(()),
             };
-            let mark = "UPDATE edits SET undone = ? WHERE number = ?";
-            transaction.prepare_cached(mark)?.execute(params![undone, of]).map(drop)
+            let mark_undone = "UPDATE edits SET undone = ? WHERE number = ?";
+            transaction.prepare_cached(mark_undone)?.execute(params![undone, of]).map(drop)
         })
     }
 
@@ -97,23 +98,23 @@ const EDIT: i64 = 0;
 const UNDO: i64 = 1;
 const REDO: i64 = 2;
 
-fn insert_edit(transaction: &Transaction<'_>, deed: &EditMeta) -> rusqlite::Result<i64> {
+fn insert_edit(transaction: &Transaction<'_>, meta: &EditMeta) -> rusqlite::Result<i64> {
     let insert = "INSERT INTO edits(at, tool, author, request, kind, of, gates, settled)
         VALUES(?, ?, ?, ?, ?, ?, ?, 0)";
-    let (kind, of) = match deed.kind {
+    let (kind, of) = match meta.kind {
         EntryKind::Edit => (EDIT, 0),
         EntryKind::Undo(of) => (UNDO, of.number()),
         EntryKind::Redo(of) => (REDO, of.number()),
     };
-    let request: &[u8] = deed.request.bytes();
+    let request: &[u8] = meta.request.bytes();
     transaction.prepare_cached(insert)?.insert(params![
         next_time(),
-        deed.tool,
-        deed.author,
+        meta.tool,
+        meta.author,
         request,
         kind,
         of.cast_signed(),
-        deed.gates
+        meta.gates
     ])
 }
 
@@ -125,14 +126,14 @@ fn insert_change(
 ) -> rusqlite::Result<()> {
     let insert = "INSERT INTO changes(edit, position, path, staged, before, after, added, removed, mode, folders, kept)
         VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    let stamp = |content: Option<super::Content<'_>>| content.map(|content| *content.version.bytes());
+    let version = |content: Option<super::Content<'_>>| content.map(|content| *content.version.bytes());
     transaction.prepare_cached(insert)?.execute(params![
         number,
         count(position),
         row.path,
         row.staged,
-        stamp(row.before),
-        stamp(row.after),
+        version(row.before),
+        version(row.after),
         count(row.added),
         count(row.removed),
         row.mode,

@@ -27,8 +27,8 @@ pub fn connect(path: &Path) -> Result<Connection, DatabaseError> {
     match mode.map_err(map_error)?.as_str() {
         "wal" => Ok(connection),
         mode => {
-            let why = format!("its file system does not support SQLite's WAL mode, only {mode}");
-            Err(DatabaseError::Unusable(why))
+            let reason = format!("its file system does not support SQLite's WAL mode, only {mode}");
+            Err(DatabaseError::Unusable(reason))
         }
     }
 }
@@ -60,21 +60,21 @@ fn retry_busy(times: i32) -> bool {
 /// Maps an error of SQLite.
 #[expect(clippy::needless_pass_by_value, reason = "it is mapped over")]
 pub fn map_error(error: Error) -> DatabaseError {
-    let why = error.to_string();
+    let reason = error.to_string();
     let extended = error.sqlite_error().map(|error| error.extended_code);
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => DatabaseError::Full(why),
+        Some(ErrorCode::DiskFull) => DatabaseError::Full(reason),
         // The shared-memory index of the log could not grow; SQLite gives no more detail.
-        _ if extended == Some(ffi::SQLITE_IOERR_SHMSIZE) => DatabaseError::Full(why),
+        _ if extended == Some(ffi::SQLITE_IOERR_SHMSIZE) => DatabaseError::Full(reason),
         // SQLite does not distinguish a file at its size limit from a disk error.
         _ if extended == Some(ffi::SQLITE_IOERR_WRITE) && file_size_limit().is_some() => {
             let limit = file_size_limit().unwrap_or_default();
             DatabaseError::Full(format!(
-                "{why}; files of this process are limited to {limit} bytes (`ulimit -f`)"
+                "{reason}; files of this process are limited to {limit} bytes (`ulimit -f`)"
             ))
         }
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DatabaseError::Corrupt(why),
-        _ => DatabaseError::Other(why),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DatabaseError::Corrupt(reason),
+        _ => DatabaseError::Other(reason),
     }
 }
 

@@ -39,12 +39,12 @@ impl Database {
     pub(super) fn connect(path: &Path) -> Result<Database, DatabaseError> {
         let identity = identity(path).map_err(|error| io_error(&error))?;
         let writer = connect(path)?;
-        let mut said = schema::read_state(&writer).map_err(map_error)?;
-        if said == schema::SchemaState::New {
+        let mut state = schema::read_state(&writer).map_err(map_error)?;
+        if state == schema::SchemaState::New {
             schema::create(&writer).map_err(map_error)?;
-            said = schema::read_state(&writer).map_err(map_error)?;
+            state = schema::read_state(&writer).map_err(map_error)?;
         }
-        let name = match said {
+        let name = match state {
             schema::SchemaState::Ours(name) => name,
             schema::SchemaState::Newer(version) => return Err(DatabaseError::Unusable(newer(version))),
             schema::SchemaState::New | schema::SchemaState::Foreign => {
@@ -63,14 +63,14 @@ impl Database {
     ///
     /// Errors: the damage found.
     pub(super) fn check(&self) -> Result<(), DatabaseError> {
-        let said =
+        let message =
             self.read(|reader| reader.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)))?;
-        if said == "ok" { Ok(()) } else { Err(DatabaseError::Corrupt(said)) }
+        if message == "ok" { Ok(()) } else { Err(DatabaseError::Corrupt(message)) }
     }
 
     /// True if the path still leads to this file.
     pub fn is_current(&self) -> bool {
-        identity(&self.path).is_ok_and(|there| there == self.identity)
+        identity(&self.path).is_ok_and(|current| current == self.identity)
     }
 
     /// The name of the journal, with which its edit ids begin.
@@ -124,8 +124,8 @@ impl Database {
         let mut writer = self.writer();
         let transaction =
             writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map_error)?;
-        let done = work(&transaction).map_err(map_error)?;
-        transaction.commit().map_err(map_error).map(|()| done)
+        let value = work(&transaction).map_err(map_error)?;
+        transaction.commit().map_err(map_error).map(|()| value)
     }
 
     /// Runs `work` on a connection for reading, concurrently with the writer.
@@ -135,12 +135,12 @@ impl Database {
     ) -> Result<T, DatabaseError> {
         let idle = lock(&self.readers).pop();
         let reader = idle.map_or_else(|| connect(&self.path), Ok)?;
-        let seen = work(&reader).map_err(map_error)?;
+        let value = work(&reader).map_err(map_error)?;
         let mut readers = lock(&self.readers);
         if readers.len() < READERS {
             readers.push(reader);
         }
-        Ok(seen)
+        Ok(value)
     }
 
     /// Locks and returns the only connection that writes.
@@ -173,10 +173,12 @@ pub(super) fn log_path(path: &Path) -> PathBuf {
 
 /// Maps an error of the operating system.
 pub(super) fn io_error(error: &io::Error) -> DatabaseError {
-    let why = error.to_string();
+    let reason = error.to_string();
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DatabaseError::Full(why),
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => DatabaseError::Unusable(why),
-        _ => DatabaseError::Other(why),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DatabaseError::Full(reason),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            DatabaseError::Unusable(reason)
+        }
+        _ => DatabaseError::Other(reason),
     }
 }

@@ -118,10 +118,10 @@ impl DatabaseError {
     /// Returns the error code and the reason.
     pub fn code_and_reason(&self) -> (Code, &str) {
         match self {
-            DatabaseError::Full(why) => (Code::NoSpace, why),
-            DatabaseError::Corrupt(why) | DatabaseError::Other(why) | DatabaseError::Unusable(why) => {
-                (Code::StoreUnavailable, why)
-            }
+            DatabaseError::Full(reason) => (Code::NoSpace, reason),
+            DatabaseError::Corrupt(reason)
+            | DatabaseError::Other(reason)
+            | DatabaseError::Unusable(reason) => (Code::StoreUnavailable, reason),
         }
     }
 }

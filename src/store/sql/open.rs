@@ -27,19 +27,19 @@ impl Database {
         let lock = open_private(&folder.join(LOCK)).map_err(|error| io_error(&error))?;
         lock_exclusively(&lock)?;
         let mut notes = Vec::new();
-        if let Some(why) = unusable_reason(&path)? {
-            notes.push(set_aside(&path, &why)?);
+        if let Some(reason) = unusable_reason(&path)? {
+            notes.push(set_aside(&path, &reason)?);
         }
         open_private(&path).map_err(|error| io_error(&error))?;
         let database = match Database::connect(&path) {
             Err(DatabaseError::Corrupt(_)) => {
-                if let Some(why) = find_corruption(&path)? {
-                    notes.push(set_aside(&path, &why)?);
+                if let Some(reason) = find_corruption(&path)? {
+                    notes.push(set_aside(&path, &reason)?);
                     open_private(&path).map_err(|error| io_error(&error))?;
                 }
                 Database::connect(&path)?
             }
-            done => done?,
+            result => result?,
         };
         // Flushes the names of the files, which nothing else does.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
@@ -48,14 +48,14 @@ impl Database {
 
     /// Sets this database aside if it is still the root's database and still corrupt. The next process
     /// creates a new one.
-    pub fn set_aside_if_corrupt(&self, folder: &Path, why: &str) -> Result<Option<String>, DatabaseError> {
+    pub fn set_aside_if_corrupt(&self, folder: &Path, reason: &str) -> Result<Option<String>, DatabaseError> {
         let lock = open_private(&folder.join(LOCK)).map_err(|error| io_error(&error))?;
         lock_exclusively(&lock)?;
         let path = folder.join(NAME);
         if !self.is_current() || find_corruption(&path)?.is_none() {
             return Ok(None);
         }
-        set_aside(&path, why).map(Some)
+        set_aside(&path, reason).map(Some)
     }
 }
 
@@ -64,8 +64,8 @@ impl Database {
 fn find_corruption(path: &Path) -> Result<Option<String>, DatabaseError> {
     match Database::connect(path).and_then(|database| database.check()) {
         Ok(()) => Ok(None),
-        Err(DatabaseError::Corrupt(why)) => Ok(Some(why)),
-        Err(failure) => Err(failure),
+        Err(DatabaseError::Corrupt(reason)) => Ok(Some(reason)),
+        Err(error) => Err(error),
     }
 }
 
@@ -91,9 +91,9 @@ fn lock_exclusively(lock: &File) -> Result<(), DatabaseError> {
 /// Opens or creates a file that only this user can access.
 fn open_private(path: &Path) -> std::io::Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-    let mut how = OpenOptions::new();
-    how.read(true).write(true).create(true).truncate(false).mode(0o600);
-    how.custom_flags(flags.bits().cast_signed()).open(path)
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options.custom_flags(flags.bits().cast_signed()).open(path)
 }
 
 /// Returns the reason why the file cannot be a database, if any.
@@ -102,8 +102,7 @@ fn unusable_reason(path: &Path) -> Result<Option<String>, DatabaseError> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(io_error(&error)),
         Ok(found) if !found.is_file() => Ok(Some("it is not a file".to_owned())),
-        Ok(found) => {
-            doubt(&found).map_or(Ok(None), |why| Err(DatabaseError::Unusable(format!("its database {why}"))))
-        }
+        Ok(found) => doubt(&found)
+            .map_or(Ok(None), |reason| Err(DatabaseError::Unusable(format!("its database {reason}")))),
     }
 }

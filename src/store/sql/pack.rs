@@ -40,20 +40,20 @@ pub fn delta(base: &[u8], text: &[u8]) -> Vec<u8> {
 
 /// Turns a base into the text that was packed against it; `None` if the bytes are not a valid delta.
 pub fn unpack(base: &mut Vec<u8>, packed: &[u8]) -> Option<()> {
-    let (kind, mut left) = packed.split_first()?;
-    let [start, end, length] = [take(&mut left)?, take(&mut left)?, take(&mut left)?];
+    let (kind, mut rest) = packed.split_first()?;
+    let [start, end, length] = [take(&mut rest)?, take(&mut rest)?, take(&mut rest)?];
     let stop = base.len().checked_sub(end).filter(|stop| start <= *stop)?;
     if length > LARGEST || start.checked_add(end)?.checked_add(length)? > LARGEST {
         return None;
     }
     let like = base.get(start..stop)?;
-    let loosened = match *kind {
+    let decompressed = match *kind {
         PLAIN => None,
-        COMPRESSED => Some(zstd::bulk::decompress(left, length).ok()?),
-        COMPRESSED_WITH_BASE => Some(decompress_with_base(like, left, length)?),
+        COMPRESSED => Some(zstd::bulk::decompress(rest, length).ok()?),
+        COMPRESSED_WITH_BASE => Some(decompress_with_base(like, rest, length)?),
         _ => return None,
     };
-    let middle = loosened.as_deref().unwrap_or(left);
+    let middle = decompressed.as_deref().unwrap_or(rest);
     if middle.len() != length {
         return None;
     }
@@ -137,11 +137,11 @@ fn put(packed: &mut Vec<u8>, mut length: usize) {
     packed.push(length as u8);
 }
 
-fn take(left: &mut &[u8]) -> Option<usize> {
+fn take(rest: &mut &[u8]) -> Option<usize> {
     let mut length = 0_usize;
     for shift in (0..56).step_by(7) {
-        let (byte, others) = left.split_first()?;
-        *left = others;
+        let (byte, tail) = rest.split_first()?;
+        *rest = tail;
         length |= usize::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
             return Some(length);
@@ -218,11 +218,11 @@ mod tests {
         #[test]
         fn no_bytes_make_it_panic(base: Vec<u8>, packed: Vec<u8>, at in 0_usize..60, to: u8) {
             back(&base, &packed);
-            let mut spoilt = delta(&base, &lines(1, 30));
-            if let Some(byte) = spoilt.get_mut(at) {
+            let mut corrupt = delta(&base, &lines(1, 30));
+            if let Some(byte) = corrupt.get_mut(at) {
                 *byte = to;
             }
-            back(&base, &spoilt);
+            back(&base, &corrupt);
         }
     }
 }

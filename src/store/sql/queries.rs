@@ -35,12 +35,12 @@ impl Database {
     }
 
     /// Returns the first edit of this path that passes the filter.
-    pub fn newest(&self, wanted: EditFilter, path: &str) -> Result<Option<Entry>, DatabaseError> {
-        let (which, order) = filter_sql(wanted);
+    pub fn newest(&self, filter: EditFilter, path: &str) -> Result<Option<Entry>, DatabaseError> {
+        let (condition, order) = filter_sql(filter);
         // Forces the order of the path's own changes on SQLite's planner.
         let order = if order == "number" { "edit" } else { order };
         let sql = format!(
-            "SELECT edit FROM changes CROSS JOIN edits ON number = edit WHERE path = ? AND {which}
+            "SELECT edit FROM changes CROSS JOIN edits ON number = edit WHERE path = ? AND {condition}
              ORDER BY {order} DESC LIMIT 1"
         );
         self.read(|reader| {
@@ -51,16 +51,16 @@ impl Database {
 
     /// Returns the first edit that passes the filter, and the time that counts: when it was begun or
     /// when it was undone.
-    pub fn last(&self, wanted: EditFilter) -> Result<Option<(SystemTime, Entry)>, DatabaseError> {
-        let (which, order) = filter_sql(wanted);
-        let sql = format!("SELECT number FROM edits WHERE {which} ORDER BY {order} DESC LIMIT 1");
+    pub fn last(&self, filter: EditFilter) -> Result<Option<(SystemTime, Entry)>, DatabaseError> {
+        let (condition, order) = filter_sql(filter);
+        let sql = format!("SELECT number FROM edits WHERE {condition} ORDER BY {order} DESC LIMIT 1");
         // An undo is newer than its edit, so it is not removed before it.
         let undone = "SELECT later.at FROM edits JOIN edits AS later ON later.number = edits.undone
             WHERE edits.number = ?";
         self.read(|reader| {
             let last = reader.prepare_cached(&sql)?.query_row([], |row| row.get(0)).optional()?;
             let Some(entry) = self.entry_with_number(reader, last)? else { return Ok(None) };
-            let at = match wanted {
+            let at = match filter {
                 EditFilter::Settled | EditFilter::ToUndo => None,
                 EditFilter::ToRedo => {
                     reader.prepare_cached(undone)?.query_row([last], |row| row.get(0)).optional()?
@@ -78,19 +78,19 @@ impl Database {
 
     /// True if an edit of this path was begun and not settled.
     pub fn has_unsettled(&self, path: &str) -> Result<bool, DatabaseError> {
-        let begun = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
+        let sql = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
             WHERE settled = 0 AND path = ? LIMIT 1";
-        self.read(|reader| reader.prepare_cached(begun)?.exists([path]))
+        self.read(|reader| reader.prepare_cached(sql)?.exists([path]))
     }
 
     fn entries_where(
         &self,
         reader: &Connection,
-        which: &str,
+        condition: &str,
         values: impl Params,
     ) -> rusqlite::Result<Vec<Entry>> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM edits JOIN changes ON edit = number WHERE {which}
+            "SELECT {COLUMNS} FROM edits JOIN changes ON edit = number WHERE {condition}
              ORDER BY number DESC, position"
         );
         let mut select = reader.prepare_cached(&sql)?;
@@ -127,8 +127,8 @@ impl Database {
 }
 
 /// Returns the condition for the filter, and the column that orders its edits.
-const fn filter_sql(wanted: EditFilter) -> (&'static str, &'static str) {
-    match wanted {
+const fn filter_sql(filter: EditFilter) -> (&'static str, &'static str) {
+    match filter {
         EditFilter::Settled => ("settled = 1", "number"),
         EditFilter::ToUndo => ("settled = 1 AND kind = 0 AND undone IS NULL", "number"),
         EditFilter::ToRedo => ("settled = 1 AND undone IS NOT NULL", "undone"),

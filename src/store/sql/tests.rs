@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use tempfile::TempDir;
 
-fn deed(kind: EntryKind) -> EditMeta {
+fn meta(kind: EntryKind) -> EditMeta {
     let request = Version::hash(b"request");
     EditMeta { tool: "edit_file".into(), author: "tester".into(), request, kind, gates: "passed".into() }
 }
@@ -39,14 +39,14 @@ fn open(folder: &Path) -> Database {
     database
 }
 
-fn scene() -> (TempDir, Database) {
+fn new_database() -> (TempDir, Database) {
     let dir = tempfile::tempdir().unwrap();
     let database = open(dir.path());
     (dir, database)
 }
 
 fn edit(database: &Database, path: &str, before: &[u8], after: &[u8]) -> u64 {
-    let number = database.begin(&deed(EntryKind::Edit), &[row(path, Some(before), Some(after))]).unwrap();
+    let number = database.begin(&meta(EntryKind::Edit), &[row(path, Some(before), Some(after))]).unwrap();
     database.settle(number).unwrap();
     number
 }
@@ -59,31 +59,31 @@ fn number(database: &Database, sql: &str) -> i64 {
     database.read(|reader| reader.query_row(sql, [], |row| row.get(0))).unwrap()
 }
 
-fn newest(database: &Database, wanted: EditFilter, path: Option<&str>) -> Option<u64> {
+fn newest(database: &Database, filter: EditFilter, path: Option<&str>) -> Option<u64> {
     let entry = match path {
-        Some(path) => database.newest(wanted, path).unwrap(),
-        None => database.last(wanted).unwrap().map(|(_, entry)| entry),
+        Some(path) => database.newest(filter, path).unwrap(),
+        None => database.last(filter).unwrap().map(|(_, entry)| entry),
     };
     entry.map(|entry| entry.id.number())
 }
 
 #[test]
 fn which_files_are_an_edit_s_own_is_known_until_it_is_settled_or_forgotten() {
-    let (dir, database) = scene();
+    let (dir, database) = new_database();
     let inodes = [
         Inodes { copy: Some(Inode { number: u64::MAX, born: Some(-5) }), before: Some(7), in_place: true },
         Inodes { copy: Some(Inode { number: 1, born: None }), before: None, in_place: false },
         Inodes { copy: None, before: Some(2), in_place: false },
     ];
     let rows = [row("a", Some(b"1"), Some(b"2")), row("b", None, Some(b"3")), row("c", Some(b"4"), None)];
-    let begun = |database: &Database| -> Vec<Option<Inodes>> {
+    let recorded_inodes = |database: &Database| -> Vec<Option<Inodes>> {
         database.unsettled().unwrap().iter().flat_map(|edit| &edit.files).map(|file| file.inodes).collect()
     };
     for is_settled in [true, false] {
-        let number = database.begin(&deed(EntryKind::Edit), &rows).unwrap();
-        assert_eq!(begun(&database), [None; 3], "nothing was recorded yet");
+        let number = database.begin(&meta(EntryKind::Edit), &rows).unwrap();
+        assert_eq!(recorded_inodes(&database), [None; 3], "nothing was recorded yet");
         database.record(number, &inodes).unwrap();
-        assert_eq!(begun(&database), inodes.map(Some));
+        assert_eq!(recorded_inodes(&database), inodes.map(Some));
         if is_settled {
             database.settle(number).unwrap()
         } else {
@@ -92,41 +92,41 @@ fn which_files_are_an_edit_s_own_is_known_until_it_is_settled_or_forgotten() {
         assert_eq!(self::number(&database, "SELECT count(*) FROM copies"), 0);
     }
     // A journal of an earlier version lacks the table, and its unsettled edits are still found.
-    database.begin(&deed(EntryKind::Edit), &rows).unwrap();
+    database.begin(&meta(EntryKind::Edit), &rows).unwrap();
     database.write(|transaction| transaction.execute_batch("DROP TABLE copies")).unwrap();
     drop(database);
     let database = open(dir.path());
-    assert_eq!(begun(&database), [None; 3]);
+    assert_eq!(recorded_inodes(&database), [None; 3]);
 }
 
 #[test]
 fn an_edit_is_there_once_it_is_settled_and_is_what_was_written_down() {
-    let (_dir, database) = scene();
+    let (_dir, database) = new_database();
     let rows =
         [row("a", Some(b"one"), Some(b"two")), row("b", None, Some(b"new")), row("c", Some(b"old"), None)];
-    let number = database.begin(&deed(EntryKind::Edit), &rows).unwrap();
+    let number = database.begin(&meta(EntryKind::Edit), &rows).unwrap();
     assert_eq!(database.entry(number).unwrap(), None, "nobody may take back what is still under way");
     assert!(["a", "b", "c"].iter().all(|path| database.has_unsettled(path).unwrap()));
     assert!(!database.has_unsettled("d").unwrap());
     database.settle(number).unwrap();
     assert!(!database.has_unsettled("a").unwrap());
     let entry = database.entry(number).unwrap().unwrap();
-    assert_eq!((entry.meta, entry.undone), (deed(EntryKind::Edit), false));
-    let seen: Vec<_> = entry.changes.iter().map(|it| (it.path.as_str(), it.before, it.after)).collect();
-    let stamp = |text: &[u8]| Some(Version::hash(text));
-    let wanted =
-        [("a", stamp(b"one"), stamp(b"two")), ("b", None, stamp(b"new")), ("c", stamp(b"old"), None)];
-    assert_eq!(seen, wanted);
+    assert_eq!((entry.meta, entry.undone), (meta(EntryKind::Edit), false));
+    let found: Vec<_> = entry.changes.iter().map(|it| (it.path.as_str(), it.before, it.after)).collect();
+    let version = |text: &[u8]| Some(Version::hash(text));
+    let expected =
+        [("a", version(b"one"), version(b"two")), ("b", None, version(b"new")), ("c", version(b"old"), None)];
+    assert_eq!(found, expected);
     assert!(entry.changes.iter().all(|it| (it.added, it.removed, it.kept) == (1, 2, true)));
-    for kept in [&b"one"[..], b"two", b"new", b"old"] {
-        assert_eq!(text(&database, kept), Some(kept.to_vec()));
+    for content in [&b"one"[..], b"two", b"new", b"old"] {
+        assert_eq!(text(&database, content), Some(content.to_vec()));
     }
 }
 
 #[test]
 fn what_is_forgotten_is_gone_and_its_number_is_not_given_again() {
-    let (_dir, database) = scene();
-    let number = database.begin(&deed(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
+    let (_dir, database) = new_database();
+    let number = database.begin(&meta(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     database.forget(number).unwrap();
     assert!(!database.has_unsettled("a").unwrap());
     let next = edit(&database, "a", b"1", b"3");
@@ -137,8 +137,8 @@ fn what_is_forgotten_is_gone_and_its_number_is_not_given_again() {
 
 #[test]
 fn an_edit_that_its_process_left_is_there_for_who_comes_next() {
-    let (dir, database) = scene();
-    let number = database.begin(&deed(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
+    let (dir, database) = new_database();
+    let number = database.begin(&meta(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     drop(database);
     let database = open(dir.path());
     assert!(database.has_unsettled("a").unwrap());
@@ -149,9 +149,9 @@ fn an_edit_that_its_process_left_is_there_for_who_comes_next() {
 
 #[test]
 fn a_text_that_must_not_be_kept_is_not() {
-    let (_dir, database) = scene();
+    let (_dir, database) = new_database();
     let secret = JournalRow { keep: false, ..row(".env", Some(b"secret 1"), Some(b"secret 2")) };
-    let number = database.begin(&deed(EntryKind::Edit), &[secret]).unwrap();
+    let number = database.begin(&meta(EntryKind::Edit), &[secret]).unwrap();
     database.settle(number).unwrap();
     assert!(!database.entry(number).unwrap().unwrap().changes[0].kept);
     assert_eq!((text(&database, b"secret 1"), text(&database, b"secret 2")), (None, None));
@@ -161,9 +161,9 @@ fn a_text_that_must_not_be_kept_is_not() {
 
 #[test]
 fn undo_and_redo_are_found_in_their_order() {
-    let (_dir, database) = scene();
+    let (_dir, database) = new_database();
     let settle = |kind, before: &[u8], after: &[u8]| {
-        let number = database.begin(&deed(kind), &[row("a", Some(before), Some(after))]).unwrap();
+        let number = database.begin(&meta(kind), &[row("a", Some(before), Some(after))]).unwrap();
         database.settle(number).unwrap();
         number
     };
@@ -180,17 +180,17 @@ fn undo_and_redo_are_found_in_their_order() {
     assert_eq!(both(Some("a")), (Some(one), Some(two)));
     assert_eq!(both(None), both(Some("a")));
     assert_eq!(both(Some("b")), (None, None));
-    let begun = database
-        .begin(&deed(EntryKind::Undo(database.id(one))), &[row("a", Some(b"1"), Some(b"0"))])
+    let unsettled = database
+        .begin(&meta(EntryKind::Undo(database.id(one))), &[row("a", Some(b"1"), Some(b"0"))])
         .unwrap();
     assert_eq!(both(Some("a")), (Some(one), Some(two)), "nothing is marked before it is settled");
-    database.forget(begun).unwrap();
+    database.forget(unsettled).unwrap();
     assert_eq!(both(Some("a")), (Some(one), Some(two)));
 }
 
 #[test]
 fn entries_come_newest_first_and_no_more_than_are_wanted() {
-    let (_dir, database) = scene();
+    let (_dir, database) = new_database();
     for (number, path) in ["a", "b", "a", "b", "a"].iter().enumerate() {
         edit(&database, path, number.to_string().as_bytes(), b"after");
     }
@@ -210,7 +210,7 @@ fn cut(digits: &str, length: usize) -> &str {
 
 #[test]
 fn a_version_is_named_by_a_beginning_that_only_one_has() {
-    let (_dir, database) = scene();
+    let (_dir, database) = new_database();
     let fake = |last: u8| {
         let mut bytes = [0xab; 32];
         bytes[31] = last;
@@ -251,7 +251,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
     fn every_text_of_every_sequence_comes_back(steps in proptest::collection::vec((step(), 0..2_usize), 1..120)) {
-        let (_dir, database) = scene();
+        let (_dir, database) = new_database();
         let start: String = (0..200).map(|line| format!("line {line}\n")).collect();
         let mut now = [start.clone().into_bytes(), start.into_bytes()];
         let mut all: HashMap<Version, Vec<u8>> = HashMap::new();
@@ -270,9 +270,9 @@ proptest! {
             history.push(next.clone());
             now[file] = next;
         }
-        for (stamp, text) in &all {
-            let seen = database.text(&stamp.hex()).unwrap();
-            prop_assert_eq!(seen.as_ref(), Some(text));
+        for (version, text) in &all {
+            let found = database.text(&version.hex()).unwrap();
+            prop_assert_eq!(found.as_ref(), Some(text));
         }
         prop_assert_eq!(number(&database, "SELECT count(*) FROM texts"), i64::try_from(all.len()).unwrap());
         prop_assert!(number(&database, "SELECT max(depth) FROM texts") <= 32);
@@ -281,7 +281,7 @@ proptest! {
 
 #[test]
 fn a_long_chain_begins_anew_and_every_link_comes_back() {
-    let (_dir, database) = scene();
+    let (_dir, database) = new_database();
     let texts: Vec<String> = (0..100).map(|line| format!("{}\n{line}", "same\n".repeat(300))).collect();
     texts.windows(2).for_each(|pair| {
         edit(&database, "a", pair[0].as_bytes(), pair[1].as_bytes());
@@ -293,7 +293,7 @@ fn a_long_chain_begins_anew_and_every_link_comes_back() {
 
 #[test]
 fn lookups_go_by_an_index() {
-    let (_dir, database) = scene();
+    let (_dir, database) = new_database();
     edit(&database, "a", b"1", b"2");
     let plan = |sql: &str| {
         let explain = format!("EXPLAIN QUERY PLAN {sql}");
@@ -317,7 +317,7 @@ fn lookups_go_by_an_index() {
 
 #[test]
 fn a_failure_in_the_middle_leaves_nothing() {
-    let (_dir, database) = scene();
+    let (_dir, database) = new_database();
     // Two changes of one position cannot be; the control is the same edit without the second.
     let fails = database.write(|transaction| {
         transaction.execute("INSERT INTO changes VALUES(1, 0, 'a', '', NULL, NULL, 0, 0, NULL, 0, 1)", [])?;

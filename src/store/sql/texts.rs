@@ -35,15 +35,15 @@ impl Database {
     pub fn text(&self, version: &str) -> Result<Option<Vec<u8>>, DatabaseError> {
         let Some((lowest, highest)) = range(version) else { return Ok(None) };
         let found = self.read(|reader| {
-            let among = "SELECT id, stamp FROM texts WHERE stamp BETWEEN ? AND ? LIMIT 2";
-            let mut among = reader.prepare_cached(among)?;
-            let found = among.query_map(params![lowest, highest], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let select = "SELECT id, stamp FROM texts WHERE stamp BETWEEN ? AND ? LIMIT 2";
+            let mut select = reader.prepare_cached(select)?;
+            let found = select.query_map(params![lowest, highest], |row| Ok((row.get(0)?, row.get(1)?)))?;
             match found.collect::<rusqlite::Result<Vec<(i64, [u8; 32])>>>()?.as_slice() {
-                [(id, stamp)] => unpacked(reader, *id).map(|text| text.map(|text| (text, *stamp))),
+                [(id, hash)] => unpacked(reader, *id).map(|text| text.map(|text| (text, *hash))),
                 _ => Ok(None),
             }
         })?;
-        Ok(found.filter(|(text, stamp)| Version::hash(text).bytes() == stamp).map(|(text, _)| text))
+        Ok(found.filter(|(text, hash)| Version::hash(text).bytes() == hash).map(|(text, _)| text))
     }
 
     /// Stores a text that was only read, unless it exists.
@@ -72,7 +72,7 @@ pub(super) fn prepare(reader: &Connection, row: &JournalRow<'_>) -> rusqlite::Re
         packs.before = Some(pack::whole(content.bytes));
     }
     if let (Some(content), None) = (row.after, after) {
-        match row.before.filter(|_| before.is_none_or(|there| there.depth < DEEPEST)) {
+        match row.before.filter(|_| before.is_none_or(|stored| stored.depth < DEEPEST)) {
             Some(base) => packs.over = Some(pack::delta(base.bytes, content.bytes)),
             None => packs.after = Some(pack::whole(content.bytes)),
         }
@@ -93,10 +93,10 @@ pub(super) fn insert(
         base = Some((content, text_id(transaction, number, content.version, None, packed)?));
     }
     let Some(content) = row.after else { return Ok(()) };
-    match base.filter(|(_, there)| there.depth < DEEPEST) {
-        Some((before, there)) => {
+    match base.filter(|(_, stored)| stored.depth < DEEPEST) {
+        Some((before, stored)) => {
             let packed = || packs.over.take().unwrap_or_else(|| pack::delta(before.bytes, content.bytes));
-            text_id(transaction, number, content.version, Some(there), packed).map(drop)
+            text_id(transaction, number, content.version, Some(stored), packed).map(drop)
         }
         None => {
             let packed = || packs.after.take().unwrap_or_else(|| pack::whole(content.bytes));
@@ -110,29 +110,29 @@ pub(super) fn insert(
 fn text_id(
     transaction: &Transaction<'_>,
     number: i64,
-    stamp: Version,
+    version: Version,
     base: Option<StoredText>,
     packed: impl FnOnce() -> Vec<u8>,
 ) -> rusqlite::Result<StoredText> {
-    match find(transaction, stamp)? {
-        Some(there) => {
+    match find(transaction, version)? {
+        Some(stored) => {
             let again = "UPDATE texts SET last = ? WHERE id = ?";
-            transaction.prepare_cached(again)?.execute([number, there.id])?;
-            Ok(there)
+            transaction.prepare_cached(again)?.execute([number, stored.id])?;
+            Ok(stored)
         }
-        None => add(transaction, stamp, &packed(), base, number),
+        None => add(transaction, version, &packed(), base, number),
     }
 }
 
-fn find(connection: &Connection, stamp: Version) -> rusqlite::Result<Option<StoredText>> {
+fn find(connection: &Connection, version: Version) -> rusqlite::Result<Option<StoredText>> {
     let find = "SELECT id, depth FROM texts WHERE stamp = ?";
-    let there = |row: &rusqlite::Row<'_>| Ok(StoredText { id: row.get(0)?, depth: row.get(1)? });
-    connection.prepare_cached(find)?.query_row([stamp.bytes()], there).optional()
+    let stored_text = |row: &rusqlite::Row<'_>| Ok(StoredText { id: row.get(0)?, depth: row.get(1)? });
+    connection.prepare_cached(find)?.query_row([version.bytes()], stored_text).optional()
 }
 
 fn add(
     transaction: &Transaction<'_>,
-    stamp: Version,
+    version: Version,
     packed: &[u8],
     base: Option<StoredText>,
     last: i64,
@@ -140,7 +140,7 @@ fn add(
     let text = "INSERT INTO texts(stamp, base, depth, last, at, size) VALUES(?, ?, ?, ?, ?, ?)";
     let depth = base.map_or(0, |base| base.depth + 1);
     let base = base.map(|base| base.id);
-    let values = params![stamp.bytes(), base, depth, last, now(), count(packed.len())];
+    let values = params![version.bytes(), base, depth, last, now(), count(packed.len())];
     let id = transaction.prepare_cached(text)?.insert(values)?;
     let bytes = "INSERT INTO bytes(text, packed) VALUES(?, ?)";
     transaction.prepare_cached(bytes)?.execute(params![id, packed])?;
@@ -175,12 +175,12 @@ fn range(version: &str) -> Option<([u8; 32], [u8; 32])> {
         return None;
     }
     let filled = |rest: u8| {
-        let mut stamp = [0; 32];
-        for (place, byte) in stamp.iter_mut().enumerate() {
+        let mut bytes = [0; 32];
+        for (place, byte) in bytes.iter_mut().enumerate() {
             let digit = |at: usize| digits.get(at).copied().unwrap_or(rest);
             *byte = digit(2 * place) << 4 | digit(2 * place + 1);
         }
-        stamp
+        bytes
     };
     Some((filled(0), filled(15)))
 }

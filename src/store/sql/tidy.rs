@@ -56,9 +56,9 @@ impl Database {
             let edits = self.read(|reader| one(reader, "SELECT count(*) FROM edits WHERE settled = 1"))?;
             // A sixteenth of them at a time, because each sweep scans all texts.
             let portion = (edits / 16).max(1);
-            let mut left = portion;
-            while left > 0 && self.forget_oldest(left.min(PORTION), i64::MAX)? > 0 {
-                left -= PORTION;
+            let mut remaining = portion;
+            while remaining > 0 && self.forget_oldest(remaining.min(PORTION), i64::MAX)? > 0 {
+                remaining -= PORTION;
             }
             self.sweep()?;
             if edits == 0 {
@@ -98,10 +98,10 @@ impl Database {
             let read = read.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
             read.collect::<rusqlite::Result<Vec<(i64, i64, i64, i64)>>>()
         })?;
-        let mut kept = 0_u64;
+        let mut total = 0_u64;
         let too_much = |(id, last, at, size_of): &(i64, i64, i64, i64)| {
-            kept += size_of.unsigned_abs();
-            (*at < time || kept > size).then_some((*id, *last))
+            total += size_of.unsigned_abs();
+            (*at < time || total > size).then_some((*id, *last))
         };
         self.remove(&read.iter().filter_map(too_much).collect::<Vec<_>>())
     }
@@ -138,11 +138,11 @@ impl Database {
         };
         let mut before = i64::MAX;
         loop {
-            let (left, pages) = self.read(free)?;
-            if left <= pages / 16 || left >= before {
+            let (free_pages, pages) = self.read(free)?;
+            if free_pages <= pages / 16 || free_pages >= before {
                 return Ok(());
             }
-            before = left;
+            before = free_pages;
             self.shorten_log()?;
             let writer = self.writer();
             // Each step frees one page.
@@ -200,14 +200,14 @@ fn unused_texts(reader: &Connection) -> rusqlite::Result<Vec<(i64, i64)>> {
     // longer.
     let oldest = "SELECT min(number) FROM edits WHERE settled = 1";
     let oldest: Option<i64> = moment.query_row(oldest, [], |row| row.get(0))?;
-    let begun = texts_of_unsettled(&moment)?;
+    let unsettled = texts_of_unsettled(&moment)?;
     let mut texts = moment.prepare_cached("SELECT id, base, last FROM texts")?;
     let texts = texts.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
     let texts = texts.collect::<rusqlite::Result<HashMap<i64, (Option<i64>, i64)>>>()?;
     let mut needed: HashSet<i64> = HashSet::with_capacity(texts.len());
     for (id, (_, last)) in &texts {
-        let named = *last == 0 || oldest.is_some_and(|oldest| *last >= oldest) || begun.contains(id);
-        let mut next = named.then_some(*id);
+        let is_needed = *last == 0 || oldest.is_some_and(|oldest| *last >= oldest) || unsettled.contains(id);
+        let mut next = is_needed.then_some(*id);
         while let Some(id) = next.filter(|id| needed.insert(*id)) {
             next = texts.get(&id).and_then(|(base, _)| *base);
         }
@@ -218,10 +218,10 @@ fn unused_texts(reader: &Connection) -> rusqlite::Result<Vec<(i64, i64)>> {
 
 /// Returns the texts of unsettled edits, which may be older than other, removed edits.
 fn texts_of_unsettled(reader: &Connection) -> rusqlite::Result<HashSet<i64>> {
-    let named = "SELECT id FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
+    let select = "SELECT id FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
         CROSS JOIN texts ON stamp IN (before, after) WHERE settled = 0";
-    let mut named = reader.prepare_cached(named)?;
-    named.query_map([], |row| row.get(0))?.collect()
+    let mut select = reader.prepare_cached(select)?;
+    select.query_map([], |row| row.get(0))?.collect()
 }
 
 #[cfg(test)]

@@ -11,13 +11,13 @@ use crate::store::inode::{Inode, Inodes};
 impl Database {
     /// Returns the edits that were begun and not settled, oldest first.
     pub fn unsettled(&self) -> Result<Vec<UnsettledEdit>, DatabaseError> {
-        let begun = "SELECT number, path, staged, changes.before, after, folders, copies.edit AS recorded, copy, born,
+        let select = "SELECT number, path, staged, changes.before, after, folders, copies.edit AS recorded, copy, born,
             copies.before AS replaced, in_place FROM edits INDEXED BY edits_begun CROSS JOIN changes ON changes.edit = number
             LEFT JOIN copies ON copies.edit = number AND copies.position = changes.position
             WHERE settled = 0 ORDER BY number, changes.position";
         self.read(|reader| {
-            let mut begun = reader.prepare_cached(begun)?;
-            let mut rows = begun.query([])?;
+            let mut select = reader.prepare_cached(select)?;
+            let mut rows = select.query([])?;
             let mut edits: Vec<UnsettledEdit> = Vec::new();
             while let Some(row) = rows.next()? {
                 let number = row.get::<_, i64>("number")?.cast_unsigned();
@@ -75,9 +75,10 @@ fn inodes(row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<Inodes>> {
     if row.get::<_, Option<i64>>("recorded")?.is_none() {
         return Ok(None);
     }
-    let born = row.get("born")?;
-    let copy =
-        row.get::<_, Option<i64>>("copy")?.map(|number| Inode { number: number.cast_unsigned(), born });
+    let birth_time = row.get("born")?;
+    let copy = row
+        .get::<_, Option<i64>>("copy")?
+        .map(|number| Inode { number: number.cast_unsigned(), born: birth_time });
     let before = row.get::<_, Option<i64>>("replaced")?.map(i64::cast_unsigned);
     Ok(Some(Inodes { copy, before, in_place: row.get("in_place")? }))
 }

@@ -130,7 +130,7 @@ impl StateFolder {
         let lock = used(&folder, root)
             .map_err(|error| format!("{} cannot be locked: {error}", root_file(&folder).display()))?;
         make(&folder).map_err(|error| format!("{} cannot be created: {error}", folder.display()))?;
-        let found = guarded(&folder).map_err(|why| format!("{} {why}", folder.display()))?;
+        let found = guarded(&folder).map_err(|reason| format!("{} {reason}", folder.display()))?;
         if found { Ok(Cache { folder, _lock: lock }) } else { Err(format!("{} is gone", folder.display())) }
     }
 
@@ -138,11 +138,11 @@ impl StateFolder {
     ///
     /// Errors: `PERMISSION_DENIED` if lockgate has no usable cache folder.
     pub fn caches(&self) -> Result<&Path, Error> {
-        let nothing = |why: &String| {
-            Error::new(Code::PermissionDenied, format!("gates have no cache: {why}"))
+        let no_cache = |reason: &String| {
+            Error::new(Code::PermissionDenied, format!("gates have no cache: {reason}"))
                 .hint("set XDG_CACHE_HOME to a folder outside every root")
         };
-        self.caches.as_deref().map_err(nothing)
+        self.caches.as_deref().map_err(no_cache)
     }
 
     /// Lists the caches, the largest first.
@@ -188,23 +188,24 @@ impl StateFolder {
     /// Runs `pass`, which returns true if all limits are met.
     fn bound_with(&self, now: bool, pass: impl FnOnce(&Path) -> io::Result<bool>) -> io::Result<()> {
         let Ok(caches) = self.caches() else { return Ok(()) };
-        let looked = caches.join(LAST_PASS);
+        let last_pass = caches.join(LAST_PASS);
         let age = |found: Metadata| SystemTime::now().duration_since(found.modified().ok()?).ok();
         let is_fresh =
-            || fs::symlink_metadata(&looked).ok().and_then(age).is_some_and(|age| age < PASS_INTERVAL);
+            || fs::symlink_metadata(&last_pass).ok().and_then(age).is_some_and(|age| age < PASS_INTERVAL);
         if caches.symlink_metadata().is_err() || (!now && is_fresh()) {
             return Ok(());
         }
         let mut options = OpenOptions::new();
-        let file = options.create(true).append(true).mode(0o600).custom_flags(no_follow()).open(&looked)?;
+        let file =
+            options.create(true).append(true).mode(0o600).custom_flags(no_follow()).open(&last_pass)?;
         // Marks the start, so that a process that ends early does not make every later process repeat the
         // pass and wait for it.
         file.set_modified(SystemTime::now())?;
-        let done = pass(caches);
-        if !matches!(done, Ok(true)) {
+        let result = pass(caches);
+        if !matches!(result, Ok(true)) {
             file.set_modified(SystemTime::now() - (PASS_INTERVAL - RETRY_INTERVAL))?;
         }
-        done.map(drop)
+        result.map(drop)
     }
 }
 
@@ -264,7 +265,7 @@ fn remove_leftovers(
 ) -> io::Result<()> {
     let is_older = |path: &Path, life: Duration| {
         let modified = fs::symlink_metadata(path).and_then(|found| found.modified());
-        modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age > life))
+        modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age > max_age))
     };
     let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
     let begins = |name: &OsStr, with: &str| name.as_bytes().starts_with(with.as_bytes());
@@ -274,7 +275,7 @@ fn remove_leftovers(
         removed.map(|entry| entry.path()).collect()
     };
     let log = |path: &Path, done: io::Result<()>| {
-        if let Err(error) = done {
+        if let Err(error) = result {
             tracing::debug!(path = %path.display(), %error, "a leftover cannot be removed");
         }
     };
@@ -295,8 +296,8 @@ fn remove_leftovers(
     // No lock is held while large folders are removed.
     leftovers.iter().for_each(|folder| log(folder, delete(folder)));
     for note in entries(&caches.join(PROOFS)).filter(|note| !is_folder(note)) {
-        let life = if begins(&note.file_name(), ".tmp") { UNFINISHED } else { PROOFS_LIFE };
-        if is_older(&note.path(), life) {
+        let max_age = if begins(&note.file_name(), ".tmp") { UNFINISHED } else { PROOFS_LIFE };
+        if is_older(&note.path(), max_age) {
             log(&note.path(), fs::remove_file(note.path()));
         }
     }
@@ -378,8 +379,8 @@ fn measure(folder: &Path, deep: usize, part: &mut Part, linked: &mut HashSet<(u6
 
 /// The bytes of a file on disk; a hard-linked file counts once.
 fn bytes(found: &Metadata, linked: &mut HashSet<(u64, u64)>) -> u64 {
-    let counted = found.nlink() > 1 && !found.is_dir() && !linked.insert((found.dev(), found.ino()));
-    if counted { 0 } else { found.blocks() * 512 }
+    let is_counted = found.nlink() > 1 && !found.is_dir() && !linked.insert((found.dev(), found.ino()));
+    if is_counted { 0 } else { found.blocks() * 512 }
 }
 
 /// The root to which a cache folder belongs.
@@ -455,8 +456,8 @@ fn locked(folder: &Path, lock: impl Fn(&File) -> io::Result<()>) -> io::Result<F
             .custom_flags(no_follow())
             .open(&path)?;
         lock(&file)?;
-        let (own, there) = (file.metadata()?, fs::symlink_metadata(&path));
-        if there.is_ok_and(|there| (there.dev(), there.ino()) == (own.dev(), own.ino())) {
+        let (own, current) = (file.metadata()?, fs::symlink_metadata(&path));
+        if current.is_ok_and(|current| (current.dev(), current.ino()) == (own.dev(), own.ino())) {
             return Ok(file);
         }
     }
@@ -488,11 +489,11 @@ fn delete(folder: &Path) -> io::Result<()> {
             make_writable(folder, DEEPEST);
             fs::remove_dir_all(folder)
         }
-        done => done,
+        result => result,
     };
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
+        result => result,
     }
 }
 
@@ -575,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn each_cache_is_told_with_its_root_its_size_and_its_gates() {
+    fn each_cache_is_listed_with_its_root_its_size_and_its_gates() {
         let caches = Caches::new();
         caches.fill("/p", &[("cargo-check", 100, 2), ("mypy", 10, 5)]);
         caches.fill("/q", &[("mypy", 20, 1)]);
@@ -596,13 +597,13 @@ mod tests {
     fn a_cache_in_use_stays_and_one_that_is_not_goes() {
         let caches = Caches::new();
         let folder = caches.fill("/p", &[("mypy", 10, 1)]);
-        let held = caches.state.cache(Path::new("/p")).unwrap();
+        let cache = caches.state.cache(Path::new("/p")).unwrap();
         let cached = caches.state.cached().unwrap().remove(0);
         assert!(cached.in_use);
         assert!(matches!(caches.state.clear(&cached), Err(ClearError::InUse)));
         caches.bound(kib(0, 0));
         assert!(folder.join("mypy/project/data").exists());
-        drop(held);
+        drop(cache);
         // The control: nobody uses it.
         caches.state.clear(&cached).unwrap();
         assert!(!folder.exists() && !root_file(&folder).exists());
@@ -657,11 +658,11 @@ mod tests {
         }
         caches.bound(kib(1000, 1000));
         assert_eq!(caches.roots(), ["/a", "/b", "/c", "/d"], "the control");
-        let held = caches.state.cache(Path::new("/d")).unwrap();
+        let cache = caches.state.cache(Path::new("/d")).unwrap();
         caches.bound(kib(1000, 150));
         assert_eq!(caches.roots(), ["/a", "/c", "/d"], "the oldest goes");
         let time = SystemTime::now() - Duration::from_secs(6 * 3600);
-        File::open(root_file(held.folder())).unwrap().set_modified(time).unwrap();
+        File::open(root_file(cache.folder())).unwrap().set_modified(time).unwrap();
         caches.bound(kib(1000, 110));
         assert_eq!(caches.roots(), ["/c", "/d"], "the oldest that nobody uses");
     }
@@ -687,12 +688,12 @@ mod tests {
         for place in [home.join(".removed-1"), folder.join(".removed-2")] {
             make(&place.join("deep")).unwrap();
         }
-        let held = caches.state.cache(Path::new("/p")).unwrap();
+        let cache = caches.state.cache(Path::new("/p")).unwrap();
         caches.bound(kib(1000, 1000));
         assert!(folder.join(".removed-2").exists(), "somebody may be about to remove it");
-        drop(held);
+        drop(cache);
         caches.bound(kib(1000, 1000));
-        let there = [
+        let paths = [
             home.join(".removed-1"),
             folder.join(".removed-2"),
             proofs.join(".tmpold"),
@@ -701,7 +702,7 @@ mod tests {
             target.join(".tmpnew"),
             target.join("data"),
         ];
-        assert_eq!(there.map(|path| path.exists()), [false, false, false, false, true, true, true]);
+        assert_eq!(paths.map(|path| path.exists()), [false, false, false, false, true, true, true]);
     }
 
     #[test]
@@ -711,20 +712,20 @@ mod tests {
         caches.state.bound_caches(kib(1000, 1000)).unwrap();
         caches.state.bound_caches(kib(1000, 0)).unwrap();
         assert_eq!(caches.roots(), ["/p"]);
-        let looked = File::open(caches.state.caches().unwrap().join(LAST_PASS)).unwrap();
-        looked.set_modified(SystemTime::now() - PASS_INTERVAL).unwrap();
-        let held = caches.state.cache(Path::new("/p")).unwrap();
+        let last_pass = File::open(caches.state.caches().unwrap().join(LAST_PASS)).unwrap();
+        last_pass.set_modified(SystemTime::now() - PASS_INTERVAL).unwrap();
+        let cache = caches.state.cache(Path::new("/p")).unwrap();
         caches.state.bound_caches(kib(1000, 0)).unwrap();
         assert_eq!(caches.roots(), ["/p"], "it is in use");
-        drop(held);
+        drop(cache);
         caches.state.bound_caches(kib(1000, 0)).unwrap();
         assert_eq!(caches.roots(), ["/p"], "not at once");
-        let age = looked.metadata().unwrap().modified().unwrap().elapsed().unwrap();
+        let age = last_pass.metadata().unwrap().modified().unwrap().elapsed().unwrap();
         assert!(
             (PASS_INTERVAL - RETRY_INTERVAL..PASS_INTERVAL).contains(&age),
             "but within a minute: {age:?}"
         );
-        looked.set_modified(SystemTime::now() - PASS_INTERVAL).unwrap();
+        last_pass.set_modified(SystemTime::now() - PASS_INTERVAL).unwrap();
         caches.state.bound_caches(kib(1000, 0)).unwrap();
         assert!(caches.roots().is_empty());
     }
@@ -733,7 +734,7 @@ mod tests {
     fn a_pass_that_never_ends_is_not_begun_again_by_each_process() {
         let caches = Caches::new();
         caches.fill("/p", &[("mypy", 40, 1)]);
-        let looked = caches.state.caches().unwrap().join(LAST_PASS);
+        let last_pass = caches.state.caches().unwrap().join(LAST_PASS);
         let passes = std::cell::Cell::new(0);
         let pass = |_: &Path| {
             passes.set(passes.get() + 1);
@@ -743,7 +744,7 @@ mod tests {
         caches.state.bound_with(false, pass).unwrap();
         assert_eq!(passes.get(), 1);
         // The control: without the claim the other process starts as well; and an explicit call always runs.
-        fs::remove_file(&looked).unwrap();
+        fs::remove_file(&last_pass).unwrap();
         caches.state.bound_with(false, |_| Ok(passes.replace(2) == 1)).unwrap();
         caches.state.bound_with(true, |_| Ok(passes.replace(3) == 2)).unwrap();
         assert_eq!(passes.get(), 3);
@@ -760,17 +761,17 @@ mod tests {
         let home = caches.state.caches().unwrap().to_owned();
         let names = [".removed-1", ".removed-2", ".removed-3"];
         names.iter().for_each(|name| make(&home.join(name)).unwrap());
-        let refused = std::cell::RefCell::new(Vec::new());
-        let some = |folder: &Path| {
+        let attempts = std::cell::RefCell::new(Vec::new());
+        let remove_last = |folder: &Path| {
             if folder.ends_with(".removed-3") {
                 return delete(folder);
             }
-            refused.borrow_mut().push(folder.to_owned());
+            attempts.borrow_mut().push(folder.to_owned());
             Err(io::ErrorKind::PermissionDenied.into())
         };
-        remove_leftovers(&home, SystemTime::now(), some).unwrap();
+        remove_leftovers(&home, SystemTime::now(), remove_last).unwrap();
         assert_eq!(
-            (refused.borrow().len(), names.map(|name| home.join(name).exists())),
+            (attempts.borrow().len(), names.map(|name| home.join(name).exists())),
             (2, [true, true, false])
         );
     }
@@ -813,15 +814,15 @@ mod tests {
         let caches = Caches::new();
         let folder = caches.fill("/p", &[("cargo-check", 1, 1)]);
         make(&folder.join(".removed-1")).unwrap();
-        let seen = std::cell::Cell::new(None);
-        let look = |_: &Path| {
-            seen.set(Some(try_take(&folder).is_ok()));
+        let is_free = std::cell::Cell::new(None);
+        let check_lock = |_: &Path| {
+            is_free.set(Some(try_take(&folder).is_ok()));
             Ok(())
         };
-        remove_leftovers(caches.state.caches().unwrap(), SystemTime::now(), look).unwrap();
-        assert_eq!(seen.get(), Some(true));
+        remove_leftovers(caches.state.caches().unwrap(), SystemTime::now(), check_lock).unwrap();
+        assert_eq!(is_free.get(), Some(true));
         // The control: a lock that is held is seen.
-        let _held = taken(&folder).unwrap();
+        let _lock = taken(&folder).unwrap();
         assert!(matches!(try_take(&folder), Err(ClearError::InUse)));
     }
 
@@ -829,18 +830,19 @@ mod tests {
     fn a_call_goes_without_a_cache_of_which_something_is_removed_for_too_long() {
         let caches = Caches::new();
         let folder = caches.fill("/p", &[("mypy", 1, 1)]);
-        let removing = taken(&folder).unwrap();
-        let (done, is_done) = std::sync::mpsc::channel();
+        let lock = taken(&folder).unwrap();
+        let (lock_sender, lock_receiver) = std::sync::mpsc::channel();
         let plain = folder.clone();
-        std::thread::spawn(move || done.send(locked(&plain, |file| file.lock_shared()).is_ok()));
-        let (tried, is_tried) = std::sync::mpsc::channel();
+        std::thread::spawn(move || lock_sender.send(locked(&plain, |file| file.lock_shared()).is_ok()));
+        let (cache_sender, cache_receiver) = std::sync::mpsc::channel();
         let state = caches.state.clone();
-        std::thread::spawn(move || tried.send(state.cache(Path::new("/p")).map(drop)));
-        let why = is_tried.recv_timeout(Duration::from_secs(30)).expect("it still waits").unwrap_err();
-        assert!(why.contains("cannot be locked: timed out"), "{why}");
-        assert!(is_done.try_recv().is_err(), "the control: who waits without a limit waits still");
-        drop(removing);
-        assert!(is_done.recv_timeout(Duration::from_secs(30)).unwrap());
+        std::thread::spawn(move || cache_sender.send(state.cache(Path::new("/p")).map(drop)));
+        let reason =
+            cache_receiver.recv_timeout(Duration::from_secs(30)).expect("it still waits").unwrap_err();
+        assert!(reason.contains("cannot be locked: timed out"), "{reason}");
+        assert!(lock_receiver.try_recv().is_err(), "the control: who waits without a limit waits still");
+        drop(lock);
+        assert!(lock_receiver.recv_timeout(Duration::from_secs(30)).unwrap());
         assert!(caches.state.cache(Path::new("/p")).is_ok());
     }
 

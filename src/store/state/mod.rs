@@ -88,7 +88,7 @@ impl StateFolder {
     /// Errors: the reason why the record counts as none, as the end of a sentence that begins with the
     /// record.
     pub fn read(&self, subject: RecordSubject) -> Result<Option<Vec<u8>>, String> {
-        let home = self.home.as_ref().map_err(|why| format!("has no place: {why}"))?;
+        let home = self.home.as_ref().map_err(|reason| format!("has no place: {reason}"))?;
         let records = home.join(RECORDS);
         if !self.is_guarded()? {
             return Ok(None);
@@ -119,13 +119,13 @@ impl StateFolder {
     pub fn write(&self, subject: RecordSubject, record: &[u8]) -> Result<(), Error> {
         let records = self.records()?;
         make(&records).map_err(|error| failed("making the folder", &records, &error))?;
-        self.is_guarded().map_err(|why| refusal(&records, &why))?;
+        self.is_guarded().map_err(|reason| refusal(&records, &reason))?;
         let staged = records.join(staged_name());
-        let written = stage(&staged, record).and_then(|()| {
+        let result = stage(&staged, record).and_then(|()| {
             std::fs::rename(&staged, records.join(subject.file_name()))?;
             File::open(&records)?.sync_all()
         });
-        written.map_err(|error| {
+        result.map_err(|error| {
             // The name is unique; after a successful rename it no longer exists.
             drop(std::fs::remove_file(&staged));
             failed("writing a record", &records, &error)
@@ -175,7 +175,7 @@ impl StateFolder {
         let folder = home.join(name);
         make(&folder).map_err(|error| format!("{} cannot be created: {error}", folder.display()))?;
         for folder in [&home, &folder] {
-            let found = guarded(folder).map_err(|why| format!("{} {why}", folder.display()))?;
+            let found = guarded(folder).map_err(|reason| format!("{} {reason}", folder.display()))?;
             if !found {
                 return Err(format!("{} is gone", folder.display()));
             }
@@ -186,8 +186,8 @@ impl StateFolder {
     fn records(&self) -> Result<PathBuf, Error> {
         match &self.home {
             Ok(home) => Ok(home.join(RECORDS)),
-            Err(why) => {
-                let error = Error::new(Code::PermissionDenied, format!("no record can be written: {why}"));
+            Err(reason) => {
+                let error = Error::new(Code::PermissionDenied, format!("no record can be written: {reason}"));
                 Err(error.hint("set XDG_STATE_HOME to a folder outside every root"))
             }
         }
@@ -196,11 +196,11 @@ impl StateFolder {
     /// True if the folders of the records exist; doubtful ones are an error.
     fn is_guarded(&self) -> Result<bool, String> {
         let home = self.home.clone()?;
-        let told = |why| format!("is in a folder that {why}");
-        Ok(guarded(&home).map_err(told)? && guarded(&home.join(RECORDS)).map_err(told)?)
+        let in_folder = |why| format!("is in a folder that {why}");
+        Ok(guarded(&home).map_err(in_folder)? && guarded(&home.join(RECORDS)).map_err(in_folder)?)
     }
 
-    fn remove_all(&self, is_meant: impl Fn(&str) -> bool) -> Result<usize, Error> {
+    fn remove_all(&self, is_selected: impl Fn(&str) -> bool) -> Result<usize, Error> {
         let records = self.records()?;
         let fails = |error: &io::Error| failed("removing a record", &records, error);
         let entries = match std::fs::read_dir(&records) {
@@ -211,7 +211,7 @@ impl StateFolder {
         let mut removed = 0;
         for entry in entries {
             let entry = entry.map_err(|error| fails(&error))?;
-            if entry.file_name().to_str().is_some_and(&is_meant) {
+            if entry.file_name().to_str().is_some_and(&is_selected) {
                 std::fs::remove_file(entry.path()).map_err(|error| fails(&error))?;
                 removed += 1;
             }
@@ -267,9 +267,9 @@ fn failed(call: &str, folder: &Path, error: &io::Error) -> Error {
     system_error::failed_io(call, &folder.display().to_string(), error)
 }
 
-fn refusal(folder: &Path, why: &str) -> Error {
-    let seen = format!("no record can be written: {} {why}", folder.display());
-    Error::new(Code::PermissionDenied, seen).hint("ask its owner to restrict it to you: chmod 700")
+fn refusal(folder: &Path, reason: &str) -> Error {
+    let message = format!("no record can be written: {} {reason}", folder.display());
+    Error::new(Code::PermissionDenied, message).hint("ask its owner to restrict it to you: chmod 700")
 }
 
 #[cfg(test)]
@@ -345,12 +345,12 @@ mod tests {
             assert_eq!(fixture.state.read(*subject), Ok(Some(vec![number as u8])));
         }
         assert_eq!(fixture.state.remove_root(Path::new("/p")).unwrap(), 2);
-        let left = subjects.map(|subject| fixture.state.read(subject).unwrap().is_some());
-        assert_eq!(left, [false, false, true, true]);
+        let remaining = subjects.map(|subject| fixture.state.read(subject).unwrap().is_some());
+        assert_eq!(remaining, [false, false, true, true]);
     }
 
     #[test]
-    fn a_doubtful_record_counts_as_none_and_it_is_said_why() {
+    fn a_doubtful_record_counts_as_none_and_the_reason_is_reported() {
         type Spoil = fn(&Fixture);
         let cases: [(&str, Spoil); 6] = [
             ("may be written by others (mode 0620)", |fixture| set_mode(&fixture.record(), 0o620)),
@@ -370,13 +370,13 @@ mod tests {
                 std::fs::create_dir(fixture.record()).unwrap();
             }),
         ];
-        for (why, spoil) in cases {
+        for (expected, spoil) in cases {
             let fixture = Fixture::new();
             fixture.state.write(subject(), b"x").unwrap();
             assert!(fixture.state.read(subject()).is_ok(), "the control");
             spoil(&fixture);
-            let seen = fixture.state.read(subject()).unwrap_err();
-            assert!(seen.contains(why), "{why}: {seen}");
+            let message = fixture.state.read(subject()).unwrap_err();
+            assert!(message.contains(expected), "{expected}: {message}");
         }
     }
 
@@ -413,8 +413,8 @@ mod tests {
             let state = StateFolder::at(own(), own(), &roots);
             assert!(state.read(subject()).unwrap_err().contains("inside the root"), "{inside}");
             assert!(state.cache(&root).unwrap_err().contains("inside the root"), "{inside}");
-            let refused = state.write(subject(), b"x").unwrap_err();
-            assert_eq!(refused.code, Code::PermissionDenied, "{inside}");
+            let error = state.write(subject(), b"x").unwrap_err();
+            assert_eq!(error.code, Code::PermissionDenied, "{inside}");
         }
         std::os::unix::fs::symlink(root.join("later"), dir.path().join("nowhere")).unwrap();
         let own = || Ok(dir.path().join("nowhere/lockgate"));

@@ -51,36 +51,36 @@ fn home(variable: &str, below_home: &str) -> Result<PathBuf, String> {
 /// Errors: the root that contains it, or an error of the system.
 pub fn outside(folder: &Path, roots: &[PathBuf]) -> Result<PathBuf, String> {
     let shown = folder.display();
-    let settled = settle(folder).map_err(|error| format!("{shown} cannot be inspected: {error}"))?;
+    let resolved = settle(folder).map_err(|error| format!("{shown} cannot be inspected: {error}"))?;
     for root in roots {
-        let root_is =
+        let root_identity =
             identity(root).map_err(|error| format!("{} cannot be inspected: {error}", root.display()))?;
-        if settled.ancestors().any(|above| identity(above).is_ok_and(|above| above == root_is)) {
+        if resolved.ancestors().any(|above| identity(above).is_ok_and(|above| above == root_identity)) {
             return Err(format!("{shown} is inside the root {}", root.display()));
         }
     }
-    Ok(settled)
+    Ok(resolved)
 }
 
 /// Resolves the links and dots of a path as far as it exists.
 fn settle(path: &Path) -> std::io::Result<PathBuf> {
-    let mut settled = PathBuf::new();
+    let mut resolved = PathBuf::new();
     for component in path.components() {
         if component == Component::ParentDir {
-            settled.pop();
+            resolved.pop();
             continue;
         }
-        settled.push(component);
-        settled = match settled.canonicalize() {
+        resolved.push(component);
+        resolved = match resolved.canonicalize() {
             Ok(real) => real,
             // A dangling link is rejected, because its target may be created anywhere.
-            Err(error) if settled.is_symlink() || error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error) if resolved.is_symlink() || error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(error);
             }
-            Err(_) => settled,
+            Err(_) => resolved,
         };
     }
-    Ok(settled)
+    Ok(resolved)
 }
 
 fn identity(path: &Path) -> std::io::Result<Identity> {
@@ -95,16 +95,17 @@ pub(in crate::store) fn refuse_inside(real: &Path) -> Result<(), Error> {
     match folders().iter().find(owned) {
         None => Ok(()),
         Some(own) => {
-            let seen =
+            let message =
                 format!("the root {} is inside lockgate's own folder {}", real.display(), own.display());
-            Err(Error::new(Code::InvalidInput, seen).field("roots"))
+            Err(Error::new(Code::InvalidInput, message).field("roots"))
         }
     }
 }
 
 /// Fails for a path that leads into one of lockgate's own folders.
 pub(in crate::store) fn refuse_reached(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
-    let reached = folders().iter().filter_map(|own| standing(own)).any(|own| reaches(found, name, &own));
+    let reached =
+        folders().iter().filter_map(|own| deepest_existing(own)).any(|own| reaches(found, name, &own));
     if reached { Err(access::protected(path, RULE)) } else { Ok(()) }
 }
 
@@ -114,12 +115,12 @@ pub(in crate::store) fn own_folders() -> Vec<Identity> {
 }
 
 /// The identity of the deepest existing folder, and the missing names below it.
-fn standing(own: &Path) -> Option<(Identity, String)> {
-    let there = |above: &Path| {
+fn deepest_existing(own: &Path) -> Option<(Identity, String)> {
+    let position = |above: &Path| {
         let missing = own.strip_prefix(above).ok()?.to_str()?;
         Some((identity(above).ok()?, missing.to_owned()))
     };
-    own.ancestors().find_map(there)
+    own.ancestors().find_map(position)
 }
 
 fn reaches(found: &WalkEnd, name: &str, (folder, missing): &(Identity, String)) -> bool {

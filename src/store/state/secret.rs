@@ -29,8 +29,8 @@ impl StateFolder {
         name: &str,
         fresh: impl FnOnce() -> Result<String, Error>,
     ) -> Result<(PathBuf, String), Error> {
-        let folder = self.own(SECRETS).map_err(|why| {
-            Error::new(Code::PermissionDenied, format!("no secret can be stored: {why}"))
+        let folder = self.own(SECRETS).map_err(|reason| {
+            Error::new(Code::PermissionDenied, format!("no secret can be stored: {reason}"))
                 .hint("set XDG_STATE_HOME to a folder of your own outside every root")
         })?;
         let path = folder.join(name);
@@ -39,10 +39,10 @@ impl StateFolder {
         }
         let staged = folder.join(staged_name());
         // Linked, not renamed: if two processes create it at the same time, both read the first one's.
-        let made = stage(&staged, format!("{}\n", fresh()?).as_bytes())
+        let result = stage(&staged, format!("{}\n", fresh()?).as_bytes())
             .and_then(|()| std::fs::hard_link(&staged, &path));
         drop(std::fs::remove_file(&staged));
-        match made {
+        match result {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 Err(failed("making the secret", &path, &error))
             }
@@ -67,10 +67,10 @@ fn read(path: &Path) -> Result<Option<String>, Error> {
         let open = found.mode() & OTHERS_READ != 0;
         open.then(|| format!("may be read by others (mode {:04o})", found.mode() & 0o7777))
     };
-    if let Some(why) = doubt(&found).or_else(readable) {
-        let seen = format!("{} {why}", path.display());
+    if let Some(reason) = doubt(&found).or_else(readable) {
+        let message = format!("{} {reason}", path.display());
         return Err(
-            Error::new(Code::PermissionDenied, seen).hint("remove the file: lockgate creates another one")
+            Error::new(Code::PermissionDenied, message).hint("remove the file: lockgate creates another one")
         );
     }
     let mut text = String::new();
@@ -89,7 +89,7 @@ mod tests {
         StateFolder::at(own("state"), own("cache"), &[])
     }
 
-    fn unasked() -> Result<String, Error> {
+    fn not_called() -> Result<String, Error> {
         panic!("the secret is there")
     }
 
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!((secret.as_str(), path.metadata().unwrap().mode() & 0o7777), ("first", 0o600));
         assert_eq!(path.parent().unwrap().metadata().unwrap().mode() & 0o7777, 0o700);
         assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no staged file is left");
-        assert_eq!(state.secret("http", unasked).unwrap().1, "first");
+        assert_eq!(state.secret("http", not_called).unwrap().1, "first");
         std::fs::remove_file(&path).unwrap();
         assert_eq!(state.secret("http", || Ok("second".to_owned())).unwrap().1, "second");
     }
@@ -111,16 +111,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let state = state(dir.path());
         let (path, _) = state.secret("http", || Ok("known".to_owned())).unwrap();
-        for (mode, seen) in
+        for (mode, expected) in
             [(0o640, "read by others"), (0o604, "read by others"), (0o620, "written by others")]
         {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-            let refused = state.secret("http", unasked).unwrap_err();
-            assert_eq!(refused.code, Code::PermissionDenied);
+            let error = state.secret("http", not_called).unwrap_err();
+            assert_eq!(error.code, Code::PermissionDenied);
             assert!(
-                refused.message.contains(seen) && !refused.message.contains("known"),
+                error.message.contains(expected) && !error.message.contains("known"),
                 "{}",
-                refused.message
+                error.message
             );
         }
         std::fs::remove_file(&path).unwrap();
@@ -133,7 +133,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let own = || Ok(dir.path().join("state"));
         let state = StateFolder::at(own(), own(), &[dir.path().to_owned()]);
-        let refused = state.secret("http", unasked).unwrap_err();
-        assert!(refused.message.contains("inside the root"), "{}", refused.message);
+        let error = state.secret("http", not_called).unwrap_err();
+        assert!(error.message.contains("inside the root"), "{}", error.message);
     }
 }

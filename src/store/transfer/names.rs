@@ -78,8 +78,8 @@ pub(super) fn read(names: &[&str]) -> Result<NamedKey, &'static str> {
 
 const UNREADABLE: &str = "has a name in which `%` is not followed by two hex digits";
 
-fn cannot_be_file(why: &str) -> Error {
-    Error::new(Code::InvalidInput, format!("it cannot be a file: {why}"))
+fn cannot_be_file(reason: &str) -> Error {
+    Error::new(Code::InvalidInput, format!("it cannot be a file: {reason}"))
 }
 
 /// Encodes a part of a key as a name without special meaning. The characters in `first` are encoded at
@@ -92,7 +92,7 @@ fn encode(name: &str, first: &[char]) -> String {
         &|at, _| at == 0 || is_last_dot(at),
         &|_, character| !character.is_alphanumeric(),
     ];
-    let mut spellings = attempts.into_iter().map(|is_spelt| encode_where(name, is_spelt));
+    let mut spellings = attempts.into_iter().map(|is_encoded| encode_where(name, is_encoded));
     spellings.find(|name| !is_special(name)).unwrap_or_else(|| encode_where(name, |_, _| true))
 }
 
@@ -103,22 +103,22 @@ fn is_special(name: &str) -> bool {
         || access::runnable_for(name).is_some()
 }
 
-/// Encodes the characters that cannot be in a name, and those for which `is_spelt` is true.
-fn encode_where(name: &str, is_spelt: impl Fn(usize, char) -> bool) -> String {
-    let mut spelt = String::with_capacity(name.len());
+/// Encodes the characters that cannot be in a name, and those for which `is_encoded` is true.
+fn encode_where(name: &str, is_encoded: impl Fn(usize, char) -> bool) -> String {
+    let mut encoded = String::with_capacity(name.len());
     for (at, character) in name.char_indices() {
-        let seen = !character.is_control() && !crate::text::is_control_or_bidi(character);
-        let plain = seen && !matches!(character, '%' | '/' | '\\');
-        if plain && !is_spelt(at, character) {
-            spelt.push(character);
+        let is_visible = !character.is_control() && !crate::text::is_control_or_bidi(character);
+        let plain = is_visible && !matches!(character, '%' | '/' | '\\');
+        if plain && !is_encoded(at, character) {
+            encoded.push(character);
             continue;
         }
         for byte in character.encode_utf8(&mut [0; 4]).bytes() {
             // Writing to a string cannot fail.
-            let _ = write!(spelt, "%{byte:02X}");
+            let _ = write!(encoded, "%{byte:02X}");
         }
     }
-    spelt
+    encoded
 }
 
 fn decode(name: &str) -> Option<String> {
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    fn written(scope: Option<&str>, path: &str) -> String {
+    fn file_path(scope: Option<&str>, path: &str) -> String {
         let EntityPath { mut folders, file } = from_entity(&entity(scope, path)).unwrap();
         folders.push(file);
         folders.join("/")
@@ -180,19 +180,19 @@ mod tests {
             (Some("a"), "app.code-workspace", "workflow/a/%61pp%2Ecode-workspace"),
             (Some("a"), "tls.key", "workflow/a/%74ls%2Ekey"),
         ] {
-            assert_eq!(written(scope, path), name);
+            assert_eq!(file_path(scope, path), name);
             let names: Vec<&str> = name.split('/').collect();
             let read = read(&names).unwrap();
             assert_eq!((read.scope.as_deref(), read.path.as_str()), (scope, path));
         }
-        let beside = read(&["workflow", "a", "x", "y%"]).unwrap();
-        assert_eq!(beside.path, "x/y");
+        let suffixed = read(&["workflow", "a", "x", "y%"]).unwrap();
+        assert_eq!(suffixed.path, "x/y");
     }
 
     /// Tests several spellings of names with a special meaning: none of them is ever written.
     #[test]
     fn no_name_is_protected_or_runnable_or_begins_a_git_folder() {
-        let obeyed = [
+        let special_names = [
             "HEAD",
             "head",
             "HEAD.",
@@ -224,13 +224,13 @@ mod tests {
                 || access::runnable_for(path).is_some()
                 || path.split('/').any(git_layout::is_entry_point)
         };
-        for name in obeyed {
+        for name in special_names {
             // Control: unencoded, most of them are detected.
             assert!(is_found(name) || name == ".vscode", "{name}");
             for path in [name.to_owned(), format!("a/{name}"), format!("{name}/settings.json")] {
-                let written = written(Some("acme"), &path);
-                assert!(!is_found(&written), "{path}: {written}");
-                let names: Vec<&str> = written.split('/').collect();
+                let path_of_file = file_path(Some("acme"), &path);
+                assert!(!is_found(&path_of_file), "{path}: {path_of_file}");
+                let names: Vec<&str> = path_of_file.split('/').collect();
                 assert_eq!(read(&names).unwrap().path, path);
             }
         }

@@ -49,29 +49,29 @@ impl ImportDir {
     ///
     /// Errors: any error of the operating system.
     pub fn items(&self) -> Result<Vec<ImportItem>, Error> {
-        let (mut letters, mut space) = (Vec::new(), Vec::new());
+        let (mut items, mut space) = (Vec::new(), Vec::new());
         let mut folders = vec![String::new()];
         while let Some(folder) = folders.pop() {
             let shown = if folder.is_empty() { "." } else { &folder };
             let failed = |errno| system_error::failed("reading the folder", shown, errno);
             let opened = self.top.descend(&folder).map_err(failed)?;
             let mut found = Vec::new();
-            let noted = opened.entries(&mut space, |_, kind, name| {
+            let result = opened.entries(&mut space, |_, kind, name| {
                 found.push((kind, name.to_owned()));
                 Ok(())
             });
-            noted.map_err(failed)?;
+            result.map_err(failed)?;
             for (kind, name) in found {
-                let is = kind_of(&opened, kind, &name);
-                match FolderEntry::from_name(is, &folder, &name) {
+                let file_type = kind_of(&opened, kind, &name);
+                match FolderEntry::from_name(file_type, &folder, &name) {
                     FolderEntry::Folder(below) => folders.push(below),
-                    FolderEntry::Item(letter) => letters.push(letter),
+                    FolderEntry::Item(item) => items.push(item),
                     FolderEntry::Nothing => {}
                 }
             }
         }
-        letters.sort_by(|one: &ImportItem, other| one.name.cmp(&other.name));
-        Ok(letters)
+        items.sort_by(|one: &ImportItem, other| one.name.cmp(&other.name));
+        Ok(items)
     }
 
     /// Returns the content of a file in the folder, at most `limit` bytes.
@@ -103,8 +103,8 @@ impl ImportDir {
         }
         let text = String::from_utf8(self.read(APPS, LONGEST_LIST)?);
         let wrong = |line: usize| {
-            let seen = format!("{APPS}:{line}: expected an app id, a tab and an optional organisation");
-            Error::new(Code::InvalidInput, seen)
+            let message = format!("{APPS}:{line}: expected an app id, a tab and an optional organisation");
+            Error::new(Code::InvalidInput, message)
         };
         let text = text.map_err(|_| wrong(1))?;
         let app = |(at, line): (usize, &str)| {
@@ -125,32 +125,32 @@ enum FolderEntry {
 }
 
 impl FolderEntry {
-    fn from_name(is: FileType, folder: &str, name: &CStr) -> FolderEntry {
+    fn from_name(file_type: FileType, folder: &str, name: &CStr) -> FolderEntry {
         let shown = name.to_string_lossy();
         let path = if folder.is_empty() { shown.into_owned() } else { format!("{folder}/{shown}") };
         // Repositories and editors leave such files.
         if name.to_bytes().starts_with(b".") || path == APPS {
             return FolderEntry::Nothing;
         }
-        let refused = |why: &str| {
-            let error = Error::new(Code::InvalidInput, format!("{path} {why}"));
+        let rejected = |reason: &str| {
+            let error = Error::new(Code::InvalidInput, format!("{path} {reason}"));
             FolderEntry::Item(ImportItem { name: path.clone(), key: Err(error) })
         };
         if name.to_str().is_err() {
-            return refused("has a name that is not UTF-8");
+            return rejected("has a name that is not UTF-8");
         }
-        match is {
+        match file_type {
             FileType::Directory => FolderEntry::Folder(path),
             FileType::RegularFile => {
                 let names: Vec<&str> = path.split('/').collect();
                 match names::read(&names) {
-                    Ok(named) => FolderEntry::Item(ImportItem { name: path, key: Ok(named) }),
-                    Err(why) => refused(why),
+                    Ok(key) => FolderEntry::Item(ImportItem { name: path, key: Ok(key) }),
+                    Err(reason) => rejected(reason),
                 }
             }
-            FileType::Symlink => refused("is a symlink; symlinks are not followed"),
+            FileType::Symlink => rejected("is a symlink; symlinks are not followed"),
             // None of rustix's other file types holds a text.
-            _ => refused("is not a regular file"),
+            _ => rejected("is not a regular file"),
         }
     }
 }
@@ -177,13 +177,13 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        let inbox = ImportDir::open(dir.path()).unwrap();
-        (dir, inbox)
+        let import = ImportDir::open(dir.path()).unwrap();
+        (dir, import)
     }
 
     #[test]
     fn files_are_found_in_the_order_of_their_names() {
-        let (_dir, inbox) = import_dir(&[
+        let (_dir, import) = import_dir(&[
             ("workflow/acme/b.py", "b"),
             ("workflow/acme/a/x.py", "x"),
             ("workflow/acme/a%", "a"),
@@ -192,31 +192,31 @@ mod tests {
             (".git/config", "g"),
             ("workflow/.hidden/x", "h"),
         ]);
-        let letters = inbox.items().unwrap();
-        let names: Vec<&str> = letters.iter().map(|letter| letter.name.as_str()).collect();
+        let items = import.items().unwrap();
+        let names: Vec<&str> = items.iter().map(|item| item.name.as_str()).collect();
         assert_eq!(
             names,
             ["app_file/7/src/index.tsx", "workflow/acme/a%", "workflow/acme/a/x.py", "workflow/acme/b.py"]
         );
-        let named = letters[1].key.as_ref().unwrap();
-        assert_eq!((named.scope.as_deref(), named.path.as_str()), (Some("acme"), "a"));
-        assert_eq!(inbox.read("workflow/acme/a%", 1).unwrap(), b"a");
+        let key = items[1].key.as_ref().unwrap();
+        assert_eq!((key.scope.as_deref(), key.path.as_str()), (Some("acme"), "a"));
+        assert_eq!(import.read("workflow/acme/a%", 1).unwrap(), b"a");
         let acme = || Some("acme".to_owned());
-        assert_eq!(inbox.apps().unwrap(), [("7".into(), acme()), ("8".into(), None), ("9".into(), None)]);
+        assert_eq!(import.apps().unwrap(), [("7".into(), acme()), ("8".into(), None), ("9".into(), None)]);
     }
 
     #[test]
     fn what_cannot_be_an_entity_is_named_and_not_read() {
-        let (dir, inbox) =
+        let (dir, import) =
             import_dir(&[("README.md", "r"), ("module/top", "t"), ("Module/_global/a", "m"), ("x", "0123")]);
         let at = |name: &str| dir.path().join(name);
         std::os::unix::fs::symlink("/etc/passwd", at("module/link")).unwrap();
         std::os::unix::fs::symlink("/etc", at("folder")).unwrap();
         rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
         std::fs::write(dir.path().join(std::ffi::OsStr::from_bytes(b"\xff")), "").unwrap();
-        let letters = inbox.items().unwrap();
-        assert!(letters.iter().all(|letter| letter.key.is_err()), "{letters:?}");
-        let names: Vec<&str> = letters.iter().map(|letter| letter.name.as_str()).collect();
+        let items = import.items().unwrap();
+        assert!(items.iter().all(|item| item.key.is_err()), "{items:?}");
+        let names: Vec<&str> = items.iter().map(|item| item.name.as_str()).collect();
         let expected =
             ["Module/_global/a", "README.md", "folder", "module/link", "module/top", "pipe", "x", "\u{fffd}"];
         assert_eq!(names, expected);
@@ -227,12 +227,12 @@ mod tests {
             ("x", Code::TooLarge),
             ("../x", Code::PathOutsideRoot),
         ] {
-            let refused = inbox.read(name, 3).unwrap_err();
-            assert_eq!(refused.code, code, "{name}: {refused:?}");
+            let error = import.read(name, 3).unwrap_err();
+            assert_eq!(error.code, code, "{name}: {error:?}");
         }
         for apps in ["\tacme\n", "7\ta\tb\n", "\n", &format!("{}\n", "x".repeat(200))] {
             std::fs::write(at("apps.tsv"), apps).unwrap();
-            assert_eq!(inbox.apps().unwrap_err().code, Code::InvalidInput, "{apps}");
+            assert_eq!(import.apps().unwrap_err().code, Code::InvalidInput, "{apps}");
         }
         assert!(ImportDir::open(&at("none")).is_err() && ImportDir::open(&at("x")).is_err());
     }

@@ -59,14 +59,14 @@ impl ExportDir {
         let new = match create(folder, &file) {
             // A folder has this name already.
             Err(Errno::EXIST) if folder.enter(&file).is_ok() => create(folder, &with_suffix(&file)),
-            done => done,
+            result => result,
         };
         let new = new.map_err(|errno| match errno {
             Errno::EXIST => name_taken(&shown),
             errno => failed(errno),
         })?;
-        let written = File::from(new).write_all(bytes);
-        written.map_err(|error| system_error::failed_io("writing it", &shown, &error))
+        let result = File::from(new).write_all(bytes);
+        result.map_err(|error| system_error::failed_io("writing it", &shown, &error))
     }
 
     /// Writes the list of apps and flushes everything to the disk.
@@ -79,8 +79,8 @@ impl ExportDir {
         };
         let text: String = apps.iter().map(line).collect();
         let new = create(&self.top, APPS).map_err(failed)?;
-        let written = File::from(new).write_all(text.as_bytes());
-        written.map_err(|error| system_error::failed_io("writing it", APPS, &error))?;
+        let result = File::from(new).write_all(text.as_bytes());
+        result.map_err(|error| system_error::failed_io("writing it", APPS, &error))?;
         rustix::fs::syncfs(&self.top).map_err(|errno| system_error::failed("syncfs", APPS, errno))
     }
 
@@ -91,15 +91,15 @@ impl ExportDir {
         self.last.truncate(same);
         for name in names.iter().skip(same) {
             let folder = self.last.last().map_or(&self.top, |(_, folder)| folder);
-            let made = |()| folder.enter(name).map(|entered| (entered, true));
-            let (entered, is_new) = match folder.enter(name) {
-                Err(Errno::NOENT) => folder.make(name).and_then(made),
+            let open_new = |()| folder.enter(name).map(|child| (child, true));
+            let (child, is_new) = match folder.enter(name) {
+                Err(Errno::NOENT) => folder.make(name).and_then(open_new),
                 // A file has the name of this folder.
                 Err(Errno::NOTDIR) => {
                     let moved = folder.rename_new(name, &with_suffix(name));
-                    moved.and_then(|_| folder.make(name)).and_then(made)
+                    moved.and_then(|_| folder.make(name)).and_then(open_new)
                 }
-                done => done.map(|entered| (entered, false)),
+                result => result.map(|child| (child, false)),
             }
             .map_err(failed)?;
             // Another program may have created the other parts of a git folder.
@@ -110,7 +110,7 @@ impl ExportDir {
                 }
                 return Err(git_folder(shown));
             }
-            self.last.push((name.clone(), entered));
+            self.last.push((name.clone(), child));
         }
         Ok(self.last.last().map_or(&self.top, |(_, folder)| folder))
     }
@@ -130,10 +130,10 @@ fn shown_path(folders: &[String], file: &str) -> String {
 }
 
 fn git_folder(shown: &str) -> Error {
-    let seen = format!(
+    let message = format!(
         "{shown} is not written: git could treat a folder on its path as a git folder, whose settings run commands"
     );
-    Error::new(Code::Protected, seen).hint("export into a folder that no other program writes to")
+    Error::new(Code::Protected, message).hint("export into a folder that no other program writes to")
 }
 
 fn name_taken(shown: &str) -> Error {
@@ -174,9 +174,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         for (number, order) in [["a", "a/b", "a/b/c"], ["a/b/c", "a/b", "a"]].iter().enumerate() {
             let folder = dir.path().join(number.to_string());
-            let mut outbox = ExportDir::create(&folder).unwrap();
-            order.iter().for_each(|path| outbox.write(&entity(path), path.as_bytes()).unwrap());
-            outbox.close(&[("1".into(), Some("acme".into())), ("2".into(), None)]).unwrap();
+            let mut export = ExportDir::create(&folder).unwrap();
+            order.iter().for_each(|path| export.write(&entity(path), path.as_bytes()).unwrap());
+            export.close(&[("1".into(), Some("acme".into())), ("2".into(), None)]).unwrap();
             let at = |path: &str| std::fs::read_to_string(folder.join(path)).unwrap();
             let below = |path: &str| at(&format!("module/_global/{path}"));
             assert_eq!(
@@ -196,14 +196,14 @@ mod tests {
     fn nothing_is_written_over_or_outside() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("out");
-        let mut outbox = ExportDir::create(&folder).unwrap();
+        let mut export = ExportDir::create(&folder).unwrap();
         for path in ["../../../x", "/etc/x", "a/../../x", "a//b", "a\0b", "..", "."] {
             // Some of these keys can be files, under encoded names.
-            outbox.write(&entity(path), b"x").ok();
+            export.write(&entity(path), b"x").ok();
         }
-        outbox.write(&entity("once"), b"1").unwrap();
-        assert_eq!(outbox.write(&entity("once"), b"2").unwrap_err().code, Code::FileExists);
-        outbox.close(&[]).unwrap();
+        export.write(&entity("once"), b"1").unwrap();
+        assert_eq!(export.write(&entity("once"), b"2").unwrap_err().code, Code::FileExists);
+        export.close(&[]).unwrap();
         let all = files(dir.path());
         assert!(all.keys().all(|path| path.starts_with(&folder)), "{all:?}");
         assert_eq!(all[&folder.join("module/_global/once")], b"1");
@@ -222,58 +222,58 @@ mod tests {
     ];
 
     /// True if `git status` in the folder runs the command; `None` if git is not installed.
-    fn runs(folder: &Path, ran: &Path) -> Option<bool> {
+    fn runs(folder: &Path, marker: &Path) -> Option<bool> {
         let mut git = std::process::Command::new("git");
         for (name, value) in [("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")] {
             git.env(name, value);
         }
         let _code = git.args(["status"]).current_dir(folder).output().ok()?;
-        Some(std::fs::remove_file(ran).is_ok())
+        Some(std::fs::remove_file(marker).is_ok())
     }
 
     #[test]
     fn entities_whose_keys_spell_a_git_folder_make_none() {
         let dir = tempfile::tempdir().unwrap();
-        let ran = dir.path().join("ran");
-        let text = |text: &str| text.replace("{ran}", &ran.display().to_string());
+        let marker = dir.path().join("ran");
+        let text = |text: &str| text.replace("{ran}", &marker.display().to_string());
         // Control: with the same names unencoded, git runs the command.
         let plain = dir.path().join("plain");
         for (path, content) in PARTS {
             std::fs::create_dir_all(plain.join(path).parent().unwrap()).unwrap();
             std::fs::write(plain.join(path), text(content)).unwrap();
         }
-        assert_ne!(runs(&plain.join("v"), &ran), Some(false));
+        assert_ne!(runs(&plain.join("v"), &marker), Some(false));
         let folder = dir.path().join("out");
-        let mut outbox = ExportDir::create(&folder).unwrap();
+        let mut export = ExportDir::create(&folder).unwrap();
         PARTS
             .iter()
-            .for_each(|(path, content)| outbox.write(&entity(path), text(content).as_bytes()).unwrap());
-        outbox.close(&[]).unwrap();
+            .for_each(|(path, content)| export.write(&entity(path), text(content).as_bytes()).unwrap());
+        export.close(&[]).unwrap();
         assert_eq!(files(&folder).len(), PARTS.len() + 1);
-        assert_ne!(runs(&folder.join("module/_global/v"), &ran), Some(true));
+        assert_ne!(runs(&folder.join("module/_global/v"), &marker), Some(true));
     }
 
     #[test]
     fn a_git_folder_that_another_program_began_is_not_completed() {
-        for (theirs, refused) in
+        for (theirs, is_refused) in
             [(&["HEAD", "refs"][..], true), (&["HEAD"], false), (&["commondir", "HEAD"], true)]
         {
             let dir = tempfile::tempdir().unwrap();
             let folder = dir.path().join("out");
-            let mut outbox = ExportDir::create(&folder).unwrap();
-            outbox.write(&entity("v/a"), b"x").unwrap();
+            let mut export = ExportDir::create(&folder).unwrap();
+            export.write(&entity("v/a"), b"x").unwrap();
             for name in theirs {
                 std::fs::write(folder.join("module/_global/v").join(name), "x").unwrap();
             }
-            let done = outbox.write(&entity("v/objects/x"), b"x");
+            let result = export.write(&entity("v/objects/x"), b"x");
             assert_eq!(
-                done.map_err(|error| error.code),
-                if refused { Err(Code::Protected) } else { Ok(()) },
+                result.map_err(|error| error.code),
+                if is_refused { Err(Code::Protected) } else { Ok(()) },
                 "{theirs:?}"
             );
-            assert_eq!(folder.join("module/_global/v/objects").exists(), !refused);
+            assert_eq!(folder.join("module/_global/v/objects").exists(), !is_refused);
             // The others are still written.
-            outbox.write(&entity("v/b"), b"x").unwrap();
+            export.write(&entity("v/b"), b"x").unwrap();
         }
     }
 
@@ -293,10 +293,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (folder, aside) = (dir.path().join("out"), dir.path().join("aside"));
         std::fs::create_dir(&aside).unwrap();
-        let mut outbox = ExportDir::create(&folder).unwrap();
+        let mut export = ExportDir::create(&folder).unwrap();
         std::os::unix::fs::symlink(&aside, folder.join("module")).unwrap();
         // It blocks the name just as a file would.
-        outbox.write(&entity("a"), b"x").unwrap();
+        export.write(&entity("a"), b"x").unwrap();
         assert_eq!(std::fs::read(folder.join("module/_global/a")).unwrap(), b"x");
         assert_eq!(std::fs::read_dir(&aside).unwrap().count(), 0);
     }

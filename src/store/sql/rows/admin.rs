@@ -24,8 +24,9 @@ impl EntityDatabase {
     ///
     /// Errors: `STORE_UNAVAILABLE`, `NO_SPACE`.
     pub fn migrate(&self) -> Result<Migrated, Error> {
-        let (live, migrated) = Connected::migrate(self.address()).map_err(EntityStoreError::into_error)?;
-        self.use_connected(live);
+        let (connected, migrated) =
+            Connected::migrate(self.address()).map_err(EntityStoreError::into_error)?;
+        self.use_connected(connected);
         Ok(migrated)
     }
 
@@ -53,12 +54,16 @@ impl EntityDatabase {
         }
         match self.put_app(id, organization.unwrap_or_default()).map_err(EntityStoreError::into_error)? {
             (true, _) => Ok(Added::New),
-            (false, there) if there.as_deref() == organization => Ok(Added::Existing),
-            (false, there) => {
-                let whose = there.map_or_else(|| "global".to_owned(), |there| format!("owned by {there}"));
-                Err(Error::new(Code::InvalidInput, format!("the app {id} already exists, and is {whose}"))
-                    .field("app_id")
-                    .hint("an app cannot change its organisation: use another id"))
+            (false, owner) if owner.as_deref() == organization => Ok(Added::Existing),
+            (false, owner) => {
+                let description =
+                    owner.map_or_else(|| "global".to_owned(), |owner| format!("owned by {owner}"));
+                Err(Error::new(
+                    Code::InvalidInput,
+                    format!("the app {id} already exists, and is {description}"),
+                )
+                .field("app_id")
+                .hint("an app cannot change its organisation: use another id"))
             }
         }
     }
@@ -67,15 +72,15 @@ impl EntityDatabase {
     fn put_app(&self, id: &str, organization: &str) -> Result<(bool, Option<String>), EntityStoreError> {
         let all = &Tenant::All;
         let number = random_number()?;
-        let made = AtomicBool::new(false);
+        let is_new = AtomicBool::new(false);
         self.write(all, number, async |session| {
             let app =
                 UnboundStatement::new("INSERT INTO apps(id, organization, at) VALUES (").bind(id).push(", ");
             let app = app.bind(organization).push(", ").bind(now()).push(") ON CONFLICT DO NOTHING");
-            made.store(session.change(app.unbound()).await? == 1, Ordering::Relaxed);
+            is_new.store(session.change(app.unbound()).await? == 1, Ordering::Relaxed);
             Ok(())
         })?;
-        Ok((made.load(Ordering::Relaxed), self.owner_of_app(all, id)?.and_then(non_empty)))
+        Ok((is_new.load(Ordering::Relaxed), self.owner_of_app(all, id)?.and_then(non_empty)))
     }
 
     /// Visits every row of all organisations in key order until `see` breaks. Each row is complete;

@@ -53,8 +53,8 @@ impl EntityDatabase {
     }
 
     /// Reports each call to this function from now on. Only the first listener is kept.
-    pub fn set_listener(&self, told: StoreListener) {
-        self.metrics.set_listener(told);
+    pub fn set_listener(&self, listener: StoreListener) {
+        self.metrics.set_listener(listener);
     }
 
     /// A number that identifies the database, the same in all processes.
@@ -72,9 +72,9 @@ impl EntityDatabase {
     }
 
     /// Uses this connected database unless one is in use already.
-    pub(super) fn use_connected(&self, live: Connected) {
-        let mut there = self.connected.write().unwrap_or_else(PoisonError::into_inner);
-        there.get_or_insert(Arc::new(live));
+    pub(super) fn use_connected(&self, connected: Connected) {
+        let mut current = self.connected.write().unwrap_or_else(PoisonError::into_inner);
+        current.get_or_insert(Arc::new(connected));
     }
 
     /// The database system in use.
@@ -97,7 +97,7 @@ impl EntityDatabase {
         tenant: &Tenant,
         statements: &[Statement],
     ) -> Result<Vec<Vec<AnyRow>>, EntityStoreError> {
-        self.with("read", |live| live.read(tenant, TransactionMode::Read, statements))
+        self.with("read", |connected| connected.read(tenant, TransactionMode::Read, statements))
     }
 
     /// Returns the rows that a statement finds in texts like this `LIKE` pattern. PostgreSQL hides all
@@ -108,8 +108,9 @@ impl EntityDatabase {
         like: &str,
         statement: Statement,
     ) -> Result<Vec<AnyRow>, EntityStoreError> {
-        let found =
-            self.with("search", |live| live.read(tenant, TransactionMode::Search(like), &[statement]))?;
+        let found = self.with("search", |connected| {
+            connected.read(tenant, TransactionMode::Search(like), &[statement])
+        })?;
         Ok(found.into_iter().flatten().collect())
     }
 
@@ -121,63 +122,64 @@ impl EntityDatabase {
         edit: i64,
         work: impl AsyncFn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync,
     ) -> Result<u16, EntityStoreError> {
-        self.with("write", |live| live.write(tenant, edit, work).map(|()| live.journal()))
+        self.with("write", |connected| connected.write(tenant, edit, work).map(|()| connected.journal()))
     }
 
     /// Runs `work` on the connected database. After an error the next call connects anew, because the
     /// tables may be gone.
     fn with<T>(
         &self,
-        asked: &'static str,
+        call: &'static str,
         work: impl FnOnce(&Connected) -> Result<T, EntityStoreError>,
     ) -> Result<T, EntityStoreError> {
-        self.metrics.measure(asked, || {
-            let live = self.connected()?;
-            let done = work(&live);
-            if let Err(EntityStoreError::Unusable(_) | EntityStoreError::Other(_)) = &done {
-                self.forget(&live);
+        self.metrics.measure(call, || {
+            let connected = self.connected()?;
+            let result = work(&connected);
+            if let Err(EntityStoreError::Unusable(_) | EntityStoreError::Other(_)) = &result {
+                self.forget(&connected);
             }
-            done
+            result
         })
     }
 
     /// Returns the connected database if its address still leads to it.
     fn current(&self) -> Option<Arc<Connected>> {
-        let live = self.connected.read().unwrap_or_else(PoisonError::into_inner).clone()?;
-        if live.is_current() {
-            return Some(live);
+        let connected = self.connected.read().unwrap_or_else(PoisonError::into_inner).clone()?;
+        if connected.is_current() {
+            return Some(connected);
         }
-        self.forget(&live);
+        self.forget(&connected);
         None
     }
 
-    fn forget(&self, live: &Arc<Connected>) {
-        let mut there = self.connected.write().unwrap_or_else(PoisonError::into_inner);
-        drop(there.take_if(|there| Arc::ptr_eq(there, live)));
+    fn forget(&self, connected: &Arc<Connected>) {
+        let mut current = self.connected.write().unwrap_or_else(PoisonError::into_inner);
+        drop(current.take_if(|current| Arc::ptr_eq(current, connected)));
     }
 
     /// Returns the connected database. Callers that wait for another caller's attempt get that
     /// attempt's result.
     pub(super) fn connected(&self) -> Result<Arc<Connected>, EntityStoreError> {
-        if let Some(live) = self.current() {
-            return Ok(live);
+        if let Some(connected) = self.current() {
+            return Ok(connected);
         }
         let since = Instant::now();
-        let mut failed = self.last_failure.lock().unwrap_or_else(PoisonError::into_inner);
-        match (self.current(), &*failed) {
-            (Some(live), _) => return Ok(live),
-            (None, Some((when, failure))) if *when >= since => return Err(failure.clone()),
+        let mut last_failure = self.last_failure.lock().unwrap_or_else(PoisonError::into_inner);
+        match (self.current(), &*last_failure) {
+            (Some(connected), _) => return Ok(connected),
+            (None, Some((when, error))) if *when >= since => return Err(error.clone()),
             (None, _) => {}
         }
         match Connected::connect(&self.address) {
-            Ok(live) => {
-                let live = Arc::new(live);
-                *self.connected.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&live));
-                Ok(live)
+            Ok(connected) => {
+                let connected = Arc::new(connected);
+                *self.connected.write().unwrap_or_else(PoisonError::into_inner) =
+                    Some(Arc::clone(&connected));
+                Ok(connected)
             }
-            Err(failure) => {
-                *failed = Some((Instant::now(), failure.clone()));
-                Err(failure)
+            Err(error) => {
+                *last_failure = Some((Instant::now(), error.clone()));
+                Err(error)
             }
         }
     }

@@ -27,28 +27,30 @@ pub(in crate::store) enum EntityStoreError {
 impl EntityStoreError {
     /// Converts this into the error that a client gets.
     pub fn into_error(self) -> Error {
-        let unavailable = |why: &str| {
+        let unavailable = |reason: &str| {
             Error::new(
                 Code::StoreUnavailable,
-                format!("the database of stored content cannot be used: {why}"),
+                format!("the database of stored content cannot be used: {reason}"),
             )
         };
         match self {
             EntityStoreError::Full => {
                 Error::new(Code::NoSpace, "the database of stored content has no room left on its disk")
             }
-            EntityStoreError::Unreachable(why) | EntityStoreError::ConnectionLost(why) => unavailable(&why)
-                .hint("send the request again; if it keeps failing, ask a person to check the database"),
+            EntityStoreError::Unreachable(reason) | EntityStoreError::ConnectionLost(reason) => {
+                unavailable(&reason)
+                    .hint("send the request again; if it keeps failing, ask a person to check the database")
+            }
             EntityStoreError::Unknown => unavailable("the connection was lost during the commit")
                 .hint("read it again: the edit was written completely or not at all")
                 .with_unknown_disk(),
             EntityStoreError::Conflict => {
                 unavailable("concurrent edits keep changing the same rows").hint("send the request again")
             }
-            EntityStoreError::Unusable(why) => {
-                unavailable(&why).hint("ask a person to check the database and the value of `--store`")
+            EntityStoreError::Unusable(reason) => {
+                unavailable(&reason).hint("ask a person to check the database and the value of `--store`")
             }
-            EntityStoreError::Other(why) => unavailable(&why)
+            EntityStoreError::Other(reason) => unavailable(&reason)
                 .hint("send the request again; if it keeps failing, ask a person to check the log"),
         }
     }
@@ -103,8 +105,8 @@ mod driver {
                 MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => match error.into()
                 {
                     // For example, another program has tables of these names.
-                    EntityStoreError::Other(why) => {
-                        EntityStoreError::Unusable(format!("its tables cannot be created: {why}"))
+                    EntityStoreError::Other(reason) => {
+                        EntityStoreError::Unusable(format!("its tables cannot be created: {reason}"))
                     }
                     other => other,
                 },
@@ -145,7 +147,7 @@ mod driver {
     }
 
     fn from_postgres(code: &str) -> EntityStoreError {
-        let why = |why: &str| format!("{why} (SQLSTATE {code})");
+        let with_code = |reason: &str| format!("{reason} (SQLSTATE {code})");
         match code {
             // The disk is full, or a tablespace's quota is used up.
             "53100" => EntityStoreError::Full,
@@ -153,16 +155,18 @@ mod driver {
             "40001" | "40P01" | "23505" => EntityStoreError::Conflict,
             // The server shut down, crashed or is starting up, or it closed an idle session.
             "57P01" | "57P02" | "57P03" | "25P03" => {
-                EntityStoreError::ConnectionLost(why("it closed the connection"))
+                EntityStoreError::ConnectionLost(with_code("it closed the connection"))
             }
-            "53300" => EntityStoreError::Unreachable(why("it has too many connections")),
-            "57014" | "55P03" => EntityStoreError::Unreachable(why("it took too long")),
-            "42501" => EntityStoreError::Unusable(why("its role lacks a permission")),
-            _ if code.starts_with("08") => EntityStoreError::ConnectionLost(why("the connection was lost")),
-            _ if code.starts_with("28") || code == "3D000" => {
-                EntityStoreError::Unusable(why("it rejects the credentials or the database name in its URL"))
+            "53300" => EntityStoreError::Unreachable(with_code("it has too many connections")),
+            "57014" | "55P03" => EntityStoreError::Unreachable(with_code("it took too long")),
+            "42501" => EntityStoreError::Unusable(with_code("its role lacks a permission")),
+            _ if code.starts_with("08") => {
+                EntityStoreError::ConnectionLost(with_code("the connection was lost"))
             }
-            _ => EntityStoreError::Other(why("PostgreSQL reported an error")),
+            _ if code.starts_with("28") || code == "3D000" => EntityStoreError::Unusable(with_code(
+                "it rejects the credentials or the database name in its URL",
+            )),
+            _ => EntityStoreError::Other(with_code("PostgreSQL reported an error")),
         }
     }
 
@@ -173,9 +177,9 @@ mod driver {
 
         #[test]
         fn each_code_of_a_database_has_a_meaning() {
-            let away = |failure| matches!(failure, EntityStoreError::Unreachable(_));
-            let lost = |failure| matches!(failure, EntityStoreError::ConnectionLost(_));
-            let closed = |failure| matches!(failure, EntityStoreError::Unusable(_));
+            let is_unreachable = |error| matches!(error, EntityStoreError::Unreachable(_));
+            let is_lost = |error| matches!(error, EntityStoreError::ConnectionLost(_));
+            let is_unusable = |error| matches!(error, EntityStoreError::Unusable(_));
             assert!(
                 from_sqlite(13) == EntityStoreError::Full
                     && from_sqlite(NO_SHARED_MEMORY) == EntityStoreError::Full
@@ -184,8 +188,8 @@ mod driver {
                 from_sqlite(1555) == EntityStoreError::Conflict
                     && from_sqlite(2067) == EntityStoreError::Conflict
             );
-            assert!([5, 261, 517, 6].into_iter().all(|code| away(from_sqlite(code))));
-            assert!([8, 264, 11, 14, 26].into_iter().all(|code| closed(from_sqlite(code))));
+            assert!([5, 261, 517, 6].into_iter().all(|code| is_unreachable(from_sqlite(code))));
+            assert!([8, 264, 11, 14, 26].into_iter().all(|code| is_unusable(from_sqlite(code))));
             assert!(matches!(from_sqlite(10), EntityStoreError::Other(_)));
             assert_eq!(from_postgres("53100"), EntityStoreError::Full);
             assert!(
@@ -196,28 +200,33 @@ mod driver {
             assert!(
                 ["57P01", "57P02", "57P03", "25P03", "08006"]
                     .into_iter()
-                    .all(|code| lost(from_postgres(code)))
+                    .all(|code| is_lost(from_postgres(code)))
             );
-            assert!(["57014", "55P03", "53300"].into_iter().all(|code| away(from_postgres(code))));
-            assert!(["28P01", "28000", "3D000", "42501"].into_iter().all(|code| closed(from_postgres(code))));
+            assert!(["57014", "55P03", "53300"].into_iter().all(|code| is_unreachable(from_postgres(code))));
+            assert!(
+                ["28P01", "28000", "3D000", "42501"].into_iter().all(|code| is_unusable(from_postgres(code)))
+            );
             assert!(matches!(from_postgres("42601"), EntityStoreError::Other(_)));
         }
 
         #[test]
         fn a_refusal_says_no_more_than_is_known() {
-            let told = |failure: EntityStoreError| {
-                let told = failure.into_error();
-                (told.code, told.disk)
+            let code_and_disk = |error: EntityStoreError| {
+                let error = error.into_error();
+                (error.code, error.disk)
             };
-            assert_eq!(told(EntityStoreError::Unknown), (Code::StoreUnavailable, Disk::Unknown));
-            assert_eq!(told(EntityStoreError::Full), (Code::NoSpace, Disk::Untouched));
-            for why in [
+            assert_eq!(code_and_disk(EntityStoreError::Unknown), (Code::StoreUnavailable, Disk::Unknown));
+            assert_eq!(code_and_disk(EntityStoreError::Full), (Code::NoSpace, Disk::Untouched));
+            for new_error in [
                 EntityStoreError::Unreachable,
                 EntityStoreError::ConnectionLost,
                 EntityStoreError::Unusable,
                 EntityStoreError::Other,
             ] {
-                assert_eq!(told(why("why".to_owned())), (Code::StoreUnavailable, Disk::Untouched));
+                assert_eq!(
+                    code_and_disk(new_error("why".to_owned())),
+                    (Code::StoreUnavailable, Disk::Untouched)
+                );
             }
         }
     }

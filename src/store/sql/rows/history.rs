@@ -62,13 +62,13 @@ impl EntityDatabase {
         &self,
         tenant: &Tenant,
         key: RowKey<'_>,
-        wanted: EditFilter,
+        filter: EditFilter,
     ) -> Result<Option<Entry>, EntityStoreError> {
-        Ok(self.found(tenant, of_row(self.dialect(), tenant, key, wanted, 1))?.into_iter().next())
+        Ok(self.found(tenant, of_row(self.dialect(), tenant, key, filter, 1))?.into_iter().next())
     }
 
-    fn found(&self, tenant: &Tenant, which: Statement) -> Result<Vec<Entry>, EntityStoreError> {
-        self.entries_in(&self.read(tenant, which)?)
+    fn found(&self, tenant: &Tenant, statement: Statement) -> Result<Vec<Entry>, EntityStoreError> {
+        self.entries_in(&self.read(tenant, statement)?)
     }
 
     /// Builds the edits from their rows.
@@ -107,10 +107,10 @@ impl EntityDatabase {
         let texts = texts.row("", key).push(" AND stamp BETWEEN ").bind(filled("0"));
         let found = self.read(tenant, texts.push(" AND ").bind(filled("f")).push(" LIMIT 2"))?;
         let [only] = found.as_slice() else { return Ok(None) };
-        let (named, packed): (Option<Version>, &[u8]) = (read_version(only, 0)?, get(only, 1)?);
+        let (recorded, packed): (Option<Version>, &[u8]) = (read_version(only, 0)?, get(only, 1)?);
         let mut text = Vec::new();
         let unpacked = pack::unpack(&mut text, packed);
-        Ok(unpacked.filter(|()| Some(Version::hash(&text)) == named).map(|()| text))
+        Ok(unpacked.filter(|()| Some(Version::hash(&text)) == recorded).map(|()| text))
     }
 }
 
@@ -124,13 +124,13 @@ pub(super) fn of_row(
     dialect: SqlDialect,
     tenant: &Tenant,
     key: RowKey<'_>,
-    wanted: EditFilter,
+    filter: EditFilter,
     most: i64,
 ) -> Statement {
     let some = |ids: Statement| {
         let ids = ids.push("SELECT e2.id FROM changes c2 JOIN edits e2 ON e2.id = c2.edit WHERE ");
         let ids = ids.push_scope(tenant, OWNER_BY_NUMBER_E2).row("c2.", key);
-        let ids = ids.push(match wanted {
+        let ids = ids.push(match filter {
             EditFilter::Settled => " ORDER BY c2.at DESC",
             EditFilter::ToUndo => " AND e2.kind = 0 AND e2.undone IS NULL ORDER BY c2.at DESC",
             EditFilter::ToRedo => " AND e2.undone IS NOT NULL ORDER BY e2.undone DESC",

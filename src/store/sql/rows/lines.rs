@@ -54,8 +54,8 @@ fn added(before: OriginalRow<'_>, after: &NewContent) -> Option<String> {
 /// one, where N such parts are together as large as the text. So the cost of an edit does not grow with
 /// the text, and the index stays below about twice the text's size. Edit numbers are random.
 fn is_own_part(lines: &str, after: &NewContent, edit: i64) -> bool {
-    let turn = count(after.text.len() / (lines.len() + PART_OVERHEAD));
-    turn > 1 && edit % turn != 0
+    let part_count = count(after.text.len() / (lines.len() + PART_OVERHEAD));
+    part_count > 1 && edit % part_count != 0
 }
 
 #[cfg(test)]
@@ -68,20 +68,21 @@ mod tests {
     const SAME: &str = "same and same again\n";
 
     fn changed_statements(before: Option<&[u8]>, after: Option<&str>, edit: i64) -> Vec<String> {
-        let stamp = Version::hash(b"");
+        let version = Version::hash(b"");
         let after = after.map(|text| NewContent {
-            version: stamp,
+            version,
             size: 0,
             encoding: String::new(),
             text: text.to_owned(),
             raw: None,
             packed: None,
         });
-        let before = before.map(|bytes| OriginalRow { version: stamp, bytes, changed: 0 });
+        let before = before.map(|bytes| OriginalRow { version, bytes, changed: 0 });
         let row =
             PreparedRow { position: 0, key: KEY, before, after, added: 0, removed: 0, keeps_texts: false };
-        let said = |statement: Statement| statement.parts().0.split('(').next().unwrap().trim().to_owned();
-        index_changes(&Tenant::Global, &row, edit, 1).into_iter().map(said).collect()
+        let statement_start =
+            |statement: Statement| statement.parts().0.split('(').next().unwrap().trim().to_owned();
+        index_changes(&Tenant::Global, &row, edit, 1).into_iter().map(statement_start).collect()
     }
 
     #[test]
@@ -89,7 +90,7 @@ mod tests {
         let text = |line: &str| format!("{}{line}\nz\n", SAME.repeat(99));
         let (a, b) = (text("a\u{fffd}"), text("b"));
         let (insert, delete) = ("INSERT INTO lines", "DELETE FROM lines WHERE organization = ''");
-        for (before, after, edit, wanted) in [
+        for (before, after, edit, expected) in [
             (None, Some(&a), 1, vec![insert]),
             (Some(a.as_bytes()), None, 1, vec![delete]),
             (Some(a.as_bytes()), Some(&b), 1, vec![insert]),
@@ -99,12 +100,18 @@ mod tests {
             (Some(b"all else"), Some(&b), 1, vec![delete, insert]),
             (Some(b"\xff"), Some(&b), 1, vec![delete, insert]),
         ] {
-            let told = changed_statements(before, after.map(String::as_str), edit);
-            assert!(told.len() == wanted.len(), "{told:?}");
-            assert!(told.iter().zip(wanted).all(|(told, wanted)| told.starts_with(wanted)), "{told:?}");
+            let statements = changed_statements(before, after.map(String::as_str), edit);
+            assert!(statements.len() == expected.len(), "{statements:?}");
+            assert!(
+                statements.iter().zip(expected).all(|(statement, start)| statement.starts_with(start)),
+                "{statements:?}"
+            );
         }
-        let turned = format!("z\n{}", SAME.repeat(99));
-        assert!(changed_statements(Some(a.as_bytes()), Some(&turned), 1).is_empty(), "all lines were there");
+        let reordered = format!("z\n{}", SAME.repeat(99));
+        assert!(
+            changed_statements(Some(a.as_bytes()), Some(&reordered), 1).is_empty(),
+            "all lines were there"
+        );
     }
 
     #[test]
@@ -115,8 +122,8 @@ mod tests {
             changed: 0,
         };
         let text = "one\ntwo\nthree and more\nfour\nfive\nsix\none\ntwo\r\nthree\nfour\nfive\nsix".to_owned();
-        let (stamp, encoding) = (before.version, String::new());
-        let after = NewContent { version: stamp, size: 0, encoding, text, raw: None, packed: None };
+        let (version, encoding) = (before.version, String::new());
+        let after = NewContent { version, size: 0, encoding, text, raw: None, packed: None };
         assert_eq!(added(before, &after).as_deref(), None, "much of it is new");
         let text = format!("{}{}", after.text, "\none".repeat(30));
         assert_eq!(added(before, &NewContent { text, ..after }).as_deref(), Some("two\nthree and more"));

@@ -17,26 +17,26 @@ impl fmt::Debug for StoreMetrics {
 
 impl StoreMetrics {
     /// Sets the listener; later calls have no effect.
-    pub fn set_listener(&self, told: StoreListener) {
-        drop(self.0.set(told));
+    pub fn set_listener(&self, listener: StoreListener) {
+        drop(self.0.set(listener));
     }
 
     /// Runs `work` and reports it.
     pub fn measure<T>(
         &self,
-        asked: &'static str,
+        call: &'static str,
         work: impl FnOnce() -> Result<T, EntityStoreError>,
     ) -> Result<T, EntityStoreError> {
-        let Some(told) = self.0.get() else { return work() };
+        let Some(listener) = self.0.get() else { return work() };
         let since = Instant::now();
-        let done = work();
-        told(asked, done.as_ref().map_or_else(result_label, |_| "done"), since.elapsed());
-        done
+        let result = work();
+        listener(call, result.as_ref().map_or_else(result_label, |_| "done"), since.elapsed());
+        result
     }
 }
 
-const fn result_label(failure: &EntityStoreError) -> &'static str {
-    match failure {
+const fn result_label(error: &EntityStoreError) -> &'static str {
+    match error {
         EntityStoreError::Full => "full",
         EntityStoreError::Unreachable(_) => "away",
         EntityStoreError::ConnectionLost(_) => "lost",
@@ -54,17 +54,17 @@ mod tests {
 
     #[test]
     fn only_the_first_listener_is_set() {
-        let tally = StoreMetrics::default();
-        assert_eq!(tally.measure("read", || Ok(1)).unwrap(), 1);
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        for who in 0..2 {
-            let heard = Arc::clone(&heard);
-            tally.set_listener(Box::new(move |asked, became, _| {
-                heard.lock().unwrap().push((who, asked, became))
+        let metrics = StoreMetrics::default();
+        assert_eq!(metrics.measure("read", || Ok(1)).unwrap(), 1);
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        for number in 0..2 {
+            let calls = Arc::clone(&calls);
+            metrics.set_listener(Box::new(move |call, label, _| {
+                calls.lock().unwrap().push((number, call, label))
             }));
         }
-        tally.measure("write", || Ok(())).unwrap();
-        tally.measure::<()>("read", || Err(EntityStoreError::Full)).unwrap_err();
-        assert_eq!(*heard.lock().unwrap(), [(0, "write", "done"), (0, "read", "full")]);
+        metrics.measure("write", || Ok(())).unwrap();
+        metrics.measure::<()>("read", || Err(EntityStoreError::Full)).unwrap_err();
+        assert_eq!(*calls.lock().unwrap(), [(0, "write", "done"), (0, "read", "full")]);
     }
 }

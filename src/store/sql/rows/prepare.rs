@@ -57,7 +57,7 @@ pub(super) struct NewContent {
 impl<'a> PreparedRow<'a> {
     /// Prepares the write at this index of its edit.
     pub fn new((position, write): (usize, &'a RowWrite<'a>)) -> PreparedRow<'a> {
-        let RowWrite { location: place, before, after, record: told } = write;
+        let RowWrite { location: place, before, after, record } = write;
         let before = before.map(|(snapshot, content)| OriginalRow {
             version: snapshot.version,
             bytes: content.bytes,
@@ -67,10 +67,10 @@ impl<'a> PreparedRow<'a> {
             position: count(position),
             key: place.row_key(),
             before,
-            after: after.map(|content| NewContent::new(content, told.keep)),
-            added: count(told.added),
-            removed: count(told.removed),
-            keeps_texts: told.keep,
+            after: after.map(|content| NewContent::new(content, record.keep)),
+            added: count(record.added),
+            removed: count(record.removed),
+            keeps_texts: record.keep,
         }
     }
 }

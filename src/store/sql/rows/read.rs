@@ -95,10 +95,10 @@ fn row(tenant: &Tenant, key: RowKey<'_>, limit: u64) -> Statement {
 }
 
 fn whole(row: &AnyRow) -> Result<RowRead, EntityStoreError> {
-    let stamp =
+    let version =
         read_version(row, 0)?.ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?;
     let (text, raw): (Option<&str>, Option<&[u8]>) = (get(row, 3)?, get(row, 4)?);
     let bytes = raw.or(text.map(str::as_bytes)).map(<[u8]>::to_vec);
     let size = u64::try_from(get::<i64>(row, 2)?).unwrap_or(u64::MAX);
-    Ok(RowRead { bytes, size, version: stamp, changed: get(row, 1)? })
+    Ok(RowRead { bytes, size, version, changed: get(row, 1)? })
 }

@@ -61,10 +61,10 @@ impl EntityDatabase {
         let mut rest: Vec<&RowFound> = rows.iter().collect();
         rest.sort_by_key(|row| &row.organization);
         let of_one = rest.chunk_by(|one, other| one.organization == other.organization);
-        let some = of_one.flat_map(|of_one| of_one.chunks(TEXTS[2]));
-        let asked: Vec<Statement> = some.map(|some| contents(tenant, span, some)).collect();
+        let batches = of_one.flat_map(|of_one| of_one.chunks(TEXTS[2]));
+        let statements: Vec<Statement> = batches.map(|batch| contents(tenant, span, batch)).collect();
         let mut texts: HashMap<(String, String), Vec<u8>> = HashMap::new();
-        for row in self.read_all(tenant, &asked)?.iter().flatten() {
+        for row in self.read_all(tenant, &statements)?.iter().flatten() {
             let (text, raw): (Option<&str>, Option<&[u8]>) = (get(row, 2)?, get(row, 3)?);
             let bytes = raw.or(text.map(str::as_bytes)).unwrap_or_default().to_vec();
             texts.insert((get(row, 0)?, get(row, 1)?), bytes);
@@ -95,8 +95,8 @@ fn keys(
     let mut keys = match narrow {
         None => UnboundStatement::new(COLUMNS).push("entities e").in_scope(tenant, "e.organization"),
         Some(narrow) => {
-            let said = "c JOIN entities e USING (kind, organization, app, path) WHERE ";
-            keys_by_index(tenant, narrow).push(COLUMNS).push(said).push_scope(tenant, "e.organization")
+            let join = "c JOIN entities e USING (kind, organization, app, path) WHERE ";
+            keys_by_index(tenant, narrow).push(COLUMNS).push(join).push_scope(tenant, "e.organization")
         }
     };
     keys = keys.push(" AND e.kind = ").bind(kind).push(" AND e.app = ").bind(app);
@@ -152,7 +152,7 @@ fn found(row: &sqlx::any::AnyRow) -> Result<RowFound, EntityStoreError> {
 
 /// Selects the texts of some rows of one organisation.
 fn contents(tenant: &Tenant, span: Span<'_>, rows: &[&RowFound]) -> Statement {
-    let asked = TEXTS.into_iter().find(|number| *number >= rows.len()).unwrap_or(rows.len());
+    let placeholders = TEXTS.into_iter().find(|number| *number >= rows.len()).unwrap_or(rows.len());
     let mut text = UnboundStatement::new(
         "SELECT organization, path, CASE WHEN raw IS NULL THEN text END, raw FROM contents",
     )
@@ -165,7 +165,7 @@ fn contents(tenant: &Tenant, span: Span<'_>, rows: &[&RowFound]) -> Statement {
     .bind(rows.first().map_or("", |row| row.organization.as_str()))
     .push(" AND path IN (");
     // Repeat the last row to fill the batch.
-    for (at, row) in rows.iter().chain(rows.last().into_iter().cycle()).take(asked).enumerate() {
+    for (at, row) in rows.iter().chain(rows.last().into_iter().cycle()).take(placeholders).enumerate() {
         text = text.push(if at == 0 { "" } else { ", " }).bind(row.path.as_str());
     }
     text.push(")")

@@ -236,12 +236,12 @@ mod tests {
             (Tenant::Organization("x".to_owned()), "SELECT 1 FROM t WHERE o IN ('', $1) AND a = $2", 2),
             (Tenant::All, "SELECT 1 FROM t WHERE 1 = 1 AND a = $1", 1),
         ] {
-            let made = UnboundStatement::new("SELECT 1 FROM t")
+            let parts = UnboundStatement::new("SELECT 1 FROM t")
                 .in_scope(&tenant, "o")
                 .push(" AND a = ")
                 .bind("x")
                 .parts();
-            assert_eq!((made.0.as_str(), made.1.len()), (text, values));
+            assert_eq!((parts.0.as_str(), parts.1.len()), (text, values));
         }
     }
 

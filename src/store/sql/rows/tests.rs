@@ -10,11 +10,11 @@ fn open_database() -> (tempfile::TempDir, EntityDatabase) {
 
 #[test]
 fn a_new_database_has_no_row() {
-    let (_dir, depot) = open_database();
+    let (_dir, database) = open_database();
     let key = RowKey { kind: "module", organization: "", app: "", path: "no such.py" };
     for tenant in [Tenant::Global, Tenant::Organization("o'\\".to_owned()), Tenant::All] {
-        assert!(depot.row(&tenant, key, 10).unwrap().is_none());
-        assert_eq!(depot.owner_of_app(&tenant, "a"), Ok(None));
-        assert_eq!(depot.owner_of_path(&tenant, "workflow", "a"), Ok(None));
+        assert!(database.row(&tenant, key, 10).unwrap().is_none());
+        assert_eq!(database.owner_of_app(&tenant, "a"), Ok(None));
+        assert_eq!(database.owner_of_path(&tenant, "workflow", "a"), Ok(None));
     }
 }

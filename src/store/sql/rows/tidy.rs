@@ -88,10 +88,12 @@ fn delete_unused_texts(tenant: &Tenant, last: i64) -> Statement {
         texts = forgotten_edits(texts.push(" FROM changes WHERE edit IN ("), tenant, last).push(")");
     }
     let same = "c.kind = texts.kind AND c.organization = texts.organization AND c.app = texts.app AND c.path = texts.path";
-    let named = "c.before = texts.stamp OR c.after = texts.stamp";
+    let is_referenced = "c.before = texts.stamp OR c.after = texts.stamp";
     texts
         .push(&format!(") AND NOT EXISTS (SELECT 1 FROM entities c WHERE {same} AND c.stamp = texts.stamp)"))
-        .push(&format!(" AND NOT EXISTS (SELECT 1 FROM changes c WHERE {same} AND ({named}) AND c.at > "))
+        .push(&format!(
+            " AND NOT EXISTS (SELECT 1 FROM changes c WHERE {same} AND ({is_referenced}) AND c.at > "
+        ))
         .bind(last)
         .push(")")
 }

@@ -42,7 +42,7 @@ impl EntityDatabase {
         &self,
         tenant: &Tenant,
         writes: &[RowWrite<'_>],
-        deed: &EditMeta,
+        meta: &EditMeta,
     ) -> Result<Option<EditId>, EntityStoreError> {
         let id = random_number()?;
         let mut rows: Vec<PreparedRow<'_>> = writes.iter().enumerate().map(PreparedRow::new).collect();
@@ -50,11 +50,11 @@ impl EntityDatabase {
         if rows.iter().any(|row| !tenant.can_access(row.key.organization)) {
             return Err(EntityStoreError::Other("a row is out of scope".to_owned()));
         }
-        let edit = RowEdit { tenant, meta: deed, id, rows };
+        let edit = RowEdit { tenant, meta, id, rows };
         match self.write(tenant, id, async |session| edit.write(session).await) {
             Ok(journal) => Ok(Some(EditId::new(journal, id.cast_unsigned()))),
             Err(EntityStoreError::Conflict) => Ok(None),
-            Err(failure) => Err(failure),
+            Err(error) => Err(error),
         }
     }
 }
@@ -63,26 +63,26 @@ impl RowEdit<'_> {
     async fn write(&self, session: &mut EntityTransaction<'_>) -> Result<(), EntityStoreError> {
         let at = self.next_time(session).await?;
         let mut all = Vec::new();
-        let mut asked = Vec::new();
+        let mut lookups = Vec::new();
         for row in &self.rows {
             all.extend(self.swap(row, at).map(|swap| (swap, Some(EntityStoreError::Conflict))));
             let textless = || EntityStoreError::Other("a row has no searchable text".to_owned());
             all.extend(self.update_text(row).map(|show| (show, Some(textless()))));
-            let told = lines::index_changes(self.tenant, row, self.id, at);
-            all.extend(told.into_iter().map(|lines| (lines.push(RETURNING), None)));
+            let line_statements = lines::index_changes(self.tenant, row, self.id, at);
+            all.extend(line_statements.into_iter().map(|lines| (lines.push(RETURNING), None)));
             if let (true, Some(before)) = (row.keeps_texts, row.before) {
-                asked.push((all.len(), row.key, before));
+                lookups.push((all.len(), row.key, before));
                 all.push((self.select_text(row.key, before.version), None));
             }
-            if let Some(NewContent { version: stamp, packed: Some(packed), .. }) = &row.after {
-                all.push((self.keep_text(row.key, *stamp, packed, at), None));
+            if let Some(NewContent { version, packed: Some(packed), .. }) = &row.after {
+                all.push((self.keep_text(row.key, *version, packed, at), None));
             }
             all.push((self.change(row, at), None));
         }
         all.push((self.edit(at), None));
-        all.extend(self.mark(at).map(|mark| (mark, Some(EntityStoreError::Conflict))));
+        all.extend(self.mark(at).map(|update| (update, Some(EntityStoreError::Conflict))));
         let counts = session.execute_all(all).await?;
-        for (number, key, before) in asked {
+        for (number, key, before) in lookups {
             // An earlier edit wrote this version, so its text is kept already.
             if counts.get(number) == Some(&0) {
                 let packed = pack::whole(before.bytes);
@@ -115,26 +115,26 @@ impl RowEdit<'_> {
     fn swap(&self, row: &PreparedRow<'_>, at: i64) -> Option<Statement> {
         let as_read = |draft: UnboundStatement, stamp: Version| {
             let bound = draft.in_scope(self.tenant, "organization").row("", row.key);
-            bound.push(" AND stamp = ").bind(stamp.bytes().as_slice())
+            bound.push(" AND stamp = ").bind(version.bytes().as_slice())
         };
         let swap = match (row.before, &row.after) {
-            (Some(before), Some(NewContent { version: stamp, size, encoding, .. })) => {
+            (Some(before), Some(NewContent { version, size, encoding, .. })) => {
                 let entity =
-                    UnboundStatement::new("UPDATE entities SET stamp = ").bind(stamp.bytes().as_slice());
+                    UnboundStatement::new("UPDATE entities SET stamp = ").bind(version.bytes().as_slice());
                 let entity =
                     entity.push(", size = ").bind(*size).push(", encoding = ").bind(encoding.as_str());
                 let entity = entity.push(", author = ").bind(self.meta.author.as_str());
                 let entity = entity.push(", revision = revision + 1, changed = ").bind(at);
                 as_read(entity, before.version).push(" AND changed < ").bind(at)
             }
-            (None, Some(NewContent { version: stamp, size, encoding, .. })) => {
+            (None, Some(NewContent { version, size, encoding, .. })) => {
                 let columns = "kind, organization, app, path, stamp, size, encoding, author, revision, created, changed";
                 let entity = UnboundStatement::new("INSERT INTO entities(")
                     .push(columns)
                     .push(") VALUES (")
                     .key(row.key);
                 let entity =
-                    entity.push(", ").bind(stamp.bytes().as_slice()).push(", ").bind(*size).push(", ");
+                    entity.push(", ").bind(version.bytes().as_slice()).push(", ").bind(*size).push(", ");
                 let entity = entity.bind(encoding.as_str()).push(", ").bind(self.meta.author.as_str());
                 let entity = entity.push(", 1, ").bind(at).push(", ").bind(at);
                 entity.push(") ON CONFLICT DO NOTHING").unbound()
@@ -167,19 +167,19 @@ impl RowEdit<'_> {
     }
 
     /// Selects the kept text of a version.
-    fn select_text(&self, key: RowKey<'_>, stamp: Version) -> Statement {
+    fn select_text(&self, key: RowKey<'_>, version: Version) -> Statement {
         let text =
             UnboundStatement::new("SELECT 1 FROM texts").in_scope(self.tenant, "organization").row("", key);
-        text.push(" AND stamp = ").bind(stamp.bytes().as_slice())
+        text.push(" AND stamp = ").bind(version.bytes().as_slice())
     }
 
     /// Keeps a text so that the edit can be undone.
-    fn keep_text(&self, key: RowKey<'_>, stamp: Version, packed: &[u8], at: i64) -> Statement {
+    fn keep_text(&self, key: RowKey<'_>, version: Version, packed: &[u8], at: i64) -> Statement {
         let text = UnboundStatement::new(
             "INSERT INTO texts(kind, organization, app, path, stamp, at, size, packed) VALUES (",
         )
         .key(key);
-        let text = text.push(", ").bind(stamp.bytes().as_slice()).push(", ").bind(at);
+        let text = text.push(", ").bind(version.bytes().as_slice()).push(", ").bind(at);
         let text = text.push(", ").bind(count(packed.len())).push(", ").bind(packed);
         // A concurrent cleanup sees that this text is needed.
         let text =
@@ -209,15 +209,16 @@ impl RowEdit<'_> {
 
     /// Inserts the change of one row.
     fn change(&self, row: &PreparedRow<'_>, at: i64) -> Statement {
-        let stamp = |stamp: Option<Version>| SqlValue::Bytes(stamp.map(|stamp| stamp.bytes().to_vec()));
+        let version =
+            |version: Option<Version>| SqlValue::Bytes(version.map(|version| version.bytes().to_vec()));
         let columns =
             "edit, position, at, kind, organization, app, path, before, after, added, removed, kept";
         let change =
             UnboundStatement::new("INSERT INTO changes(").push(columns).push(") VALUES (").bind(self.id);
         let change =
             change.push(", ").bind(row.position).push(", ").bind(at).push(", ").key(row.key).push(", ");
-        let change = change.bind(stamp(row.before.map(|before| before.version))).push(", ");
-        let change = change.bind(stamp(row.after.as_ref().map(|after| after.version))).push(", ");
+        let change = change.bind(version(row.before.map(|before| before.version))).push(", ");
+        let change = change.bind(version(row.after.as_ref().map(|after| after.version))).push(", ");
         let change =
             change.bind(row.added).push(", ").bind(row.removed).push(", ").bind(i64::from(row.keeps_texts));
         change.push(")").unbound().push(RETURNING)
@@ -225,7 +226,7 @@ impl RowEdit<'_> {
 
     /// Marks the entry that this edit undoes or redoes; an entry is marked once.
     fn mark(&self, at: i64) -> Option<Statement> {
-        let (mark, of, is_not_yet) = match self.meta.kind {
+        let (update, of, is_not_yet) = match self.meta.kind {
             EntryKind::Edit => return None,
             EntryKind::Undo(of) => {
                 (UnboundStatement::new("UPDATE edits SET undone = ").bind(at), of, " AND undone IS NULL")
@@ -234,9 +235,9 @@ impl RowEdit<'_> {
                 (UnboundStatement::new("UPDATE edits SET undone = NULL"), of, " AND undone IS NOT NULL")
             }
         };
-        let mark =
-            mark.in_scope(self.tenant, OWNER_BY_NUMBER).push(" AND id = ").bind(of.number().cast_signed());
-        Some(mark.push(is_not_yet).push(RETURNING))
+        let update =
+            update.in_scope(self.tenant, OWNER_BY_NUMBER).push(" AND id = ").bind(of.number().cast_signed());
+        Some(update.push(is_not_yet).push(RETURNING))
     }
 
     /// The owner of the edit. Everything it changed must be in scope for a tenant who can see it.

@@ -1,6 +1,6 @@
 //! Tests of files that are not a database, or that must not be used.
 
-use super::{DatabaseError, deed, edit, open, row, scene, text};
+use super::{DatabaseError, edit, meta, new_database, open, row, text};
 use crate::store::journal::EntryKind;
 use crate::store::sql::{Database, EditFilter};
 use std::fs;
@@ -17,7 +17,7 @@ fn aside(folder: &Path) -> usize {
 
 /// A folder whose journal is checkpointed and closed.
 fn closed() -> tempfile::TempDir {
-    let (dir, database) = scene();
+    let (dir, database) = new_database();
     for number in 0..200_u32 {
         let text = |number: u32| format!("{number} {}", "text ".repeat(50)).into_bytes();
         edit(&database, "a", &text(number), &text(number + 1));
@@ -86,9 +86,9 @@ fn every_cut_and_every_garbled_page_is_seen_or_harmless() {
         let Ok((database, _)) = Database::open(dir.path()) else { panic!("no new one was begun for {at}") };
         // Corruption is either reported, or the text is the right one.
         for number in 0..200_u32 {
-            let wanted = format!("{number} {}", "text ".repeat(50)).into_bytes();
-            match database.text(&crate::text::Version::hash(&wanted).hex()) {
-                Ok(Some(seen)) => assert_eq!(seen, wanted),
+            let expected = format!("{number} {}", "text ".repeat(50)).into_bytes();
+            match database.text(&crate::text::Version::hash(&expected).hex()) {
+                Ok(Some(found)) => assert_eq!(found, expected),
                 Ok(None) | Err(DatabaseError::Corrupt(_) | DatabaseError::Other(_)) => {}
                 Err(other) => panic!("{other:?}"),
             }
@@ -103,7 +103,7 @@ fn a_journal_of_a_newer_lockgate_is_left_alone() {
     connection.execute_batch("PRAGMA user_version = 2").unwrap();
     drop(connection);
     match Database::open(dir.path()) {
-        Err(DatabaseError::Unusable(why)) => assert!(why.contains("newer lockgate"), "{why}"),
+        Err(DatabaseError::Unusable(reason)) => assert!(reason.contains("newer lockgate"), "{reason}"),
         other => panic!("{other:?}"),
     }
     assert_eq!(aside(dir.path()), 0);
@@ -115,14 +115,16 @@ fn a_database_that_others_may_write_is_not_used() {
     let path = dir.path().join("journal.db");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o622)).unwrap();
     match Database::open(dir.path()) {
-        Err(DatabaseError::Unusable(why)) => assert!(why.contains("may be written by others"), "{why}"),
+        Err(DatabaseError::Unusable(reason)) => {
+            assert!(reason.contains("may be written by others"), "{reason}")
+        }
         other => panic!("{other:?}"),
     }
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     if rustix::process::geteuid().is_root() {
         std::os::unix::fs::chown(&path, Some(12_345), None).unwrap();
         assert!(
-            matches!(Database::open(dir.path()), Err(DatabaseError::Unusable(why)) if why.contains("another user"))
+            matches!(Database::open(dir.path()), Err(DatabaseError::Unusable(reason)) if reason.contains("another user"))
         );
         std::os::unix::fs::chown(&path, Some(0), None).unwrap();
     }
@@ -131,7 +133,7 @@ fn a_database_that_others_may_write_is_not_used() {
 
 #[test]
 fn all_files_are_the_user_s_alone() {
-    let (dir, database) = scene();
+    let (dir, database) = new_database();
     edit(&database, "a", b"1", b"2");
     for entry in fs::read_dir(dir.path()).unwrap() {
         let entry = entry.unwrap();
@@ -142,8 +144,8 @@ fn all_files_are_the_user_s_alone() {
 
 #[test]
 fn one_that_is_set_aside_is_no_longer_the_current_one() {
-    let (dir, database) = scene();
-    let number = database.begin(&deed(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
+    let (dir, database) = new_database();
+    let number = database.begin(&meta(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     assert!(database.is_current());
     assert_eq!(
         database.set_aside_if_corrupt(dir.path(), "a disk that failed once").unwrap(),
@@ -175,13 +177,13 @@ fn a_full_disk_refuses_and_writes_nothing() {
     let mounted = std::process::Command::new("mount")
         .args(["-t", "tmpfs", "-o", "size=2m,mode=700", "lockgate-test", at])
         .output();
-    if !mounted.is_ok_and(|done| done.status.success()) {
+    if !mounted.is_ok_and(|output| output.status.success()) {
         eprintln!("not run: no file system can be mounted here");
         return;
     }
     let outcome = std::panic::catch_unwind(|| fill(dir.path()));
     let unmounted = std::process::Command::new("umount").args(["-l", at]).output();
-    assert!(unmounted.is_ok_and(|done| done.status.success()));
+    assert!(unmounted.is_ok_and(|output| output.status.success()));
     outcome.unwrap();
 }
 
@@ -198,25 +200,25 @@ fn fill(folder: &Path) {
         (0..12_500).flat_map(|_| next()).collect()
     };
     let mut written = Vec::new();
-    let refused = (0..100).find_map(|seed| {
+    let error = (0..100).find_map(|seed| {
         let (before, after) = (noise(2 * seed + 1), noise(2 * seed + 2));
-        match database.begin(&deed(EntryKind::Edit), &[row("a", Some(&before), Some(&after))]) {
+        match database.begin(&meta(EntryKind::Edit), &[row("a", Some(&before), Some(&after))]) {
             Ok(number) => match database.settle(number) {
                 Ok(()) => {
                     written.push((number, after));
                     None
                 }
-                Err(failure) => {
+                Err(error) => {
                     // It stays unsettled, and recovery decides; here it is removed because nothing was
                     // published.
                     assert!(database.has_unsettled("a").unwrap());
-                    Some(failure)
+                    Some(error)
                 }
             },
-            Err(failure) => Some(failure),
+            Err(error) => Some(error),
         }
     });
-    assert!(matches!(refused, Some(DatabaseError::Full(_))), "{refused:?}");
+    assert!(matches!(error, Some(DatabaseError::Full(_))), "{error:?}");
     assert!(!written.is_empty());
     for (number, after) in &written {
         assert!(database.entry(*number).unwrap().is_some());

@@ -9,7 +9,7 @@ const AT: &str = "LOCKGATE_TEST_JOURNAL";
 
 #[test]
 fn threads_write_and_read_side_by_side() {
-    let (_dir, database) = super::scene();
+    let (_dir, database) = super::new_database();
     let database = Arc::new(database);
     let threads: Vec<_> = (0..4)
         .map(|thread| {

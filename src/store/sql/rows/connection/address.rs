@@ -108,7 +108,7 @@ impl Address {
                 create_file(&path, OFlags::NOFOLLOW)?;
                 let found = path.symlink_metadata().map_err(|error| unusable(&error))?;
                 doubt(&found)
-                    .map_or(Ok(()), |why| Err(EntityStoreError::Unusable(format!("its file {why}"))))?;
+                    .map_or(Ok(()), |reason| Err(EntityStoreError::Unusable(format!("its file {reason}"))))?;
                 file_url(&path)?
             }
             Address::File(path) => {
@@ -131,13 +131,13 @@ impl fmt::Debug for Address {
     }
 }
 
-fn invalid_url(why: &str) -> Error {
-    Error::new(Code::InvalidInput, format!("invalid store URL: {why}")).field("store")
+fn invalid_url(reason: &str) -> Error {
+    Error::new(Code::InvalidInput, format!("invalid store URL: {reason}")).field("store")
 }
 
 /// Creates a missing file, readable by this user only.
-fn create_file(path: &Path, how: OFlags) -> Result<(), EntityStoreError> {
-    let flags = OFlags::NONBLOCK | how;
+fn create_file(path: &Path, extra_flags: OFlags) -> Result<(), EntityStoreError> {
+    let flags = OFlags::NONBLOCK | extra_flags;
     let mut open = OpenOptions::new();
     open.read(true).write(true).create(true).truncate(false).mode(0o600);
     let file = open.custom_flags(flags.bits().cast_signed()).open(path).map_err(|error| unusable(&error))?;
@@ -187,13 +187,9 @@ mod tests {
             "postgres://u:hunter2@[host/db",
             "POSTGRES://u:hunter2@host/db",
         ] {
-            let refused = Address::parse(url).unwrap_err();
-            assert_eq!(
-                (refused.code, refused.field.as_deref()),
-                (Code::InvalidInput, Some("store")),
-                "{url}"
-            );
-            assert!(!format!("{refused:?}").contains("hunter2"), "{refused:?}");
+            let error = Address::parse(url).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("store")), "{url}");
+            assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
         }
         for url in [
             "sqlite:a.db",

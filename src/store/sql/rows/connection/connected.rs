@@ -46,10 +46,10 @@ pub struct Connected {
 impl Connected {
     /// Connects and creates missing tables.
     pub fn connect(address: &Address) -> Result<Connected, EntityStoreError> {
-        let (live, ()) = Connected::connect_and(address, async |connection, dialect| {
+        let (connected, ()) = Connected::connect_and(address, async |connection, dialect| {
             migrate::ensure(connection, dialect).await
         })?;
-        Ok(live)
+        Ok(connected)
     }
 
     /// Connects, creates missing tables and indexes, and returns the versions.
@@ -69,12 +69,12 @@ impl Connected {
         // Before the file is opened: if it is replaced meanwhile, the next caller detects it.
         let file = address.path()?.and_then(|path| Some((path.clone(), identity(&path)?)));
         // Not from the pool: its session settings may differ, and a failure may leave a lock on it.
-        let mut seat = connect_with_retry(&options, dialect)?;
-        let (prepared, journal) = seat.run(async |DatabaseConnection { connection, .. }| {
+        let mut pooled = connect_with_retry(&options, dialect)?;
+        let (prepared, journal) = pooled.run(async |DatabaseConnection { connection, .. }| {
             let prepared = prepare(connection, dialect).await?;
             Ok::<_, EntityStoreError>((prepared, migrate::journal(connection).await?))
         })?;
-        seat.close();
+        pooled.close();
         let pool = Pool::new(options, dialect);
         Ok((Connected { pool, dialect, journal, file, write_lock: Mutex::default() }, prepared))
     }
@@ -98,7 +98,7 @@ impl Connected {
     ) -> Result<Vec<Vec<AnyRow>>, EntityStoreError> {
         match self.read_once(tenant, purpose, statements) {
             Err(EntityStoreError::ConnectionLost(_)) => self.read_once(tenant, purpose, statements),
-            done => done,
+            result => result,
         }
     }
 
@@ -108,12 +108,12 @@ impl Connected {
         purpose: TransactionMode<'_>,
         statements: &[Statement],
     ) -> Result<Vec<Vec<AnyRow>>, EntityStoreError> {
-        self.pool.with(async |link| {
+        self.pool.with(async |connection| {
             with_timeout(async {
                 if self.dialect == SqlDialect::Postgres {
-                    return link.query(self.dialect.begin(tenant, purpose), statements).await;
+                    return connection.query(self.dialect.begin(tenant, purpose), statements).await;
                 }
-                let mut session = self.begin(link, tenant, purpose).await?;
+                let mut session = self.begin(connection, tenant, purpose).await?;
                 let mut found = Vec::with_capacity(statements.len());
                 for statement in statements {
                     found.push(session.all(statement.clone()).await?);
@@ -135,7 +135,7 @@ impl Connected {
     ) -> Result<(), EntityStoreError> {
         match self.write_and_verify(tenant, edit, &work) {
             Err(EntityStoreError::ConnectionLost(_)) => self.write_and_verify(tenant, edit, &work),
-            done => done,
+            result => result,
         }
     }
 
@@ -146,25 +146,25 @@ impl Connected {
         edit: i64,
         work: &(impl AsyncFn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync),
     ) -> Result<(), EntityStoreError> {
-        let _turn = match self.dialect {
+        let _guard = match self.dialect {
             SqlDialect::Sqlite => Some(self.write_lock.lock().unwrap_or_else(PoisonError::into_inner)),
             SqlDialect::Postgres => None,
         };
         let is_sent = AtomicBool::new(false);
         match self.write_once(tenant, edit, work, &is_sent) {
             Err(
-                failure @ (EntityStoreError::ConnectionLost(_)
+                error @ (EntityStoreError::ConnectionLost(_)
                 | EntityStoreError::Unreachable(_)
                 | EntityStoreError::Other(_)),
             ) if is_sent.load(Ordering::Relaxed) => {
                 tracing::warn!("the connection to the database of stored content was lost during a commit");
                 match self.is_written(tenant, edit) {
                     Some(true) => Ok(()),
-                    Some(false) => Err(failure),
+                    Some(false) => Err(error),
                     None => Err(EntityStoreError::Unknown),
                 }
             }
-            done => done,
+            result => result,
         }
     }
 
@@ -175,15 +175,15 @@ impl Connected {
         work: &(impl AsyncFn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync),
         is_sent: &AtomicBool,
     ) -> Result<(), EntityStoreError> {
-        self.pool.with(async |link| {
+        self.pool.with(async |connection| {
             with_timeout(async {
-                let mut session = self.begin(link, tenant, TransactionMode::Write(edit)).await?;
+                let mut session = self.begin(connection, tenant, TransactionMode::Write(edit)).await?;
                 match work(&mut session).await {
                     Ok(()) => {}
                     Err(EntityStoreError::Conflict) => {
                         return session.rollback().await.and(Err(EntityStoreError::Conflict));
                     }
-                    Err(failure) => return Err(failure),
+                    Err(error) => return Err(error),
                 }
                 is_sent.store(true, Ordering::Relaxed);
                 session.commit().await
@@ -195,12 +195,12 @@ impl Connected {
     /// True if an edit was written whose commit got no response; `None` if that cannot be determined.
     fn is_written(&self, tenant: &Tenant, edit: i64) -> Option<bool> {
         let edits = UnboundStatement::new("SELECT 1 FROM edits").in_scope(tenant, OWNER_BY_NUMBER);
-        let named = [edits.push(" AND id = ").bind(edit)];
+        let statements = [edits.push(" AND id = ").bind(edit)];
         let since = Instant::now();
         while since.elapsed() < LOOKUP_TIMEOUT {
             // This waits for the lock: if the old connection still has it, the server has not finished
             // the commit.
-            match self.read_once(tenant, TransactionMode::Write(edit), &named) {
+            match self.read_once(tenant, TransactionMode::Write(edit), &statements) {
                 Ok(found) => return Some(found.iter().any(|rows| !rows.is_empty())),
                 Err(_) => thread::sleep(PAUSE),
             }
@@ -210,12 +210,12 @@ impl Connected {
 
     async fn begin<'c>(
         &self,
-        link: &'c mut DatabaseConnection,
+        connection: &'c mut DatabaseConnection,
         tenant: &Tenant,
         purpose: TransactionMode<'_>,
     ) -> Result<EntityTransaction<'c>, EntityStoreError> {
         let begin = AssertSqlSafe(self.dialect.begin(tenant, purpose));
-        Ok(EntityTransaction::new(link.connection.begin_with(begin).await?, self.dialect))
+        Ok(EntityTransaction::new(connection.connection.begin_with(begin).await?, self.dialect))
     }
 }
 
@@ -229,7 +229,7 @@ async fn with_timeout<T>(
     work: impl Future<Output = Result<T, EntityStoreError>>,
 ) -> Result<T, EntityStoreError> {
     match timeout(TRANSACTION_TIMEOUT, work).await {
-        Ok(done) => done,
+        Ok(result) => result,
         Err(_) => Err(EntityStoreError::ConnectionLost(format!(
             "it did not respond within {} s",
             TRANSACTION_TIMEOUT.as_secs()

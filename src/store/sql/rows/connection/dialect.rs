@@ -74,9 +74,9 @@ impl SqlDialect {
             (SqlDialect::Postgres, TransactionMode::Search(needle)) => {
                 let needle = literal(needle);
                 // Here a comparison scans a whole text, which costs more than an index lookup.
-                let dear = "SET LOCAL cpu_operator_cost = 0.25";
+                let cost_setting = "SET LOCAL cpu_operator_cost = 0.25";
                 format!(
-                    "BEGIN {SNAPSHOT}; {}; {dear}; SET LOCAL lockgate.needle = {needle}",
+                    "BEGIN {SNAPSHOT}; {}; {cost_setting}; SET LOCAL lockgate.needle = {needle}",
                     scope_setting(tenant)
                 )
             }

@@ -83,9 +83,9 @@ async fn check_settings(connection: &mut AnyConnection, dialect: SqlDialect) -> 
             }
         }
         SqlDialect::Postgres => {
-            let asked = "SELECT pg_encoding_to_char(encoding)::text, rolsuper OR rolbypassrls
+            let sql = "SELECT pg_encoding_to_char(encoding)::text, rolsuper OR rolbypassrls
                 FROM pg_database, pg_roles WHERE datname = current_database() AND rolname = current_user";
-            let row = sqlx::query(asked).fetch_one(connection).await?;
+            let row = sqlx::query(sql).fetch_one(connection).await?;
             let (encoding, bypasses): (String, bool) = (get(&row, 0)?, get(&row, 1)?);
             if encoding != "UTF8" {
                 return Err(EntityStoreError::Unusable(format!(
@@ -104,11 +104,11 @@ async fn check_settings(connection: &mut AnyConnection, dialect: SqlDialect) -> 
 
 /// Returns the version of the existing tables; 0 for none.
 async fn version(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<i64, EntityStoreError> {
-    let are_there = match dialect {
+    let sql = match dialect {
         SqlDialect::Sqlite => "SELECT count(*) FROM sqlite_master WHERE name = $1",
         SqlDialect::Postgres => "SELECT count(to_regclass($1))",
     };
-    let row = sqlx::query(are_there).bind(MIGRATIONS_TABLE).fetch_one(&mut *connection).await?;
+    let row = sqlx::query(sql).bind(MIGRATIONS_TABLE).fetch_one(&mut *connection).await?;
     if get::<i64>(&row, 0)? == 0 {
         return Ok(0);
     }
@@ -126,9 +126,9 @@ async fn run(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), 
         // SQLite has only the lock on its file: the process with the lock creates the tables, and later
         // ones find them.
         SqlDialect::Sqlite => {
-            let mut alone = connection.begin_with("BEGIN IMMEDIATE").await?;
-            migrator.run_direct(None, &mut *alone, false).await?;
-            Ok(alone.commit().await?)
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+            migrator.run_direct(None, &mut *transaction, false).await?;
+            Ok(transaction.commit().await?)
         }
         SqlDialect::Postgres => {
             connection.execute(TIMEOUTS).await?;

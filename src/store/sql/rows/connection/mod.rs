@@ -57,21 +57,21 @@ impl DatabaseConnection {
             message.push_str(&self.prepared_call(statement).await?);
         }
         message.push_str("; ROLLBACK");
-        let mut answers = Vec::new();
+        let mut results = Vec::new();
         let mut rows = Vec::new();
-        let mut heard = sqlx::raw_sql(AssertSqlSafe(message)).fetch_many(&mut self.connection);
-        while let Some(heard) = heard.try_next().await? {
-            match heard {
+        let mut stream = sqlx::raw_sql(AssertSqlSafe(message)).fetch_many(&mut self.connection);
+        while let Some(item) = stream.try_next().await? {
+            match item {
                 Either::Right(row) => rows.push(row),
-                Either::Left(_) => answers.push(std::mem::take(&mut rows)),
+                Either::Left(_) => results.push(std::mem::take(&mut rows)),
             }
         }
         // The last response is for the end of the transaction, the first ones for its beginning.
-        answers.pop();
-        let beginning = answers.len().checked_sub(statements.len());
+        results.pop();
+        let beginning = results.len().checked_sub(statements.len());
         let beginning =
             beginning.ok_or_else(|| EntityStoreError::Other("a response is missing".to_owned()))?;
-        Ok(answers.split_off(beginning))
+        Ok(results.split_off(beginning))
     }
 
     /// Returns the call of a statement by its prepared name; prepares it if needed.

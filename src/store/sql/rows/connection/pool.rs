@@ -56,28 +56,28 @@ impl Pool {
         &self,
         work: impl AsyncFnOnce(&mut DatabaseConnection) -> Result<T, EntityStoreError> + Send,
     ) -> Result<T, EntityStoreError> {
-        let place = self.permit()?;
-        let mut seat = place.acquire()?;
-        let done = seat.run(work);
-        match &done {
-            Ok(_) | Err(EntityStoreError::Conflict) => place.release(seat),
+        let permit = self.permit()?;
+        let mut connection = permit.acquire()?;
+        let result = connection.run(work);
+        match &result {
+            Ok(_) | Err(EntityStoreError::Conflict) => permit.release(connection),
             Err(EntityStoreError::ConnectionLost(_)) => self.slots().last_lost = Some(Instant::now()),
             Err(_) => {}
         }
-        done
+        result
     }
 
     /// Waits until fewer than the maximum number of connections are in use.
     fn permit(&self) -> Result<ConnectionPermit<'_>, EntityStoreError> {
-        let is_full = |seats: &mut ConnectionSlots| seats.in_use >= MAX_CONNECTIONS;
+        let is_full = |slots: &mut ConnectionSlots| slots.in_use >= MAX_CONNECTIONS;
         let waited = self.released.wait_timeout_while(self.slots(), ACQUIRE_TIMEOUT, is_full);
-        let (mut seats, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        let (mut slots, waited) = waited.unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
             return Err(EntityStoreError::Unreachable(
                 "timed out waiting for a database connection".to_owned(),
             ));
         }
-        seats.in_use += 1;
+        slots.in_use += 1;
         Ok(ConnectionPermit(self))
     }
 
@@ -98,28 +98,28 @@ struct ConnectionPermit<'p>(&'p Pool);
 impl ConnectionPermit<'_> {
     /// Returns an idle connection, or a new one.
     fn acquire(&self) -> Result<PooledConnection, EntityStoreError> {
-        let (seat, old) = {
-            let mut seats = self.0.slots();
-            let lost = seats.last_lost;
-            let is_of_use = |seat: &PooledConnection| {
-                seat.opened.elapsed() < MAX_AGE
-                    && seat.last_used.elapsed() < MAX_IDLE
-                    && lost.is_none_or(|lost| seat.opened > lost)
+        let (connection, old) = {
+            let mut slots = self.0.slots();
+            let last_lost = slots.last_lost;
+            let is_of_use = |connection: &PooledConnection| {
+                connection.opened.elapsed() < MAX_AGE
+                    && connection.last_used.elapsed() < MAX_IDLE
+                    && last_lost.is_none_or(|last_lost| connection.opened > last_lost)
             };
             let (mut free, old): (Vec<PooledConnection>, Vec<PooledConnection>) =
-                seats.idle.drain(..).partition(is_of_use);
-            let seat = free.pop();
-            seats.idle = free;
-            (seat, old)
+                slots.idle.drain(..).partition(is_of_use);
+            let connection = free.pop();
+            slots.idle = free;
+            (connection, old)
         };
         old.into_iter().for_each(PooledConnection::close);
-        seat.map_or_else(|| connect_with_retry(&self.0.options, self.0.dialect), Ok)
+        connection.map_or_else(|| connect_with_retry(&self.0.options, self.0.dialect), Ok)
     }
 
     /// Returns a connection to the pool.
-    fn release(&self, mut seat: PooledConnection) {
-        seat.last_used = Instant::now();
-        self.0.slots().idle.push(seat);
+    fn release(&self, mut connection: PooledConnection) {
+        connection.last_used = Instant::now();
+        self.0.slots().idle.push(connection);
     }
 }
 
@@ -136,9 +136,9 @@ pub(super) fn connect_with_retry(
     options: &AnyConnectOptions,
     dialect: SqlDialect,
 ) -> Result<PooledConnection, EntityStoreError> {
-    let reactor = LocalRuntime::new()?;
-    let connection = reactor.block_on(|| open_connection(options, dialect))?;
-    Ok(PooledConnection::new(DatabaseConnection::new(connection), reactor))
+    let runtime = LocalRuntime::new()?;
+    let connection = runtime.block_on(|| open_connection(options, dialect))?;
+    Ok(PooledConnection::new(DatabaseConnection::new(connection), runtime))
 }
 
 async fn open_connection(
@@ -152,16 +152,22 @@ async fn open_connection(
         Ok(connection)
     };
     loop {
-        let left = ACQUIRE_TIMEOUT.saturating_sub(since.elapsed());
-        match timeout(left, connect()).await {
-            Ok(Err(EntityStoreError::ConnectionLost(_))) if left > PAUSE => tokio::time::sleep(PAUSE).await,
+        let remaining = ACQUIRE_TIMEOUT.saturating_sub(since.elapsed());
+        match timeout(remaining, connect()).await {
+            Ok(Err(EntityStoreError::ConnectionLost(_))) if remaining > PAUSE => {
+                tokio::time::sleep(PAUSE).await
+            }
             // SQLite does not wait for a lock while another process switches a new file to its
             // write-ahead log.
-            Ok(Err(EntityStoreError::Unreachable(_))) if left > PAUSE && dialect == SqlDialect::Sqlite => {
+            Ok(Err(EntityStoreError::Unreachable(_)))
+                if remaining > PAUSE && dialect == SqlDialect::Sqlite =>
+            {
                 tokio::time::sleep(PAUSE).await;
             }
-            Ok(Err(EntityStoreError::ConnectionLost(why))) => return Err(EntityStoreError::Unreachable(why)),
-            Ok(done) => return done,
+            Ok(Err(EntityStoreError::ConnectionLost(reason))) => {
+                return Err(EntityStoreError::Unreachable(reason));
+            }
+            Ok(result) => return result,
             Err(_) => {
                 return Err(EntityStoreError::Unreachable(
                     "timed out waiting for a database connection".to_owned(),
@@ -187,31 +193,31 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..3 * MAX_CONNECTIONS {
                 scope.spawn(|| {
-                    let used = pool.with(async |_| {
+                    let result = pool.with(async |_| {
                         most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                         tokio::time::sleep(Duration::from_millis(30)).await;
                         now.fetch_sub(1, Ordering::SeqCst);
                         Ok(())
                     });
-                    assert_eq!(used, Ok(()));
+                    assert_eq!(result, Ok(()));
                 });
             }
         });
         let most = most.into_inner();
         assert!((2..=MAX_CONNECTIONS).contains(&most), "{most}");
-        let seats = pool.slots();
-        assert!(seats.in_use == 0 && (1..=MAX_CONNECTIONS).contains(&seats.idle.len()), "{seats:?}");
+        let slots = pool.slots();
+        assert!(slots.in_use == 0 && (1..=MAX_CONNECTIONS).contains(&slots.idle.len()), "{slots:?}");
     }
 
     #[test]
     fn one_as_old_as_one_that_was_lost_is_not_used_again() {
         let pool = pool();
         let used = || {
-            let place = pool.permit().unwrap();
-            let seat = place.acquire().unwrap();
-            let made = seat.opened;
-            place.release(seat);
-            made
+            let permit = pool.permit().unwrap();
+            let connection = permit.acquire().unwrap();
+            let opened = connection.opened;
+            permit.release(connection);
+            opened
         };
         let first = used();
         assert_eq!(used(), first, "the control: it is used as long as none was lost");
@@ -221,8 +227,8 @@ mod tests {
         other.release(new);
         one.release(old);
         drop((one, other));
-        let lost = pool.with(async |_| Err::<(), _>(EntityStoreError::ConnectionLost("cut".to_owned())));
-        assert!(lost.is_err() && newer > first);
+        let result = pool.with(async |_| Err::<(), _>(EntityStoreError::ConnectionLost("cut".to_owned())));
+        assert!(result.is_err() && newer > first);
         assert!(used() > newer, "neither of both is left");
     }
 

@@ -56,7 +56,7 @@ impl LocalRuntime {
                 let waiting = waiting.map_err(|error| {
                     EntityStoreError::Other(format!("cannot start a thread to wait: {error}"))
                 })?;
-                waiting.join().unwrap_or_else(|trouble| resume_unwind(trouble))
+                waiting.join().unwrap_or_else(|payload| resume_unwind(payload))
             }),
         }
     }
@@ -83,17 +83,17 @@ impl PooledConnection {
         &mut self,
         work: impl AsyncFnOnce(&mut DatabaseConnection) -> Result<T, EntityStoreError> + Send,
     ) -> Result<T, EntityStoreError> {
-        let PooledConnection { connection: link, runtime: reactor, .. } = self;
-        reactor.block_on(|| work(link))
+        let PooledConnection { connection, runtime, .. } = self;
+        runtime.block_on(|| work(connection))
     }
 
     /// Closes the connection with the server's closing handshake.
     pub fn close(self) {
         use sqlx::Connection;
-        let PooledConnection { connection: link, runtime: reactor, .. } = self;
+        let PooledConnection { connection, runtime, .. } = self;
         // A failure here does not matter.
-        let _said = reactor.block_on(|| async {
-            drop(timeout(CLOSE_TIMEOUT, link.connection.close()).await);
+        let _result = runtime.block_on(|| async {
+            drop(timeout(CLOSE_TIMEOUT, connection.connection.close()).await);
             Ok(())
         });
     }
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn a_caller_on_a_runtime_can_wait_for_another() {
-        let reactor = LocalRuntime::new().unwrap();
+        let runtime = LocalRuntime::new().unwrap();
         let waited = || {
-            reactor.block_on(|| async {
+            runtime.block_on(|| async {
                 let spawned = tokio::spawn(async { 6 });
                 tokio::time::sleep(Duration::from_millis(1)).await;
                 Ok(spawned.await.unwrap() * 7)
@@ -118,8 +118,8 @@ mod tests {
         assert_eq!(one.block_on(async { waited() }), Ok(42));
         let several = Builder::new_multi_thread().worker_threads(1).build().unwrap();
         assert_eq!(several.block_on(async { waited() }), Ok(42));
-        let reactor = std::sync::Arc::new(LocalRuntime::new().unwrap());
-        let spawned = several.spawn_blocking(move || reactor.block_on(|| async { Ok(42) }));
+        let runtime = std::sync::Arc::new(LocalRuntime::new().unwrap());
+        let spawned = several.spawn_blocking(move || runtime.block_on(|| async { Ok(42) }));
         assert_eq!(several.block_on(spawned).unwrap(), Ok(42));
         one.block_on(async { drop(LocalRuntime::new()) });
     }

@@ -24,9 +24,9 @@ impl<'c> EntityTransaction<'c> {
 
     /// Returns all rows that a statement finds.
     pub async fn all(&mut self, statement: Statement) -> Result<Vec<AnyRow>, EntityStoreError> {
-        let kept = statement.is_persistent;
+        let is_persistent = statement.is_persistent;
         let (text, arguments) = statement.parts();
-        let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(kept);
+        let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(is_persistent);
         Ok(query.fetch_all(&mut *self.transaction).await?)
     }
 
@@ -37,9 +37,9 @@ impl<'c> EntityTransaction<'c> {
 
     /// Executes a change and returns the number of changed rows.
     pub async fn change(&mut self, statement: Statement) -> Result<u64, EntityStoreError> {
-        let kept = statement.is_persistent;
+        let is_persistent = statement.is_persistent;
         let (text, arguments) = statement.parts();
-        let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(kept);
+        let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(is_persistent);
         Ok(query.execute(&mut *self.transaction).await?.rows_affected())
     }
 
