@@ -263,7 +263,7 @@ fn remove_leftovers(
     now: SystemTime,
     delete: impl Fn(&Path) -> io::Result<()>,
 ) -> io::Result<()> {
-    let is_older = |path: &Path, life: Duration| {
+    let is_older = |path: &Path, max_age: Duration| {
         let modified = fs::symlink_metadata(path).and_then(|found| found.modified());
         modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age > max_age))
     };
@@ -274,7 +274,7 @@ fn remove_leftovers(
         let removed = entries(folder).filter(|entry| begins(&entry.file_name(), REMOVED) && is_folder(entry));
         removed.map(|entry| entry.path()).collect()
     };
-    let log = |path: &Path, done: io::Result<()>| {
+    let log = |path: &Path, result: io::Result<()>| {
         if let Err(error) = result {
             tracing::debug!(path = %path.display(), %error, "a leftover cannot be removed");
         }

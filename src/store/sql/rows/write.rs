@@ -113,7 +113,7 @@ impl RowEdit<'_> {
 
     /// Replaces the text that was read with the new one.
     fn swap(&self, row: &PreparedRow<'_>, at: i64) -> Option<Statement> {
-        let as_read = |draft: UnboundStatement, stamp: Version| {
+        let as_read = |draft: UnboundStatement, version: Version| {
             let bound = draft.in_scope(self.tenant, "organization").row("", row.key);
             bound.push(" AND stamp = ").bind(version.bytes().as_slice())
         };

@@ -155,7 +155,7 @@ async fn open_connection(
         let remaining = ACQUIRE_TIMEOUT.saturating_sub(since.elapsed());
         match timeout(remaining, connect()).await {
             Ok(Err(EntityStoreError::ConnectionLost(_))) if remaining > PAUSE => {
-                tokio::time::sleep(PAUSE).await
+                tokio::time::sleep(PAUSE).await;
             }
             // SQLite does not wait for a lock while another process switches a new file to its
             // write-ahead log.
