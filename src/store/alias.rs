@@ -147,17 +147,17 @@ pub(super) fn refuse_protected_links(
 /// The identity of every folder of the path, and of the file, each with the rest of the path.
 fn ancestors(found: &WalkEnd, name: &str) -> Vec<(Identity, String)> {
     let mut below = join(&found.missing.join("/"), name);
-    let mut way = Vec::new();
+    let mut pairs = Vec::new();
     if let (Some(step), []) = (found.folders.last(), found.missing.as_slice())
         && let Ok(stat) = step.folder.stat(name)
     {
-        way.push((Identity::from_stat(&stat), String::new()));
+        pairs.push((Identity::from_stat(&stat), String::new()));
     }
     for PathStep { name, identity, .. } in found.folders.iter().rev() {
-        way.push((*identity, below.clone()));
+        pairs.push((*identity, below.clone()));
         below = join(name, &below);
     }
-    way
+    pairs
 }
 
 /// Returns true if git takes a folder for a git folder, whatever its name.

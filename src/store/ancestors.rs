@@ -31,8 +31,8 @@ pub(super) fn candidates<'p>(
 
 /// The names that may exist in a folder: all, if it could not be entered.
 fn existing(folder: Option<&Folder>, names: &[&'static str]) -> Vec<&'static str> {
-    let may_stand = |name: &&str| folder.is_none_or(|folder| !is_absent(folder, name));
-    names.iter().copied().filter(may_stand).collect()
+    let may_exist = |name: &&str| folder.is_none_or(|folder| !is_absent(folder, name));
+    names.iter().copied().filter(may_exist).collect()
 }
 
 /// True if a folder has no entry of this name; of a name with two parts, the first must be a folder.

@@ -78,10 +78,10 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let fingerprint = FileFingerprint::from_stat(&rustix::fs::fstat(file.as_file()).unwrap());
         let now = SystemTime::now();
-        let settled = |began| fingerprint.settled(began, file.as_file());
-        assert_eq!(settled(now), None);
-        assert_eq!(settled(now - Duration::from_secs(3600)), None);
-        assert_eq!(settled(now + Duration::from_secs(3)).is_some(), is_local(file.as_file()));
+        let fingerprint_at = |began| fingerprint.settled(began, file.as_file());
+        assert_eq!(fingerprint_at(now), None);
+        assert_eq!(fingerprint_at(now - Duration::from_secs(3600)), None);
+        assert_eq!(fingerprint_at(now + Duration::from_secs(3)).is_some(), is_local(file.as_file()));
         let made_up = std::fs::File::open("/proc/self/stat").unwrap();
         assert_eq!(fingerprint.settled(now + Duration::from_secs(3), &made_up), None);
     }

@@ -200,8 +200,8 @@ pub(super) fn is_part(name: &str) -> bool {
 
 /// Iterates over the folders above a path, each with the next name of the path.
 fn parents(path: &str) -> impl Iterator<Item = (&str, &str)> {
-    let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
-    ends.filter_map(|end| {
+    let name_ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+    name_ends.filter_map(|end| {
         let whole = path.get(..end)?;
         Some(whole.rsplit_once('/').unwrap_or(("", whole)))
     })

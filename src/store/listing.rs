@@ -138,7 +138,7 @@ impl Listing {
 /// Walks as git does, with the project's ignore files only: the user's global ignore file does not apply.
 fn walker(folder: &Path, nested: Arc<Mutex<Vec<String>>>) -> WalkBuilder {
     let mut walker = WalkBuilder::new(folder);
-    let enters = move |entry: &DirEntry| {
+    let is_walked = move |entry: &DirEntry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         if entry.file_name() == ".git" {
             return false;
@@ -151,7 +151,7 @@ fn walker(folder: &Path, nested: Arc<Mutex<Vec<String>>>) -> WalkBuilder {
         true
     };
     walker.hidden(false).ignore(false).git_global(false).require_git(false).follow_links(false);
-    walker.filter_entry(enters);
+    walker.filter_entry(is_walked);
     walker
 }
 

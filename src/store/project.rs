@@ -31,21 +31,24 @@ impl ProjectRoot {
     }
 
     fn below(folder: &Path, home: Option<&Path>) -> ProjectRoot {
-        let alone = || ProjectRoot { root: folder.to_owned(), base: String::new() };
-        let Ok(real) = folder.canonicalize() else { return alone() };
+        let folder_itself = || ProjectRoot { root: folder.to_owned(), base: String::new() };
+        let Ok(real) = folder.canonicalize() else { return folder_itself() };
         let home = home.and_then(|home| home.canonicalize().ok());
         let own = [rustix::process::geteuid().as_raw()].into_iter().chain(owner(&real)).chain([0]);
         let own: Vec<u32> = own.collect();
-        let could_be = |above: &&Path| above.parent().is_some() && home.as_deref() != Some(*above);
+        let is_candidate = |above: &&Path| above.parent().is_some() && home.as_deref() != Some(*above);
         let above: Vec<&Path> =
-            real.ancestors().take_while(could_be).filter(|above| is_own(above, &own)).collect();
+            real.ancestors().take_while(is_candidate).filter(|above| is_own(above, &own)).collect();
         let has = |above: &Path, names: &[&str]| names.iter().any(|name| is_there(&above.join(name)));
         let repository = above.iter().find(|above| has(above, &REPOSITORY));
-        let ruled = || above.iter().rev().find(|above| has(above, NAMES));
-        let Some(root) = repository.or_else(ruled) else { return alone() };
+        let topmost_with_policy = || above.iter().rev().find(|above| has(above, NAMES));
+        let Some(root) = repository.or_else(topmost_with_policy) else { return folder_itself() };
         // A path that is not UTF-8 cannot be displayed, so nothing above such a folder can be its root.
         let base = real.strip_prefix(root).ok().and_then(Path::to_str);
-        base.map_or_else(alone, |base| ProjectRoot { root: (*root).to_owned(), base: base.to_owned() })
+        base.map_or_else(folder_itself, |base| ProjectRoot {
+            root: (*root).to_owned(),
+            base: base.to_owned(),
+        })
     }
 }
 

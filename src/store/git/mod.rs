@@ -95,13 +95,15 @@ impl Repository {
             return Ok(Revision { repo: self.repo, trees, name: HEAD.to_owned(), id: None });
         }
         let name = name.unwrap_or(HEAD).to_owned();
-        let refused = |error: &gix::Error| self.refused(&name, &describe(error));
+        let revision_error = |error: &gix::Error| self.refused(&name, &describe(error));
         let id = match name.split_once("...") {
             Some((one, other)) => self.merge_base(&name, one, other)?,
-            None => self.repo.rev_parse_single(name.as_str()).map_err(|error| refused(&error))?.detach(),
+            None => {
+                self.repo.rev_parse_single(name.as_str()).map_err(|error| revision_error(&error))?.detach()
+            }
         };
         let tree = self.repo.find_object(id).and_then(gix::Object::peel_to_tree);
-        let tree = tree.map_err(|error| refused(&error))?.id;
+        let tree = tree.map_err(|error| revision_error(&error))?.id;
         let trees =
             Trees::read(&self.repo, tree, &self.prefix).map_err(|error| self.refused(&name, &error))?;
         Ok(Revision { trees, id: Some(id.to_string()), name, repo: self.repo })

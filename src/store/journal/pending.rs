@@ -39,12 +39,12 @@ impl PendingEdit {
     ///
     /// Errors: `NO_SPACE`, `STORE_UNAVAILABLE`.
     pub(in crate::store) fn record(&self, inodes: &[Inodes]) -> Result<(), Error> {
-        self.database.record(self.number, inodes).map_err(|failure| refusal(&failure))
+        self.database.record(self.number, inodes).map_err(|error| refusal(&error))
     }
 
     /// Makes the recorded rows survive a power cut.
     pub(in crate::store) fn sync(&self) -> Result<(), Error> {
-        self.database.sync().map_err(|failure| refusal(&failure))
+        self.database.sync().map_err(|error| refusal(&error))
     }
 
     /// Declares that the whole edit is applied. This survives the end of the process; after a power cut
@@ -54,7 +54,7 @@ impl PendingEdit {
     /// find it.
     pub(in crate::store) fn settle(mut self) -> Result<EditId, String> {
         self.on_drop = OnDrop::Keep;
-        self.database.settle(self.number).map_err(|failure| refusal(&failure).message)?;
+        self.database.settle(self.number).map_err(|error| refusal(&error).message)?;
         Ok(self.id())
     }
 

@@ -58,7 +58,10 @@ impl Locks {
 
     /// The files of the lock between processes, if the key has one.
     fn lock_files(&self, key: &LockKey) -> Option<LockFiles> {
-        self.interprocess.as_ref().filter(|_| key.is_waited_for_by_all()).map(|across| across.lock_files(key))
+        self.interprocess
+            .as_ref()
+            .filter(|_| key.is_waited_for_by_all())
+            .map(|process_locks| process_locks.lock_files(key))
     }
 
     /// Takes the locks of all keys if they are free now.
@@ -66,12 +69,12 @@ impl Locks {
         let take = |key: &LockKey| {
             let (claim, mutex) = Claim::new(&self.entries, key.clone());
             let guard = mutex.try_lock_owned().ok()?;
-            let across = match self.lock_files(key) {
+            let process_lock = match self.lock_files(key) {
                 // An error counts as a lock that is not free.
-                Some(mut way) => Some(way.try_take().ok()??),
+                Some(mut lock_files) => Some(lock_files.try_take().ok()??),
                 None => None,
             };
-            Some(One { _across: across, _guard: guard, _claim: claim })
+            Some(One { _across: process_lock, _guard: guard, _claim: claim })
         };
         sorted(keys).iter().map(take).collect::<Option<_>>().map(|each| LockGuard { _each: each })
     }
@@ -87,7 +90,7 @@ impl Locks {
         let deadline = Instant::now() + wait;
         let mut each = Vec::new();
         for key in sorted(keys) {
-            let way = self.lock_files(&key);
+            let lock_files = self.lock_files(&key);
             let (claim, mutex) = Claim::new(&self.entries, key);
             let guard = match Arc::clone(&mutex).try_lock_owned() {
                 Ok(guard) => guard,
@@ -95,24 +98,28 @@ impl Locks {
                     .await
                     .map_err(|_| timed_out(wait, Some(std::process::id())))?,
             };
-            let across = match way {
-                Some(way) => acquire(way, deadline, wait).await?,
+            let process_lock = match lock_files {
+                Some(lock_files) => acquire(lock_files, deadline, wait).await?,
                 None => None,
             };
-            each.push(One { _across: across, _guard: guard, _claim: claim });
+            each.push(One { _across: process_lock, _guard: guard, _claim: claim });
         }
         Ok(LockGuard { _each: each })
     }
 }
 
 /// Waits for a lock between processes; `None` if the system does not support it.
-async fn acquire(mut way: LockFiles, deadline: Instant, wait: Duration) -> Result<Option<Lock>, Error> {
+async fn acquire(
+    mut lock_files: LockFiles,
+    deadline: Instant,
+    wait: Duration,
+) -> Result<Option<Lock>, Error> {
     let (mut pause, longest) = PAUSES;
     loop {
-        match way.try_take() {
+        match lock_files.try_take() {
             Ok(Some(lock)) => return Ok(Some(lock)),
             Ok(None) if Instant::now() < deadline => {}
-            Ok(None) => return Err(timed_out(wait, way.holder())),
+            Ok(None) => return Err(timed_out(wait, lock_files.holder())),
             // The lock is unavailable here; publishing has its own guards.
             Err(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => {
                 return Ok(None);

@@ -14,8 +14,8 @@ pub(super) fn staged(target: &str) -> String {
 /// Uses as much of the target's name as fits into 255 bytes.
 fn build(target: &str, random: u64) -> String {
     let ending = format!(".{random:016x}{ENDING}");
-    let room = LONGEST_NAME.saturating_sub(ending.len() + 1);
-    format!(".{}{ending}", target.get(..target.floor_char_boundary(room)).unwrap_or_default())
+    let max_length = LONGEST_NAME.saturating_sub(ending.len() + 1);
+    format!(".{}{ending}", target.get(..target.floor_char_boundary(max_length)).unwrap_or_default())
 }
 
 /// The name for a text under a staged name that is not lockgate's to remove.

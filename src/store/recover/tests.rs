@@ -324,8 +324,8 @@ fn what_somebody_is_still_at_or_has_settled_is_left_alone() {
         is_locked.set(fixture.locks.try_hold(&[fixture.files.admit("d/a").unwrap().key()]).is_none());
         false
     };
-    let settled = InterruptedEdit { root: 0, files: &[file], text: &|_| None, is_open: &is_open };
-    assert_eq!(fixture.files.recover(&fixture.locks, &settled).action, RecoveryAction::Leave);
+    let settled_edit = InterruptedEdit { root: 0, files: &[file], text: &|_| None, is_open: &is_open };
+    assert_eq!(fixture.files.recover(&fixture.locks, &settled_edit).action, RecoveryAction::Leave);
     assert!(is_locked.get(), "it was asked under the lock");
     assert_eq!(fixture.recover(&[file]).0, RecoveryAction::Settle, "the control");
 }

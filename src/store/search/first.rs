@@ -26,11 +26,11 @@ impl<T> FirstEntries<T> {
     }
 
     /// Adds an entry with its count.
-    pub(super) fn put(&mut self, key: (usize, String), count: usize, thing: T) {
+    pub(super) fn put(&mut self, key: (usize, String), count: usize, value: T) {
         if !self.would_keep(&key) {
             return;
         }
-        self.first.insert(key, (count, thing));
+        self.first.insert(key, (count, value));
         self.counted += count;
         while let Some((_, (count, _))) = self.first.last_key_value()
             && self.counted - count >= self.most
@@ -42,8 +42,8 @@ impl<T> FirstEntries<T> {
 
     /// Adds the entries of another collection.
     pub(super) fn join(&mut self, other: FirstEntries<T>) {
-        for (key, (count, thing)) in other.first {
-            self.put(key, count, thing);
+        for (key, (count, value)) in other.first {
+            self.put(key, count, value);
         }
     }
 

@@ -75,14 +75,14 @@ impl FileReader {
         // One byte more than expected, so that a short read proves the end of the file.
         self.bytes.reserve(usize::try_from(expected).unwrap_or(0).saturating_add(1).max(HEAD));
         loop {
-            let room = self.bytes.capacity() - self.bytes.len();
+            let free_space = self.bytes.capacity() - self.bytes.len();
             let read =
                 retry_on_intr(|| rustix::io::read(file, rustix::buffer::spare_capacity(&mut self.bytes)))?;
             let length = u64::try_from(self.bytes.len()).unwrap_or(u64::MAX);
             if size > largest || length > largest {
                 return Ok(false);
             }
-            if read == 0 || (read < room && length >= size) {
+            if read == 0 || (read < free_space && length >= size) {
                 return Ok(true);
             }
             self.bytes.reserve(64 << 10);

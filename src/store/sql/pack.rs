@@ -178,8 +178,8 @@ mod tests {
     fn many_small_changes_of_a_text_are_small() {
         let base = include_str!("pack.rs");
         let text = base.replace("base", "ground");
-        let (packed, alone) = (delta(base.as_bytes(), text.as_bytes()), whole(text.as_bytes()));
-        assert!(packed.len() * 4 < alone.len(), "{} of {}", packed.len(), alone.len());
+        let (packed, packed_alone) = (delta(base.as_bytes(), text.as_bytes()), whole(text.as_bytes()));
+        assert!(packed.len() * 4 < packed_alone.len(), "{} of {}", packed.len(), packed_alone.len());
         assert_eq!(back(base.as_bytes(), &packed), Some(text.into_bytes()));
     }
 

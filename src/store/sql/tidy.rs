@@ -31,11 +31,11 @@ impl Database {
         self.clear_due();
         let oldest = now().saturating_sub(i64::try_from(bounds.age.as_millis()).unwrap_or(i64::MAX));
         self.forget_before(oldest)?;
-        let room = size_limit(bounds);
-        if self.used_bytes()? > room {
-            self.forget_down_to(room / REMAINING.1 * REMAINING.0)?;
+        let size = size_limit(bounds);
+        if self.used_bytes()? > size {
+            self.forget_down_to(size / REMAINING.1 * REMAINING.0)?;
         }
-        self.forget_read(oldest, room / READ_SHARE.1 * READ_SHARE.0)?;
+        self.forget_read(oldest, size / READ_SHARE.1 * READ_SHARE.0)?;
         self.release_pages()?;
         self.checkpoint()
     }

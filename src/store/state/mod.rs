@@ -196,7 +196,7 @@ impl StateFolder {
     /// True if the folders of the records exist; doubtful ones are an error.
     fn is_guarded(&self) -> Result<bool, String> {
         let home = self.home.clone()?;
-        let in_folder = |why| format!("is in a folder that {why}");
+        let in_folder = |reason| format!("is in a folder that {reason}");
         Ok(guarded(&home).map_err(in_folder)? && guarded(&home.join(RECORDS)).map_err(in_folder)?)
     }
 

@@ -102,10 +102,10 @@ fn round(
     for mut foreign in [first, other] {
         (0..100).take_while(|_| foreign.advance() != Made::Nothing).count();
     }
-    weigh(fixture, (second, kind), &result, count);
+    count_outcome(fixture, (second, kind), &result, count);
 }
 
-fn weigh(
+fn count_outcome(
     fixture: &Fixture,
     (second, kind): (Second, Kind),
     result: &Result<PublishedBatch, Error>,

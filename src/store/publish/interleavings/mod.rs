@@ -130,11 +130,11 @@ fn round(fixture: &Fixture, kind: Kind, guards: Guards<'_>, mut dice: Dice, coun
     let result = edit(fixture, OURS, Guards { step: &step, ..guards });
     let mut theirs = theirs.into_inner();
     (0..100).take_while(|_| theirs.advance() != Made::Nothing).count();
-    weigh(fixture, &theirs.text, result, count);
+    count_outcome(fixture, &theirs.text, result, count);
 }
 
 /// Holds what is there against what was said.
-fn weigh(
+fn count_outcome(
     fixture: &Fixture,
     theirs: &str,
     result: Result<(String, PublishedBatch), Error>,
@@ -152,12 +152,12 @@ fn weigh(
     count.left += left_names.len();
     let kept_text: String =
         kept_names.iter().map(|name| fs::read_to_string(fixture.dir.path().join(name)).unwrap()).collect();
-    let theirs_is_held = text.contains(THEIRS) || kept_text.contains(THEIRS);
+    let has_theirs = text.contains(THEIRS) || kept_text.contains(THEIRS);
     match result {
         Ok((ours, _)) => {
             count.written += 1;
             // Ours may be gone only where they have saved after it.
-            count.lost += usize::from(!theirs_is_held || (text != ours && text != theirs));
+            count.lost += usize::from(!has_theirs || (text != ours && text != theirs));
             let base = ours.strip_suffix(OURS).unwrap();
             let is_whole =
                 base == BASE || base == theirs || (base.is_empty() && ours == OURS && text == theirs);
@@ -167,7 +167,7 @@ fn weigh(
             assert!(matches!(error.code, Code::EditConflict), "{error:?}");
             count.kept += usize::from(error.message.contains(".kept"));
             let is_ours = text.contains(OURS) && error.disk == Disk::Untouched;
-            count.lost_on_conflict += usize::from(!theirs_is_held || is_ours);
+            count.lost_on_conflict += usize::from(!has_theirs || is_ours);
             count.torn += usize::from(text != theirs);
         }
     }

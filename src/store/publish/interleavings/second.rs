@@ -26,24 +26,24 @@ impl Baton {
     }
 
     fn wait(&self, index: usize) {
-        let turn = self.turn.lock().unwrap();
-        drop(self.changed.wait_while(turn, |turn| turn.who != index).unwrap());
+        let state = self.turn.lock().unwrap();
+        drop(self.changed.wait_while(state, |state| state.who != index).unwrap());
     }
 
     fn step(&self, index: usize) {
-        let mut turn = self.turn.lock().unwrap();
-        let next = turn.dice.below(2);
-        if turn.alive[next] && next != index {
-            turn.who = next;
+        let mut state = self.turn.lock().unwrap();
+        let next = state.dice.below(2);
+        if state.alive[next] && next != index {
+            state.who = next;
             self.changed.notify_all();
-            drop(self.changed.wait_while(turn, |turn| turn.who != index).unwrap());
+            drop(self.changed.wait_while(state, |state| state.who != index).unwrap());
         }
     }
 
     fn end(&self, index: usize) {
-        let mut turn = self.turn.lock().unwrap();
-        turn.alive[index] = false;
-        turn.who = 1 - index;
+        let mut state = self.turn.lock().unwrap();
+        state.alive[index] = false;
+        state.who = 1 - index;
         self.changed.notify_all();
     }
 }

@@ -142,14 +142,14 @@ pub(super) fn of_row(
 
 fn entry(row: &AnyRow, id: EditId, changed: FileChange) -> Result<Entry, EntityStoreError> {
     let of = EditId::new(id.journal(), get::<i64>(row, 6)?.cast_unsigned());
-    let no_stamp = || EntityStoreError::Other("an edit has no request hash".to_owned());
+    let no_request = || EntityStoreError::Other("an edit has no request hash".to_owned());
     Ok(Entry {
         id,
         at: UNIX_EPOCH + Duration::from_micros(u64::try_from(get::<i64>(row, 1)?).unwrap_or(0)),
         meta: EditMeta {
             tool: get(row, 2)?,
             author: get(row, 3)?,
-            request: read_version(row, 4)?.ok_or_else(no_stamp)?,
+            request: read_version(row, 4)?.ok_or_else(no_request)?,
             kind: match get::<i64>(row, 5)? {
                 UNDO => EntryKind::Undo(of),
                 REDO => EntryKind::Redo(of),

@@ -212,15 +212,15 @@ mod tests {
     #[test]
     fn one_as_old_as_one_that_was_lost_is_not_used_again() {
         let pool = pool();
-        let used = || {
+        let use_connection = || {
             let permit = pool.permit().unwrap();
             let connection = permit.acquire().unwrap();
             let opened = connection.opened;
             permit.release(connection);
             opened
         };
-        let first = used();
-        assert_eq!(used(), first, "the control: it is used as long as none was lost");
+        let first = use_connection();
+        assert_eq!(use_connection(), first, "the control: it is used as long as none was lost");
         let (one, other) = (pool.permit().unwrap(), pool.permit().unwrap());
         let (old, new) = (one.acquire().unwrap(), other.acquire().unwrap());
         let newer = new.opened;
@@ -229,7 +229,7 @@ mod tests {
         drop((one, other));
         let result = pool.with(async |_| Err::<(), _>(EntityStoreError::ConnectionLost("cut".to_owned())));
         assert!(result.is_err() && newer > first);
-        assert!(used() > newer, "neither of both is left");
+        assert!(use_connection() > newer, "neither of both is left");
     }
 
     #[test]

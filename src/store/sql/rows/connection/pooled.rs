@@ -106,18 +106,18 @@ mod tests {
     #[test]
     fn a_caller_on_a_runtime_can_wait_for_another() {
         let runtime = LocalRuntime::new().unwrap();
-        let waited = || {
+        let compute = || {
             runtime.block_on(|| async {
                 let spawned = tokio::spawn(async { 6 });
                 tokio::time::sleep(Duration::from_millis(1)).await;
                 Ok(spawned.await.unwrap() * 7)
             })
         };
-        assert_eq!(waited(), Ok(42));
+        assert_eq!(compute(), Ok(42));
         let one = Builder::new_current_thread().build().unwrap();
-        assert_eq!(one.block_on(async { waited() }), Ok(42));
+        assert_eq!(one.block_on(async { compute() }), Ok(42));
         let several = Builder::new_multi_thread().worker_threads(1).build().unwrap();
-        assert_eq!(several.block_on(async { waited() }), Ok(42));
+        assert_eq!(several.block_on(async { compute() }), Ok(42));
         let runtime = std::sync::Arc::new(LocalRuntime::new().unwrap());
         let spawned = several.spawn_blocking(move || runtime.block_on(|| async { Ok(42) }));
         assert_eq!(several.block_on(spawned).unwrap(), Ok(42));
