@@ -281,7 +281,8 @@ mod tests {
     proptest! {
         #[test]
         fn neither_pieces_nor_engines_show(
-            source in prop::collection::vec(prop::sample::select(PARTS), 1..5).prop_map(|parts| parts.concat()),
+            source in prop::collection::vec(prop::sample::select(PARTS), 1..5)
+                .prop_map(|parts| parts.concat()),
             text in "[abcä \r\n]{0,40}",
             piece in 1_usize..20,
         ) {

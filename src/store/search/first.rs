@@ -65,7 +65,8 @@ mod tests {
         ) {
             let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
             found.iter().for_each(|(name, count)| { counts.entry(*name).or_insert(*count); });
-            let mut entries: Vec<(u32, usize)> = found.iter().filter_map(|(n, _)| counts.remove_entry(n)).collect();
+            let mut entries: Vec<(u32, usize)> =
+                found.iter().filter_map(|(n, _)| counts.remove_entry(n)).collect();
             let (mut one, mut other) = (FirstEntries::new(most), FirstEntries::new(most));
             for (place, (name, count)) in entries.iter().enumerate() {
                 let target = if place < at { &mut one } else { &mut other };
