@@ -175,8 +175,11 @@ mod tests {
             (&"a".repeat(1001), "longer than 1000"),
             ("[z-a]", "invalid range"),
         ] {
-            let said = format!("{:?}", read(pattern).unwrap_err());
-            assert!(said.contains(&format!("{why:?}").trim_matches('"').to_owned()), "{pattern}: {said}");
+            let message = format!("{:?}", read(pattern).unwrap_err());
+            assert!(
+                message.contains(&format!("{why:?}").trim_matches('"').to_owned()),
+                "{pattern}: {message}"
+            );
         }
     }
 

@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_line_that_imports_is_told_from_one_that_does_not() {
-        for (name, imports, others) in [
+        for (name, imports, other_lines) in [
             (
                 "python",
                 &["import os", "    from a import b", "from . import c"][..],
@@ -236,7 +236,7 @@ mod tests {
         ] {
             let language = language_named(name).unwrap();
             imports.iter().for_each(|line| assert!(language.imports(line), "{name}: {line}"));
-            others.iter().for_each(|line| assert!(!language.imports(line), "{name}: {line}"));
+            other_lines.iter().for_each(|line| assert!(!language.imports(line), "{name}: {line}"));
         }
     }
 

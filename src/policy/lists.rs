@@ -30,9 +30,9 @@ impl Lists {
     }
 
     /// Replaces the lists of the languages that `others` has, and adds its other lists.
-    pub(super) fn replace(&mut self, others: Lists) {
-        self.0.retain(|(name, _)| others.list(name).is_empty());
-        self.0.extend(others.0);
+    pub(super) fn replace(&mut self, lists: Lists) {
+        self.0.retain(|(name, _)| lists.list(name).is_empty());
+        self.0.extend(lists.0);
     }
 
     /// Uses this gate instead of the one of the same name. An error is the reason, as the end of a sentence.

@@ -152,7 +152,7 @@ impl YamlNode {
     /// Returns the value of a word that must be in `known`.
     pub(super) fn one_of<T: Copy>(&self, what: &str, known: &[(&str, T)]) -> Result<T, PolicyError> {
         let word = self.text(what)?;
-        known.iter().find(|(name, _)| *name == word).map(|(_, meant)| *meant).ok_or_else(|| {
+        known.iter().find(|(name, _)| *name == word).map(|(_, value)| *value).ok_or_else(|| {
             let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
             self.fault(unknown(what.trim_matches('`'), word, &names))
         })

@@ -65,8 +65,9 @@ impl Policy {
     pub fn embedded() -> Arc<Policy> {
         static POLICY: OnceLock<Arc<Policy>> = OnceLock::new();
         let read = || {
-            let (origin, stamp) = (Arc::new(PolicyOrigin::top(BUILT_IN)), Version::hash(DEFAULT.as_bytes()));
-            let raise = |root: &YamlNode| extend(root, &origin, Some(&Policy::without_gates()), stamp);
+            let (origin, version) =
+                (Arc::new(PolicyOrigin::top(BUILT_IN)), Version::hash(DEFAULT.as_bytes()));
+            let raise = |root: &YamlNode| extend(root, &origin, Some(&Policy::without_gates()), version);
             Arc::new(compiled_in(yaml::read(BUILT_IN, DEFAULT, raise)))
         };
         Arc::clone(POLICY.get_or_init(read))
@@ -203,7 +204,7 @@ impl Policy {
         let rules = self.rules().chain(self.entities.iter().flat_map(|known| &known.rules));
         let in_use: BTreeMap<&str, Version> =
             rules.map(|rule| (rule.gate.name.as_str(), rule.gate.version)).collect();
-        let gates = in_use.iter().map(|(name, stamp)| format!("{name} {}\n", stamp.hex()));
+        let gates = in_use.iter().map(|(name, version)| format!("{name} {}\n", version.hex()));
         Version::hash(format!("{}\n{}\n{}", text.hex(), base.hex(), gates.collect::<String>()).as_bytes())
     }
 }

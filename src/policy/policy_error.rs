@@ -52,7 +52,7 @@ impl PolicyError {
 /// `unknown key `x`, did you mean `y`? known: ...`
 pub(super) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
     let guess = nearest(word, known.iter().copied())
-        .map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+        .map_or_else(String::new, |similar| format!(", did you mean `{similar}`?"));
     let named: Vec<&str> = known.iter().take(MAX_NAMED).copied().collect();
     let more = match known.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
@@ -80,14 +80,14 @@ fn printable(character: char) -> char {
 }
 
 /// The line at fault, with a caret below; a long line is cut around the caret.
-fn excerpt(text: &str, mark: TextPosition) -> Option<String> {
-    let line = yaml_lines(text).nth(mark.line - 1)?;
-    let skipped = mark.column.saturating_sub(1).saturating_sub(EXCERPT / 2);
+fn excerpt(text: &str, position: TextPosition) -> Option<String> {
+    let line = yaml_lines(text).nth(position.line - 1)?;
+    let skipped = position.column.saturating_sub(1).saturating_sub(EXCERPT / 2);
     let skipped = if line.chars().count() > EXCERPT { skipped } else { 0 };
     let shown: String = line.chars().skip(skipped).take(EXCERPT).map(printable).collect();
-    let gutter = mark.line.to_string();
+    let gutter = position.line.to_string();
     let below = " ".repeat(gutter.len());
-    let indent = " ".repeat((mark.column - 1 - skipped).min(EXCERPT));
+    let indent = " ".repeat((position.column - 1 - skipped).min(EXCERPT));
     Some(format!("\n {gutter} | {shown}\n {below} | {indent}^"))
 }
 

@@ -70,8 +70,8 @@ impl Rule {
 
     /// Returns the same rule with another gate of the same name. The error is the end of a sentence.
     pub(super) fn rebind(&self, gate: &Arc<Gate>) -> Result<Rule, String> {
-        let own = |said: bool, what: &str| {
-            if said { Err(format!("`{what}` in a list that is extended")) } else { Ok(()) }
+        let own = |is_set: bool, what: &str| {
+            if is_set { Err(format!("`{what}` in a list that is extended")) } else { Ok(()) }
         };
         own(!self.args.is_empty() && gate.command().is_none(), "args")?;
         let role = if self.role == self.gate.role { gate.role } else { self.role };

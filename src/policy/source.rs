@@ -78,7 +78,7 @@ impl PolicySource {
             let extends = extends(&root)?;
             Ok((root, extends))
         };
-        let (root, extends) = read().map_err(|fault: PolicyError| fault.into_error(&origin.name, text))?;
+        let (root, extends) = read().map_err(|error: PolicyError| error.into_error(&origin.name, text))?;
         Ok(PolicySource { origin: Arc::new(origin), text: text.to_owned(), root, extends })
     }
 
@@ -102,7 +102,7 @@ impl PolicySource {
             Extends::Nothing => None,
         };
         extend(&self.root, &self.origin, base, self.version())
-            .map_err(|fault| fault.into_error(&self.origin.name, &self.text))
+            .map_err(|error| error.into_error(&self.origin.name, &self.text))
     }
 
     /// Returns the hash of the text and its location.

@@ -61,9 +61,9 @@ fn check_name(key: &MapKey) -> Result<(), PolicyError> {
 
 /// Hashes the content of a definition, independent of its position and layout.
 fn version(definition: &YamlNode) -> Version {
-    let mut said = String::new();
-    write(definition, &mut said);
-    Version::hash(said.as_bytes())
+    let mut content = String::new();
+    write(definition, &mut content);
+    Version::hash(content.as_bytes())
 }
 
 fn write(node: &YamlNode, out: &mut String) {

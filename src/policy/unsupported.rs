@@ -8,14 +8,14 @@ use super::node::{PolicyError, YamlNode, unknown};
 pub(super) fn choice<T: Copy>(
     node: &YamlNode,
     key: &str,
-    kept: &[(&str, T)],
+    supported: &[(&str, T)],
     later: &[&str],
 ) -> Result<T, PolicyError> {
     let word = node.text(&format!("`{key}`"))?;
-    if let Some((_, meant)) = kept.iter().find(|(name, _)| *name == word) {
-        return Ok(*meant);
+    if let Some((_, value)) = supported.iter().find(|(name, _)| *name == word) {
+        return Ok(*value);
     }
-    let names: Vec<&str> = kept.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = supported.iter().map(|(name, _)| *name).collect();
     if later.contains(&word) {
         return Err(node.fault(unsupported_value(&format!("{key}: {word}"), &names)));
     }
@@ -23,7 +23,7 @@ pub(super) fn choice<T: Copy>(
     Err(node.fault(unknown(key, word, &known)))
 }
 
-fn unsupported_value(what: &str, kept: &[&str]) -> String {
-    let kept: Vec<String> = kept.iter().map(|word| format!("`{word}`")).collect();
-    format!("this version does not support `{what}`: use one of {}", kept.join(", "))
+fn unsupported_value(what: &str, supported: &[&str]) -> String {
+    let supported: Vec<String> = supported.iter().map(|word| format!("`{word}`")).collect();
+    format!("this version does not support `{what}`: use one of {}", supported.join(", "))
 }

@@ -33,8 +33,8 @@ fn validator(node: &YamlNode) -> Result<Validator, PolicyError> {
         return Err(node.fault("the program must be a plain name or an absolute path"));
     }
     let name = format!("validate_command: {}", words.join(" "));
-    let stamp = Version::of_value(&words);
-    let gate = Arc::new(definition::validator(name, program, rest, TIMEOUT, stamp));
+    let version = Version::of_value(&words);
+    let gate = Arc::new(definition::validator(name, program, rest, TIMEOUT, version));
     let rule = Rule { required: true, baseline: Some(Baseline::All), ..Rule::plain(gate) };
     Ok(Validator { words, rule })
 }

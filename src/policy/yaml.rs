@@ -28,7 +28,7 @@ pub(super) fn read<T>(
     raise: impl FnOnce(&YamlNode) -> Result<T, PolicyError>,
 ) -> Result<T, Error> {
     let text = plain(text);
-    parse(text).and_then(|root| raise(&root)).map_err(|fault| fault.into_error(name, text))
+    parse(text).and_then(|root| raise(&root)).map_err(|error| error.into_error(name, text))
 }
 
 /// Returns the text without a byte order mark; lines and columns in messages refer to it.
@@ -179,7 +179,7 @@ fn message(error: &serde_saphyr::Error) -> String {
 
 /// Returns the library's own message, without its position prefix and without line breaks.
 fn clean_message(text: &str) -> String {
-    let text = text.rsplit_once(" at line ").map_or(text, |(said, _)| said);
+    let text = text.rsplit_once(" at line ").map_or(text, |(message, _)| message);
     match text {
         "recursion limit exceeded" => format!("nested more than {MAX_DEPTH} deep"),
         "expected string scalar" => "a key must be a text, not a list or a map".to_owned(),

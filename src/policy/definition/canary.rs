@@ -43,20 +43,23 @@ impl Canary {
     /// appended, so that files that need the draft's declarations still have them. Then the mistake alone, as
     /// the draft may end where nothing is analysed. Last the text that only shows that the file is read.
     pub fn attempts(&self, draft: &str) -> Vec<CanaryText> {
-        let kept = self.kept_prefix(draft);
-        let own = match kept {
+        let prefix = self.kept_prefix(draft);
+        let own = match prefix {
             "" => self.text.clone(),
-            kept => format!("{kept}\n{}", self.text),
+            prefix => format!("{prefix}\n{}", self.text),
         };
         let Some(append) = &self.append else {
             return vec![CanaryText { text: own, kind: CanaryKind::Analysis }];
         };
-        let insert = if kept.is_empty() { "" } else { &self.insert };
-        let rest = draft.get(kept.len()..).unwrap_or_default();
+        let insert = if prefix.is_empty() { "" } else { &self.insert };
+        let rest = draft.get(prefix.len()..).unwrap_or_default();
         let newline = if rest.is_empty() || rest.ends_with('\n') { "" } else { "\n" };
         vec![
-            CanaryText { text: format!("{kept}{insert}{rest}{newline}{append}"), kind: CanaryKind::Analysis },
-            CanaryText { text: format!("{kept}{insert}\n{append}"), kind: CanaryKind::Analysis },
+            CanaryText {
+                text: format!("{prefix}{insert}{rest}{newline}{append}"),
+                kind: CanaryKind::Analysis,
+            },
+            CanaryText { text: format!("{prefix}{insert}\n{append}"), kind: CanaryKind::Analysis },
             CanaryText { text: own, kind: CanaryKind::Reading },
         ]
     }
@@ -73,7 +76,7 @@ impl Canary {
 
     fn kept_prefix<'d>(&self, draft: &'d str) -> &'d str {
         let found = self.keep.as_ref().and_then(|keep| keep.find(draft));
-        found.filter(|kept| kept.start() == 0).map_or("", |kept| kept.as_str())
+        found.filter(|prefix| prefix.start() == 0).map_or("", |prefix| prefix.as_str())
     }
 }
 

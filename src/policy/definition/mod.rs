@@ -167,7 +167,7 @@ pub struct Transitional {
 }
 
 /// Parses one definition; `stamp` is the hash of its text.
-pub(in crate::policy) fn gate(name: &str, root: &YamlNode, stamp: Version) -> Result<Gate, PolicyError> {
+pub(in crate::policy) fn gate(name: &str, root: &YamlNode, version: Version) -> Result<Gate, PolicyError> {
     let kind_node = root.entries("a gate")?.iter().find(|(key, _)| key.name == "kind").map(|(_, node)| node);
     let [kind_key, own, more] = kind_node.map_or(Ok([keys::SYNTAX_KIND, &[], &[]]), own_keys)?;
     let fields = root.settings("a gate", &[keys::COMMON, kind_key, own, more])?;
@@ -186,7 +186,7 @@ pub(in crate::policy) fn gate(name: &str, root: &YamlNode, stamp: Version) -> Re
         in_steps: fields.optional("in_steps", |node, what| node.one_of(what, &IN_STEPS))?,
         recorded: text("recorded")?,
         samples: samples.iter().map(sample::sample).collect::<Result<_, PolicyError>>()?,
-        version: stamp,
+        version,
     };
     match fields.get("role") {
         Some(role) if gate.role == Role::Fix && !gate.can_fix() => {
@@ -228,7 +228,7 @@ pub(in crate::policy) fn validator(
     program: &str,
     words: &[String],
     timeout: Duration,
-    stamp: Version,
+    version: Version,
 ) -> Gate {
     Gate {
         name,
@@ -242,7 +242,7 @@ pub(in crate::policy) fn validator(
         in_steps: None,
         recorded: None,
         samples: Vec::new(),
-        version: stamp,
+        version,
     }
 }
 
@@ -263,8 +263,12 @@ pub(in crate::policy) fn unknown_language(name: &str) -> String {
     let mut known: Vec<&str> = languages().iter().map(|language| language.name.as_str()).collect();
     known.push("\"*\"");
     match super::language::find_language(name) {
-        Some(meant) if nearest(name, known.iter().copied()).is_none() => {
-            format!("unknown language `{name}`, did you mean `{}`? (known: {})", meant.name, known.join(", "))
+        Some(language) if nearest(name, known.iter().copied()).is_none() => {
+            format!(
+                "unknown language `{name}`, did you mean `{}`? (known: {})",
+                language.name,
+                known.join(", ")
+            )
         }
         Some(_) | None => unknown("language", name, &known),
     }
@@ -287,8 +291,8 @@ fn transitional(node: &YamlNode, what: &str) -> Result<Transitional, PolicyError
 pub(super) fn regex(node: &YamlNode, what: &str) -> Result<Regex, PolicyError> {
     let pattern = node.text(what)?;
     regex::RegexBuilder::new(pattern).multi_line(true).size_limit(1 << 20).build().map_err(|error| {
-        let said = error.to_string();
-        let reason = said.lines().last().unwrap_or_default();
+        let message = error.to_string();
+        let reason = message.lines().last().unwrap_or_default();
         node.fault(format!("{what} is not a regular expression: {}", reason.trim_start_matches("error: ")))
     })
 }
@@ -304,9 +308,9 @@ mod tests {
     }
 
     #[track_caller]
-    fn refused(text: &str, said: &str) {
+    fn refused(text: &str, expected: &str) {
         let message = read(text).expect_err(text);
-        assert!(message.contains(said), "{message}");
+        assert!(message.contains(expected), "{message}");
     }
 
     #[test]
@@ -349,8 +353,9 @@ mod tests {
             ("shadow", "'{overlay}', '{folder}'", "input: staged, command: [x, '{path}']", "{folder}"),
             ("staged", "'{root}'", "input: staged, command: [x, '{root}', '{path}']", "{path}"),
         ] {
-            let said = format!("7:8: `{name}` is in only one of `command` and `older.command`: both must");
-            refused(&older(input, words, other), &said);
+            let expected =
+                format!("7:8: `{name}` is in only one of `command` and `older.command`: both must");
+            refused(&older(input, words, other), &expected);
         }
         // Control: an older program may get the draft in another way.
         for (input, words, other) in [

@@ -77,9 +77,9 @@ fn query(fields: &MapFields, node: &YamlNode, message: String) -> Result<Pattern
         }
     };
     let compiled = |source: &YamlNode, what: &str| {
-        Query::compile(&languages, source.text(what)?).map_err(|fault| {
-            let place = format!("line {}, column {} of it", fault.row + 1, fault.column + 1);
-            source.fault(format!("{what} is not a query: {} ({place})", fault.message))
+        Query::compile(&languages, source.text(what)?).map_err(|error| {
+            let place = format!("line {}, column {} of it", error.row + 1, error.column + 1);
+            source.fault(format!("{what} is not a query: {} ({place})", error.message))
         })
     };
     let inner = node.settings("`query`", &[keys::QUERY])?;

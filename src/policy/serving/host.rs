@@ -31,8 +31,8 @@ impl Host {
     }
 
     /// True if a request for `asked` matches this host.
-    pub fn admits(&self, asked: &Host) -> bool {
-        self.name == asked.name && (self.port.is_none() || self.port == asked.port)
+    pub fn admits(&self, host: &Host) -> bool {
+        self.name == host.name && (self.port.is_none() || self.port == host.port)
     }
 }
 
@@ -68,9 +68,9 @@ impl WebOrigin {
     }
 
     /// True if a page of `asked` has this origin.
-    pub fn admits(&self, asked: &WebOrigin) -> bool {
-        let port = self.port.is_none() || self.port == asked.port;
-        port && self.scheme == asked.scheme && self.name == asked.name
+    pub fn admits(&self, origin: &WebOrigin) -> bool {
+        let port = self.port.is_none() || self.port == origin.port;
+        port && self.scheme == origin.scheme && self.name == origin.name
     }
 }
 
@@ -94,19 +94,19 @@ mod tests {
 
     #[test]
     fn a_host_is_its_name_and_its_port() {
-        let admits = |allowed: &str, asked: &str| {
-            Host::read(allowed).unwrap().admits(&Host::read(asked).unwrap_or_else(|| panic!("{asked}")))
+        let admits = |allowed: &str, host: &str| {
+            Host::read(allowed).unwrap().admits(&Host::read(host).unwrap_or_else(|| panic!("{host}")))
         };
-        for (allowed, asked) in [
+        for (allowed, host) in [
             ("localhost", "LOCALHOST:1"),
             ("Edits.example.com", "edits.example.com"),
             ("a:80", "a:80"),
             ("[::1]", "[0:0:0:0:0:0:0:1]:9"),
             ("127.0.0.1", "127.0.0.1:8137"),
         ] {
-            assert!(admits(allowed, asked), "{allowed} {asked}");
+            assert!(admits(allowed, host), "{allowed} {host}");
         }
-        for (allowed, asked) in [
+        for (allowed, host) in [
             ("a:80", "a"),
             ("a:80", "a:81"),
             ("a", "b"),
@@ -115,7 +115,7 @@ mod tests {
             ("a", "a.x"),
             ("[::1]", "[::2]"),
         ] {
-            assert!(!admits(allowed, asked), "{allowed} {asked}");
+            assert!(!admits(allowed, host), "{allowed} {host}");
         }
         for wrong in [
             "", ":80", "a:", "a:x", "a:+1", "a:65536", "a b", "u@a", "a/b", "::1", "[::1", "[::1]x", "[a]",

@@ -100,8 +100,8 @@ impl Serving {
     /// token in place of its hash.
     pub fn parse(name: &str, text: &str) -> Result<Serving, Error> {
         yaml::read(name, text, serving).map_err(|refusal| {
-            let told = refusal.message.lines().next().unwrap_or_default();
-            Error::new(Code::InvalidInput, told)
+            let message = refusal.message.lines().next().unwrap_or_default();
+            Error::new(Code::InvalidInput, message)
                 .hint("correct the configuration; docs/serving.md describes every key")
         })
     }
@@ -119,9 +119,9 @@ fn serving(root: &YamlNode) -> Result<Serving, PolicyError> {
         each(node, what, "a host such as `edits.example.com` or `[::1]:8137`, without a scheme", Host::read)
     })?;
     if !listen.ip().is_loopback() && hosts.is_none() {
-        let seen =
+        let message =
             "other machines can reach this address: set `allowed_hosts` to the host names that clients use";
-        return Err(fields.get("listen").unwrap_or(root).fault(seen));
+        return Err(fields.get("listen").unwrap_or(root).fault(message));
     }
     let tokens = fields.require("tokens")?;
     let listed = tokens.list("`tokens`")?;

@@ -61,7 +61,7 @@ fn everything_that_can_be_said_is_kept() {
 #[test]
 fn what_is_wrong_is_refused_with_its_place() {
     let token = |more: &str| format!("tokens:\n- {{ name: a, hash: 'HASH', roots: [/p]{more} }}\n");
-    for (text, seen) in [
+    for (text, expected) in [
         (String::new(), "serve.yaml:1:1: the configuration must be a map, not nothing"),
         ("tokens: []".to_owned(), "`tokens` is empty"),
         ("listen: 127.0.0.1:1\n".to_owned(), "the key `tokens` is missing"),
@@ -104,18 +104,18 @@ fn what_is_wrong_is_refused_with_its_place() {
             "serve.yaml:3:3: `a` and `b` are the same token",
         ),
     ] {
-        let told = read(&text).expect_err(&text);
-        assert!(told.contains(seen), "{text}\n{told}");
+        let message = read(&text).expect_err(&text);
+        assert!(message.contains(expected), "{text}\n{message}");
     }
 }
 
 #[test]
 fn a_token_in_the_place_of_its_hash_is_not_repeated() {
     for secret in ["lockgate_s3cr3t", "blake3:s3cr3t", "blake3:00", "[s3cr3t]"] {
-        let told =
+        let error =
             Serving::parse("serve.yaml", &format!("tokens:\n- name: a\n  roots: [/p]\n  hash: {secret}\n"));
-        let told = told.unwrap_err();
-        assert!(told.message.contains("`hash` must be"), "{}", told.message);
-        assert!(!told.message.contains("s3cr3t"), "{}", told.message);
+        let error = error.unwrap_err();
+        assert!(error.message.contains("`hash` must be"), "{}", error.message);
+        assert!(!error.message.contains("s3cr3t"), "{}", error.message);
     }
 }

@@ -43,8 +43,8 @@ pub(super) fn token(node: &YamlNode, what: &str) -> Result<Token, PolicyError> {
         organization: fields.optional("organization", organization)?,
     };
     if token.roots.is_empty() && token.organization.is_none() && !token.metrics {
-        let seen = "a token without `roots`, `organization` and `metrics: true` has no access to anything";
-        return Err(node.fault(seen));
+        let message = "a token without `roots`, `organization` and `metrics: true` has no access to anything";
+        return Err(node.fault(message));
     }
     Ok(token)
 }
@@ -67,10 +67,10 @@ pub(super) fn check_apart(nodes: &[YamlNode], tokens: &[Token]) -> Result<(), Po
 fn name(node: &YamlNode) -> Result<String, PolicyError> {
     let name = node.text("`name`")?;
     if !Token::is_name(name) {
-        let seen = format!(
+        let message = format!(
             "`name` may contain only letters, digits, `.`, `_`, `@` and `-`, at most {MAX_NAME} of them"
         );
-        return Err(node.fault(seen));
+        return Err(node.fault(message));
     }
     Ok(name.to_owned())
 }

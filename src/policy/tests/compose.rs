@@ -98,12 +98,15 @@ fn definitions_merge_by_name() {
         let rules = rules.chain(policy.effective_rules("x", None, Profile::Edit).rules);
         rules.map(|rule| (rule.level, rule.gate.version)).collect()
     };
-    let kept = child(&parent, "extends: parent\nquality_gates: { rust: [{ tool: own }] }\n");
-    assert_eq!(used(&kept), used(&read(&parent)));
+    let unchanged = child(&parent, "extends: parent\nquality_gates: { rust: [{ tool: own }] }\n");
+    assert_eq!(used(&unchanged), used(&read(&parent)));
     let anew = child(&parent, &(String::from("extends: parent\n") + &define("b")));
     assert_eq!(names(&anew, "sub/a.go", "go"), ["own"]);
-    let stamps = used(&anew);
-    assert!(stamps.iter().zip(used(&kept)).all(|(new, old)| new.0 == old.0 && new.1 != old.1), "{stamps:?}");
+    let versions = used(&anew);
+    assert!(
+        versions.iter().zip(used(&unchanged)).all(|(new, old)| new.0 == old.0 && new.1 != old.1),
+        "{versions:?}"
+    );
     let other = over(&read(&parent), "sub", "quality_gates: { go: [{ tool: own }] }").unwrap_err();
     assert!(other.message.starts_with("sub/quality.yaml:1:31: unknown tool `own`"), "{}", other.message);
 }
@@ -146,12 +149,12 @@ fn what_extends_says_is_known_before_the_rest_is_understood() {
 fn the_stamp_changes_with_every_text_and_name_and_definition() {
     let (parent, text) = ("limits: { file: 1KiB }\n", "extends: parent\nlimits: { total: 1s }\n");
     let policy = child(parent, text);
-    let stamp = policy.version;
-    assert_eq!(child(parent, text).version, stamp);
-    assert_ne!(child("limits: { file: 1KiB } # other\n", text).version, stamp, "the parent's text");
-    assert_ne!(child(parent, &format!("{text}# other\n")).version, stamp, "the child's text");
-    assert_ne!(over(&read(parent), "other", text).unwrap().version, stamp, "the child's name");
-    assert_ne!(child(parent, "limits: { total: 1s }\n").version, stamp);
+    let version = policy.version;
+    assert_eq!(child(parent, text).version, version);
+    assert_ne!(child("limits: { file: 1KiB } # other\n", text).version, version, "the parent's text");
+    assert_ne!(child(parent, &format!("{text}# other\n")).version, version, "the child's text");
+    assert_ne!(over(&read(parent), "other", text).unwrap().version, version, "the child's name");
+    assert_ne!(child(parent, "limits: { total: 1s }\n").version, version);
     let alone = |parent: &str| child(parent, "quality_gates: {}\n").version;
     assert_eq!(
         alone("limits: { file: 1KiB }"),
@@ -163,13 +166,13 @@ fn the_stamp_changes_with_every_text_and_name_and_definition() {
         in_root: "sub/quality.yaml".into(),
         folder: "sub".into(),
     };
-    let told = PolicySource::read(elsewhere, text).unwrap().into_policy(&read(parent)).unwrap();
-    assert_eq!(told.version, stamp, "how the file is told says nothing");
+    let renamed = PolicySource::read(elsewhere, text).unwrap().into_policy(&read(parent)).unwrap();
+    assert_eq!(renamed.version, version, "how the file is told says nothing");
 }
 
 #[test]
 fn the_stamp_of_a_definition_is_that_of_what_it_says() {
-    let stamp = |definition: &str| {
+    let version = |definition: &str| {
         let text = format!(
             "# {}\ndefine:\n  own: {definition}\nquality_gates: {{ go: [{{ tool: own }}] }}\n",
             definition.len()
@@ -178,13 +181,13 @@ fn the_stamp_of_a_definition_is_that_of_what_it_says() {
     };
     let plain = "{ kind: pattern, languages: [go], must_match: a, message: m }";
     let laid_out = "\n    kind: pattern\n    languages: [go]\n    must_match: 'a'\n    message: m";
-    assert_eq!(stamp(plain), stamp(laid_out));
+    assert_eq!(version(plain), version(laid_out));
     for other in [
         "{ kind: pattern, languages: [go], must_match: b, message: m }",
         "{ kind: pattern, languages: [go], must_not_match: a, message: m }",
         "{ kind: pattern, languages: [go, rust], must_match: a, message: m }",
         "{ kind: pattern, languages: [go], must_match: a, message: m, timeout: 5s }",
     ] {
-        assert_ne!(stamp(plain), stamp(other), "{other}");
+        assert_ne!(version(plain), version(other), "{other}");
     }
 }

@@ -21,14 +21,14 @@ fn what_is_compiled_in_is_there_whatever_the_policy_says() {
     for text in ["", "entities: {}", "extends: default", "quality_gates: {}"] {
         let policy = read(text);
         assert_eq!(types(&policy), ["app_file", "workflow", "module"]);
-        let told: Vec<_> = policy
+        let built_in: Vec<_> = policy
             .entity_types()
             .map(|known| {
                 (known.owner, known.language.map(|language| language.name.as_str()), known.rules.len())
             })
             .collect();
         let (app, own, global) = (EntityOwner::App, EntityOwner::Organization, EntityOwner::Global);
-        assert_eq!(told, [(app, None, 0), (own, Some("python"), 1), (global, Some("python"), 1)]);
+        assert_eq!(built_in, [(app, None, 0), (own, Some("python"), 1), (global, Some("python"), 1)]);
     }
     assert_eq!(Policy::embedded().entity_type("workflow").unwrap().rules[0].gate.name, "entity-workflow");
     assert!(Policy::embedded().entity_type("file").is_none());
@@ -41,19 +41,19 @@ fn a_policy_adds_types_of_its_own() {
          note: { owner: organization, language: '*' }\n",
     ));
     assert_eq!(types(&policy), ["app_file", "workflow", "module", "page", "job_2", "note"]);
-    let told = |name: &str| {
+    let describe = |name: &str| {
         let known = policy.entity_type(name).unwrap();
         let gates: Vec<&str> = known.rules.iter().map(|rule| rule.gate.name.as_str()).collect();
         (known.owner, known.language.map(|language| language.name.as_str()), gates)
     };
-    assert_eq!(told("page"), (EntityOwner::App, None, vec!["titled"]));
-    assert_eq!(told("job_2"), (EntityOwner::Global, Some("python"), vec!["syntax", "pythonic"]));
-    assert_eq!(told("note"), (EntityOwner::Organization, None, vec![]));
+    assert_eq!(describe("page"), (EntityOwner::App, None, vec!["titled"]));
+    assert_eq!(describe("job_2"), (EntityOwner::Global, Some("python"), vec!["syntax", "pythonic"]));
+    assert_eq!(describe("note"), (EntityOwner::Organization, None, vec![]));
 }
 
 #[test]
 fn what_could_not_be_kept_is_refused_where_it_stands() {
-    for (entities, said) in [
+    for (entities, expected) in [
         ("[]", "`entities` must be a map"),
         ("{ page: {} }", "the key `owner` is missing"),
         ("{ page: ~ }", "a type of entities must be a map, not nothing"),
@@ -82,7 +82,7 @@ fn what_could_not_be_kept_is_refused_where_it_stands() {
         ("{ workflow: { owner: global } }", "`workflow` is a built-in type: choose another name"),
         ("{ page: { owner: app }, page: { owner: app } }", "duplicate key `page`"),
     ] {
-        refused(&with_gates(&format!("entities: {entities}\n")), said);
+        refused(&with_gates(&format!("entities: {entities}\n")), expected);
     }
     let (long, longer) = ("a".repeat(40), "a".repeat(41));
     read(&format!("entities: {{ {long}: {{ owner: app }} }}"));
@@ -96,7 +96,7 @@ fn a_hostile_policy_is_refused_in_a_few_words() {
         format!("entities:\n{each}")
     };
     assert_eq!(read(&types(100)).entity_types().count(), 103);
-    for (text, said) in [
+    for (text, expected) in [
         (types(101), "102:3: there are more than 100 entity types"),
         (types(4_000), "there are more than 100 entity types"),
         (types(10_000), "quality.yaml:"),
@@ -110,7 +110,7 @@ fn a_hostile_policy_is_refused_in_a_few_words() {
         (format!("entities: {}", "{ a: ".repeat(5_000)), "quality.yaml:"),
     ] {
         let message = refusal(&text);
-        assert!(message.contains(said) && message.len() < 1_000, "{message}");
+        assert!(message.contains(expected) && message.len() < 1_000, "{message}");
     }
     let many: String = (0..21)
         .map(|number| {
@@ -140,8 +140,8 @@ fn types_come_down_with_what_is_extended() {
     assert_eq!(anew.entity_type("page").unwrap().owner, EntityOwner::Global);
     let bound = "extends: parent\ndefine: { titled: { kind: pattern, languages: ['*'], must_match: '^= ', message: no title } }";
     let bound = laid(bound).unwrap();
-    let stamp = |policy: &Policy| policy.entity_type("page").unwrap().rules[0].gate.version;
-    assert_ne!(stamp(&bound), stamp(&above));
+    let version = |policy: &Policy| policy.entity_type("page").unwrap().rules[0].gate.version;
+    assert_ne!(version(&bound), version(&above));
     let narrowed = "extends: parent\ndefine: { titled: { kind: pattern, languages: [go], must_match: '^= ', message: no title } }";
     let refused = laid(narrowed).unwrap_err();
     assert!(refused.contains("2:11: `titled` cannot check `page`: it does not support"), "{refused}");
@@ -149,7 +149,7 @@ fn types_come_down_with_what_is_extended() {
 
 #[test]
 fn a_policy_with_another_rule_of_a_type_is_another() {
-    let stamp = |pattern: &str| -> Version {
+    let version = |pattern: &str| -> Version {
         let define = format!(
             "define: {{ rule: {{ kind: pattern, languages: ['*'], must_match: {pattern}, message: m }} }}\n"
         );
@@ -160,6 +160,6 @@ fn a_policy_with_another_rule_of_a_type_is_another() {
             .unwrap()
             .version
     };
-    assert_eq!(stamp("a"), stamp("a"));
-    assert_ne!(stamp("a"), stamp("b"));
+    assert_eq!(version("a"), version("a"));
+    assert_ne!(version("a"), version("b"));
 }

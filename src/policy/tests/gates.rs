@@ -98,14 +98,14 @@ fn lists_are_neither_empty_nor_double() {
 
 #[test]
 fn unknown_languages_are_refused_and_extensions_are_understood() {
-    for (name, said) in [
+    for (name, expected) in [
         ("pyhton", "quality.yaml:2:3: unknown language `pyhton`, did you mean `python`?"),
         ("py", "unknown language `py`, did you mean `python`?"),
         ("Rust", "unknown language `Rust`, did you mean `rust`?"),
         ("sh", "unknown language `sh`, did you mean `bash`?"),
         ("cobol", "unknown language `cobol` (known: "),
     ] {
-        refused(&format!("quality_gates:\n  {name}: [{{ tool: syntax }}]\n"), said);
+        refused(&format!("quality_gates:\n  {name}: [{{ tool: syntax }}]\n"), expected);
     }
 }
 
@@ -120,7 +120,7 @@ fn a_policy_defines_gates_of_its_own() {
         Level::Warn
     );
     let licence = "kind: pattern, languages: [go], must_match: a, message: m";
-    for (text, said) in [
+    for (text, expected) in [
         (format!("define: {{ syntax: {{ {licence} }} }}"), "1:11: `syntax` is a gate of the catalogue: choose another name"),
         (format!("define: {{ My gate: {{ {licence} }} }}"), "1:11: `My gate` is not a gate name: at most 64 lower-case letters"),
         (format!("define: {{ -x: {{ {licence} }} }}"), "1:11: `-x` is not a gate name"),
@@ -132,7 +132,7 @@ fn a_policy_defines_gates_of_its_own() {
         (format!("define: {{ licence: {{ {licence} }} }}\nquality_gates: {{ go: [{{ tool: licens }}] }}"), "did you mean `licence`? (known: licence, "),
         ("define: { x: { kind: command, languages: [go], input: stdin, command: [x], output: { text: exit, message: m }, role: fix } }".to_owned(), "`role: fix` needs `output: { text: formatted }`"),
     ] {
-        refused(&text, said);
+        refused(&text, expected);
     }
     read(&format!("define: {{ {}: {{ {licence} }} }}", "x".repeat(64)));
 }
@@ -171,7 +171,7 @@ fn the_gates_of_a_path_are_those_of_its_last_entry_that_names_some() {
 
 #[test]
 fn entries_of_paths_say_something_that_can_be_understood() {
-    for (entry, said) in [
+    for (entry, expected) in [
         ("{ match: a }", "1:9: an entry of `paths` has no effect without `access` or `gates`"),
         ("{ access: read }", "1:9: the key `match` is missing"),
         ("{ match: '[', access: read }", "1:18: `match` is not a pattern: unclosed character class"),
@@ -185,7 +185,7 @@ fn entries_of_paths_say_something_that_can_be_understood() {
         ("{ match: a, gates: syntax }", "`gates` must be a list"),
         ("{ match: a, tools: [syntax] }", "unknown key `tools`"),
     ] {
-        refused(&format!("paths: [{entry}]"), said);
+        refused(&format!("paths: [{entry}]"), expected);
     }
     let many = |count: usize| format!("paths: [{}]", "{match: a, access: read},".repeat(count));
     read(&many(1000));
@@ -197,8 +197,9 @@ fn commands_are_told_once_for_each_gate() {
     let policy = read(&with_commands(
         "quality_gates:\n  python: [{ tool: syntax }, { tool: form, enabled: false }]\n  go: [{ tool: lint, args: [-a] }]\n  rust: [{ tool: lint }]\npaths: [{ match: a, gates: [syntax] }]\n",
     ));
-    let told = |policy: &Policy| policy.commands().map(|rule| rule.gate.name.clone()).collect::<Vec<_>>();
-    assert_eq!(told(&policy), ["lint"]);
-    assert_eq!(told(&read(&with_commands("paths: [{ match: a, gates: [form] }]\n"))), ["form"]);
-    assert!(told(&read("")).is_empty());
+    let gate_names =
+        |policy: &Policy| policy.commands().map(|rule| rule.gate.name.clone()).collect::<Vec<_>>();
+    assert_eq!(gate_names(&policy), ["lint"]);
+    assert_eq!(gate_names(&read(&with_commands("paths: [{ match: a, gates: [form] }]\n"))), ["form"]);
+    assert!(gate_names(&read("")).is_empty());
 }

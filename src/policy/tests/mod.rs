@@ -16,19 +16,19 @@ fn read(text: &str) -> Policy {
 
 /// The whole message of a policy that is refused.
 fn refusal(text: &str) -> String {
-    told(Policy::parse("quality.yaml", text), text)
+    message_of(Policy::parse("quality.yaml", text), text)
 }
 
-fn told(read: Result<Policy, crate::error::Error>, text: &str) -> String {
+fn message_of(read: Result<Policy, crate::error::Error>, text: &str) -> String {
     let error = read.map(|_| ()).expect_err(text);
     assert_eq!(error.code, Code::PolicyInvalid, "{text}");
     error.message
 }
 
 #[track_caller]
-fn refused(text: &str, said: &str) {
+fn refused(text: &str, expected: &str) {
     let message = refusal(text);
-    assert!(message.contains(said), "{text}\n{message}\n{said}");
+    assert!(message.contains(expected), "{text}\n{message}\n{expected}");
 }
 
 /// The names of the gates that judge a file.

@@ -71,12 +71,12 @@ fn every_word_of_the_table_is_read_and_no_other() {
     for key in ["", "modes", "guards", "damage"] {
         for setting in if key.is_empty() { settings() } else { settings_of(key) } {
             let ValueShape::Words(words) = setting.shape else { continue };
-            let said = |word: &str| match key {
+            let with_word = |word: &str| match key {
                 "" => format!("{}: {word}\n", setting.name),
                 key => format!("{key}: {{ {}: {word} }}\n", setting.name),
             };
-            words.iter().for_each(|word| drop(read(&said(word))));
-            refused(&said("never-a-word"), "unknown ");
+            words.iter().for_each(|word| drop(read(&with_word(word))));
+            refused(&with_word("never-a-word"), "unknown ");
         }
     }
 }

@@ -48,7 +48,7 @@ fn every_limit_takes_effect() {
 
 #[test]
 fn numbers_out_of_range_are_refused() {
-    for (value, said) in [
+    for (value, expected) in [
         ("file: true", "1:17: `file` must be a whole number of bytes"),
         ("file: 0", "1:17: `file` must be at least 1 byte"),
         ("file: 4GiB", "1:17: `file` must be at least 1 byte and less than 4GiB"),
@@ -67,13 +67,13 @@ fn numbers_out_of_range_are_refused() {
         ("journal_age: 1w", "with ms, s, m, h or d, as in `20s`, not the text `1w`"),
         ("journal_age: 4000d", "`journal_age` must be at most 3650d"),
     ] {
-        refused(&format!("limits: {{ {value} }}"), said);
+        refused(&format!("limits: {{ {value} }}"), expected);
     }
 }
 
 #[test]
 fn unknown_words_are_refused_with_the_word_that_was_meant() {
-    for (text, said) in [
+    for (text, expected) in [
         (
             "quality_gates: {}\nlimit: {}\n",
             "quality.yaml:2:1: unknown key `limit`, did you mean `limits`? (known: extends, quality_gates, ",
@@ -110,7 +110,7 @@ fn unknown_words_are_refused_with_the_word_that_was_meant() {
         ),
         ("damage: { qqq: off }", "1:11: unknown key `qqq` (known: line_prefixes, "),
     ] {
-        refused(text, said);
+        refused(text, expected);
     }
 }
 
@@ -128,7 +128,7 @@ fn a_long_list_of_known_words_is_cut() {
 
 #[test]
 fn values_of_a_wrong_type_are_named() {
-    for (text, said) in [
+    for (text, expected) in [
         ("[1]", "1:1: the policy must be a map, not a list"),
         ("quality_gates: yes", "1:16: `quality_gates` must be a map, not the text `yes`"),
         ("quality_gates: { go: syntax }", "1:22: `go` must be a list, not the text `syntax`"),
@@ -147,7 +147,7 @@ fn values_of_a_wrong_type_are_named() {
         ("never_journal: ['[']", "1:17: a file is not a pattern: unclosed character class; missing ']'"),
         ("server: { tools: [] }", "1:18: `tools` is empty"),
     ] {
-        refused(text, said);
+        refused(text, expected);
     }
     read("validate_commands: [[go, vet, ./...]]\nnever_journal: ['.env*', '*.pem']\n");
 }
