@@ -57,36 +57,36 @@ impl Weights<'_> {
     /// Weighs each finding, given with a flag that is true if the edit introduced it.
     pub(super) fn weigh(&self, marks: Vec<(ComparedFinding, bool)>) -> Vec<Finding> {
         let on_the_way = if marks.is_empty() { Vec::new() } else { self.allowed_first() };
-        let weighed = marks.into_iter().map(|(mark, fresh)| self.weigh_one(mark, fresh, &on_the_way));
+        let weighed = marks.into_iter().map(|(finding, fresh)| self.weigh_one(finding, fresh, &on_the_way));
         let mut findings: Vec<Finding> = weighed.collect();
         findings.sort_by_key(|finding| (!finding.blocking, !finding.counts, !finding.fresh));
         findings.truncate(MOST_FINDINGS);
         findings
     }
 
-    fn weigh_one(&self, mark: ComparedFinding, fresh: bool, on_the_way: &[&Regex]) -> Finding {
-        let severity = self.severity(&mark);
-        let counts = fresh || self.counts(&mark);
+    fn weigh_one(&self, finding: ComparedFinding, fresh: bool, on_the_way: &[&Regex]) -> Finding {
+        let severity = self.severity(&finding);
+        let counts = fresh || self.counts(&finding);
         let refuses = counts && self.level == Level::Block && severity <= self.rule.fail_on;
-        let pardon = if refuses { self.excuse(&mark, on_the_way) } else { None };
-        let message = mark.message + pardon.map_or("", Excuse::as_str);
+        let pardon = if refuses { self.excuse(&finding, on_the_way) } else { None };
+        let message = finding.message + pardon.map_or("", Excuse::as_str);
         Finding {
             gate: self.rule.gate.name.clone(),
             severity,
-            elsewhere: mark.elsewhere,
-            code: mark.code,
+            elsewhere: finding.elsewhere,
+            code: finding.code,
             fresh,
             counts,
             blocking: refuses && pardon.is_none(),
-            ..Finding::new(mark.line, mark.column, &message)
+            ..Finding::new(finding.line, finding.column, &message)
         }
     }
 
     /// Returns the severity; at most a warning if the gate only warns.
-    fn severity(&self, mark: &ComparedFinding) -> Severity {
-        let own = match mark.belief {
-            Belief::Certain => mark.severity,
-            Belief::Doubtful => mark.severity.max(Severity::Warning),
+    fn severity(&self, finding: &ComparedFinding) -> Severity {
+        let own = match finding.belief {
+            Belief::Certain => finding.severity,
+            Belief::Doubtful => finding.severity.max(Severity::Warning),
         };
         match self.level {
             Level::Block => own,
@@ -95,26 +95,26 @@ impl Weights<'_> {
     }
 
     /// True if the baseline counts a finding that the text before already had.
-    fn counts(&self, mark: &ComparedFinding) -> bool {
+    fn counts(&self, finding: &ComparedFinding) -> bool {
         match self.rule.baseline.unwrap_or(self.baseline) {
             Baseline::New => false,
-            Baseline::EditedLines => self.is_written(mark),
-            Baseline::File => mark.elsewhere.is_none(),
+            Baseline::EditedLines => self.is_written(finding),
+            Baseline::File => finding.elsewhere.is_none(),
             Baseline::All => true,
         }
     }
 
-    fn is_written(&self, mark: &ComparedFinding) -> bool {
-        mark.elsewhere.is_none() && (mark.line..=mark.end_line).any(|line| self.draft.wrote(line))
+    fn is_written(&self, finding: &ComparedFinding) -> bool {
+        finding.elsewhere.is_none() && (finding.line..=finding.end_line).any(|line| self.draft.wrote(line))
     }
 
-    fn excuse(&self, mark: &ComparedFinding, on_the_way: &[&Regex]) -> Option<Excuse> {
-        let said = format!("{} {}", mark.code.as_deref().unwrap_or_default(), mark.message);
-        if on_the_way.iter().any(|pattern| pattern.is_match(&said)) {
+    fn excuse(&self, finding: &ComparedFinding, on_the_way: &[&Regex]) -> Option<Excuse> {
+        let text = format!("{} {}", finding.code.as_deref().unwrap_or_default(), finding.message);
+        if on_the_way.iter().any(|pattern| pattern.is_match(&text)) {
             return Some(Excuse::AllowedFirst);
         }
         match self.text_before {
-            TextBefore::Hidden if !self.is_written(mark) => Some(Excuse::BeforeUnknown),
+            TextBefore::Hidden if !self.is_written(finding) => Some(Excuse::BeforeUnknown),
             TextBefore::Hidden | TextBefore::Plain => None,
         }
     }

@@ -67,14 +67,14 @@ impl<'a> JudgeCall<'a> {
     }
 
     /// Runs the in-process gates in order.
-    pub(super) fn in_process(&self, seats: &[PlannedGate<'_, InProcess<'_>>]) -> GateResults {
-        let told = |seat: &PlannedGate<'_, InProcess<'_>>| {
-            self.count.start(&seat.rule.gate.name);
-            let told = self.run_in_process(&self.case.draft, seat, None);
+    pub(super) fn in_process(&self, gates: &[PlannedGate<'_, InProcess<'_>>]) -> GateResults {
+        let run = |gate: &PlannedGate<'_, InProcess<'_>>| {
+            self.count.start(&gate.rule.gate.name);
+            let report = self.run_in_process(&self.case.draft, gate, None);
             self.count.end();
-            (seat.at, told)
+            (gate.at, report)
         };
-        seats.iter().map(told).collect()
+        gates.iter().map(run).collect()
     }
 
     /// Runs an in-process gate on a draft. `own` is the text as the edit left it, if a fixer changed it
@@ -82,13 +82,13 @@ impl<'a> JudgeCall<'a> {
     fn run_in_process(
         &self,
         draft: &Draft<'_>,
-        seat: &PlannedGate<'_, InProcess<'_>>,
+        gate: &PlannedGate<'_, InProcess<'_>>,
         own: Option<&Buffer>,
     ) -> GateReport {
         let start = Instant::now();
-        let limit = self.limit.with_timeout(seat.rule.timeout);
+        let limit = self.limit.with_timeout(gate.rule.timeout);
         let mut note = None;
-        let said = self.guarded(|| match seat.how {
+        let found = self.guarded(|| match gate.how {
             InProcess::Syntax => {
                 let judged = syntax::report(draft, limit)?;
                 note = judged.note;
@@ -98,16 +98,16 @@ impl<'a> JudgeCall<'a> {
                 Ok(damage::judge(draft, own, &self.case.rules.damage, self.case.lost, limit)?)
             }
             InProcess::Pattern(PatternRules::Markdown) => {
-                let dead = links::marks(self.case.dead_links, draft, seat.rule);
+                let dead = links::marks(self.case.dead_links, draft, gate.rule);
                 let found = patterns(draft, &PatternRules::Markdown, limit)?;
-                Ok(found.into_iter().chain(dead.into_iter().map(|mark| (mark, true))).collect())
+                Ok(found.into_iter().chain(dead.into_iter().map(|finding| (finding, true))).collect())
             }
             InProcess::Pattern(rules) => patterns(draft, rules, limit),
         });
-        let told = self.weigh(draft, seat.rule, said, TextBefore::Plain, start.elapsed());
+        let report = self.weigh(draft, gate.rule, found, TextBefore::Plain, start.elapsed());
         match note {
-            Some(note) => told.with_note(note),
-            None => told,
+            Some(note) => report.with_note(note),
+            None => report,
         }
     }
 
@@ -115,39 +115,39 @@ impl<'a> JudgeCall<'a> {
     pub(super) fn fix(
         &self,
         fixers: &[PlannedGate<'_, External<'_>>],
-        here: &[PlannedGate<'_, InProcess<'_>>],
-        board: &mut GateResults,
+        in_process: &[PlannedGate<'_, InProcess<'_>>],
+        results: &mut GateResults,
     ) -> Option<FixedText> {
         let draft = &self.case.draft;
-        let mut mended: Option<FixedText> = None;
-        for seat in fixers {
-            self.count.start(&seat.rule.gate.name);
-            let left = mended.as_ref().map_or(*draft, |mended| mended.draft(draft));
+        let mut current: Option<FixedText> = None;
+        for gate in fixers {
+            self.count.start(&gate.rule.gate.name);
+            let left = current.as_ref().map_or(*draft, |fixed| fixed.draft(draft));
             let among = ProgramContext { overlays: &[], text_before: &[] };
-            let program = self.program(&[left], seat.rule, seat.how, among);
+            let program = self.program(&[left], gate.rule, gate.how, among);
             let isolation = program.isolation();
-            let accept = |new: FixedText| self.accepted(new, draft, here);
-            let said = self.guarded(|| fix(&program, &left, &accept));
-            let told = match said {
+            let accept = |new: FixedText| self.accepted(new, draft, in_process);
+            let result = self.guarded(|| fix(&program, &left, &accept));
+            let report = match result {
                 Ok(fixed) => {
                     let (what, ran) = (fixed.describe(), program.ran());
                     match fixed.mended {
                         Some((new, again)) => {
-                            board.extend(again);
-                            mended = Some(new);
-                            GateReport::fixed(seat.rule, what.unwrap_or_default(), ran)
+                            results.extend(again);
+                            current = Some(new);
+                            GateReport::fixed(gate.rule, what.unwrap_or_default(), ran)
                         }
                         None => what
                             .into_iter()
-                            .fold(GateReport::found(seat.rule, Vec::new(), ran), GateReport::with_note),
+                            .fold(GateReport::found(gate.rule, Vec::new(), ran), GateReport::with_note),
                     }
                 }
-                Err(silence) => GateReport::from_error(seat.rule, &silence, program.ran()),
+                Err(error) => GateReport::from_error(gate.rule, &error, program.ran()),
             };
-            board.insert(seat.at, told.with_isolation(isolation));
+            results.insert(gate.at, report.with_isolation(isolation));
             self.count.end();
         }
-        mended
+        current
     }
 
     /// Runs the in-process gates on the text of a fixer; an error if they reject it.
@@ -155,12 +155,12 @@ impl<'a> JudgeCall<'a> {
         &self,
         new: FixedText,
         draft: &Draft<'_>,
-        here: &[PlannedGate<'_, InProcess<'_>>],
+        in_process: &[PlannedGate<'_, InProcess<'_>>],
     ) -> Result<(FixedText, GateResults), GateError> {
         let own = draft.after;
         let draft = new.draft(draft);
         let again: GateResults =
-            here.iter().map(|seat| (seat.at, self.run_in_process(&draft, seat, Some(own)))).collect();
+            in_process.iter().map(|gate| (gate.at, self.run_in_process(&draft, gate, Some(own)))).collect();
         match again.values().find_map(GateReport::refusal) {
             Some(why) => Err(GateError::Broken(format!("gave a text that is rejected by {why}"))),
             None => Ok((new, again)),
@@ -181,39 +181,40 @@ impl<'a> JudgeCall<'a> {
         let Some(first) = members.first() else { return Ok((Vec::new(), ProgramCall::default())) };
         let drafts: Vec<Draft<'_>> = members.iter().map(|member| *member.draft).collect();
         let program = self.program(&drafts, first.gate.rule, tool, among);
-        let said = self.guarded(|| consult(&program, repairs));
-        let asked = ProgramCall { ran: program.ran(), isolation: program.isolation() };
-        match said {
+        let result = self.guarded(|| consult(&program, repairs));
+        let call = ProgramCall { ran: program.ran(), isolation: program.isolation() };
+        match result {
             Err(GateError::Unreachable(why)) => Err(why),
-            Err(silence) => Ok((members.iter().map(|_| Err(silence.clone())).collect(), asked)),
-            Ok(consulted) => Ok((consulted, asked)),
+            Err(error) => Ok((members.iter().map(|_| Err(error.clone())).collect(), call)),
+            Ok(consulted) => Ok((consulted, call)),
         }
     }
 
     /// Returns the report of a program about this draft, without the findings in other files that are
-    /// reported elsewhere. `past_of_run` returns how much could be found before; it is called only if
+    /// reported elsewhere. `run_text_before` returns how much could be found before; it is called only if
     /// something is new.
     pub(super) fn report(
         &self,
         member: &Member<'_, '_>,
-        said: Result<Findings, GateError>,
-        asked: ProgramCall,
-        past_of_run: &dyn Fn() -> TextBefore,
-        told_elsewhere: &dyn Fn(&ComparedFinding) -> bool,
+        findings: Result<Findings, GateError>,
+        call: ProgramCall,
+        run_text_before: &dyn Fn() -> TextBefore,
+        is_reported_elsewhere: &dyn Fn(&ComparedFinding) -> bool,
     ) -> GateReport {
-        let (rule, mut past, mut note) = (member.gate.rule, TextBefore::Plain, None);
-        let said = said.map(|Findings { mut marks, note: beside }| {
-            marks.retain(|(mark, _)| !told_elsewhere(mark));
+        let (rule, mut text_before, mut note) = (member.gate.rule, TextBefore::Plain, None);
+        let marks = findings.map(|Findings { mut marks, note: about_others }| {
+            marks.retain(|(finding, _)| !is_reported_elsewhere(finding));
             if marks.iter().any(|(_, fresh)| *fresh) {
-                past = past_of_run();
+                text_before = run_text_before();
             }
-            note = beside;
+            note = about_others;
             marks
         });
-        let told = self.weigh(member.draft, rule, said, past, asked.ran).with_isolation(asked.isolation);
+        let report =
+            self.weigh(member.draft, rule, marks, text_before, call.ran).with_isolation(call.isolation);
         match note {
-            Some(note) => told.found_elsewhere(note),
-            None => told,
+            Some(note) => report.found_elsewhere(note),
+            None => report,
         }
     }
 
@@ -240,27 +241,27 @@ impl<'a> JudgeCall<'a> {
         &self,
         draft: &Draft<'_>,
         rule: &Rule,
-        said: MarkedFindings,
-        past: TextBefore,
+        found: MarkedFindings,
+        text_before: TextBefore,
         took: Duration,
     ) -> GateReport {
-        let scales = Weights {
+        let weights = Weights {
             rule,
             level: self.case.rules.level(rule),
             baseline: self.case.rules.baseline,
             profile: self.case.rules.profile,
             draft,
-            text_before: past,
+            text_before,
         };
-        match said {
+        match found {
             Ok(marks) if self.case.rules.softens(rule) => {
-                let strict = Weights { level: rule.level, ..scales };
+                let strict = Weights { level: rule.level, ..weights };
                 let would_refuse = strict.weigh(marks.clone()).iter().any(|finding| finding.blocking);
-                let told = GateReport::found(rule, scales.weigh(marks), took);
-                if would_refuse { told.softened() } else { told }
+                let report = GateReport::found(rule, weights.weigh(marks), took);
+                if would_refuse { report.softened() } else { report }
             }
-            Ok(marks) => GateReport::found(rule, scales.weigh(marks), took),
-            Err(silence) => GateReport::from_error(rule, &silence, took),
+            Ok(marks) => GateReport::found(rule, weights.weigh(marks), took),
+            Err(error) => GateReport::from_error(rule, &error, took),
         }
     }
 
@@ -276,7 +277,7 @@ impl<'a> JudgeCall<'a> {
 
 /// Checks the pattern rules in both texts; the one before is read only if there is something to compare.
 fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> MarkedFindings {
-    let look = |buffer: &Buffer| -> Result<Vec<ComparedFinding>, GateError> {
+    let check = |buffer: &Buffer| -> Result<Vec<ComparedFinding>, GateError> {
         let language = draft.language.map_or("", |language| &language.name);
         let page = PatternInput {
             path: draft.path,
@@ -286,16 +287,16 @@ fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> Marked
             limit,
         };
         let findings = pattern::check(rules, page)?.into_iter();
-        Ok(findings.map(|finding| mark(finding, buffer)).collect())
+        Ok(findings.map(|finding| compared_finding(finding, buffer)).collect())
     };
-    let after = look(draft.after)?;
+    let after = check(draft.after)?;
     let Some(before) = draft.before.filter(|_| !after.is_empty()) else {
-        return Ok(after.into_iter().map(|mark| (mark, true)).collect());
+        return Ok(after.into_iter().map(|finding| (finding, true)).collect());
     };
     let lines = (before.lines().count(), draft.after.lines().count());
-    let old = match look(before) {
+    let old = match check(before) {
         // Findings are not called new if the text before could not be read.
-        Err(silence) if silence.is_failure() => return Err(silence.with_context("the text before the edit")),
+        Err(error) if error.is_failure() => return Err(error.with_context("the text before the edit")),
         // Rules that do not apply to a text find nothing in it.
         Err(_) => Vec::new(),
         Ok(old) => old,
@@ -304,7 +305,7 @@ fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> Marked
     Ok(after.into_iter().zip(new).collect())
 }
 
-fn mark(finding: Finding, buffer: &Buffer) -> ComparedFinding {
-    let mark = ComparedFinding::new(buffer.lines(), (finding.line, finding.column), finding.message);
-    ComparedFinding { code: finding.code, severity: finding.severity, ..mark }
+fn compared_finding(finding: Finding, buffer: &Buffer) -> ComparedFinding {
+    let compared = ComparedFinding::new(buffer.lines(), (finding.line, finding.column), finding.message);
+    ComparedFinding { code: finding.code, severity: finding.severity, ..compared }
 }

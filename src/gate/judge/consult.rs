@@ -35,22 +35,22 @@ pub(super) fn consult(
     program: &GateProgram<'_>,
     repairs: &[&Repair<'_>],
 ) -> Result<ConsultResults, GateError> {
-    let seen = program.run_check()?;
+    let all = program.run_check()?;
     let drafts = program.drafts();
     let after: Vec<Vec<ComparedFinding>> =
-        drafts.iter().zip(seen.iter()).map(|(draft, seen)| marks(seen, draft.after)).collect();
+        drafts.iter().zip(all.iter()).map(|(draft, found)| marks(found, draft.after)).collect();
     // With this baseline, earlier findings do not matter.
     let counts_all = program.rule().baseline == Some(Baseline::All);
     let is_compared = |draft: &Draft<'_>, after: &[ComparedFinding]| {
         let own = draft.before.is_some() && !draft.changes_nothing() && !after.is_empty();
-        own || after.iter().any(|mark| mark.elsewhere.is_some())
+        own || after.iter().any(|finding| finding.elsewhere.is_some())
     };
     let compares = !counts_all && drafts.iter().zip(&after).any(|(draft, after)| is_compared(draft, after));
     let unchanged = drafts.iter().all(|draft| draft.changes_nothing());
     let before = if compares && !unchanged { Some(findings_before(program, repairs)) } else { None };
     let before = match before {
         Some(Ok(before)) => before,
-        Some(Err(silence)) => return Err(silence.with_context("the text before the edit")),
+        Some(Err(error)) => return Err(error.with_context("the text before the edit")),
         None => Vec::new(),
     };
     let mut found: Vec<Vec<(ComparedFinding, bool)>> = Vec::new();
@@ -66,15 +66,15 @@ pub(super) fn consult(
     }
     // Old findings prove nothing about the draft: a program that reads the file on disk finds them too.
     let unproven = |found: &Vec<(ComparedFinding, bool)>| {
-        !found.iter().any(|(mark, new)| *new && mark.elsewhere.is_none())
+        !found.iter().any(|(finding, new)| *new && finding.elsewhere.is_none())
     };
     let left: BTreeSet<usize> =
         found.iter().enumerate().filter(|(_, found)| unproven(found)).map(|(at, _)| at).collect();
-    let proven = program.prove(&seen, left);
-    let told = |(marks, proven): (Vec<(ComparedFinding, bool)>, Result<Proven, GateError>)| {
+    let proven = program.prove(&all, left);
+    let into_findings = |(marks, proven): (Vec<(ComparedFinding, bool)>, Result<Proven, GateError>)| {
         proven.map(|proven| Findings { marks, note: proven.note() })
     };
-    Ok(found.into_iter().zip(proven).map(told).collect())
+    Ok(found.into_iter().zip(proven).map(into_findings).collect())
 }
 
 /// Flags the findings of a draft that are new. In a new file, all of them are; findings that other files had
@@ -100,34 +100,34 @@ fn findings_before(
 ) -> Result<Vec<Vec<ComparedFinding>>, GateError> {
     let nothing = || program.drafts().iter().map(|_| Vec::new()).collect();
     match program.run_check_before() {
-        Ok(seen) => {
-            let both = program.drafts().iter().zip(seen.iter());
-            Ok(both.map(|(draft, seen)| marks(seen, draft.before.unwrap_or(draft.after))).collect())
+        Ok(all) => {
+            let both = program.drafts().iter().zip(all.iter());
+            Ok(both.map(|(draft, found)| marks(found, draft.before.unwrap_or(draft.after))).collect())
         }
         Err(GateError::Skipped(_)) => Ok(nothing()),
         Err(GateError::Broken(_)) if repairs.iter().any(|repair| !repair.parsed_before()) => Ok(nothing()),
-        Err(silence) => Err(silence),
+        Err(error) => Err(error),
     }
 }
 
-fn marks(seen: &[ToolFinding], text: &Buffer) -> Vec<ComparedFinding> {
-    seen.iter().map(|seen| mark(seen, text)).collect()
+fn marks(found: &[ToolFinding], text: &Buffer) -> Vec<ComparedFinding> {
+    found.iter().map(|finding| compared_finding(finding, text)).collect()
 }
 
-fn mark(seen: &ToolFinding, text: &Buffer) -> ComparedFinding {
-    let (place, message) = ((seen.line, seen.column), seen.message.clone());
-    let mark = match &seen.elsewhere {
+fn compared_finding(finding: &ToolFinding, text: &Buffer) -> ComparedFinding {
+    let (place, message) = ((finding.line, finding.column), finding.message.clone());
+    let compared = match &finding.elsewhere {
         None => ComparedFinding::new(text.lines(), place, message),
         Some(path) => ComparedFinding::elsewhere(path.clone(), place, message),
     };
-    let end_line = seen.end_line.unwrap_or(seen.line);
-    let is_stretch = seen.end_line.is_some() && seen.elsewhere.is_none();
+    let end_line = finding.end_line.unwrap_or(finding.line);
+    let is_stretch = finding.end_line.is_some() && finding.elsewhere.is_none();
     ComparedFinding {
         end_line,
         is_stretch,
-        code: seen.code.clone(),
-        severity: seen.severity,
-        identity: seen.identity.clone(),
-        ..mark
+        code: finding.code.clone(),
+        severity: finding.severity,
+        identity: finding.identity.clone(),
+        ..compared
     }
 }

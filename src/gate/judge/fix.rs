@@ -54,13 +54,13 @@ pub(super) struct Fixed {
 impl Fixed {
     /// Describes the run of the program: `changed 3 lines; left 20 lines outside of the edit`.
     pub(super) fn describe(&self) -> Option<String> {
-        let changed = self.mended.as_ref().map(|(mended, _)| mended.describe());
+        let changed = self.mended.as_ref().map(|(fixed, _)| fixed.describe());
         let left = (self.left > 0).then(|| {
             let lines = if self.left == 1 { "1 line".to_owned() } else { format!("{} lines", self.left) };
             format!("left {lines} outside of the edit unchanged (`scope: file` changes them)")
         });
-        let said: Vec<String> = changed.into_iter().chain(left).collect();
-        (!said.is_empty()).then(|| said.join("; "))
+        let notes: Vec<String> = changed.into_iter().chain(left).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
     }
 }
 
@@ -82,8 +82,8 @@ pub(super) fn fix(
         return Err(GateError::Broken("gave an empty text for a draft that is not empty".to_owned()));
     }
     let whole = |view: &str| {
-        let mended = accept(apply_view(draft, view)?)?;
-        Ok(Fixed { mended: Some(mended), left: 0 })
+        let fixed = accept(apply_view(draft, view)?)?;
+        Ok(Fixed { mended: Some(fixed), left: 0 })
     };
     let Some(before) = draft.before.filter(|_| program.rule().scope == FixScope::Edit) else {
         return whole(&view);
@@ -96,7 +96,7 @@ pub(super) fn fix(
         Ok(made) => Some(made),
         // Its changes to a text that it cannot read are unknown.
         Err(GateError::Skipped(_) | GateError::Broken(_)) => None,
-        Err(silence) => return Err(silence),
+        Err(error) => return Err(error),
     };
     let due = made_of_before.as_deref().map(|made| Changes::new(before.view(), made));
     let selection = changes.select(draft, due.as_ref());
@@ -111,8 +111,8 @@ pub(super) fn fix(
         if text == draft.after.view() {
             return Ok(Fixed { mended: None, left });
         }
-        if let Some(mended) = stable(program, draft, (&text, &view), accept)? {
-            return Ok(Fixed { mended: Some(mended), left });
+        if let Some(fixed) = stable(program, draft, (&text, &view), accept)? {
+            return Ok(Fixed { mended: Some(fixed), left });
         }
     }
     Err(GateError::Partial(ALL_OR_NOTHING))
@@ -126,30 +126,30 @@ fn stable(
     (part, view): (&str, &str),
     accept: Accept<'_>,
 ) -> Result<Option<(FixedText, GateResults)>, GateError> {
-    let Ok(mended) = apply_view(draft, part) else { return Ok(None) };
-    let (mended, board) = match accept(mended) {
+    let Ok(fixed) = apply_view(draft, part) else { return Ok(None) };
+    let (fixed, results) = match accept(fixed) {
         Ok(accepted) => accepted,
         Err(GateError::Broken(_)) => return Ok(None),
-        Err(silence) => return Err(silence),
+        Err(error) => return Err(error),
     };
-    match program.formatted(&mended.text) {
-        Ok(again) if *again == *view => Ok(Some((mended, board))),
+    match program.formatted(&fixed.text) {
+        Ok(again) if *again == *view => Ok(Some((fixed, results))),
         Ok(_) | Err(GateError::Skipped(_) | GateError::Broken(_)) => Ok(None),
-        Err(silence) => Err(silence),
+        Err(error) => Err(error),
     }
 }
 
 /// Applies the text that a fixer made to the draft.
 fn apply_view(draft: &Draft<'_>, view: &str) -> Result<FixedText, GateError> {
-    let mended = try_apply_view(draft, view).map_err(|error| GateError::Broken(error.message))?;
-    if mended.text.view() != view {
+    let fixed = try_apply_view(draft, view).map_err(|error| GateError::Broken(error.message))?;
+    if fixed.text.view() != view {
         return Err(GateError::Broken("gave a text with other line endings".to_owned()));
     }
-    if !mended.text.reads_back() {
+    if !fixed.text.reads_back() {
         let why = format!("returned a text that could no longer be decoded as {}", draft.after.encoding());
         return Err(GateError::Broken(why));
     }
-    Ok(mended)
+    Ok(fixed)
 }
 
 fn try_apply_view(draft: &Draft<'_>, view: &str) -> Result<FixedText, Error> {

@@ -81,11 +81,11 @@ type GateResults = BTreeMap<usize, GateReport>;
 ///
 /// If an in-process gate rejects the draft, no program runs. If fixers changed the draft, the verdict
 /// contains the new text, which is the one that was judged.
-pub fn judge(draft: &Draft<'_>, terms: &EffectiveRules<'_>, means: &GateEnv<'_>, watch: &Watch) -> Verdict {
+pub fn judge(draft: &Draft<'_>, rules: &EffectiveRules<'_>, env: &GateEnv<'_>, watch: &Watch) -> Verdict {
     let case = GateInput {
         draft: *draft,
-        rules: terms.clone(),
-        env: *means,
+        rules: rules.clone(),
+        env: *env,
         removed: false,
         among: 0,
         on_disk: OnDisk::Before,
@@ -98,30 +98,30 @@ pub fn judge(draft: &Draft<'_>, terms: &EffectiveRules<'_>, means: &GateEnv<'_>,
 /// Judges the drafts of one call together; returns a verdict for each, in their order.
 pub fn judge_all(cases: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
     let began = Instant::now();
-    let seats: Vec<GatePlan<'_>> =
+    let plans: Vec<GatePlan<'_>> =
         cases.iter().map(|case| GatePlan::new(&case.rules, &case.draft, &case.env)).collect();
-    let count = GateCounter::new(watch, seats.iter().map(GatePlan::count).sum());
+    let count = GateCounter::new(watch, plans.iter().map(GatePlan::count).sum());
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    let asked: Vec<_> = cases.iter().zip(&seats).collect();
-    let boards = parallel(&asked, cores, |(case, seats)| {
-        JudgeCall::new(case, watch, began, &count).in_process(&seats.in_process)
+    let planned: Vec<_> = cases.iter().zip(&plans).collect();
+    let in_process = parallel(&planned, cores, |(case, plan)| {
+        JudgeCall::new(case, watch, began, &count).in_process(&plan.in_process)
     });
-    let round =
-        |((case, seats), board)| JudgeJob::new(JudgeCall::new(case, watch, began, &count), seats, board);
-    let mut rounds: Vec<JudgeJob<'_>> = cases.iter().zip(seats).zip(boards).map(round).collect();
+    let job =
+        |((case, plan), results)| JudgeJob::new(JudgeCall::new(case, watch, began, &count), plan, results);
+    let mut jobs: Vec<JudgeJob<'_>> = cases.iter().zip(plans).zip(in_process).map(job).collect();
     // One rejected draft rejects all drafts of an edit; files on disk are judged in any case.
-    let refusals: Vec<_> = rounds.iter().map(JudgeJob::refusal).collect();
+    let refusals: Vec<_> = jobs.iter().map(JudgeJob::refusal).collect();
     let refused = cases.iter().zip(&refusals).filter(|(case, _)| case.on_disk == OnDisk::Before);
     let first = refused.filter_map(|(_, refusal)| refusal.clone()).next();
-    for (round, own) in rounds.iter_mut().zip(refusals) {
+    for (job, own) in jobs.iter_mut().zip(refusals) {
         if let Some(refusal) = first.clone().or(own) {
-            round.skip_programs(&refusal);
+            job.skip_programs(&refusal);
         }
     }
-    fix_all(&mut rounds, cores);
-    let said = check(&rounds, cores);
-    rounds.iter_mut().zip(said).for_each(|(round, said)| round.results.extend(said));
-    rounds.into_iter().map(JudgeJob::verdict).collect()
+    fix_all(&mut jobs, cores);
+    let checked = check(&jobs, cores);
+    jobs.iter_mut().zip(checked).for_each(|(job, results)| job.results.extend(results));
+    jobs.into_iter().map(JudgeJob::verdict).collect()
 }
 
 /// The judgement of one draft: its gates and their results.
@@ -134,15 +134,15 @@ struct JudgeJob<'a> {
 
 impl<'a> JudgeJob<'a> {
     /// Creates a job with the results of the in-process gates.
-    fn new(call: JudgeCall<'a>, mut plan: GatePlan<'a>, said: GateResults) -> JudgeJob<'a> {
+    fn new(call: JudgeCall<'a>, mut plan: GatePlan<'a>, in_process: GateResults) -> JudgeJob<'a> {
         let mut results: GateResults = std::mem::take(&mut plan.unavailable).into_iter().collect();
-        results.extend(said);
+        results.extend(in_process);
         JudgeJob { call, plan, results, fixed: None }
     }
 
     /// Returns the file and the in-process gate that rejects it, if any.
     fn refusal(&self) -> Option<(&'a str, String)> {
-        let refuser = self.results.values().find(|told| told.refuses())?;
+        let refuser = self.results.values().find(|report| report.refuses())?;
         Some((self.call.case.draft.path, refuser.run.gate.clone()))
     }
 
@@ -157,64 +157,64 @@ impl<'a> JudgeJob<'a> {
         let GatePlan { fixers, checks, .. } = &mut self.plan;
         let rest = fixers.drain(..).chain(checks.drain(..));
         self.results
-            .extend(rest.map(|seat| (seat.at, GateReport::from_error(seat.rule, &why, Duration::ZERO))));
+            .extend(rest.map(|gate| (gate.at, GateReport::from_error(gate.rule, &why, Duration::ZERO))));
     }
 
     /// Runs the fixers on the draft.
     fn fix(&self) -> (Option<FixedText>, GateResults) {
-        let mut board = GateResults::new();
-        let mended = self.call.fix(&self.plan.fixers, &self.plan.in_process, &mut board);
-        (mended, board)
+        let mut results = GateResults::new();
+        let fixed = self.call.fix(&self.plan.fixers, &self.plan.in_process, &mut results);
+        (fixed, results)
     }
 
     /// Returns the draft after the fixers.
     fn fixed_draft(&self) -> Draft<'_> {
         let draft = &self.call.case.draft;
-        self.fixed.as_ref().map_or(*draft, |mended| mended.draft(draft))
+        self.fixed.as_ref().map_or(*draft, |fixed| fixed.draft(draft))
     }
 
     fn verdict(self) -> Verdict {
         Verdict {
-            fixed: self.fixed.map(|mended| mended.text),
+            fixed: self.fixed.map(|fixed| fixed.text),
             ..GateReport::verdict(self.results.into_values())
         }
     }
 }
 
 /// Runs the fixers on all drafts, several drafts in parallel.
-fn fix_all(rounds: &mut [JudgeJob<'_>], cores: usize) {
-    let mended = parallel(rounds, cores, JudgeJob::fix);
-    for (round, (mended, board)) in rounds.iter_mut().zip(mended) {
-        round.fixed = mended;
-        round.results.extend(board);
+fn fix_all(jobs: &mut [JudgeJob<'_>], cores: usize) {
+    let fixed = parallel(jobs, cores, JudgeJob::fix);
+    for (job, (fixed, results)) in jobs.iter_mut().zip(fixed) {
+        job.fixed = fixed;
+        job.results.extend(results);
     }
 }
 
 /// Runs all checks that use programs on all drafts: one run for the drafts that share it, and the runs in
 /// parallel. Returns the results for each draft.
-fn check(rounds: &[JudgeJob<'_>], cores: usize) -> Vec<GateResults> {
-    let drafts: Vec<Draft<'_>> = rounds.iter().map(JudgeJob::fixed_draft).collect();
+fn check(jobs: &[JudgeJob<'_>], cores: usize) -> Vec<GateResults> {
+    let drafts: Vec<Draft<'_>> = jobs.iter().map(JudgeJob::fixed_draft).collect();
     let repairs: Vec<Repair<'_>> =
-        rounds.iter().zip(&drafts).map(|(round, draft)| round.call.repair(draft)).collect();
-    let parts = rounds.iter().zip(&drafts).zip(&repairs);
+        jobs.iter().zip(&drafts).map(|(job, draft)| job.call.repair(draft)).collect();
+    let parts = jobs.iter().zip(&drafts).zip(&repairs);
     let members: Vec<(usize, Member<'_, '_>)> = parts
         .enumerate()
-        .flat_map(|(at, ((round, draft), repair))| {
-            let member = move |seat| (at, Member { call: &round.call, gate: seat, draft, repair });
-            round.plan.checks.iter().map(member)
+        .flat_map(|(at, ((job, draft), repair))| {
+            let member = move |gate| (at, Member { call: &job.call, gate, draft, repair });
+            job.plan.checks.iter().map(member)
         })
         .collect();
     let cases: Vec<(&GateInput<'_>, &Draft<'_>)> =
-        rounds.iter().map(|round| round.call.case).zip(&drafts).collect();
+        jobs.iter().map(|job| job.call.case).zip(&drafts).collect();
     let runs = Runs::new(&cases, &members);
     // Threads that wait for a server or a slot must not delay the others.
     let threads = cores.saturating_mul(2).max(LEAST_THREADS);
-    let said = parallel(runs.all(), threads, |run| runs.ask(run));
-    let mut boards: Vec<GateResults> = rounds.iter().map(|_| GateResults::new()).collect();
-    for (at, place, told) in said.into_iter().flatten() {
-        if let Some(board) = boards.get_mut(at) {
-            board.insert(place, told);
+    let replies = parallel(runs.all(), threads, |run| runs.ask(run));
+    let mut all: Vec<GateResults> = jobs.iter().map(|_| GateResults::new()).collect();
+    for (at, place, report) in replies.into_iter().flatten() {
+        if let Some(results) = all.get_mut(at) {
+            results.insert(place, report);
         }
     }
-    boards
+    all
 }

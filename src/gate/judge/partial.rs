@@ -255,11 +255,11 @@ impl Letters {
     /// Returns the number of characters before each line, and the total.
     fn sums(self, lines: &[&str]) -> Vec<usize> {
         let mut sum = 0;
-        let ends = lines.iter().map(|line| {
+        let line_ends = lines.iter().map(|line| {
             sum += self.filter_chars(std::slice::from_ref(line)).count();
             sum
         });
-        std::iter::once(0).chain(ends).collect()
+        std::iter::once(0).chain(line_ends).collect()
     }
 }
 

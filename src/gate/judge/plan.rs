@@ -66,25 +66,25 @@ pub(super) enum ProgramMode<'a> {
 
 impl<'a> GatePlan<'a> {
     /// Plans the gate of each rule.
-    pub(super) fn new(terms: &EffectiveRules<'a>, draft: &Draft<'_>, means: &GateEnv<'a>) -> GatePlan<'a> {
-        let mut seats = GatePlan::default();
-        for (at, &rule) in terms.rules.iter().enumerate() {
-            let seated = check_applies(rule, draft, terms.profile);
-            let role = terms.role(rule);
-            if let Err(silence) =
-                seated.and_then(|()| seats.plan_gate(PlannedGate { at, rule, how: role }, draft, means))
+    pub(super) fn new(rules: &EffectiveRules<'a>, draft: &Draft<'_>, env: &GateEnv<'a>) -> GatePlan<'a> {
+        let mut plan = GatePlan::default();
+        for (at, &rule) in rules.rules.iter().enumerate() {
+            let applies = check_applies(rule, draft, rules.profile);
+            let role = rules.role(rule);
+            if let Err(error) =
+                applies.and_then(|()| plan.plan_gate(PlannedGate { at, rule, how: role }, draft, env))
             {
-                seats.unavailable.push((at, GateReport::from_error(rule, &silence, Duration::ZERO)));
+                plan.unavailable.push((at, GateReport::from_error(rule, &error, Duration::ZERO)));
             }
         }
-        seats
+        plan
     }
 
     fn plan_gate(
         &mut self,
         PlannedGate { at, rule, how: role }: PlannedGate<'a, Role>,
         draft: &Draft<'_>,
-        means: &GateEnv<'a>,
+        env: &GateEnv<'a>,
     ) -> Result<(), GateError> {
         match &rule.gate.kind {
             GateKind::Damage => self.in_process.push(PlannedGate { at, rule, how: InProcess::Damage }),
@@ -93,7 +93,7 @@ impl<'a> GatePlan<'a> {
                 self.in_process.push(PlannedGate { at, rule, how: InProcess::Pattern(rules) })
             }
             GateKind::Command(_) | GateKind::Server(_) => {
-                self.take(role, PlannedGate { at, rule, how: external(rule, role, means)? }, draft)?;
+                self.take(role, PlannedGate { at, rule, how: external(rule, role, env)? }, draft)?;
             }
         }
         Ok(())
@@ -102,13 +102,13 @@ impl<'a> GatePlan<'a> {
     fn take(
         &mut self,
         role: Role,
-        seat: PlannedGate<'a, External<'a>>,
+        gate: PlannedGate<'a, External<'a>>,
         draft: &Draft<'_>,
     ) -> Result<(), GateError> {
         match role {
             Role::Fix if draft.changes_nothing() => return Err(skipped("the edit changes nothing")),
-            Role::Fix => self.fixers.push(seat),
-            Role::Check => self.checks.push(seat),
+            Role::Fix => self.fixers.push(gate),
+            Role::Check => self.checks.push(gate),
         }
         Ok(())
     }
@@ -146,35 +146,35 @@ fn skipped(why: &str) -> GateError {
 }
 
 /// Returns the program of a gate: its server if one may be kept running, otherwise its command.
-fn external<'a>(rule: &'a Rule, role: Role, means: &GateEnv<'a>) -> Result<External<'a>, GateError> {
-    let pins = match means.exec_permission {
+fn external<'a>(rule: &'a Rule, role: Role, env: &GateEnv<'a>) -> Result<External<'a>, GateError> {
+    let programs = match env.exec_permission {
         ExecPermission::Untrusted(why) => return Err(GateError::Withheld(why.clone())),
         ExecPermission::NoDirectory(why) => return Err(GateError::Unavailable(why.clone())),
-        ExecPermission::Granted(pins) => pins,
+        ExecPermission::Granted(programs) => programs,
     };
     let short = || {
-        isolation_shortfall(means.isolation, means.runtime.ceiling)
+        isolation_shortfall(env.isolation, env.runtime.ceiling)
             .map_or(Ok(()), |why| Err(GateError::Unavailable(why)))
     };
     let name = &rule.gate.name;
     let command =
-        rule.gate.command().and_then(|command| Some(ProgramMode::Command(command, pins.program(name)?)));
+        rule.gate.command().and_then(|command| Some(ProgramMode::Command(command, programs.program(name)?)));
     let own = ResolvedPrograms::server_name(name);
     // The policy's arguments are for the command, and only a command returns a text to replace the draft.
-    let is_kept = means.runtime.pool.is_enabled() && rule.args.is_empty() && role == Role::Check;
-    let server = rule.gate.server().filter(|_| is_kept);
-    let server = server.and_then(|server| Some(ProgramMode::Server(server, pins.program(&own)?)));
+    let keeps_servers = env.runtime.pool.is_enabled() && rule.args.is_empty() && role == Role::Check;
+    let server = rule.gate.server().filter(|_| keeps_servers);
+    let server = server.and_then(|server| Some(ProgramMode::Server(server, programs.program(&own)?)));
     match (server, command) {
-        (Some(voice), instead) => {
-            short().map(|()| External { mode: voice, fallback: instead, search: pins.path() })
+        (Some(mode), instead) => {
+            short().map(|()| External { mode, fallback: instead, search: programs.path() })
         }
-        (None, Some(voice)) => {
-            short().map(|()| External { mode: voice, fallback: None, search: pins.path() })
-        }
+        (None, Some(mode)) => short().map(|()| External { mode, fallback: None, search: programs.path() }),
         (None, None) => Err(GateError::Unavailable(match rule.gate.server() {
-            Some(_) if !is_kept && rule.gate.command().is_none() => "servers are not kept running".to_owned(),
+            Some(_) if !keeps_servers && rule.gate.command().is_none() => {
+                "servers are not kept running".to_owned()
+            }
             Some(_) | None => {
-                let both = pins.rejected(name).iter().chain(pins.rejected(&own));
+                let both = programs.rejected(name).iter().chain(programs.rejected(&own));
                 both.cloned().collect::<Vec<_>>().join("; ")
             }
         })),

@@ -90,12 +90,12 @@ impl<'a> GateProgram<'a> {
         among: ProgramContext<'a>,
         (limit, total): (Limit<'a>, Duration),
     ) -> GateProgram<'a> {
-        let (rests, program) = match tool.mode {
+        let (inputs, program) = match tool.mode {
             ProgramMode::Command(command, program) => (CacheInputs::Command(command), program),
             ProgramMode::Server(server, program) => (CacheInputs::Server(server), program),
         };
         let paths: Vec<&str> = drafts.iter().map(|draft| draft.path).collect();
-        let cache_key = CacheKey::new(rule, rests, program, env.root, &paths);
+        let cache_key = CacheKey::new(rule, inputs, program, env.root, &paths);
         let ProgramContext { overlays, text_before } = among;
         let (drafts, ran) = (drafts.to_vec(), Cell::default());
         GateProgram { rule, tool, drafts, env, overlays, text_before, limit, total, cache_key, ran }
@@ -125,51 +125,53 @@ impl<'a> GateProgram<'a> {
     fn cached_findings(
         &self,
         texts: &[Option<&Buffer>],
-        company: DraftOverlays<'_>,
+        overlays: DraftOverlays<'_>,
     ) -> Result<CachedFindings, GateError> {
         let answers = &self.env.runtime.answers;
-        let stamps: Vec<_> = texts.iter().map(|text| text.map(Buffer::version)).collect();
-        let kept = self
-            .cache_key
-            .as_ref()
-            .and_then(|basis| Some((basis.of_texts(&stamps, overlay::version(company))?, basis.lives)));
-        if let Some(answer) = kept.and_then(|(key, _)| answers.get(key, Instant::now())) {
+        let versions: Vec<_> = texts.iter().map(|text| text.map(Buffer::version)).collect();
+        let entry = self.cache_key.as_ref().and_then(|cache_key| {
+            Some((cache_key.of_texts(&versions, overlay::version(overlays))?, cache_key.lives))
+        });
+        if let Some(answer) = entry.and_then(|(key, _)| answers.get(key, Instant::now())) {
             return Ok(answer);
         }
-        let asked = Instant::now();
-        let answer: CachedFindings = self.ask_program(texts, company)?.into();
-        if let Some((key, lives)) = kept {
-            answers.keep(key, &answer, asked + lives);
+        let start = Instant::now();
+        let answer: CachedFindings = self.ask_program(texts, overlays)?.into();
+        if let Some((key, lives)) = entry {
+            answers.keep(key, &answer, start + lives);
         }
         Ok(answer)
     }
 
     /// Runs the fixer; returns the view of the draft that it would write.
     pub(super) fn run_fixer(&self) -> Result<String, GateError> {
-        let Some(draft) = self.drafts.first() else { return Err(unasked()) };
+        let Some(draft) = self.drafts.first() else { return Err(no_draft()) };
         let _slot = self.env.runtime.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
         let limit = self.limit.with_timeout(self.rule.timeout);
-        let ask = self.ask(draft, Some(draft.after), self.overlays, &[]);
-        self.timed(|| command::fix(&ask, limit))
+        let input = self.program_input(draft, Some(draft.after), self.overlays, &[]);
+        self.timed(|| command::fix(&input, limit))
     }
 
     /// Runs the fixer on another text of the draft's file; returns the cached view if it is still valid.
     pub(super) fn formatted(&self, text: &Buffer) -> Result<Arc<str>, GateError> {
-        let Some(draft) = self.drafts.first() else { return Err(unasked()) };
-        let workshop = self.env.runtime;
-        let kept = self.cache_key.as_ref().and_then(|basis| {
-            Some((basis.of_texts(&[Some(text.version())], overlay::version(self.overlays))?, basis.lives))
+        let Some(draft) = self.drafts.first() else { return Err(no_draft()) };
+        let runtime = self.env.runtime;
+        let entry = self.cache_key.as_ref().and_then(|cache_key| {
+            Some((
+                cache_key.of_texts(&[Some(text.version())], overlay::version(self.overlays))?,
+                cache_key.lives,
+            ))
         });
-        if let Some(made) = kept.and_then(|(key, _)| workshop.formatted.get(key, Instant::now())) {
+        if let Some(made) = entry.and_then(|(key, _)| runtime.formatted.get(key, Instant::now())) {
             return Ok(made);
         }
-        let asked = Instant::now();
-        let _slot = workshop.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
+        let start = Instant::now();
+        let _slot = runtime.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
         let limit = self.limit.with_timeout(self.rule.timeout);
-        let ask = self.ask(draft, Some(text), self.overlays, &[]);
-        let made: Arc<str> = self.timed(|| command::fix(&ask, limit))?.into();
-        if let Some((key, lives)) = kept {
-            workshop.formatted.keep(key, &made, asked + lives);
+        let input = self.program_input(draft, Some(text), self.overlays, &[]);
+        let made: Arc<str> = self.timed(|| command::fix(&input, limit))?.into();
+        if let Some((key, lives)) = entry {
+            runtime.formatted.keep(key, &made, start + lives);
         }
         Ok(made)
     }
@@ -199,21 +201,21 @@ impl<'a> GateProgram<'a> {
             left.iter().copied().filter_map(subject).unzip();
         for (at, proof) in places.into_iter().zip(proofs.proof(&subjects)) {
             if let Some(proof) = proof {
-                set(at, told(proof, None));
+                set(at, into_result(proof, None));
                 left.remove(&at);
             }
         }
         let mut shown = Vec::new();
         for (at, tried) in self.try_canary(canary, found, left) {
-            let (proof, beside) = match tried {
+            let (proof, elsewhere) = match tried {
                 Ok(shown) => shown,
-                Err(silence) => {
-                    set(at, Err(silence.with_context("its canary")));
+                Err(error) => {
+                    set(at, Err(error.with_context("its canary")));
                     continue;
                 }
             };
             // Errors that hid the mistake of the canary hid the draft as well.
-            let may_hide = proof == Proof::Blind || (proof == Proof::Off && beside.is_some());
+            let may_hide = proof == Proof::Blind || (proof == Proof::Off && elsewhere.is_some());
             if may_hide && fails_elsewhere(found, at) {
                 set(at, Ok(Proven::Hidden));
                 continue;
@@ -223,7 +225,7 @@ impl<'a> GateProgram<'a> {
             if let (Some((_, subject)), true) = (subject(at), lasts) {
                 shown.push((subject, proof));
             }
-            set(at, told(proof, beside));
+            set(at, into_result(proof, elsewhere));
         }
         proofs.keep(&shown);
         proven
@@ -232,8 +234,8 @@ impl<'a> GateProgram<'a> {
     /// Returns the traits of the drafts and the files around them that may make the program skip one of them.
     fn traits(&self) -> Traits {
         let own = self.drafts.iter().map(|draft| (draft.path, Some(draft.after.view())));
-        let company = self.overlays.iter().map(|other| (other.path, other.text.map(Buffer::view)));
-        let drafts: Vec<(&str, Option<&str>)> = own.chain(company).collect();
+        let overlays = self.overlays.iter().map(|other| (other.path, other.text.map(Buffer::view)));
+        let drafts: Vec<(&str, Option<&str>)> = own.chain(overlays).collect();
         let scope = match self.tool.mode {
             ProgramMode::Command(command, _) => command.scope,
             // A server is a new process each time, which must be tried.
@@ -244,9 +246,9 @@ impl<'a> GateProgram<'a> {
 
     /// Returns the subject of a proof for the draft at this index.
     fn subject<'s>(&'s self, at: usize, traits: &'s Traits) -> Option<Subject<'s>> {
-        let (basis, draft) = (self.cache_key.as_ref()?, self.drafts.get(at)?);
+        let (cache_key, draft) = (self.cache_key.as_ref()?, self.drafts.get(at)?);
         let run = (self.env.runtime.isolation().name(), self.tool.search, stage::temporary_folder());
-        let key = Version::of_value(&(basis.of_file(at)?.bytes(), run));
+        let key = Version::of_value(&(cache_key.of_file(at)?.bytes(), run));
         Some(Subject { key, root: self.env.root, traits, path: draft.path })
     }
 
@@ -262,15 +264,15 @@ impl<'a> GateProgram<'a> {
             self.drafts.iter().map(|draft| canary.attempts(draft.after.view())).collect();
         let kinds = attempts.iter().map(Vec::len).max().unwrap_or_default();
         let mut tried = BTreeMap::new();
-        let (mut beside, mut broken) = (BTreeMap::new(), None);
+        let (mut elsewhere, mut broken) = (BTreeMap::new(), None);
         for kind in 0..kinds {
             let texts: Vec<Option<&CanaryText>> =
                 attempts.iter().map(|attempts| attempts.get(kind)).collect();
             // The canary of one file can hide that of another: those that were found are removed, and the
             // rest is tried again.
             while !left.is_empty() {
-                let seen = match self.run_canaries(&texts, &left) {
-                    Ok(seen) => seen,
+                let found_in_canary = match self.run_canaries(&texts, &left) {
+                    Ok(found_in_canary) => found_in_canary,
                     Err(GateError::Broken(why)) => {
                         broken.get_or_insert(GateError::Broken(why));
                         break;
@@ -281,30 +283,36 @@ impl<'a> GateProgram<'a> {
                     }
                 };
                 let shown = |at: &usize| {
-                    let shows = texts.get(*at).copied().flatten()?.kind;
-                    is_shown(canary, shows, &own(&seen, *at), &own(found, *at)).then_some((*at, shows))
+                    let canary_kind = texts.get(*at).copied().flatten()?.kind;
+                    is_shown(
+                        canary,
+                        canary_kind,
+                        &own_findings(&found_in_canary, *at),
+                        &own_findings(found, *at),
+                    )
+                    .then_some((*at, canary_kind))
                 };
                 let shown: Vec<(usize, CanaryKind)> = left.iter().filter_map(shown).collect();
                 if shown.is_empty() {
                     for at in &left {
-                        if let Some(other) = self.elsewhere(&seen, *at) {
-                            beside.entry(*at).or_insert(other);
+                        if let Some(other) = self.finding_elsewhere(&found_in_canary, *at) {
+                            elsewhere.entry(*at).or_insert(other);
                         }
                     }
                     break;
                 }
-                for (at, shows) in shown {
+                for (at, canary_kind) in shown {
                     left.remove(&at);
-                    let shown = match shows {
+                    let shown = match canary_kind {
                         CanaryKind::Analysis => (Proof::Works, None),
-                        CanaryKind::Reading => (Proof::Off, beside.remove(&at)),
+                        CanaryKind::Reading => (Proof::Off, elsewhere.remove(&at)),
                     };
                     tried.insert(at, Ok(shown));
                 }
             }
         }
         for at in left {
-            let blind = Ok((Proof::Blind, beside.remove(&at)));
+            let blind = Ok((Proof::Blind, elsewhere.remove(&at)));
             tried.insert(at, broken.clone().map_or(blind, Err));
         }
         tried
@@ -333,14 +341,16 @@ impl<'a> GateProgram<'a> {
 
     /// Returns a finding in another file than the draft at this index: in one that it was not asked to check,
     /// or an error in another draft.
-    fn elsewhere(&self, seen: &[Vec<ToolFinding>], at: usize) -> Option<String> {
-        let said = |file: &str, seen: &ToolFinding| format!("{file}:{}: {}", seen.line, seen.message);
-        let other = seen.iter().flatten().find_map(|seen| Some(said(seen.elsewhere.as_deref()?, seen)));
-        let in_draft = |(place, (draft, seen)): (usize, (&Draft<'_>, &Vec<ToolFinding>))| {
-            let error = seen.iter().find(|seen| is_error(seen)).filter(|_| place != at)?;
-            Some(said(draft.path, error))
+    fn finding_elsewhere(&self, found: &[Vec<ToolFinding>], at: usize) -> Option<String> {
+        let describe =
+            |file: &str, finding: &ToolFinding| format!("{file}:{}: {}", finding.line, finding.message);
+        let mut all = found.iter().flatten();
+        let other = all.find_map(|finding| Some(describe(finding.elsewhere.as_deref()?, finding)));
+        let in_draft = |(place, (draft, findings)): (usize, (&Draft<'_>, &Vec<ToolFinding>))| {
+            let error = findings.iter().find(|finding| is_error(finding)).filter(|_| place != at)?;
+            Some(describe(draft.path, error))
         };
-        other.or_else(|| self.drafts.iter().zip(seen).enumerate().find_map(in_draft))
+        other.or_else(|| self.drafts.iter().zip(found).enumerate().find_map(in_draft))
     }
 
     /// Returns the isolation of the program.
@@ -357,12 +367,12 @@ impl<'a> GateProgram<'a> {
     fn ask_program(
         &self,
         texts: &[Option<&Buffer>],
-        company: DraftOverlays<'_>,
+        overlays: DraftOverlays<'_>,
     ) -> Result<Vec<Vec<ToolFinding>>, GateError> {
-        let there = self.drafts.iter().zip(texts).enumerate();
-        let mut there = there.filter_map(|(at, (draft, text))| Some((at, draft, (*text)?)));
+        let existing = self.drafts.iter().zip(texts).enumerate();
+        let mut existing = existing.filter_map(|(at, (draft, text))| Some((at, draft, (*text)?)));
         let mut answers: Vec<Vec<ToolFinding>> = texts.iter().map(|_| Vec::new()).collect();
-        let first = match (there.next(), self.drafts.first(), self.tool.mode) {
+        let first = match (existing.next(), self.drafts.first(), self.tool.mode) {
             (Some((at, draft, text)), ..) => (at, draft, Some(text)),
             // The project is checked without any of these files.
             (None, Some(draft), ProgramMode::Command(command, _)) if command::runs_without_file(command) => {
@@ -371,7 +381,7 @@ impl<'a> GateProgram<'a> {
             (None, ..) => return Ok(answers),
         };
         let rest: Vec<(usize, DraftOverlay<'_>)> =
-            there.map(|(at, draft, text)| (at, self.overlay(draft, Some(text)))).collect();
+            existing.map(|(at, draft, text)| (at, self.overlay(draft, Some(text)))).collect();
         let is_missing = |(draft, text): &(&Draft<'a>, &Option<&Buffer>)| {
             text.is_none() && draft.input_location == InputLocation::OverFile && draft.path != first.1.path
         };
@@ -384,55 +394,57 @@ impl<'a> GateProgram<'a> {
             .collect();
         let also: Vec<&DraftOverlay<'_>> = rest.iter().map(|(_, other)| other).collect();
         let all: Vec<&DraftOverlay<'_>> =
-            also.iter().copied().chain(&missing).chain(company.iter().copied()).collect();
+            also.iter().copied().chain(&missing).chain(overlays.iter().copied()).collect();
         let (at, draft, text) = first;
-        let ask = self.ask(draft, text, &all, &also);
-        let seen = self.run(&ask)?;
+        let input = self.program_input(draft, text, &all, &also);
+        let found = self.run(&input)?;
         let places = std::iter::once(at).chain(rest.iter().map(|(at, _)| *at));
-        for (at, seen) in places.zip(seen) {
+        for (at, findings) in places.zip(found) {
             if let Some(answer) = answers.get_mut(at) {
-                *answer = seen;
+                *answer = findings;
             }
         }
         Ok(answers)
     }
 
-    fn run(&self, ask: &ProgramInput<'_>) -> Result<Vec<Vec<ToolFinding>>, GateError> {
-        let workshop = self.env.runtime;
-        let said = match self.tool.mode {
+    fn run(&self, input: &ProgramInput<'_>) -> Result<Vec<Vec<ToolFinding>>, GateError> {
+        let runtime = self.env.runtime;
+        let found = match self.tool.mode {
             ProgramMode::Command(..) => {
-                let _slot = workshop.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
+                let _slot = runtime.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
                 let limit = self.limit.with_timeout(self.rule.timeout);
-                self.timed(|| command::check_all(ask, limit))
+                self.timed(|| command::check_all(input, limit))
             }
             // A server call takes its slot when its turn comes.
-            ProgramMode::Server(server, _) => self.timed(|| server::check(ask, server, workshop, self.limit)),
+            ProgramMode::Server(server, _) => {
+                self.timed(|| server::check(input, server, runtime, self.limit))
+            }
         };
-        let mut said = said.map_err(|silence| self.halted(silence))?;
-        packages::explain(ask, &mut said);
-        Ok(said)
+        let mut found = found.map_err(|error| self.halted(error))?;
+        packages::explain(input, &mut found);
+        Ok(found)
     }
 
     /// Adds the limit that ran out to the error of a timeout.
-    fn halted(&self, silence: GateError) -> GateError {
+    fn halted(&self, error: GateError) -> GateError {
         let name = &self.rule.gate.name;
         let limit = if Instant::now() >= self.limit.end() {
             format!("all gates of the call have {:?} (`limits.total`)", self.total)
         } else {
             format!("the gate has {:?} (`timeout` of `{name}`)", self.rule.timeout)
         };
-        match silence {
+        match error {
             GateError::Halted(Halt::TimedOut) => GateError::TimedOut(format!("timed out: {limit}")),
             GateError::TimedOut(why) => GateError::TimedOut(format!("{why}: {limit}")),
             other => other,
         }
     }
 
-    fn ask<'s>(
+    fn program_input<'s>(
         &'s self,
         draft: &Draft<'s>,
         text: Option<&'s Buffer>,
-        company: DraftOverlays<'s>,
+        overlays: DraftOverlays<'s>,
         also: DraftOverlays<'s>,
     ) -> ProgramInput<'s> {
         let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = self.tool.mode;
@@ -446,7 +458,7 @@ impl<'a> GateProgram<'a> {
             text: text.unwrap_or(draft.after),
             on_disk: draft.input_location == InputLocation::OverFile,
             is_removed: text.is_none(),
-            overlays: company,
+            overlays,
             batched: also,
             isolation: self.env.isolation,
             ceiling: self.env.runtime.ceiling,
@@ -462,43 +474,48 @@ impl<'a> GateProgram<'a> {
 
     fn timed<T>(&self, work: impl FnOnce() -> Result<T, GateError>) -> Result<T, GateError> {
         let start = Instant::now();
-        let said = work();
+        let result = work();
         self.ran.set(self.ran.get() + start.elapsed());
-        said
+        result
     }
 }
 
 /// True if the findings in a canary include the mistake that was put there. Findings that are the same in
 /// every text are those of the file on disk.
-fn is_shown(canary: &Canary, shows: CanaryKind, seen: &[&ToolFinding], found: &[&ToolFinding]) -> bool {
-    let shows_it = |seen: &&ToolFinding| {
-        canary.is_found_by(shows, seen.code.as_deref(), &seen.message)
-            && (canary.append.is_none() || !found.contains(seen))
+fn is_shown(
+    canary: &Canary,
+    kind: CanaryKind,
+    in_canary: &[&ToolFinding],
+    in_draft: &[&ToolFinding],
+) -> bool {
+    let shows_it = |finding: &&ToolFinding| {
+        canary.is_found_by(kind, finding.code.as_deref(), &finding.message)
+            && (canary.append.is_none() || !in_draft.contains(finding))
     };
-    seen != found && seen.iter().any(shows_it)
+    in_canary != in_draft && in_canary.iter().any(shows_it)
 }
 
 /// Returns the findings in the text itself: those in other files do not show that the program looked at this
 /// one.
-fn own(seen: &[Vec<ToolFinding>], at: usize) -> Vec<&ToolFinding> {
-    seen.get(at).into_iter().flatten().filter(|seen| seen.elsewhere.is_none()).collect()
+fn own_findings(found: &[Vec<ToolFinding>], at: usize) -> Vec<&ToolFinding> {
+    found.get(at).into_iter().flatten().filter(|finding| finding.elsewhere.is_none()).collect()
 }
 
 /// True if the program found errors in other files than this one.
 fn fails_elsewhere(found: &[Vec<ToolFinding>], at: usize) -> bool {
-    let other = |(place, seen): (usize, &Vec<ToolFinding>)| {
-        seen.iter().any(|seen| is_error(seen) && (place != at || seen.elsewhere.is_some()))
+    let other = |(place, findings): (usize, &Vec<ToolFinding>)| {
+        findings.iter().any(|finding| is_error(finding) && (place != at || finding.elsewhere.is_some()))
     };
     found.iter().enumerate().any(other)
 }
 
-fn is_error(seen: &ToolFinding) -> bool {
-    seen.severity == Severity::Error
+fn is_error(finding: &ToolFinding) -> bool {
+    finding.severity == Severity::Error
 }
 
-/// Converts a proof into a result; `beside` is a finding in another file, if there was none in this one.
-fn told(proof: Proof, beside: Option<String>) -> Result<Proven, GateError> {
-    match (proof, beside) {
+/// Converts a proof into a result; `elsewhere` is a finding in another file, if there was none in this one.
+fn into_result(proof: Proof, elsewhere: Option<String>) -> Result<Proven, GateError> {
+    match (proof, elsewhere) {
         (Proof::Works, _) => Ok(Proven::Works),
         (Proof::Off, None) => Err(GateError::Skipped(OFF.to_owned())),
         (Proof::Blind, None) => Err(GateError::Broken(BLIND.to_owned())),
@@ -508,6 +525,6 @@ fn told(proof: Proof, beside: Option<String>) -> Result<Proven, GateError> {
     }
 }
 
-fn unasked() -> GateError {
+fn no_draft() -> GateError {
     GateError::Broken("was given no file to check".to_owned())
 }

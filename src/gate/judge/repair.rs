@@ -52,18 +52,18 @@ impl<'a> Repair<'a> {
             return None;
         }
         let after = self.faults(self.draft.after)?;
-        let mended = delta::unmatched(&before, &after, self.draft.map).gone.contains(&true);
-        let brought = syntax::judge(self.draft, self.limit).ok()?.marks;
-        let adds = brought.iter().any(|(mark, fresh)| *fresh && mark.belief == Belief::Certain);
+        let repairs = delta::unmatched(&before, &after, self.draft.map).gone.contains(&true);
+        let findings = syntax::judge(self.draft, self.limit).ok()?.marks;
+        let adds = findings.iter().any(|(finding, fresh)| *fresh && finding.belief == Belief::Certain);
         Some(RepairedText {
             parsed: false,
-            text_before: if mended && !adds { TextBefore::Hidden } else { TextBefore::Plain },
+            text_before: if repairs && !adds { TextBefore::Hidden } else { TextBefore::Plain },
         })
     }
 
     fn faults(&self, text: &Buffer) -> Option<Vec<ComparedFinding>> {
         let alone = Draft { before: None, after: text, ..*self.draft };
-        let faults = syntax::judge(&alone, self.limit).ok()?.marks;
-        Some(faults.into_iter().map(|(mark, _)| mark).collect())
+        let findings = syntax::judge(&alone, self.limit).ok()?.marks;
+        Some(findings.into_iter().map(|(finding, _)| finding).collect())
     }
 }

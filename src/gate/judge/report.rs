@@ -27,12 +27,12 @@ impl GateReport {
     }
 
     /// Creates the report of a gate that gave no answer.
-    pub(super) fn from_error(rule: &Rule, silence: &GateError, took: Duration) -> GateReport {
-        let (outcome, why) = silence.outcome();
+    pub(super) fn from_error(rule: &Rule, error: &GateError, took: Duration) -> GateReport {
+        let (outcome, why) = error.outcome();
         let run = GateRun {
-            blocking: rule.required && silence.is_failure(),
-            withheld: matches!(silence, GateError::Withheld(_)),
-            partial: matches!(silence, GateError::Partial(_)),
+            blocking: rule.required && error.is_failure(),
+            withheld: matches!(error, GateError::Withheld(_)),
+            partial: matches!(error, GateError::Partial(_)),
             ..run(rule, outcome, Some(sanitize(why)), took)
         };
         GateReport { run, findings: Vec::new() }
@@ -83,9 +83,9 @@ impl GateReport {
     /// Combines the reports of all gates into a verdict, in the given order.
     pub(super) fn verdict(all: impl IntoIterator<Item = GateReport>) -> Verdict {
         let (mut runs, mut findings) = (Vec::new(), Vec::new());
-        for told in all {
-            runs.push(told.run);
-            findings.extend(told.findings);
+        for report in all {
+            runs.push(report.run);
+            findings.extend(report.findings);
         }
         Verdict::new(runs, findings)
     }

@@ -101,18 +101,14 @@ impl<'a, 'd> Runs<'a, 'd> {
         self.members.get(place).map(|(_, member)| member)
     }
 
-    fn grouped(
-        &self,
-        places: &[usize],
-        voice: impl Fn(&Member<'a, 'd>) -> ProgramMode<'a>,
-    ) -> Vec<SharedRun> {
+    fn grouped(&self, places: &[usize], mode: impl Fn(&Member<'a, 'd>) -> ProgramMode<'a>) -> Vec<SharedRun> {
         let mut known: HashMap<RunKey<'_>, usize> = HashMap::new();
         let mut runs: Vec<SharedRun> = Vec::new();
         for &place in places {
             let Some(member) = self.member(place) else { continue };
-            let at = *known.entry(key(member, voice(member), place)).or_insert(runs.len());
+            let at = *known.entry(key(member, mode(member), place)).or_insert(runs.len());
             match runs.get_mut(at) {
-                Some(SharedRun(others)) => others.push(place),
+                Some(SharedRun(members)) => members.push(place),
                 None => runs.push(SharedRun(vec![place])),
             }
         }
@@ -139,9 +135,9 @@ impl<'a, 'd> Runs<'a, 'd> {
         let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
         let started = members.iter().map(|member| (member, &member.gate.rule.gate.name));
         started.clone().for_each(|(member, gate)| member.call.start(gate));
-        let said = self.ask_places(places, &|member| member.gate.how);
+        let replies = self.ask_places(places, &|member| member.gate.how);
         started.for_each(|(member, gate)| member.call.end_concurrent(gate));
-        said
+        replies
     }
 
     /// Same as [`Runs::ask`], without progress reports. If a server cannot be asked, its command runs
@@ -151,10 +147,10 @@ impl<'a, 'd> Runs<'a, 'd> {
     /// halved, and the program runs for each half. Longer parts come first, to make good use of the limited
     /// number of runs.
     fn ask_places(&self, places: &[usize], tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>) -> Vec<GateReply> {
-        let (mut parts, mut splits, mut said) = (VecDeque::from([places]), 0, Vec::new());
+        let (mut parts, mut splits, mut replies) = (VecDeque::from([places]), 0, Vec::new());
         while let Some(part) = parts.pop_front() {
             match self.ask_together(part, tool, splits < MOST_SPLITS) {
-                Some(answers) => said.extend(answers),
+                Some(answers) => replies.extend(answers),
                 None => {
                     splits += 1;
                     let (one, other) = part.split_at(part.len() / 2);
@@ -162,7 +158,7 @@ impl<'a, 'd> Runs<'a, 'd> {
                 }
             }
         }
-        said
+        replies
     }
 
     /// Runs a program once for these members; `None` if that failed for a whole list that may be split.
@@ -175,46 +171,46 @@ impl<'a, 'd> Runs<'a, 'd> {
         let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
         let Some(first) = members.first() else { return Some(Vec::new()) };
         let how = tool(first);
-        let (company, past) = self.attach_elsewhere(places, first, how.mode);
-        let (company, past) = (company.iter().collect::<Vec<_>>(), past.iter().collect::<Vec<_>>());
-        let among = ProgramContext { overlays: &company, text_before: &past };
+        let (overlays, before) = self.attach_elsewhere(places, first, how.mode);
+        let (overlays, before) = (overlays.iter().collect::<Vec<_>>(), before.iter().collect::<Vec<_>>());
+        let among = ProgramContext { overlays: &overlays, text_before: &before };
         let repairs = self.repairs(&members, how.mode);
-        let (consulted, asked) = match (first.call.consult(how, &members, &repairs, among), how.fallback) {
-            (Ok(said), _) => said,
+        let (consulted, call) = match (first.call.consult(how, &members, &repairs, among), how.fallback) {
+            (Ok(answer), _) => answer,
             (Err(why), Some(_)) => return Some(self.ask_instead(places, &why)),
             (Err(why), None) => {
-                let silent = |(place, member): (&usize, &&Member<'a, 'd>)| {
+                let unavailable = |(place, member): (&usize, &&Member<'a, 'd>)| {
                     let away = GateError::Unavailable(why.clone());
-                    let told = GateReport::from_error(member.gate.rule, &away, Duration::ZERO);
-                    self.reply(*place, member, told)
+                    let report = GateReport::from_error(member.gate.rule, &away, Duration::ZERO);
+                    self.reply(*place, member, report)
                 };
-                return Some(places.iter().zip(&members).filter_map(silent).collect());
+                return Some(places.iter().zip(&members).filter_map(unavailable).collect());
             }
         };
         let fails =
-            |said: &Result<_, GateError>| matches!(said, Err(GateError::Skipped(_) | GateError::Broken(_)));
+            |found: &Result<_, GateError>| matches!(found, Err(GateError::Skipped(_) | GateError::Broken(_)));
         let list_fails = lists_files(how.mode) && members.len() > 1 && consulted.iter().all(fails);
         if list_fails && may_split {
             return None;
         }
         let is_hidden = || repairs.iter().any(|repair| repair.text_before() == TextBefore::Hidden);
-        let past = || if is_hidden() { TextBefore::Hidden } else { TextBefore::Plain };
-        let told = |((place, member), said): ((&usize, &&Member<'a, 'd>), _)| {
-            let elsewhere = |mark: &ComparedFinding| self.is_reported_elsewhere(mark, member);
-            self.reply(*place, member, member.call.report(member, said, asked, &past, &elsewhere))
+        let text_before = || if is_hidden() { TextBefore::Hidden } else { TextBefore::Plain };
+        let reply = |((place, member), found): ((&usize, &&Member<'a, 'd>), _)| {
+            let elsewhere = |finding: &ComparedFinding| self.is_reported_elsewhere(finding, member);
+            self.reply(*place, member, member.call.report(member, found, call, &text_before, &elsewhere))
         };
         let list = format!("a list of {} files", members.len());
-        let consulted = consulted.into_iter().map(|said| match said {
-            Err(silence) if list_fails => Err(silence.with_context(&list)),
-            said => said,
+        let consulted = consulted.into_iter().map(|found| match found {
+            Err(error) if list_fails => Err(error.with_context(&list)),
+            found => found,
         });
-        Some(places.iter().zip(&members).zip(consulted).filter_map(told).collect())
+        Some(places.iter().zip(&members).zip(consulted).filter_map(reply).collect())
     }
 
     /// Returns the repairs of all texts that a run looked at: a program that stops at a syntax error in one
     /// of them reports nothing about the others. If its answer depends on other files, these are all drafts
     /// that the gate judges.
-    fn repairs(&self, members: &[&Member<'a, 'd>], voice: ProgramMode<'a>) -> Vec<&'d Repair<'d>> {
+    fn repairs(&self, members: &[&Member<'a, 'd>], mode: ProgramMode<'a>) -> Vec<&'d Repair<'d>> {
         let Some(first) = members.first() else { return Vec::new() };
         let own = first.call.case;
         let sees = |other: &&Member<'a, 'd>| {
@@ -223,12 +219,10 @@ impl<'a, 'd> Runs<'a, 'd> {
                 && case.env.root == own.env.root
                 && case.among == own.among
         };
-        let others = self.members.iter().map(|(_, other)| other);
-        match scope(voice) {
+        let all = self.members.iter().map(|(_, other)| other);
+        match scope(mode) {
             CacheScope::File => members.iter().map(|member| member.repair).collect(),
-            CacheScope::Package | CacheScope::Project => {
-                others.filter(sees).map(|other| other.repair).collect()
-            }
+            CacheScope::Package | CacheScope::Project => all.filter(sees).map(|other| other.repair).collect(),
         }
     }
 
@@ -239,13 +233,13 @@ impl<'a, 'd> Runs<'a, 'd> {
             External { mode: how.fallback.unwrap_or(how.mode), fallback: None, ..how }
         };
         let runs = self.grouped(places, |member| command(member).mode);
-        let said = runs.iter().flat_map(|SharedRun(places)| self.ask_places(places, &command));
+        let replies = runs.iter().flat_map(|SharedRun(places)| self.ask_places(places, &command));
         let why = format!("{why}; its command was run instead");
-        said.map(|(at, place, told)| (at, place, told.with_note(why.clone()))).collect()
+        replies.map(|(at, place, report)| (at, place, report.with_note(why.clone()))).collect()
     }
 
-    fn reply(&self, place: usize, member: &Member<'a, 'd>, told: GateReport) -> Option<GateReply> {
-        self.members.get(place).map(|(at, _)| (*at, member.gate.at, told))
+    fn reply(&self, place: usize, member: &Member<'a, 'd>, report: GateReport) -> Option<GateReply> {
+        self.members.get(place).map(|(at, _)| (*at, member.gate.at, report))
     }
 
     /// Returns overlays for the other drafts of the call: the texts after the edit and the texts before it,
@@ -254,57 +248,55 @@ impl<'a, 'd> Runs<'a, 'd> {
         &self,
         places: &[usize],
         first: &Member<'a, 'd>,
-        voice: ProgramMode<'a>,
+        mode: ProgramMode<'a>,
     ) -> (Vec<DraftOverlay<'d>>, Vec<DraftOverlay<'d>>) {
         let own = first.call.case;
-        if scope(voice) == CacheScope::File {
+        if scope(mode) == CacheScope::File {
             return (Vec::new(), Vec::new());
         }
-        let asked: HashSet<&str> =
+        let checked: HashSet<&str> =
             places.iter().filter_map(|place| self.member(*place)).map(|member| member.draft.path).collect();
-        let beside = |case: &GateInput<'a>, draft: &Draft<'d>| {
-            case.env.root == own.env.root && case.among == own.among && !asked.contains(draft.path)
+        let is_other = |case: &GateInput<'a>, draft: &Draft<'d>| {
+            case.env.root == own.env.root && case.among == own.among && !checked.contains(draft.path)
         };
-        let (mut company, mut past) = (Vec::new(), Vec::new());
-        for (case, draft) in self.cases.iter().filter(|(case, draft)| beside(case, draft)) {
-            let companion =
+        let (mut overlays, mut before) = (Vec::new(), Vec::new());
+        for (case, draft) in self.cases.iter().filter(|(case, draft)| is_other(case, draft)) {
+            let overlay =
                 |text| DraftOverlay { root: case.env.root, path: draft.path, language: draft.language, text };
             match case.on_disk {
-                OnDisk::Before => company.push(companion((!case.removed).then_some(draft.after))),
-                OnDisk::After => past.push(companion(draft.before)),
+                OnDisk::Before => overlays.push(overlay((!case.removed).then_some(draft.after))),
+                OnDisk::After => before.push(overlay(draft.before)),
             }
         }
-        (company, past)
+        (overlays, before)
     }
 
     /// True if a finding is about a file that the same gate judges separately in this call.
-    fn is_reported_elsewhere(&self, mark: &ComparedFinding, member: &Member<'a, 'd>) -> bool {
+    fn is_reported_elsewhere(&self, finding: &ComparedFinding, member: &Member<'a, 'd>) -> bool {
         let (case, gate) = (member.call.case, member.gate.rule.gate.name.as_str());
-        let told = |path: &str| self.judged.contains(&(gate, case.env.root, case.among, path));
-        mark.elsewhere.as_deref().is_some_and(told)
+        let is_judged = |path: &str| self.judged.contains(&(gate, case.env.root, case.among, path));
+        finding.elsewhere.as_deref().is_some_and(is_judged)
     }
 }
 
-fn key<'d>(member: &'d Member<'_, 'd>, voice: ProgramMode<'d>, place: usize) -> RunKey<'d> {
-    let (rule, means, case) = (member.gate.rule, &member.call.case.env, member.call.case);
-    let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = voice;
-    let how = match voice {
-        ProgramMode::Command(command, _) => {
-            command::shared_part(rule, command, means.root, member.draft.path)
-                .map_or(RunMode::Alone(place), RunMode::Command)
-        }
+fn key<'d>(member: &'d Member<'_, 'd>, mode: ProgramMode<'d>, place: usize) -> RunKey<'d> {
+    let (rule, env, case) = (member.gate.rule, &member.call.case.env, member.call.case);
+    let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = mode;
+    let how = match mode {
+        ProgramMode::Command(command, _) => command::shared_part(rule, command, env.root, member.draft.path)
+            .map_or(RunMode::Alone(place), RunMode::Command),
         ProgramMode::Server(server, _) => {
-            RunMode::Server(server::folder_of(means.root, server, member.draft.path))
+            RunMode::Server(server::folder_of(env.root, server, member.draft.path))
         }
     };
     RunKey {
         gate: (&rule.gate.name, rule.gate.version),
         program,
         search: member.gate.how.search,
-        root: means.root,
+        root: env.root,
         removed: case.among,
-        isolation: means.isolation,
-        cache: means.cache,
+        isolation: env.isolation,
+        cache: env.cache,
         timeout: rule.timeout,
         baseline: rule.baseline,
         args: &rule.args,
@@ -312,15 +304,15 @@ fn key<'d>(member: &'d Member<'_, 'd>, voice: ProgramMode<'d>, place: usize) -> 
     }
 }
 
-fn scope(voice: ProgramMode<'_>) -> CacheScope {
-    match voice {
+fn scope(mode: ProgramMode<'_>) -> CacheScope {
+    match mode {
         ProgramMode::Command(command, _) => command.scope,
         ProgramMode::Server(server, _) => server.scope,
     }
 }
 
-fn lists_files(voice: ProgramMode<'_>) -> bool {
-    match voice {
+fn lists_files(mode: ProgramMode<'_>) -> bool {
+    match mode {
         ProgramMode::Command(command, _) => command::lists_files(command),
         ProgramMode::Server(..) => false,
     }
