@@ -71,7 +71,7 @@ impl RunNames {
         bases: [&Path; 3],
         draft: Option<&Path>,
         input: Input,
-        world: PathLookup,
+        lookup: PathLookup,
     ) -> RunNames {
         let text = |path: &Path| normalize(&path.to_string_lossy());
         let mut names = RunNames {
@@ -81,7 +81,7 @@ impl RunNames {
             draft: draft.map(text),
             drafts: Vec::new(),
             on_stdin: input == Input::Stdin,
-            lookup: world,
+            lookup,
         };
         let behind: Vec<String> =
             names.roots.iter().filter_map(|root| names.lookup.resolve_links(root)).collect();

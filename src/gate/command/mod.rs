@@ -71,45 +71,47 @@ pub(super) struct ProgramInput<'a> {
 }
 
 /// Runs the program on the text, and returns its findings.
-pub(super) fn check(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<ToolFinding>, GateError> {
-    let command = command(ask, limit)?;
-    let run = FinishedRun::new(ask, command, limit)?;
-    run.check_packages(ask, command)?;
-    run.unless_unread(output::read(command, &run.output(), ask.text, &|name| run.run_dir.resolve_name(name)))
+pub(super) fn check(input: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<ToolFinding>, GateError> {
+    let command = command(input, limit)?;
+    let run = FinishedRun::new(input, command, limit)?;
+    run.check_packages(input, command)?;
+    run.unless_unread(output::read(command, &run.output(), input.text, &|name| {
+        run.run_dir.resolve_name(name)
+    }))
 }
 
 /// Runs the program once on the text and on those of `batched`. Returns the findings of each, in this
 /// order; findings in other files are added to the first.
 pub(super) fn check_all(
-    ask: &ProgramInput<'_>,
+    input: &ProgramInput<'_>,
     limit: Limit<'_>,
 ) -> Result<Vec<Vec<ToolFinding>>, GateError> {
-    let command = command(ask, limit)?;
-    let run = FinishedRun::new(ask, command, limit)?;
-    run.check_packages(ask, command)?;
-    let also = ask.batched.iter().filter_map(|other| Some((other.path, other.text?)));
-    let texts: Vec<(&str, &Buffer)> = std::iter::once((ask.path, ask.text)).chain(also).collect();
+    let command = command(input, limit)?;
+    let run = FinishedRun::new(input, command, limit)?;
+    run.check_packages(input, command)?;
+    let also = input.batched.iter().filter_map(|other| Some((other.path, other.text?)));
+    let texts: Vec<(&str, &Buffer)> = std::iter::once((input.path, input.text)).chain(also).collect();
     run.unless_unread(output::read_all(command, &run.output(), &texts, &|name| match run
         .run_dir
         .resolve_name(name)
     {
-        NamedFile::Other(path) if path == ask.path => NamedFile::Edited,
+        NamedFile::Other(path) if path == input.path => NamedFile::Edited,
         whose => whose,
     }))
 }
 
 /// Runs the program as a formatter, and returns the formatted view, with `\n` line ends.
-pub(super) fn fix(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<String, GateError> {
-    let command = command(ask, limit)?;
-    let run = FinishedRun::new(ask, command, limit)?;
-    run.check_packages(ask, command)?;
-    run.unless_unread(output::formatted(command, &run.output(), ask.text))
+pub(super) fn fix(input: &ProgramInput<'_>, limit: Limit<'_>) -> Result<String, GateError> {
+    let command = command(input, limit)?;
+    let run = FinishedRun::new(input, command, limit)?;
+    run.check_packages(input, command)?;
+    run.unless_unread(output::formatted(command, &run.output(), input.text))
 }
 
-fn command<'a>(ask: &ProgramInput<'a>, limit: Limit<'_>) -> Result<&'a CommandSpec, GateError> {
-    let command = ask.rule.gate.command();
+fn command<'a>(input: &ProgramInput<'a>, limit: Limit<'_>) -> Result<&'a CommandSpec, GateError> {
+    let command = input.rule.gate.command();
     let command = command.ok_or_else(|| GateError::Broken("has no command in its definition".to_owned()))?;
-    Ok(ask.versions.command(command, ask.program, ask.search, limit))
+    Ok(input.versions.command(command, input.program, input.search, limit))
 }
 
 /// The bytes that a program gets. A formatter reads and writes the view, so that the file keeps its encoding
@@ -138,19 +140,19 @@ struct FinishedRun<'a> {
 
 impl<'a> FinishedRun<'a> {
     fn new(
-        ask: &ProgramInput<'a>,
+        input: &ProgramInput<'a>,
         command: &'a CommandSpec,
         limit: Limit<'_>,
     ) -> Result<FinishedRun<'a>, GateError> {
-        let scene = RunDir::prepare(ask, command, limit)?;
-        let (code, stdout, stderr, unread) = match process::run(&scene.order()?, limit) {
+        let run_dir = RunDir::prepare(input, command, limit)?;
+        let (code, stdout, stderr, unread) = match process::run(&run_dir.order()?, limit) {
             ProcessOutcome::Exited { code, stdout, stderr } => (code, stdout, stderr, false),
             ProcessOutcome::StdinUnread { code, stdout, stderr } => (code, stdout, stderr, true),
             ProcessOutcome::Broken(why) => return Err(GateError::Broken(why)),
             ProcessOutcome::Halted(halt) => return Err(GateError::Halted(halt)),
         };
-        let [stdout, stderr] = [stdout, stderr].map(|output| scene.rewrite_paths(output));
-        Ok(FinishedRun { run_dir: scene, code, stdout, stderr, unread })
+        let [stdout, stderr] = [stdout, stderr].map(|output| run_dir.rewrite_paths(output));
+        Ok(FinishedRun { run_dir, code, stdout, stderr, unread })
     }
 
     /// Returns this result of the run, unless the program left part of its input unread.
@@ -163,12 +165,12 @@ impl<'a> FinishedRun<'a> {
     }
 
     /// Checks that the run did not fail because a declared package is not installed.
-    fn check_packages(&self, ask: &ProgramInput<'_>, command: &CommandSpec) -> Result<(), GateError> {
+    fn check_packages(&self, input: &ProgramInput<'_>, command: &CommandSpec) -> Result<(), GateError> {
         if self.code == 0 {
             return Ok(());
         }
         let output = [self.stdout.as_slice(), b"\n", self.stderr.as_slice()].concat();
-        let why = packages::failure(ask, command, &String::from_utf8_lossy(&output));
+        let why = packages::failure(input, command, &String::from_utf8_lossy(&output));
         why.map_or(Ok(()), |why| Err(GateError::Unavailable(why)))
     }
 

@@ -24,24 +24,25 @@ pub fn replay(gate: &Gate, sample: &Sample) -> Result<Vec<Finding>, String> {
     let output = sample.output.as_deref().ok_or("the sample has no `output`")?;
     let text = Buffer::read(sample.draft.as_bytes().to_vec(), Hints::default());
     let text = text.map_err(|error| error.message)?;
-    let seen = match (gate.command(), gate.server()) {
+    let findings = match (gate.command(), gate.server()) {
         (Some(command), _) => replay_command(command, sample, output, &text),
         (None, Some(server)) => replay_diagnostics(server, output, &text),
         (None, None) => return Err("the gate runs no program".to_owned()),
     };
-    let seen = seen.map_err(|silence| describe(&silence))?;
-    Ok(seen.into_iter().map(|seen| finding(gate, seen)).collect())
+    let findings = findings.map_err(|error| describe(&error))?;
+    Ok(findings.into_iter().map(|found| finding(gate, found)).collect())
 }
 
 type ReplayRead = Result<Vec<ToolFinding>, GateError>;
 
 fn replay_command(command: &CommandSpec, sample: &Sample, output: &str, text: &Buffer) -> ReplayRead {
     let draft = format!("{DRAFT}/{}", sample.path.rsplit('/').next().unwrap_or_default());
-    let spoken = |text: &str| text.replace("{root}", ROOT).replace("{draft}", &draft);
-    let (stdout, stderr) = (spoken(output), spoken(&sample.errors));
-    let said = ProgramOutput { code: sample.exit, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+    let fill_in = |text: &str| text.replace("{root}", ROOT).replace("{draft}", &draft);
+    let (stdout, stderr) = (fill_in(output), fill_in(&sample.errors));
+    let program_output =
+        ProgramOutput { code: sample.exit, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
     let names = names(command, sample, &draft);
-    read(command, &said, text, &|name| names.resolve(name))
+    read(command, &program_output, text, &|name| names.resolve(name))
 }
 
 /// Reads a list of diagnostics recorded from a server.
@@ -72,18 +73,18 @@ fn names(command: &CommandSpec, sample: &Sample, draft: &str) -> RunNames {
 }
 
 /// Converts a program's finding to a gate's, before it is compared with the text before the edit.
-pub(super) fn finding(gate: &Gate, seen: ToolFinding) -> Finding {
+pub(super) fn finding(gate: &Gate, found: ToolFinding) -> Finding {
     Finding {
         gate: gate.name.clone(),
-        severity: seen.severity,
-        elsewhere: seen.elsewhere,
-        code: seen.code,
-        ..Finding::new(seen.line, seen.column, &seen.message)
+        severity: found.severity,
+        elsewhere: found.elsewhere,
+        code: found.code,
+        ..Finding::new(found.line, found.column, &found.message)
     }
 }
 
 /// Describes a gate's outcome and the reason.
-fn describe(silence: &GateError) -> String {
-    let (outcome, why) = silence.outcome();
+fn describe(error: &GateError) -> String {
+    let (outcome, why) = error.outcome();
     format!("{}: {why}", outcome.name())
 }

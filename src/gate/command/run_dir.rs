@@ -56,78 +56,79 @@ impl<'a> RunDir<'a> {
     /// Errors: `Skipped` if the program does not check such a file, or the project has no configuration for
     /// it; `Unavailable` if this machine cannot isolate it as the policy requires.
     pub(super) fn prepare(
-        ask: &ProgramInput<'a>,
+        input: &ProgramInput<'a>,
         command: &'a CommandSpec,
         limit: Limit<'_>,
     ) -> Result<RunDir<'a>, GateError> {
-        let args = args(ask, command)?;
-        if let Some(why) = isolation_shortfall(ask.isolation, ask.ceiling) {
+        let args = args(input, command)?;
+        if let Some(why) = isolation_shortfall(input.isolation, input.ceiling) {
             return Err(GateError::Unavailable(why));
         }
-        let shown =
-            match cargo_target(ask, command).map(|target| CargoRecord::open(&target, limit)).transpose() {
+        let record =
+            match cargo_target(input, command).map(|target| CargoRecord::open(&target, limit)).transpose() {
                 Ok(None) => None,
-                Ok(Some(Ok(shown))) => Some(shown),
+                Ok(Some(Ok(record))) => Some(record),
                 Ok(Some(Err(Halt::TimedOut))) => return Err(GateError::TimedOut(WAIT_TIMED_OUT.to_owned())),
                 Ok(Some(Err(halt))) => return Err(halt.into()),
                 Err(error) => {
                     return Err(GateError::Broken(format!("could not get its target folder: {error}")));
                 }
             };
-        RunDir::build(ask, command, args, shown)
+        RunDir::build(input, command, args, record)
             .map_err(|error| GateError::Broken(format!("could not get the draft: {error}")))
     }
 
     fn build(
-        ask: &ProgramInput<'a>,
+        input: &ProgramInput<'a>,
         command: &'a CommandSpec,
         args: Vec<OsString>,
-        mut shown: Option<CargoRecord>,
+        mut record: Option<CargoRecord>,
     ) -> io::Result<RunDir<'a>> {
-        if !ask.root.is_absolute() {
+        if !input.root.is_absolute() {
             return Err(io::Error::other("the root is not an absolute path"));
         }
-        let level = strongest(ask.ceiling);
+        let level = strongest(input.ceiling);
         let needs_cache = templates(command).any(|template| template.has(Hole::Cache));
-        let needs = Needs::from_command(ask, command);
-        let in_stage = needs.draft || needs.in_project || (needs_cache && ask.cache.is_none());
+        let needs = Needs::from_command(input, command);
+        let in_stage = needs.draft || needs.in_project || (needs_cache && input.cache.is_none());
         let needed = in_stage || level == Isolation::Landlock;
         let stage = needed.then(Stage::new).transpose()?;
         let (root, layers) = match &stage {
-            Some(stage) if needs.in_project => stage_drafts(ask, command, stage, level, shown.as_mut())?,
-            Some(_) | None => (ask.root.to_owned(), Vec::new()),
+            Some(stage) if needs.in_project => stage_drafts(input, command, stage, level, record.as_mut())?,
+            Some(_) | None => (input.root.to_owned(), Vec::new()),
         };
-        let file = root.join(ask.path);
-        let text = input_bytes(command, ask.text);
+        let file = root.join(input.path);
+        let text = input_bytes(command, input.text);
         let draft = stage
             .as_ref()
-            .filter(|_| needs.draft && !ask.is_removed)
-            .map(|stage| stage.draft(ask.path, text))
+            .filter(|_| needs.draft && !input.is_removed)
+            .map(|stage| stage.draft(input.path, text))
             .transpose()?;
         let overlay = match &stage {
-            Some(stage) if needs.draft => Some(OverlayFile::new(ask, stage, &root, draft.as_deref())?),
+            Some(stage) if needs.draft => Some(OverlayFile::new(input, stage, &root, draft.as_deref())?),
             Some(_) | None => None,
         };
-        let beside = overlay.iter().flat_map(|overlay| &overlay.drafts);
-        let beside = beside.map(|(draft, path)| (draft.clone(), ask.root.join(path)));
-        let own = draft.iter().map(|draft| (draft.clone(), ask.root.join(ask.path)));
-        let drafts: Vec<(PathBuf, PathBuf)> = own.chain(beside).collect();
-        let places = stage.as_ref().map_or_else(StagedPaths::default, |stage| {
-            let copy = (root != ask.root).then_some((root.as_path(), ask.root));
+        let other_drafts = overlay.iter().flat_map(|overlay| &overlay.drafts);
+        let other_drafts = other_drafts.map(|(draft, path)| (draft.clone(), input.root.join(path)));
+        let own = draft.iter().map(|draft| (draft.clone(), input.root.join(input.path)));
+        let drafts: Vec<(PathBuf, PathBuf)> = own.chain(other_drafts).collect();
+        let staged_paths = stage.as_ref().map_or_else(StagedPaths::default, |stage| {
+            let copy = (root != input.root).then_some((root.as_path(), input.root));
             let drafts = drafts.iter().map(|(draft, real)| (draft.as_path(), real.as_path()));
             StagedPaths::new(stage.path(), drafts.chain(copy))
         });
-        let cache = if needs_cache { cache_folder(ask.cache, stage.as_ref())? } else { None };
-        let cage = Sandbox { layers, ..sandbox_for(ask, command, level, (stage.as_ref(), cache.as_deref())) };
-        let folder = project::join(&root, project::folder_of(ask.root, ask.path, &command.cwd));
-        let roots = [ask.root, &root].into_iter();
+        let cache = if needs_cache { cache_folder(input.cache, stage.as_ref())? } else { None };
+        let sandbox =
+            Sandbox { layers, ..sandbox_for(input, command, level, (stage.as_ref(), cache.as_deref())) };
+        let folder = project::join(&root, project::folder_of(input.root, input.path, &command.cwd));
+        let roots = [input.root, &root].into_iter();
         let names = RunNames::new(
-            ask.path,
+            input.path,
             roots,
             [folder.as_path(), &root, file.parent().unwrap_or(&root)],
             draft.as_deref(),
             command.input,
-            PathLookup::Disk(ask.root.to_owned()),
+            PathLookup::Disk(input.root.to_owned()),
         );
         let names = match &overlay {
             Some(overlay) => names.with_drafts(&overlay.drafts),
@@ -135,7 +136,7 @@ impl<'a> RunDir<'a> {
         };
         let overlay = overlay.map(|overlay| overlay.file);
         Ok(RunDir {
-            input: *ask,
+            input: *input,
             command,
             args,
             folder,
@@ -144,12 +145,12 @@ impl<'a> RunDir<'a> {
             draft,
             overlay,
             cache,
-            project: project::name(ask.root, ask.path, command),
-            sandbox: cage,
+            project: project::name(input.root, input.path, command),
+            sandbox,
             names,
-            staged_paths: places,
+            staged_paths,
             _stage: stage,
-            _cargo_record: shown,
+            _cargo_record: record,
         })
     }
 
@@ -157,8 +158,8 @@ impl<'a> RunDir<'a> {
     pub(super) fn order(&self) -> Result<Order<'_>, GateError> {
         let input = (self.command.input == Input::Stdin).then(|| input_bytes(self.command, self.input.text));
         let (argv, env) = (self.argv()?, self.env()?);
-        let cage = self.sandbox.clone();
-        Ok(Order { program: self.input.program, argv, cwd: &self.folder, env, input, sandbox: cage })
+        let sandbox = self.sandbox.clone();
+        Ok(Order { program: self.input.program, argv, cwd: &self.folder, env, input, sandbox })
     }
 
     /// Replaces the run's paths in the program's output with the project's paths.
@@ -256,15 +257,15 @@ impl<'a> RunDir<'a> {
 /// Returns the program's sandbox. The program may write to the folder of its run, if it has one, and to its
 /// cache.
 fn sandbox_for(
-    ask: &ProgramInput<'_>,
+    input: &ProgramInput<'_>,
     command: &CommandSpec,
     level: Isolation,
     (stage, cache): (Option<&Stage>, Option<&Path>),
 ) -> Sandbox {
     Sandbox {
         level,
-        tree: Some(ask.root.to_owned()),
-        readable: literal_paths(ask, command),
+        tree: Some(input.root.to_owned()),
+        readable: literal_paths(input, command),
         run_dir: stage.map(|stage| stage.path().to_owned()),
         cache: cache.map(Path::to_owned),
         network: command.network,
@@ -273,12 +274,12 @@ fn sandbox_for(
 }
 
 /// Absolute paths in the definition and the policy, which the user has seen and trusted.
-fn literal_paths(ask: &ProgramInput<'_>, command: &CommandSpec) -> Vec<PathBuf> {
+fn literal_paths(input: &ProgramInput<'_>, command: &CommandSpec) -> Vec<PathBuf> {
     let literal = |template: &'_ CommandWord| match template.pieces.as_slice() {
         [WordPart::Text(text)] => Some(PathBuf::from(text)),
         _ => None,
     };
-    let words = command.words.iter().filter_map(literal).chain(ask.rule.args.iter().map(PathBuf::from));
+    let words = command.words.iter().filter_map(literal).chain(input.rule.args.iter().map(PathBuf::from));
     words.filter(|word| word.is_absolute()).collect()
 }
 
@@ -291,39 +292,41 @@ struct Needs {
 }
 
 impl Needs {
-    fn from_command(ask: &ProgramInput<'_>, command: &CommandSpec) -> Needs {
+    fn from_command(input: &ProgramInput<'_>, command: &CommandSpec) -> Needs {
         let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
         let shadow = command.input == Input::Shadow;
-        let told = [Hole::Path, Hole::Folder, Hole::Paths, Hole::Folders, Hole::Overlay];
-        let is_told = told.into_iter().any(has);
+        let path_holes = [Hole::Path, Hole::Folder, Hole::Paths, Hole::Folders, Hole::Overlay];
+        let gets_path = path_holes.into_iter().any(has);
         // An overlay file includes the call's other drafts.
-        let company = !visible_overlays(ask, command).is_empty() && !has(Hole::Overlay);
-        let in_project = command.input == Input::Staged || (shadow && !ask.on_disk && is_told) || company;
+        let has_overlays = !visible_overlays(input, command).is_empty() && !has(Hole::Overlay);
+        let in_project =
+            command.input == Input::Staged || (shadow && !input.on_disk && gets_path) || has_overlays;
         Needs { draft: shadow, in_project }
     }
 }
 
 /// The other drafts of the call, if the program's result depends on other files.
-fn visible_overlays<'a>(ask: &ProgramInput<'a>, command: &CommandSpec) -> DraftOverlays<'a> {
+fn visible_overlays<'a>(input: &ProgramInput<'a>, command: &CommandSpec) -> DraftOverlays<'a> {
     match command.scope {
         CacheScope::File => &[],
-        CacheScope::Package | CacheScope::Project => ask.overlays,
+        CacheScope::Package | CacheScope::Project => input.overlays,
     }
 }
 
 /// Stages the draft and its overlays at their paths, mounted over the files or in a copy. Returns the root to
 /// use, and the layers to mount.
 fn stage_drafts(
-    ask: &ProgramInput<'_>,
+    input: &ProgramInput<'_>,
     command: &CommandSpec,
     stage: &Stage,
     level: Isolation,
-    shown: Option<&mut CargoRecord>,
+    record: Option<&mut CargoRecord>,
 ) -> io::Result<(PathBuf, Vec<SandboxLayer>)> {
-    let own = StagedPath { path: ask.path, text: (!ask.is_removed).then(|| input_bytes(command, ask.text)) };
+    let own =
+        StagedPath { path: input.path, text: (!input.is_removed).then(|| input_bytes(command, input.text)) };
     let staged: Vec<StagedPath<'_>> =
-        [own].into_iter().chain(staged_overlays(visible_overlays(ask, command))).collect();
-    let planned = shown.map(|shown| shown.plan(ask.root, &staged)).transpose()?;
+        [own].into_iter().chain(staged_overlays(visible_overlays(input, command))).collect();
+    let planned = record.map(|record| record.plan(input.root, &staged)).transpose()?;
     let times = planned.as_ref().map(|planned| {
         planned.iter().map(|showing| (showing.path.as_str(), showing.since)).collect::<BTreeMap<_, _>>()
     });
@@ -333,7 +336,7 @@ fn stage_drafts(
         }
         None => staged,
     };
-    let dated = match (&times, command.input) {
+    let file_time = match (&times, command.input) {
         (Some(times), _) => FileTime::Given(times),
         // Programs that get a draft file cache results of other files by modification time, and may run twice
         // in a second.
@@ -344,16 +347,16 @@ fn stage_drafts(
     let knows_by_root = command.env.iter().any(|(_, value)| value.has(Hole::Root));
     if level == Isolation::Bubblewrap
         && !knows_by_root
-        && let Some(layers) = stage.mount_layers(ask.root, &staged, dated)?
+        && let Some(layers) = stage.mount_layers(input.root, &staged, file_time)?
     {
-        return Ok((ask.root.to_owned(), layers));
+        return Ok((input.root.to_owned(), layers));
     }
-    let dated = if times.is_some() { dated } else { FileTime::FromText };
-    Ok((stage.copy(ask.root, &staged, dated)?, Vec::new()))
+    let file_time = if times.is_some() { file_time } else { FileTime::FromText };
+    Ok((stage.copy(input.root, &staged, file_time)?, Vec::new()))
 }
 
-fn staged_overlays<'a>(company: DraftOverlays<'a>) -> impl Iterator<Item = StagedPath<'a>> {
-    company.iter().map(|other| StagedPath { path: other.path, text: other.text.map(Buffer::bytes) })
+fn staged_overlays<'a>(overlays: DraftOverlays<'a>) -> impl Iterator<Item = StagedPath<'a>> {
+    overlays.iter().map(|other| StagedPath { path: other.path, text: other.text.map(Buffer::bytes) })
 }
 
 /// The overlay file, which maps paths to the draft and the call's other drafts.
@@ -365,19 +368,19 @@ struct OverlayFile {
 
 impl OverlayFile {
     fn new(
-        ask: &ProgramInput<'_>,
+        input: &ProgramInput<'_>,
         stage: &Stage,
         root: &Path,
         draft: Option<&Path>,
     ) -> io::Result<OverlayFile> {
-        let company: Vec<StagedPath<'_>> = staged_overlays(ask.overlays).collect();
-        let drafts = if company.is_empty() { Vec::new() } else { stage.overlay_files(&company)? };
-        let known = company.iter().zip(&drafts);
+        let overlays: Vec<StagedPath<'_>> = staged_overlays(input.overlays).collect();
+        let drafts = if overlays.is_empty() { Vec::new() } else { stage.overlay_files(&overlays)? };
+        let known = overlays.iter().zip(&drafts);
         let known = known.filter_map(|(other, draft)| Some((draft.clone()?, other.path.to_owned())));
         let known = known.collect();
-        let beside = company.iter().zip(drafts).map(|(other, draft)| (root.join(other.path), draft));
-        let own = (root.join(ask.path), draft.map(Path::to_owned));
-        let all: Vec<(PathBuf, Option<PathBuf>)> = std::iter::once(own).chain(beside).collect();
+        let other_files = overlays.iter().zip(drafts).map(|(other, draft)| (root.join(other.path), draft));
+        let own = (root.join(input.path), draft.map(Path::to_owned));
+        let all: Vec<(PathBuf, Option<PathBuf>)> = std::iter::once(own).chain(other_files).collect();
         Ok(OverlayFile { file: stage.overlay(&all)?, drafts: known })
     }
 }
@@ -388,8 +391,8 @@ fn missing_value(hole: Hole) -> GateError {
 }
 
 /// The arguments added to the command: those for a project without configuration, then the policy's.
-fn args(ask: &ProgramInput<'_>, command: &CommandSpec) -> Result<Vec<OsString>, GateError> {
-    added_args(ask.rule, command, ask.root, ask.path)
+fn args(input: &ProgramInput<'_>, command: &CommandSpec) -> Result<Vec<OsString>, GateError> {
+    added_args(input.rule, command, input.root, input.path)
 }
 
 /// The arguments added to the command for a file at this path.
@@ -420,7 +423,7 @@ fn templates(command: &CommandSpec) -> impl Iterator<Item = &CommandWord> {
 }
 
 /// The folder of cargo's build results, if it outlasts the run.
-fn cargo_target(ask: &ProgramInput<'_>, command: &CommandSpec) -> Option<PathBuf> {
+fn cargo_target(input: &ProgramInput<'_>, command: &CommandSpec) -> Option<PathBuf> {
     let (_, template) = command.env.iter().find(|(name, _)| name == TARGET)?;
     if command.input != Input::Staged || !template.has(Hole::Cache) {
         return None;
@@ -429,8 +432,8 @@ fn cargo_target(ask: &ProgramInput<'_>, command: &CommandSpec) -> Option<PathBuf
     for piece in &template.pieces {
         match piece {
             WordPart::Text(text) => target.push(text),
-            WordPart::Hole(Hole::Cache) => target.push(ask.cache?),
-            WordPart::Hole(Hole::Project) => target.push(project::name(ask.root, ask.path, command)),
+            WordPart::Hole(Hole::Cache) => target.push(input.cache?),
+            WordPart::Hole(Hole::Project) => target.push(project::name(input.root, input.path, command)),
             WordPart::Hole(_) | WordPart::Value(_) => return None,
         }
     }

@@ -73,22 +73,22 @@ pub fn run_sample(
     gate: &Arc<Gate>,
     sample: &Sample,
     installed: &InstalledProgram<'_>,
-    standing: DiskState,
+    disk_state: DiskState,
     watch: &Watch,
 ) -> Result<Vec<Finding>, SampleError> {
     let text = Buffer::read(sample.draft.as_bytes().to_vec(), Hints::default());
     let text = text.map_err(|error| SampleError::broken(error.message))?;
     let stage = Stage::new().map_err(SampleError::broken)?;
     let root = stage.folder("sample").map_err(SampleError::broken)?;
-    let empty = (standing == DiskState::Empty).then_some((sample.path.as_str(), ""));
+    let empty = (disk_state == DiskState::Empty).then_some((sample.path.as_str(), ""));
     let with = sample.with.iter().map(|(path, text)| (path.as_str(), text.as_str()));
     for (path, text) in with.chain(empty) {
         write(&root, path, text).map_err(|error| SampleError::broken(format!("{path}: {error}")))?;
     }
     let rule = Rule::plain(Arc::clone(gate));
     let cache = installed.cache.map(|cache| cache.join(&gate.name));
-    let workshop = GateRuntime::default();
-    let ask = ProgramInput {
+    let runtime = GateRuntime::default();
+    let input = ProgramInput {
         rule: &rule,
         program: installed.program,
         search: installed.search,
@@ -96,28 +96,28 @@ pub fn run_sample(
         path: &sample.path,
         language: language_of(&sample.path, sample.draft.lines().next()),
         text: &text,
-        on_disk: standing == DiskState::Empty,
+        on_disk: disk_state == DiskState::Empty,
         is_removed: false,
         overlays: &[],
         batched: &[],
         isolation: installed.isolation,
         ceiling: Ceiling::default(),
         cache: cache.as_deref(),
-        versions: &workshop.versions,
+        versions: &runtime.versions,
     };
     let limit = watch.until(Instant::now() + rule.timeout.max(LEAST_TIME));
-    let seen = match (gate.command(), gate.server()) {
+    let findings = match (gate.command(), gate.server()) {
         // The server is started for this one request, and its errors are not replaced by a command.
         (None, Some(server)) => {
-            server::check(&ask, server, &workshop, limit).map(|seen| seen.into_iter().flatten().collect())
+            server::check(&input, server, &runtime, limit).map(|lists| lists.into_iter().flatten().collect())
         }
-        (Some(_), _) | (None, None) => check(&ask, limit),
+        (Some(_), _) | (None, None) => check(&input, limit),
     };
-    let seen = seen.map_err(|silence| {
-        let (outcome, why) = silence.outcome();
+    let findings = findings.map_err(|error| {
+        let (outcome, why) = error.outcome();
         SampleError { outcome, why: why.to_owned() }
     })?;
-    Ok(seen.into_iter().map(|seen| finding(gate, seen)).collect())
+    Ok(findings.into_iter().map(|found| finding(gate, found)).collect())
 }
 
 fn write(root: &Path, path: &str, text: &str) -> io::Result<()> {

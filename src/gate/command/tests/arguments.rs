@@ -8,37 +8,37 @@ fn stdin(more: &str) -> String {
     format!("input: stdin\n{QUIET}\n{more}")
 }
 
-fn words(seen: &Value) -> Vec<&str> {
-    seen["words"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
+fn words(record: &Value) -> Vec<&str> {
+    record["words"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
 }
 
 #[test]
 fn words_are_filled_in_with_absolute_paths() {
-    let world = Fixture::new(&[("src/pkg/a b.py", ""), ("src/conf.toml", "")]);
-    let seen = world.mirrored(
+    let fixture = Fixture::new(&[("src/pkg/a b.py", ""), ("src/conf.toml", "")]);
+    let record = fixture.mirrored(
         "'--file={path}', '{folder}', '{root}'",
         &stdin("cwd: [conf.toml]"),
         "src/pkg/a b.py",
         b"x",
     );
-    let root = world.root().display().to_string();
+    let root = fixture.root().display().to_string();
     let wanted = [format!("--file={root}/src/pkg/a b.py"), format!("{root}/src/pkg"), format!("{root}/src")];
-    assert_eq!(words(&seen), wanted);
-    assert_eq!((&seen["cwd"], &seen["stdin"]), (&json!(format!("{root}/src")), &json!("x")));
+    assert_eq!(words(&record), wanted);
+    assert_eq!((&record["cwd"], &record["stdin"]), (&json!(format!("{root}/src")), &json!("x")));
 }
 
 #[test]
 fn a_name_that_looks_like_an_option_is_none() {
-    let world = Fixture::new(&[]);
+    let fixture = Fixture::new(&[]);
     for name in ["-rf", "--fix", "@args", "a\nb", "$(x)", "é", "*"] {
-        let seen = world.mirrored("'{path}'", &stdin(""), name, b"x");
-        assert_eq!(words(&seen), [format!("{}/{name}", world.root().display())]);
+        let record = fixture.mirrored("'{path}'", &stdin(""), name, b"x");
+        assert_eq!(words(&record), [format!("{}/{name}", fixture.root().display())]);
     }
 }
 
 #[test]
 fn the_words_of_the_policy_stand_at_their_place_else_at_the_end() {
-    let world = Fixture::new(&[("a", "")]);
+    let fixture = Fixture::new(&[("a", "")]);
     for (own, unconfigured, wanted) in [
         ("one, '{args}', two", "", &["one", "--policy", "p q", "two"][..]),
         ("one, two", "", &["one", "two", "--policy", "p q"]),
@@ -49,17 +49,18 @@ fn the_words_of_the_policy_stand_at_their_place_else_at_the_end() {
         ),
         ("one", "config: [a]\nunconfigured: [--plain]", &["one", "--policy", "p q"]),
     ] {
-        let mut rule = world.rule(MIRROR, own, &stdin(unconfigured));
+        let mut rule = fixture.rule(MIRROR, own, &stdin(unconfigured));
         rule.args = vec!["--policy".to_owned(), "p q".to_owned()];
-        world.look(&rule, "a", "x").unwrap();
-        assert_eq!(words(&world.seen()), wanted, "{own} {unconfigured}");
+        fixture.look(&rule, "a", "x").unwrap();
+        assert_eq!(words(&fixture.seen()), wanted, "{own} {unconfigured}");
     }
 }
 
 #[test]
 fn it_runs_in_the_nearest_folder_that_has_a_configuration() {
-    let world = Fixture::new(&[("conf", ""), ("a/b/conf", ""), ("a/b/c/d/x", ""), ("y", ""), ("e/f/x", "")]);
-    let root = world.root();
+    let fixture =
+        Fixture::new(&[("conf", ""), ("a/b/conf", ""), ("a/b/c/d/x", ""), ("y", ""), ("e/f/x", "")]);
+    let root = fixture.root();
     for (cwd, path, wanted) in [
         ("[conf]", "a/b/c/d/x", root.join("a/b")),
         ("[conf]", "y", root.clone()),
@@ -69,16 +70,16 @@ fn it_runs_in_the_nearest_folder_that_has_a_configuration() {
         ("[none, x]", "a/b/c/d/x", root.join("a/b/c/d")),
         ("[c]", "a/b/c/d/x", root.join("a/b")),
     ] {
-        let seen = world.mirrored("x", &stdin(&format!("cwd: {cwd}")), path, b"");
-        assert_eq!(seen["cwd"], json!(wanted), "{cwd} {path}");
+        let record = fixture.mirrored("x", &stdin(&format!("cwd: {cwd}")), path, b"");
+        assert_eq!(record["cwd"], json!(wanted), "{cwd} {path}");
     }
 }
 
 #[test]
 fn a_configuration_counts_by_what_it_holds() {
-    let world =
+    let fixture =
         Fixture::new(&[("pyproject.toml", "[tool.black]\n"), ("sub/pyproject.toml", "[tool.ruff.lint]\n")]);
-    for (config, path, asked) in [
+    for (config, path, is_checked) in [
         ("['pyproject.toml#[tool.ruff']", "a.py", false),
         ("['pyproject.toml#[tool.ruff']", "sub/deep/a.py", true),
         ("[pyproject.toml]", "a.py", true),
@@ -86,15 +87,15 @@ fn a_configuration_counts_by_what_it_holds() {
         ("[ruff.toml]", "sub/a.py", false),
     ] {
         let more = stdin(&format!("config: {config}\nunconfigured: skip"));
-        let said = world.look(&world.rule(MIRROR, "x", &more), path, "");
+        let findings = fixture.look(&fixture.rule(MIRROR, "x", &more), path, "");
         let none = Err(GateError::Skipped("the project has no configuration of python3".to_owned()));
-        assert_eq!(said, if asked { Ok(Vec::new()) } else { none }, "{config} {path}");
+        assert_eq!(findings, if is_checked { Ok(Vec::new()) } else { none }, "{config} {path}");
     }
 }
 
 #[test]
 fn values_are_taken_from_the_nearest_file_that_has_them() {
-    let world = Fixture::new(&[
+    let fixture = Fixture::new(&[
         ("Cargo.toml", "[workspace.package]\nedition = \"2018\"\n"),
         ("a/Cargo.toml", "edition.workspace = true\n"),
         ("b/Cargo.toml", "edition = \"2024\"\n"),
@@ -107,7 +108,7 @@ fn values_are_taken_from_the_nearest_file_that_has_them() {
     for (path, wanted) in
         [("a/x.rs", "2018"), ("b/deep/x.rs", "2024"), ("c/x.rs", "2018"), ("d/x.rs", "2018")]
     {
-        assert_eq!(words(&world.mirrored("'{edition}'", &more, path, b"")), [wanted], "{path}");
+        assert_eq!(words(&fixture.mirrored("'{edition}'", &more, path, b"")), [wanted], "{path}");
     }
     let bare = Fixture::new(&[]);
     assert_eq!(words(&bare.mirrored("'--edition={edition}'", &more, "x.rs", b"")), ["--edition=2015"]);
@@ -115,22 +116,22 @@ fn values_are_taken_from_the_nearest_file_that_has_them() {
 
 #[test]
 fn the_environment_has_what_the_definition_says_and_a_search_path() {
-    let mut world = Fixture::new(&[("a", "")]);
-    let own = world.root().join("env");
-    world.write("env/bin/x", "");
-    let all = [own.join("bin")].into_iter().chain(std::env::split_paths(&world.search)).collect::<Vec<_>>();
-    world.search = std::env::join_paths(all).unwrap();
+    let mut fixture = Fixture::new(&[("a", "")]);
+    let own = fixture.root().join("env");
+    fixture.write("env/bin/x", "");
+    let all = [own.join("bin")].into_iter().chain(std::env::split_paths(&fixture.search)).collect::<Vec<_>>();
+    fixture.search = std::env::join_paths(all).unwrap();
     let more = stdin("env: { TOOL_CACHE: '{cache}/tool', TOOL_ROOT: '{root}/' }");
-    let seen = world.mirrored("x", &more, "a", b"");
-    let variable = |name: &str| seen["env"].get(name).map(|value| value.as_str().unwrap().to_owned());
-    assert_eq!(variable("PATH").unwrap(), world.search.to_str().unwrap());
-    assert_eq!(variable("TOOL_CACHE").unwrap(), format!("{}/tool", world.cache().display()));
-    assert_eq!(variable("TOOL_ROOT").unwrap(), format!("{}/", world.root().display()));
+    let record = fixture.mirrored("x", &more, "a", b"");
+    let variable = |name: &str| record["env"].get(name).map(|value| value.as_str().unwrap().to_owned());
+    assert_eq!(variable("PATH").unwrap(), fixture.search.to_str().unwrap());
+    assert_eq!(variable("TOOL_CACHE").unwrap(), format!("{}/tool", fixture.cache().display()));
+    assert_eq!(variable("TOOL_ROOT").unwrap(), format!("{}/", fixture.root().display()));
     assert_eq!(variable("VIRTUAL_ENV"), None);
-    world.write("env/pyvenv.cfg", "home = /usr/bin\n");
-    let seen = world.mirrored("x", &more, "a", b"");
+    fixture.write("env/pyvenv.cfg", "home = /usr/bin\n");
+    let record = fixture.mirrored("x", &more, "a", b"");
     assert_eq!(
-        seen["env"]["VIRTUAL_ENV"],
+        record["env"]["VIRTUAL_ENV"],
         json!(own),
         "an environment of Python comes first in the search path"
     );
@@ -138,33 +139,33 @@ fn the_environment_has_what_the_definition_says_and_a_search_path() {
 
 #[test]
 fn the_cache_is_private_and_without_one_there_is_one_for_the_run() {
-    let world = Fixture::new(&[]);
-    let seen = world.mirrored("x", &stdin(""), "a", b"");
-    assert_eq!(seen["private"], json!("0o700"));
-    let rule = world.rule(
+    let fixture = Fixture::new(&[]);
+    let record = fixture.mirrored("x", &stdin(""), "a", b"");
+    assert_eq!(record["private"], json!("0o700"));
+    let rule = fixture.rule(
         "import os, sys\nprint('1 ' + sys.argv[1])\nassert os.listdir(sys.argv[1]) == []",
         "x",
         "input: stdin\noutput: { regex: '^(?P<line>1) (?P<message>.*)$' }",
     );
-    let said = world
-        .ask(&rule, "a", b"", |ask| within_a_minute(check)(&ProgramInput { cache: None, ..*ask }))
+    let findings = fixture
+        .ask(&rule, "a", b"", |input| within_a_minute(check)(&ProgramInput { cache: None, ..*input }))
         .unwrap();
-    let place = Path::new(&said[0].message);
-    assert!(place.is_absolute() && place != world.cache() && !place.exists(), "{}", place.display());
+    let place = Path::new(&findings[0].message);
+    assert!(place.is_absolute() && place != fixture.cache() && !place.exists(), "{}", place.display());
 }
 
 #[test]
 fn checks_get_the_bytes_and_formatters_the_view() {
-    let world = Fixture::new(&[]);
+    let fixture = Fixture::new(&[]);
     let bytes = "\u{feff}é\r\n".as_bytes();
     let latin = |bytes: &[u8]| bytes.iter().map(|&byte| char::from(byte)).collect::<String>();
-    let seen = world.mirrored("x", &stdin(""), "a", bytes);
-    assert_eq!(seen["stdin"], json!(latin(bytes)));
+    let record = fixture.mirrored("x", &stdin(""), "a", bytes);
+    assert_eq!(record["stdin"], json!(latin(bytes)));
     let script = format!("{MIRROR}\nsys.stdout.buffer.write(seen['stdin'].encode('latin-1') + b'\\n')");
-    let rule = world.rule(&script, "x", "input: stdin\noutput: { text: formatted }");
-    let said = world.ask(&rule, "a", bytes, within_a_minute(fix));
-    assert_eq!(said, Ok("é\n\n".to_owned()));
-    assert_eq!(world.seen()["stdin"], json!(latin("é\n".as_bytes())));
-    let said = world.ask(&rule, "a", bytes, within_a_minute(check)).unwrap();
-    assert_eq!((said.len(), said[0].code.as_deref()), (1, Some("format")));
+    let rule = fixture.rule(&script, "x", "input: stdin\noutput: { text: formatted }");
+    let text = fixture.ask(&rule, "a", bytes, within_a_minute(fix));
+    assert_eq!(text, Ok("é\n\n".to_owned()));
+    assert_eq!(fixture.seen()["stdin"], json!(latin("é\n".as_bytes())));
+    let findings = fixture.ask(&rule, "a", bytes, within_a_minute(check)).unwrap();
+    assert_eq!((findings.len(), findings[0].code.as_deref()), (1, Some("format")));
 }

@@ -58,9 +58,9 @@ impl Fixture {
         let home = TempDir::new().unwrap();
         fs::create_dir_all(home.path().join("root")).unwrap();
         let ceiling = Ceiling(Isolation::None);
-        let world = Fixture { home, search: crate::gate::search_path(), ceiling };
-        files.iter().for_each(|(path, text)| world.write(path, text));
-        world
+        let fixture = Fixture { home, search: crate::gate::search_path(), ceiling };
+        files.iter().for_each(|(path, text)| fixture.write(path, text));
+        fixture
     }
 
     pub(super) fn root(&self) -> PathBuf {
@@ -106,7 +106,7 @@ impl Fixture {
     /// The same among other drafts of the call.
     pub(super) fn ask_among<T>(
         &self,
-        others: &[(&str, Option<&str>)],
+        other_drafts: &[(&str, Option<&str>)],
         rule: &Rule,
         path: &str,
         text: &[u8],
@@ -114,16 +114,17 @@ impl Fixture {
     ) -> Result<T, GateError> {
         let read = |text: &[u8]| Buffer::read(text.to_vec(), Hints::default()).unwrap();
         let (text, root) = (read(text), self.root());
-        let texts: Vec<_> = others.iter().map(|(_, text)| text.map(|text| read(text.as_bytes()))).collect();
-        let company: Vec<DraftOverlay<'_>> = others
+        let texts: Vec<_> =
+            other_drafts.iter().map(|(_, text)| text.map(|text| read(text.as_bytes()))).collect();
+        let overlays: Vec<DraftOverlay<'_>> = other_drafts
             .iter()
             .zip(&texts)
             .map(|((path, _), text)| DraftOverlay { root: &root, path, language: None, text: text.as_ref() })
             .collect();
-        let company: Vec<&DraftOverlay<'_>> = company.iter().collect();
+        let overlays: Vec<&DraftOverlay<'_>> = overlays.iter().collect();
         work(&ProgramInput {
             is_removed: false,
-            overlays: &company,
+            overlays: &overlays,
             batched: &[],
             isolation: Isolation::None,
             ceiling: self.ceiling,
@@ -151,8 +152,8 @@ impl Fixture {
     /// The input that the program recorded for this text.
     pub(super) fn mirrored(&self, words: &str, more: &str, path: &str, text: &[u8]) -> Value {
         let rule = self.rule(MIRROR, words, more);
-        let seen = self.ask(&rule, path, text, within_a_minute(check));
-        assert_eq!(seen, Ok(Vec::new()));
+        let findings = self.ask(&rule, path, text, within_a_minute(check));
+        assert_eq!(findings, Ok(Vec::new()));
         self.seen()
     }
 
@@ -165,9 +166,9 @@ impl Fixture {
 pub(super) fn within_a_minute<T>(
     work: fn(&ProgramInput<'_>, crate::gate::watch::Limit<'_>) -> Result<T, GateError>,
 ) -> impl Fn(&ProgramInput<'_>) -> Result<T, GateError> {
-    move |ask| {
+    move |input| {
         let watch = Watch::idle();
-        work(ask, watch.until(Instant::now() + Duration::from_secs(60)))
+        work(input, watch.until(Instant::now() + Duration::from_secs(60)))
     }
 }
 
@@ -179,8 +180,8 @@ pub(super) fn python() -> PathBuf {
     places.find(|program| program.is_file()).expect("python3 in the search path")
 }
 
-pub(super) fn broken<T: std::fmt::Debug>(said: Result<T, GateError>) -> String {
-    match said {
+pub(super) fn broken<T: std::fmt::Debug>(result: Result<T, GateError>) -> String {
+    match result {
         Err(GateError::Broken(why)) => why,
         other => panic!("{other:?}"),
     }

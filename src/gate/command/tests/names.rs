@@ -6,13 +6,13 @@ use crate::policy::Input;
 use std::path::Path;
 
 fn names(root: &str, folder: &str, path: &str, input: Input) -> RunNames {
-    let beside = ["src/b.py", "a.py", "-"].map(str::to_owned).to_vec();
+    let listed = ["src/b.py", "a.py", "-"].map(str::to_owned).to_vec();
     let [root, copy] = [root, "/tmp/lockgate-x/project/r"].map(Path::new);
     let folder = copy.join(folder);
     let own = copy.join(path);
     let bases = [folder.as_path(), copy, own.parent().unwrap()];
     let draft = Some(Path::new("/tmp/lockgate-x/draft/a.py"));
-    RunNames::new(path, [root, copy].into_iter(), bases, draft, input, PathLookup::Listed(beside))
+    RunNames::new(path, [root, copy].into_iter(), bases, draft, input, PathLookup::Listed(listed))
 }
 
 #[test]

@@ -91,10 +91,10 @@ fn disagreements(gate: &Gate, command: &CommandSpec, lines: &[&str]) -> Vec<Stri
         let wanted: Result<Vec<Finding>, String> = without_notes(|| replay(gate, sample));
         for text in among(stream(sample, command), lines, each) {
             let noisy = read_from(sample, command, text);
-            let seen = replay(gate, &noisy);
-            if seen != wanted {
+            let replayed = replay(gate, &noisy);
+            if replayed != wanted {
                 wrong.push(format!(
-                    "{}: {seen:?}, and not {wanted:?}, of\n{}",
+                    "{}: {replayed:?}, and not {wanted:?}, of\n{}",
                     gate.name,
                     stream(&noisy, command)
                 ));
@@ -160,9 +160,9 @@ fn lines_beside_no_answer_are_none() {
         let lines = [table["*"].all(), table[gate.name.as_str()].all()].concat();
         let sample = recorded(gate).next().unwrap();
         for exit in command.exit_codes.iter().copied().filter(|exit| *exit != 0).chain([99]) {
-            let silent =
+            let without_output =
                 Sample { output: Some(String::new()), errors: String::new(), exit, ..sample.clone() };
-            let noisy = read_from(&silent, command, block(&lines));
+            let noisy = read_from(&without_output, command, block(&lines));
             assert!(replay(gate, &noisy).is_err(), "{} with {exit}", gate.name);
         }
         if matches!(command.output.form, OutputForm::Json(_) | OutputForm::Sarif | OutputForm::Rdjson) {
@@ -191,9 +191,9 @@ fn a_formatter_that_prints_a_line_of_its_own_is_broken() {
             }
             for lines in [&common, &own].into_iter().filter(|lines| !lines.is_empty()) {
                 for noisy in among(text, lines, true) {
-                    let said = Sample { output: Some(noisy.clone()), ..sample.clone() };
-                    let seen = replay(gate, &said);
-                    assert!(seen.is_err(), "{}: {seen:?} of\n{noisy}", gate.name);
+                    let recording = Sample { output: Some(noisy.clone()), ..sample.clone() };
+                    let result = replay(gate, &recording);
+                    assert!(result.is_err(), "{}: {result:?} of\n{noisy}", gate.name);
                     tried += 1;
                 }
             }
@@ -279,8 +279,9 @@ fn a_compiler_that_quotes_a_missing_dependency_has_found_something() {
         let sample = recorded(gate).next().unwrap();
         let exit = command.exit_codes.iter().copied().find(|exit| *exit != 0).unwrap();
         let run = |errors: &str| {
-            let said = Sample { output: Some(String::new()), errors: String::new(), exit, ..sample.clone() };
-            replay(gate, &read_from(&said, command, errors.to_owned()))
+            let recording =
+                Sample { output: Some(String::new()), errors: String::new(), exit, ..sample.clone() };
+            replay(gate, &read_from(&recording, command, errors.to_owned()))
         };
         assert_eq!(run(quoting).map(|found| found.len()), Ok(1), "{name}");
         let why = run(missing).unwrap_err();

@@ -15,18 +15,18 @@ fn levels() -> impl Iterator<Item = Isolation> {
     all.filter(|level| unavailable_reason(*level, Ceiling(Isolation::Bubblewrap)).is_none())
 }
 
-fn world(level: Isolation) -> Fixture {
+fn fixture(level: Isolation) -> Fixture {
     let old = ["a.txt", "b.txt", "gone.txt", "kept.txt"].map(|path| (path, "old"));
     Fixture { ceiling: Ceiling(level), ..Fixture::new(&old) }
 }
 
 /// The texts seen at each path; the edited one has an empty name.
-fn seen(world: &Fixture, input: &str, scope: &str, path: &str) -> Vec<(String, String)> {
-    let rule = world.rule(TELLS, "'{root}'", &format!("input: {input}\nscope: {scope}\n{LINES}"));
-    let others = [("b.txt", Some("new b")), ("gone.txt", None), ("new/n.txt", Some("new n"))];
-    let seen = world.ask_among(&others, &rule, path, b"draft", within_a_minute(check)).unwrap();
-    let told = |seen: ToolFinding| (seen.elsewhere.unwrap_or_default(), seen.message);
-    seen.into_iter().map(told).filter(|(_, message)| message != "told").collect()
+fn texts_seen(fixture: &Fixture, input: &str, scope: &str, path: &str) -> Vec<(String, String)> {
+    let rule = fixture.rule(TELLS, "'{root}'", &format!("input: {input}\nscope: {scope}\n{LINES}"));
+    let other_drafts = [("b.txt", Some("new b")), ("gone.txt", None), ("new/n.txt", Some("new n"))];
+    let findings = fixture.ask_among(&other_drafts, &rule, path, b"draft", within_a_minute(check)).unwrap();
+    let text_at = |finding: ToolFinding| (finding.elsewhere.unwrap_or_default(), finding.message);
+    findings.into_iter().map(text_at).filter(|(_, message)| message != "told").collect()
 }
 
 fn pair((path, text): (&str, &str)) -> (String, String) {
@@ -36,21 +36,21 @@ fn pair((path, text): (&str, &str)) -> (String, String) {
 #[test]
 fn all_drafts_of_a_call_are_seen_in_their_places() {
     for level in levels() {
-        let world = world(level);
-        let before = hash(&world.root());
+        let fixture = fixture(level);
+        let before = hash(&fixture.root());
         let same = [("b.txt", "new b"), ("gone.txt", "none"), ("kept.txt", "old"), ("new/n.txt", "new n")];
         for (path, own, c) in [("a.txt", "draft", "none"), ("c.txt", "old", "draft")] {
             let mut wanted = same.map(pair).to_vec();
             wanted.push(if path == "a.txt" { pair(("", own)) } else { pair(("a.txt", own)) });
             wanted.push(if path == "a.txt" { pair(("c.txt", c)) } else { pair(("", c)) });
             for input in ["staged", "stdin"] {
-                let mut found = seen(&world, input, "project", path);
+                let mut found = texts_seen(&fixture, input, "project", path);
                 found.sort();
                 wanted.sort();
                 assert_eq!(found, wanted, "{} {input} {path}", level.name());
             }
         }
-        assert_eq!(hash(&world.root()), before, "{}", level.name());
+        assert_eq!(hash(&fixture.root()), before, "{}", level.name());
     }
 }
 
@@ -58,8 +58,8 @@ fn all_drafts_of_a_call_are_seen_in_their_places() {
 #[test]
 fn a_gate_of_one_file_sees_the_disk_beside_it() {
     for level in levels() {
-        let world = world(level);
-        let found = seen(&world, "stdin", "file", "a.txt");
+        let fixture = fixture(level);
+        let found = texts_seen(&fixture, "stdin", "file", "a.txt");
         assert!(found.contains(&pair(("b.txt", "old"))) && found.contains(&pair(("gone.txt", "old"))));
     }
 }
@@ -67,12 +67,12 @@ fn a_gate_of_one_file_sees_the_disk_beside_it() {
 #[test]
 fn a_draft_has_its_real_name_where_bubblewrap_is() {
     let words = |level: Isolation, path: &str| {
-        let world = world(level);
+        let fixture = fixture(level);
         let more = format!("input: staged\n{QUIET}");
-        let seen = world.mirrored("'{path}', '{root}'", &more, path, b"draft");
-        let told = Path::new(seen["words"][0].as_str().unwrap()).to_owned();
-        assert_eq!(seen["here"][told.to_str().unwrap()]["text"], "draft", "{}", level.name());
-        told == world.root().join(path)
+        let record = fixture.mirrored("'{path}', '{root}'", &more, path, b"draft");
+        let shown_path = Path::new(record["words"][0].as_str().unwrap()).to_owned();
+        assert_eq!(record["here"][shown_path.to_str().unwrap()]["text"], "draft", "{}", level.name());
+        shown_path == fixture.root().join(path)
     };
     for level in levels() {
         for path in ["a.txt", "c.txt", "far/away/c.txt"] {
@@ -85,18 +85,18 @@ fn a_draft_has_its_real_name_where_bubblewrap_is() {
 #[test]
 fn links_lead_out_of_no_root() {
     for level in levels() {
-        let world = world(level);
-        let outside = world.home.path().join("outside.txt");
+        let fixture = fixture(level);
+        let outside = fixture.home.path().join("outside.txt");
         fs::write(&outside, "outside").unwrap();
-        std::os::unix::fs::symlink("b.txt", world.root().join("inside.txt")).unwrap();
-        std::os::unix::fs::symlink(&outside, world.root().join("out.txt")).unwrap();
+        std::os::unix::fs::symlink("b.txt", fixture.root().join("inside.txt")).unwrap();
+        std::os::unix::fs::symlink(&outside, fixture.root().join("out.txt")).unwrap();
         for path in ["inside.txt", "out.txt"] {
-            let seen = world.mirrored("'{path}'", &format!("input: staged\n{QUIET}"), path, b"draft");
-            let told = seen["words"][0].as_str().unwrap();
-            assert_eq!(seen["here"][told]["text"], "draft", "{} {path}", level.name());
+            let record = fixture.mirrored("'{path}'", &format!("input: staged\n{QUIET}"), path, b"draft");
+            let shown_path = record["words"][0].as_str().unwrap();
+            assert_eq!(record["here"][shown_path]["text"], "draft", "{} {path}", level.name());
         }
         assert_eq!(
-            (text_of(&outside), text_of(&world.root().join("b.txt"))),
+            (text_of(&outside), text_of(&fixture.root().join("b.txt"))),
             ("outside".into(), "old".into())
         );
     }
@@ -105,20 +105,20 @@ fn links_lead_out_of_no_root() {
 /// If a policy requires a higher level than this machine has, no program runs.
 #[test]
 fn what_is_required_is_there_or_nothing_runs() {
-    let world = world(Isolation::None);
-    let rule = world.rule("raise SystemExit(1)", "'{path}'", &format!("input: staged\n{QUIET}"));
-    let look = |required: Isolation| {
-        world.ask(&rule, "a.txt", b"x", |ask| {
-            within_a_minute(check)(&ProgramInput { isolation: required, ..*ask })
+    let fixture = fixture(Isolation::None);
+    let rule = fixture.rule("raise SystemExit(1)", "'{path}'", &format!("input: staged\n{QUIET}"));
+    let check_with = |required: Isolation| {
+        fixture.ask(&rule, "a.txt", b"x", |input| {
+            within_a_minute(check)(&ProgramInput { isolation: required, ..*input })
         })
     };
-    assert_eq!(look(Isolation::None).unwrap().len(), 1);
+    assert_eq!(check_with(Isolation::None).unwrap().len(), 1);
     for required in [Isolation::Landlock, Isolation::Bubblewrap] {
         let why = format!(
             "the policy requires {}, and this machine has none: LOCKGATE_ISOLATION allows none at most",
             required.name()
         );
-        assert_eq!(look(required), Err(GateError::Unavailable(why)));
+        assert_eq!(check_with(required), Err(GateError::Unavailable(why)));
     }
 }
 

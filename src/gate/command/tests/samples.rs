@@ -31,8 +31,8 @@ const MORE: &str = "cwd: [conf]\ncolumns: bytes\noutput: { regex: '^(?P<file>.+?
 
 #[test]
 fn a_recorded_output_is_read_as_if_it_had_just_been_said() {
-    let world = Fixture::new(&[]);
-    let rule = world.rule("", "'{path}', '{draft}'", &format!("input: shadow\n{MORE}"));
+    let fixture = Fixture::new(&[]);
+    let rule = fixture.rule("", "'{path}', '{draft}'", &format!("input: shadow\n{MORE}"));
     let output = "{root}/src/a.py:1:3: one\na.py:2:1: two\n{draft}:2:2: three\nb.py:1:9: other\n{root}/c.py:1:9: other\n";
     let found = replay(&rule.gate, &sample(Some(output), 1)).unwrap();
     let wanted = [
@@ -49,46 +49,46 @@ fn a_recorded_output_is_read_as_if_it_had_just_been_said() {
     assert_eq!(replay(&rule.gate, &sample(None, 0)), Err("the sample has no `output`".to_owned()));
 }
 
-fn ask(
-    world: &Fixture,
+fn run(
+    fixture: &Fixture,
     gate: &Arc<Gate>,
     sample: &Sample,
-    standing: DiskState,
+    disk_state: DiskState,
 ) -> Result<Vec<Finding>, String> {
-    let (program, search) = (python(), &world.search);
+    let (program, search) = (python(), &fixture.search);
     let installed = InstalledProgram { program: &program, search, cache: None, isolation: Isolation::None };
-    let found = run_sample(gate, sample, &installed, standing, &Watch::idle());
-    found.map_err(|silence| silence.to_string())
+    let found = run_sample(gate, sample, &installed, disk_state, &Watch::idle());
+    found.map_err(|error| error.to_string())
 }
 
 #[test]
 fn a_program_is_asked_about_a_sample_as_about_a_draft() {
-    let world = Fixture::new(&[]);
+    let fixture = Fixture::new(&[]);
     let finds_bad = "import sys, os\nfor path in (sys.argv[2], 'b.py'):\n  for at, line in enumerate(open(path, encoding='utf-8'), 1):\n    \
                      if line == 'bad\\n': print(f'{path}:{at}:1: bad')";
     let reads_disk = "import sys\nassert 'bad' not in open(sys.argv[3]).read()";
     for (script, input, words) in
         [(finds_bad, "staged", "'{path}'"), (finds_bad, "shadow", "'{draft}', '{path}'")]
     {
-        let rule = world.rule(script, words, &format!("input: {input}\n{MORE}"));
-        for standing in [DiskState::Empty, DiskState::Missing] {
-            let found = ask(&world, &rule.gate, &sample(None, 0), standing).unwrap();
+        let rule = fixture.rule(script, words, &format!("input: {input}\n{MORE}"));
+        for disk_state in [DiskState::Empty, DiskState::Missing] {
+            let found = run(&fixture, &rule.gate, &sample(None, 0), disk_state).unwrap();
             assert_eq!(
                 shown(&found),
                 [(None, 2, 1, "bad"), (Some("src/b.py"), 1, 1, "bad")],
-                "{input} {standing:?}"
+                "{input} {disk_state:?}"
             );
         }
     }
     // A program that reads the file on disk and not the draft is found out: it finds nothing.
-    let rule = world.rule(reads_disk, "'{draft}', '{path}'", &format!("input: shadow\n{MORE}"));
-    let blind = ask(&world, &rule.gate, &sample(None, 0), DiskState::Empty);
+    let rule = fixture.rule(reads_disk, "'{draft}', '{path}'", &format!("input: shadow\n{MORE}"));
+    let blind = run(&fixture, &rule.gate, &sample(None, 0), DiskState::Empty);
     assert_eq!(blind, Ok(Vec::new()));
     let outside = Sample { with: vec![("../x".to_owned(), String::new())], ..sample(None, 0) };
-    let said = ask(&world, &rule.gate, &outside, DiskState::Empty);
-    assert_eq!(said, Err("broken: ../x: not a path below a root".to_owned()));
+    let result = run(&fixture, &rule.gate, &outside, DiskState::Empty);
+    assert_eq!(result, Err("broken: ../x: not a path below a root".to_owned()));
     let failing: Arc<_> =
-        world.rule("raise SystemExit(7)", "'{path}'", &format!("input: staged\n{MORE}")).gate;
-    let said = ask(&world, &failing, &sample(None, 0), DiskState::Missing);
-    assert_eq!(said, Err("broken: ended with exit code 7".to_owned()));
+        fixture.rule("raise SystemExit(7)", "'{path}'", &format!("input: staged\n{MORE}")).gate;
+    let result = run(&fixture, &failing, &sample(None, 0), DiskState::Missing);
+    assert_eq!(result, Err("broken: ended with exit code 7".to_owned()));
 }

@@ -22,17 +22,17 @@ fn meeting(slots: usize) -> Trial {
 
 #[test]
 fn programs_check_side_by_side() {
-    let told = meeting(2).judge("a.txt", None, "x\n");
-    assert_eq!(outcomes(&told), [("one", Outcome::Passed, ""), ("two", Outcome::Passed, "")]);
+    let verdict = meeting(2).judge("a.txt", None, "x\n");
+    assert_eq!(outcomes(&verdict), [("one", Outcome::Passed, ""), ("two", Outcome::Passed, "")]);
 }
 
 /// The control: with one slot they do not meet, and the time of all gates ends both.
 #[test]
 fn no_more_programs_run_than_there_are_slots() {
-    let told = meeting(1).judge("a.txt", None, "x\n");
+    let verdict = meeting(1).judge("a.txt", None, "x\n");
     let all = "timed out: all gates of the call have 2s (`limits.total`)";
     let late = |gate| (gate, Outcome::TimedOut, all);
-    assert_eq!(outcomes(&told), [late("one"), late("two")]);
+    assert_eq!(outcomes(&verdict), [late("one"), late("two")]);
 }
 
 #[test]
@@ -41,14 +41,14 @@ fn a_wait_for_a_slot_is_not_the_gates_own_time() {
     trial.workshop.slots = Slots::new(1);
     let watch = Watch::idle();
     let slot = trial.workshop.slots.take(watch.until(Instant::now() + Duration::from_secs(9))).unwrap();
-    let told = std::thread::scope(|scope| {
+    let verdict = std::thread::scope(|scope| {
         let judging = scope.spawn(|| trial.judge("a.txt", None, "x\n"));
         std::thread::sleep(Duration::from_millis(1200));
         drop(slot);
         judging.join().unwrap()
     });
-    assert_eq!(outcomes(&told), [("finder", Outcome::Passed, "")]);
-    assert!(told.runs[0].ms < 1200, "{} ms", told.runs[0].ms);
+    assert_eq!(outcomes(&verdict), [("finder", Outcome::Passed, "")]);
+    assert!(verdict.runs[0].ms < 1200, "{} ms", verdict.runs[0].ms);
 }
 
 #[test]
@@ -65,19 +65,19 @@ fn the_time_of_all_gates_ends_a_wait_for_a_slot() {
 fn a_gate_that_takes_too_long_is_late_and_the_others_are_not() {
     let define = Define::default().gate("slow", "sleep 60", LINES, "").gate("finder", FINDER, LINES, "");
     let trial = define.policy("{ tool: slow, timeout: 100ms }, { tool: finder }", "");
-    let told = trial.judge("a.txt", None, "bad\n");
+    let verdict = trial.judge("a.txt", None, "bad\n");
     let own = "timed out: the gate has 100ms (`timeout` of `slow`)";
-    assert_eq!(outcomes(&told), [("slow", Outcome::TimedOut, own), ("finder", Outcome::Found, "")]);
-    assert_eq!(blocked(&told), [1]);
+    assert_eq!(outcomes(&verdict), [("slow", Outcome::TimedOut, own), ("finder", Outcome::Found, "")]);
+    assert_eq!(blocked(&verdict), [1]);
 }
 
 #[test]
 fn runs_stand_in_the_order_of_the_policy() {
     let define = Define::default().gate("slow", "sleep 0.2", LINES, "").gate("quick", "true", LINES, "");
     let trial = define.policy("{ tool: slow }, { tool: quick }, { tool: syntax }", "");
-    let told = trial.judge("a.json", None, "{}");
+    let verdict = trial.judge("a.json", None, "{}");
     assert_eq!(
-        told.runs.iter().map(|run| run.gate.as_str()).collect::<Vec<_>>(),
+        verdict.runs.iter().map(|run| run.gate.as_str()).collect::<Vec<_>>(),
         ["slow", "quick", "syntax"]
     );
 }
@@ -95,7 +95,7 @@ fn a_caller_that_goes_ends_programs_and_waits() {
     let mut trial = define.policy("{ tool: slow, timeout: 120s }, { tool: next, timeout: 120s }", limits);
     trial.workshop.slots = Slots::new(1);
     let watch = Watch::new(token.clone(), None);
-    let (told, began) = std::thread::scope(|scope| {
+    let (verdict, began) = std::thread::scope(|scope| {
         let judging = scope.spawn(|| trial.watched("a.txt", None, "x\n", &watch));
         let start = Instant::now();
         // One of the two has the slot, the other one waits for it.
@@ -109,5 +109,5 @@ fn a_caller_that_goes_ends_programs_and_waits() {
     assert!(began, "a program was running when the caller went");
     // A program that is not ended runs until its time is up, which is reported as another outcome.
     let cancelled = |gate| (gate, Outcome::Skipped, "cancelled");
-    assert_eq!(outcomes(&told), [cancelled("slow"), cancelled("next")]);
+    assert_eq!(outcomes(&verdict), [cancelled("slow"), cancelled("next")]);
 }

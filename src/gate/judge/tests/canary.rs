@@ -14,8 +14,8 @@ const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
 fn a_program_that_finds_its_canary_passes_and_is_tried_once() {
     let trial = with_canary(FINDER, "bad");
     let outcome = |text: &str| {
-        let told = trial.judge("a.txt", None, text);
-        (outcomes(&told)[0].1, trial.runs("log"))
+        let verdict = trial.judge("a.txt", None, text);
+        (outcomes(&verdict)[0].1, trial.runs("log"))
     };
     assert_eq!(outcome("one\n"), (Outcome::Passed, 2), "the draft and the canary");
     assert_eq!(outcome("two\n"), (Outcome::Passed, 3), "the draft");
@@ -26,8 +26,8 @@ fn a_program_that_finds_its_canary_passes_and_is_tried_once() {
 fn a_blind_program_is_broken_until_it_changes() {
     let trial = with_canary("cat > /dev/null; test ! -e '{project}/eyes' || echo 1:bad:seen", "bad");
     let outcome = |text: &str| {
-        let told = trial.judge("a.txt", None, text);
-        let (_, outcome, why) = outcomes(&told)[0];
+        let verdict = trial.judge("a.txt", None, text);
+        let (_, outcome, why) = outcomes(&verdict)[0];
         (outcome, why.to_owned(), trial.runs("log"))
     };
     let blind = |runs| (Outcome::Broken, BLIND.to_owned(), runs);
@@ -50,9 +50,9 @@ fn each_file_has_its_own_trial() {
 fn a_canary_that_cannot_be_judged_is_no_proof_and_is_tried_again() {
     let trial = with_canary("text=$(cat); case $text in *bad*) exit 9;; esac", "bad");
     for runs in [2, 3] {
-        let told = trial.judge("a.txt", None, "x\n");
+        let verdict = trial.judge("a.txt", None, "x\n");
         let why = "on its canary: ended with exit code 9";
-        assert_eq!((outcomes(&told), trial.runs("log")), (vec![("finder", Outcome::Broken, why)], runs));
+        assert_eq!((outcomes(&verdict), trial.runs("log")), (vec![("finder", Outcome::Broken, why)], runs));
     }
 }
 
@@ -61,9 +61,9 @@ fn what_is_found_in_another_file_is_no_proof() {
     let script = "text=$(cat); case $text in *bad*) echo other.txt:1:bad:seen;; esac";
     let trial = Define::default().gate("finder", script, FILES, "canary: bad").policy("{ tool: finder }", "");
     trial.write("other.txt", "x\n");
-    let told = trial.judge("a.txt", None, "x\n");
+    let verdict = trial.judge("a.txt", None, "x\n");
     let why = format!("{BLIND}, but in another file: other.txt:1: seen");
-    assert_eq!(outcomes(&told), [("finder", Outcome::Broken, why.as_str())]);
+    assert_eq!(outcomes(&verdict), [("finder", Outcome::Broken, why.as_str())]);
 }
 
 /// A program that, like compilers, reports only an error elsewhere if the declarations are missing.
@@ -76,8 +76,8 @@ fn a_canary_behind_the_draft_leaves_the_others_what_they_need() {
         let define = Define::default().gate("finder", NEEDS, FILES, &format!("canary: {canary}"));
         let trial = define.policy("{ tool: finder }", "");
         trial.write("other.txt", "x\n");
-        let told = trial.judge("a.txt", None, text);
-        let (_, outcome, why) = outcomes(&told)[0];
+        let verdict = trial.judge("a.txt", None, text);
+        let (_, outcome, why) = outcomes(&verdict)[0];
         (outcome, why.to_owned())
     };
     let behind = r#"{ append: "bad\n", text: "nothing\n" }"#;
@@ -95,8 +95,8 @@ fn a_canary_behind_the_draft_leaves_the_others_what_they_need() {
 fn a_program_that_only_reads_the_file_is_skipped_and_does_not_pass() {
     let outcome = |script: &str| {
         let trial = with_canary(script, r#"{ append: "bad\n", finds: seen bad, text: "worse\n" }"#);
-        let told = trial.judge("a.txt", None, "x\n");
-        let (_, outcome, why) = outcomes(&told)[0];
+        let verdict = trial.judge("a.txt", None, "x\n");
+        let (_, outcome, why) = outcomes(&verdict)[0];
         (outcome, why.to_owned())
     };
     let reads = "grep -n worse | sed 's/^\\([0-9]*\\):.*/\\1:worse:no syntax/'";
@@ -119,8 +119,8 @@ fn one_that_mends_is_tried_when_it_leaves_a_text_as_it_is() {
             TEXT,
             "role: fix\n    canary: one bad word among others",
         );
-        let told = define.policy("{ tool: mender }", "").judge("a.txt", None, "x\n");
-        (told.runs[0].outcome, told.runs[0].why.clone())
+        let verdict = define.policy("{ tool: mender }", "").judge("a.txt", None, "x\n");
+        (verdict.runs[0].outcome, verdict.runs[0].why.clone())
     };
     assert_eq!(outcome("sed s/bad/good/"), (Outcome::Passed, None));
     assert_eq!(outcome("cat"), (Outcome::Broken, Some(BLIND.to_owned())));
@@ -131,8 +131,8 @@ fn what_was_found_before_is_no_proof_either() {
     let old = |script: &str, canary: &str| {
         let trial = with_canary(script, canary);
         trial.write("a.txt", "bad\nx\n");
-        let told = trial.judge("a.txt", Some("bad\nx\n"), "bad\ny\n");
-        outcomes(&told)[0].1
+        let verdict = trial.judge("a.txt", Some("bad\nx\n"), "bad\ny\n");
+        outcomes(&verdict)[0].1
     };
     // A program that reads the file on disk reports the same for every draft.
     assert_eq!(old("cat > /dev/null; echo 1:bad:seen bad", "bad"), Outcome::Broken);

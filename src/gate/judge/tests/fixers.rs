@@ -28,28 +28,28 @@ const LEFT_TWO: &str = "left 2 lines outside of the edit unchanged (`scope: file
 #[test]
 fn each_mends_what_the_one_before_left_and_the_checks_see_the_last() {
     let trial = mending(&["sed s/badly/bad/", "sed s/bad/good/", "cat"], ", { tool: finder }");
-    let told = trial.judge("a.txt", Some("x\n"), "x\nbadly one\nbad two\n");
-    assert_eq!(text(&told), Some("x\ngood one\ngood two\n"));
+    let verdict = trial.judge("a.txt", Some("x\n"), "x\nbadly one\nbad two\n");
+    assert_eq!(text(&verdict), Some("x\ngood one\ngood two\n"));
     let none = ("syntax", Outcome::Skipped, "not for this language");
     let one = ("fix1", Outcome::Fixed, "changed 1 line");
     let two = ("fix2", Outcome::Fixed, "changed 2 lines");
     let passed = |gate| (gate, Outcome::Passed, "");
-    assert_eq!(outcomes(&told), [none, one, two, passed("fix3"), passed("finder")]);
+    assert_eq!(outcomes(&verdict), [none, one, two, passed("fix3"), passed("finder")]);
 }
 
 #[test]
 fn a_text_that_needs_no_mending_stays_the_draft() {
-    let told = mending(&["cat"], "").judge("a.txt", None, "x\n");
-    assert_eq!((text(&told), outcomes(&told)[1]), (None, ("fix1", Outcome::Passed, "")));
+    let verdict = mending(&["cat"], "").judge("a.txt", None, "x\n");
+    assert_eq!((text(&verdict), outcomes(&verdict)[1]), (None, ("fix1", Outcome::Passed, "")));
 }
 
 #[test]
 fn one_that_fails_changes_nothing_and_the_others_go_on() {
     let trial =
         mending(&["sed s/bad/worse/; exit 9", "exec sleep 60", "sed s/bad/good/"], ", { tool: finder }");
-    let told = trial.judge("a.txt", None, "one bad word\n");
-    assert_eq!(text(&told), Some("one good word\n"), "{:?}", told.runs);
-    let kinds: Vec<_> = outcomes(&told).iter().map(|(gate, outcome, _)| (*gate, *outcome)).collect();
+    let verdict = trial.judge("a.txt", None, "one bad word\n");
+    assert_eq!(text(&verdict), Some("one good word\n"), "{:?}", verdict.runs);
+    let kinds: Vec<_> = outcomes(&verdict).iter().map(|(gate, outcome, _)| (*gate, *outcome)).collect();
     assert_eq!(
         kinds,
         [
@@ -65,17 +65,17 @@ fn one_that_fails_changes_nothing_and_the_others_go_on() {
 #[test]
 fn the_file_keeps_its_dress() {
     let trial = mending(&["sed s/bad/good/"], "");
-    let told = trial.judge("a.txt", Some("\u{feff}a\r\nb\r\n"), "\u{feff}a\r\nbad\r\nb\r\n");
-    assert_eq!(text(&told), Some("\u{feff}a\r\ngood\r\nb\r\n"));
+    let verdict = trial.judge("a.txt", Some("\u{feff}a\r\nb\r\n"), "\u{feff}a\r\nbad\r\nb\r\n");
+    assert_eq!(text(&verdict), Some("\u{feff}a\r\ngood\r\nb\r\n"));
 }
 
 #[test]
 fn what_a_gate_in_process_refuses_is_not_taken() {
     let trial = mending(&["sed 's/[]]//'", "sed s/1/2/"], "");
-    let told = trial.judge("a.json", Some("[0]\n"), "[1, 3, 4]\n");
-    assert_eq!(text(&told), Some("[2, 3, 4]\n"), "{:?}", told.runs);
-    assert_eq!(outcomes(&told)[0], ("syntax", Outcome::Passed, ""));
-    let (gate, outcome, why) = outcomes(&told)[1];
+    let verdict = trial.judge("a.json", Some("[0]\n"), "[1, 3, 4]\n");
+    assert_eq!(text(&verdict), Some("[2, 3, 4]\n"), "{:?}", verdict.runs);
+    assert_eq!(outcomes(&verdict)[0], ("syntax", Outcome::Passed, ""));
+    let (gate, outcome, why) = outcomes(&verdict)[1];
     assert_eq!((gate, outcome), ("fix1", Outcome::Broken));
     assert!(why.starts_with("gave a text that is rejected by syntax on line "), "{why}");
 }
@@ -83,23 +83,23 @@ fn what_a_gate_in_process_refuses_is_not_taken() {
 #[test]
 fn an_empty_text_for_one_that_is_not_is_not_taken() {
     for script in ["true", "echo"] {
-        let told = mending(&[script], "").judge("a.txt", None, "x\n");
-        assert_eq!((text(&told), outcomes(&told)[1].1), (None, Outcome::Broken), "{script}");
+        let verdict = mending(&[script], "").judge("a.txt", None, "x\n");
+        assert_eq!((text(&verdict), outcomes(&verdict)[1].1), (None, Outcome::Broken), "{script}");
     }
 }
 
 #[test]
 fn what_it_changed_counts_as_written_by_the_edit() {
     let trial = mending_by("sed 's/^two$/badly/'", ", scope: file", ", { tool: finder }");
-    let told = trial.judge("a.txt", Some("one\ntwo\n"), "ONE\ntwo\n");
-    assert_eq!((text(&told), blocked(&told)), (Some("ONE\nbadly\n"), vec![2]));
+    let verdict = trial.judge("a.txt", Some("one\ntwo\n"), "ONE\ntwo\n");
+    assert_eq!((text(&verdict), blocked(&verdict)), (Some("ONE\nbadly\n"), vec![2]));
 }
 
 #[test]
 fn an_edit_that_changes_nothing_is_not_mended() {
-    let told = mending(&["sed s/bad/good/"], "").judge("a.txt", Some("bad\n"), "bad\n");
+    let verdict = mending(&["sed s/bad/good/"], "").judge("a.txt", Some("bad\n"), "bad\n");
     assert_eq!(
-        (text(&told), outcomes(&told)[1]),
+        (text(&verdict), outcomes(&verdict)[1]),
         (None, ("fix1", Outcome::Skipped, "the edit changes nothing"))
     );
 }
@@ -111,9 +111,10 @@ fn the_indentation_of_a_formatter_is_no_damage() {
     let warned = |script: &str, line: &str| {
         let define = Define::default().gate("fix1", script, TEXT, "role: fix");
         let trial = define.policy("{ tool: damage }, { tool: fix1, scope: file }", "");
-        let told = trial.judge("a.js", Some(before), &before.replace("\te();", &format!("\te();\n{line}")));
-        assert_eq!(outcomes(&told)[1].1, Outcome::Fixed, "{:?}", told.runs);
-        told.findings.iter().any(|found| found.code.as_deref() == Some("tabs_to_spaces"))
+        let verdict =
+            trial.judge("a.js", Some(before), &before.replace("\te();", &format!("\te();\n{line}")));
+        assert_eq!(outcomes(&verdict)[1].1, Outcome::Fixed, "{:?}", verdict.runs);
+        verdict.findings.iter().any(|found| found.code.as_deref() == Some("tabs_to_spaces"))
     };
     let to_spaces = "sed 's/\\t/    /'";
     assert!(!warned(to_spaces, "\tbad();"));
@@ -125,19 +126,19 @@ fn the_indentation_of_a_formatter_is_no_damage() {
 /// Fixers of space and line ends, each with a text that it would change in every line.
 #[test]
 fn only_what_the_edit_touched_is_mended_in_a_text_that_was_not_before() {
-    for (script, before, edited, mended, left) in [
+    for (script, before, edited, expected, left) in [
         ("sed 's/ *$//'", "a \nb \nc \n", "a \nB  \nc \n", "a \nB\nc \n", LEFT_TWO),
         ("expand -t 4", "a\tx\nb\tx\nc\tx\n", "a\tx\nb\ty\nc\tx\n", "a\tx\nb   y\nc\tx\n", LEFT_TWO),
         ("sed 's/ *$//; $a\\'", "a \nb \nc", "A \nb \nc", "A\nb \nc", LEFT_TWO),
         ("sed '$a\\'", "a\nb", "A\nb", "A\nb", LEFT_ONE),
     ] {
         let part = mending_by(script, "", "").judge("a.txt", Some(before), edited);
-        let told = part.runs[1].why.clone().unwrap_or_default();
-        assert_eq!(text(&part).unwrap_or(edited), mended, "{script}: {told}");
-        assert!(told.ends_with(left), "{script}: {told}");
+        let why = part.runs[1].why.clone().unwrap_or_default();
+        assert_eq!(text(&part).unwrap_or(edited), expected, "{script}: {why}");
+        assert!(why.ends_with(left), "{script}: {why}");
         // The whole text is fixed if the policy says so.
         let all = mending_by(script, ", scope: file", "").judge("a.txt", Some(before), edited);
-        assert_ne!(text(&all), Some(mended), "{script}");
+        assert_ne!(text(&all), Some(expected), "{script}");
     }
 }
 
@@ -145,27 +146,34 @@ fn only_what_the_edit_touched_is_mended_in_a_text_that_was_not_before() {
 fn a_text_that_is_new_was_mended_before_or_is_mostly_written_anew_is_mended_whole() {
     let trial = mending_by("sed 's/ *$//; s/^1/0/'", "", "");
     assert_eq!(text(&trial.judge("a.txt", None, "a \nb \n")), Some("a\nb\n"), "new");
-    let told = trial.judge("a.txt", Some("a\nb\nc\n"), "a\nb \nc\n");
-    assert_eq!((text(&told), &*told.runs[1].why.clone().unwrap()), (Some("a\nb\nc\n"), "changed 1 line"));
-    let told = trial.judge("a.txt", Some("a \nb \nc \n"), "A \nB \nc \n");
-    assert_eq!(text(&told), Some("A\nB\nc\n"), "two of three lines");
-    let told = trial.judge("a.txt", Some("a \nb \nc \n"), "A \nb \nc \n");
-    assert_eq!(text(&told), Some("A\nb \nc \n"), "one of three lines");
+    let verdict = trial.judge("a.txt", Some("a\nb\nc\n"), "a\nb \nc\n");
+    assert_eq!(
+        (text(&verdict), &*verdict.runs[1].why.clone().unwrap()),
+        (Some("a\nb\nc\n"), "changed 1 line")
+    );
+    let verdict = trial.judge("a.txt", Some("a \nb \nc \n"), "A \nB \nc \n");
+    assert_eq!(text(&verdict), Some("A\nB\nc\n"), "two of three lines");
+    let verdict = trial.judge("a.txt", Some("a \nb \nc \n"), "A \nb \nc \n");
+    assert_eq!(text(&verdict), Some("A\nb \nc \n"), "one of three lines");
 }
 
 #[test]
 fn a_part_that_does_not_hold_alone_leaves_the_edit_as_it_is_and_says_so() {
     // It changes each line at every run, so its text of a part differs from that of the draft.
-    let told = mending_by("sed 's/^/+/'", "", "").judge("a.txt", Some("a\nb\nc\n"), "a\nB\nc\n");
-    assert_eq!((text(&told), told.runs[1].outcome, told.runs[1].partial), (None, Outcome::Skipped, true));
-    let why = told.runs[1].why.clone().unwrap();
+    let verdict = mending_by("sed 's/^/+/'", "", "").judge("a.txt", Some("a\nb\nc\n"), "a\nB\nc\n");
+    assert_eq!(
+        (text(&verdict), verdict.runs[1].outcome, verdict.runs[1].partial),
+        (None, Outcome::Skipped, true)
+    );
+    let why = verdict.runs[1].why.clone().unwrap();
     assert!(why.starts_with("left the edit unformatted: ") && why.contains("`scope: file`"), "{why}");
-    let told = mending_by("sed 's/^/+/'", ", scope: file", "").judge("a.txt", Some("a\nb\nc\n"), "a\nB\nc\n");
-    assert_eq!(text(&told), Some("+a\n+B\n+c\n"));
+    let verdict =
+        mending_by("sed 's/^/+/'", ", scope: file", "").judge("a.txt", Some("a\nb\nc\n"), "a\nB\nc\n");
+    assert_eq!(text(&verdict), Some("+a\n+B\n+c\n"));
     // A part that an in-process gate rejects: one of two brackets.
     let (before, after) = ("[\n0,\n1\n]\n", "[\n0,\n1 ]\n");
-    let told = mending_by("tr '[]' '()'", "", "").judge("a.json", Some(before), after);
-    assert_eq!((text(&told), told.runs[1].outcome), (None, Outcome::Skipped), "{:?}", told.runs);
+    let verdict = mending_by("tr '[]' '()'", "", "").judge("a.json", Some(before), after);
+    assert_eq!((text(&verdict), verdict.runs[1].outcome), (None, Outcome::Skipped), "{:?}", verdict.runs);
 }
 
 #[test]
@@ -174,12 +182,12 @@ fn no_line_changes_its_block_where_the_neighbours_keep_their_indentation() {
     let script = r"sed 's/^    /        /; t; s/^  /    /; s/ *= */ = /'";
     let before = "def f():\n  if a:\n    b=1\n  c=2\n  d=3\n";
     let after = before.replace("c=2", "c=4");
-    let told = mending_by(script, "", "").judge("a.py", Some(before), &after);
-    assert_eq!(text(&told), Some(&*before.replace("c=2", "c = 4")), "{:?}", told.runs);
+    let verdict = mending_by(script, "", "").judge("a.py", Some(before), &after);
+    assert_eq!(text(&verdict), Some(&*before.replace("c=2", "c = 4")), "{:?}", verdict.runs);
     // The parser alone would let the other text pass.
     let joined = before.replace("  c=2", "    c = 4");
-    let told = mending_by("cat", "", "").judge("a.py", Some(before), &joined);
-    assert_eq!(told.runs[0].outcome, Outcome::Passed);
+    let verdict = mending_by("cat", "", "").judge("a.py", Some(before), &joined);
+    assert_eq!(verdict.runs[0].outcome, Outcome::Passed);
 }
 
 #[test]
@@ -188,8 +196,8 @@ fn the_text_before_is_formatted_once_for_many_edits() {
     let trial = mending_by(script, "", "");
     let before = "a \nb \nc \n";
     let once = |after: &str| {
-        let told = trial.judge("a.txt", Some(before), after);
-        (text(&told).map(str::to_owned), trial.runs("runs"))
+        let verdict = trial.judge("a.txt", Some(before), after);
+        (text(&verdict).map(str::to_owned), trial.runs("runs"))
     };
     assert_eq!(
         once("A  \nb \nc \n"),
@@ -198,8 +206,8 @@ fn the_text_before_is_formatted_once_for_many_edits() {
     );
     assert_eq!(once("B  \nb \nc \n"), (Some("B\nb \nc \n".to_owned()), 5), "the draft and the part");
     // The result for the part is cached if the part is the text before.
-    let told = trial.judge("a.txt", Some("B\nb \nc \n"), "B\nC  \nc \n");
-    assert_eq!((text(&told), trial.runs("runs")), (Some("B\nC\nc \n"), 7));
+    let verdict = trial.judge("a.txt", Some("B\nb \nc \n"), "B\nC  \nc \n");
+    assert_eq!((text(&verdict), trial.runs("runs")), (Some("B\nC\nc \n"), 7));
     // If nothing is changed outside of the edit, there is no further run.
     let trial = mending_by(script, "", "");
     trial.judge("a.txt", Some("a\nb\nc\n"), "a\nb \nc\n");

@@ -57,10 +57,10 @@ fn a_changed_configuration_or_program_is_asked_again() {
 
 #[test]
 fn other_files_count_as_far_as_the_scope_goes() {
-    let beside = |trial: &Trial| trial.write("p/b.txt", "y\n\n");
+    let neighbour = |trial: &Trial| trial.write("p/b.txt", "y\n\n");
     let far = |trial: &Trial| trial.write("q/c.txt", "y\n\n");
     let runs = |what: &dyn Fn(&Trial)| ["file", "package", "project"].map(|scope| runs_after(scope, what));
-    assert_eq!(runs(&beside), [1, 2, 2]);
+    assert_eq!(runs(&neighbour), [1, 2, 2]);
     assert_eq!(runs(&far), [1, 1, 2]);
 }
 

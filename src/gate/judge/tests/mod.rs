@@ -73,11 +73,11 @@ impl Trial {
         let policy =
             Policy::parse("quality.yaml", &policy).unwrap_or_else(|error| panic!("{error}\n{policy}"));
         let search = SearchPath { folders: &[], roots: &[], path: OsStr::new("/usr/bin:/bin") };
-        let grant = ExecPermission::Granted(ResolvedPrograms::find(policy.commands(), &search));
+        let permission = ExecPermission::Granted(ResolvedPrograms::find(policy.commands(), &search));
         // Its scripts record in the project what they did.
         let ceiling = Ceiling(Isolation::None);
-        let workshop = GateRuntime { slots: Slots::new(2), ceiling, ..GateRuntime::default() };
-        Trial { project, policy, grant, workshop, cache: None }
+        let runtime = GateRuntime { slots: Slots::new(2), ceiling, ..GateRuntime::default() };
+        Trial { project, policy, grant: permission, workshop: runtime, cache: None }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -115,10 +115,10 @@ impl Trial {
                 (old, new, map.unwrap_or_default())
             })
             .collect();
-        let beside = |_: &str| false;
+        let files_exist = |_: &str| false;
         let cases = drafts.iter().zip(&texts).map(|((path, ..), (old, new, map))| {
             let language = language_of(path, new.view().lines().next());
-            let stands = match on_disk {
+            let input_location = match on_disk {
                 OnDisk::Before => InputLocation::of_file(old.as_ref()),
                 OnDisk::After => InputLocation::OverFile,
             };
@@ -130,8 +130,8 @@ impl Trial {
                     before,
                     after: new,
                     map,
-                    input_location: stands,
-                    files_exist: &beside,
+                    input_location,
+                    files_exist: &files_exist,
                 },
                 rules: self.policy.effective_rules(path, language, Profile::Batch),
                 env: GateEnv {
@@ -160,30 +160,30 @@ impl Trial {
     }
 
     /// Judges a new text of a file on disk by these rules.
-    fn by_terms(&self, path: &str, after: &str, terms: &EffectiveRules<'_>) -> Verdict {
+    fn by_terms(&self, path: &str, after: &str, rules: &EffectiveRules<'_>) -> Verdict {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let (old, new) = (read(&std::fs::read_to_string(self.path(path)).unwrap()), read(after));
         let map = old.rewrite(after).unwrap().line_map(&old, &new);
         let language = language_of(path, None);
-        let (stands, before) = (InputLocation::OverFile, Some(&old));
-        let beside = |_: &str| false;
+        let (input_location, before) = (InputLocation::OverFile, Some(&old));
+        let files_exist = |_: &str| false;
         let draft = Draft {
             path,
             language,
             before,
             after: &new,
             map: &map,
-            input_location: stands,
-            files_exist: &beside,
+            input_location,
+            files_exist: &files_exist,
         };
-        let means = GateEnv {
+        let env = GateEnv {
             root: self.project.path(),
             exec_permission: &self.grant,
             runtime: &self.workshop,
             isolation: Isolation::None,
             cache: self.cache.as_deref(),
         };
-        judge(&draft, terms, &means, &Watch::idle())
+        judge(&draft, rules, &env, &Watch::idle())
     }
 
     fn judged(
@@ -202,7 +202,7 @@ impl Trial {
         if let Some(before) = before {
             self.write(path, before);
         }
-        let beside = |path: &str| if path == "panic" { panic!("on purpose") } else { false };
+        let files_exist = |path: &str| if path == "panic" { panic!("on purpose") } else { false };
         let draft = Draft {
             path,
             language,
@@ -210,20 +210,20 @@ impl Trial {
             after: &new,
             map: &map,
             input_location: InputLocation::of_file(old.as_ref()),
-            files_exist: &beside,
+            files_exist: &files_exist,
         };
-        let means = GateEnv {
+        let env = GateEnv {
             root: self.project.path(),
             exec_permission: &self.grant,
             runtime: &self.workshop,
             isolation: Isolation::None,
             cache: None,
         };
-        let terms = EffectiveRules {
+        let rules = EffectiveRules {
             step_mode: manner,
             ..self.policy.effective_rules(path, language, Profile::Edit)
         };
-        judge(&draft, &terms, &means, watch)
+        judge(&draft, &rules, &env, watch)
     }
 }
 

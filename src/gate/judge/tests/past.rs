@@ -16,8 +16,8 @@ fn only_what_is_new_blocks() {
     assert_eq!(lines("first\na bad line\nfine\na badly one\na bad line\n"), [5], "a second copy");
     assert_eq!(lines("first\na bad line\nfine\na badly one\nbad\n"), [5], "another one");
     assert_eq!(lines("fine\n"), none, "gone");
-    let told = trial.judge("a.txt", Some(old), old);
-    assert_eq!((found(&told), told.runs[0].outcome), (vec![(2, false), (4, false)], Outcome::Found));
+    let verdict = trial.judge("a.txt", Some(old), old);
+    assert_eq!((found(&verdict), verdict.runs[0].outcome), (vec![(2, false), (4, false)], Outcome::Found));
 }
 
 #[test]
@@ -45,9 +45,9 @@ fn without_past(on_old: &str) -> Trial {
 #[test]
 fn a_text_before_that_cannot_be_judged_is_no_clean_one() {
     let outcome = |on_old: &str| {
-        let told = without_past(on_old).judge("a.txt", Some("old\n"), "new\n");
-        assert!(told.findings.is_empty(), "{:?}", told.findings);
-        let run = &told.runs[0];
+        let verdict = without_past(on_old).judge("a.txt", Some("old\n"), "new\n");
+        assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+        let run = &verdict.runs[0];
         (run.outcome, run.why.clone().unwrap_or_default())
     };
     let (broken, why) = outcome("echo no disk >&2; exit 9");
@@ -64,10 +64,10 @@ fn a_program_that_did_not_look_at_the_text_before_found_nothing_there() {
     let script = "text=$(cat); case $text in *excluded*) echo excluded;; *) echo 1:bad:seen;; esac";
     let define = Define::default().gate("finder", script, LINES, "unseen: '^excluded$'");
     let trial = define.policy("{ tool: finder }", "");
-    let told = trial.judge("a.txt", Some("excluded\n"), "x\n");
-    assert_eq!((outcomes(&told)[0].1, blocked(&told)), (Outcome::Found, vec![1]));
-    let told = trial.judge("a.txt", Some("x\n"), "excluded\n");
-    assert_eq!(outcomes(&told), [("finder", Outcome::Skipped, "ignored the file: excluded")]);
+    let verdict = trial.judge("a.txt", Some("excluded\n"), "x\n");
+    assert_eq!((outcomes(&verdict)[0].1, blocked(&verdict)), (Outcome::Found, vec![1]));
+    let verdict = trial.judge("a.txt", Some("x\n"), "excluded\n");
+    assert_eq!(outcomes(&verdict), [("finder", Outcome::Skipped, "ignored the file: excluded")]);
 }
 
 #[test]
@@ -85,10 +85,10 @@ fn what_an_edit_breaks_in_another_file_blocks_and_what_was_broken_there_does_not
     let script = r"text=$(cat); echo other.txt:7:undefined:no old; case $text in *gone*) echo other.txt:3:undefined:no f;; esac";
     let trial = Define::default().gate("finder", script, FILES, "").policy("{ tool: finder }", "");
     trial.write("other.txt", &"x\n".repeat(9));
-    let told = trial.judge("a.txt", Some("here\n"), "gone\n");
-    let seen: Vec<_> =
-        told.findings.iter().map(|it| (it.elsewhere.as_deref(), it.line, it.fresh, it.blocking)).collect();
-    assert_eq!(seen, [(Some("other.txt"), 3, true, true), (Some("other.txt"), 7, false, false)]);
+    let verdict = trial.judge("a.txt", Some("here\n"), "gone\n");
+    let findings: Vec<_> =
+        verdict.findings.iter().map(|it| (it.elsewhere.as_deref(), it.line, it.fresh, it.blocking)).collect();
+    assert_eq!(findings, [(Some("other.txt"), 3, true, true), (Some("other.txt"), 7, false, false)]);
     let again = trial.judge("a.txt", Some("gone\n"), "gone\nmore\n");
     assert_eq!((blocked(&again).len(), again.findings.len()), (0, 2));
 }
@@ -108,11 +108,11 @@ fn what_a_fault_of_syntax_hid_does_not_block_the_edit_that_mends_it() {
     for on_fault in ["echo 1:invalid:open bracket", "exit 9"] {
         let trial = parsing(on_fault);
         let before = "x = (\ny = 'bad'\nz = 2\n";
-        let told = trial.judge("a.py", Some(before), "x = 1\ny = 'bad'\nz = 'bad'\n");
-        let finder: Vec<_> = told.findings.iter().filter(|it| it.gate == "finder").collect();
-        let seen: Vec<_> = finder.iter().map(|it| (it.line, it.blocking, it.message.as_str())).collect();
+        let verdict = trial.judge("a.py", Some(before), "x = 1\ny = 'bad'\nz = 'bad'\n");
+        let finder: Vec<_> = verdict.findings.iter().filter(|it| it.gate == "finder").collect();
+        let findings: Vec<_> = finder.iter().map(|it| (it.line, it.blocking, it.message.as_str())).collect();
         let hidden = "seen bad (hidden before by a syntax error)";
-        assert_eq!(seen, [(3, true, "seen bad"), (2, false, hidden)], "{on_fault}");
+        assert_eq!(findings, [(3, true, "seen bad"), (2, false, hidden)], "{on_fault}");
     }
 }
 
@@ -135,12 +135,16 @@ fn by_exit_code(script: &str, before: &str, after: &str) -> Verdict {
 #[test]
 fn a_run_that_fails_as_before_brings_nothing_whatever_the_time_it_took() {
     let varying = "echo started; cat > /dev/null; echo \"FAILED adds in /tmp/run.$$ at 0x$$ after 0.$$s\"; echo took $$ms; exit 1";
-    let told = by_exit_code(varying, "x\n", "y\n");
-    assert!(!told.refuses() && !told.findings[0].fresh, "{:?}", told.findings);
+    let verdict = by_exit_code(varying, "x\n", "y\n");
+    assert!(!verdict.refuses() && !verdict.findings[0].fresh, "{:?}", verdict.findings);
     // The control: another failure with otherwise similar output.
     let another = "if grep -q y; then echo FAILED takes; else echo FAILED adds; fi; exit 1";
-    let told = by_exit_code(another, "x\n", "y\n");
-    assert!(told.refuses() && told.findings[0].message.contains("FAILED takes"), "{:?}", told.findings);
+    let verdict = by_exit_code(another, "x\n", "y\n");
+    assert!(
+        verdict.refuses() && verdict.findings[0].message.contains("FAILED takes"),
+        "{:?}",
+        verdict.findings
+    );
 }
 
 #[test]

@@ -19,24 +19,27 @@ fn words(rules: &str) -> Trial {
 #[test]
 fn old_findings_are_told_and_only_new_errors_block() {
     let trial = words("{ tool: no-todo }, { tool: no-xxx, level: warn }, { tool: no-go }");
-    let told = trial.judge("a.go", Some("x TODO\n"), "x TODO\ny TODO\nz XXX\n");
-    let all: Vec<_> = outcomes(&told).into_iter().map(|(_, outcome, _)| outcome).collect();
+    let verdict = trial.judge("a.go", Some("x TODO\n"), "x TODO\ny TODO\nz XXX\n");
+    let all: Vec<_> = outcomes(&verdict).into_iter().map(|(_, outcome, _)| outcome).collect();
     assert_eq!(all, [Outcome::Found, Outcome::Found, Outcome::Passed]);
     let (error, warning) = (Severity::Error, Severity::Warning);
-    let findings: Vec<_> =
-        told.findings.iter().map(|found| (found.line, found.severity, found.fresh, found.blocking)).collect();
+    let findings: Vec<_> = verdict
+        .findings
+        .iter()
+        .map(|found| (found.line, found.severity, found.fresh, found.blocking))
+        .collect();
     assert_eq!(findings, [(2, error, true, true), (3, warning, true, false), (1, error, false, false)]);
-    assert_eq!(told.findings[0].gate, "no-todo");
+    assert_eq!(verdict.findings[0].gate, "no-todo");
 }
 
 #[test]
 fn a_gate_that_did_not_look_has_not_passed() {
     let rules =
         "{ tool: no-todo, enabled: false }, { tool: no-go }, { tool: no-xxx, on: [check] }, { tool: syntax }";
-    let told = words(rules).judge("a.txt", None, "a b\n");
+    let verdict = words(rules).judge("a.txt", None, "a b\n");
     let skipped = |gate, why| (gate, Outcome::Skipped, why);
     assert_eq!(
-        outcomes(&told),
+        outcomes(&verdict),
         [
             skipped("no-todo", "disabled in the policy"),
             skipped("no-go", "not for this language"),
@@ -51,17 +54,17 @@ fn no_program_is_asked_about_a_draft_that_a_gate_in_process_refuses() {
     let log = "echo run >> '{project}/log'; cat";
     let define = Define::default().gate("finder", log, LINES, "").gate("mender", log, TEXT, "role: fix");
     let trial = define.policy("{ tool: mender }, { tool: finder }, { tool: syntax }", "");
-    let told = trial.judge("a.json", None, "{");
+    let verdict = trial.judge("a.json", None, "{");
     let why = "syntax already rejects the draft";
     assert_eq!(
-        outcomes(&told),
+        outcomes(&verdict),
         [
             ("mender", Outcome::Skipped, why),
             ("finder", Outcome::Skipped, why),
             ("syntax", Outcome::Found, "")
         ]
     );
-    assert_eq!((blocked(&told), trial.runs("log")), (vec![1], 0));
+    assert_eq!((blocked(&verdict), trial.runs("log")), (vec![1], 0));
     trial.judge("a.json", None, "{}");
     assert!(trial.runs("log") > 0, "it is asked about one that is not refused");
 }
@@ -75,54 +78,54 @@ fn a_program_runs_only_when_it_may_and_is_there() {
         "bin: [no-such-program]",
     );
     let mut trial = define.policy("{ tool: finder }, { tool: absent }", "");
-    let told = trial.judge("a.txt", None, "bad\n");
+    let verdict = trial.judge("a.txt", None, "bad\n");
     let absent = ("absent", Outcome::Unavailable, "no no-such-program in the search path");
-    assert_eq!(outcomes(&told), [("finder", Outcome::Found, ""), absent]);
-    assert!(!told.runs.iter().any(|run| run.withheld));
+    assert_eq!(outcomes(&verdict), [("finder", Outcome::Found, ""), absent]);
+    assert!(!verdict.runs.iter().any(|run| run.withheld));
     trial.grant = ExecPermission::Untrusted("nobody did".to_owned());
-    let told = trial.judge("a.txt", None, "bad\n");
+    let verdict = trial.judge("a.txt", None, "bad\n");
     let withheld = |gate| (gate, Outcome::Skipped, "nobody did");
-    assert_eq!(outcomes(&told), [withheld("finder"), withheld("absent")]);
-    assert!(told.runs.iter().all(|run| run.withheld) && !told.refuses());
+    assert_eq!(outcomes(&verdict), [withheld("finder"), withheld("absent")]);
+    assert!(verdict.runs.iter().all(|run| run.withheld) && !verdict.refuses());
 }
 
 #[test]
 fn a_gate_that_panics_is_broken() {
     let trial = Trial::new("quality_gates: { '*': [{ tool: markdown-structure }, { tool: syntax }] }");
-    let told = trial.judge("a.md", None, "# a\n\n[a](panic)\n");
-    assert_eq!(outcomes(&told)[0], ("markdown-structure", Outcome::Broken, "the gate panicked"));
-    assert_eq!(outcomes(&told)[1].1, Outcome::Passed);
+    let verdict = trial.judge("a.md", None, "# a\n\n[a](panic)\n");
+    assert_eq!(outcomes(&verdict)[0], ("markdown-structure", Outcome::Broken, "the gate panicked"));
+    assert_eq!(outcomes(&verdict)[1].1, Outcome::Passed);
 }
 
 #[test]
 fn every_gate_is_reported_and_none_runs_for_a_caller_that_has_gone() {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let (ear, token) = (Arc::clone(&heard), CancellationToken::new());
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let (reports, token) = (Arc::clone(&reported), CancellationToken::new());
     let leave = token.clone();
     let progress = move |gate: &str, done, total| {
-        ear.lock().unwrap().push((gate.to_owned(), done, total));
+        reports.lock().unwrap().push((gate.to_owned(), done, total));
         if done == 1 {
             leave.cancel();
         }
     };
     let watch = Watch::new(token, Some(Box::new(progress)));
-    let told = words("{ tool: no-todo }, { tool: no-xxx }").watched("a.txt", None, "c\n", &watch);
+    let verdict = words("{ tool: no-todo }, { tool: no-xxx }").watched("a.txt", None, "c\n", &watch);
     assert_eq!(
-        outcomes(&told),
+        outcomes(&verdict),
         [("no-todo", Outcome::Passed, ""), ("no-xxx", Outcome::Skipped, "cancelled")]
     );
-    assert_eq!(*heard.lock().unwrap(), [("no-todo".to_owned(), 0, 2), ("no-xxx".to_owned(), 1, 2)]);
+    assert_eq!(*reported.lock().unwrap(), [("no-todo".to_owned(), 0, 2), ("no-xxx".to_owned(), 1, 2)]);
 }
 
 #[test]
 fn what_is_reported_of_programs_side_by_side_only_grows() {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let ear = Arc::clone(&heard);
-    let progress = move |_: &str, done: usize, total| ear.lock().unwrap().push((done, total));
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let reports = Arc::clone(&reported);
+    let progress = move |_: &str, done: usize, total| reports.lock().unwrap().push((done, total));
     let watch = Watch::new(CancellationToken::new(), Some(Box::new(progress)));
     let define =
         ["a", "b", "c"].iter().fold(Define::default(), |all, name| all.gate(name, FINDER, LINES, ""));
     let trial = define.policy("{ tool: syntax }, { tool: a }, { tool: b }, { tool: c }", "");
     trial.watched("a.json", None, "{}", &watch);
-    assert_eq!(*heard.lock().unwrap(), [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]);
+    assert_eq!(*reported.lock().unwrap(), [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]);
 }

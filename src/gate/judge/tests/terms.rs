@@ -39,28 +39,28 @@ fn the_baseline_says_which_findings_count() {
         let define = Define::default().gate("finder", &script, FILES, "");
         let trial = define.policy("{ tool: finder }", &format!("baseline: {baseline}"));
         trial.write("other.txt", "x\n");
-        let told = trial.judge("a.txt", Some("bad\nx\nbad y\n"), "bad\nx\nbad z\nbad new\n");
-        assert_eq!(found(&told), [(1, false), (1, false), (3, false), (4, true)], "{baseline}");
+        let verdict = trial.judge("a.txt", Some("bad\nx\nbad y\n"), "bad\nx\nbad z\nbad new\n");
+        assert_eq!(found(&verdict), [(1, false), (1, false), (3, false), (4, true)], "{baseline}");
         let mut lines: Vec<_> =
-            told.blocking().map(|it| (it.elsewhere.clone().unwrap_or_default(), it.line)).collect();
+            verdict.blocking().map(|it| (it.elsewhere.clone().unwrap_or_default(), it.line)).collect();
         lines.sort_unstable();
         lines
     };
-    let here = |lines: &[usize]| -> Vec<(String, usize)> {
+    let in_draft = |lines: &[usize]| -> Vec<(String, usize)> {
         lines.iter().map(|line| (String::new(), *line)).collect()
     };
-    assert_eq!(lines("new"), here(&[4]));
-    assert_eq!(lines("edited_lines"), here(&[3, 4]), "the third line is written anew");
-    assert_eq!(lines("file"), here(&[1, 3, 4]));
-    assert_eq!(lines("all"), [here(&[1, 3, 4]), vec![("other.txt".to_owned(), 1)]].concat());
+    assert_eq!(lines("new"), in_draft(&[4]));
+    assert_eq!(lines("edited_lines"), in_draft(&[3, 4]), "the third line is written anew");
+    assert_eq!(lines("file"), in_draft(&[1, 3, 4]));
+    assert_eq!(lines("all"), [in_draft(&[1, 3, 4]), vec![("other.txt".to_owned(), 1)]].concat());
 }
 
 #[test]
 fn an_old_finding_that_counts_is_told_as_old() {
-    let told = finder("", "baseline: file").judge("a.txt", Some("bad\n"), "bad\nx\n");
-    let [old] = &told.findings[..] else { panic!("{:?}", told.findings) };
+    let verdict = finder("", "baseline: file").judge("a.txt", Some("bad\n"), "bad\nx\n");
+    let [old] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
     assert_eq!((old.fresh, old.counts, old.blocking), (false, true, true));
-    let softened = told.softened(None);
+    let softened = verdict.softened(None);
     assert_eq!((softened.findings[0].counts, softened.refuses()), (true, false));
 }
 
@@ -75,9 +75,10 @@ fn what_edits_cross_on_their_way_warns() {
     assert_eq!(lines("x = 1\n", "x = 1\nbadname\n"), [2], "no import is added");
     assert_eq!(lines("import a\n", "import a\nbadname\n"), [2], "there was one");
     assert_eq!(lines("x = 1\n", "import a\nx = 1\nbadname\n"), none);
-    let told = trial.judge("a.py", None, "badly = 1\n");
-    let seen: Vec<_> = told.findings.iter().map(|it| (it.fresh, it.counts, it.message.as_str())).collect();
-    assert_eq!(seen, [(true, true, "seen badly (tolerated in a single edit)")]);
+    let verdict = trial.judge("a.py", None, "badly = 1\n");
+    let findings: Vec<_> =
+        verdict.findings.iter().map(|it| (it.fresh, it.counts, it.message.as_str())).collect();
+    assert_eq!(findings, [(true, true, "seen badly (tolerated in a single edit)")]);
 }
 
 #[test]
@@ -129,8 +130,8 @@ fn a_required_gate_that_could_not_look_refuses() {
             define.policy(&format!("{{ tool: finder, required: {required}, timeout: 1s }}"), "")
         };
         let judged = |required: bool| {
-            let told = trial(required).judge("a.txt", None, "x\n");
-            (told.runs[0].outcome, told.runs[0].blocking, told.refuses())
+            let verdict = trial(required).judge("a.txt", None, "x\n");
+            (verdict.runs[0].outcome, verdict.runs[0].blocking, verdict.refuses())
         };
         let (with, without) = (judged(true), judged(false));
         assert_eq!((without.0, without.1, without.2), (with.0, false, false), "{script}");

@@ -26,8 +26,8 @@ fn runs(script: &str, words: &str, count: usize) -> [usize; 2] {
     ["x\n", "y\n"].map(|text| {
         let drafts: Vec<_> = names.iter().map(|name| (name.as_str(), Some("old\n"), text)).collect();
         let before = trial.runs("log");
-        let told = trial.judge_together(&drafts, OnDisk::Before);
-        assert!(told.iter().all(|told| told.runs[0].outcome == Outcome::Passed), "{told:?}");
+        let verdicts = trial.judge_together(&drafts, OnDisk::Before);
+        assert!(verdicts.iter().all(|verdict| verdict.runs[0].outcome == Outcome::Passed), "{verdicts:?}");
         trial.runs("log") - before
     })
 }
@@ -53,10 +53,10 @@ fn a_single_folder_is_one_run_and_another_folder_is_another() {
 
 /// Returns each finding with the draft that it is reported for, its file, its line, and a flag that is true
 /// if it is new.
-fn told(verdicts: &[Verdict]) -> Vec<(usize, Option<&str>, usize, bool)> {
+fn shared_out(verdicts: &[Verdict]) -> Vec<(usize, Option<&str>, usize, bool)> {
     let all = verdicts.iter().enumerate();
-    all.flat_map(|(at, told)| {
-        told.findings.iter().map(move |it| (at, it.elsewhere.as_deref(), it.line, it.fresh))
+    all.flat_map(|(at, verdict)| {
+        verdict.findings.iter().map(move |it| (at, it.elsewhere.as_deref(), it.line, it.fresh))
     })
     .collect()
 }
@@ -69,7 +69,7 @@ fn findings_are_shared_out_by_their_files_and_told_once() {
         [("a.txt", Some("bad\nx\n"), "bad\ny\n"), ("b.txt", Some("x\n"), "x\nbad\n"), ("c.txt", None, "x\n")];
     let verdicts = trial.judge_together(&drafts, OnDisk::Before);
     assert_eq!(
-        told(&verdicts),
+        shared_out(&verdicts),
         [(0, None, 1, false), (0, Some("other.txt"), 2, false), (1, None, 2, true)],
         "an old one, one of a file that nobody edits, and a new one"
     );
@@ -86,7 +86,7 @@ fn what_one_draft_breaks_in_another_or_beside_them_refuses_the_call() {
     trial.write("other.txt", "f()\n");
     let drafts = [("b.txt", Some("f()\n"), "f() \n"), ("a.txt", Some("f\n"), "g\n")];
     let verdicts = trial.judge_together(&drafts, OnDisk::Before);
-    assert_eq!(told(&verdicts), [(0, None, 1, true), (0, Some("other.txt"), 1, true)]);
+    assert_eq!(shared_out(&verdicts), [(0, None, 1, true), (0, Some("other.txt"), 1, true)]);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn what_was_found_in_other_files_before_is_old_for_a_new_file() {
     let trial = trial(GREP, "'{root}'", "");
     trial.write("other.txt", "bad\n");
     let verdicts = trial.judge_together(&[("a.txt", None, "bad\n")], OnDisk::Before);
-    assert_eq!(told(&verdicts), [(0, None, 1, true), (0, Some("other.txt"), 1, false)]);
+    assert_eq!(shared_out(&verdicts), [(0, None, 1, true), (0, Some("other.txt"), 1, false)]);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_file_that_the_program_leaves_alone_is_broken_and_the_others_are_not() {
     let trial = trial(&script, "'{root}'", "canary: bad");
     let drafts = [("a.txt", None, "x\n"), ("skipped.txt", None, "x\n"), ("b.txt", None, "x\n")];
     let verdicts = trial.judge_together(&drafts, OnDisk::Before);
-    let outcomes: Vec<_> = verdicts.iter().map(|told| told.runs[0].outcome).collect();
+    let outcomes: Vec<_> = verdicts.iter().map(|verdict| verdict.runs[0].outcome).collect();
     assert_eq!(outcomes, [Outcome::Passed, Outcome::Broken, Outcome::Passed]);
     assert_eq!(trial.runs("log"), 3, "the drafts, all canaries, and the one that was not found");
 }
@@ -118,8 +118,12 @@ fn each_text_of_a_canary_is_tried_for_all_drafts_that_are_left() {
     let drafts = ["a.txt", "off.txt", "stopped.txt", "unread.txt"];
     let drafts = drafts.map(|name| (name, None, if name == "stopped.txt" { "x\nstop\n" } else { "x\n" }));
     let verdicts = trial.judge_together(&drafts, OnDisk::Before);
-    let told: Vec<_> = verdicts.iter().map(|told| told.runs[0].outcome).collect();
-    assert_eq!(told, [Outcome::Passed, Outcome::Skipped, Outcome::Passed, Outcome::Broken], "{verdicts:?}");
+    let outcomes: Vec<_> = verdicts.iter().map(|verdict| verdict.runs[0].outcome).collect();
+    assert_eq!(
+        outcomes,
+        [Outcome::Passed, Outcome::Skipped, Outcome::Passed, Outcome::Broken],
+        "{verdicts:?}"
+    );
     assert_eq!(trial.runs("log"), 7, "the drafts, and each text for all that are left, until none is found");
 }
 
@@ -130,7 +134,7 @@ fn a_list_of_files_with_one_that_cannot_be_looked_at_is_asked_about_one_by_one()
     let trial = trial(script, "'{paths}'", "");
     let drafts = [("a.txt", None, "bad\n"), ("odd.txt", None, "x\n")];
     let verdicts = trial.judge_together(&drafts, OnDisk::Before);
-    let outcomes: Vec<_> = verdicts.iter().map(|told| told.runs[0].outcome).collect();
+    let outcomes: Vec<_> = verdicts.iter().map(|verdict| verdict.runs[0].outcome).collect();
     assert_eq!(outcomes, [Outcome::Found, Outcome::Broken]);
 }
 
@@ -140,7 +144,7 @@ fn listed(names: &[String], script: &str) -> (usize, Vec<Outcome>) {
     let trial = trial(&format!("echo run >> {{project}}/log; {script}"), "'{paths}'", "");
     let drafts: Vec<_> = names.iter().map(|name| (name.as_str(), None, "x\n")).collect();
     let verdicts = trial.judge_together(&drafts, OnDisk::Before);
-    (trial.runs("log"), verdicts.iter().map(|told| told.runs[0].outcome).collect())
+    (trial.runs("log"), verdicts.iter().map(|verdict| verdict.runs[0].outcome).collect())
 }
 
 #[test]
@@ -175,9 +179,9 @@ fn a_file_of_a_list_that_is_not_proven_has_the_others_not_asked_about_again() {
     let names = names(20);
     let drafts: Vec<_> = names.iter().map(|name| (name.as_str(), None, "x\n")).collect();
     let verdicts = trial.judge_together(&drafts, OnDisk::Before);
-    for (at, told) in verdicts.iter().enumerate() {
+    for (at, verdict) in verdicts.iter().enumerate() {
         let wanted = if at == 7 { Outcome::Broken } else { Outcome::Passed };
-        assert_eq!(told.runs[0].outcome, wanted, "{at}");
+        assert_eq!(verdict.runs[0].outcome, wanted, "{at}");
     }
     assert_eq!(trial.runs("log"), 3, "the drafts, all canaries, and the one that was not found");
 }
@@ -195,16 +199,16 @@ fn files_on_disk_that_are_asked_about_alone_are_held_against_the_tree_before() {
         assert_eq!(verdicts[2].runs[0].outcome, Outcome::Broken);
         verdicts
     };
-    assert_eq!(told(&judge("f\n")), [(1, None, 1, true)]);
+    assert_eq!(shared_out(&judge("f\n")), [(1, None, 1, true)]);
     // The control: the same finding was there before.
-    assert_eq!(told(&judge("g \n")), [(1, None, 1, false)]);
+    assert_eq!(shared_out(&judge("g \n")), [(1, None, 1, false)]);
 }
 
 #[test]
 fn files_on_disk_that_are_judged_one_by_one_are_held_against_the_tree_before() {
     let trial = trial("cd $1; grep -q f a.txt || echo b.txt:1:undefined:no f", "'{root}', '{path}'", "");
     let drafts = [("a.txt", Some("f\n"), "g\n"), ("b.txt", Some("f()\n"), "f() \n")];
-    assert_eq!(told(&trial.judge_together(&drafts, OnDisk::After)), [(1, None, 1, true)]);
+    assert_eq!(shared_out(&trial.judge_together(&drafts, OnDisk::After)), [(1, None, 1, true)]);
 }
 
 #[test]
@@ -221,7 +225,7 @@ fn what_a_fault_of_syntax_in_one_draft_hid_in_another_does_not_block_the_edit_th
                     ("c.py", Some("y = 1\n"), "y = 'bad'\n"),
                 ];
                 let verdicts = trial.judge_together(&drafts, OnDisk::Before);
-                let all: Vec<_> = verdicts.iter().flat_map(|told| &told.findings).cloned().collect();
+                let all: Vec<_> = verdicts.iter().flat_map(|verdict| &verdict.findings).cloned().collect();
                 all.into_iter().map(|it| (it.fresh, it.blocking, it.message)).collect::<Vec<_>>()
             };
             let written = (true, true, "seen bad".to_owned());
@@ -257,15 +261,15 @@ fn files_on_disk_are_held_against_the_tree_before() {
     let trial = trial(script, "'{root}'", "");
     let drafts = [("a.txt", Some("f\n"), "g\n"), ("b.txt", Some("f()\n"), "f() \n")];
     let verdicts = trial.judge_together(&drafts, OnDisk::After);
-    assert_eq!(told(&verdicts), [(1, None, 1, true)]);
+    assert_eq!(shared_out(&verdicts), [(1, None, 1, true)]);
 }
 
 #[test]
 fn a_limit_that_runs_out_is_named() {
     let late = |rule: &str, limits: &str| {
         let define = Define::default().gate("slow", "sleep 60", LINES, "");
-        let told = define.policy(&format!("{{ tool: slow{rule} }}"), limits).judge("a.txt", None, "x\n");
-        (told.runs[0].outcome, told.runs[0].why.clone().unwrap_or_default())
+        let verdict = define.policy(&format!("{{ tool: slow{rule} }}"), limits).judge("a.txt", None, "x\n");
+        (verdict.runs[0].outcome, verdict.runs[0].why.clone().unwrap_or_default())
     };
     let own = "timed out: the gate has 50ms (`timeout` of `slow`)";
     assert_eq!(late(", timeout: 50ms", ""), (Outcome::TimedOut, own.to_owned()));
@@ -305,8 +309,9 @@ fn a_target_folder_that_stays_never_answers_for_another_text() {
             ("d/src/lib.rs", Some("pub fn f() -> i32 { 1 }\n"), "pub fn f() -> String { String::new() }\n");
         trial.judge_together(&[d, ("src/lib.rs", Some(number), text)], OnDisk::Before)
     };
-    let passed =
-        |told: &[Verdict]| told.iter().map(|told| (told.runs[0].outcome, told.refuses())).collect::<Vec<_>>();
+    let passed = |verdicts: &[Verdict]| {
+        verdicts.iter().map(|verdict| (verdict.runs[0].outcome, verdict.refuses())).collect::<Vec<_>>()
+    };
     assert_eq!(passed(&both()), [(Outcome::Passed, false); 2], "{:?}", both());
     // Nothing was written: the crate on disk still gives a number.
     let alone = |after: &str| trial.judge_together(&[("src/lib.rs", Some(number), after)], OnDisk::Before);
@@ -334,10 +339,10 @@ fn all_modules_of_a_crate_are_tried_in_one_run_of_cargo() {
         names.iter().map(|name| (name.as_str(), None, "pub fn f() -> i32 { 1 }\n")).collect();
     drafts.push(("src/lib.rs", Some("pub fn g() -> i32 { d::f() }\n"), &root));
     drafts.push(("src/unread.rs", Some(""), "pub fn f() {}\n"));
-    let told = trial.judge_together(&drafts, OnDisk::Before);
-    let outcomes: Vec<_> = told.iter().map(|told| told.runs[0].outcome).collect();
+    let verdicts = trial.judge_together(&drafts, OnDisk::Before);
+    let outcomes: Vec<_> = verdicts.iter().map(|verdict| verdict.runs[0].outcome).collect();
     // The control: the file that no `mod` leads to is not taken for one that was read.
-    assert_eq!(outcomes, [[Outcome::Passed; 6].as_slice(), &[Outcome::Broken]].concat(), "{told:?}");
+    assert_eq!(outcomes, [[Outcome::Passed; 6].as_slice(), &[Outcome::Broken]].concat(), "{verdicts:?}");
 }
 
 /// Returns how often a program runs for a draft, after a change to the project, in a process that can read
@@ -346,11 +351,11 @@ fn runs_again(text: &str, change: impl Fn(&mut Trial)) -> [usize; 2] {
     [true, false].map(|is_kept| {
         let folder = tempfile::tempdir().unwrap();
         let process = || {
-            let kept = is_kept.then(|| folder.path().join("proofs"));
+            let proofs_dir = is_kept.then(|| folder.path().join("proofs"));
             GateRuntime {
                 slots: Slots::new(2),
                 ceiling: Ceiling(Isolation::None),
-                ..GateRuntime::with_proofs_dir(kept)
+                ..GateRuntime::with_proofs_dir(proofs_dir)
             }
         };
         let mut trial = trial(GREP, "'{root}'", "canary: bad");
@@ -358,8 +363,8 @@ fn runs_again(text: &str, change: impl Fn(&mut Trial)) -> [usize; 2] {
         trial.workshop = process();
         let judge = |trial: &Trial, text: &str| {
             let before = trial.runs("log");
-            let told = trial.judge_together(&[("a.txt", Some("old\n"), text)], OnDisk::Before);
-            assert_eq!(told[0].runs[0].outcome, Outcome::Passed, "{told:?}");
+            let verdicts = trial.judge_together(&[("a.txt", Some("old\n"), text)], OnDisk::Before);
+            assert_eq!(verdicts[0].runs[0].outcome, Outcome::Passed, "{verdicts:?}");
             trial.runs("log") - before
         };
         assert_eq!(judge(&trial, "x\n"), 2);
@@ -411,8 +416,8 @@ fn a_file_that_is_no_module_any_more_is_not_taken_for_one_that_was_compiled() {
     trial.workshop = GateRuntime::with_proofs_dir(Some(folder.path().join("proofs")));
     trial.write("src/lib.rs", "pub mod a;\npub fn g() -> i32 { d::f() }\n");
     let outcome = |trial: &Trial, text: &str| {
-        let told = trial.judge_together(&[("src/a.rs", Some("pub fn f() {}\n"), text)], OnDisk::Before);
-        told[0].runs[0].outcome
+        let verdicts = trial.judge_together(&[("src/a.rs", Some("pub fn f() {}\n"), text)], OnDisk::Before);
+        verdicts[0].runs[0].outcome
     };
     assert_eq!(outcome(&trial, "pub fn f() -> i32 { 1 }\n"), Outcome::Passed);
     assert_eq!(outcome(&trial, "pub fn f() -> i32 { 2 }\n"), Outcome::Passed, "the control");
@@ -439,8 +444,8 @@ fn a_draft_that_comes_and_goes_is_judged_each_time_by_its_own_text() {
     for (at, text) in [good, bad, good, bad, bad, good, bad].into_iter().enumerate() {
         // No answer comes from the cache.
         trial.workshop = GateRuntime { ceiling: Ceiling(Isolation::None), ..GateRuntime::default() };
-        let told = trial.judge_together(&[("src/lib.rs", Some(disk), text)], OnDisk::Before);
-        assert_eq!(told[0].refuses(), text == bad, "{at}: {told:?}");
+        let verdicts = trial.judge_together(&[("src/lib.rs", Some(disk), text)], OnDisk::Before);
+        assert_eq!(verdicts[0].refuses(), text == bad, "{at}: {verdicts:?}");
     }
 }
 
@@ -475,8 +480,8 @@ fn a_file_on_disk_that_was_replaced_by_an_older_one_is_compiled_anew() {
                 std::fs::write(record, known.to_string()).unwrap();
             }
         }
-        let told = judge("pub fn g() -> i32 { d::f() + 2 }\n");
-        told.findings.iter().any(|finding| finding.code.as_deref() == Some("E0061"))
+        let verdict = judge("pub fn g() -> i32 { d::f() + 2 }\n");
+        verdict.findings.iter().any(|finding| finding.code.as_deref() == Some("E0061"))
     };
     assert!(refuses(false));
     // The control: cargo alone takes the crate for unchanged.
@@ -499,7 +504,7 @@ fn one_of_two_calls_waits_for_the_target_folder_and_says_so_when_its_time_is_up(
     });
     assert_eq!((good.runs[0].outcome, good.refuses(), bad.refuses()), (Outcome::Passed, false, true));
     // A run of another process that does not end.
-    let held: Vec<_> = targets(cache.path())
+    let locks: Vec<_> = targets(cache.path())
         .into_iter()
         .map(|target| {
             let lock = std::fs::OpenOptions::new().append(true).open(target.join(".lockgate-lock")).unwrap();
@@ -510,10 +515,10 @@ fn one_of_two_calls_waits_for_the_target_folder_and_says_so_when_its_time_is_up(
     let mut terms =
         trial.policy.effective_rules("src/lib.rs", language_of("src/lib.rs", None), Profile::Batch);
     terms.total = std::time::Duration::from_millis(300);
-    let told = trial.by_terms("src/lib.rs", "pub fn g() -> i32 { d::f() + 3 }\n", &terms);
+    let verdict = trial.by_terms("src/lib.rs", "pub fn g() -> i32 { d::f() + 3 }\n", &terms);
     let why = "timed out waiting for another run that uses its target folder: all gates of the call have 300ms (`limits.total`)";
-    assert_eq!(outcomes(&told), [("cargo-check", Outcome::TimedOut, why)]);
+    assert_eq!(outcomes(&verdict), [("cargo-check", Outcome::TimedOut, why)]);
     // The control: it has ended.
-    drop(held);
+    drop(locks);
     assert_eq!(judge("pub fn g() -> i32 { d::f() + 3 }\n").runs[0].outcome, Outcome::Passed);
 }
