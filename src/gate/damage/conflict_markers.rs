@@ -20,14 +20,14 @@ enum Marker {
     Theirs,
 }
 
-pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
-    if scene.sort == TextKind::Patch {
+pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
+    if texts.sort == TextKind::Patch {
         return Vec::new();
     }
-    let new = scene.written().filter_map(|(line, _)| Some((line, marker(scene.after.text(line))?)));
+    let new = texts.written().filter_map(|(line, _)| Some((line, marker(texts.after.text(line))?)));
     let new: Vec<(usize, Marker)> = new.collect();
     let counts = |&(line, marker): &(usize, Marker)| match marker {
-        Marker::Ours | Marker::Theirs | Marker::Base => !is_shown(scene, line, marker),
+        Marker::Ours | Marker::Theirs | Marker::Base => !is_shown(texts, line, marker),
         Marker::Between => false,
     };
     let of_one = |lines: &[(usize, Marker)]| lines.iter().any(counts);
@@ -38,11 +38,11 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
             .iter()
             .skip(1)
             .position(|(at, marker)| *marker == Marker::Ours || at.saturating_sub(*line) > FARTHEST);
-        let (one, others) = rest.split_at(next.map_or(rest.len(), |next| next + 1));
-        rest = others;
+        let (one, after_next) = rest.split_at(next.map_or(rest.len(), |next| next + 1));
+        rest = after_next;
         if of_one(one) {
             spots.push(finding_at(
-                scene,
+                texts,
                 one.iter().find(|marker| counts(marker)).map_or(*line, |(line, _)| *line),
             ));
         }
@@ -50,23 +50,23 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     spots
 }
 
-fn finding_at(scene: &TextPair<'_>, line: usize) -> DamageFinding {
-    let seen: String = scene.after.text(line).chars().take(40).collect();
+fn finding_at(texts: &TextPair<'_>, line: usize) -> DamageFinding {
+    let excerpt: String = texts.after.text(line).chars().take(40).collect();
     let message = format!(
         "`{}` is a conflict marker; keep one side of the conflict, and remove its markers",
-        seen.trim_end()
+        excerpt.trim_end()
     );
     DamageFinding { line, column: 1, message }
 }
 
 /// Returns the marker at the very start of a line; only a name may follow it.
 fn marker(text: &str) -> Option<Marker> {
-    let (mark, rest) = (text.get(..7)?, text.get(7..)?);
-    let named = rest.is_empty() || rest.starts_with(' ');
-    match mark {
-        "<<<<<<<" if named => Some(Marker::Ours),
-        ">>>>>>>" if named => Some(Marker::Theirs),
-        "|||||||" if named => Some(Marker::Base),
+    let (symbols, rest) = (text.get(..7)?, text.get(7..)?);
+    let is_label = rest.is_empty() || rest.starts_with(' ');
+    match symbols {
+        "<<<<<<<" if is_label => Some(Marker::Ours),
+        ">>>>>>>" if is_label => Some(Marker::Theirs),
+        "|||||||" if is_label => Some(Marker::Base),
         "=======" if rest.trim_end().is_empty() => Some(Marker::Between),
         _ => None,
     }
@@ -74,15 +74,15 @@ fn marker(text: &str) -> Option<Marker> {
 
 /// True if the marker is an example, in a string or in a fenced block of a page. It is a conflict there as well if the text
 /// before had one of its sides.
-fn is_shown(scene: &TextPair<'_>, line: usize, marker: Marker) -> bool {
+fn is_shown(texts: &TextPair<'_>, line: usize, marker: Marker) -> bool {
     let inside = match marker {
         Marker::Ours | Marker::Base | Marker::Between => line + 1..line + 1 + SIDE,
         Marker::Theirs => line.saturating_sub(SIDE)..line,
     };
     let was_there = |line: usize| {
-        let side = scene.after.text(line);
-        side.trim().len() > 2 && scene.was_there(side)
+        let side = texts.after.text(line);
+        side.trim().len() > 2 && texts.was_there(side)
     };
-    (scene.is_fenced(line) || scene.part_of_line(line) == LexicalPart::Text)
+    (texts.is_fenced(line) || texts.part_of_line(line) == LexicalPart::Text)
         && !inside.into_iter().any(was_there)
 }

@@ -34,21 +34,21 @@ const COMMON: [&str; 22] = [
     "return nil",
 ];
 
-pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
-    if scene.before.is_none() || matches!(scene.sort, TextKind::Patch) {
+pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
+    if texts.before.is_none() || matches!(texts.sort, TextKind::Patch) {
         return Vec::new();
     }
-    scene.pieces.iter().filter_map(|piece| doubled(scene, piece)).collect()
+    texts.pieces.iter().filter_map(|piece| doubled(texts, piece)).collect()
 }
 
-fn doubled(scene: &TextPair<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
+fn doubled(texts: &TextPair<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
     let (first, last) = piece.new;
     let length = (last + 1).checked_sub(first).filter(|length| *length > 0)?;
     let longest = LONGEST.min(length);
     let mut sizes =
-        (1..=longest).filter_map(|size| place(scene, piece, size, length).map(|line| (size, line)));
-    let (size, line) = sizes.find(|(size, line)| says_enough(scene, *line, *size))?;
-    if was_doubled(scene, piece, size, line) {
+        (1..=longest).filter_map(|size| place(texts, piece, size, length).map(|line| (size, line)));
+    let (size, line) = sizes.find(|(size, line)| says_enough(texts, *line, *size))?;
+    if was_doubled(texts, piece, size, line) {
         return None;
     }
     let what = match size {
@@ -61,10 +61,10 @@ fn doubled(scene: &TextPair<'_>, piece: &ReplacedLines) -> Option<DamageFinding>
 
 /// Returns the first line of the second copy of a block of this size, if it is at an edge of the piece and the edit wrote
 /// a part of it.
-fn place(scene: &TextPair<'_>, piece: &ReplacedLines, size: usize, length: usize) -> Option<usize> {
+fn place(texts: &TextPair<'_>, piece: &ReplacedLines, size: usize, length: usize) -> Option<usize> {
     let (first, last) = piece.new;
     let equal = |one: usize, other: usize| {
-        one >= 1 && other <= scene.after.count() && scene.after.text(one) == scene.after.text(other)
+        one >= 1 && other <= texts.after.count() && texts.after.text(one) == texts.after.text(other)
     };
     let block = |start: usize| start > size && (start..start + size).all(|line| equal(line - size, line));
     if block(first) {
@@ -80,30 +80,30 @@ fn place(scene: &TextPair<'_>, piece: &ReplacedLines, size: usize, length: usize
 }
 
 /// True if a repetition of the block is hardly intended; blank lines, brackets and rows of data do not count.
-fn says_enough(scene: &TextPair<'_>, start: usize, size: usize) -> bool {
-    let lines = || (start..start + size).map(|line| scene.after.text(line).trim());
-    let telling = lines().filter(|text| tells(scene, text)).count();
-    let shown = scene.part_of_line(start) == LexicalPart::Text;
-    match scene.sort {
+fn says_enough(texts: &TextPair<'_>, start: usize, size: usize) -> bool {
+    let lines = || (start..start + size).map(|line| texts.after.text(line).trim());
+    let telling = lines().filter(|text| tells(texts, text)).count();
+    let shown = texts.part_of_line(start) == LexicalPart::Text;
+    match texts.sort {
         TextKind::Data => size > 2 && telling > 2 && !shown,
-        TextKind::Prose => telling > 0 && (scene.is_fenced(start) || lines().any(|text| text.len() > 8)),
+        TextKind::Prose => telling > 0 && (texts.is_fenced(start) || lines().any(|text| text.len() > 8)),
         TextKind::Code => telling > 0 && (!shown || lines().any(|text| text.len() > 20)),
         TextKind::Patch | TextKind::Unknown => telling > 0,
     }
 }
 
-fn tells(scene: &TextPair<'_>, text: &str) -> bool {
+fn tells(texts: &TextPair<'_>, text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-    let table = scene.sort == TextKind::Prose && text.starts_with(['|', '+', '<']);
+    let table = texts.sort == TextKind::Prose && text.starts_with(['|', '+', '<']);
     letters > 2 && !table && !text.starts_with("</") && !COMMON.contains(&text)
 }
 
 /// True if the text before already had such a pair, in or next to the replaced lines.
-fn was_doubled(scene: &TextPair<'_>, piece: &ReplacedLines, size: usize, line: usize) -> bool {
-    let Some(before) = scene.before else { return false };
+fn was_doubled(texts: &TextPair<'_>, piece: &ReplacedLines, size: usize, line: usize) -> bool {
+    let Some(before) = texts.before else { return false };
     let from = piece.old.0.saturating_sub(2 * size).max(1);
     let to = (piece.old.1 + 2 * size).min(before.count());
-    let wanted = scene.after.text(line);
+    let wanted = texts.after.text(line);
     (from..=to).take(400).any(|line| {
         before.text(line) == wanted
             && line + 2 * size <= before.count() + 1

@@ -5,8 +5,8 @@ use super::text_pair::{DamageFinding, TextPair};
 /// The most definitions that the message names.
 const MOST_NAMES: usize = 5;
 
-pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
-    let dropped = &scene.lost.dropped;
+pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
+    let dropped = &texts.lost.dropped;
     let Some(first) = dropped.first() else { return Vec::new() };
     let named: Vec<String> = dropped.iter().take(MOST_NAMES).map(|lost| format!("`{}`", lost.name)).collect();
     let more = dropped.len().saturating_sub(named.len());
@@ -17,5 +17,5 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
         "the new content drops {what} of the old text: {}{more}; if that is not intended, send the whole file, or edit only a part of it",
         named.join(", "),
     );
-    vec![DamageFinding { line: scene.line_after(first.line), column: 1, message }]
+    vec![DamageFinding { line: texts.line_after(first.line), column: 1, message }]
 }

@@ -78,42 +78,43 @@ static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
-    if scene.sort == TextKind::Patch {
+pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
+    if texts.sort == TextKind::Patch {
         return Vec::new();
     }
     let mut spots = Vec::new();
-    for (line, piece) in scene.written() {
-        let text = scene.after.text(line);
-        if text.len() > 200 || !TRIGGER.is_match(text) || !elides(scene, piece, line, text) {
+    for (line, piece) in texts.written() {
+        let text = texts.after.text(line);
+        if text.len() > 200 || !TRIGGER.is_match(text) || !elides(texts, piece, line, text) {
             continue;
         }
-        let shown = scene.part_of_line(line) == LexicalPart::Text && lost(scene, piece) < FEWEST_LOST;
-        if shown || scene.was_there(text) {
+        let shown = texts.part_of_line(line) == LexicalPart::Text && lost(texts, piece) < FEWEST_LOST;
+        if shown || texts.was_there(text) {
             continue;
         }
-        let seen: String = text.trim().chars().take(60).collect();
+        let excerpt: String = text.trim().chars().take(60).collect();
         let message = format!(
-            "`{seen}` replaces code that was not sent; send that code, or edit only the lines that change"
+            "`{excerpt}` replaces code that was not sent; send that code, or edit only the lines that change"
         );
-        let column = scene.column(line, text.len() - text.trim_start().len());
+        let column = texts.column(line, text.len() - text.trim_start().len());
         spots.push(DamageFinding { line, column, message });
     }
     spots
 }
 
-fn elides(scene: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) -> bool {
-    let lost = lost(scene, piece);
-    let said = WORDS.captures(text);
-    let part = |name: &str| said.as_ref().and_then(|said| said.name(name)).map(|part| part.as_str());
+fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) -> bool {
+    let lost = lost(texts, piece);
+    let captures = WORDS.captures(text);
+    let part =
+        |name: &str| captures.as_ref().and_then(|captures| captures.name(name)).map(|part| part.as_str());
     let (open, words) = (part("open"), part("words").unwrap_or_default());
     let words = words.trim_matches(|c: char| "[](){}<>*-_=~ ".contains(c));
     let comment = open.is_some_and(|open| {
         !open.starts_with(['[', '(', '<', '{']) || open.contains("--") || open.contains('*')
     });
-    let prose = scene.sort == TextKind::Prose || scene.is_fenced(line);
+    let prose = texts.sort == TextKind::Prose || texts.is_fenced(line);
     let dots = dotted(words);
-    let says = match dots {
+    let is_elided = match dots {
         Some("") => comment && lost >= FEWEST_LOST && !prose,
         // `.... etc.` may also end a comment of several lines.
         Some(rest) if begins_dotted(words) => {
@@ -123,8 +124,8 @@ fn elides(scene: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
         }
         // A sentence may end with dots.
         Some(rest) => {
-            let says = UNDOTTED.is_match(rest) || lost >= FEWEST_LOST && DOTTED.is_match(rest);
-            (says || lost >= FEWEST_LOST && elided_words::all_elide(rest)) && (comment || open.is_some())
+            let is_elided = UNDOTTED.is_match(rest) || lost >= FEWEST_LOST && DOTTED.is_match(rest);
+            (is_elided || lost >= FEWEST_LOST && elided_words::all_elide(rest)) && (comment || open.is_some())
         }
         None if comment || open.is_some() => {
             let loose = || LOOSE.is_match(words) || elided_words::all_elide(words);
@@ -132,15 +133,15 @@ fn elides(scene: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
         }
         None => false,
     };
-    let says = says || trailing(scene, line, text);
-    says && (!prose || lost >= FEWEST_LOST) && !heading(scene, text)
+    let is_elided = is_elided || trailing(texts, line, text);
+    is_elided && (!prose || lost >= FEWEST_LOST) && !heading(texts, text)
 }
 
 /// Returns the number of removed lines minus the number of added lines.
-fn lost(scene: &TextPair<'_>, piece: &ReplacedLines) -> usize {
-    let took = (piece.old.1 + 1).saturating_sub(piece.old.0);
-    let brought = (piece.new.1 + 1).saturating_sub(piece.new.0);
-    if scene.before.is_some() { (took + 1).saturating_sub(brought) } else { 0 }
+fn lost(texts: &TextPair<'_>, piece: &ReplacedLines) -> usize {
+    let removed = (piece.old.1 + 1).saturating_sub(piece.old.0);
+    let added = (piece.new.1 + 1).saturating_sub(piece.new.0);
+    if texts.before.is_some() { (removed + 1).saturating_sub(added) } else { 0 }
 }
 
 /// True if the words next to the dots begin with `etc`.
@@ -163,14 +164,16 @@ fn dotted(words: &str) -> Option<&str> {
 }
 
 /// True for code with a comment after it that elides the rest.
-fn trailing(scene: &TextPair<'_>, line: usize, text: &str) -> bool {
-    let Some(words) = TRAILING.captures(text).and_then(|said| said.name("words")) else { return false };
-    let start = scene.after.span(line).start + words.start();
-    let in_comment = scene.syntax.is_none() || scene.part(start) == LexicalPart::Comment;
+fn trailing(texts: &TextPair<'_>, line: usize, text: &str) -> bool {
+    let Some(words) = TRAILING.captures(text).and_then(|captures| captures.name("words")) else {
+        return false;
+    };
+    let start = texts.after.span(line).start + words.start();
+    let in_comment = texts.syntax.is_none() || texts.part(start) == LexicalPart::Comment;
     in_comment && dotted(words.as_str()).is_some_and(|rest| !rest.is_empty() && DOTTED.is_match(rest))
 }
 
 /// True for a heading of a Markdown page, which describes its section.
-fn heading(scene: &TextPair<'_>, text: &str) -> bool {
-    scene.language() == "markdown" && text.starts_with('#')
+fn heading(texts: &TextPair<'_>, text: &str) -> bool {
+    texts.language() == "markdown" && text.starts_with('#')
 }

@@ -135,7 +135,7 @@ static TABLE: [LexicalSyntax; 22] = [
 
 /// Returns the lexical syntax of a language, if the table has it.
 pub(super) fn find(language: &str) -> Option<&'static LexicalSyntax> {
-    TABLE.iter().find(|tongue| tongue.name == language)
+    TABLE.iter().find(|syntax| syntax.name == language)
 }
 
 #[cfg(test)]
@@ -151,7 +151,7 @@ mod tests {
             .filter(|name| find(name).is_none())
             .collect();
         assert!(unknown.is_empty(), "{unknown:?}");
-        let stray = TABLE.iter().filter(|tongue| languages().iter().all(|known| known.name != tongue.name));
-        assert_eq!(stray.count(), 0);
+        let unknown = TABLE.iter().filter(|syntax| languages().iter().all(|known| known.name != syntax.name));
+        assert_eq!(unknown.count(), 0);
     }
 }

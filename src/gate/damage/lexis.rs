@@ -25,9 +25,8 @@ pub(super) struct Lexis {
 
 impl Lexis {
     /// Finds the comments and strings of a text.
-    pub(super) fn read(text: &str, tongue: &LexicalSyntax) -> Lexis {
-        let mut reader =
-            LexicalReader { text, syntax: tongue, at: 0, parts: Vec::new(), solid: None, wanted: None };
+    pub(super) fn read(text: &str, syntax: &LexicalSyntax) -> Lexis {
+        let mut reader = LexicalReader { text, syntax, at: 0, parts: Vec::new(), solid: None, wanted: None };
         while reader.at < text.len() {
             reader.step();
         }
@@ -299,8 +298,8 @@ mod tests {
         #[test]
         fn any_text_is_read(text in "[a-z'\"`/*#\\\\<rR\n é🦀]{0,60}") {
             for language in crate::policy::languages() {
-                let Some(tongue) = lexical_syntax::find(&language.name) else { continue };
-                let lexis = Lexis::read(&text, tongue);
+                let Some(syntax) = lexical_syntax::find(&language.name) else { continue };
+                let lexis = Lexis::read(&text, syntax);
                 let mut last = 0;
                 for (part, _) in &lexis.parts {
                     proptest::prop_assert!(part.start >= last && part.end > part.start && part.end <= text.len());

@@ -25,13 +25,13 @@ const HEADS: [&str; 13] =
 const MOST_WORDS: usize = 100;
 const LEAST_GROWN: usize = 3;
 
-pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
-    let Some(before) = scene.before.filter(|_| scene.sort == TextKind::Code) else { return Vec::new() };
-    scene.pieces.iter().filter_map(|piece| left_block(scene, before, piece)).collect()
+pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
+    let Some(before) = texts.before.filter(|_| texts.sort == TextKind::Code) else { return Vec::new() };
+    texts.pieces.iter().filter_map(|piece| left_block(texts, before, piece)).collect()
 }
 
-fn left_block(scene: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
-    let after = scene.after;
+fn left_block(texts: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
+    let after = texts.after;
     let is_text = |lines: Lines<'_>, line: usize| !lines.text(line).trim().is_empty();
     let old = (piece.old.0..=piece.old.1).find(|line| is_text(before, *line))?;
     let new = (piece.new.0..=piece.new.1).find(|line| is_text(after, *line))?;
@@ -40,13 +40,13 @@ fn left_block(scene: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) ->
     if !deep.starts_with(flat) || deep.len() == flat.len() || was.trim() == is.trim() || !is_alike(was, is) {
         return None;
     }
-    if scene.part_of_line(new) != LexicalPart::Code {
+    if texts.part_of_line(new) != LexicalPart::Code {
         return None;
     }
     let above = (1..piece.new.0).rev().find(|line| is_text(after, *line))?;
     let below = (piece.new.1 + 1..=after.count()).find(|line| is_text(after, *line));
     let stays_in_block = |line: usize| indent(after.text(line)) == deep;
-    let leaves = match scene.language() {
+    let leaves = match texts.language() {
         INDENTED => {
             let begins = HEADS.iter().any(|head| first_word(is) == *head) || is.trim_start().starts_with('@');
             // If the last line above is nested deeper, its inner block ends there.
@@ -70,7 +70,7 @@ fn left_block(scene: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) ->
         flat.chars().count(),
         deep.chars().count(),
     );
-    leaves.then(|| DamageFinding { line: new, column: scene.column(new, flat.len()), message })
+    leaves.then(|| DamageFinding { line: new, column: texts.column(new, flat.len()), message })
 }
 
 /// True if one of the lines above, within the block, has this indentation.

@@ -73,7 +73,7 @@ pub(super) fn judge(
     if draft.changes_nothing() {
         return Ok(Vec::new());
     }
-    let scene = TextPair::new(draft, lost).formatted(own);
+    let texts = TextPair::new(draft, lost).formatted(own);
     let mut marks = Vec::new();
     for (accident, _) in Accident::ALL {
         let severity = match damage.weight(accident) {
@@ -84,10 +84,10 @@ pub(super) fn judge(
         if let Some(halt) = limit.reached() {
             return Err(ParseFailure::Halted(halt));
         }
-        let spots = rule(accident)(&scene).into_iter().take(MOST_FINDINGS);
-        marks.extend(spots.map(|spot| (mark(&scene, accident, severity, spot), true)));
+        let spots = rule(accident)(&texts).into_iter().take(MOST_FINDINGS);
+        marks.extend(spots.map(|spot| (finding(&texts, accident, severity, spot), true)));
     }
-    marks.sort_by_key(|(mark, _)| (mark.line, mark.column));
+    marks.sort_by_key(|(finding, _)| (finding.line, finding.column));
     Ok(marks)
 }
 
@@ -100,12 +100,12 @@ fn compiled(pattern: &str) -> Regex {
     }
 }
 
-fn mark(
-    scene: &TextPair<'_>,
+fn compared_finding(
+    texts: &TextPair<'_>,
     accident: Accident,
     severity: Severity,
     spot: DamageFinding,
 ) -> ComparedFinding {
-    let mark = ComparedFinding::new(scene.after, (spot.line, spot.column), spot.message);
-    ComparedFinding { code: Some(accident.name().to_owned()), severity, ..mark }
+    let finding = ComparedFinding::new(texts.after, (spot.line, spot.column), spot.message);
+    ComparedFinding { code: Some(accident.name().to_owned()), severity, ..finding }
 }

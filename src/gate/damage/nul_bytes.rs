@@ -2,23 +2,23 @@
 
 use super::text_pair::{DamageFinding, TextPair};
 
-pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
+pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let holds = |text: Option<&str>| text.is_some_and(|text| text.contains('\0'));
-    if !holds(Some(scene.draft.after.view())) {
+    if !holds(Some(texts.draft.after.view())) {
         return Vec::new();
     }
-    let new = scene.written().filter(|&(line, piece)| {
-        let old = scene.before.map(|before| (piece.old.0..=piece.old.1).map(move |line| before.text(line)));
-        holds(Some(scene.after.text(line))) && !old.into_iter().flatten().any(|old| old.contains('\0'))
+    let new = texts.written().filter(|&(line, piece)| {
+        let old = texts.before.map(|before| (piece.old.0..=piece.old.1).map(move |line| before.text(line)));
+        holds(Some(texts.after.text(line))) && !old.into_iter().flatten().any(|old| old.contains('\0'))
     });
     let spot = |(line, _)| {
-        let text = scene.after.text(line);
+        let text = texts.after.text(line);
         let at = text.find('\0').unwrap_or_default();
         let count = text.matches('\0').count();
         let noun = if count == 1 { "a NUL byte" } else { "NUL bytes" };
         let message =
             format!("{noun} in new text; write `\\0` where a string needs one, and remove all others");
-        DamageFinding { line, column: scene.column(line, at), message }
+        DamageFinding { line, column: texts.column(line, at), message }
     };
     new.map(spot).collect()
 }

@@ -6,11 +6,11 @@ use super::text_pair::{DamageFinding, TextPair};
 const LEAST_LINES: usize = 20;
 const LEAST_BYTES: usize = 600;
 
-pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
-    let Some(before) = scene.before else { return Vec::new() };
-    let (old, new) = (before.count(), scene.after.count());
-    let old_bytes = scene.draft.before.map_or(0, |before| before.view().len());
-    let new_bytes = scene.draft.after.view().len();
+pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
+    let Some(before) = texts.before else { return Vec::new() };
+    let (old, new) = (before.count(), texts.after.count());
+    let old_bytes = texts.draft.before.map_or(0, |before| before.view().len());
+    let new_bytes = texts.draft.after.view().len();
     let shrank = old_bytes / 4 > new_bytes && old / 4 > new;
     if old < LEAST_LINES || old_bytes < LEAST_BYTES || !shrank {
         return Vec::new();

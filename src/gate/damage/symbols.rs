@@ -127,7 +127,7 @@ fn balance(body: &str) -> i64 {
 fn end_all(symbols: &mut [LineSymbol<'_>], lines: Lines<'_>) {
     let mut open: Vec<(usize, usize)> = Vec::new();
     let mut starts = symbols.iter().map(|symbol| symbol.line).enumerate().peekable();
-    let mut ends = vec![lines.count(); symbols.len()];
+    let mut end_lines = vec![lines.count(); symbols.len()];
     let mut last = 0;
     for (line, text) in (1..).zip(lines.iter()) {
         let body = text.trim_start();
@@ -141,12 +141,12 @@ fn end_all(symbols: &mut [LineSymbol<'_>], lines: Lines<'_>) {
                 break;
             }
             open.pop();
-            ends.get_mut(index).into_iter().for_each(|end| *end = last);
+            end_lines.get_mut(index).into_iter().for_each(|end| *end = last);
         }
         if let Some((index, _)) = starts.next_if(|(_, start)| *start == line) {
             open.push((index, indent));
         }
         last = line;
     }
-    symbols.iter_mut().zip(ends).for_each(|(symbol, end)| symbol.end = end.max(symbol.line));
+    symbols.iter_mut().zip(end_lines).for_each(|(symbol, end)| symbol.end = end.max(symbol.line));
 }

@@ -23,26 +23,26 @@ impl Indent {
     }
 }
 
-pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
-    let Some(before) = scene.before else { return Vec::new() };
-    match scene.sort {
+pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
+    let Some(before) = texts.before else { return Vec::new() };
+    match texts.sort {
         TextKind::Prose | TextKind::Patch => return Vec::new(),
         TextKind::Code | TextKind::Data | TextKind::Unknown => {}
     }
     let Some(usual) = usual(before) else { return Vec::new() };
     let strange = |line: usize| {
-        indent(scene.after.text(line)).is_some_and(|here| here != usual)
-            && scene.is_own(line)
-            && !continues(scene, line)
-            && scene.part_of_line(line) == LexicalPart::Code
+        indent(texts.after.text(line)).is_some_and(|found| found != usual)
+            && texts.is_own(line)
+            && !continues(texts, line)
+            && texts.part_of_line(line) == LexicalPart::Code
     };
     let mut spots = Vec::new();
-    for piece in &scene.pieces {
+    for piece in &texts.pieces {
         let mut lines = (piece.new.0..=piece.new.1).filter(|line| strange(*line));
         let Some(line) = lines.next() else { continue };
-        let here = indent(scene.after.text(line)).map_or("", Indent::describe);
+        let found = indent(texts.after.text(line)).map_or("", Indent::describe);
         let message = format!(
-            "{} indented with {here}, but the file with {}; indent like the file",
+            "{} indented with {found}, but the file with {}; indent like the file",
             count(1 + lines.count()),
             usual.describe(),
         );
@@ -86,6 +86,6 @@ fn usual(lines: Lines<'_>) -> Option<Indent> {
 }
 
 /// True if a line continues the one above, so that it may have any indentation.
-fn continues(scene: &TextPair<'_>, line: usize) -> bool {
-    scene.after.text(line.saturating_sub(1)).trim_end().ends_with('\\')
+fn continues(texts: &TextPair<'_>, line: usize) -> bool {
+    texts.after.text(line.saturating_sub(1)).trim_end().ends_with('\\')
 }

@@ -20,10 +20,10 @@ pub(super) fn spots(accident: Accident, path: &str, before: Option<&str>, after:
     with_draft(path, before, after, |draft| rule(accident)(&TextPair::new(draft, Lost::none())))
 }
 
-fn with_draft<T>(path: &str, before: Option<&str>, after: &str, look: impl FnOnce(&Draft<'_>) -> T) -> T {
+fn with_draft<T>(path: &str, before: Option<&str>, after: &str, judge: impl FnOnce(&Draft<'_>) -> T) -> T {
     let (old, new) = (buffer(before.unwrap_or_default()), buffer(after));
     let plan = old.rewrite(after).unwrap();
-    look(&Draft {
+    judge(&Draft {
         path,
         language: language_of(path, after.lines().next()),
         before: before.is_some().then_some(&old),
@@ -59,9 +59,9 @@ fn a_text_of_nothing_but_accidents_is_read_in_linear_time() {
     for seed in SEEDS {
         for path in ["a.py", "a.rs", "a.js", "a.md", "a.sh", "a.yaml", "a"] {
             let text = seed.repeat(200_000 / seed.len());
-            let half = seed.repeat(100_000 / seed.len());
+            let other_text = seed.repeat(100_000 / seed.len());
             let began = processor_time();
-            for before in [None, Some(half.as_str())] {
+            for before in [None, Some(other_text.as_str())] {
                 with_draft(path, before, &text, |draft| {
                     let limit = watch.until(Instant::now() + Duration::from_secs(600));
                     assert!(
@@ -229,21 +229,21 @@ fn definitions_that_others_use_are_told_with_three_of_their_uses() {
         uses: uses.to_vec(),
     };
     let lost = Lost { used: vec![used(&uses), used(&uses[..1])], dropped: vec![used(&[]); 7] };
-    let told = |accident, lost: &Lost| {
+    let messages = |accident, lost: &Lost| {
         with_draft("a.py", Some("x = 1\ny = 2\n"), "x = 1\nz = 2\n", |draft| {
             let spots = rule(accident)(&TextPair::new(draft, lost));
             spots.into_iter().map(|spot| (spot.line, spot.message)).collect::<Vec<_>>()
         })
     };
-    let [many, one] = told(Accident::UsedDefinitions, &lost).try_into().unwrap();
+    let [many, one] = messages(Accident::UsedDefinitions, &lost).try_into().unwrap();
     assert_eq!(many.0, 2);
     assert!(many.1.contains("5 uses of it remain: b.py:1, b.py:2, b.py:3 and 2 more;"), "{}", many.1);
     assert!(one.1.contains("1 use of it remains: b.py:1;"), "{}", one.1);
-    let [dropped] = told(Accident::DroppedDefinitions, &lost).try_into().unwrap();
+    let [dropped] = messages(Accident::DroppedDefinitions, &lost).try_into().unwrap();
     assert!(dropped.1.contains("drops 7 definitions of the old text: `A.one`, "), "{}", dropped.1);
     assert!(dropped.1.contains(" and 2 more; "), "{}", dropped.1);
-    assert_eq!(told(Accident::UsedDefinitions, Lost::none()), []);
-    assert_eq!(told(Accident::DroppedDefinitions, Lost::none()), []);
+    assert_eq!(messages(Accident::UsedDefinitions, Lost::none()), []);
+    assert_eq!(messages(Accident::DroppedDefinitions, Lost::none()), []);
 }
 
 proptest! {

@@ -63,7 +63,7 @@ impl<'a> TextPair<'a> {
             after,
             before,
             pieces,
-            sort: syntax.map_or(TextKind::Unknown, |tongue| tongue.sort),
+            sort: syntax.map_or(TextKind::Unknown, |syntax| syntax.sort),
             syntax,
             own_lines: None,
             old_lines: OnceCell::new(),
@@ -107,8 +107,8 @@ impl<'a> TextPair<'a> {
 
     /// Returns the lexical part at an offset of the text after the edit.
     pub(super) fn part(&self, offset: usize) -> LexicalPart {
-        let Some(tongue) = self.syntax else { return LexicalPart::Code };
-        self.lexis.get_or_init(|| Lexis::read(self.draft.after.view(), tongue)).at(offset)
+        let Some(syntax) = self.syntax else { return LexicalPart::Code };
+        self.lexis.get_or_init(|| Lexis::read(self.draft.after.view(), syntax)).at(offset)
     }
 
     /// Returns the lexical part at the start of a line.
@@ -179,7 +179,7 @@ fn fences(lines: Lines<'_>) -> Vec<Range<usize>> {
         let fence = ["```", "~~~"].into_iter().find(|fence| text.starts_with(fence));
         open = match (open, fence) {
             (None, Some(fence)) => Some((line, fence)),
-            (Some((start, mark)), Some(fence)) if mark == fence && bare(text) => {
+            (Some((start, delimiter)), Some(fence)) if delimiter == fence && bare(text) => {
                 fences.push(start..line + 1);
                 None
             }

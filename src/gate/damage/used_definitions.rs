@@ -5,7 +5,7 @@ use super::text_pair::{DamageFinding, TextPair};
 /// The most uses that the message names.
 const MOST_USES: usize = 3;
 
-pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
+pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let spot = |lost: &crate::gate::LostDefinition| {
         let named: Vec<String> =
             lost.uses.iter().take(MOST_USES).map(|(path, line)| format!("{path}:{line}")).collect();
@@ -19,7 +19,7 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
             lost.count,
             named.join(", "),
         );
-        DamageFinding { line: scene.line_after(lost.line), column: 1, message }
+        DamageFinding { line: texts.line_after(lost.line), column: 1, message }
     };
-    scene.lost.used.iter().map(spot).collect()
+    texts.lost.used.iter().map(spot).collect()
 }

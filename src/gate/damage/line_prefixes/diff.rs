@@ -10,31 +10,31 @@ use super::super::text_pair::{DamageFinding, TextPair};
 use crate::gate::delta::ReplacedLines;
 
 /// Returns a finding at the first line of a piece that shows that the piece is a diff.
-pub(super) fn look(scene: &TextPair<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
-    let text = |line: usize| scene.after.text(line);
+pub(super) fn look(texts: &TextPair<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
+    let text = |line: usize| texts.after.text(line);
     let lines = || (piece.new.0..=piece.new.1).filter(|line| !text(*line).trim().is_empty());
     let took = |line: usize| {
         marked(text(line))
-            .is_some_and(|(mark, rest)| mark == '-' && rest.trim().len() > 2 && scene.replaced(piece, rest))
+            .is_some_and(|(mark, rest)| mark == '-' && rest.trim().len() > 2 && texts.replaced(piece, rest))
     };
     let proven = lines().any(took);
     let shown =
-        |line: usize| !proven && (scene.is_fenced(line) || scene.part_of_line(line) != LexicalPart::Code);
+        |line: usize| !proven && (texts.is_fenced(line) || texts.part_of_line(line) != LexicalPart::Code);
     if let Some(line) = lines().find(|line| is_hunk(text(*line)) && !shown(*line)) {
         return Some(finding_at(line, "@@"));
     }
     let mut run: Vec<usize> = Vec::new();
     for line in lines() {
-        if marked(text(line)).is_some() && !is_objc_method(scene, text(line)) {
+        if marked(text(line)).is_some() && !is_objc_method(texts, text(line)) {
             run.push(line);
         } else if !text(line).starts_with([' ', '\t']) || run.is_empty() {
-            if let Some(spot) = judge(scene, piece, &run).filter(|spot| !shown(spot.line)) {
+            if let Some(spot) = judge(texts, piece, &run).filter(|spot| !shown(spot.line)) {
                 return Some(spot);
             }
             run.clear();
         }
     }
-    judge(scene, piece, &run).filter(|spot| !shown(spot.line))
+    judge(texts, piece, &run).filter(|spot| !shown(spot.line))
 }
 
 fn finding_at(line: usize, mark: &str) -> DamageFinding {
@@ -62,9 +62,9 @@ fn marked(text: &str) -> Option<(char, &str)> {
 
 /// True if a line may be the head of an Objective-C method, such as `+ (NSURL *)urlFor:(NSString *)name;`. Headers of
 /// Objective-C have the same file extension as those of C.
-fn is_objc_method(scene: &TextPair<'_>, text: &str) -> bool {
-    let objc = matches!(scene.language(), "c" | "cpp")
-        && scene.draft.path.rsplit_once('.').is_some_and(|(_, ending)| matches!(ending, "h" | "m" | "mm"));
+fn is_objc_method(texts: &TextPair<'_>, text: &str) -> bool {
+    let objc = matches!(texts.language(), "c" | "cpp")
+        && texts.draft.path.rsplit_once('.').is_some_and(|(_, ending)| matches!(ending, "h" | "m" | "mm"));
     objc && marked(text).is_some_and(|(_, rest)| {
         let rest = rest.trim_start();
         rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).is_some_and(|(of_type, name)| {
@@ -73,45 +73,47 @@ fn is_objc_method(scene: &TextPair<'_>, text: &str) -> bool {
     })
 }
 
-fn judge(scene: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<DamageFinding> {
+fn judge(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<DamageFinding> {
     let first = *run.first()?;
-    if operators::are_operators(scene, piece, run) {
+    if operators::are_operators(texts, piece, run) {
         return None;
     }
-    let all = || run.iter().filter_map(|line| marked(scene.after.text(*line)));
+    let all = || run.iter().filter_map(|line| marked(texts.after.text(*line)));
     let count = |wanted: char| all().filter(|(mark, _)| *mark == wanted).count();
     let (plus, minus) = (count('+'), count('-'));
     let known = |wanted: char| {
-        let told = |rest: &str| rest.trim().len() > 2;
-        all().filter(|(mark, rest)| *mark == wanted && told(rest) && was_present(scene, piece, rest)).count()
+        let is_long = |rest: &str| rest.trim().len() > 2;
+        all()
+            .filter(|(mark, rest)| *mark == wanted && is_long(rest) && was_present(texts, piece, rest))
+            .count()
     };
-    let found = match scene.sort {
+    let found = match texts.sort {
         TextKind::Code => {
             plus > 1
                 || plus > 0 && minus > 0
                 || minus > 1 && known('-') > 0
-                || plus > 0 && alone(scene, first)
+                || plus > 0 && alone(texts, first)
         }
-        TextKind::Data if scene.language() == "yaml" => {
+        TextKind::Data if texts.language() == "yaml" => {
             plus > 1 || plus > 0 && known('-') > 0 || minus > 1 && known('-') > 1
         }
-        TextKind::Data => plus + minus > 1 && scene.language() != "csv" || known('-') > 0,
+        TextKind::Data => plus + minus > 1 && texts.language() != "csv" || known('-') > 0,
         TextKind::Prose | TextKind::Unknown => known('-') > 0 && plus > 0 || known('+') + known('-') > 1,
         TextKind::Patch => false,
     };
-    let mark = if scene.after.text(first).starts_with('+') { "+" } else { "-" };
+    let mark = if texts.after.text(first).starts_with('+') { "+" } else { "-" };
     found.then(|| finding_at(first, mark))
 }
 
 /// True if the text before had the line after the mark unchanged, including its indentation.
-fn was_present(scene: &TextPair<'_>, piece: &ReplacedLines, rest: &str) -> bool {
-    scene.replaced(piece, rest) || rest.trim().len() > 8 && scene.was_there(rest)
+fn was_present(texts: &TextPair<'_>, piece: &ReplacedLines, rest: &str) -> bool {
+    texts.replaced(piece, rest) || rest.trim().len() > 8 && texts.was_there(rest)
 }
 
 /// True if a single `+` at the start of a line cannot be an operator, because the line above is complete.
-fn alone(scene: &TextPair<'_>, line: usize) -> bool {
-    let above = scene.after.text(line.saturating_sub(1)).trim_end();
+fn alone(texts: &TextPair<'_>, line: usize) -> bool {
+    let above = texts.after.text(line.saturating_sub(1)).trim_end();
     let open = above.ends_with(|c: char| "([{,=+-*/&|\\<>?:.".contains(c));
-    let rest = scene.after.text(line).get(1..).unwrap_or_default();
+    let rest = texts.after.text(line).get(1..).unwrap_or_default();
     (!open || rest.starts_with("  ")) && rest.starts_with(|c: char| c.is_alphabetic() || c.is_whitespace())
 }

@@ -32,24 +32,24 @@ struct PrefixedLine<'t> {
     rest: &'t str,
 }
 
-pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
-    if scene.sort == TextKind::Patch {
+pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
+    if texts.sort == TextKind::Patch {
         return Vec::new();
     }
     let mut spots = Vec::new();
-    for piece in &scene.pieces {
-        let lines = (piece.new.0..=piece.new.1).map(|line| (line, scene.after.text(line)));
+    for piece in &texts.pieces {
+        let lines = (piece.new.0..=piece.new.1).map(|line| (line, texts.after.text(line)));
         let mut run: Vec<PrefixedLine<'_>> = Vec::new();
         for (line, text) in lines {
             match numbered(line, text) {
                 Some(next) if follows(&run, &next) => run.push(next),
-                Some(next) => spots.extend(close(scene, piece, std::mem::replace(&mut run, vec![next]))),
+                Some(next) => spots.extend(close(texts, piece, std::mem::replace(&mut run, vec![next]))),
                 None if text.trim().is_empty() => {}
-                None => spots.extend(close(scene, piece, std::mem::take(&mut run))),
+                None => spots.extend(close(texts, piece, std::mem::take(&mut run))),
             }
         }
-        spots.extend(close(scene, piece, run));
-        spots.extend(diff::look(scene, piece));
+        spots.extend(close(texts, piece, run));
+        spots.extend(diff::look(texts, piece));
     }
     spots
 }
@@ -58,26 +58,26 @@ fn follows(run: &[PrefixedLine<'_>], next: &PrefixedLine<'_>) -> bool {
     run.last().is_some_and(|last| last.number + 1 == next.number && last.separator == next.separator)
 }
 
-fn close(scene: &TextPair<'_>, piece: &ReplacedLines, run: Vec<PrefixedLine<'_>>) -> Option<DamageFinding> {
+fn close(texts: &TextPair<'_>, piece: &ReplacedLines, run: Vec<PrefixedLine<'_>>) -> Option<DamageFinding> {
     let (first, last) = (run.first()?, run.last()?);
-    let run = AscendingLines { scene, piece, lines: &run };
+    let run = AscendingLines { texts, piece, lines: &run };
     (run.is_known() || run.is_of_a_tool()).then(|| {
-        let text = scene.after.text(first.line);
-        let mark = text.strip_suffix(first.rest).unwrap_or(text).trim();
+        let text = texts.after.text(first.line);
+        let prefix = text.strip_suffix(first.rest).unwrap_or(text).trim();
         let message = match run.lines.len() {
-            1 => format!("the line number `{mark}` is at the start of a new line; send the line without it"),
+            1 => format!("the line number `{prefix}` is at the start of a new line; send the line without it"),
             _ => format!(
-                "line numbers such as `{mark}` are at the start of lines {}-{}; send the lines without them",
+                "line numbers such as `{prefix}` are at the start of lines {}-{}; send the lines without them",
                 first.line, last.line
             ),
         };
-        DamageFinding { line: first.line, column: scene.column(first.line, first.at), message }
+        DamageFinding { line: first.line, column: texts.column(first.line, first.at), message }
     })
 }
 
 /// Lines whose numbers ascend one by one.
 struct AscendingLines<'r, 's> {
-    scene: &'r TextPair<'s>,
+    texts: &'r TextPair<'s>,
     piece: &'r ReplacedLines,
     lines: &'r [PrefixedLine<'r>],
 }
@@ -93,14 +93,14 @@ impl AscendingLines<'_, '_> {
     fn is_of_a_tool(&self) -> bool {
         let (known, many) = (self.known(), self.lines.len() > 1);
         let first = self.lines.first().map_or(0, |line| line.line);
-        if self.scene.part_of_line(first) == LexicalPart::Text || self.scene.is_fenced(first) {
+        if self.texts.part_of_line(first) == LexicalPart::Text || self.texts.is_fenced(first) {
             return false;
         }
         let Some(separator) = self.lines.first().map(|line| line.separator) else { return false };
-        let code = match self.scene.sort {
+        let code = match self.texts.sort {
             TextKind::Code => true,
-            TextKind::Data => matches!(self.scene.language(), "json" | "jsonc" | "toml"),
-            TextKind::Prose => self.scene.language() == "html",
+            TextKind::Data => matches!(self.texts.language(), "json" | "jsonc" | "toml"),
+            TextKind::Prose => self.texts.language() == "html",
             TextKind::Patch | TextKind::Unknown => false,
         };
         if self.is_table() {
@@ -124,7 +124,7 @@ impl AscendingLines<'_, '_> {
     /// Returns the number of lines that the text before had without their number.
     fn known(&self) -> usize {
         let tells = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count() > 2;
-        self.lines.iter().filter(|line| tells(line.rest) && self.scene.was_there(line.rest)).count()
+        self.lines.iter().filter(|line| tells(line.rest) && self.texts.was_there(line.rest)).count()
     }
 
     /// True if the numbers are the actual line numbers, before or after the edit.
@@ -132,7 +132,7 @@ impl AscendingLines<'_, '_> {
         let Some(first) = self.lines.first() else { return false };
         let words = self.lines.iter().any(|line| line.rest.chars().any(char::is_alphabetic));
         let old = (self.piece.old.0..=self.piece.old.1.max(self.piece.old.0)).contains(&first.number);
-        words && (first.number == first.line || old && self.scene.before.is_some())
+        words && (first.number == first.line || old && self.texts.before.is_some())
     }
 
     /// True if the text after the numbers is indented, as in code.
@@ -185,21 +185,21 @@ fn numbered(line: usize, text: &str) -> Option<PrefixedLine<'_>> {
         body.get(..digits).filter(|digits| digits.len() < 8)?.parse().ok().filter(|number| *number > 0)?;
     let behind = body.get(digits..)?;
     let spaces = behind.len() - behind.trim_start_matches(' ').len();
-    let mark = behind.get(spaces..)?;
+    let tail = behind.get(spaces..)?;
     let one_less = |rest| str::strip_prefix(rest, ' ').unwrap_or(rest);
-    let (separator, rest) = match mark.chars().next() {
-        Some('→') => (Separator::Arrow, mark.strip_prefix('→')?),
-        Some('\t') if spaces == 0 => (Separator::Tab, mark.strip_prefix('\t')?),
-        Some(bar @ ('|' | '│')) if !mark.starts_with("||") => {
-            (Separator::Bar, one_less(mark.strip_prefix(bar)?))
+    let (separator, rest) = match tail.chars().next() {
+        Some('→') => (Separator::Arrow, tail.strip_prefix('→')?),
+        Some('\t') if spaces == 0 => (Separator::Tab, tail.strip_prefix('\t')?),
+        Some(bar @ ('|' | '│')) if !tail.starts_with("||") => {
+            (Separator::Bar, one_less(tail.strip_prefix(bar)?))
         }
-        Some(':') if spaces == 0 && !mark.starts_with("::") => {
-            (Separator::Colon, one_less(mark.strip_prefix(':')?))
+        Some(':') if spaces == 0 && !tail.starts_with("::") => {
+            (Separator::Colon, one_less(tail.strip_prefix(':')?))
         }
         Some(dot @ ('.' | ')')) if spaces == 0 && behind.get(1..2) == Some(" ") => {
-            (Separator::Dot, one_less(mark.strip_prefix(dot)?))
+            (Separator::Dot, one_less(tail.strip_prefix(dot)?))
         }
-        _ if spaces > 1 || behind.is_empty() => (Separator::Spaces, mark),
+        _ if spaces > 1 || behind.is_empty() => (Separator::Spaces, tail),
         _ => return None,
     };
     Some(PrefixedLine { line, at: text.len() - body.len(), number, separator, rest })

@@ -29,56 +29,56 @@ thread_local! {
 }
 
 /// True if every marked line of a run begins with an operator, and none was in the replaced lines without it.
-pub(super) fn are_operators(scene: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> bool {
+pub(super) fn are_operators(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> bool {
     #[cfg(test)]
     if IS_OFF.get() {
         return false;
     }
     run.len() <= MOST_LINES
         && run.iter().all(|line| {
-            marked(scene.after.text(*line)).is_some_and(|(_, rest)| {
+            marked(texts.after.text(*line)).is_some_and(|(_, rest)| {
                 let is_indented = rest.starts_with("  ") || rest.starts_with('\t');
-                !is_indented && !scene.replaced(piece, rest) && is_operator(scene, *line, rest)
+                !is_indented && !texts.replaced(piece, rest) && is_operator(texts, *line, rest)
             })
         })
 }
 
-fn is_operator(scene: &TextPair<'_>, line: usize, rest: &str) -> bool {
-    let Some(above) = above(scene, line) else { return false };
+fn is_operator(texts: &TextPair<'_>, line: usize, rest: &str) -> bool {
+    let Some(above) = above(texts, line) else { return false };
     let is_spaced = rest.starts_with(' ');
-    match scene.language() {
+    match texts.language() {
         "sql" => is_spaced && is_sql_operand(above, rest),
         // The grammar does not parse the body of a macro.
         "c" | "cpp" if above.ends_with('\\') => is_spaced,
         // Without semicolons the grammar also joins a new statement to the line above, but it has no space after the mark.
         "javascript" | "typescript" => {
-            (is_spaced || rest.trim_end().ends_with(';')) && joins_in_tree(scene, line, above)
+            (is_spaced || rest.trim_end().ends_with(';')) && joins_in_tree(texts, line, above)
         }
-        _ => joins_in_tree(scene, line, above),
+        _ => joins_in_tree(texts, line, above),
     }
 }
 
 /// Returns the text of the nearest line above that is not blank.
-fn above<'a>(scene: &TextPair<'a>, line: usize) -> Option<&'a str> {
-    let after = scene.after;
+fn above<'a>(texts: &TextPair<'a>, line: usize) -> Option<&'a str> {
+    let after = texts.after;
     (1..line).rev().map(|line| after.text(line).trim_end()).find(|text| !text.trim().is_empty())
 }
 
 /// True if the mark of a line is an operator in the tree, and its left operand ends on an earlier line.
-fn joins_in_tree(scene: &TextPair<'_>, line: usize, above: &str) -> bool {
-    let Some(tree) = scene.tree() else { return false };
-    let start = scene.after.span(line).start;
+fn joins_in_tree(texts: &TextPair<'_>, line: usize, above: &str) -> bool {
+    let Some(tree) = texts.tree() else { return false };
+    let start = texts.after.span(line).start;
     let root = tree.root_node();
-    let Some(mark) = root.descendant_for_byte_range(start, start + 1) else { return false };
+    let Some(operator) = root.descendant_for_byte_range(start, start + 1) else { return false };
     // Descend from the root: to find a parent, tree-sitter would start at the root for each node.
     let (mut outer, mut node) = (root, root);
-    while let Some(next) = node.child_with_descendant(mark).filter(|next| *next != mark) {
+    while let Some(next) = node.child_with_descendant(operator).filter(|next| *next != operator) {
         (outer, node) = (node, next);
         if node.is_error() {
             return false;
         }
     }
-    if !matches!(mark.kind(), "+" | "-") || root.is_error() {
+    if !matches!(operator.kind(), "+" | "-") || root.is_error() {
         return false;
     }
     if node.has_error() {
@@ -90,7 +90,7 @@ fn joins_in_tree(scene: &TextPair<'_>, line: usize, above: &str) -> bool {
     // A sign follows an operator. A `-` may also follow an opening bracket, a comma or `=`.
     let is_sign = node.start_byte() == start && node.kind().starts_with("unary_");
     let is_right = outer.kind().starts_with("binary_") && outer.child_by_field_name("right") == Some(node);
-    is_sign && (is_right || mark.kind() == "-" && above.ends_with(['(', '[', ',', '=']))
+    is_sign && (is_right || operator.kind() == "-" && above.ends_with(['(', '[', ',', '=']))
 }
 
 /// True if the words of a line show that it continues the expression of the line above.
