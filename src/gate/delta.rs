@@ -110,10 +110,10 @@ impl ComparedFinding {
         stayed: Option<usize>,
     ) -> FindingPosition {
         let holds = |piece: &ReplacedLines| (side(piece).0..=side(piece).1).contains(&self.line);
-        let here = pieces.partition_point(|piece| side(piece).1 < self.line);
+        let index = pieces.partition_point(|piece| side(piece).1 < self.line);
         match (&self.elsewhere, stayed) {
             (Some(_), _) => FindingPosition::Nowhere,
-            (None, _) if pieces.get(here).is_some_and(holds) => FindingPosition::Piece(here),
+            (None, _) if pieces.get(index).is_some_and(holds) => FindingPosition::Piece(index),
             (None, Some(line)) => FindingPosition::Line(line),
             (None, None) => FindingPosition::Nowhere,
         }
@@ -163,13 +163,13 @@ pub(super) fn flag_new(
     }
     let pieces = pieces(map, old_count, new_count);
     let mut left: HashMap<_, usize> = HashMap::new();
-    for mark in before.iter().zip(gone).filter_map(|(mark, gone)| gone.then_some(mark)) {
-        let spot = mark.position(&pieces, |piece| piece.old, map.new_line_of(mark.line));
-        *left.entry((spot, mark.identity_text())).or_default() += 1;
+    for finding in before.iter().zip(gone).filter_map(|(finding, gone)| gone.then_some(finding)) {
+        let spot = finding.position(&pieces, |piece| piece.old, map.new_line_of(finding.line));
+        *left.entry((spot, finding.identity_text())).or_default() += 1;
     }
-    for (mark, new) in after.iter().zip(&mut new).filter(|(_, new)| **new) {
-        let spot = mark.position(&pieces, |piece| piece.new, Some(mark.line));
-        *new = !take(&mut left, (spot, mark.identity_text()));
+    for (finding, new) in after.iter().zip(&mut new).filter(|(_, new)| **new) {
+        let spot = finding.position(&pieces, |piece| piece.new, Some(finding.line));
+        *new = !take(&mut left, (spot, finding.identity_text()));
     }
     new
 }
@@ -187,10 +187,13 @@ pub(super) fn settle_stretches(
     (old, now): (Lines<'_>, Lines<'_>),
     new: &mut [bool],
 ) {
-    if !after.iter().any(|mark| mark.is_stretch) {
+    if !after.iter().any(|finding| finding.is_stretch) {
         return;
     }
-    let found = before.iter().filter(|mark| mark.is_stretch).flat_map(|mark| mark.line..=mark.end_line);
+    let found = before
+        .iter()
+        .filter(|finding| finding.is_stretch)
+        .flat_map(|finding| finding.line..=finding.end_line);
     let found: BTreeSet<usize> = found.collect();
     let stayed: HashSet<usize> = found.iter().filter_map(|&line| map.new_line_of(line)).collect();
     let mut texts: HashMap<&str, usize> = HashMap::new();
@@ -202,15 +205,15 @@ pub(super) fn settle_stretches(
         |piece: &ReplacedLines| found.range(piece.old.0..(piece.old.1 + 1).max(piece.old.0)).count();
     let mut replaced: HashMap<usize, usize> =
         pieces.iter().enumerate().map(|(at, piece)| (at, in_place_of(piece))).collect();
-    let stretches = || after.iter().enumerate().filter(|(_, mark)| mark.is_stretch);
-    let all =
-        stretches().flat_map(|(index, mark)| (mark.line..=mark.end_line).map(move |line| (index, line)));
-    let (in_stretches, others): (Vec<_>, Vec<_>) = all.partition(|(_, line)| stayed.contains(line));
+    let stretches = || after.iter().enumerate().filter(|(_, finding)| finding.is_stretch);
+    let all = stretches()
+        .flat_map(|(index, finding)| (finding.line..=finding.end_line).map(move |line| (index, line)));
+    let (in_stretches, in_pieces): (Vec<_>, Vec<_>) = all.partition(|(_, line)| stayed.contains(line));
     for (_, line) in in_stretches {
         take(&mut texts, now.text(line).trim());
     }
     let (mut fresh, mut unsettled) = (HashSet::new(), HashSet::new());
-    for (index, line) in others {
+    for (index, line) in in_pieces {
         let at = pieces.partition_point(|piece| piece.new.1 < line);
         let is_written = pieces.get(at).is_some_and(|piece| piece.new.0 <= line);
         if take(&mut texts, now.text(line).trim()) {
@@ -254,18 +257,19 @@ pub(super) struct Unmatched {
 /// Matches the findings of both sides; of several equal ones, those that stayed on their line are the old ones.
 pub(super) fn unmatched(before: &[ComparedFinding], after: &[ComparedFinding], map: &LineMap) -> Unmatched {
     let mut open: HashMap<_, Pair> = HashMap::new();
-    for (index, mark) in before.iter().enumerate() {
-        open.entry(mark.key()).or_default().old.push(index);
+    for (index, finding) in before.iter().enumerate() {
+        open.entry(finding.key()).or_default().old.push(index);
     }
-    for (index, mark) in after.iter().enumerate() {
-        open.entry(mark.key()).or_default().new.push(index);
+    for (index, finding) in after.iter().enumerate() {
+        open.entry(finding.key()).or_default().new.push(index);
     }
     let mut result = Unmatched { gone: vec![false; before.len()], new: vec![false; after.len()] };
     for pair in open.into_values() {
         pair.settle(before, after, map, &mut result);
     }
-    for (mark, new) in after.iter().zip(&mut result.new).filter(|(_, new)| **new) {
-        let partner = before.iter().zip(&result.gone).position(|(old, gone)| *gone && mark.is_part_of(old));
+    for (finding, new) in after.iter().zip(&mut result.new).filter(|(_, new)| **new) {
+        let partner =
+            before.iter().zip(&result.gone).position(|(old, gone)| *gone && finding.is_part_of(old));
         if let Some(partner) = partner {
             *new = false;
             if let Some(gone) = result.gone.get_mut(partner) {
@@ -298,13 +302,13 @@ impl Pair {
         }
         let mut stayed: HashMap<usize, usize> = HashMap::new();
         self.new.retain(|&index| {
-            let line = after.get(index).map_or(0, |mark| mark.line);
+            let line = after.get(index).map_or(0, |finding| finding.line);
             let stays = take(&mut stay, line);
             *stayed.entry(line).or_default() += usize::from(stays);
             !stays
         });
         self.old.retain(|&index| {
-            let line = before.get(index).and_then(|mark| mark.rebased_line(map));
+            let line = before.get(index).and_then(|finding| finding.rebased_line(map));
             !line.is_some_and(|line| take(&mut stayed, line))
         });
         let moved = self.old.len().min(self.new.len());
@@ -374,7 +378,7 @@ mod tests {
         let map = old.rewrite(after).unwrap().line_map(&old, &new);
         let marks_after = marks(&new);
         let flags = unmatched(&marks(&old), &marks_after, &map).new;
-        marks_after.iter().zip(flags).filter(|(_, new)| *new).map(|(mark, _)| mark.line).collect()
+        marks_after.iter().zip(flags).filter(|(_, new)| *new).map(|(finding, _)| finding.line).collect()
     }
 
     #[test]
@@ -408,7 +412,12 @@ mod tests {
             let (old_marks, new_marks) = (marks(&old), marks(&new));
             let counts = (old.lines().count(), new.lines().count());
             let flags = flag_new(&old_marks, &new_marks, &map, counts);
-            new_marks.iter().zip(flags).filter(|(_, new)| *new).map(|(mark, _)| mark.line).collect::<Vec<_>>()
+            new_marks
+                .iter()
+                .zip(flags)
+                .filter(|(_, new)| *new)
+                .map(|(finding, _)| finding.line)
+                .collect::<Vec<_>>()
         };
         let none: [usize; 0] = [];
         assert_eq!(lines(" bad\nx\n", " bad and more\nx\n"), none);
@@ -425,9 +434,9 @@ mod tests {
         let begins = (1..=lines.count()).filter(|&line| is_found(line) && !is_found(line - 1));
         let run = |line: usize| {
             let end_line = (line..).take_while(|&line| is_found(line)).last().unwrap();
-            let said =
+            let message =
                 format!("{} lines differ, expected `{}`", end_line + 1 - line, lines.text(line).trim());
-            ComparedFinding { end_line, is_stretch: true, ..ComparedFinding::new(lines, (line, 1), said) }
+            ComparedFinding { end_line, is_stretch: true, ..ComparedFinding::new(lines, (line, 1), message) }
         };
         begins.map(run).collect()
     }
@@ -441,7 +450,7 @@ mod tests {
         let mut flags = flag_new(&old_marks, &marks, &map, (old.lines().count(), now.lines().count()));
         let named = |flags: &[bool]| {
             let new = marks.iter().zip(flags).filter(|(_, new)| **new);
-            new.map(|(mark, _)| mark.line).collect::<Vec<_>>()
+            new.map(|(finding, _)| finding.line).collect::<Vec<_>>()
         };
         let naive = named(&flags);
         settle_stretches(&old_marks, &marks, &map, (old.lines(), now.lines()), &mut flags);
@@ -478,12 +487,12 @@ mod tests {
     fn what_is_said_of_the_first_line_moves_with_it() {
         let (old, new) = (buffer("bad\nx\n"), buffer("y\nbad\nx\n"));
         let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
-        let said =
+        let findings =
             |text: &Buffer, line| vec![ComparedFinding::new(text.lines(), (line, 1), "bad".to_owned())];
-        assert_eq!(flag_new(&said(&old, 1), &said(&new, 2), &map, (2, 3)), [false]);
-        assert_eq!(flag_new(&said(&old, 1), &said(&new, 3), &map, (2, 3)), [true]);
+        assert_eq!(flag_new(&findings(&old, 1), &findings(&new, 2), &map, (2, 3)), [false]);
+        assert_eq!(flag_new(&findings(&old, 1), &findings(&new, 3), &map, (2, 3)), [true]);
         let back = new.rewrite(old.view()).unwrap().line_map(&new, &old);
-        assert_eq!(flag_new(&said(&new, 2), &said(&old, 1), &back, (3, 2)), [false]);
+        assert_eq!(flag_new(&findings(&new, 2), &findings(&old, 1), &back, (3, 2)), [false]);
     }
 
     #[test]
@@ -510,12 +519,12 @@ mod tests {
 
     #[test]
     fn a_name_with_another_number_is_another_name() {
-        let said = |message: &str| {
+        let identity = |message: &str| {
             ComparedFinding::new(buffer(" bad\n").lines(), (1, 2), message.to_owned()).identity_text().1
         };
-        assert_eq!(said("line too long (101 > 88)"), said("line too long (95 > 88)"));
-        assert_ne!(said("undefined name `x1`"), said("undefined name `x2`"));
-        assert_ne!(said("undefined name `x_1`"), said("undefined name `x_2`"));
+        assert_eq!(identity("line too long (101 > 88)"), identity("line too long (95 > 88)"));
+        assert_ne!(identity("undefined name `x1`"), identity("undefined name `x2`"));
+        assert_ne!(identity("undefined name `x_1`"), identity("undefined name `x_2`"));
     }
 
     #[test]
@@ -526,23 +535,23 @@ mod tests {
             ComparedFinding::new(buffer.lines(), (1, 1), format!("undefined {name}"))
         };
         assert_eq!(unmatched(&[first(&old, "x1")], &[first(&new, "x2")], &map).new, [true]);
-        let there =
+        let elsewhere =
             |name: &str| ComparedFinding::elsewhere("b.go".to_owned(), (1, 1), format!("undefined: {name}"));
-        assert_eq!(unmatched(&[there("Foo1")], &[there("Foo2")], &map).new, [true]);
+        assert_eq!(unmatched(&[elsewhere("Foo1")], &[elsewhere("Foo2")], &map).new, [true]);
     }
 
     #[test]
     fn the_lines_of_another_file_do_not_move_with_the_edit() {
         let (old, new) = (buffer("a\nb\n"), buffer("x\na\nb\n"));
         let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
-        let there = |file: &str, line| {
+        let elsewhere = |file: &str, line| {
             ComparedFinding::elsewhere(file.to_owned(), (line, 1), "undefined: f".to_owned())
         };
-        let found = |after: &[ComparedFinding]| unmatched(&[there("b.go", 1)], after, &map).new;
-        assert_eq!(found(&[there("b.go", 1)]), [false]);
-        assert_eq!(found(&[there("b.go", 7)]), [false], "it moved by itself");
-        assert_eq!(found(&[there("b.go", 1), there("b.go", 2)]), [false, true], "a second one");
-        assert_eq!(found(&[there("c.go", 1)]), [true], "in a third file");
+        let found = |after: &[ComparedFinding]| unmatched(&[elsewhere("b.go", 1)], after, &map).new;
+        assert_eq!(found(&[elsewhere("b.go", 1)]), [false]);
+        assert_eq!(found(&[elsewhere("b.go", 7)]), [false], "it moved by itself");
+        assert_eq!(found(&[elsewhere("b.go", 1), elsewhere("b.go", 2)]), [false, true], "a second one");
+        assert_eq!(found(&[elsewhere("c.go", 1)]), [true], "in a third file");
     }
 
     #[test]
@@ -605,10 +614,10 @@ mod tests {
     fn findings_on_a_long_line_do_not_each_have_a_copy_of_it() {
         let line = "é ".repeat(100_000);
         let text = Buffer::read(line.clone().into_bytes(), Hints::default()).unwrap();
-        let mark = |column| ComparedFinding::new(text.lines(), (1, column), "bad".to_owned());
-        let held: usize = (2..1002).map(|column| mark(column).around.len()).sum();
+        let finding = |column| ComparedFinding::new(text.lines(), (1, column), "bad".to_owned());
+        let size: usize = (2..1002).map(|column| finding(column).around.len()).sum();
         // The control: a copy each would be 300 MB.
-        assert!(held < 1000 * (LONGEST_LINE + 20) && line.len() * 1000 > 100 * held, "{held}");
+        assert!(size < 1000 * (LONGEST_LINE + 20) && line.len() * 1000 > 100 * size, "{size}");
         // The line is still recognized after a move, and differs from another one.
         assert_eq!(shortened(&line), shortened(&line.clone()));
         assert_ne!(shortened(&line), shortened(&format!("{line}{line}")));

@@ -74,8 +74,8 @@ pub(super) const TEMPLATE: &str = "a template: its tags are filled in before it 
 const LATE: &str = "timed out";
 
 impl From<ParseFailure> for GateError {
-    fn from(trouble: ParseFailure) -> GateError {
-        match trouble {
+    fn from(failure: ParseFailure) -> GateError {
+        match failure {
             ParseFailure::Unknown(why) => GateError::Skipped(why.to_owned()),
             ParseFailure::Unreadable(why) => GateError::Unavailable(why),
             ParseFailure::Template => GateError::Unavailable(TEMPLATE.to_owned()),

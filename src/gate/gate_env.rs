@@ -26,19 +26,19 @@ pub struct GateEnv<'a> {
 
 impl GateEnv<'_> {
     /// Starts the language servers for a file, if servers are kept running and these are trusted.
-    pub fn prewarm(&self, terms: &EffectiveRules<'_>, path: &str, language: Option<&'static Language>) {
-        let ExecPermission::Granted(pins) = self.exec_permission else { return };
+    pub fn prewarm(&self, rules: &EffectiveRules<'_>, path: &str, language: Option<&'static Language>) {
+        let ExecPermission::Granted(programs) = self.exec_permission else { return };
         let Ok(text) = Buffer::read(Vec::new(), Hints::default()) else { return };
-        let asked = |rule: &&&Rule| rule.enabled && rule.args.is_empty() && rule.gate.covers(language);
-        for rule in terms.rules.iter().filter(asked) {
+        let applies = |rule: &&&Rule| rule.enabled && rule.args.is_empty() && rule.gate.covers(language);
+        for rule in rules.rules.iter().filter(applies) {
             let Some(server) = rule.gate.server().filter(|_| self.runtime.keeps_servers()) else { continue };
-            let Some(program) = pins.program(&ResolvedPrograms::server_name(&rule.gate.name)) else {
+            let Some(program) = programs.program(&ResolvedPrograms::server_name(&rule.gate.name)) else {
                 continue;
             };
-            let ask = ProgramInput {
+            let input = ProgramInput {
                 rule,
                 program,
-                search: pins.path(),
+                search: programs.path(),
                 root: self.root,
                 path,
                 language,
@@ -52,7 +52,7 @@ impl GateEnv<'_> {
                 cache: self.cache,
                 versions: &self.runtime.versions,
             };
-            server::prewarm(&ask, server, &self.runtime.pool);
+            server::prewarm(&input, server, &self.runtime.pool);
         }
     }
 }

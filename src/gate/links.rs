@@ -57,10 +57,10 @@ impl PageLink {
         self.target == path || page_of(&self.target).any(|page| page == path)
     }
 
-    /// True if the link led to a removed file and now leads nowhere. `from` is the path of its page; `beside`
-    /// returns true if a root-relative path exists.
-    pub fn is_dead(&self, from: &str, removed: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> bool {
-        self.leads_to(removed) && !is_there(from, &self.target, beside)
+    /// True if the link led to a removed file and now leads nowhere. `from` is the path of its page;
+    /// `files_exist` returns true if a root-relative path exists.
+    pub fn is_dead(&self, from: &str, removed: &str, files_exist: &(dyn Fn(&str) -> bool + Sync)) -> bool {
+        self.leads_to(removed) && !is_there(from, &self.target, files_exist)
     }
 }
 
@@ -148,9 +148,9 @@ pub fn links(path: &str, text: &str) -> Vec<PageLink> {
 /// Returns the findings about dead links, all of them new. They are warnings, unless the policy sets `level:
 /// block` for the gate.
 pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<ComparedFinding> {
-    let insists = rule.explicit.level && rule.level == Level::Block;
+    let blocks = rule.explicit.level && rule.level == Level::Block;
     let last = draft.after.lines().count().max(1);
-    let mark = |dead: &DeadLinks| {
+    let finding = |dead: &DeadLinks| {
         let count = dead.links.len();
         let links = if count == 1 { "1 link leads".to_owned() } else { format!("{count} links lead") };
         let (code, line, lost) = match &dead.lost {
@@ -159,18 +159,18 @@ pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<C
                 ("dead-anchor", (*line).min(last), format!("#{anchor}, which the edit removes"))
             }
         };
-        let named: Vec<String> =
+        let places: Vec<String> =
             dead.links.iter().take(MOST_NAMED).map(|(path, line)| format!("{path}:{line}")).collect();
         let rest = match count.saturating_sub(MOST_NAMED) {
             0 => String::new(),
             rest => format!(" and {rest} more"),
         };
-        let message = format!("{links} to {lost}: {}{rest}", named.join(", "));
-        let mark = ComparedFinding::new(draft.after.lines(), (line, 1), message);
-        let severity = if insists { Severity::Error } else { Severity::Warning };
-        ComparedFinding { code: Some(code.to_owned()), severity, ..mark }
+        let message = format!("{links} to {lost}: {}{rest}", places.join(", "));
+        let finding = ComparedFinding::new(draft.after.lines(), (line, 1), message);
+        let severity = if blocks { Severity::Error } else { Severity::Warning };
+        ComparedFinding { code: Some(code.to_owned()), severity, ..finding }
     };
-    dead.iter().map(mark).collect()
+    dead.iter().map(finding).collect()
 }
 
 fn parser(body: &str) -> Parser<'_> {
@@ -228,12 +228,12 @@ fn explicit_id(text: &str) -> Option<(&str, &str)> {
 
 /// Returns the anchor that GitHub gives to a heading.
 fn slug(text: &str) -> String {
-    let kept = |character: char| match character {
+    let slug_char = |character: char| match character {
         ' ' => Some('-'),
         '-' | '_' => Some(character),
         _ => character.is_alphanumeric().then_some(character),
     };
-    text.trim().to_lowercase().chars().filter_map(kept).collect()
+    text.trim().to_lowercase().chars().filter_map(slug_char).collect()
 }
 
 /// Returns the values of these attributes in HTML, except one that is too long for an anchor or a path.
@@ -248,7 +248,7 @@ fn attributes<'h>(html: &'h str, names: &'h [&str]) -> impl Iterator<Item = &'h 
         let rest = html.get(at + 1..)?;
         let value = rest.get(..rest.floor_char_boundary(MOST_HTML))?.trim_start();
         match value.chars().next()? {
-            quote @ ('"' | '\'') => value.get(1..)?.split_once(quote).map(|(value, _)| value),
+            quotation @ ('"' | '\'') => value.get(1..)?.split_once(quotation).map(|(value, _)| value),
             _ => value.split(|c: char| c.is_whitespace() || c == '>').next(),
         }
     })

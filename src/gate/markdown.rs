@@ -24,7 +24,7 @@ const MOST: usize = 20_000;
 ///
 /// Errors: the reason that the page could not be read.
 pub(super) fn faults(page: &pattern::PatternInput<'_>) -> Result<Vec<RuleMatch>, GateError> {
-    let pattern::PatternInput { path, text, files_exist: beside, limit, .. } = *page;
+    let pattern::PatternInput { path, text, files_exist, limit, .. } = *page;
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
@@ -69,7 +69,7 @@ pub(super) fn faults(page: &pattern::PatternInput<'_>) -> Result<Vec<RuleMatch>,
             // Each new target takes several file system lookups.
             None => match limit.reached() {
                 Some(halt) => return Err(GateError::Halted(halt)),
-                None => *known.entry(target.clone()).or_insert_with(|| is_there(path, &target, beside)),
+                None => *known.entry(target.clone()).or_insert_with(|| is_there(path, &target, files_exist)),
             },
         };
         broken.extend((!exists).then(|| RuleMatch {
@@ -342,9 +342,9 @@ fn decoded(path: &str) -> String {
 }
 
 /// True if a target exists once the page does: the page itself and its folders then exist.
-pub(super) fn is_there(path: &str, target: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> bool {
+pub(super) fn is_there(path: &str, target: &str, files_exist: &(dyn Fn(&str) -> bool + Sync)) -> bool {
     let is_folder = path.strip_prefix(target).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    is_folder || beside(target) || page_of(target).any(|page| beside(&page))
+    is_folder || files_exist(target) || page_of(target).any(|page| files_exist(&page))
 }
 
 /// Returns the source pages that a site may publish under a path: `a`, `a.html` and `a/` can come from
@@ -369,18 +369,19 @@ mod tests {
     use crate::gate::Watch;
     use crate::gate::watch::Halt;
 
-    fn faults(path: &str, text: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> Vec<RuleMatch> {
+    fn faults(path: &str, text: &str, files_exist: &(dyn Fn(&str) -> bool + Sync)) -> Vec<RuleMatch> {
         let limit = Watch::idle();
         let limit = limit.until(Instant::now() + Duration::from_secs(60));
-        super::faults(&pattern::PatternInput { path, language: "markdown", text, files_exist: beside, limit })
+        super::faults(&pattern::PatternInput { path, language: "markdown", text, files_exist, limit })
             .unwrap()
     }
 
-    fn codes(path: &str, text: &str, beside: &[&str]) -> Vec<String> {
-        let spoken = |fault: RuleMatch| format!("{}@{}", fault.code.unwrap_or_default(), fault.offset);
-        let mut faults = faults(path, text, &|path| beside.contains(&path));
-        faults.sort_by_key(|fault| fault.offset);
-        faults.into_iter().map(spoken).collect()
+    fn codes(path: &str, text: &str, existing: &[&str]) -> Vec<String> {
+        let describe =
+            |rule_match: RuleMatch| format!("{}@{}", rule_match.code.unwrap_or_default(), rule_match.offset);
+        let mut matches = faults(path, text, &|path| existing.contains(&path));
+        matches.sort_by_key(|rule_match| rule_match.offset);
+        matches.into_iter().map(describe).collect()
     }
 
     #[test]
@@ -552,9 +553,9 @@ mod tests {
             "[^1]\n\n[^1]: [a](x)",
             "[a\nb](x)",
         ] {
-            let seen = codes("docs/a.md", &format!("# T\n\n{link}\n"), &[]);
+            let found = codes("docs/a.md", &format!("# T\n\n{link}\n"), &[]);
             let expected = usize::from(link != "[a](x:)y");
-            assert_eq!(seen.len(), expected, "{link}: {seen:?}");
+            assert_eq!(found.len(), expected, "{link}: {found:?}");
         }
     }
 
@@ -591,8 +592,8 @@ mod tests {
     fn links_are_not_looked_up_when_the_time_is_up() {
         let text: String = (0..1000).map(|n| format!("[a](b{n}.md)\n")).collect();
         let (watch, looks) = (Watch::idle(), AtomicUsize::new(0));
-        let ends_after = |time: u64| {
-            let beside = |_: &str| {
+        let run_for = |time: u64| {
+            let files_exist = |_: &str| {
                 looks.fetch_add(1, Ordering::Relaxed);
                 // The limit is reached at the tenth look, however long that takes.
                 time > 1 || looks.load(Ordering::Relaxed) < 10 || {
@@ -606,16 +607,16 @@ mod tests {
                 path: "a.md",
                 language: "markdown",
                 text: &text,
-                files_exist: &beside,
+                files_exist: &files_exist,
                 limit,
             };
             (super::faults(&page), looks.swap(0, Ordering::Relaxed))
         };
-        let (faults, looks) = ends_after(1);
-        assert_eq!(faults, Err(GateError::Halted(Halt::TimedOut)));
+        let (matches, looks) = run_for(1);
+        assert_eq!(matches, Err(GateError::Halted(Halt::TimedOut)));
         assert!(looks <= 10, "{looks}");
         // The control: with time left, all are looked up.
-        assert_eq!(ends_after(10_000), (Ok(Vec::new()), 1000));
+        assert_eq!(run_for(10_000), (Ok(Vec::new()), 1000));
     }
 
     #[test]
@@ -635,8 +636,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_text_is_a_page(text in r"([-#>*_`\[\]()<>!&\\:=+|~ \n\ré]|title|<!--|-->|%20|a\.md){0,80}") {
-            for fault in faults("docs/a.md", &text, &|_| false) {
-                proptest::prop_assert!(text.is_char_boundary(fault.offset));
+            for rule_match in faults("docs/a.md", &text, &|_| false) {
+                proptest::prop_assert!(text.is_char_boundary(rule_match.offset));
             }
         }
     }

@@ -22,9 +22,9 @@ pub(super) struct DraftOverlay<'a> {
 pub(super) type DraftOverlays<'a> = &'a [&'a DraftOverlay<'a>];
 
 /// Returns a version of the paths and texts of the overlays, for cache keys.
-pub(super) fn version(company: DraftOverlays<'_>) -> Version {
+pub(super) fn version(overlays: DraftOverlays<'_>) -> Version {
     let mut all: Vec<(&str, Option<String>)> =
-        company.iter().map(|other| (other.path, other.text.map(|text| text.version().hex()))).collect();
+        overlays.iter().map(|other| (other.path, other.text.map(|text| text.version().hex()))).collect();
     all.sort_unstable();
     Version::of_value(&all)
 }

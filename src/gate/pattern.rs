@@ -47,7 +47,7 @@ pub(super) struct RuleMatch {
 ///
 /// Errors: the reason that the rules could not be applied.
 pub(super) fn check(rules: &PatternRules, page: PatternInput<'_>) -> Result<Vec<Finding>, GateError> {
-    let faults = match rules {
+    let matches = match rules {
         PatternRules::Markdown => markdown::faults(&page)?,
         PatternRules::Scaffold(rules) => scaffold::check(rules, page)?,
         PatternRules::Regex { must_match, must_not_match, message } => {
@@ -63,7 +63,7 @@ pub(super) fn check(rules: &PatternRules, page: PatternInput<'_>) -> Result<Vec<
             missing.into_iter().chain(found).map(|offset| rule_match(offset, message)).collect()
         }
     };
-    Ok(into_findings(page.text, faults))
+    Ok(into_findings(page.text, matches))
 }
 
 /// The reason that a text is not read if its indentation is too deep for the grammar.
@@ -102,21 +102,22 @@ fn matched(wanted: Option<&Regex>, forbidden: Option<&Regex>, message: &str, tex
 }
 
 /// Converts offsets into lines and columns in one pass over the text.
-fn into_findings(text: &str, mut faults: Vec<RuleMatch>) -> Vec<Finding> {
-    faults.sort_by_key(|fault| fault.offset);
+fn into_findings(text: &str, mut matches: Vec<RuleMatch>) -> Vec<Finding> {
+    matches.sort_by_key(|rule_match| rule_match.offset);
     let (mut offset, mut line, mut column) = (0, 1, 1);
-    let mut finding = |fault: RuleMatch| {
-        for character in text.get(offset..fault.offset).unwrap_or_default().chars() {
+    let mut finding = |rule_match: RuleMatch| {
+        for character in text.get(offset..rule_match.offset).unwrap_or_default().chars() {
             (line, column) = if character == '\n' { (line + 1, 1) } else { (line, column + 1) };
         }
-        offset = fault.offset;
-        let finding = Finding { severity: fault.severity, ..Finding::new(line, column, &fault.message) };
-        match fault.code {
+        offset = rule_match.offset;
+        let finding =
+            Finding { severity: rule_match.severity, ..Finding::new(line, column, &rule_match.message) };
+        match rule_match.code {
             Some(code) => finding.code(code),
             None => finding,
         }
     };
-    faults.into_iter().map(&mut finding).collect()
+    matches.into_iter().map(&mut finding).collect()
 }
 
 #[cfg(test)]
@@ -161,15 +162,15 @@ mod tests {
         let text = "[a](b) ".repeat(50_000);
         let watch = Watch::idle();
         let limit = watch.until(Instant::now() + Duration::from_secs(60));
-        let seen = check(
+        let findings = check(
             &PatternRules::Markdown,
             PatternInput { path: "a.md", language: "", text: &text, files_exist: &|_| false, limit },
         )
         .unwrap();
         // The page has no title, and its further links are not looked up.
-        assert_eq!(seen.len(), 20_002);
-        assert_eq!(seen.last().map(|finding| finding.column), Some(7 * 19_999 + 1));
-        let cut = seen.iter().filter(|finding| finding.code.as_deref() == Some("many-links"));
+        assert_eq!(findings.len(), 20_002);
+        assert_eq!(findings.last().map(|finding| finding.column), Some(7 * 19_999 + 1));
+        let cut = findings.iter().filter(|finding| finding.code.as_deref() == Some("many-links"));
         assert_eq!(cut.count(), 1);
     }
 }

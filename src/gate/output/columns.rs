@@ -83,14 +83,14 @@ mod tests {
             (Columns::Utf16, [1, 2, 3, 3, 4, 5, 5, 5, 5, 5]),
             (Columns::Bytes, [1, 1, 2, 3, 3, 3, 3, 4, 5, 5]),
         ] {
-            let seen: Vec<usize> = (1..=10).map(|column| place(text, (1, column), columns).1).collect();
-            assert_eq!(seen, wanted, "{columns:?}");
+            let found: Vec<usize> = (1..=10).map(|column| place(text, (1, column), columns).1).collect();
+            assert_eq!(found, wanted, "{columns:?}");
         }
     }
 
     #[test]
     fn a_place_outside_is_the_nearest_one() {
-        for (text, asked, wanted) in [
+        for (text, position, wanted) in [
             ("", (1, 1), (1, 1)),
             ("", (9, 9), (1, 1)),
             ("ab\ncd\n", (3, 1), (2, 3)),
@@ -98,7 +98,7 @@ mod tests {
             ("ab\ncd\n", (1, usize::MAX), (1, 3)),
             ("ab\ncd\n", (2, 0), (2, 1)),
         ] {
-            assert_eq!(place(text, asked, Columns::Characters), wanted, "{text:?} {asked:?}");
+            assert_eq!(place(text, position, Columns::Characters), wanted, "{text:?} {position:?}");
         }
     }
 
@@ -106,14 +106,14 @@ mod tests {
     fn a_walk_goes_back_where_it_must() {
         let text = buffer("aéb\ncéd\n");
         let mut walk = ColumnWalk::new(text.lines());
-        for (asked, columns, wanted) in [
+        for (position, columns, wanted) in [
             ((1, 4), Columns::Bytes, (1, 3)),
             ((1, 2), Columns::Bytes, (1, 2)),
             ((2, 4), Columns::Bytes, (2, 3)),
             ((2, 4), Columns::Characters, (2, 4)),
             ((1, 1), Columns::Characters, (1, 1)),
         ] {
-            assert_eq!(walk.position(asked, columns), wanted, "{asked:?} {columns:?}");
+            assert_eq!(walk.position(position, columns), wanted, "{position:?} {columns:?}");
         }
     }
 }

@@ -102,13 +102,13 @@ static VARYING_REGEX: LazyLock<Regex> =
 /// Returns the finding for a program that failed with this exit code and output.
 pub(super) fn failure(run: &ProgramOutput<'_>) -> RawFinding {
     let output = run.stream_text(Stream::Both);
-    let said: Vec<&str> = notes::lines(&output, None).filter(|line| !notes::is_note(line)).collect();
+    let all: Vec<&str> = notes::lines(&output, None).filter(|line| !notes::is_note(line)).collect();
     let shown = |lines: Vec<&str>| -> Vec<String> {
         let plain = |line| sanitize(line).trim_matches(['=', '_', ' ']).to_owned();
         lines.into_iter().map(plain).filter(|line| !line.is_empty()).collect()
     };
-    let named = shown(failure_lines(&said));
-    let lines = shown(said);
+    let named = shown(failure_lines(&all));
+    let lines = shown(all);
     let identity = identity(run.code, &named, &lines);
     RawFinding { identity, ..RawFinding::whole_text(message(run.code, &named, &lines)) }
 }
@@ -137,15 +137,15 @@ fn message(code: i32, named: &[String], lines: &[String]) -> String {
     }
     let separators = 2 + 3 * (shown.len() - 1);
     let mut room = LONGEST_MESSAGE.saturating_sub(start.chars().count() + separators);
-    let mut told = Vec::new();
+    let mut parts = Vec::new();
     for (at, line) in shown.iter().enumerate() {
         // A short line leaves its space to the next ones.
         let share = (room / (shown.len() - at)).max(LEAST_SHOWN);
         let text = shorten(line, share);
         room = room.saturating_sub(text.chars().count());
-        told.push(text);
+        parts.push(text);
     }
-    format!("{start}: {}", told.join(" | "))
+    format!("{start}: {}", parts.join(" | "))
 }
 
 fn shorten(line: &str, most: usize) -> String {
@@ -177,9 +177,9 @@ fn identity(code: i32, named: &[String], lines: &[String]) -> BTreeSet<String> {
 /// A line without the parts that vary between runs.
 fn without_varying(line: &str) -> String {
     // A path of a temporary file is not kept.
-    let kept = |found: &Captures<'_>| {
+    let stable_part = |found: &Captures<'_>| {
         let name = found.name("name").map(|name| name.as_str());
         name.filter(|name| !name.contains("tmp")).unwrap_or_default().to_owned()
     };
-    VARYING_REGEX.replace_all(line, kept).split_whitespace().collect::<Vec<_>>().join(" ")
+    VARYING_REGEX.replace_all(line, stable_part).split_whitespace().collect::<Vec<_>>().join(" ")
 }

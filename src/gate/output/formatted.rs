@@ -32,18 +32,18 @@ const LEAST_LETTERS: usize = 3;
 /// Errors: `Skipped` if the program could not parse the text, which is for the checks to report.
 pub(in crate::gate) fn formatted(
     command: &CommandSpec,
-    said: &ProgramOutput<'_>,
+    run: &ProgramOutput<'_>,
     text: &Buffer,
 ) -> Result<String, GateError> {
     let OutputForm::Formatted { errors } = &command.output.form else {
         return Err(GateError::Broken("returns no text according to its definition".to_owned()));
     };
-    check_ran(command, said)?;
-    check_no_crash(command, said)?;
-    if said.code == 0 {
-        return formatted_text(said, text.view()).map_err(|why| said.gate_error(why));
+    check_ran(command, run)?;
+    check_no_crash(command, run)?;
+    if run.code == 0 {
+        return formatted_text(run, text.view()).map_err(|why| run.gate_error(why));
     }
-    let errors = refusals(command, errors.as_ref(), said).map_err(GateError::Broken)?;
+    let errors = refusals(command, errors.as_ref(), run).map_err(GateError::Broken)?;
     let first = errors.first().map_or_else(String::new, |error| sanitize(&error.message));
     Err(GateError::Skipped(format!("could not read the draft: {first}")))
 }
@@ -52,29 +52,29 @@ pub(in crate::gate) fn formatted(
 pub(super) fn findings(
     command: &CommandSpec,
     errors: Option<&Regex>,
-    said: &ProgramOutput<'_>,
+    run: &ProgramOutput<'_>,
     text: &Buffer,
 ) -> Result<Vec<RawFinding>, String> {
-    if said.code != 0 {
-        return refusals(command, errors, said);
+    if run.code != 0 {
+        return refusals(command, errors, run);
     }
-    hunks(text.view(), &formatted_text(said, text.view())?, &command.program)
+    hunks(text.view(), &formatted_text(run, text.view())?, &command.program)
 }
 
 /// Reads errors about an unreadable text from standard error.
 fn refusals(
     command: &CommandSpec,
     errors: Option<&Regex>,
-    said: &ProgramOutput<'_>,
+    run: &ProgramOutput<'_>,
 ) -> Result<Vec<RawFinding>, String> {
-    let text = String::from_utf8_lossy(said.stderr).replace("\r\n", "\n");
+    let text = String::from_utf8_lossy(run.stderr).replace("\r\n", "\n");
     let errors = errors.map_or(Ok(Vec::new()), |errors| lines::among(&text, errors, command.columns))?;
-    if errors.is_empty() { Err(said.failure_message()) } else { Ok(errors) }
+    if errors.is_empty() { Err(run.failure_message()) } else { Ok(errors) }
 }
 
 /// Returns the program's output if it can be a formatted version of the draft.
-fn formatted_text(said: &ProgramOutput<'_>, view: &str) -> Result<String, String> {
-    let text = std::str::from_utf8(said.stdout).map_err(|_| "returned a text that is not UTF-8")?;
+fn formatted_text(run: &ProgramOutput<'_>, view: &str) -> Result<String, String> {
+    let text = std::str::from_utf8(run.stdout).map_err(|_| "returned a text that is not UTF-8")?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // A carriage return of the view's own before a line end is not part of that line end.
     let text = if view.contains('\r') { text.to_owned() } else { text.replace("\r\n", "\n") };
@@ -88,11 +88,11 @@ fn formatted_text(said: &ProgramOutput<'_>, view: &str) -> Result<String, String
     if size(&text).saturating_mul(LEAST_SIZE) < size(view) {
         return Err("returned less than a quarter of the text".to_owned());
     }
-    let (given, kept) = (words(view), words(&text));
-    if given.intersection(&kept).count().saturating_mul(LEAST_WORDS) < given.len() {
+    let (words_before, words_after) = (words(view), words(&text));
+    if words_before.intersection(&words_after).count().saturating_mul(LEAST_WORDS) < words_before.len() {
         return Err("returned a text that lacks half of the words of the draft".to_owned());
     }
-    match foreign_line(&text, view, &given).filter(|_| notes::is_on()) {
+    match foreign_line(&text, view, &words_before).filter(|_| notes::is_on()) {
         Some(line) => Err(format!("added a line that is not part of the text: {}", excerpt(line))),
         None => Ok(text),
     }
@@ -105,23 +105,23 @@ fn formatted_text(said: &ProgramOutput<'_>, view: &str) -> Result<String, String
 /// The first and the last line, where banners are, are foreign if most of their words are and the draft's own
 /// first or last line is also present. A line between them is foreign if all of its words are, and there are
 /// at least [`LEAST_FOREIGN`]. Formatters add imports and comments, which are not foreign.
-fn foreign_line<'t>(text: &'t str, view: &str, given: &HashSet<String>) -> Option<&'t str> {
-    if given.is_empty() {
+fn foreign_line<'t>(text: &'t str, view: &str, known_words: &HashSet<String>) -> Option<&'t str> {
+    if known_words.is_empty() {
         return None;
     }
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = lines.len().saturating_sub(1);
     let is_beside = |at: usize| {
-        let mut drafted = view.lines().filter(|line| !line.trim().is_empty());
-        let edge = if at == 0 { drafted.next() } else { drafted.next_back() };
+        let mut draft_lines = view.lines().filter(|line| !line.trim().is_empty());
+        let edge = if at == 0 { draft_lines.next() } else { draft_lines.next_back() };
         let edge = words(edge.unwrap_or_default());
-        let beside = lines.iter().enumerate().filter(|(other, _)| *other != at);
-        let beside: HashSet<String> = beside.flat_map(|(_, line)| words(line)).collect();
-        edge.is_subset(&beside)
+        let other_words = lines.iter().enumerate().filter(|(other, _)| *other != at);
+        let other_words: HashSet<String> = other_words.flat_map(|(_, line)| words(line)).collect();
+        edge.is_subset(&other_words)
     };
     let is_foreign = |(at, line): (usize, &str)| {
         let own = words(line);
-        let known = own.intersection(given).count();
+        let known = own.intersection(known_words).count();
         if known == own.len() {
             return false;
         }
@@ -129,7 +129,7 @@ fn foreign_line<'t>(text: &'t str, view: &str, given: &HashSet<String>) -> Optio
             return true;
         }
         let is_word = |word: &&String| word.chars().filter(|c| c.is_alphabetic()).count() >= LEAST_LETTERS;
-        let unknown = own.difference(given).filter(is_word).count();
+        let unknown = own.difference(known_words).filter(is_word).count();
         if may_be_added(line) || unknown == 0 {
             return false;
         }

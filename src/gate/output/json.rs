@@ -75,10 +75,10 @@ struct JsonItem<'v> {
 /// and a missing one is an error.
 fn items<'v>(root: &'v Value, place: &FindingPaths) -> Result<Vec<JsonItem<'v>>, String> {
     let keys = place.items.as_ref().map_or(&[][..], |items| &items.keys);
-    let mut here = JsonItem { value: root, parent: None }.into_items();
+    let mut level = JsonItem { value: root, parent: None }.into_items();
     for key in keys {
         let mut next = Vec::new();
-        for item in here {
+        for item in level {
             let Value::Object(fields) = item.value else {
                 return Err(format!("wrote something other than an object at `{key}`"));
             };
@@ -87,11 +87,11 @@ fn items<'v>(root: &'v Value, place: &FindingPaths) -> Result<Vec<JsonItem<'v>>,
             };
             next.extend(JsonItem { value: own, parent: Some(item.value) }.into_items());
         }
-        here = next;
+        level = next;
     }
-    match here.iter().find(|item| !item.value.is_object()) {
+    match level.iter().find(|item| !item.value.is_object()) {
         Some(_) => Err("wrote a list of findings with an item that is not an object".to_owned()),
-        None => Ok(here),
+        None => Ok(level),
     }
 }
 

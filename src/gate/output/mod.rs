@@ -90,8 +90,8 @@ impl<'a> ProgramOutput<'a> {
 /// only if there is nothing else. For a Python traceback this is the last line, and for a usage message the
 /// error below it.
 fn informative_line(text: &str) -> Option<String> {
-    let said = || notes::lines(text, None).filter(|line| !notes::is_note(line)).map(sanitize);
-    let mut lines = said().filter(|line| !line.is_empty());
+    let all = || notes::lines(text, None).filter(|line| !notes::is_note(line)).map(sanitize);
+    let mut lines = all().filter(|line| !line.is_empty());
     let Some(first) = lines.next() else {
         return text.lines().map(sanitize).find(|line| !line.is_empty());
     };
@@ -101,17 +101,17 @@ fn informative_line(text: &str) -> Option<String> {
     if first.to_lowercase().starts_with("usage:") {
         return lines.find(|line| line.to_lowercase().contains("error:")).or(Some(first));
     }
-    let mut told = first;
+    let mut message = first;
     while let Some(line) = lines.next() {
         let cause = match line.trim() {
             "Caused by:" => lines.next(),
             line => line.strip_prefix("Cause: ").map(str::to_owned),
         };
         if let Some(cause) = cause {
-            told = format!("{told}: {}", cause.trim());
+            message = format!("{message}: {}", cause.trim());
         }
     }
-    Some(sanitize(&told))
+    Some(sanitize(&message))
 }
 
 /// Returns the findings of a run over this text, those in the text first and in its order.
@@ -121,11 +121,11 @@ fn informative_line(text: &str) -> Option<String> {
 /// Errors: the reason why there is no result, as the end of a sentence that begins with the program's name.
 pub(super) fn read(
     command: &CommandSpec,
-    said: &ProgramOutput<'_>,
+    run: &ProgramOutput<'_>,
     text: &Buffer,
     whose: &dyn Fn(&str) -> NamedFile,
 ) -> Result<Vec<ToolFinding>, GateError> {
-    let raws = checked_findings(command, said, text, &|name| whose(name) == NamedFile::Edited)?;
+    let raws = checked_findings(command, run, text, &|name| whose(name) == NamedFile::Edited)?;
     Ok(raw_finding::locate(raws, command.output.severity, text, whose))
 }
 
@@ -135,7 +135,7 @@ pub(super) fn read(
 /// Errors: the reason why there is no result.
 pub(super) fn read_all(
     command: &CommandSpec,
-    said: &ProgramOutput<'_>,
+    run: &ProgramOutput<'_>,
     texts: &[(&str, &Buffer)],
     whose: &dyn Fn(&str) -> NamedFile,
 ) -> Result<Vec<Vec<ToolFinding>>, GateError> {
@@ -147,12 +147,12 @@ pub(super) fn read_all(
         NamedFile::Edited => true,
         NamedFile::Other(path) => places.contains_key(path.as_str()),
     };
-    for raw in checked_findings(command, said, first, &is_ours)? {
-        let meant = match &raw.file {
+    for raw in checked_findings(command, run, first, &is_ours)? {
+        let file = match &raw.file {
             Some(name) => known.entry(name.clone()).or_insert_with(|| whose(name)).clone(),
             None => NamedFile::Edited,
         };
-        let (at, meant) = match meant {
+        let (at, file) = match file {
             NamedFile::Edited => (0, NamedFile::Edited),
             NamedFile::Other(path) => match places.get(path.as_str()) {
                 Some(at) => (*at, NamedFile::Edited),
@@ -160,49 +160,49 @@ pub(super) fn read_all(
             },
         };
         if let Some(own) = sorted.get_mut(at) {
-            own.push((raw, meant));
+            own.push((raw, file));
         }
     }
-    let landed = |(raws, (_, text)): (Vec<(RawFinding, NamedFile)>, &(&str, &Buffer))| {
+    let locate = |(raws, (_, text)): (Vec<(RawFinding, NamedFile)>, &(&str, &Buffer))| {
         raw_finding::locate_in_files(raws, command.output.severity, text)
     };
-    Ok(sorted.into_iter().zip(texts).map(landed).collect())
+    Ok(sorted.into_iter().zip(texts).map(locate).collect())
 }
 
 /// Reads the raw findings of a successful run; `is_ours` recognizes names of the edited texts.
 fn checked_findings(
     command: &CommandSpec,
-    said: &ProgramOutput<'_>,
+    run: &ProgramOutput<'_>,
     text: &Buffer,
     is_ours: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<RawFinding>, GateError> {
-    check_ran(command, said)?;
-    let raws = raw_findings(command, said, text, is_ours).map_err(|why| said.gate_error(why))?;
+    check_ran(command, run)?;
+    let raws = raw_findings(command, run, text, is_ours).map_err(|why| run.gate_error(why))?;
     if raws.len() > MOST_FINDINGS {
         return Err(GateError::Broken(format!("reported more than {MOST_FINDINGS} findings")));
     }
-    if raws.is_empty() && said.code != 0 {
-        return Err(GateError::Broken(format!("found nothing, yet {}", said.failure_message())));
+    if raws.is_empty() && run.code != 0 {
+        return Err(GateError::Broken(format!("found nothing, yet {}", run.failure_message())));
     }
-    check_no_crash(command, said)?;
+    check_no_crash(command, run)?;
     Ok(raws)
 }
 
 /// Checks that the program read the text: it does not report that it skipped the file, and its exit code is
 /// one that its definition names.
-fn check_ran(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), GateError> {
+fn check_ran(command: &CommandSpec, run: &ProgramOutput<'_>) -> Result<(), GateError> {
     for stream in [Stream::Stdout, Stream::Stderr] {
-        if let Some(unseen) = skip_message(command, said, stream) {
-            return Err(GateError::Skipped(format!("ignored the file: {unseen}")));
+        if let Some(skipped) = skip_message(command, run, stream) {
+            return Err(GateError::Skipped(format!("ignored the file: {skipped}")));
         }
     }
-    if let Some(why) = missing_dependencies(command, said) {
+    if let Some(why) = missing_dependencies(command, run) {
         return Err(GateError::Unavailable(why));
     }
-    if command.exit_codes.contains(&said.code) {
+    if command.exit_codes.contains(&run.code) {
         Ok(())
     } else {
-        Err(GateError::Broken(said.failure_message()))
+        Err(GateError::Broken(run.failure_message()))
     }
 }
 
@@ -210,8 +210,8 @@ fn check_ran(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), Gate
 ///
 /// A formatter writes the text to standard output, which may contain such words. There they count only if
 /// they are the whole output.
-fn skip_message(command: &CommandSpec, said: &ProgramOutput<'_>, stream: Stream) -> Option<String> {
-    let output = said.stream_text(stream);
+fn skip_message(command: &CommandSpec, run: &ProgramOutput<'_>, stream: Stream) -> Option<String> {
+    let output = run.stream_text(stream);
     let words = command.ignored_input.as_ref()?.find(&output)?.as_str();
     let is_text = matches!((&command.output.form, stream), (OutputForm::Formatted { .. }, Stream::Stdout));
     let counts = !(is_text && notes::is_on()) || words.trim() == output.trim();
@@ -222,14 +222,14 @@ fn skip_message(command: &CommandSpec, said: &ProgramOutput<'_>, stream: Stream)
 ///
 /// The readers of each format look for such a line on the other stream. A formatter that rejects a text may
 /// quote it.
-fn check_no_crash(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), GateError> {
+fn check_no_crash(command: &CommandSpec, run: &ProgramOutput<'_>) -> Result<(), GateError> {
     let stream = match (&command.output.form, command.output.from) {
         (OutputForm::Exit(_), _) | (_, Stream::Both) => return Ok(()),
-        (OutputForm::Formatted { .. }, _) if said.code != 0 => return Ok(()),
+        (OutputForm::Formatted { .. }, _) if run.code != 0 => return Ok(()),
         (OutputForm::Formatted { .. }, _) | (_, Stream::Stdout) => Stream::Stderr,
         (_, Stream::Stderr) => Stream::Stdout,
     };
-    let output = said.stream_text(stream);
+    let output = run.stream_text(stream);
     match notes::crash(&output).filter(|_| notes::is_on()) {
         Some(line) => {
             let line = informative_line(&output).unwrap_or_else(|| sanitize(line));
@@ -240,42 +240,42 @@ fn check_no_crash(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(),
 }
 
 /// Returns the dependencies that a program lacks, and the command that fetches them.
-fn missing_dependencies(command: &CommandSpec, said: &ProgramOutput<'_>) -> Option<String> {
-    let output = if said.code == 0 { return None } else { said.stream_text(Stream::Both) };
+fn missing_dependencies(command: &CommandSpec, run: &ProgramOutput<'_>) -> Option<String> {
+    let output = if run.code == 0 { return None } else { run.stream_text(Stream::Both) };
     command.missing.iter().find_map(|missing| {
-        let said = missing.pattern.find(&output)?;
+        let found = missing.pattern.find(&output)?;
         let fetch = &missing.fetch;
         Some(format!(
             "dependencies are not on this machine ({}): run `{fetch}`, then retry",
-            sanitize(said.as_str())
+            sanitize(found.as_str())
         ))
     })
 }
 
 /// Returns the error for a program that left part of the draft unread.
-pub(super) fn unread_error(said: &ProgramOutput<'_>) -> GateError {
-    said.gate_error("did not read the whole draft".to_owned())
+pub(super) fn unread_error(run: &ProgramOutput<'_>) -> GateError {
+    run.gate_error("did not read the whole draft".to_owned())
 }
 
 /// Reads the raw findings in the format of the definition.
 fn raw_findings(
     command: &CommandSpec,
-    said: &ProgramOutput<'_>,
+    run: &ProgramOutput<'_>,
     text: &Buffer,
     is_ours: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<RawFinding>, String> {
-    let output = || said.stream_text(command.output.from);
+    let output = || run.stream_text(command.output.from);
     match &command.output.form {
         OutputForm::Json(place) => json::document(&output(), place, command.columns),
-        OutputForm::Jsonl(place) => json::lines(&output(), said.code, place, command.columns),
+        OutputForm::Jsonl(place) => json::lines(&output(), run.code, place, command.columns),
         OutputForm::Sarif => sarif::findings(&output(), command.columns),
         OutputForm::Rdjson => rdjson::findings(&output()),
         OutputForm::Regex { pattern, ignore } => {
             lines::findings(&output(), pattern, ignore.as_ref(), command.columns, is_ours)
         }
-        OutputForm::Exit(_) if said.code == 0 => Ok(Vec::new()),
-        OutputForm::Exit(message) if message.is_empty() => Ok(vec![failure::failure(said)]),
+        OutputForm::Exit(_) if run.code == 0 => Ok(Vec::new()),
+        OutputForm::Exit(message) if message.is_empty() => Ok(vec![failure::failure(run)]),
         OutputForm::Exit(message) => Ok(vec![RawFinding::whole_text(message)]),
-        OutputForm::Formatted { errors } => formatted::findings(command, errors.as_ref(), said, text),
+        OutputForm::Formatted { errors } => formatted::findings(command, errors.as_ref(), run, text),
     }
 }

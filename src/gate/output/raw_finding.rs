@@ -90,11 +90,11 @@ pub(super) fn locate(
     text: &Buffer,
     whose: &dyn Fn(&str) -> NamedFile,
 ) -> Vec<ToolFinding> {
-    let meant = |raw: RawFinding| {
+    let with_file = |raw: RawFinding| {
         let whose = raw.file.as_deref().map_or(NamedFile::Edited, whose);
         (raw, whose)
     };
-    locate_in_files(raws.into_iter().map(meant).collect(), severity, text)
+    locate_in_files(raws.into_iter().map(with_file).collect(), severity, text)
 }
 
 /// Locates findings whose files are already resolved.
@@ -107,14 +107,14 @@ pub(super) fn locate_in_files(
     raws.sort_by_key(|(raw, _)| (raw.columns as u8, raw.line.unwrap_or(1), raw.column.unwrap_or(1)));
     let mut walk = ColumnWalk::new(text.lines());
     let land = |(raw, whose): (RawFinding, NamedFile)| {
-        let said = (raw.line.unwrap_or(1).max(1), raw.column.unwrap_or(1).max(1));
+        let position = (raw.line.unwrap_or(1).max(1), raw.column.unwrap_or(1).max(1));
         let elsewhere = match whose {
             NamedFile::Edited => None,
             NamedFile::Other(name) => Some(sanitize(&name)),
         };
         let (line, column) = match elsewhere {
-            None => walk.position(said, raw.columns),
-            Some(_) => said,
+            None => walk.position(position, raw.columns),
+            Some(_) => position,
         };
         let code = raw.code.as_deref().map(sanitize).filter(|code| !code.is_empty());
         let message = message_or_code(sanitize(&raw.message), code.as_deref());
@@ -130,9 +130,9 @@ pub(super) fn locate_in_files(
             identity: raw.identity,
         }
     };
-    let mut seen: Vec<ToolFinding> = raws.into_iter().map(land).collect();
-    seen.sort_by_key(|seen| (seen.elsewhere.is_some(), seen.line, seen.column));
-    seen
+    let mut findings: Vec<ToolFinding> = raws.into_iter().map(land).collect();
+    findings.sort_by_key(|finding| (finding.elsewhere.is_some(), finding.line, finding.column));
+    findings
 }
 
 /// The message; a finding without one is still reported.

@@ -138,16 +138,16 @@ pub(super) fn excerpt(text: &str) -> String {
 
 /// Follows keys into a value, through the first item of a list. `None` if one is missing or `null`.
 pub(super) fn value_at<'v, K: AsRef<str>>(value: &'v Value, keys: &[K]) -> Result<Option<&'v Value>, String> {
-    let mut here = value;
+    let mut current = value;
     for key in keys {
-        let Some(value) = first_item(here) else { return Ok(None) };
+        let Some(value) = first_item(current) else { return Ok(None) };
         let Value::Object(fields) = value else {
             return Err(format!("wrote something other than an object at `{}`", key.as_ref()));
         };
         let Some(next) = fields.get(key.as_ref()) else { return Ok(None) };
-        here = next;
+        current = next;
     }
-    Ok(first_item(here))
+    Ok(first_item(current))
 }
 
 /// The value itself, or the first item of a list; `None` for `null`.
@@ -187,8 +187,8 @@ pub(super) fn number_at<K: AsRef<str>>(
 }
 
 /// The message for a part of a finding that is not a number.
-pub(super) fn number_error(name: &str, seen: &str) -> String {
-    format!("wrote a `{name}` that is not a whole number: {}", excerpt(seen))
+pub(super) fn number_error(name: &str, text: &str) -> String {
+    format!("wrote a `{name}` that is not a whole number: {}", excerpt(text))
 }
 
 /// Parses a line or a column from digits.
@@ -263,8 +263,8 @@ mod tests {
             (json!(true), 0, Err("wrote a `n` that is not a whole number: `true`")),
             (json!({}), 0, Err("wrote a `n` that is not a whole number: `{}`")),
         ] {
-            let seen = number_at(&json!({ "n": value }), &["n"], plus);
-            assert_eq!(seen, wanted.map_err(str::to_owned), "{value} + {plus}");
+            let found = number_at(&json!({ "n": value }), &["n"], plus);
+            assert_eq!(found, wanted.map_err(str::to_owned), "{value} + {plus}");
         }
     }
 

@@ -49,37 +49,37 @@ impl Uninstalled {
 }
 
 /// Turns findings caused by such packages into warnings that say how to install them.
-pub(super) fn explain(ask: &ProgramInput<'_>, lists: &mut [Vec<ToolFinding>]) {
-    let Some(packages) = ask.rule.gate.command().and_then(|command| command.packages.as_ref()) else {
+pub(super) fn explain(input: &ProgramInput<'_>, lists: &mut [Vec<ToolFinding>]) {
+    let Some(packages) = input.rule.gate.command().and_then(|command| command.packages.as_ref()) else {
         return;
     };
-    let paths = std::iter::once(ask.path).chain(ask.batched.iter().map(|other| other.path));
+    let paths = std::iter::once(input.path).chain(input.batched.iter().map(|other| other.path));
     let own = lists.iter_mut().zip(paths);
-    for (seen, path) in own.flat_map(|(list, path)| list.iter_mut().map(move |seen| (seen, path))) {
-        let text = format!("{} {}", seen.code.as_deref().unwrap_or_default(), seen.message);
-        let path = seen.elsewhere.as_deref().unwrap_or(path);
+    for (finding, path) in own.flat_map(|(list, path)| list.iter_mut().map(move |finding| (finding, path))) {
+        let text = format!("{} {}", finding.code.as_deref().unwrap_or_default(), finding.message);
+        let path = finding.elsewhere.as_deref().unwrap_or(path);
         let Some(name) = package_name(&packages.findings, &text) else { continue };
-        let Some(uninstalled) = uninstalled(ask, path, packages.manager, name) else { continue };
-        seen.severity = seen.severity.max(Severity::Warning);
+        let Some(uninstalled) = uninstalled(input, path, packages.manager, name) else { continue };
+        finding.severity = finding.severity.max(Severity::Warning);
         let hint = format!(" ({})", uninstalled.describe());
         let room = LONGEST_MESSAGE.saturating_sub(hint.chars().count());
-        seen.message = sanitize(&(seen.message.chars().take(room).collect::<String>() + &hint));
+        finding.message = sanitize(&(finding.message.chars().take(room).collect::<String>() + &hint));
     }
 }
 
 /// Returns the reason why a run with this output failed, if it is such a package.
-pub(super) fn failure(ask: &ProgramInput<'_>, command: &CommandSpec, output: &str) -> Option<String> {
+pub(super) fn failure(input: &ProgramInput<'_>, command: &CommandSpec, output: &str) -> Option<String> {
     let packages = command.packages.as_ref()?;
     let name = package_name(&packages.failures, output)?;
-    Some(uninstalled(ask, ask.path, packages.manager, name)?.describe())
+    Some(uninstalled(input, input.path, packages.manager, name)?.describe())
 }
 
 fn package_name<'t>(patterns: &[Regex], text: &'t str) -> Option<&'t str> {
     patterns.iter().find_map(|pattern| Some(pattern.captures(text)?.name("package")?.as_str()))
 }
 
-fn uninstalled(ask: &ProgramInput<'_>, path: &str, manager: Manager, name: &str) -> Option<Uninstalled> {
-    let files = DraftFiles { input: ask };
+fn uninstalled(input: &ProgramInput<'_>, path: &str, manager: Manager, name: &str) -> Option<Uninstalled> {
+    let files = DraftFiles { input };
     match manager {
         Manager::Npm => npm::uninstalled(&files, path, name),
         Manager::Python => python::uninstalled(&files, path, name),

@@ -44,12 +44,12 @@ impl<'v> ArtifactTable<'v> {
         let mut next = base(location);
         for _ in 0..MOST_BASES {
             let is_absolute = resolved.starts_with('/') || uri::path(&resolved).is_some();
-            let Some(here) = next.filter(|_| !is_absolute) else { return Some(resolved) };
-            if let Some(before) = here.get("uri").and_then(Value::as_str).map(truncate) {
+            let Some(location) = next.filter(|_| !is_absolute) else { return Some(resolved) };
+            if let Some(before) = location.get("uri").and_then(Value::as_str).map(truncate) {
                 let slash = if before.ends_with('/') { "" } else { "/" };
                 resolved = format!("{before}{slash}{resolved}");
             }
-            next = base(here);
+            next = base(location);
         }
         None
     }

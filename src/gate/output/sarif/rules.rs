@@ -55,13 +55,13 @@ impl<'v> ResultRule<'v> {
     /// The result's level, else its rule's, else `warning`; a result that is not a failure has none
     /// (3.27.10).
     pub(super) fn level(&self, result: &'v Value) -> &'v str {
-        let said = |value: Option<&'v Value>| value.and_then(Value::as_str);
-        let fails = said(result.get("kind")).is_none_or(|kind| kind == "fail");
+        let text = |value: Option<&'v Value>| value.and_then(Value::as_str);
+        let fails = text(result.get("kind")).is_none_or(|kind| kind == "fail");
         let rules = self.rule.and_then(|rule| rule.pointer("/defaultConfiguration/level"));
-        match said(result.get("level")) {
+        match text(result.get("level")) {
             Some(level) => level,
             None if !fails => "none",
-            None => said(rules).unwrap_or("warning"),
+            None => text(rules).unwrap_or("warning"),
         }
     }
 

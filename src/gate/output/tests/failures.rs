@@ -14,10 +14,11 @@ const TRACEBACK: &str = "starting\nTraceback (most recent call last):\n  File \"
 const QUIET: &str = "one\ntwo\nthree\nfour\nfive\n";
 
 fn failure(output: &str) -> ToolFinding {
-    let seen =
-        read(&command(OutputForm::Exit(String::new())), &said(1, output), &buffer(TEXT), &whose).unwrap();
-    assert_eq!(seen.len(), 1);
-    seen.into_iter().next().unwrap()
+    let findings =
+        read(&command(OutputForm::Exit(String::new())), &program_output(1, output), &buffer(TEXT), &whose)
+            .unwrap();
+    assert_eq!(findings.len(), 1);
+    findings.into_iter().next().unwrap()
 }
 
 /// Every number, time, address and temporary path is another one.
@@ -35,7 +36,7 @@ fn another_run(output: &str) -> String {
 
 #[test]
 fn the_lines_that_name_a_failure_and_the_last_ones_are_shown() {
-    for (output, told, first) in [
+    for (output, named, first) in [
         (PYTEST, &["E assert 1 == 2", "1 failed, 2 passed in 0.12s"][..], "test session starts"),
         (
             CARGO,
@@ -53,7 +54,7 @@ fn the_lines_that_name_a_failure_and_the_last_ones_are_shown() {
             message.starts_with("ended with exit code 1: ") && message.chars().count() <= 300,
             "{message}"
         );
-        for part in told {
+        for part in named {
             assert!(message.contains(part), "{part} in {message}");
         }
         assert!(!message.contains(first), "{message}");

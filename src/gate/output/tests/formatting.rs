@@ -11,7 +11,7 @@ fn formatter() -> CommandSpec {
 }
 
 fn hunks(draft: &str, made: &str) -> Result<Vec<String>, String> {
-    reading_of(draft, &formatter(), &said(0, made))
+    reading_of(draft, &formatter(), &program_output(0, made))
 }
 
 fn text(draft: &str, made: &[u8]) -> Result<String, GateError> {
@@ -97,10 +97,10 @@ fn a_text_that_cannot_be_the_draft_is_none() {
         ),
         (DRAFT, b"a = 1\n# \n# cut here .....", "returned a text that lacks half"),
     ] {
-        let Err(GateError::Broken(seen)) = text(draft, made) else { panic!("{made:?}") };
-        assert!(seen.starts_with(why), "{seen}");
-        let said = ProgramOutput { code: 0, stdout: made, stderr: b"" };
-        assert_eq!(reading_of(draft, &formatter(), &said), Err(seen), "as a check too");
+        let Err(GateError::Broken(message)) = text(draft, made) else { panic!("{made:?}") };
+        assert!(message.starts_with(why), "{message}");
+        let run = ProgramOutput { code: 0, stdout: made, stderr: b"" };
+        assert_eq!(reading_of(draft, &formatter(), &run), Err(message), "as a check too");
     }
 }
 
@@ -150,10 +150,10 @@ fn what_formatters_do_is_let_through() {
 #[test]
 fn a_draft_that_cannot_be_read_has_findings_and_no_text() {
     let stderr = b"warming up\r\n<stdin>:2:4: expected ')'\r\n<stdin>:1:1: found 'x'\n";
-    let said = ProgramOutput { code: 2, stdout: b"", stderr };
-    let seen = reading_of(DRAFT, &formatter(), &said).unwrap();
-    assert_eq!(seen, ["1:1 error - found 'x'", "2:4 error - expected ')'"]);
-    let none = formatted(&formatter(), &said, &buffer(DRAFT));
+    let run = ProgramOutput { code: 2, stdout: b"", stderr };
+    let findings = reading_of(DRAFT, &formatter(), &run).unwrap();
+    assert_eq!(findings, ["1:1 error - found 'x'", "2:4 error - expected ')'"]);
+    let none = formatted(&formatter(), &run, &buffer(DRAFT));
     assert_eq!(none, Err(GateError::Skipped("could not read the draft: expected ')'".to_owned())));
 }
 
@@ -165,23 +165,21 @@ fn a_reason_may_take_several_lines_or_be_the_whole_line() {
         ..command(OutputForm::Formatted { errors: Some(regex(errors)) })
     };
     let stderr = b"error: expected `}`\n --> <stdin>:2:3\n  |\nerror: cannot parse: a.py:3:1\n";
-    let said = ProgramOutput { code: 1, stdout: b"", stderr };
+    let run = ProgramOutput { code: 1, stdout: b"", stderr };
     let rustfmt = with(r"^error: (?P<message>expected.*)\n --> <stdin>:(?P<line>\d+):(?P<column>\d+)$");
-    assert_eq!(reading_of(DRAFT, &rustfmt, &said).unwrap(), ["2:3 error - expected `}`"]);
+    assert_eq!(reading_of(DRAFT, &rustfmt, &run).unwrap(), ["2:3 error - expected `}`"]);
     let black = with(r"^error: cannot parse: .*:(?P<line>\d+):\d+$");
-    assert_eq!(reading_of(DRAFT, &black, &said).unwrap(), ["3:1 error - error: cannot parse: a.py:3:1"]);
+    assert_eq!(reading_of(DRAFT, &black, &run).unwrap(), ["3:1 error - error: cannot parse: a.py:3:1"]);
     let nothing = with("z*");
     assert!(
-        reading_of(DRAFT, &nothing, &said)
-            .unwrap_err()
-            .starts_with("ended with exit code 1: error: expected")
+        reading_of(DRAFT, &nothing, &run).unwrap_err().starts_with("ended with exit code 1: error: expected")
     );
 }
 
 #[test]
 fn a_formatter_that_fails_gives_neither() {
     let whole = DRAFT.as_bytes();
-    let silent = command(OutputForm::Formatted { errors: None });
+    let without_errors = command(OutputForm::Formatted { errors: None });
     for (tool, code, stderr, why) in [
         (&formatter(), 2, &b"no such option\n"[..], "ended with exit code 2: no such option"),
         (
@@ -190,12 +188,15 @@ fn a_formatter_that_fails_gives_neither() {
             b"<stdin>:2:4: expected ')'\n",
             "ended with exit code 1: <stdin>:2:4: expected ')'",
         ),
-        (&silent, 1, b"would reformat\n", "ended with exit code 1: would reformat"),
+        (&without_errors, 1, b"would reformat\n", "ended with exit code 1: would reformat"),
     ] {
-        let said = ProgramOutput { code, stdout: whole, stderr };
-        assert_eq!(reading_of(DRAFT, tool, &said), Err(why.to_owned()));
-        assert_eq!(formatted(tool, &said, &buffer(DRAFT)), Err(GateError::Broken(why.to_owned())));
+        let run = ProgramOutput { code, stdout: whole, stderr };
+        assert_eq!(reading_of(DRAFT, tool, &run), Err(why.to_owned()));
+        assert_eq!(formatted(tool, &run, &buffer(DRAFT)), Err(GateError::Broken(why.to_owned())));
     }
     let other = command(OutputForm::Exit("no".to_owned()));
-    assert!(matches!(formatted(&other, &said(0, DRAFT), &buffer(DRAFT)), Err(GateError::Broken(_))));
+    assert!(matches!(
+        formatted(&other, &program_output(0, DRAFT), &buffer(DRAFT)),
+        Err(GateError::Broken(_))
+    ));
 }

@@ -132,7 +132,7 @@ fn a_json_document_is_found_among_other_lines() {
     ] {
         check(&tool, code, &text, wanted);
     }
-    let strict = || reading(&tool, &said(1, &format!("note: old key\n{one}")));
+    let strict = || reading(&tool, &program_output(1, &format!("note: old key\n{one}")));
     assert!(strict().is_ok() && notes::switch::without_notes(strict).is_err());
 }
 
@@ -215,9 +215,9 @@ fn a_program_that_says_that_it_did_not_look_is_skipped() {
         (32, "", "warning\nFile ignored \u{1b}[1mby default.\nmore", Some("File ignored by default.")),
         (0, "[]", "File not ignored", None),
     ] {
-        let said = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+        let run = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
         let skipped = wanted.map(|wanted| GateError::Skipped(format!("ignored the file: {wanted}")));
-        match read(&tool, &said, &buffer(TEXT), &whose) {
+        match read(&tool, &run, &buffer(TEXT), &whose) {
             Err(GateError::Skipped(why)) => {
                 assert_eq!(Some(GateError::Skipped(why)), skipped, "{stdout}{stderr}")
             }
@@ -246,8 +246,8 @@ fn a_failure_for_lack_of_dependencies_names_the_command_that_fetches_them() {
         ("go-build", 0, no_sum, None),
     ] {
         let gate = crate::policy::Catalogue::embedded().find(gate).unwrap();
-        let said = ProgramOutput { code, stdout: b"", stderr: errors.as_bytes() };
-        let read = read(gate.command().unwrap(), &said, &buffer(TEXT), &whose);
+        let run = ProgramOutput { code, stdout: b"", stderr: errors.as_bytes() };
+        let read = read(gate.command().unwrap(), &run, &buffer(TEXT), &whose);
         match (fetch, &read) {
             (Some(fetch), Err(GateError::Unavailable(why))) => {
                 assert!(why.ends_with(&format!("): run `{fetch}`, then retry")), "{why}");
@@ -307,8 +307,8 @@ fn an_exit_code_that_is_not_named_is_trouble_in_words() {
         ),
         ("", "ended with exit code 2: {\"message\": \"m\"}"),
     ] {
-        let said = ProgramOutput { code: 2, stdout: item, stderr: stderr.as_bytes() };
-        assert_eq!(reading(&tool, &said), Err(wanted.to_owned()));
+        let run = ProgramOutput { code: 2, stdout: item, stderr: stderr.as_bytes() };
+        assert_eq!(reading(&tool, &run), Err(wanted.to_owned()));
     }
     assert_eq!(
         reading(&tool, &ProgramOutput { code: -9, stdout: b"\xff", stderr: b"\0" }).unwrap_err(),
@@ -322,13 +322,13 @@ fn an_exit_code_that_is_not_named_is_trouble_in_words() {
 fn the_message_of_a_failed_program_is_shown() {
     let tool = command(OutputForm::Json(plain_place()));
     let why = "wrote nothing instead of JSON";
-    let told = |stdout: &'static str, stderr: &'static str| {
-        let said = ProgramOutput { code: 1, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
-        reading(&tool, &said).unwrap_err()
+    let message = |stdout: &'static str, stderr: &'static str| {
+        let run = ProgramOutput { code: 1, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+        reading(&tool, &run).unwrap_err()
     };
-    assert_eq!(told("", "\nno configuration\nmore"), format!("{why}; it said: no configuration"));
-    assert_eq!(told("", ""), why);
-    assert_eq!(told("Oops", "Oops\n"), "wrote invalid JSON (expected value at line 1 column 1): `Oops`");
+    assert_eq!(message("", "\nno configuration\nmore"), format!("{why}; it said: no configuration"));
+    assert_eq!(message("", ""), why);
+    assert_eq!(message("Oops", "Oops\n"), "wrote invalid JSON (expected value at line 1 column 1): `Oops`");
 }
 
 #[test]
@@ -338,8 +338,8 @@ fn findings_are_read_from_the_stream_that_is_named() {
         tool.output.from = from;
         tool
     };
-    let said = ProgramOutput { code: 1, stdout: b"1 out", stderr: b"2 err \xff" };
-    assert_eq!(reading(&from(Stream::Stdout), &said).unwrap(), ["1:1 error - out"]);
-    assert_eq!(reading(&from(Stream::Stderr), &said).unwrap(), ["2:1 error - err \u{fffd}"]);
-    assert_eq!(reading(&from(Stream::Both), &said).unwrap(), ["1:1 error - out", "2:1 error - err \u{fffd}"]);
+    let run = ProgramOutput { code: 1, stdout: b"1 out", stderr: b"2 err \xff" };
+    assert_eq!(reading(&from(Stream::Stdout), &run).unwrap(), ["1:1 error - out"]);
+    assert_eq!(reading(&from(Stream::Stderr), &run).unwrap(), ["2:1 error - err \u{fffd}"]);
+    assert_eq!(reading(&from(Stream::Both), &run).unwrap(), ["1:1 error - out", "2:1 error - err \u{fffd}"]);
 }

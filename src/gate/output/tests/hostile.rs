@@ -47,7 +47,11 @@ fn forms() -> Vec<(&'static str, CommandSpec, String)> {
 fn the_good_outputs_are_read() {
     for (name, command, output) in forms() {
         let (code, count) = if name == "formatted" { (0, 0) } else { (1, 1) };
-        assert_eq!(reading(&command, &said(code, &output)).map(|seen| seen.len()), Ok(count), "{name}");
+        assert_eq!(
+            reading(&command, &program_output(code, &output)).map(|findings| findings.len()),
+            Ok(count),
+            "{name}"
+        );
     }
 }
 
@@ -82,7 +86,7 @@ fn more_than_so_many_findings_are_no_answer() {
     ];
     for (name, output) in outputs {
         let (_, command, _) = forms().into_iter().find(|(form, ..)| *form == name).unwrap();
-        let why = reading(&command, &said(1, &output)).unwrap_err();
+        let why = reading(&command, &program_output(1, &output)).unwrap_err();
         assert!(why.contains("more than 10000 findings"), "{name}: {why}");
     }
 }
@@ -101,7 +105,7 @@ fn what_findings_share_is_not_multiplied() {
     let rules = format!(r#"{{"runs": [{{"tool": {driver}, "results": [{results}]}}]}}"#);
     for (name, output) in [("json", above), ("sarif", rules)] {
         let (_, command, _) = forms().into_iter().find(|(form, ..)| *form == name).unwrap();
-        assert_eq!(reading(&command, &said(1, &output)).unwrap().len(), MOST_FINDINGS, "{name}");
+        assert_eq!(reading(&command, &program_output(1, &output)).unwrap().len(), MOST_FINDINGS, "{name}");
     }
 }
 
@@ -115,18 +119,18 @@ fn columns_on_a_long_line_are_counted_once() {
     let output = (0..MOST_FINDINGS).map(item).collect::<Vec<_>>().join("\n");
     let command = CommandSpec { columns: Columns::Bytes, ..command(OutputForm::Jsonl(plain_place())) };
     let start = Instant::now();
-    let seen = read(&command, &said(1, &output), &text, &whose).unwrap();
+    let findings = read(&command, &program_output(1, &output), &text, &whose).unwrap();
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
-    assert_eq!(seen.last().unwrap().column, 999_996);
+    assert_eq!(findings.last().unwrap().column, 999_996);
 }
 
-fn judged(command: &CommandSpec, said: &ProgramOutput<'_>) {
+fn judged(command: &CommandSpec, run: &ProgramOutput<'_>) {
     let draft = buffer(TEXT);
-    let seen = read(command, said, &draft, &whose);
-    if said.code != 0 {
-        assert_ne!(seen, Ok(Vec::new()), "nothing was found with exit code {}", said.code);
+    let found = read(command, run, &draft, &whose);
+    if run.code != 0 {
+        assert_ne!(found, Ok(Vec::new()), "nothing was found with exit code {}", run.code);
     }
-    for finding in seen.unwrap_or_default() {
+    for finding in found.unwrap_or_default() {
         assert!(finding.line >= 1 && finding.column >= 1 && !finding.message.is_empty());
         if finding.elsewhere.is_none() {
             assert!(
@@ -134,8 +138,8 @@ fn judged(command: &CommandSpec, said: &ProgramOutput<'_>) {
             );
         }
     }
-    let text = formatted(command, said, &draft);
-    assert!(text.is_err() || (said.code == 0 && matches!(command.output.form, OutputForm::Formatted { .. })));
+    let text = formatted(command, run, &draft);
+    assert!(text.is_err() || (run.code == 0 && matches!(command.output.form, OutputForm::Formatted { .. })));
 }
 
 proptest! {
@@ -188,7 +192,7 @@ proptest! {
             let (before, behind) = output.split_at(at);
             let end = behind.find([',', '}', ']', ':']).unwrap_or(behind.len());
             let spoilt = format!("{before}{strange}{}", behind.split_at(end).1);
-            judged(&command, &said(code, &spoilt));
+            judged(&command, &program_output(code, &spoilt));
         }
     }
 }

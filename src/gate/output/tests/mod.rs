@@ -89,7 +89,7 @@ pub(super) fn buffer(text: &str) -> Buffer {
     Buffer::read(text.into(), Hints::default()).unwrap()
 }
 
-pub(super) fn said(code: i32, stdout: &str) -> ProgramOutput<'_> {
+pub(super) fn program_output(code: i32, stdout: &str) -> ProgramOutput<'_> {
     ProgramOutput { code, stdout: stdout.as_bytes(), stderr: b"" }
 }
 
@@ -99,27 +99,33 @@ pub(super) fn whose(name: &str) -> NamedFile {
 }
 
 /// Findings as `line:column severity code message`, with the file before where it is another one.
-pub(super) fn shown(seen: &[ToolFinding]) -> Vec<String> {
-    let show = |seen: &ToolFinding| {
-        let file = seen.elsewhere.as_ref().map_or(String::new(), |file| format!("{file}:"));
-        let code = seen.code.as_deref().unwrap_or("-");
-        format!("{file}{}:{} {} {code} {}", seen.line, seen.column, seen.severity.name(), seen.message)
+pub(super) fn shown(findings: &[ToolFinding]) -> Vec<String> {
+    let show = |finding: &ToolFinding| {
+        let file = finding.elsewhere.as_ref().map_or(String::new(), |file| format!("{file}:"));
+        let code = finding.code.as_deref().unwrap_or("-");
+        format!(
+            "{file}{}:{} {} {code} {}",
+            finding.line,
+            finding.column,
+            finding.severity.name(),
+            finding.message
+        )
     };
-    seen.iter().map(show).collect()
+    findings.iter().map(show).collect()
 }
 
-pub(super) fn reading(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<Vec<String>, String> {
-    reading_of(TEXT, command, said)
+pub(super) fn reading(command: &CommandSpec, run: &ProgramOutput<'_>) -> Result<Vec<String>, String> {
+    reading_of(TEXT, command, run)
 }
 
 /// The findings of an output about a text, or the error.
 pub(super) fn reading_of(
     text: &str,
     command: &CommandSpec,
-    said: &ProgramOutput<'_>,
+    run: &ProgramOutput<'_>,
 ) -> Result<Vec<String>, String> {
-    match read(command, said, &buffer(text), &whose) {
-        Ok(seen) => Ok(shown(&seen)),
+    match read(command, run, &buffer(text), &whose) {
+        Ok(findings) => Ok(shown(&findings)),
         Err(GateError::Broken(why)) => Err(why),
         Err(other) => panic!("{other:?}"),
     }
@@ -128,9 +134,9 @@ pub(super) fn reading_of(
 /// Checks the findings of a standard output, or the beginning of the error.
 #[track_caller]
 pub(super) fn check(command: &CommandSpec, code: i32, stdout: &str, wanted: Result<&[&str], &str>) {
-    match (reading(command, &said(code, stdout)), wanted) {
-        (Ok(seen), Ok(wanted)) => assert_eq!(seen, wanted, "{code} {stdout}"),
+    match (reading(command, &program_output(code, stdout)), wanted) {
+        (Ok(found), Ok(wanted)) => assert_eq!(found, wanted, "{code} {stdout}"),
         (Err(why), Err(wanted)) => assert!(why.starts_with(wanted), "{code} {stdout}\n{why}"),
-        (seen, wanted) => panic!("{code} {stdout}\nseen {seen:?}\nwanted {wanted:?}"),
+        (found, wanted) => panic!("{code} {stdout}\nseen {found:?}\nwanted {wanted:?}"),
     }
 }

@@ -15,8 +15,8 @@ fn lines_tool() -> CommandSpec {
 }
 
 /// The result of reading an output, with and without known notes.
-fn both(tool: &CommandSpec, said: &ProgramOutput<'_>) -> [Result<Vec<String>, String>; 2] {
-    [reading(tool, said), without_notes(|| reading(tool, said))]
+fn both(tool: &CommandSpec, run: &ProgramOutput<'_>) -> [Result<Vec<String>, String>; 2] {
+    [reading(tool, run), without_notes(|| reading(tool, run))]
 }
 
 #[test]
@@ -30,16 +30,16 @@ fn a_crash_on_the_other_stream_is_no_answer() {
         "(node:4711) UnhandledPromiseRejectionWarning: TypeError: x\n",
     ] {
         for (code, stdout) in [(1, one), (0, "[]")] {
-            let said = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
-            let [read, naive] = both(&json, &said);
+            let run = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+            let [read, naive] = both(&json, &run);
             assert!(read.unwrap_err().starts_with("reports a crash in addition to findings: "), "{stderr}");
             assert!(naive.is_ok(), "without the check the gate has an answer");
         }
     }
     let mut swapped = command(OutputForm::Json(plain_place()));
     swapped.output.from = Stream::Stderr;
-    let said = ProgramOutput { code: 1, stdout: TRACEBACK.as_bytes(), stderr: one.as_bytes() };
-    assert!(reading(&swapped, &said).is_err());
+    let run = ProgramOutput { code: 1, stdout: TRACEBACK.as_bytes(), stderr: one.as_bytes() };
+    assert!(reading(&swapped, &run).is_err());
 }
 
 #[test]
@@ -47,11 +47,11 @@ fn a_traceback_of_the_end_of_an_interpreter_is_no_crash() {
     let json = command(OutputForm::Json(plain_place()));
     for head in ["Exception ignored in: <function x at 0x7f>", "--- Logging error ---"] {
         let stderr = format!("{head}\n{TRACEBACK}");
-        let said = ProgramOutput { code: 0, stdout: b"[]", stderr: stderr.as_bytes() };
-        assert_eq!(reading(&json, &said), Ok(Vec::new()));
+        let run = ProgramOutput { code: 0, stdout: b"[]", stderr: stderr.as_bytes() };
+        assert_eq!(reading(&json, &run), Ok(Vec::new()));
         let twice = format!("{stderr}{TRACEBACK}");
         assert!(
-            reading(&json, &ProgramOutput { stderr: twice.as_bytes(), ..said }).is_err(),
+            reading(&json, &ProgramOutput { stderr: twice.as_bytes(), ..run }).is_err(),
             "the second one is"
         );
     }
@@ -78,8 +78,8 @@ fn a_text_that_quotes_the_words_of_a_skip_is_formatted() {
         ..command(OutputForm::Formatted { errors: None })
     };
     let run = |stdout: &str, stderr: &str| {
-        let said = ProgramOutput { code: 0, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
-        formatted(&tool, &said, &buffer(text))
+        let run = ProgramOutput { code: 0, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+        formatted(&tool, &run, &buffer(text))
     };
     assert_eq!(run(text, ""), Ok(text.to_owned()));
     assert!(
@@ -100,12 +100,12 @@ fn a_finding_before_a_carriage_return_is_read() {
         (" 10%\r 50%\ra.py:1: x\n", &["1:1 error - x"]),
         ("a.py:1: x\ra.py:2: y\r\n", &["1:1 error - x", "2:1 error - y"]),
     ] {
-        assert_eq!(reading(&tool, &said(1, output)).unwrap(), wanted, "{output:?}");
+        assert_eq!(reading(&tool, &program_output(1, output)).unwrap(), wanted, "{output:?}");
     }
     // The control: of what is no finding, only the last text counts, and the first output would be a note.
     let last = notes::lines("a.py:1: bad 'x\rnpm warn config y'\n", None).collect::<Vec<_>>();
     assert!(last.iter().all(|line| notes::is_note(line)), "{last:?}");
-    assert!(reading(&tool, &said(1, "one\rtwo\n")).is_err());
+    assert!(reading(&tool, &program_output(1, "one\rtwo\n")).is_err());
 }
 
 /// A warning about installed code looks like a finding. In a folder of such a name, a finding looks like such a warning.
@@ -116,15 +116,16 @@ fn a_warning_about_an_edited_file_is_a_finding() {
         |name: &str| if name.trim() == own { NamedFile::Edited } else { NamedFile::Other(name.to_owned()) };
     let tool = lines_tool();
     let output = format!("{own}:2: SyntaxWarning: invalid escape sequence\n  {own}:3: x\n");
-    let seen = read(&tool, &said(1, &output), &buffer(TEXT), &whose).unwrap();
-    assert_eq!(shown(&seen), ["2:1 error - SyntaxWarning: invalid escape sequence", "3:1 error - x"]);
+    let findings = read(&tool, &program_output(1, &output), &buffer(TEXT), &whose).unwrap();
+    assert_eq!(shown(&findings), ["2:1 error - SyntaxWarning: invalid escape sequence", "3:1 error - x"]);
     let other =
-        read(&tool, &said(0, &output), &buffer(TEXT), &|name| NamedFile::Other(name.to_owned())).unwrap();
+        read(&tool, &program_output(0, &output), &buffer(TEXT), &|name| NamedFile::Other(name.to_owned()))
+            .unwrap();
     assert_eq!(shown(&other), Vec::<String>::new(), "of another file it is a warning, with its source");
     let texts = [("b.py", &buffer(TEXT)), ("c.py", &buffer(TEXT))];
     let second =
         |name: &str| NamedFile::Other(if name.trim() == own { "c.py".to_owned() } else { name.to_owned() });
-    let all = super::super::read_all(&tool, &said(1, &output), &texts, &second).unwrap();
+    let all = super::super::read_all(&tool, &program_output(1, &output), &texts, &second).unwrap();
     assert_eq!(all.iter().map(Vec::len).collect::<Vec<_>>(), [0, 2]);
 }
 
@@ -140,14 +141,18 @@ fn a_spoilt_document_beside_another_is_no_answer() {
         "[{\"file\": \"a.py\", \"line\": 1, \"message\": \"m\"}] and more",
     ] {
         for output in [format!("[]\n{spoilt}\n"), format!("{spoilt}\n[]\n"), format!("{spoilt}\n{one}\n")] {
-            assert!(reading(&json, &said(0, &output)).is_err(), "{output}");
+            assert!(reading(&json, &program_output(0, &output)).is_err(), "{output}");
         }
     }
     // The control: lines of a log that begin with a bracket hide nothing and are passed over.
     for note in ["[warn] x", "[1/3] building", "{x} y", "[]: none", "[notice] x"] {
         let output = format!("{note}\n{one}\n");
-        assert_eq!(reading(&json, &said(0, &output)), Ok(vec!["1:1 error - m".to_owned()]), "{note}");
-        assert_eq!(reading(&json, &said(0, &format!("{note}\n[]\n"))), Ok(Vec::new()), "{note}");
+        assert_eq!(
+            reading(&json, &program_output(0, &output)),
+            Ok(vec!["1:1 error - m".to_owned()]),
+            "{note}"
+        );
+        assert_eq!(reading(&json, &program_output(0, &format!("{note}\n[]\n"))), Ok(Vec::new()), "{note}");
     }
 }
 
@@ -157,12 +162,16 @@ fn an_error_behind_findings_is_why_the_run_failed() {
     let note = r#"{ "file": "a.py", "line": 1, "severity": "note", "message": "m" }"#;
     for error in ["error: cannot go on", "tool: fatal: no memory", "FATAL x", "Critical: x"] {
         let output = format!("{note}\n{error}\n");
-        assert!(reading(&jsonl, &said(2, &output)).is_err(), "{error}");
-        assert_eq!(reading(&jsonl, &said(0, &output)), Ok(vec!["1:1 info - m".to_owned()]), "{error}");
+        assert!(reading(&jsonl, &program_output(2, &output)).is_err(), "{error}");
+        assert_eq!(
+            reading(&jsonl, &program_output(0, &output)),
+            Ok(vec!["1:1 info - m".to_owned()]),
+            "{error}"
+        );
     }
     // The control: a line that names no error would not matter.
     let output = format!("{note}\nerrata: 1\n");
-    assert_eq!(reading(&jsonl, &said(2, &output)), Ok(vec!["1:1 info - m".to_owned()]));
+    assert_eq!(reading(&jsonl, &program_output(2, &output)), Ok(vec!["1:1 info - m".to_owned()]));
 }
 
 #[test]
@@ -174,7 +183,7 @@ fn a_note_that_reports_a_crash_is_no_note() {
         ("(node:4711) Warning: x", true),
         ("warning: deprecated option", true),
     ] {
-        assert_eq!(reading(&tool, &said(0, &format!("{line}\n"))).is_ok(), is_note, "{line}");
+        assert_eq!(reading(&tool, &program_output(0, &format!("{line}\n"))).is_ok(), is_note, "{line}");
     }
 }
 
@@ -194,6 +203,10 @@ fn a_run_that_notes_an_error_has_no_answer() {
         ("note", "", Ok(vec!["1:1 warning - m".to_owned()])),
         ("note", r#"{"kind": "inSource"}"#, failed()),
     ] {
-        assert_eq!(reading(&sarif, &said(0, &log(level, suppressions))), wanted, "{level} {suppressions}");
+        assert_eq!(
+            reading(&sarif, &program_output(0, &log(level, suppressions))),
+            wanted,
+            "{level} {suppressions}"
+        );
     }
 }
