@@ -59,17 +59,17 @@ impl ResolvedPrograms {
         commands: impl IntoIterator<Item = &'a Rule>,
         search: &SearchPath<'_>,
     ) -> ResolvedPrograms {
-        let seeker = ProgramFinder::new(search);
+        let finder = ProgramFinder::new(search);
         let mut results = BTreeMap::new();
         for gate in commands.into_iter().map(|rule| &rule.gate) {
             if let Some(command) = gate.command() {
-                results.insert(gate.name.clone(), seeker.find_program(&command.bin));
+                results.insert(gate.name.clone(), finder.find_program(&command.bin));
             }
             if let Some(server) = gate.server() {
-                results.insert(ResolvedPrograms::server_name(&gate.name), seeker.find_program(&server.bin));
+                results.insert(ResolvedPrograms::server_name(&gate.name), finder.find_program(&server.bin));
             }
         }
-        let path = std::env::join_paths(&seeker.path).unwrap_or_default();
+        let path = std::env::join_paths(&finder.path).unwrap_or_default();
         ResolvedPrograms { results, path }
     }
 
@@ -90,12 +90,12 @@ impl ResolvedPrograms {
 
     /// Returns the candidates that the search for a gate's program rejected, each with its reason.
     pub fn rejected(&self, gate: &str) -> &[String] {
-        self.results.get(gate).map_or(&[], |sought| &sought.rejected)
+        self.results.get(gate).map_or(&[], |result| &result.rejected)
     }
 
     /// Returns each gate with its program, ordered by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&ResolvedProgram>)> {
-        self.results.iter().map(|(gate, sought)| (gate.as_str(), sought.resolved.as_ref()))
+        self.results.iter().map(|(gate, result)| (gate.as_str(), result.resolved.as_ref()))
     }
 
     /// Returns the search path for child processes of the programs, without relative folders and folders
@@ -121,7 +121,7 @@ struct ProgramFinder<'a> {
 impl<'a> ProgramFinder<'a> {
     fn new(search: &SearchPath<'a>) -> ProgramFinder<'a> {
         let roots = search.roots.iter().filter_map(|root| identity(root).ok()).collect();
-        let mut seeker = ProgramFinder {
+        let mut finder = ProgramFinder {
             folders: search.folders,
             roots,
             path: Vec::new(),
@@ -131,25 +131,25 @@ impl<'a> ProgramFinder<'a> {
         };
         for folder in std::env::split_paths(search.path) {
             if !folder.is_absolute() {
-                seeker.relative = true;
-            } else if seeker.is_inside(&folder) {
-                seeker.inside.push(folder);
+                finder.relative = true;
+            } else if finder.is_inside(&folder) {
+                finder.inside.push(folder);
             } else {
-                seeker.path.push(folder);
+                finder.path.push(folder);
             }
         }
-        seeker
+        finder
     }
 
     fn find_program(&self, bin: &[CommandWord]) -> SearchResult {
-        let mut sought = SearchResult::default();
+        let mut result = SearchResult::default();
         for place in bin {
-            sought.resolved = self.at(place, &mut sought.rejected);
-            if sought.resolved.is_some() {
+            result.resolved = self.at(place, &mut result.rejected);
+            if result.resolved.is_some() {
                 break;
             }
         }
-        sought
+        result
     }
 
     /// Returns the program at a place of `bin`.
@@ -297,20 +297,20 @@ mod tests {
     use tempfile::TempDir;
 
     /// A root, folders next to it, and programs in them.
-    struct Scene {
+    struct Fixture {
         dir: TempDir,
         path: OsString,
     }
 
-    impl Scene {
-        fn new(programs: &[&str]) -> Scene {
+    impl Fixture {
+        fn new(programs: &[&str]) -> Fixture {
             let dir = tempfile::tempdir().unwrap();
             std::fs::create_dir_all(dir.path().join("root/sub")).unwrap();
             for program in programs {
                 write(&dir.path().join(program), 0o755);
             }
             let path = dir.path().join("bin").into_os_string();
-            Scene { dir, path }
+            Fixture { dir, path }
         }
 
         fn at(&self, path: &str) -> PathBuf {
@@ -340,19 +340,20 @@ mod tests {
 
         #[track_caller]
         fn finds(&self, bin: &str, program: &str, inside: bool) -> ResolvedProgram {
-            let pins = self.find(bin);
-            let pin = pins.resolved("it").unwrap_or_else(|| panic!("{bin}: {:?}", pins.rejected("it")));
-            assert_eq!((&pin.program, pin.inside), (&self.at(program), inside), "{bin}");
-            assert_eq!(pins.program("it"), Some(self.at(program).as_path()));
-            pin.clone()
+            let programs = self.find(bin);
+            let resolved =
+                programs.resolved("it").unwrap_or_else(|| panic!("{bin}: {:?}", programs.rejected("it")));
+            assert_eq!((&resolved.program, resolved.inside), (&self.at(program), inside), "{bin}");
+            assert_eq!(programs.program("it"), Some(self.at(program).as_path()));
+            resolved.clone()
         }
 
         #[track_caller]
         fn finds_none(&self, bin: &str, why: &str) {
-            let pins = self.find(bin);
-            assert_eq!(pins.program("it"), None, "{bin}");
-            let seen = pins.rejected("it").join("; ");
-            assert!(seen.contains(&self.fill(why)), "{bin}: {seen}");
+            let programs = self.find(bin);
+            assert_eq!(programs.program("it"), None, "{bin}");
+            let reasons = programs.rejected("it").join("; ");
+            assert!(reasons.contains(&self.fill(why)), "{bin}: {reasons}");
         }
     }
 
@@ -365,15 +366,15 @@ mod tests {
     #[test]
     fn the_first_place_that_has_it_is_taken() {
         let all = ["bin/it", "opt/it", "root/.venv/bin/it", "root/node_modules/.bin/it"];
-        let scene = Scene::new(&all);
-        scene.finds("[it]", "bin/it", false);
-        scene.finds("['DIR/opt/it', it]", "opt/it", false);
-        scene.finds("['DIR/opt/none', it]", "bin/it", false);
-        scene.finds("['{venv}/bin/it', it]", "root/.venv/bin/it", true);
-        scene.finds("['{node_modules}/.bin/it', it]", "root/node_modules/.bin/it", true);
-        scene.finds("['{venv}/bin/none', '{node_modules}/.bin/none', it]", "bin/it", false);
-        scene.finds_none("[none]", "no none in the search path");
-        scene.finds_none(
+        let fixture = Fixture::new(&all);
+        fixture.finds("[it]", "bin/it", false);
+        fixture.finds("['DIR/opt/it', it]", "opt/it", false);
+        fixture.finds("['DIR/opt/none', it]", "bin/it", false);
+        fixture.finds("['{venv}/bin/it', it]", "root/.venv/bin/it", true);
+        fixture.finds("['{node_modules}/.bin/it', it]", "root/node_modules/.bin/it", true);
+        fixture.finds("['{venv}/bin/none', '{node_modules}/.bin/none', it]", "bin/it", false);
+        fixture.finds_none("[none]", "no none in the search path");
+        fixture.finds_none(
             "['DIR/none', '{venv}/bin/none']",
             "DIR/none; no bin/none in .venv or venv of the project",
         );
@@ -381,76 +382,76 @@ mod tests {
 
     #[test]
     fn the_project_s_environment_is_the_nearest_that_has_it() {
-        let scene = Scene::new(&["root/sub/venv/bin/it", "root/.venv/bin/it", "root/.venv/bin/far"]);
-        scene.finds("['{venv}/bin/it']", "root/sub/venv/bin/it", true);
-        scene.finds("['{venv}/bin/far']", "root/.venv/bin/far", true);
-        write(&scene.at("root/sub/.venv/bin/it"), 0o755);
-        scene.finds("['{venv}/bin/it']", "root/sub/.venv/bin/it", true);
+        let fixture = Fixture::new(&["root/sub/venv/bin/it", "root/.venv/bin/it", "root/.venv/bin/far"]);
+        fixture.finds("['{venv}/bin/it']", "root/sub/venv/bin/it", true);
+        fixture.finds("['{venv}/bin/far']", "root/.venv/bin/far", true);
+        write(&fixture.at("root/sub/.venv/bin/it"), 0o755);
+        fixture.finds("['{venv}/bin/it']", "root/sub/.venv/bin/it", true);
     }
 
     #[test]
     fn nothing_else_of_a_root_is_taken_under_any_name() {
-        let mut scene = Scene::new(&["root/bin/it", "root/sub/it"]);
-        symlink(scene.at("root"), scene.at("link")).unwrap();
-        symlink(scene.at("root/bin"), scene.at("tools")).unwrap();
-        std::fs::create_dir(scene.at("bin")).unwrap();
+        let mut fixture = Fixture::new(&["root/bin/it", "root/sub/it"]);
+        symlink(fixture.at("root"), fixture.at("link")).unwrap();
+        symlink(fixture.at("root/bin"), fixture.at("tools")).unwrap();
+        std::fs::create_dir(fixture.at("bin")).unwrap();
         let inside =
             ["root/bin", "root/sub/../bin", "link/bin", "tools", "root/../root/bin", "bin/../link/bin"];
         for folder in inside {
-            scene.path = scene.at(folder).into_os_string();
-            scene.finds_none("[it]", &format!("DIR/{folder}/it lies inside a root"));
+            fixture.path = fixture.at(folder).into_os_string();
+            fixture.finds_none("[it]", &format!("DIR/{folder}/it lies inside a root"));
         }
         for place in ["DIR/root/bin/it", "DIR/link/bin/it", "DIR/tools/it"] {
-            scene.finds_none(&format!("['{place}']"), &format!("{place} lies inside a root"));
+            fixture.finds_none(&format!("['{place}']"), &format!("{place} lies inside a root"));
         }
-        scene.path = scene.at("bin").into_os_string();
-        symlink(scene.at("root/bin/it"), scene.at("bin/it")).unwrap();
-        scene.finds_none("[it]", "DIR/bin/it lies inside a root");
-        scene.finds_none("['DIR/bin/it']", "DIR/bin/it lies inside a root");
+        fixture.path = fixture.at("bin").into_os_string();
+        symlink(fixture.at("root/bin/it"), fixture.at("bin/it")).unwrap();
+        fixture.finds_none("[it]", "DIR/bin/it lies inside a root");
+        fixture.finds_none("['DIR/bin/it']", "DIR/bin/it lies inside a root");
         // The control: programs outside of the roots are found, and a program in a root only by its own
         // placeholder.
-        std::fs::remove_file(scene.at("bin/it")).unwrap();
-        write(&scene.at("bin/it"), 0o755);
-        scene.finds("[it]", "bin/it", false);
-        write(&scene.at("root/venv/bin/it"), 0o755);
-        scene.finds_none("['DIR/root/venv/bin/it']", "lies inside a root");
-        scene.finds("['{venv}/bin/it']", "root/venv/bin/it", true);
+        std::fs::remove_file(fixture.at("bin/it")).unwrap();
+        write(&fixture.at("bin/it"), 0o755);
+        fixture.finds("[it]", "bin/it", false);
+        write(&fixture.at("root/venv/bin/it"), 0o755);
+        fixture.finds_none("['DIR/root/venv/bin/it']", "lies inside a root");
+        fixture.finds("['{venv}/bin/it']", "root/venv/bin/it", true);
     }
 
     #[test]
     fn relative_and_empty_folders_of_the_search_path_are_nothing() {
-        let mut scene = Scene::new(&["bin/it"]);
-        let here = std::env::current_dir().unwrap();
-        let up = "../".repeat(here.components().count());
-        let bin = format!("{up}{}", scene.at("bin").display());
+        let mut fixture = Fixture::new(&["bin/it"]);
+        let current_dir = std::env::current_dir().unwrap();
+        let up = "../".repeat(current_dir.components().count());
+        let bin = format!("{up}{}", fixture.at("bin").display());
         assert!(Path::new(&bin).join("it").is_file(), "the control: the system would find it");
         for path in ["", ".", ":", "~/bin", &bin, &format!(":{bin}:"), &format!("./{bin}")] {
-            scene.path = path.into();
-            scene.finds_none("[it]", "no it in the search path");
+            fixture.path = path.into();
+            fixture.finds_none("[it]", "no it in the search path");
         }
-        assert_eq!(scene.find("[it]").path(), "");
-        let folders = [Path::new("relative"), &scene.at("root/bin"), &scene.at("bin"), Path::new("")];
-        scene.path = std::env::join_paths(folders).unwrap();
-        assert_eq!(scene.find("[it]").path(), scene.at("bin").as_os_str());
+        assert_eq!(fixture.find("[it]").path(), "");
+        let folders = [Path::new("relative"), &fixture.at("root/bin"), &fixture.at("bin"), Path::new("")];
+        fixture.path = std::env::join_paths(folders).unwrap();
+        assert_eq!(fixture.find("[it]").path(), fixture.at("bin").as_os_str());
     }
 
     #[test]
     fn only_a_file_that_may_be_executed_is_a_program() {
-        let scene = Scene::new(&["bin/folder/it"]);
-        write(&scene.at("bin/plain"), 0o644);
-        symlink(scene.at("nowhere"), scene.at("bin/dangling")).unwrap();
-        symlink("loop", scene.at("bin/loop")).unwrap();
-        scene.finds_none("[folder]", "DIR/bin/folder is not a file");
-        scene.finds_none("[plain]", "DIR/bin/plain is not executable");
-        scene.finds_none("[dangling]", "no dangling in the search path");
-        scene.finds_none("[loop]", "DIR/bin/loop ");
-        let real = write_and_link(&scene);
-        assert_eq!(scene.finds("[linked]", "bin/linked", false).real, real);
+        let fixture = Fixture::new(&["bin/folder/it"]);
+        write(&fixture.at("bin/plain"), 0o644);
+        symlink(fixture.at("nowhere"), fixture.at("bin/dangling")).unwrap();
+        symlink("loop", fixture.at("bin/loop")).unwrap();
+        fixture.finds_none("[folder]", "DIR/bin/folder is not a file");
+        fixture.finds_none("[plain]", "DIR/bin/plain is not executable");
+        fixture.finds_none("[dangling]", "no dangling in the search path");
+        fixture.finds_none("[loop]", "DIR/bin/loop ");
+        let real = write_and_link(&fixture);
+        assert_eq!(fixture.finds("[linked]", "bin/linked", false).real, real);
     }
 
-    fn write_and_link(scene: &Scene) -> PathBuf {
-        write(&scene.at("opt/real"), 0o755);
-        symlink(scene.at("opt/real"), scene.at("bin/linked")).unwrap();
-        scene.at("opt/real")
+    fn write_and_link(fixture: &Fixture) -> PathBuf {
+        write(&fixture.at("opt/real"), 0o755);
+        symlink(fixture.at("opt/real"), fixture.at("bin/linked")).unwrap();
+        fixture.at("opt/real")
     }
 }

@@ -50,16 +50,16 @@ pub fn run_sample_in_process(gate: &Arc<Gate>, sample: &Sample) -> Result<Vec<Fi
     };
     let rule = Rule::plain(Arc::clone(gate));
     let terms = EffectiveRules::new(&rule, rule.timeout);
-    let (grant, workshop) =
+    let (permission, runtime) =
         (ExecPermission::Untrusted("it runs a program".to_owned()), GateRuntime::default());
-    let means = GateEnv {
+    let env = GateEnv {
         root: Path::new("/"),
-        exec_permission: &grant,
-        runtime: &workshop,
+        exec_permission: &permission,
+        runtime: &runtime,
         isolation: Isolation::None,
         cache: None,
     };
-    into_findings(judge(&draft, &terms, &means, &Watch::idle()))
+    into_findings(judge(&draft, &terms, &env, &Watch::idle()))
 }
 
 /// Returns the findings of the only gate in a verdict.
@@ -130,11 +130,12 @@ pub(super) fn version_with_limit(
     let env = vec![("PATH".into(), search.to_owned())];
     let ceiling = Ceiling::default();
     let own = Some(stage.path().to_owned());
-    let cage = Sandbox { level: strongest(ceiling), run_dir: own, ..Sandbox::default() };
-    let order = Order { program, argv, cwd: &folder, env, input: None, sandbox: cage };
+    let sandbox = Sandbox { level: strongest(ceiling), run_dir: own, ..Sandbox::default() };
+    let order = Order { program, argv, cwd: &folder, env, input: None, sandbox };
     match process::run(&order, limit) {
         ProcessOutcome::Exited { code: 0, stdout, stderr } => {
-            let both = [stdout, stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).join("\n");
+            let both =
+                [stdout, stderr].map(|output| String::from_utf8_lossy(&output).into_owned()).join("\n");
             Ok(Some(number(&both)))
         }
         ProcessOutcome::Exited { code, .. } | ProcessOutcome::StdinUnread { code, .. } => {
@@ -147,7 +148,7 @@ pub(super) fn version_with_limit(
 }
 
 /// Returns the first word that looks like a version, or else the first line.
-fn number(said: &str) -> String {
+fn number(output: &str) -> String {
     let plain = |word: &str| -> Option<String> {
         let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == '(');
         let number: String =
@@ -155,8 +156,8 @@ fn number(said: &str) -> String {
         let number = number.trim_end_matches('.');
         (number.starts_with(|c: char| c.is_ascii_digit()) && number.contains('.')).then(|| number.to_owned())
     };
-    let line = || said.lines().map(sanitize).find(|line| !line.is_empty()).unwrap_or_default();
-    said.split_whitespace().find_map(plain).unwrap_or_else(line).chars().take(LONGEST_VERSION).collect()
+    let line = || output.lines().map(sanitize).find(|line| !line.is_empty()).unwrap_or_default();
+    output.split_whitespace().find_map(plain).unwrap_or_else(line).chars().take(LONGEST_VERSION).collect()
 }
 
 #[cfg(test)]
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn versions_are_found_in_what_programs_say() {
-        for (said, version) in [
+        for (output, version) in [
             ("ruff 0.17.6\n", "0.17.6"),
             ("black, 26.10.1 (compiled: yes)\nPython (CPython) 3.11.7\n", "26.10.1"),
             ("go version go1.27.3 linux/amd64\n", "1.27.3"),
@@ -177,7 +178,7 @@ mod tests {
             ("\n\u{1b}[1mnightly\u{1b}[0m build\n", "nightly build"),
             ("", ""),
         ] {
-            assert_eq!(number(said), version, "{said:?}");
+            assert_eq!(number(output), version, "{output:?}");
         }
         assert_eq!(number(&"x".repeat(99)).len(), LONGEST_VERSION);
     }

@@ -199,13 +199,13 @@ mod tests {
 
     #[test]
     fn progress_is_heard() {
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let ear = Arc::clone(&heard);
+        let reported = Arc::new(Mutex::new(Vec::new()));
+        let reports = Arc::clone(&reported);
         let listen: ProgressFn = Box::new(move |gate, done, total| {
-            ear.lock().unwrap().push((gate.to_owned(), done, total));
+            reports.lock().unwrap().push((gate.to_owned(), done, total));
         });
         Watch::new(CancellationToken::new(), Some(listen)).report("syntax", 0, 2);
         Watch::idle().report("syntax", 1, 2);
-        assert_eq!(*heard.lock().unwrap(), [("syntax".to_owned(), 0, 2)]);
+        assert_eq!(*reported.lock().unwrap(), [("syntax".to_owned(), 0, 2)]);
     }
 }

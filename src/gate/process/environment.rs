@@ -82,16 +82,18 @@ pub(super) const MARK: &str = "LOCKGATE_GATE";
 /// those of the sandbox (`None` removes an inherited one), the program's own, and the mark. Of two with the
 /// same name, the later counts.
 pub(super) fn environment(
-    cage: &[(OsString, Option<OsString>)],
+    sandbox_variables: &[(OsString, Option<OsString>)],
     own: &[(OsString, OsString)],
     mark: &str,
 ) -> Vec<(OsString, OsString)> {
-    let said = FIXED.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    let fixed = FIXED.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let mark = (OsString::from(MARK), OsString::from(mark));
-    let unsaid = |name: &OsString| cage.iter().any(|(known, value)| known == name && value.is_none());
-    let kept = inherited(|name| env::var_os(name)).into_iter().filter(|(name, _)| !unsaid(name));
-    let caged = cage.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
-    kept.chain(said).chain(caged).chain(own.iter().cloned()).chain([mark]).collect()
+    let is_removed =
+        |name: &OsString| sandbox_variables.iter().any(|(known, value)| known == name && value.is_none());
+    let inherited_variables =
+        inherited(|name| env::var_os(name)).into_iter().filter(|(name, _)| !is_removed(name));
+    let added = sandbox_variables.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+    inherited_variables.chain(fixed).chain(added).chain(own.iter().cloned()).chain([mark]).collect()
 }
 
 /// Returns the caller's home if `HOME` is an absolute path.
@@ -160,9 +162,10 @@ mod tests {
 
     #[test]
     fn what_a_sandbox_removes_is_absent_and_a_gate_may_set_it_again() {
-        let cage = [("PATH", None), ("TERM", None), ("TMPDIR", Some("/tmp")), ("OWN", Some("a"))]
-            .map(|(name, value)| (OsString::from(name), value.map(OsString::from)));
-        let made = environment(&cage, &[("OWN".into(), "b".into())], "");
+        let sandbox_variables =
+            [("PATH", None), ("TERM", None), ("TMPDIR", Some("/tmp")), ("OWN", Some("a"))]
+                .map(|(name, value)| (OsString::from(name), value.map(OsString::from)));
+        let made = environment(&sandbox_variables, &[("OWN".into(), "b".into())], "");
         let all = |name: &str| made.iter().filter(|(known, _)| known == name).count();
         assert_eq!([all("PATH"), all("OWN")], [0, 2]);
         assert_eq!(made.iter().rev().find(|(name, _)| name == "OWN").unwrap().1, "b");

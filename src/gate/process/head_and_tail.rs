@@ -54,12 +54,12 @@ mod tests {
     use super::*;
 
     fn ends(text: &[u8], step: usize) -> Vec<u8> {
-        let mut ends = HeadAndTail::default();
+        let mut head_and_tail = HeadAndTail::default();
         for piece in text.chunks(step) {
-            ends.add(piece);
-            assert!(ends.head.len() + ends.tail.len() <= 3 * END_BYTES);
+            head_and_tail.add(piece);
+            assert!(head_and_tail.head.len() + head_and_tail.tail.len() <= 3 * END_BYTES);
         }
-        ends.into_bytes()
+        head_and_tail.into_bytes()
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(super) struct ProcessLimits {
 
 impl ProcessLimits {
     /// Returns the limits for this machine: half of its memory, and a number of processes for each core.
-    pub(super) fn of_machine(cage: &Sandbox) -> ProcessLimits {
+    pub(super) fn of_machine(sandbox: &Sandbox) -> ProcessLimits {
         let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         ProcessLimits {
             processes: PROCESSES + PROCESSES_PER_CORE * cores,
@@ -54,18 +54,20 @@ impl ProcessLimits {
             next_check: Instant::now() + CHECK_INTERVAL,
             writable_paths: Vec::new(),
         }
-        .with_writable_paths(cage)
+        .with_writable_paths(sandbox)
     }
 
     /// Returns the same limits with another minimum of free space.
     #[cfg(test)]
-    pub(super) fn with_min_free_space(cage: &Sandbox, room: u64) -> ProcessLimits {
-        ProcessLimits { min_free_space: room, ..ProcessLimits::of_machine(cage) }.with_writable_paths(cage)
+    pub(super) fn with_min_free_space(sandbox: &Sandbox, room: u64) -> ProcessLimits {
+        ProcessLimits { min_free_space: room, ..ProcessLimits::of_machine(sandbox) }
+            .with_writable_paths(sandbox)
     }
 
     /// Adds the folders that a program in this sandbox may write to.
-    fn with_writable_paths(mut self, cage: &Sandbox) -> ProcessLimits {
-        let places = [env::temp_dir()].into_iter().chain(cage.run_dir.clone()).chain(cage.cache.clone());
+    fn with_writable_paths(mut self, sandbox: &Sandbox) -> ProcessLimits {
+        let places =
+            [env::temp_dir()].into_iter().chain(sandbox.run_dir.clone()).chain(sandbox.cache.clone());
         self.writable_paths =
             places.filter(|place| free_space(place).is_some_and(|room| room > self.min_free_space)).collect();
         self
@@ -96,7 +98,7 @@ impl ProcessLimits {
 pub(super) fn set_rlimits(program: Pid) {
     for (resource, most) in [(Resource::Core, 0), (Resource::Fsize, LARGEST_FILE)] {
         // If this fails, a lower limit is already set.
-        let _held = prlimit(Some(program), resource, Rlimit { current: Some(most), maximum: Some(most) });
+        let _set = prlimit(Some(program), resource, Rlimit { current: Some(most), maximum: Some(most) });
     }
 }
 

@@ -41,11 +41,11 @@ impl Orphans {
     /// Finds the living descendants of a program: its children, and those of processes that lost their
     /// parent. The latter are children of this process if it adopts orphans; otherwise all processes are
     /// searched for the mark.
-    pub(super) fn find(roll: &ProcessRegistry, leader: Pid, mark: &str) -> Orphans {
+    pub(super) fn find(registry: &ProcessRegistry, leader: Pid, mark: &str) -> Orphans {
         let mut search = OrphanSearch::default();
         search.add_descendants(leader);
-        if roll.adopts() {
-            for (orphan, ended) in roll.orphans_of(leader) {
+        if registry.adopts() {
+            for (orphan, ended) in registry.orphans_of(leader) {
                 if ended {
                     reap(WaitId::Pid(orphan));
                     search.orphans.incomplete = true;
@@ -66,26 +66,26 @@ impl Orphans {
 
     /// Returns the numbers of those that still run.
     pub(super) fn still_running(&self) -> impl Iterator<Item = Pid> {
-        self.alive.iter().filter(|stray| !wait(&stray.pidfd, Instant::now())).map(|stray| stray.pid)
+        self.alive.iter().filter(|orphan| !wait(&orphan.pidfd, Instant::now())).map(|orphan| orphan.pid)
     }
 
     /// Sends a signal to all of them. A process that may not be signalled is left running.
     pub(super) fn signal(&self, signal: Signal) {
-        for stray in &self.alive {
-            let _sent = pidfd_send_signal(&stray.pidfd, signal);
+        for orphan in &self.alive {
+            let _sent = pidfd_send_signal(&orphan.pidfd, signal);
         }
     }
 
     /// Waits until all have ended, or until the deadline.
     pub(super) fn wait(&self, until: Instant) {
-        for stray in &self.alive {
-            wait(&stray.pidfd, until);
+        for orphan in &self.alive {
+            wait(&orphan.pidfd, until);
         }
     }
 
     /// Reaps those that have ended and are children of this process.
     pub(super) fn reap(&self) {
-        self.alive.iter().for_each(|stray| reap(WaitId::PidFd(stray.pidfd.as_fd())));
+        self.alive.iter().for_each(|orphan| reap(WaitId::PidFd(orphan.pidfd.as_fd())));
     }
 }
 
@@ -156,8 +156,8 @@ impl OrphanSearch {
             return false;
         }
         let room = self.orphans.alive.len() < MOST_ORPHANS;
-        let held = room.then(|| pidfd_open(pid, PidfdFlags::empty()).ok()).flatten();
-        match (held, Process::read(pid).filter(same)) {
+        let pidfd = room.then(|| pidfd_open(pid, PidfdFlags::empty()).ok()).flatten();
+        match (pidfd, Process::read(pid).filter(same)) {
             (Some(pidfd), Some(process)) if !process.ended => {
                 self.orphans.alive.push(Orphan { pid, pidfd });
                 true

@@ -86,8 +86,8 @@ impl ProcessRegistry {
         match by_group.or_else(|| self.marked_by(orphan)) {
             Some(owner) => owner == leader,
             None => {
-                let mut others = self.running.iter().filter(|(other, _)| **other != leader);
-                !others.any(|(_, entry)| entry.started <= process.started)
+                let mut other_runs = self.running.iter().filter(|(other, _)| **other != leader);
+                !other_runs.any(|(_, entry)| entry.started <= process.started)
             }
         }
     }

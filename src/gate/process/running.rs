@@ -100,26 +100,26 @@ impl RunningProcess {
     /// Asks the process and all that it started to end, and waits briefly. Stopped processes are continued
     /// first.
     pub(super) fn ask_to_end(&self) {
-        let strays = self.orphans();
+        let orphans = self.orphans();
         for signal in [Signal::TERM, Signal::CONT] {
             self.signal_group(signal);
-            strays.signal(signal);
+            orphans.signal(signal);
         }
         let until = Instant::now() + GRACE;
         self.wait(until);
-        strays.wait(until);
+        orphans.wait(until);
     }
 
     /// Kills everything that runs now, and returns the orphans that it found.
     fn kill(&self, until: Instant) -> Orphans {
         self.signal_group(Signal::KILL);
         self.wait(until);
-        let strays = self.orphans();
-        strays.signal(Signal::KILL);
-        strays.wait(until);
-        let _roll = registry::lock();
-        strays.reap();
-        strays
+        let orphans = self.orphans();
+        orphans.signal(Signal::KILL);
+        orphans.wait(until);
+        let _registry = registry::lock();
+        orphans.reap();
+        orphans
     }
 
     fn orphans(&self) -> Orphans {
@@ -150,15 +150,15 @@ impl Drop for RunningProcess {
         let until = Instant::now() + KILL_TIMEOUT;
         let left = loop {
             let ended = self.exit().is_some();
-            let strays = self.kill(until.min(Instant::now() + KILL_ROUND));
-            if (ended && strays.is_empty()) || Instant::now() >= until {
-                break strays;
+            let orphans = self.kill(until.min(Instant::now() + KILL_ROUND));
+            if (ended && orphans.is_empty()) || Instant::now() >= until {
+                break orphans;
             }
         };
-        let mut roll = registry::lock();
+        let mut registry = registry::lock();
         let alive = self.exit().is_none().then_some(self.leader);
         orphans::reap(WaitId::Pid(self.leader));
-        roll.deregister(self.leader, left.still_running().chain(alive));
+        registry.deregister(self.leader, left.still_running().chain(alive));
     }
 }
 

@@ -46,12 +46,12 @@ impl Default for Answers {
 impl Answers {
     /// Returns the cached answer, if it has not expired.
     pub(in crate::gate) fn get(&self, key: Version, now: Instant) -> Option<CachedFindings> {
-        let mut kept = self.lock();
-        let entry = kept.answers.get(&key)?;
+        let mut cache = self.lock();
+        let entry = cache.answers.get(&key)?;
         if now < entry.until {
             return Some(Arc::clone(&entry.answer));
         }
-        kept.forget(key);
+        cache.forget(key);
         None
     }
 
@@ -60,16 +60,16 @@ impl Answers {
         if size(answer) > LARGEST {
             return;
         }
-        let mut kept = self.lock();
-        kept.forget(key);
+        let mut cache = self.lock();
+        cache.forget(key);
         let entry = CacheEntry { answer: Arc::clone(answer), until };
-        kept.bytes += size(answer);
-        if let Some((_, oldest)) = kept.answers.push(key, entry) {
-            kept.bytes -= size(&oldest.answer);
+        cache.bytes += size(answer);
+        if let Some((_, oldest)) = cache.answers.push(key, entry) {
+            cache.bytes -= size(&oldest.answer);
         }
-        while kept.bytes > MOST_BYTES {
-            let Some((_, oldest)) = kept.answers.pop_lru() else { break };
-            kept.bytes -= size(&oldest.answer);
+        while cache.bytes > MOST_BYTES {
+            let Some((_, oldest)) = cache.answers.pop_lru() else { break };
+            cache.bytes -= size(&oldest.answer);
         }
     }
 
@@ -88,9 +88,9 @@ impl CachedRun {
 
 /// Returns the approximate size of an answer, in bytes.
 fn size(answer: &[Vec<ToolFinding>]) -> usize {
-    let words = |seen: &ToolFinding| {
-        let named = [seen.elsewhere.as_ref(), seen.code.as_ref()].into_iter().flatten();
-        size_of::<ToolFinding>() + seen.message.len() + named.map(String::len).sum::<usize>()
+    let words = |finding: &ToolFinding| {
+        let named = [finding.elsewhere.as_ref(), finding.code.as_ref()].into_iter().flatten();
+        size_of::<ToolFinding>() + finding.message.len() + named.map(String::len).sum::<usize>()
     };
     let lists = size_of_val(answer);
     size_of::<CacheEntry>() + lists + answer.iter().flatten().map(words).sum::<usize>()
@@ -159,8 +159,8 @@ mod tests {
             answers.keep(key(number), &answer(0), until);
             answers.keep(key(number), &answer(1), until);
         }
-        let kept = answers.lock();
-        assert_eq!(kept.answers.len(), MOST_ANSWERS.get());
-        assert_eq!(kept.bytes, MOST_ANSWERS.get() * size(&answer(1)));
+        let cache = answers.lock();
+        assert_eq!(cache.answers.len(), MOST_ANSWERS.get());
+        assert_eq!(cache.bytes, MOST_ANSWERS.get() * size(&answer(1)));
     }
 }

@@ -40,20 +40,20 @@ impl<'a> CacheKey<'a> {
     /// Reads the current inputs; `None` if the metadata of the program cannot be read.
     pub(in crate::gate) fn new(
         rule: &Rule,
-        rests: CacheInputs<'_>,
+        inputs: CacheInputs<'_>,
         program: &Path,
         root: &Path,
         paths: &[&'a str],
     ) -> Option<CacheKey<'a>> {
         let mut run = KeyHasher::default();
-        run.add(rests.name());
+        run.add(inputs.name());
         run.add(root.as_os_str().as_bytes());
         run.add(rule.gate.name.as_bytes());
         run.add(rule.gate.version.hex().as_bytes());
         run.add(program.as_os_str().as_bytes());
         run.file(&std::fs::metadata(program).ok()?);
         rule.args.iter().for_each(|word| run.add(word.as_bytes()));
-        let (names, edited) = (rests.names(), paths.iter().map(|path| root.join(path)).collect());
+        let (names, edited) = (inputs.names(), paths.iter().map(|path| root.join(path)).collect());
         // Files of one folder have the same configuration above them.
         let mut folders: HashMap<&str, Version> = HashMap::new();
         let mut of_file = |path: &'a str| {
@@ -64,7 +64,7 @@ impl<'a> CacheKey<'a> {
                 config_deps::add(
                     &mut tool,
                     &rule.gate,
-                    rests.runner_kind(),
+                    inputs.runner_kind(),
                     &names,
                     &root.join(path),
                     &edited,
@@ -77,7 +77,7 @@ impl<'a> CacheKey<'a> {
             (path, tool.version())
         };
         let files = paths.iter().map(|path| of_file(path)).collect();
-        let (around, lives) = match rests.scope() {
+        let (around, lives) = match inputs.scope() {
             CacheScope::File => (Some(KeyHasher::default().version()), ALONE),
             CacheScope::Package => (ancestors::package(&rule.gate, root, paths), AMONG_OTHERS),
             CacheScope::Project => (ancestors::project(&rule.gate, root, paths), AMONG_OTHERS),
@@ -87,11 +87,11 @@ impl<'a> CacheKey<'a> {
 
     /// Returns the key of an answer about these texts among these other drafts; `None` if it must not be
     /// cached. The text of a removed file is `None`.
-    pub(in crate::gate) fn of_texts(&self, texts: &[Option<Version>], company: Version) -> Option<Version> {
+    pub(in crate::gate) fn of_texts(&self, texts: &[Option<Version>], overlays: Version) -> Option<Version> {
         let mut key = KeyHasher::default();
         key.add(b"text");
         key.add(self.around?.hex().as_bytes());
-        key.add(company.hex().as_bytes());
+        key.add(overlays.hex().as_bytes());
         for ((path, tool), text) in self.files.iter().zip(texts) {
             key.add(path.as_bytes());
             key.add(tool.hex().as_bytes());

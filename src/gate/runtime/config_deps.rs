@@ -101,7 +101,7 @@ mod tests {
     use crate::policy::Catalogue;
     use crate::text::Version;
 
-    fn stamp(gate: &str, whose: RunnerKind, folder: &Path) -> Version {
+    fn version_of(gate: &str, whose: RunnerKind, folder: &Path) -> Version {
         let gate = Catalogue::embedded().find(gate).unwrap();
         let name = "pyrightconfig.json".to_owned();
         let mut trace = KeyHasher::default();
@@ -119,8 +119,10 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        let both =
-            || [RunnerKind::Server, RunnerKind::Command].map(|whose| stamp("pyright", whose, project.path()));
+        let both = || {
+            [RunnerKind::Server, RunnerKind::Command]
+                .map(|whose| version_of("pyright", whose, project.path()))
+        };
         write("base.json", "{}");
         let alone = both();
         write("base.json", "{ }");
@@ -143,11 +145,11 @@ mod tests {
         let project = tempfile::tempdir().unwrap();
         fs::create_dir_all(project.path().join(".venv/lib/python3.11/site-packages")).unwrap();
         fs::create_dir_all(project.path().join("node_modules")).unwrap();
-        let before = stamp("pyright", RunnerKind::Server, project.path());
+        let before = version_of("pyright", RunnerKind::Server, project.path());
         fs::write(project.path().join(".venv/lib/python3.11/site-packages/new.py"), "").unwrap();
-        let after = stamp("pyright", RunnerKind::Server, project.path());
+        let after = version_of("pyright", RunnerKind::Server, project.path());
         assert_ne!(after, before);
         fs::create_dir(project.path().join("node_modules/new")).unwrap();
-        assert_ne!(stamp("pyright", RunnerKind::Server, project.path()), after);
+        assert_ne!(version_of("pyright", RunnerKind::Server, project.path()), after);
     }
 }

@@ -93,7 +93,7 @@ mod tests {
     fn who_waits_is_told_when_the_time_is_up_or_the_caller_has_gone() {
         let (slots, token) = (Slots::new(1), CancellationToken::new());
         let watch = Watch::new(token.clone(), None);
-        let held = slots.take(watch.until(later())).unwrap();
+        let slot = slots.take(watch.until(later())).unwrap();
         let soon = watch.until(Instant::now() + Duration::from_millis(5));
         assert_eq!(slots.take(soon).unwrap_err(), Halt::TimedOut);
         std::thread::scope(|scope| {
@@ -101,7 +101,7 @@ mod tests {
             token.cancel();
             assert_eq!(waiting.join().unwrap(), Err(Halt::Cancelled));
         });
-        drop(held);
+        drop(slot);
         assert!(slots.take(Watch::idle().until(later())).is_ok());
     }
 

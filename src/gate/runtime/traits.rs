@@ -76,14 +76,18 @@ impl Traits {
     ) -> Traits {
         let sources = || {
             let edited: Vec<&str> = drafts.iter().map(|(path, _)| *path).collect();
-            let others = ancestors::tree(gate, root, &edited)?;
+            let tree = ancestors::tree(gate, root, &edited)?;
             let draft = |(path, text): &(&str, Option<&str>)| {
                 let text = (*text)?;
                 let is_whole = ancestors::is_configuration(gate, path);
                 let traits = if is_whole { Version::hash(text.as_bytes()) } else { roads(text) };
                 Some(((*path).to_owned(), traits))
             };
-            Some(Sources { root: root.to_owned(), others, drafts: drafts.iter().filter_map(draft).collect() })
+            Some(Sources {
+                root: root.to_owned(),
+                others: tree,
+                drafts: drafts.iter().filter_map(draft).collect(),
+            })
         };
         let sources = match scope {
             CacheScope::File => None,

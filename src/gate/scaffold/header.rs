@@ -88,42 +88,42 @@ impl<'t> FoundHeader<'t> {
 
     /// Returns all problems of the header, in the order of the text.
     pub(super) fn problems(&self) -> Vec<HeaderProblem> {
-        let mut troubles = Vec::new();
+        let mut problems = Vec::new();
         if !self.colon {
-            troubles.push(HeaderProblem { at: 0, message: "`SCAFFOLD` needs a colon after it".to_owned() });
+            problems.push(HeaderProblem { at: 0, message: "`SCAFFOLD` needs a colon after it".to_owned() });
         }
-        let mut seen: Vec<&str> = Vec::new();
+        let mut names: Vec<&str> = Vec::new();
         for (at, field) in &self.fields {
             let message = match field.split_once('=') {
                 None => Some(format!("`{field}` is not a header field; write `name=value`")),
                 Some((name, _)) if !FIELDS.contains(&name) => {
                     Some(format!("a header has no field `{name}`; its fields are {}", FIELDS.join(", ")))
                 }
-                Some((name, _)) if seen.contains(&name) => Some(format!("the field `{name}` occurs twice")),
+                Some((name, _)) if names.contains(&name) => Some(format!("the field `{name}` occurs twice")),
                 Some((name, value)) => {
-                    seen.push(name);
+                    names.push(name);
                     value_problem(name, value)
                 }
             };
-            troubles.extend(message.map(|message| HeaderProblem { at: *at, message }));
+            problems.extend(message.map(|message| HeaderProblem { at: *at, message }));
         }
         for name in ["template", "version"] {
-            if !seen.contains(&name) {
-                troubles.push(HeaderProblem { at: 0, message: format!("the header lacks `{name}=...`") });
+            if !names.contains(&name) {
+                problems.push(HeaderProblem { at: 0, message: format!("the header lacks `{name}=...`") });
             }
         }
-        if troubles.is_empty() {
-            troubles.extend(self.order_problem());
+        if problems.is_empty() {
+            problems.extend(self.order_problem());
         }
         if let Some(close) = self.unclosed {
-            troubles.push(HeaderProblem {
+            problems.push(HeaderProblem {
                 at: 0,
                 message: format!(
                     "the comment of the header is not closed on its line; end it with `{close}`"
                 ),
             });
         }
-        troubles
+        problems
     }
 
     /// Checks that a file was not updated before it was created.
@@ -186,16 +186,16 @@ fn is_clock(time: &str) -> bool {
     let (clock, zone) = time.split_at(at);
     let (clock, fraction) = clock.split_once('.').unwrap_or((clock, "0"));
     let parts: Vec<&str> = clock.split(':').collect();
-    let hours = |text: &str| number(text, 2, 0, 23).is_some();
+    let is_hour = |text: &str| number(text, 2, 0, 23).is_some();
     let sixty = |text: &&str| number(text, 2, 0, 59).is_some();
     let zone = match zone.strip_prefix(['+', '-']) {
-        Some(offset) => offset.split_once(':').is_some_and(|(hour, minute)| hours(hour) && sixty(&minute)),
+        Some(offset) => offset.split_once(':').is_some_and(|(hour, minute)| is_hour(hour) && sixty(&minute)),
         None => zone.is_empty() || zone == "Z",
     };
     let fraction =
         !fraction.is_empty() && fraction.len() < 10 && fraction.chars().all(|c| c.is_ascii_digit());
     let rest = parts.get(1..).unwrap_or_default();
-    let clock = parts.first().is_some_and(|hour| hours(hour)) && rest.iter().all(sixty);
+    let clock = parts.first().is_some_and(|hour| is_hour(hour)) && rest.iter().all(sixty);
     zone && fraction && clock && (1..=2).contains(&rest.len())
 }
 
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_header_that_is_wrong_says_where() {
-        for (text, at, said) in [
+        for (text, at, expected) in [
             ("# SCAFFOLD: template=module\n", 0, "lacks `version="),
             ("# SCAFFOLD template=module version=1.0\n", 0, "needs a colon"),
             ("# template=1module version=1.0\n", 2, "template must be a name"),
@@ -249,9 +249,9 @@ mod tests {
             ("# template=module version=1.0 path=/etc/a\n", 30, "path must be"),
             ("<!-- template=module version=1.0\n", 0, "not closed"),
         ] {
-            let troubles = FoundHeader::parse(text).expect(text).problems();
-            assert_eq!(troubles.len(), 1, "{text}: {troubles:?}");
-            assert!(troubles[0].at == at && troubles[0].message.contains(said), "{text}: {troubles:?}");
+            let problems = FoundHeader::parse(text).expect(text).problems();
+            assert_eq!(problems.len(), 1, "{text}: {problems:?}");
+            assert!(problems[0].at == at && problems[0].message.contains(expected), "{text}: {problems:?}");
         }
     }
 

@@ -34,10 +34,11 @@ pub(super) fn check(rules: &Scaffold, page: PatternInput<'_>) -> Result<Vec<Rule
             }
         };
     };
-    let troubles = header.problems();
-    if !troubles.is_empty() {
-        let told = |HeaderProblem { at, message }| rule_match(header.start + at, "scaffold-header", message);
-        return Ok(troubles.into_iter().map(told).collect());
+    let problems = header.problems();
+    if !problems.is_empty() {
+        let into_match =
+            |HeaderProblem { at, message }| rule_match(header.start + at, "scaffold-header", message);
+        return Ok(problems.into_iter().map(into_match).collect());
     }
     let template = header.value("template").unwrap_or_default();
     let layout = rules.templates.iter().find(|(name, _)| name == template).map(|(_, layout)| layout);
@@ -57,32 +58,32 @@ fn missing_required(
     page: PatternInput<'_>,
 ) -> Result<Vec<RuleMatch>, GateError> {
     let template = header.value("template").unwrap_or_default();
-    let mut faults = Vec::new();
+    let mut matches = Vec::new();
     if !layout.sections.is_empty() {
-        let there = sections(page)?;
-        let missing = layout.sections.iter().filter(|section| !there.contains(&normalize(section)));
-        faults.extend(missing.map(|section| {
+        let existing = sections(page)?;
+        let missing = layout.sections.iter().filter(|section| !existing.contains(&normalize(section)));
+        matches.extend(missing.map(|section| {
             let message =
                 format!("the section `{section}`, which the template `{template}` requires, is missing");
             rule_match(header.start, "scaffold-section", message)
         }));
     }
     if !layout.symbols.is_empty() {
-        let there = symbols(page)?;
-        let missing = layout.symbols.iter().filter(|symbol| !there.contains(*symbol));
-        faults.extend(missing.map(|symbol| {
+        let existing = symbols(page)?;
+        let missing = layout.symbols.iter().filter(|symbol| !existing.contains(*symbol));
+        matches.extend(missing.map(|symbol| {
             let message = format!("`{symbol}`, which the template `{template}` requires, is not defined");
             rule_match(header.start, "scaffold-symbol", message)
         }));
     }
-    faults.extend(
+    matches.extend(
         layout
             .required
             .iter()
             .flat_map(|demand| missing_parts(demand, header, page))
             .map(|(offset, message)| rule_match(offset, "scaffold-structure", message)),
     );
-    Ok(faults)
+    Ok(matches)
 }
 
 /// Returns the recommended parts that the text lacks, and a path in the header that differs from the file's.
@@ -109,13 +110,16 @@ fn recommendations(
 
 /// Returns findings for the parts of a requirement that are missing.
 fn missing_parts(demand: &Demand, header: &FoundHeader<'_>, page: PatternInput<'_>) -> Vec<(usize, String)> {
-    let told = |offset| (offset, demand.message.clone());
+    let at_offset = |offset| (offset, demand.message.clone());
     match demand.wanted {
         true if demand.pattern.is_match(page.text) => Vec::new(),
-        true => vec![told(header.start)],
-        false => {
-            demand.pattern.find_iter(page.text).take(MOST_MATCHES).map(|found| told(found.start())).collect()
-        }
+        true => vec![at_offset(header.start)],
+        false => demand
+            .pattern
+            .find_iter(page.text)
+            .take(MOST_MATCHES)
+            .map(|found| at_offset(found.start()))
+            .collect(),
     }
 }
 

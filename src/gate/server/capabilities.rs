@@ -135,7 +135,7 @@ impl Capabilities {
     fn section(&self, item: &Value) -> Value {
         let section = item.get("section").and_then(Value::as_str).unwrap_or_default();
         let names = section.split('.').filter(|name| !name.is_empty());
-        let found = names.into_iter().try_fold(&self.settings, |here, name| here.get(name));
+        let found = names.into_iter().try_fold(&self.settings, |settings, name| settings.get(name));
         found.cloned().unwrap_or_default()
     }
 

@@ -130,8 +130,8 @@ mod tests {
             (b"Content-Length: 1\r\n\r\n{", "wrote a message that is not JSON"),
         ] {
             for step in [1, 1000] {
-                let said = read(bytes, step).unwrap_err();
-                assert!(said.starts_with(why), "{said}");
+                let message = read(bytes, step).unwrap_err();
+                assert!(message.starts_with(why), "{message}");
             }
         }
         assert_eq!(read(&[&b"Content-Length: "[..], &[b'1'; 5000]].concat(), 64).unwrap_err(), other);

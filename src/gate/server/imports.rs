@@ -32,32 +32,32 @@ struct Unresolved<'a> {
 /// begins with `the language server cannot see`; `resolves_new_file` returns true for a new file that
 /// the server finds.
 pub(super) fn unresolved_import(
-    ask: &ProgramInput<'_>,
+    input: &ProgramInput<'_>,
     files: &BTreeMap<String, Version>,
     resolves_new_file: impl Fn(&Path) -> bool,
 ) -> Option<String> {
-    let unresolved = unresolved_files(ask, resolves_new_file);
-    if unresolved.is_empty() || ask.overlays.is_empty() {
+    let unresolved = unresolved_files(input, resolves_new_file);
+    if unresolved.is_empty() || input.overlays.is_empty() {
         return None;
     }
-    let own = (ask.path, ask.language, ask.text.view());
-    let others =
-        ask.overlays.iter().filter_map(|other| Some((other.path, other.language, other.text?.view())));
-    let drafts: Vec<(&str, Option<&Language>, &str)> = std::iter::once(own).chain(others).collect();
-    let said = |file: Unresolved<'_>, importer: &str| {
+    let own = (input.path, input.language, input.text.view());
+    let overlays =
+        input.overlays.iter().filter_map(|other| Some((other.path, other.language, other.text?.view())));
+    let drafts: Vec<(&str, Option<&Language>, &str)> = std::iter::once(own).chain(overlays).collect();
+    let describe = |file: Unresolved<'_>, importer: &str| {
         format!("{}, which {} and which {importer} may import", file.path, file.why)
     };
-    let names: Vec<Vec<&str>> = unresolved.iter().map(|file| import_names(ask.root, file.path)).collect();
+    let names: Vec<Vec<&str>> = unresolved.iter().map(|file| import_names(input.root, file.path)).collect();
     let both = || unresolved.iter().zip(&names);
     for (path, language, text) in &drafts {
         let imported = both().find(|(file, names)| file.path != *path && imports(text, *language, names));
         if let Some((file, _)) = imported {
-            return Some(said(*file, path));
+            return Some(describe(*file, path));
         }
     }
     let mut left = MOST_READ;
     for path in files.keys() {
-        let relative = Path::new(path).strip_prefix(ask.root).ok().and_then(Path::to_str);
+        let relative = Path::new(path).strip_prefix(input.root).ok().and_then(Path::to_str);
         if relative.is_none_or(|path| drafts.iter().any(|(draft, ..)| *draft == path)) {
             continue;
         }
@@ -69,7 +69,7 @@ pub(super) fn unresolved_import(
         let text = String::from_utf8_lossy(&bytes);
         let language = language_of(path, text.lines().next());
         if let Some((file, _)) = both().find(|(_, names)| imports(&text, language, names)) {
-            return Some(said(*file, relative.unwrap_or(path)));
+            return Some(describe(*file, relative.unwrap_or(path)));
         }
     }
     None
@@ -77,22 +77,22 @@ pub(super) fn unresolved_import(
 
 /// Returns the files of the call that the server does not find where the drafts have them.
 fn unresolved_files<'a>(
-    ask: &ProgramInput<'a>,
+    input: &ProgramInput<'a>,
     resolves_new_file: impl Fn(&Path) -> bool,
 ) -> Vec<Unresolved<'a>> {
     let is_found = |root: &Path, path: &str| resolves_new_file(&root.join(path));
-    let own = (!ask.on_disk && !is_found(ask.root, ask.path))
-        .then_some(Unresolved { path: ask.path, why: "is not on disk" });
+    let own = (!input.on_disk && !is_found(input.root, input.path))
+        .then_some(Unresolved { path: input.path, why: "is not on disk" });
     let other = |other: &&DraftOverlay<'a>| {
         let why = match other.text {
             None => "the call removes",
-            Some(_) if !ask.rule.gate.covers(other.language) => "it reads on disk only",
+            Some(_) if !input.rule.gate.covers(other.language) => "it reads on disk only",
             Some(_) if is_on_disk(other) || is_found(other.root, other.path) => return None,
             Some(_) => "is not on disk",
         };
         Some(Unresolved { path: other.path, why })
     };
-    own.into_iter().chain(ask.overlays.iter().filter_map(other)).collect()
+    own.into_iter().chain(input.overlays.iter().filter_map(other)).collect()
 }
 
 /// Returns true if a file is on disk at the path of a draft.
@@ -166,10 +166,10 @@ fn has_word(text: &str, name: &str) -> bool {
 
 /// Returns true if a name is a part of a quoted path, as in `"./name"` or `'name.js'`.
 fn is_quoted(text: &str, name: &str) -> bool {
-    let (opens, ends) = (['"', '\'', '`', '/'], ['"', '\'', '`', '/', '.']);
+    let (opens, closes) = (['"', '\'', '`', '/'], ['"', '\'', '`', '/', '.']);
     occurrences(text, name).any(|(before, after)| {
         before.is_some_and(|before| opens.contains(&before))
-            && after.is_some_and(|after| ends.contains(&after))
+            && after.is_some_and(|after| closes.contains(&after))
     })
 }
 

@@ -44,33 +44,33 @@ pub(super) use self::pool::{PoolLimits, ServerPool};
 /// Checks the text and those of `batched` with the server, and returns the findings of each, in this order.
 /// Waits for its turn at the server and for a slot first; the gate's time starts after that.
 pub(super) fn check(
-    ask: &ProgramInput<'_>,
+    input: &ProgramInput<'_>,
     server: &ServerSpec,
-    workshop: &GateRuntime,
+    runtime: &GateRuntime,
     limit: Limit<'_>,
 ) -> Result<Vec<Vec<ToolFinding>>, GateError> {
-    let folder = folder(ask, server);
-    let files = files(ask, server, &folder)?;
-    let path = visible_path(ask, server, &files)?;
-    let own = (path, language_id(server, ask.language, ask.path), ask.text.view());
-    let also = ask.batched.iter().map(|other| document_for(server, other)).collect::<Option<Vec<_>>>();
+    let folder = folder(input, server);
+    let files = files(input, server, &folder)?;
+    let path = visible_path(input, server, &files)?;
+    let own = (path, language_id(server, input.language, input.path), input.text.view());
+    let also = input.batched.iter().map(|other| document_for(server, other)).collect::<Option<Vec<_>>>();
     let also =
         also.ok_or_else(|| GateError::Unreachable("the language server cannot see a path".to_owned()))?;
-    let asked: Vec<_> = std::iter::once(own).chain(also).collect();
-    let company = other_documents(ask);
+    let documents: Vec<_> = std::iter::once(own).chain(also).collect();
+    let overlays = other_documents(input);
     let question = DiagnosticsRequest {
-        texts: asked.iter().map(text).collect(),
-        overlays: company.iter().map(text).collect(),
+        texts: documents.iter().map(text).collect(),
+        overlays: overlays.iter().map(text).collect(),
         files,
-        has_new_files: !ask.on_disk || ask.overlays.iter().any(|other| !imports::is_on_disk(other)),
+        has_new_files: !input.on_disk || input.overlays.iter().any(|other| !imports::is_on_disk(other)),
         offer: server.offer,
     };
     let buffers: Vec<&Buffer> =
-        std::iter::once(ask.text).chain(ask.batched.iter().filter_map(|other| other.text)).collect();
-    let launch = || launch(ask, server, &folder, workshop.pool.limits);
-    workshop.pool.with_server(&key(ask, server, &folder), question.has_new_files, limit, launch, |session| {
-        let _slot = workshop.slots.take(limit)?;
-        let (items, columns) = session.diagnostics(&question, limit.with_timeout(ask.rule.timeout))?;
+        std::iter::once(input.text).chain(input.batched.iter().filter_map(|other| other.text)).collect();
+    let launch = || launch(input, server, &folder, runtime.pool.limits);
+    runtime.pool.with_server(&key(input, server, &folder), question.has_new_files, limit, launch, |session| {
+        let _slot = runtime.slots.take(limit)?;
+        let (items, columns) = session.diagnostics(&question, limit.with_timeout(input.rule.timeout))?;
         let both = items.iter().zip(&buffers);
         both.map(|(items, text)| diagnostic_findings(items, server, columns, text)).collect()
     })
@@ -82,58 +82,64 @@ pub(super) fn folder_of(root: &Path, server: &ServerSpec, path: &str) -> String 
 }
 
 /// Starts the server for a text, if it does not run yet.
-pub(super) fn prewarm(ask: &ProgramInput<'_>, server: &ServerSpec, fleet: &ServerPool) {
-    let folder = folder(ask, server);
-    fleet.prewarm(&key(ask, server, &folder), || launch(ask, server, &folder, fleet.limits));
+pub(super) fn prewarm(input: &ProgramInput<'_>, server: &ServerSpec, pool: &ServerPool) {
+    let folder = folder(input, server);
+    pool.prewarm(&key(input, server, &folder), || launch(input, server, &folder, pool.limits));
 }
 
 /// Returns the absolute path of the text, if the server can see it and the other drafts as the command would.
 fn visible_path(
-    ask: &ProgramInput<'_>,
+    input: &ProgramInput<'_>,
     server: &ServerSpec,
     files: &BTreeMap<String, Version>,
 ) -> Result<String, GateError> {
     let away = |why: &str| Err(GateError::Unreachable(format!("the language server cannot see {why}")));
-    if let Some(other) = ask.overlays.iter().find(|other| imports::is_configuration(server, other)) {
+    if let Some(other) = input.overlays.iter().find(|other| imports::is_configuration(server, other)) {
         return away(&format!("the draft of its configuration {}", other.path));
     }
-    if !ask.on_disk && server.new_files == NewFiles::None {
+    if !input.on_disk && server.new_files == NewFiles::None {
         return away("a file that is not on disk");
     }
     let is_new = |other: &&DraftOverlay<'_>| other.text.is_some() && !imports::is_on_disk(other);
     match server.new_files {
         NewFiles::None | NewFiles::Alone | NewFiles::All => {
-            if ask.overlays.iter().any(|other| other.text.is_none()) {
+            if input.overlays.iter().any(|other| other.text.is_none()) {
                 return away("a removed file");
             }
-            if server.new_files != NewFiles::All && ask.overlays.iter().any(is_new) {
+            if server.new_files != NewFiles::All && input.overlays.iter().any(is_new) {
                 return away("a second file that is not on disk");
             }
         }
         NewFiles::Unimported => {
-            if let Some(why) = imports::unresolved_import(ask, files, |_| false) {
+            if let Some(why) = imports::unresolved_import(input, files, |_| false) {
                 return away(&why);
             }
         }
         NewFiles::ExistingFolders => {
             let has_folder = |path: &Path| path.parent().is_some_and(Path::is_dir);
-            if let Some(why) = imports::unresolved_import(ask, files, has_folder) {
+            if let Some(why) = imports::unresolved_import(input, files, has_folder) {
                 return away(&why);
             }
         }
     }
-    match ask.root.join(ask.path).to_str() {
+    match input.root.join(input.path).to_str() {
         Some(path) => Ok(path.to_owned()),
         None => away("a path that is not UTF-8"),
     }
 }
 
 /// The other drafts that the server can read and does not check: path, language and text.
-fn other_documents<'a>(ask: &ProgramInput<'a>) -> Vec<(String, String, &'a str)> {
-    let Some(server) = ask.rule.gate.server() else { return Vec::new() };
-    let asked = |other: &&&DraftOverlay<'a>| !ask.batched.iter().any(|also| also.path == other.path);
-    let reads = |other: &&&DraftOverlay<'a>| ask.rule.gate.covers(other.language);
-    ask.overlays.iter().filter(asked).filter(reads).filter_map(|other| document_for(server, other)).collect()
+fn other_documents<'a>(input: &ProgramInput<'a>) -> Vec<(String, String, &'a str)> {
+    let Some(server) = input.rule.gate.server() else { return Vec::new() };
+    let is_unchecked = |other: &&&DraftOverlay<'a>| !input.batched.iter().any(|also| also.path == other.path);
+    let reads = |other: &&&DraftOverlay<'a>| input.rule.gate.covers(other.language);
+    input
+        .overlays
+        .iter()
+        .filter(is_unchecked)
+        .filter(reads)
+        .filter_map(|other| document_for(server, other))
+        .collect()
 }
 
 fn text<'t>((path, language, view): &'t (String, String, &'t str)) -> DocumentText<'t> {
@@ -159,38 +165,38 @@ fn language_id(server: &ServerSpec, language: Option<&Language>, path: &str) -> 
 }
 
 /// The folder that the server is started for.
-fn folder(ask: &ProgramInput<'_>, server: &ServerSpec) -> PathBuf {
-    project::join(ask.root, project::folder_of(ask.root, ask.path, &server.cwd))
+fn folder(input: &ProgramInput<'_>, server: &ServerSpec) -> PathBuf {
+    project::join(input.root, project::folder_of(input.root, input.path, &server.cwd))
 }
 
 /// The files of the project, by absolute path.
 fn files(
-    ask: &ProgramInput<'_>,
+    input: &ProgramInput<'_>,
     server: &ServerSpec,
     folder: &Path,
 ) -> Result<BTreeMap<String, Version>, GateError> {
     let named: Vec<&str> = server.config.iter().map(|file| file.name.as_str()).collect();
-    runtime::survey(&ask.rule.gate, folder, &named).ok_or_else(|| {
+    runtime::survey(&input.rule.gate, folder, &named).ok_or_else(|| {
         GateError::Unreachable("the project has too many files for the language server".to_owned())
     })
 }
 
-fn key(ask: &ProgramInput<'_>, server: &ServerSpec, folder: &Path) -> ServerKey {
-    let place = (&ask.rule.gate.name, folder);
-    let tool = runtime::configured(&ask.rule.gate, server, ask.program, folder);
+fn key(input: &ProgramInput<'_>, server: &ServerSpec, folder: &Path) -> ServerKey {
+    let place = (&input.rule.gate.name, folder);
+    let tool = runtime::configured(&input.rule.gate, server, input.program, folder);
     ServerKey { project: Version::of_value(&place), configuration: tool }
 }
 
 fn launch(
-    ask: &ProgramInput<'_>,
+    input: &ProgramInput<'_>,
     server: &ServerSpec,
     folder: &Path,
-    hours: PoolLimits,
+    limits: PoolLimits,
 ) -> Result<Launch, GateError> {
-    if let Some(why) = isolation_shortfall(ask.isolation, ask.ceiling) {
+    if let Some(why) = isolation_shortfall(input.isolation, input.ceiling) {
         return Err(GateError::Unavailable(why));
     }
-    let level = strongest(ask.ceiling);
+    let level = strongest(input.ceiling);
     // With Landlock a program has no private folders except one of its own.
     let stage = (level == Isolation::Landlock).then(Stage::new).transpose();
     let stage = stage.map_err(|error| {
@@ -198,12 +204,12 @@ fn launch(
     })?;
     let uri = documents::uri(&folder.to_string_lossy());
     Ok(Launch {
-        sandbox: sandbox_for(ask, server, level, stage.as_ref()),
+        sandbox: sandbox_for(input, server, level, stage.as_ref()),
         _stage: stage,
-        program: ask.program.to_owned(),
+        program: input.program.to_owned(),
         argv: server.words.iter().map(OsString::from).collect(),
         folder: folder.to_owned(),
-        env: env(ask, server, folder)?,
+        env: env(input, server, folder)?,
         initialize_params: initialize_params(&uri, folder, server),
         capabilities: Capabilities {
             settings: server.settings.clone(),
@@ -211,13 +217,13 @@ fn launch(
             config_error: server.failed.clone(),
         },
         memory: server.memory,
-        idle_timeout: hours.idle_timeout,
+        idle_timeout: limits.idle_timeout,
     })
 }
 
 /// The server's sandbox: like that of the gate's command, but without a staged draft.
 fn sandbox_for(
-    ask: &ProgramInput<'_>,
+    input: &ProgramInput<'_>,
     server: &ServerSpec,
     level: Isolation,
     stage: Option<&Stage>,
@@ -226,33 +232,33 @@ fn sandbox_for(
     let words = server.words.iter().map(PathBuf::from);
     Sandbox {
         level,
-        tree: Some(ask.root.to_owned()),
+        tree: Some(input.root.to_owned()),
         readable: words.filter(|word| word.is_absolute()).collect(),
         run_dir: stage.map(|stage| stage.path().to_owned()),
-        cache: ask.cache.filter(|_| caches).map(Path::to_owned),
+        cache: input.cache.filter(|_| caches).map(Path::to_owned),
         ..Sandbox::default()
     }
 }
 
 fn env(
-    ask: &ProgramInput<'_>,
+    input: &ProgramInput<'_>,
     server: &ServerSpec,
     folder: &Path,
 ) -> Result<Vec<(OsString, OsString)>, GateError> {
-    let mut env = vec![(OsString::from("PATH"), ask.search.to_owned())];
+    let mut env = vec![(OsString::from("PATH"), input.search.to_owned())];
     env.extend(
-        project::python_environment(ask.search).map(|home| (OsString::from("VIRTUAL_ENV"), home.into())),
+        project::python_environment(input.search).map(|home| (OsString::from("VIRTUAL_ENV"), home.into())),
     );
     for (name, value) in &server.env {
-        env.push((name.into(), expand(value, ask, folder)?));
+        env.push((name.into(), expand(value, input, folder)?));
     }
     Ok(env)
 }
 
-fn expand(template: &CommandWord, ask: &ProgramInput<'_>, folder: &Path) -> Result<OsString, GateError> {
+fn expand(template: &CommandWord, input: &ProgramInput<'_>, folder: &Path) -> Result<OsString, GateError> {
     let mut word = OsString::new();
     for piece in &template.pieces {
-        match (piece, ask.cache) {
+        match (piece, input.cache) {
             (WordPart::Text(text), _) => word.push(text),
             (WordPart::Hole(Hole::Root), _) => word.push(folder),
             (WordPart::Hole(Hole::Cache), Some(cache)) => {

@@ -102,109 +102,109 @@ impl ServerPool {
         launch: impl Fn() -> Result<Launch, GateError>,
         mut work: impl FnMut(&mut ServerSession) -> Result<T, GateError>,
     ) -> Result<T, GateError> {
-        let berth = self.slot(key);
-        let _turn = berth.access.take(limit)?;
-        let mut moored = lock(&berth.server);
-        let mut died = 0;
+        let slot = self.slot(key);
+        let _turn = slot.access.take(limit)?;
+        let mut server = lock(&slot.server);
+        let mut deaths = 0;
         loop {
-            if let Some(why) = moored.new_file_death.as_ref().filter(|_| has_new) {
+            if let Some(why) = server.new_file_death.as_ref().filter(|_| has_new) {
                 return Err(GateError::Unreachable(format!(
                     "the language server gets no files that are not on disk, because it failed on them twice: it {why}"
                 )));
             }
-            let session = moored.ensure_running(self.limits.restart_delay, &launch)?;
-            let said = work(session);
-            *lock(&berth.last_used) = Instant::now();
+            let session = server.ensure_running(self.limits.restart_delay, &launch)?;
+            let result = work(session);
+            *lock(&slot.last_used) = Instant::now();
             if session.is_hanging() {
-                moored.record_death("timed out more than once".to_owned(), self);
+                server.record_death("timed out more than once".to_owned(), self);
             }
-            match said {
+            match result {
                 Err(GateError::Unreachable(why)) => {
-                    moored.handle_exit(why)?;
-                    died += 1;
-                    if has_new && died > 1 {
-                        moored.avoid_new_files();
+                    server.handle_exit(why)?;
+                    deaths += 1;
+                    if has_new && deaths > 1 {
+                        server.avoid_new_files();
                     }
                 }
-                said => return said,
+                result => return result,
             }
         }
     }
 
     /// Starts a server that will be needed soon, if it does not run yet.
     pub(super) fn prewarm(&self, key: &ServerKey, launch: impl Fn() -> Result<Launch, GateError>) {
-        let berth = self.slot(key);
+        let slot = self.slot(key);
         // A caller that holds the lock is using the server now.
-        if let Ok(mut moored) = berth.server.try_lock() {
-            let _unavailable = moored.ensure_running(self.limits.restart_delay, &launch);
+        if let Ok(mut server) = slot.server.try_lock() {
+            let _unavailable = server.ensure_running(self.limits.restart_delay, &launch);
         }
     }
 
     /// Returns the slot of a server. To make room, the least recently used servers are ended, and so is one
     /// with another configuration.
     fn slot(&self, key: &ServerKey) -> Arc<ServerSlot> {
-        let mut berths = lock(&self.slots);
-        let known = berths.get(&key.project).filter(|(tool, _)| *tool == key.configuration);
-        if let Some((_, berth)) = known {
-            return Arc::clone(berth);
+        let mut slots = lock(&self.slots);
+        let known = slots.get(&key.project).filter(|(tool, _)| *tool == key.configuration);
+        if let Some((_, slot)) = known {
+            return Arc::clone(slot);
         }
-        let mut gone: Vec<Arc<ServerSlot>> =
-            berths.remove(&key.project).map(|(_, berth)| berth).into_iter().collect();
-        while berths.len() >= self.limits.most_servers.max(1) {
-            let used = |(place, (_, berth)): (&Version, &(Version, Arc<ServerSlot>))| {
-                (*lock(&berth.last_used), *place)
+        let mut ended: Vec<Arc<ServerSlot>> =
+            slots.remove(&key.project).map(|(_, slot)| slot).into_iter().collect();
+        while slots.len() >= self.limits.most_servers.max(1) {
+            let used = |(place, (_, slot)): (&Version, &(Version, Arc<ServerSlot>))| {
+                (*lock(&slot.last_used), *place)
             };
-            let Some((_, place)) = berths.iter().map(used).min() else { break };
-            gone.extend(berths.remove(&place).map(|(_, berth)| berth));
+            let Some((_, place)) = slots.iter().map(used).min() else { break };
+            ended.extend(slots.remove(&place).map(|(_, slot)| slot));
         }
-        let berth = Arc::new(ServerSlot {
+        let slot = Arc::new(ServerSlot {
             access: Slots::new(1),
             server: Mutex::default(),
             last_used: Mutex::new(Instant::now()),
         });
-        berths.insert(key.project, (key.configuration, Arc::clone(&berth)));
-        drop(berths);
-        gone.into_iter().for_each(|berth| self.end_slot(berth));
-        berth
+        slots.insert(key.project, (key.configuration, Arc::clone(&slot)));
+        drop(slots);
+        ended.into_iter().for_each(|slot| self.end_slot(slot));
+        slot
     }
 
     /// Ends a server in the background, unless a caller is using it.
-    fn end_slot(&self, berth: Arc<ServerSlot>) {
-        if let Ok(mut moored) = berth.server.try_lock() {
-            self.end_session(moored.session.take());
+    fn end_slot(&self, slot: Arc<ServerSlot>) {
+        if let Ok(mut server) = slot.server.try_lock() {
+            self.end_session(server.session.take());
         }
     }
 
     fn end_session(&self, session: Option<ServerSession>) {
-        if let Some(keeper) = session.and_then(|session| session.server.stop()) {
-            let mut leaving = lock(&self.ending);
-            leaving.retain(|keeper| !keeper.is_finished());
-            leaving.push(keeper);
+        if let Some(thread) = session.and_then(|session| session.server.stop()) {
+            let mut ending = lock(&self.ending);
+            ending.retain(|thread| !thread.is_finished());
+            ending.push(thread);
         }
     }
 
     /// The number of running servers.
     #[cfg(test)]
     pub(in crate::gate) fn running_servers(&self) -> usize {
-        let berths = lock(&self.slots);
-        let runs = |berth: &ServerSlot| match &lock(&berth.server).session {
+        let slots = lock(&self.slots);
+        let runs = |slot: &ServerSlot| match &lock(&slot.server).session {
             Some(session) => session.server.exit().is_none(),
             None => false,
         };
-        berths.values().filter(|(_, berth)| runs(berth)).count()
+        slots.values().filter(|(_, slot)| runs(slot)).count()
     }
 }
 
 impl Drop for ServerPool {
     fn drop(&mut self) {
         // All are asked to end before the first is waited for.
-        let berths = std::mem::take(&mut *lock(&self.slots));
-        for (_, berth) in berths.into_values() {
-            let session = lock(&berth.server).session.take();
+        let slots = std::mem::take(&mut *lock(&self.slots));
+        for (_, slot) in slots.into_values() {
+            let session = lock(&slot.server).session.take();
             self.end_session(session);
         }
-        for keeper in std::mem::take(&mut *lock(&self.ending)) {
-            let _ended = keeper.join();
+        for thread in std::mem::take(&mut *lock(&self.ending)) {
+            let _ended = thread.join();
         }
     }
 }
@@ -271,8 +271,8 @@ impl PooledServer {
         }
     }
 
-    fn record_death(&mut self, why: String, fleet: &ServerPool) {
-        fleet.end_session(self.session.take());
+    fn record_death(&mut self, why: String, pool: &ServerPool) {
+        pool.end_session(self.session.take());
         self.deaths.push((Instant::now(), why));
     }
 }

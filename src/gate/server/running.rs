@@ -50,9 +50,9 @@ impl Launch {
     /// Returns the order for the server's program; no other code names that program.
     fn order(&self) -> Order<'_> {
         let (argv, env) = (self.argv.clone(), self.env.clone());
-        let cage = self.sandbox.clone();
+        let sandbox = self.sandbox.clone();
         // Its input stays open, and is empty at the start.
-        Order { program: &self.program, argv, cwd: &self.folder, env, input: Some(b""), sandbox: cage }
+        Order { program: &self.program, argv, cwd: &self.folder, env, input: Some(b""), sandbox }
     }
 }
 
@@ -84,28 +84,28 @@ struct ServerShared {
 impl RunningServer {
     /// Starts a server; `initialize` is handled in the background.
     pub(super) fn start(launch: Launch) -> Result<RunningServer, String> {
-        let trouble = |error: std::io::Error| format!("could not be started: {error}");
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
-        let bell = bell.map_err(|error| trouble(error.into()))?;
+        let describe = |error: std::io::Error| format!("could not be started: {error}");
+        let wake_fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        let wake_fd = wake_fd.map_err(|error| describe(error.into()))?;
         let shared = Arc::new(ServerShared {
             state: Mutex::new(ServerState::new()),
             changed: Condvar::new(),
-            wake_fd: bell,
+            wake_fd,
         });
-        let kept = Arc::clone(&shared);
-        let keep = move || {
-            let end = kept.run(&launch);
-            let mut state = kept.lock();
+        let server = Arc::clone(&shared);
+        let run = move || {
+            let end = server.run(&launch);
+            let mut state = server.lock();
             state.exit = Some(match end {
                 Ok(end) => end,
                 Err(why) if state.initialized => ServerExit::Died(why),
                 Err(why) => ServerExit::FailedToStart(why),
             });
             drop(state);
-            kept.changed.notify_all();
+            server.changed.notify_all();
         };
-        let keeper = Builder::new().name("language server".to_owned()).spawn(keep).map_err(trouble)?;
-        Ok(RunningServer { shared, thread: Some(keeper) })
+        let thread = Builder::new().name("language server".to_owned()).spawn(run).map_err(describe)?;
+        Ok(RunningServer { shared, thread: Some(thread) })
     }
 
     /// Runs `work` on the state, and sends the messages that it queued.
@@ -120,17 +120,17 @@ impl RunningServer {
         done
     }
 
-    /// Waits until `look` returns a result, or until the limit.
+    /// Waits until `check` returns a result, or until the limit.
     ///
     /// Errors: [`GateError::Unreachable`] if the server has ended, and those of the limit.
     pub(super) fn wait<T>(
         &self,
         limit: Limit<'_>,
-        mut look: impl FnMut(&mut ServerState) -> WaitOutcome<T>,
+        mut check: impl FnMut(&mut ServerState) -> WaitOutcome<T>,
     ) -> Result<T, GateError> {
         let mut state = self.shared.lock();
         loop {
-            let until = match look(&mut state) {
+            let until = match check(&mut state) {
                 WaitOutcome::Done(found) => return Ok(found),
                 WaitOutcome::Wait => limit.end(),
                 WaitOutcome::Until(moment) => moment,
@@ -173,8 +173,8 @@ impl RunningServer {
 impl Drop for RunningServer {
     fn drop(&mut self) {
         self.with_state(|state| state.stop = true);
-        if let Some(keeper) = self.thread.take() {
-            let _ended = keeper.join();
+        if let Some(thread) = self.thread.take() {
+            let _ended = thread.join();
         }
     }
 }
@@ -185,7 +185,7 @@ impl ServerShared {
     }
 
     fn wake(&self) {
-        let _rung = rustix::io::write(&self.wake_fd, &1u64.to_ne_bytes());
+        let _written = rustix::io::write(&self.wake_fd, &1u64.to_ne_bytes());
     }
 
     /// Exchanges messages with the server from its start to its end.

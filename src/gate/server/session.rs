@@ -85,24 +85,24 @@ impl ServerSession {
         question: &DiagnosticsRequest<'_>,
         limit: Limit<'_>,
     ) -> Result<(Vec<Vec<Value>>, Columns), GateError> {
-        let mut shown = OpenDocuments::begin(self);
-        let said = shown.request_diagnostics(question, limit);
-        let session = &mut *shown.session;
-        match &said {
+        let mut documents = OpenDocuments::begin(self);
+        let result = documents.request_diagnostics(question, limit);
+        let session = &mut *documents.session;
+        match &result {
             Err(GateError::Halted(Halt::TimedOut)) => session.timeouts += 1,
             Ok(_) | Err(_) => session.timeouts = 0,
         }
-        said
+        result
     }
 
     /// Notifies the server of files that changed since the last request.
     fn sync_files(&mut self, files: &BTreeMap<String, Version>) {
         let mut changes = Vec::new();
         if let Some(known) = &self.known_files {
-            for (path, stamp) in files {
+            for (path, version) in files {
                 match known.get(path) {
                     None => changes.push((path, 1)),
-                    Some(before) if before != stamp => changes.push((path, 2)),
+                    Some(before) if before != version => changes.push((path, 2)),
                     Some(_) => {}
                 }
             }
@@ -159,8 +159,8 @@ impl<'s> OpenDocuments<'s> {
         for text in &question.overlays {
             self.show(text);
         }
-        if let Some((_, others)) = question.texts.split_last() {
-            others.iter().for_each(|text| {
+        if let Some((_, rest)) = question.texts.split_last() {
+            rest.iter().for_each(|text| {
                 self.show(text);
             });
         }
@@ -199,11 +199,11 @@ impl<'s> OpenDocuments<'s> {
             let request = requests.remove(text.path).unwrap_or_else(|| self.request(text.path));
             self.wait_for_pulled(text.path, request, limit)
         };
-        let said = question.texts.iter().zip(versions).map(&mut diagnosed).collect();
+        let items = question.texts.iter().zip(versions).map(&mut diagnosed).collect();
         self.session
             .server
             .with_state(|state| requests.values().for_each(|request| state.cancel(request.id)));
-        said
+        items
     }
 
     /// Waits for the diagnostics that the server publishes of a document; `None` if it uses pull diagnostics.
@@ -218,7 +218,11 @@ impl<'s> OpenDocuments<'s> {
             Some(Offer::Pull) => WaitOutcome::Done(None),
             Some(Offer::Push | Offer::Versioned) | None => {
                 let names_all = state.states_versions || offer == Some(Offer::Versioned);
-                match state.published.get(path).map(|told| check_published(told, version, names_all)) {
+                match state
+                    .published
+                    .get(path)
+                    .map(|published| check_published(published, version, names_all))
+                {
                     Some(WaitOutcome::Done(items)) => WaitOutcome::Done(Some(items)),
                     Some(WaitOutcome::Until(moment)) => WaitOutcome::Until(moment),
                     Some(WaitOutcome::Wait) | None => WaitOutcome::Wait,
@@ -283,14 +287,18 @@ impl Drop for OpenDocuments<'_> {
 
 /// Checks published diagnostics against a version; `names_all` is true if the server states versions
 /// otherwise.
-fn check_published(told: &PublishedDiagnostics, version: i64, names_all: bool) -> WaitOutcome<Vec<Value>> {
-    match told.version {
-        Some(of) if of == version => WaitOutcome::Done(told.items.clone()),
+fn check_published(
+    published: &PublishedDiagnostics,
+    version: i64,
+    names_all: bool,
+) -> WaitOutcome<Vec<Value>> {
+    match published.version {
+        Some(of) if of == version => WaitOutcome::Done(published.items.clone()),
         // They are about an older text.
         Some(_) => WaitOutcome::Wait,
         None if names_all => WaitOutcome::Wait,
-        None if told.at.elapsed() >= SETTLE => WaitOutcome::Done(told.items.clone()),
-        None => WaitOutcome::Until(told.at + SETTLE),
+        None if published.at.elapsed() >= SETTLE => WaitOutcome::Done(published.items.clone()),
+        None => WaitOutcome::Until(published.at + SETTLE),
     }
 }
 

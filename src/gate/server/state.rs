@@ -126,7 +126,7 @@ impl ServerState {
 
     /// Returns how the server reports diagnostics, as far as it is known; `None` while it may still register
     /// for pull diagnostics.
-    pub(super) fn offer(&self, told: Option<Offer>) -> Option<Offer> {
-        told.or((!self.pull_registrations.is_empty()).then_some(Offer::Pull))
+    pub(super) fn offer(&self, stated: Option<Offer>) -> Option<Offer> {
+        stated.or((!self.pull_registrations.is_empty()).then_some(Offer::Pull))
     }
 }

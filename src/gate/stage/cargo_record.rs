@@ -158,8 +158,8 @@ impl CargoRecord {
             let since = self.since(path, &text.map_or_else(String::new, hash));
             plan.push(TextToStage { path: (*path).to_owned(), text: text.map(<[u8]>::to_vec), since });
         }
-        let others: BTreeSet<String> = self.record.texts.keys().cloned().chain(replaced).collect();
-        for path in others.into_iter().filter(|path| !staged.iter().any(|staged| staged.path == *path)) {
+        let other_paths: BTreeSet<String> = self.record.texts.keys().cloned().chain(replaced).collect();
+        for path in other_paths.into_iter().filter(|path| !staged.iter().any(|staged| staged.path == *path)) {
             let place = root.join(&path);
             let Ok(text) = regular::read(&place, u64::MAX) else {
                 // cargo notices by itself that a file was removed, or is no longer a regular file.
@@ -347,7 +347,7 @@ mod tests {
     fn a_file_that_is_replaced_after_the_walk_passed_it_is_seen_by_the_next_run() {
         let before = SystemTime::now() - Duration::from_secs(3600);
         // Control: with the time after the search, the file is never noticed.
-        for (is_noted_after, seen) in [(false, vec!["a.rs"]), (true, Vec::new())] {
+        for (is_noted_after, expected) in [(false, vec!["a.rs"]), (true, Vec::new())] {
             let (target, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             let (target, root) = (target.path(), root.path());
             let write = |text: &str| {
@@ -375,7 +375,7 @@ mod tests {
             }
             drop(second);
             let next = shown(target, root, &[]);
-            assert_eq!(next.iter().map(|(path, ..)| path.as_str()).collect::<Vec<_>>(), seen);
+            assert_eq!(next.iter().map(|(path, ..)| path.as_str()).collect::<Vec<_>>(), expected);
         }
     }
 

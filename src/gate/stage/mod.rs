@@ -91,7 +91,7 @@ impl Stage {
     }
 
     /// Writes the other drafts of a call to files of their own, and returns their absolute paths.
-    pub(super) fn overlay_files(&self, others: &[StagedPath<'_>]) -> io::Result<Vec<Option<PathBuf>>> {
+    pub(super) fn overlay_files(&self, overlays: &[StagedPath<'_>]) -> io::Result<Vec<Option<PathBuf>>> {
         let folder = self.folder("company")?;
         let write = |(at, other): (usize, &StagedPath<'_>)| {
             let name = components(other.path)?.last().copied().unwrap_or_default();
@@ -101,7 +101,7 @@ impl Stage {
             write(&own.join(name), text)?;
             Ok(Some(own.join(name)))
         };
-        others.iter().enumerate().map(write).collect()
+        overlays.iter().enumerate().map(write).collect()
     }
 
     /// The absolute path of the private folder.

@@ -118,12 +118,12 @@ impl MountPlan {
 
     /// The layers; folders come before their contents.
     fn layers(&self, stage: &Stage) -> io::Result<Option<Vec<SandboxLayer>>> {
-        let (mut layers, mut seen) = (Vec::new(), 0);
-        for (folder, gone) in &self.replaced {
+        let (mut layers, mut count) = (Vec::new(), 0);
+        for (folder, removed) in &self.replaced {
             layers.push(SandboxLayer::Empty(folder.clone()));
             let Ok(entries) = entries(folder, MOST_MOUNTS) else { return Ok(None) };
-            seen += entries.len();
-            for entry in entries.iter().filter(|entry| !gone.contains(&entry.file_name())) {
+            count += entries.len();
+            for entry in entries.iter().filter(|entry| !removed.contains(&entry.file_name())) {
                 let (path, kind) = (entry.path(), entry.file_type()?);
                 if kind.is_symlink() {
                     layers.push(SandboxLayer::Link { to: fs::read_link(&path)?, at: path });
@@ -136,6 +136,6 @@ impl MountPlan {
             self.drafts.iter().map(|(at, from)| SandboxLayer::Bind { from: from.clone(), at: at.clone() });
         layers.extend(drafts);
         layers.extend(self.replaced.keys().cloned().map(SandboxLayer::ReadOnly));
-        Ok((seen <= MOST_MOUNTS).then_some(layers))
+        Ok((count <= MOST_MOUNTS).then_some(layers))
     }
 }

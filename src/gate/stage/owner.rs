@@ -97,8 +97,8 @@ mod tests {
         let place = place.path();
         let later = SystemTime::now() + LEAST_AGE + LEAST_AGE;
         let stale = left(place, "lockgate-killed");
-        let held = left(place, "lockgate-held");
-        let lock = File::open(held.join(LOCK)).unwrap();
+        let locked = left(place, "lockgate-held");
+        let lock = File::open(locked.join(LOCK)).unwrap();
         lock.lock().unwrap();
         let notes = place.join("lockgate-notes");
         super::super::private_folder(&notes).unwrap();
@@ -110,11 +110,11 @@ mod tests {
         assert!(stale.exists(), "it is too young");
         sweep(place, later);
         assert!(!stale.exists());
-        for kept in [&held, &notes, &shared, &other, &place.join("lockgate-link")] {
-            assert!(kept.exists(), "{}", kept.display());
+        for path in [&locked, &notes, &shared, &other, &place.join("lockgate-link")] {
+            assert!(path.exists(), "{}", path.display());
         }
         drop(lock);
         sweep(place, later);
-        assert!(!held.exists(), "nobody holds it any more");
+        assert!(!locked.exists(), "nobody holds it any more");
     }
 }

@@ -48,7 +48,7 @@ pub(super) struct BeforeAfter<'a> {
 
 /// Marks every fault as new, for a file that parsed before or did not exist.
 pub(super) fn all_new(after: Faults) -> Vec<(ComparedFinding, bool)> {
-    after.into_iter().map(|(mark, _)| (mark, true)).collect()
+    after.into_iter().map(|(finding, _)| (finding, true)).collect()
 }
 
 impl BeforeAfter<'_> {
@@ -59,59 +59,61 @@ impl BeforeAfter<'_> {
         after: Faults,
         opinion: &Opinion,
     ) -> Vec<(ComparedFinding, bool)> {
-        let scene = self.scene([before, &opinion.old], [&after, &opinion.new]);
-        let fresh = scene.fresh(self, before, &after);
+        let context = self.context([before, &opinion.old], [&after, &opinion.new]);
+        let fresh = context.fresh(self, before, &after);
         let certain =
-            |(mark, fresh): (&(ComparedFinding, u8), &bool)| *fresh && mark.0.belief == Belief::Certain;
-        let seen = after.iter().zip(&fresh).any(certain);
-        let mut judged: Vec<_> = after.into_iter().map(|(mark, _)| mark).zip(fresh).collect();
-        if !seen {
-            judged.extend(self.second_look(&scene, opinion).into_iter().map(|mark| (mark, true)));
+            |(finding, fresh): (&(ComparedFinding, u8), &bool)| *fresh && finding.0.belief == Belief::Certain;
+        let has_certain = after.iter().zip(&fresh).any(certain);
+        let mut judged: Vec<_> = after.into_iter().map(|(finding, _)| finding).zip(fresh).collect();
+        if !has_certain {
+            judged.extend(self.second_look(&context, opinion).into_iter().map(|finding| (finding, true)));
         }
         judged
     }
 
-    fn scene(
+    fn context(
         &self,
         [old_faults, second_old]: [&Faults; 2],
         [new_faults, second_new]: [&Faults; 2],
     ) -> EditContext {
         let (old, new) = (self.before.lines().count(), self.after.lines().count());
-        let trouble = |before: &Faults, after: &Faults| -> Vec<(ComparedFinding, bool)> {
+        let with_gone = |before: &Faults, after: &Faults| -> Vec<(ComparedFinding, bool)> {
             let (old, new) = (marks(before), marks(after));
             let gone = delta::unmatched(&old, &new, self.map).gone;
             old.into_iter().zip(gone).collect()
         };
         // A parser that reports every fault needs no second opinion on their places.
-        let second = if self.by == REPORTS_ALL { Vec::new() } else { trouble(second_old, second_new) };
+        let second = if self.by == REPORTS_ALL { Vec::new() } else { with_gone(second_old, second_new) };
         EditContext {
             pieces: delta::pieces(self.map, old, new),
-            trouble: [trouble(old_faults, new_faults), second],
+            trouble: [with_gone(old_faults, new_faults), second],
             last_line: new,
         }
     }
 
-    fn second_look(&self, scene: &EditContext, opinion: &Opinion) -> Vec<ComparedFinding> {
+    fn second_look(&self, context: &EditContext, opinion: &Opinion) -> Vec<ComparedFinding> {
         let mut found = Vec::new();
         let ends_early = self.by != ParserKind::Tree && self.by != REPORTS_ALL;
         if ends_early && opinion.new.len() > opinion.old.len() {
             let (old, new) = (marks(&opinion.old), marks(&opinion.new));
             let unmatched = delta::unmatched(&old, &new, self.map).new;
-            let struck = scene.struck(&new, &unmatched);
-            found.extend(new.into_iter().zip(struck).filter_map(|(mark, struck)| struck.then_some(mark)));
+            let struck = context.struck(&new, &unmatched);
+            found.extend(
+                new.into_iter().zip(struck).filter_map(|(finding, struck)| struck.then_some(finding)),
+            );
         }
-        if found.is_empty() && self.brackets_changed(scene) {
+        if found.is_empty() && self.brackets_changed(context) {
             found.extend(self.new_lone(opinion));
         }
         found
     }
 
     /// True if a piece opens more or fewer brackets than the lines that it replaces.
-    fn brackets_changed(&self, scene: &EditContext) -> bool {
+    fn brackets_changed(&self, context: &EditContext) -> bool {
         let text = |buffer: &Buffer, (first, last): (usize, usize)| {
             balance(buffer.view().get(buffer.lines().block(first, last)).unwrap_or_default())
         };
-        scene.pieces.iter().any(|piece| text(self.before, piece.old) != text(self.after, piece.new))
+        context.pieces.iter().any(|piece| text(self.before, piece.old) != text(self.after, piece.new))
     }
 
     /// Returns the first unmatched bracket that is new, if there are more than before.
@@ -122,7 +124,7 @@ impl BeforeAfter<'_> {
         let old = lone(self.before, &opinion.old_lone);
         let new = lone(self.after, &opinion.new_lone);
         let unmatched = delta::unmatched(&old, &new, self.map).new;
-        new.into_iter().zip(unmatched).find_map(|(mark, unmatched)| unmatched.then_some(mark))
+        new.into_iter().zip(unmatched).find_map(|(finding, unmatched)| unmatched.then_some(finding))
     }
 }
 
@@ -142,10 +144,12 @@ impl EditContext {
         let struck = self.struck(&new, &unmatched.new);
         let all_stand = !unmatched.gone.contains(&true);
         let added = all_stand && self.pieces.iter().any(|piece| self.trouble_in(piece) == 0);
-        let reach = self.reach(sides, before);
+        let reached = self.reach(sides, before);
         let each = unmatched.new.iter().zip(struck).zip(after);
-        each.map(|((&unmatched, struck), (mark, pass))| {
-            let short = || reach.is_some_and(|reach| (*pass, mark.line) < reach) && !self.is_excused(mark);
+        each.map(|((&unmatched, struck), (finding, pass))| {
+            let short = || {
+                reached.is_some_and(|reached| (*pass, finding.line) < reached) && !self.is_excused(finding)
+            };
             unmatched && (struck || added || short())
         })
         .collect()
@@ -157,14 +161,14 @@ impl EditContext {
         if sides.by != ParserKind::Own(Stops::AtFirst) {
             return None;
         }
-        let (mark, pass) = before.iter().max_by_key(|(mark, pass)| (*pass, mark.line))?;
+        let (finding, pass) = before.iter().max_by_key(|(finding, pass)| (*pass, finding.line))?;
         let lines = sides.before.lines();
-        let past_all = mark.column > lines.text(mark.line).trim_end().chars().count();
-        if past_all && mark.line >= lines.count() {
+        let past_all = finding.column > lines.text(finding.line).trim_end().chars().count();
+        if past_all && finding.line >= lines.count() {
             return None;
         }
-        let replaced = || Some(self.pieces.iter().find(|piece| within(mark.line, piece.old))?.new.0);
-        Some((*pass, sides.map.new_line_of(mark.line).or_else(replaced)?))
+        let replaced = || Some(self.pieces.iter().find(|piece| within(finding.line, piece.old))?.new.0);
+        Some((*pass, sides.map.new_line_of(finding.line).or_else(replaced)?))
     }
 
     /// Returns for each fault `true` if it is a candidate that the edit struck.
@@ -176,8 +180,8 @@ impl EditContext {
                 _ if length(piece.old).max(length(piece.new)) <= ONE_PLACE => usize::MAX,
                 some => some,
             };
-            for ((mark, &candidate), struck) in marks.iter().zip(candidates).zip(&mut struck) {
-                if candidate && self.wrote(piece, mark) {
+            for ((finding, &candidate), struck) in marks.iter().zip(candidates).zip(&mut struck) {
+                if candidate && self.wrote(piece, finding) {
                     *struck |= excused == 0;
                     excused = excused.saturating_sub(1);
                 }
@@ -187,40 +191,41 @@ impl EditContext {
     }
 
     /// True if a fault is in a piece that had a fault before.
-    fn is_excused(&self, mark: &ComparedFinding) -> bool {
-        self.pieces.iter().any(|piece| self.wrote(piece, mark) && self.trouble_in(piece) > 0)
+    fn is_excused(&self, finding: &ComparedFinding) -> bool {
+        self.pieces.iter().any(|piece| self.wrote(piece, finding) && self.trouble_in(piece) > 0)
     }
 
     /// True if a fault is in lines that the edit wrote, or next to lines that it removed.
-    fn wrote(&self, piece: &ReplacedLines, mark: &ComparedFinding) -> bool {
+    fn wrote(&self, piece: &ReplacedLines, finding: &ComparedFinding) -> bool {
         let (first, last) = piece.new;
         let (first, last) = if first <= last { piece.new } else { (last, first.min(self.last_line)) };
-        mark.line <= last && mark.end_line >= first
+        finding.line <= last && finding.end_line >= first
     }
 
     /// Returns the number of old faults in the lines of a piece, plus those next to it that are gone. A fault next to the
     /// piece that is still there was not fixed in it.
     fn trouble_in(&self, piece: &ReplacedLines) -> usize {
-        let meets =
-            |mark: &ComparedFinding, first: usize, last: usize| mark.line <= last && mark.end_line >= first;
+        let meets = |finding: &ComparedFinding, first: usize, last: usize| {
+            finding.line <= last && finding.end_line >= first
+        };
         let (first, last) = piece.old;
-        let counts = |(mark, gone): &&(ComparedFinding, bool)| {
-            meets(mark, first, last) || (*gone && meets(mark, first.saturating_sub(1), last + 1))
+        let counts = |(finding, gone): &&(ComparedFinding, bool)| {
+            meets(finding, first, last) || (*gone && meets(finding, first.saturating_sub(1), last + 1))
         };
         self.trouble.iter().map(|faults| faults.iter().filter(counts).count()).max().unwrap_or_default()
     }
 }
 
 fn marks(faults: &Faults) -> Vec<ComparedFinding> {
-    faults.iter().map(|(mark, _)| mark.clone()).collect()
+    faults.iter().map(|(finding, _)| finding.clone()).collect()
 }
 
 fn lone(buffer: &Buffer, offsets: &[usize]) -> Vec<ComparedFinding> {
     let (lines, text) = (buffer.lines(), buffer.view());
-    let mark = |&at: &usize| {
+    let finding = |&at: &usize| {
         ComparedFinding::new(lines, fault::place(lines, text, at), tree::lone_bracket(text, at))
     };
-    offsets.iter().map(mark).collect()
+    offsets.iter().map(finding).collect()
 }
 
 fn within(line: usize, (first, last): (usize, usize)) -> bool {

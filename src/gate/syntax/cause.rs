@@ -57,16 +57,17 @@ impl Nesting {
     fn close(&mut self, close: char, at: usize, text: &str) {
         let first = Line::containing(text, at).filter(|line| line.is_first).map(|line| line.indent);
         let start = self.open.len().saturating_sub(DEEPEST);
-        let near = || self.open.iter().enumerate().skip(start).rev();
+        let nearest = || self.open.iter().enumerate().skip(start).rev();
         let alike = first.and_then(|indent| {
             let is_partner = |open: &Open| open.close == close && open.indent == Some(indent);
             let is_deeper = self.open.last()?.indent? > indent;
             if !is_deeper {
                 return None;
             }
-            near().find(|(_, open)| is_partner(open)).map(|(index, _)| index)
+            nearest().find(|(_, open)| is_partner(open)).map(|(index, _)| index)
         });
-        let partner = alike.or_else(|| near().find(|(_, open)| open.close == close).map(|(index, _)| index));
+        let partner =
+            alike.or_else(|| nearest().find(|(_, open)| open.close == close).map(|(index, _)| index));
         if let Some(partner) = partner {
             self.unclosed.extend(self.open.drain(partner..).skip(1).map(|open| open.at));
         }
@@ -142,28 +143,30 @@ pub(super) fn folded(
     explains: Explains,
 ) -> Vec<(ComparedFinding, bool)> {
     let Some(cause) = cause else { return found };
-    let follows = |(mark, fresh): &(ComparedFinding, bool)| {
-        *fresh && (explains == Explains::All || mark.line >= cause.line)
+    let follows = |(finding, fresh): &(ComparedFinding, bool)| {
+        *fresh && (explains == Explains::All || finding.line >= cause.line)
     };
-    let (mut follow, others): (Vec<_>, Vec<_>) = found.into_iter().partition(follows);
-    let is_near =
-        |mark: &ComparedFinding| mark.belief == Belief::Certain && mark.line.abs_diff(cause.line) < NEAR;
-    if !follow.iter().any(|(mark, _)| mark.belief == Belief::Certain) {
-        return others.into_iter().chain(follow).collect();
+    let (mut follow, rest): (Vec<_>, Vec<_>) = found.into_iter().partition(follows);
+    let is_near = |finding: &ComparedFinding| {
+        finding.belief == Belief::Certain && finding.line.abs_diff(cause.line) < NEAR
+    };
+    if !follow.iter().any(|(finding, _)| finding.belief == Belief::Certain) {
+        return rest.into_iter().chain(follow).collect();
     }
-    let head = match follow.iter().position(|(mark, _)| is_near(mark)) {
-        Some(near) => follow.remove(near),
+    let head = match follow.iter().position(|(finding, _)| is_near(finding)) {
+        Some(index) => follow.remove(index),
         None => (cause, true),
     };
-    follow.sort_by_key(|(mark, _)| (mark.belief, mark.line, mark.column));
+    follow.sort_by_key(|(finding, _)| (finding.belief, finding.line, finding.column));
     let more = follow.len().saturating_sub(1);
     if more > 0 {
         follow.truncate(1);
-        if let Some((mark, _)) = follow.first_mut() {
-            mark.message = format!("{}; and {more} more that follow from line {}", mark.message, head.0.line);
+        if let Some((finding, _)) = follow.first_mut() {
+            finding.message =
+                format!("{}; and {more} more that follow from line {}", finding.message, head.0.line);
         }
     }
-    [head].into_iter().chain(follow).chain(others).collect()
+    [head].into_iter().chain(follow).chain(rest).collect()
 }
 
 #[cfg(test)]
@@ -302,7 +305,7 @@ mod tests {
             let watch = crate::gate::Watch::idle();
             let limit = watch.until(std::time::Instant::now() + std::time::Duration::from_secs(60));
             let found = super::super::judge(&draft, limit).unwrap().marks;
-            let first = found.first().map_or(0, |(mark, _)| mark.line);
+            let first = found.first().map_or(0, |(finding, _)| finding.line);
             if first.abs_diff(line) >= NEAR || found.len() > 2 {
                 elsewhere.push(language.path);
             }

@@ -176,24 +176,24 @@ fn string(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn told(language: &str, text: &str) -> Vec<String> {
-        let told = |fault: SyntaxFault| {
+    fn duplicates(language: &str, text: &str) -> Vec<String> {
+        let describe = |fault: SyntaxFault| {
             format!("{} {}", fault.at, fault.message.split('`').nth(1).unwrap_or_default())
         };
-        keys(language, text).into_iter().map(told).collect()
+        keys(language, text).into_iter().map(describe).collect()
     }
 
     #[test]
     fn a_key_that_stands_twice_in_one_map_is_found() {
-        assert_eq!(told("yaml", "é: 1\nb: 2\nb: 3\n"), ["11 b"]);
-        assert_eq!(told("yaml", "a: { b: 1, b: 2 }\nc:\n  - d: 1\n    d: 2\n"), ["11 b", "34 d"]);
-        assert_eq!(told("yaml", "1: a\n1: b\n\"1\": c\n\"a\": d\na: e\n"), ["5 1", "24 a"]);
-        assert_eq!(told("yaml", "'1': a\n\"1\": b\n"), ["7 1"]);
-        assert_eq!(told("yaml", "a: [x]\na:\n  b: 1\n"), ["7 a"]);
-        assert_eq!(told("json", r#"{"a": {"b": 1, "b": "b"}, "a": 2}"#), ["15 b", "26 a"]);
-        assert_eq!(told("jsonc", r#"{"a": 1, /*/ { /*/ "a": 2}"#), ["19 a"]);
-        assert_eq!(told("jsonc", r#"{"a": 1, /**/ "a": 2}"#), ["14 a"]);
-        assert_eq!(told("jsonc", "{\n // \"a\": {\n \"a\": 1, /* } */ \"a\": 2,\n}\n"), ["30 a"]);
+        assert_eq!(duplicates("yaml", "é: 1\nb: 2\nb: 3\n"), ["11 b"]);
+        assert_eq!(duplicates("yaml", "a: { b: 1, b: 2 }\nc:\n  - d: 1\n    d: 2\n"), ["11 b", "34 d"]);
+        assert_eq!(duplicates("yaml", "1: a\n1: b\n\"1\": c\n\"a\": d\na: e\n"), ["5 1", "24 a"]);
+        assert_eq!(duplicates("yaml", "'1': a\n\"1\": b\n"), ["7 1"]);
+        assert_eq!(duplicates("yaml", "a: [x]\na:\n  b: 1\n"), ["7 a"]);
+        assert_eq!(duplicates("json", r#"{"a": {"b": 1, "b": "b"}, "a": 2}"#), ["15 b", "26 a"]);
+        assert_eq!(duplicates("jsonc", r#"{"a": 1, /*/ { /*/ "a": 2}"#), ["19 a"]);
+        assert_eq!(duplicates("jsonc", r#"{"a": 1, /**/ "a": 2}"#), ["14 a"]);
+        assert_eq!(duplicates("jsonc", "{\n // \"a\": {\n \"a\": 1, /* } */ \"a\": 2,\n}\n"), ["30 a"]);
     }
 
     #[test]
@@ -211,17 +211,17 @@ mod tests {
             "*a : 1\n",
             "a: !Ref b\nc: !Sub\n  - b\n  - b: b\n",
         ] {
-            assert_eq!(told("yaml", text), [""; 0], "{text}");
+            assert_eq!(duplicates("yaml", text), [""; 0], "{text}");
         }
         for text in [
             r#"{"a": "a", "b": ["a", "a"], "c": {"a": 1}}"#,
             r#"[{"a": 1}, {"a": 2}]"#,
             r#"{"a\"": 1, "a": 2}"#,
         ] {
-            assert_eq!(told("json", text), [""; 0], "{text}");
+            assert_eq!(duplicates("json", text), [""; 0], "{text}");
         }
         for text in [r#"{"a": 1 /*/ , "a": 2 */}"#, r#"{"a": 1 /*/"#, r#"{"a": 1 /*"#] {
-            assert_eq!(told("jsonc", text), [""; 0], "{text}");
+            assert_eq!(duplicates("jsonc", text), [""; 0], "{text}");
         }
     }
 }

@@ -10,12 +10,12 @@ use super::fault::SyntaxFault;
 
 /// Parses JavaScript. If the file name names neither module nor script, the statements decide.
 pub(super) fn read_javascript(text: &str, path: &str) -> Parse {
-    read(text, dialect(path).unwrap_or_else(|| SourceType::unambiguous().with_jsx(true)))
+    read(text, source_type(path).unwrap_or_else(|| SourceType::unambiguous().with_jsx(true)))
 }
 
 /// Parses TypeScript, in the dialect of the file extension.
 pub(super) fn read_typescript(text: &str, path: &str) -> Parse {
-    read(text, dialect(path).unwrap_or_else(SourceType::ts))
+    read(text, source_type(path).unwrap_or_else(SourceType::ts))
 }
 
 /// True if the first comment of a text enables or disables Flow, whose type annotations are not JavaScript.
@@ -24,21 +24,21 @@ pub(super) fn is_flow(text: &str) -> bool {
         let line = line.trim_start();
         line.is_empty() || line.starts_with("/*") || line.starts_with('*') || line.starts_with("//")
     };
-    let said = |line: &str| line.split_whitespace().any(|word| matches!(word, "@flow" | "@noflow"));
-    text.lines().take(100).take_while(is_comment).any(said)
+    let has_pragma = |line: &str| line.split_whitespace().any(|word| matches!(word, "@flow" | "@noflow"));
+    text.lines().take(100).take_while(is_comment).any(has_pragma)
 }
 
-fn read(text: &str, dialect: SourceType) -> Parse {
+fn read(text: &str, source_type: SourceType) -> Parse {
     let arena = Allocator::default();
     // CommonJS wraps a file in a function, so it may return; a file name does not distinguish CommonJS from a script.
     let options =
-        ParseOptions { allow_return_outside_function: !dialect.is_module(), ..ParseOptions::default() };
-    let parsed = Parser::new(&arena, text, dialect).with_options(options).parse();
+        ParseOptions { allow_return_outside_function: !source_type.is_module(), ..ParseOptions::default() };
+    let parsed = Parser::new(&arena, text, source_type).with_options(options).parse();
     Parse::Read(parsed.diagnostics.errors().map(|error| fault(error, text.len())).collect())
 }
 
 /// Returns the dialect that the last extension of a path names.
-fn dialect(path: &str) -> Option<SourceType> {
+fn source_type(path: &str) -> Option<SourceType> {
     SourceType::from_path(path.to_lowercase()).ok()
 }
 

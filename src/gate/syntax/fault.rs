@@ -30,12 +30,12 @@ impl SyntaxFault {
     /// Converts the fault to a finding with lines and columns; an offset beyond the last line becomes its end.
     pub(super) fn mark(&self, lines: Lines<'_>, text: &str) -> ComparedFinding {
         let (line, column) = place(lines, text, self.at);
-        let mut mark = ComparedFinding::new(lines, (line, column), self.message.clone());
+        let mut finding = ComparedFinding::new(lines, (line, column), self.message.clone());
         // The byte before the end: a fault up to the end of a line does not reach into the next one.
         let end_line = lines.line_at(self.end.saturating_sub(1)).min(lines.count()).max(line);
-        mark.belief = self.belief;
-        mark.end_line = if end_line - line < LONGEST { end_line } else { line };
-        mark
+        finding.belief = self.belief;
+        finding.end_line = if end_line - line < LONGEST { end_line } else { line };
+        finding
     }
 }
 
@@ -75,8 +75,8 @@ mod tests {
     fn a_fault_up_to_a_line_end_stays_on_its_line() {
         let buffer = Buffer::read(b"ab\ncd\n".to_vec(), Hints::default()).unwrap();
         let lines = |at, end| {
-            let mark = SyntaxFault::new(at, end, "x").mark(buffer.lines(), buffer.view());
-            (mark.line, mark.end_line)
+            let finding = SyntaxFault::new(at, end, "x").mark(buffer.lines(), buffer.view());
+            (finding.line, finding.end_line)
         };
         assert_eq!([lines(0, 3), lines(0, 4), lines(3, 3), lines(6, 6)], [(1, 1), (1, 2), (2, 2), (2, 2)]);
     }

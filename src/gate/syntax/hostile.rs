@@ -137,17 +137,17 @@ fn a_large_python_text_is_held_against_pythons_own_limits_before_anybody_nests()
     };
     let open = |levels: usize| format!("{}1{}\n{}", times(levels, "("), times(levels, ")"), large("a = 1\n"));
     let levels = table::row("python").and_then(|row| row.parser.as_ref()?.levels).unwrap();
-    for (text, said) in [
+    for (text, expected) in [
         (indented(99), None),
         (indented(100), Some("too many levels of indentation")),
         (open(200), None),
         (open(201), Some("too many nested parentheses")),
         (large("("), Some("too many nested parentheses")),
     ] {
-        assert_eq!(levels(&text).err().map(|fault| fault.message).as_deref(), said);
+        assert_eq!(levels(&text).err().map(|fault| fault.message).as_deref(), expected);
         let verdict = judged("a.py", None, &text);
-        let seen: Vec<&str> = verdict.findings.iter().map(|finding| finding.message.as_str()).collect();
-        assert_eq!(seen, Vec::from_iter(said), "{:.20}", text);
+        let messages: Vec<&str> = verdict.findings.iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!(messages, Vec::from_iter(expected), "{:.20}", text);
     }
 }
 
@@ -181,8 +181,9 @@ fn python_that_nests_deeper_than_python_goes_is_a_finding() {
     for (brackets, column) in [(201, 205), (20_000, 205), (200_000, 1)] {
         let text = format!("a = {}1{}\n", times(brackets, "["), times(brackets, "]"));
         let verdict = judged("a.py", Some("\n"), &text);
-        let seen: Vec<_> = verdict.findings.iter().map(|finding| (finding.line, finding.column)).collect();
-        assert_eq!(seen, [(1, column)], "{brackets}: {:?}", verdict.findings);
+        let positions: Vec<_> =
+            verdict.findings.iter().map(|finding| (finding.line, finding.column)).collect();
+        assert_eq!(positions, [(1, column)], "{brackets}: {:?}", verdict.findings);
     }
 }
 

@@ -106,7 +106,7 @@ struct ParseResult {
 /// first, and the faults that follow from it become one finding.
 pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult, ParseFailure> {
     let found = judge(draft, limit)?;
-    let is_broken = found.marks.iter().any(|(mark, fresh)| *fresh && mark.belief == Belief::Certain);
+    let is_broken = found.marks.iter().any(|(finding, fresh)| *fresh && finding.belief == Belief::Certain);
     let row = draft.language.and_then(|language| table::row(&language.name));
     let Some(row) = row.filter(|row| is_broken && row.credit.brackets) else { return Ok(found) };
     let eye = LanguageReaders::new(row, draft.path, limit);
@@ -150,7 +150,7 @@ pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult,
         (Err(ParseFailure::Unreadable(why)), Some(unread)) => {
             Err(ParseFailure::Unreadable(format!("{unread}, and {why}")))
         }
-        (Err(trouble), _) => Err(trouble),
+        (Err(failure), _) => Err(failure),
     }
 }
 
@@ -274,8 +274,8 @@ impl<'a> LanguageReaders<'a> {
     /// that only templates have, or the text before the edit, which did not parse either.
     fn is_template(&self, draft: &Draft<'_>, after: &ParseResult) -> Result<bool, ParseFailure> {
         let first = |reading: &ParseResult| {
-            let certain = reading.marks.iter().filter(|(mark, _)| mark.belief == Belief::Certain);
-            certain.map(|(mark, _)| mark.line).min()
+            let certain = reading.marks.iter().filter(|(finding, _)| finding.belief == Belief::Certain);
+            certain.map(|(finding, _)| finding.line).min()
         };
         let Some(line) = first(after) else { return Ok(false) };
         let (lines, text) = (draft.after.lines(), draft.after.view());
@@ -288,8 +288,8 @@ impl<'a> LanguageReaders<'a> {
         if first(&self.read(&filled)?).is_some_and(|next| next <= line) {
             return Ok(false);
         }
-        let near = lines.span(line.saturating_sub(1).max(1)).start..lines.span(line).end;
-        if template::is_named(self.path) || template::is_marked(&tags, &near) {
+        let range = lines.span(line.saturating_sub(1).max(1)).start..lines.span(line).end;
+        if template::is_named(self.path) || template::is_marked(&tags, &range) {
             return Ok(true);
         }
         draft.before.map_or(Ok(false), |before| Ok(first(&self.read(before)?).is_some()))
@@ -384,8 +384,8 @@ impl<'a> LanguageReaders<'a> {
         }
         let _slot = wait_for_slot(text, self.limit)?;
         let (row, path, limit) = (self.parsers, self.path, self.limit.with_processor_time(pace(text)));
-        let look = || tree::survey(row, grammar, path, text, limit);
-        grammar::on_stack(look).map_err(ParseFailure::Broken)?
+        let work = || tree::survey(row, grammar, path, text, limit);
+        grammar::on_stack(work).map_err(ParseFailure::Broken)?
     }
 
     fn compare(
@@ -456,10 +456,10 @@ fn doubtful(
     faults: impl IntoIterator<Item = impl Into<SyntaxFault>>,
     buffer: &Buffer,
 ) -> Vec<ComparedFinding> {
-    let mark = |fault: SyntaxFault| fault.mark(buffer.lines(), buffer.view());
+    let finding = |fault: SyntaxFault| fault.mark(buffer.lines(), buffer.view());
     faults
         .into_iter()
-        .map(|fault| ComparedFinding { belief: Belief::Doubtful, ..mark(fault.into()) })
+        .map(|fault| ComparedFinding { belief: Belief::Doubtful, ..finding(fault.into()) })
         .collect()
 }
 

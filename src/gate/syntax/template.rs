@@ -64,11 +64,11 @@ fn tag_at(text: &str, at: usize) -> Option<TemplateTag> {
         b'#' => "#}",
         _ => return None,
     };
-    let mut reach = rest.len().min(LONGEST);
-    while !rest.is_char_boundary(reach) {
-        reach -= 1;
+    let mut limit = rest.len().min(LONGEST);
+    while !rest.is_char_boundary(limit) {
+        limit -= 1;
     }
-    let end = rest.get(..reach)?.get(2..)?.find(close)? + 2;
+    let end = rest.get(..limit)?.get(2..)?.find(close)? + 2;
     let inside = rest.get(2..end)?;
     let kind = if close == "}}" { value(inside)? } else { TagKind::Statement };
     Some(TemplateTag { span: at..at + end + 2, kind })
@@ -77,10 +77,10 @@ fn tag_at(text: &str, at: usize) -> Option<TemplateTag> {
 /// Returns the kind of a tag between two pairs of braces; `None` for a map of the language itself.
 fn value(inside: &str) -> Option<TagKind> {
     let trims = inside.starts_with('-') || inside.ends_with('-') || inside.starts_with("/*");
-    let said = inside.trim_matches(['-', '~']).trim();
-    let word = said.split(|character: char| !character.is_alphanumeric() && character != '_').next()?;
-    let is_map = said.contains(['{', '}']) || said.replace(":=", "").contains(':');
-    match said.chars().next()? {
+    let content = inside.trim_matches(['-', '~']).trim();
+    let word = content.split(|character: char| !character.is_alphanumeric() && character != '_').next()?;
+    let is_map = content.contains(['{', '}']) || content.replace(":=", "").contains(':');
+    match content.chars().next()? {
         _ if trims || STATEMENTS.contains(&word) => Some(TagKind::Statement),
         '.' | '$' => Some(TagKind::Path),
         first if (first.is_alphabetic() || first == '_') && !is_map => Some(TagKind::Value),
@@ -127,8 +127,8 @@ pub(super) fn is_named(path: &str) -> bool {
 
 /// True if these lines, given as a range of offsets, have a tag that only templates have.
 pub(super) fn is_marked(tags: &[TemplateTag], lines: &Range<usize>) -> bool {
-    let near = |tag: &&TemplateTag| tag.span.start < lines.end && tag.span.end > lines.start;
-    tags.iter().filter(near).any(|tag| tag.kind != TagKind::Value)
+    let overlaps = |tag: &&TemplateTag| tag.span.start < lines.end && tag.span.end > lines.start;
+    tags.iter().filter(overlaps).any(|tag| tag.kind != TagKind::Value)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
     let Err(error) = toml_edit::Document::parse(text) else {
         return Parse::Read(Vec::new());
     };
-    if TOO_DEEP.iter().any(|said| error.message().contains(said)) {
+    if TOO_DEEP.iter().any(|part| error.message().contains(part)) {
         return Parse::TooDeep;
     }
     let range = error.span().unwrap_or(text.len()..text.len());

@@ -74,11 +74,11 @@ fn read(
         ParseStop::Cancelled => ParseFailure::Halted(halt.unwrap_or(Halt::TimedOut)),
         ParseStop::Memory(shortage) => ParseFailure::Unreadable(shortage.to_string()),
     })?;
-    Ok(look(&tree, credit, text, limit)?)
+    Ok(collect(&tree, credit, text, limit)?)
 }
 
 /// Collects the report of a tree in one walk.
-fn look(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<TreeReport, Halt> {
+fn collect(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<TreeReport, Halt> {
     let (survey, brackets, nesting) = (TreeReport::default(), Brackets::default(), Nesting::default());
     let mut eye = TreeWalk { credit, text, survey, brackets, nesting, loose: 0 };
     if credit.preprocessor {
@@ -122,8 +122,8 @@ impl TreeWalk<'_> {
         {
             self.see_bracket(node.kind(), node.start_byte());
         }
-        let kept = self.survey.faults.len() < MOST_FAULTS;
-        let Some(fault) = kept.then(|| self.fault(node)).flatten() else { return };
+        let has_room = self.survey.faults.len() < MOST_FAULTS;
+        let Some(fault) = has_room.then(|| self.fault(node)).flatten() else { return };
         // A fault that contains this one is less precise.
         while self.survey.faults.last().is_some_and(|last| fault.at < last.end && fault.end <= last.end) {
             self.survey.faults.pop();
@@ -138,8 +138,8 @@ impl TreeWalk<'_> {
 
     fn fault(&self, node: Node<'_>) -> Option<SyntaxFault> {
         let (at, end) = (node.start_byte(), node.end_byte());
-        let seen = self.text.get(at..end).unwrap_or_default();
-        if self.credit.trailing_commas && is_trailing_comma(node, seen) {
+        let snippet = self.text.get(at..end).unwrap_or_default();
+        if self.credit.trailing_commas && is_trailing_comma(node, snippet) {
             return None;
         }
         if node.is_missing() {
@@ -149,14 +149,14 @@ impl TreeWalk<'_> {
         }
         let belief = self.belief(|_| false);
         if node.kind() == "erroneous_end_tag" {
-            let message = format!("unexpected closing tag \"{}\"", quote(seen));
+            let message = format!("unexpected closing tag \"{}\"", excerpt(snippet));
             return Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, message) });
         }
         if !node.is_error() {
             return None;
         }
-        let near = if seen.trim().is_empty() { "syntax error".to_owned() } else { near(seen) };
-        Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, near) })
+        let message = if snippet.trim().is_empty() { "syntax error".to_owned() } else { error_near(snippet) };
+        Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, message) })
     }
 
     fn belief(&self, is_sure: impl Fn(&[&str]) -> bool) -> Belief {
@@ -182,16 +182,16 @@ impl TreeWalk<'_> {
 }
 
 /// True for the fault of a comma after the last value, which programs that read JSON with comments accept.
-fn is_trailing_comma(node: Node<'_>, seen: &str) -> bool {
-    let comma = if node.is_missing() { beside(node, Node::prev_sibling) } else { Some(node) };
-    let Some(comma) = comma.filter(|comma| comma.kind() == "," || seen == ",") else { return false };
-    let after = beside(node, Node::next_sibling).map(|node| node.kind());
-    let before = beside(comma, Node::prev_sibling).filter(|node| node.is_named() && !node.is_error());
+fn is_trailing_comma(node: Node<'_>, snippet: &str) -> bool {
+    let comma = if node.is_missing() { sibling(node, Node::prev_sibling) } else { Some(node) };
+    let Some(comma) = comma.filter(|comma| comma.kind() == "," || snippet == ",") else { return false };
+    let after = sibling(node, Node::next_sibling).map(|node| node.kind());
+    let before = sibling(comma, Node::prev_sibling).filter(|node| node.is_named() && !node.is_error());
     matches!(after, Some("]" | "}")) && before.is_some()
 }
 
 /// Returns the next sibling on one side that is not a comment.
-fn beside<'t>(node: Node<'t>, step: impl Fn(&Node<'t>) -> Option<Node<'t>>) -> Option<Node<'t>> {
+fn sibling<'t>(node: Node<'t>, step: impl Fn(&Node<'t>) -> Option<Node<'t>>) -> Option<Node<'t>> {
     std::iter::successors(step(&node), &step).find(|node| !node.is_extra() || node.is_error())
 }
 
@@ -200,12 +200,12 @@ pub(super) fn lone_bracket(text: &str, at: usize) -> String {
     format!("unmatched \"{}\"", text.get(at..at + 1).unwrap_or_default())
 }
 
-fn near(seen: &str) -> String {
-    format!("syntax error near \"{}\"", quote(seen))
+fn error_near(snippet: &str) -> String {
+    format!("syntax error near \"{}\"", excerpt(snippet))
 }
 
-fn quote(seen: &str) -> String {
-    let words = seen.split_whitespace().take(LONGEST_QUOTE).collect::<Vec<_>>().join(" ");
+fn excerpt(snippet: &str) -> String {
+    let words = snippet.split_whitespace().take(LONGEST_QUOTE).collect::<Vec<_>>().join(" ");
     words.chars().take(LONGEST_QUOTE).collect()
 }
 
@@ -213,26 +213,27 @@ fn quote(seen: &str) -> String {
 mod tests {
     use super::super::cases::judged;
 
-    fn said(path: &str, text: &str) -> Vec<(usize, usize, String)> {
+    fn findings_of(path: &str, text: &str) -> Vec<(usize, usize, String)> {
         let verdict = judged(path, None, text);
         verdict.findings.into_iter().map(|found| (found.line, found.column, found.message)).collect()
     }
 
     #[test]
     fn says_what_is_missing_and_what_cannot_be_read() {
-        assert_eq!(said("a.c", "int é = 1;\nint a = 1\n"), [(2, 10, "missing \";\"".to_owned())]);
+        assert_eq!(findings_of("a.c", "int é = 1;\nint a = 1\n"), [(2, 10, "missing \";\"".to_owned())]);
         assert_eq!(
-            said("a.go", "package a\n\nvar a = )\n"),
+            findings_of("a.go", "package a\n\nvar a = )\n"),
             [(3, 1, "syntax error near \"var a = )\"".to_owned())]
         );
-        let html = said("a.html", "<p>é</b></p>\n");
+        let html = findings_of("a.html", "<p>é</b></p>\n");
         assert_eq!(html, [(1, 5, "unexpected closing tag \"</b>\"".to_owned())]);
     }
 
     #[test]
     fn brackets_of_the_other_branches_of_a_preprocessor_are_not_counted() {
-        let lone =
-            |text: &str| said("a.cpp", text).iter().filter(|found| found.2.contains("unmatched")).count();
+        let lone = |text: &str| {
+            findings_of("a.cpp", text).iter().filter(|found| found.2.contains("unmatched")).count()
+        };
         let one = "int f() {\n#ifdef A\n  g([] {\n#else\n  h([] {\n#endif\n    i();\n  });\n}\n";
         assert_eq!(lone(one), 0);
         // Without the branches, the same brackets are unmatched.
@@ -242,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_quote_is_one_short_line() {
-        assert_eq!(super::quote("  a\n\t b "), "a b");
-        assert_eq!(super::quote(&"é".repeat(99)), "é".repeat(30));
+        assert_eq!(super::excerpt("  a\n\t b "), "a b");
+        assert_eq!(super::excerpt(&"é".repeat(99)), "é".repeat(30));
     }
 }

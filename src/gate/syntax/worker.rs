@@ -51,16 +51,16 @@ pub(super) fn run<T: Send + 'static>(
     if LEFT_BEHIND.load(Ordering::Relaxed) >= MOST_LEFT_BEHIND {
         return JobOutcome::NoThread;
     }
-    let parted = Arc::new(AtomicBool::new(false));
-    let leaving = Leaving(Arc::clone(&parted));
+    let is_left = Arc::new(AtomicBool::new(false));
+    let guard = Leaving(Arc::clone(&is_left));
     let (send, receive) = channel();
     let work = move || {
-        let _leaving = leaving;
+        let _guard = guard;
         // The caller may have stopped waiting; then the result is not needed.
-        let _unheard = send.send(job());
+        let _sent = send.send(job());
     };
     match Builder::new().name("lockgate-parser".to_owned()).stack_size(stack).spawn(work) {
-        Ok(thread) => wait(&receive, thread, limit, &parted),
+        Ok(thread) => wait(&receive, thread, limit, &is_left),
         Err(_) => JobOutcome::NoThread,
     }
 }
@@ -69,22 +69,22 @@ fn wait<T>(
     receive: &Receiver<T>,
     thread: JoinHandle<()>,
     limit: Limit<'_>,
-    parted: &AtomicBool,
+    is_left: &AtomicBool,
 ) -> JobOutcome<T> {
     loop {
         let left = limit.end().saturating_duration_since(Instant::now());
-        let heard = receive.recv_timeout(left.min(GLANCE));
-        if matches!(heard, Err(RecvTimeoutError::Timeout)) {
+        let received = receive.recv_timeout(left.min(GLANCE));
+        if matches!(received, Err(RecvTimeoutError::Timeout)) {
             let Some(halt) = limit.reached() else { continue };
             if matches!(receive.recv_timeout(GRACE), Err(RecvTimeoutError::Timeout)) {
-                leave(parted);
+                leave(is_left);
             } else {
                 let _ended = thread.join();
             }
             return JobOutcome::Halted(halt);
         }
         // The thread ends at once; joining it frees its stack before the next one is allocated.
-        return match (heard, thread.join()) {
+        return match (received, thread.join()) {
             (Ok(result), _) => JobOutcome::Done(result),
             (Err(_), Err(panic)) => JobOutcome::Panicked(panic_message(panic.as_ref())),
             (Err(_), Ok(())) => JobOutcome::Panicked(String::new()),
@@ -93,9 +93,9 @@ fn wait<T>(
 }
 
 /// Counts the thread as left behind. The second of caller and thread to set the flag removes it from the count.
-fn leave(parted: &AtomicBool) {
+fn leave(is_left: &AtomicBool) {
     LEFT_BEHIND.fetch_add(1, Ordering::Relaxed);
-    if parted.swap(true, Ordering::AcqRel) {
+    if is_left.swap(true, Ordering::AcqRel) {
         LEFT_BEHIND.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -113,8 +113,8 @@ impl Drop for Leaving {
 
 /// Returns the message of a panic.
 pub(super) fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let said = panic.downcast_ref::<String>().map(String::as_str);
-    said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
+    let message = panic.downcast_ref::<String>().map(String::as_str);
+    message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
 }
 
 #[cfg(test)]

@@ -25,12 +25,12 @@ pub(super) fn read_events(text: &str, see: &mut dyn FnMut(Event<'_>, usize)) -> 
             }
             Err(error) => error,
         };
-        let said = error.info();
-        if said.contains(TOO_DEEP) {
+        let message = error.info();
+        if message.contains(TOO_DEEP) {
             return Parse::TooDeep;
         }
         let at = text.char_indices().nth(error.marker().index()).map_or(text.len(), |(at, _)| at);
-        return Parse::Read(vec![SyntaxFault::new(at, at, said)]);
+        return Parse::Read(vec![SyntaxFault::new(at, at, message)]);
     }
     Parse::Read(Vec::new())
 }

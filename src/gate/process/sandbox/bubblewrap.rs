@@ -60,22 +60,22 @@ pub(super) fn filter() -> io::Result<OwnedFd> {
 
 /// The environment variables of the private folders.
 pub(super) fn environment(places: &SandboxPaths) -> Vec<(OsString, Option<OsString>)> {
-    let mut said: Vec<(OsString, Option<OsString>)> =
+    let mut variables: Vec<(OsString, Option<OsString>)> =
         super::paths::UNSET_VARIABLES.map(|name| (name.into(), None)).into();
     // If the tree contains the folder of temporary files, that one is read-only.
     let is_ours = places.hidden.iter().any(|hidden| hidden == Path::new("/tmp"));
-    said.push(("TMPDIR".into(), Some(if is_ours { "/tmp" } else { "/dev/shm" }.into())));
+    variables.push(("TMPDIR".into(), Some(if is_ours { "/tmp" } else { "/dev/shm" }.into())));
     if places.home.is_none() {
-        said.push(("HOME".into(), Some("/dev/shm".into())));
+        variables.push(("HOME".into(), Some("/dev/shm".into())));
     }
-    said
+    variables
 }
 
 /// The arguments before the program's own.
-pub(super) fn arguments(cage: &Sandbox, places: &SandboxPaths, folder: &Path) -> Vec<OsString> {
+pub(super) fn arguments(sandbox: &Sandbox, places: &SandboxPaths, folder: &Path) -> Vec<OsString> {
     let mut words = ArgumentList::default();
     words.add(["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
-    if cage.network {
+    if sandbox.network {
         words.add(["--share-net"]);
     }
     words.add(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
@@ -101,9 +101,9 @@ pub(super) fn arguments(cage: &Sandbox, places: &SandboxPaths, folder: &Path) ->
         words.hide(covered);
     }
     // The program's own files go to the private folders.
-    cage.run_dir.iter().for_each(|own| words.add_paths("--ro-bind", own, own));
-    cage.cache.iter().for_each(|cache| words.add_paths("--bind", cache, cache));
-    cage.layers.iter().for_each(|layer| words.add_layer(layer));
+    sandbox.run_dir.iter().for_each(|own| words.add_paths("--ro-bind", own, own));
+    sandbox.cache.iter().for_each(|cache| words.add_paths("--bind", cache, cache));
+    sandbox.layers.iter().for_each(|layer| words.add_layer(layer));
     for hidden in places.hidden.iter().filter(|hidden| !places.is_writable(hidden)) {
         words.add_path("--remount-ro", hidden);
     }
@@ -165,8 +165,8 @@ pub(super) fn start_failure(code: i32, stderr: &[u8]) -> Option<String> {
     if code != 1 {
         return None;
     }
-    let said = String::from_utf8_lossy(stderr.strip_prefix(b"bwrap: ")?);
-    let line = said.lines().next().unwrap_or_default();
+    let message = String::from_utf8_lossy(stderr.strip_prefix(b"bwrap: ")?);
+    let line = message.lines().next().unwrap_or_default();
     Some(match line.strip_prefix("execvp ").and_then(|line| line.rsplit_once(": ")) {
         Some((_, "No such file or directory")) => "it was not found".to_owned(),
         Some((_, "Exec format error")) => "it is not a program".to_owned(),
@@ -183,18 +183,18 @@ mod tests {
     fn a_signal_is_told_from_an_answer() {
         for (code, signal) in [(137, Some(9)), (139, Some(11)), (129, Some(1)), (192, Some(64))] {
             assert!(
-                matches!((program_exit(code), signal), (Exit::Signal(seen), Some(due)) if seen == due),
+                matches!((program_exit(code), signal), (Exit::Signal(found), Some(due)) if found == due),
                 "{code}"
             );
         }
         for code in [0, 1, 2, 30, 128, 193, 255] {
-            assert!(matches!(program_exit(code), Exit::Code(seen) if seen == code), "{code}");
+            assert!(matches!(program_exit(code), Exit::Code(found) if found == code), "{code}");
         }
     }
 
     #[test]
     fn what_it_says_of_itself_is_no_answer_of_the_program() {
-        let why = |said: &str| start_failure(1, said.as_bytes());
+        let why = |message: &str| start_failure(1, message.as_bytes());
         assert_eq!(why("bwrap: execvp /x: y: No such file or directory\n").unwrap(), "it was not found");
         assert_eq!(why("bwrap: execvp /x: Exec format error\n").unwrap(), "it is not a program");
         assert_eq!(why("bwrap: execvp /x: Permission denied\n").unwrap(), "permission denied");

@@ -57,28 +57,28 @@ const TOOLS: [(&str, &str); 4] =
 
 /// Makes the private home and the private folder for temporary files, and returns the variables that name
 /// them.
-pub(super) fn environment(cage: &Sandbox) -> io::Result<Vec<(OsString, Option<OsString>)>> {
-    let own = cage.run_dir.as_ref().ok_or_else(|| io::Error::other("its run has no private folder"))?;
+pub(super) fn environment(sandbox: &Sandbox) -> io::Result<Vec<(OsString, Option<OsString>)>> {
+    let own = sandbox.run_dir.as_ref().ok_or_else(|| io::Error::other("its run has no private folder"))?;
     let folders = [own.join("home"), own.join("tmp")];
     folders.iter().try_for_each(|folder| private_folder(folder))?;
     let [private, temporary] = folders;
-    let mut said: Vec<(OsString, Option<OsString>)> =
+    let mut variables: Vec<(OsString, Option<OsString>)> =
         super::paths::UNSET_VARIABLES.map(|name| (name.into(), None)).into();
     if let Some(home) = home() {
         let unset = TOOLS.iter().filter(|(name, _)| std::env::var_os(name).is_none());
-        said.extend(unset.map(|(name, place)| (name.into(), Some(home.join(place).into()))));
+        variables.extend(unset.map(|(name, place)| (name.into(), Some(home.join(place).into()))));
     }
-    said.push(("HOME".into(), Some(private.into())));
-    said.push(("TMPDIR".into(), Some(temporary.into())));
-    Ok(said)
+    variables.push(("HOME".into(), Some(private.into())));
+    variables.push(("TMPDIR".into(), Some(temporary.into())));
+    Ok(variables)
 }
 
 /// Starts a command from a new thread that is restricted by the rules and the filter.
-pub(super) fn start(mut command: Command, cage: &Sandbox, places: &SandboxPaths) -> io::Result<Child> {
-    let rules = rules(cage, places).map_err(io::Error::other)?;
-    let families = if cage.network { INTERNET } else { LOCAL };
+pub(super) fn start(mut command: Command, sandbox: &Sandbox, places: &SandboxPaths) -> io::Result<Child> {
+    let rules = rules(sandbox, places).map_err(io::Error::other)?;
+    let families = if sandbox.network { INTERNET } else { LOCAL };
     #[cfg(test)]
-    let parts = cage.filter;
+    let parts = sandbox.filter;
     let restricted = move || {
         drop_capabilities()?;
         let status = rules.restrict_self().map_err(io::Error::other)?;
@@ -105,7 +105,7 @@ pub(super) fn start(mut command: Command, cage: &Sandbox, places: &SandboxPaths)
     let started = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")));
     let (child, listener) = started?;
     if let Some(listener) = listener {
-        let folders = cage.run_dir.iter().chain(&cage.cache).cloned().collect();
+        let folders = sandbox.run_dir.iter().chain(&sandbox.cache).cloned().collect();
         // Without a supervisor the listener is closed, and calls handed to it fail.
         let _supervised = supervisor::supervise(listener, folders);
     }
@@ -158,21 +158,21 @@ fn drop_capabilities() -> io::Result<()> {
     Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
 }
 
-fn rules(cage: &Sandbox, places: &SandboxPaths) -> Result<RulesetCreated, RulesetError> {
+fn rules(sandbox: &Sandbox, places: &SandboxPaths) -> Result<RulesetCreated, RulesetError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(LOWEST_ABI))?;
-    if !cage.network {
+    if !sandbox.network {
         rules = rules.handle_access(AccessNet::from_all(LOWEST_ABI))?;
     }
     rules =
         rules.set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(HIGHEST_ABI))?;
-    if !cage.network {
+    if !sandbox.network {
         rules = rules.handle_access(AccessNet::from_all(HIGHEST_ABI))?;
     }
     // A device created by the program would give access to the disk.
     let (read, write) = (AccessFs::from_read(HIGHEST_ABI), AccessFs::from_all(HIGHEST_ABI) & !DEVICES);
-    let folders = cage.run_dir.iter().chain(&cage.cache);
+    let folders = sandbox.run_dir.iter().chain(&sandbox.cache);
     rules
         .scope(Scope::from_all(HIGHEST_ABI))?
         .create()?

@@ -63,10 +63,10 @@ pub(in crate::gate) struct Ceiling(pub(in crate::gate) Isolation);
 impl Default for Ceiling {
     /// Reads the level from the environment; an unknown name is ignored.
     fn default() -> Ceiling {
-        let said = env::var(CEILING).unwrap_or_default();
+        let name = env::var(CEILING).unwrap_or_default();
         let all = [Isolation::None, Isolation::Landlock, Isolation::Bubblewrap];
-        let named = all.into_iter().find(|level| level.name() == said);
-        Ceiling(named.unwrap_or(Isolation::Bubblewrap))
+        let level = all.into_iter().find(|level| level.name() == name);
+        Ceiling(level.unwrap_or(Isolation::Bubblewrap))
     }
 }
 
@@ -119,26 +119,20 @@ fn filter_count() -> u32 {
 
 /// Runs the probe in a sandbox of this level.
 fn probe(level: Isolation) -> Result<(), String> {
-    let told = |error: std::io::Error| error.to_string();
-    let stage = Stage::new().map_err(told)?;
-    let (tree, own) = (stage.folder("tree").map_err(told)?, stage.folder("own").map_err(told)?);
-    let (known, hidden) = (tree.join("known"), stage.folder("hidden").map_err(told)?.join("key"));
-    fs::write(&known, "known").map_err(told)?;
-    fs::write(&hidden, "key").map_err(told)?;
-    let cage = Sandbox { level, tree: Some(tree.clone()), run_dir: Some(own), ..Sandbox::default() };
+    let message = |error: std::io::Error| error.to_string();
+    let stage = Stage::new().map_err(message)?;
+    let (tree, own) = (stage.folder("tree").map_err(message)?, stage.folder("own").map_err(message)?);
+    let (known, hidden) = (tree.join("known"), stage.folder("hidden").map_err(message)?.join("key"));
+    fs::write(&known, "known").map_err(message)?;
+    fs::write(&hidden, "key").map_err(message)?;
+    let sandbox = Sandbox { level, tree: Some(tree.clone()), run_dir: Some(own), ..Sandbox::default() };
     let filters = OsString::from(filter_count().to_string());
     // Under another program's supervisor all changes of modes are refused, which is no less strict.
     let modes = if level == Isolation::Landlock && !landlock::can_supervise() { "" } else { OWN_MODES };
     let argv =
         ["-c".into(), PROBE.into(), "sh".into(), OsString::from(&hidden), filters, modes.into()].to_vec();
-    let order = Order {
-        program: Path::new("/bin/sh"),
-        argv,
-        cwd: &tree,
-        env: Vec::new(),
-        input: None,
-        sandbox: cage,
-    };
+    let order =
+        Order { program: Path::new("/bin/sh"), argv, cwd: &tree, env: Vec::new(), input: None, sandbox };
     let watch = Watch::idle();
     match process::run(&order, watch.until(Instant::now() + PROBE_TIMEOUT)) {
         ProcessOutcome::Exited { code: PROBE_OK, .. }
@@ -147,8 +141,8 @@ fn probe(level: Isolation) -> Result<(), String> {
             Ok(())
         }
         ProcessOutcome::Exited { code, .. } | ProcessOutcome::StdinUnread { code, .. } => {
-            let fault = PROBE_ERRORS.iter().find(|(known, _)| *known == code);
-            Err(fault.map_or_else(
+            let error = PROBE_ERRORS.iter().find(|(known, _)| *known == code);
+            Err(error.map_or_else(
                 || format!("its probe ended with exit code {code}"),
                 |(_, why)| (*why).to_owned(),
             ))

@@ -80,21 +80,21 @@ pub(in crate::gate) enum SandboxLayer {
 
 /// Starts the program of an order in its sandbox, with this mark in its environment.
 pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
-    let cage = &order.sandbox;
-    match cage.level {
+    let sandbox = &order.sandbox;
+    match sandbox.level {
         Isolation::None => configure(Command::new(order.program), order, mark, &[])
             .args(&order.argv)
             .current_dir(order.cwd)
             .spawn(),
         Isolation::Landlock => {
-            let places = SandboxPaths::new(cage, order);
-            let said = landlock::environment(cage)?;
-            let mut command = configure(Command::new(order.program), order, mark, &said);
+            let places = SandboxPaths::new(sandbox, order);
+            let variables = landlock::environment(sandbox)?;
+            let mut command = configure(Command::new(order.program), order, mark, &variables);
             command.args(&order.argv).current_dir(order.cwd);
-            landlock::start(command, cage, &places)
+            landlock::start(command, sandbox, &places)
         }
         Isolation::Bubblewrap => {
-            let places = SandboxPaths::new(cage, order);
+            let places = SandboxPaths::new(sandbox, order);
             let mut command = configure(
                 Command::new(bubblewrap::program()?),
                 order,
@@ -102,7 +102,7 @@ pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
                 &bubblewrap::environment(&places),
             );
             let filter = bubblewrap::filter()?;
-            command.args(bubblewrap::arguments(cage, &places, order.cwd));
+            command.args(bubblewrap::arguments(sandbox, &places, order.cwd));
             command.arg("--seccomp").arg(filter.as_raw_fd().to_string()).arg("--").arg(order.program);
             command.args(&order.argv).current_dir("/");
             starter::start(command, filter)
@@ -110,18 +110,18 @@ pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
     }
 }
 
-/// Sets all but the arguments and the working directory. `said` is the sandbox's part of the environment.
+/// Sets all but the arguments and the working directory. `variables` is the sandbox's part of the environment.
 fn configure(
     mut command: Command,
     order: &Order<'_>,
     mark: &str,
-    said: &[(OsString, Option<OsString>)],
+    variables: &[(OsString, Option<OsString>)],
 ) -> Command {
     use std::os::unix::process::CommandExt;
     let stdin = if order.input.is_some() { Stdio::piped() } else { Stdio::null() };
     command
         .env_clear()
-        .envs(environment(said, &order.env, mark))
+        .envs(environment(variables, &order.env, mark))
         .process_group(0)
         .stdin(stdin)
         .stdout(Stdio::piped())

@@ -135,8 +135,8 @@ pub(super) struct SandboxPaths {
 
 impl SandboxPaths {
     /// Finds the paths that exist for this order.
-    pub(super) fn new(cage: &Sandbox, order: &Order<'_>) -> SandboxPaths {
-        let tree = cage.tree.as_ref().map(|tree| resolve(tree).unwrap_or_else(|| tree.clone()));
+    pub(super) fn new(sandbox: &Sandbox, order: &Order<'_>) -> SandboxPaths {
+        let tree = sandbox.tree.as_ref().map(|tree| resolve(tree).unwrap_or_else(|| tree.clone()));
         let homes: Vec<PathBuf> =
             home_folders().into_iter().filter_map(|home| resolve_folder(&home)).collect();
         let state = resolve_folder(&state_folder());
@@ -163,7 +163,7 @@ impl SandboxPaths {
             ..SandboxPaths::default()
         };
         places.masked.retain(|place| !is_inside(place, &places.hidden) || is_in_tree(&places.tree, place));
-        places.add_readable(cage, order, &homes);
+        places.add_readable(sandbox, order, &homes);
         places
     }
 
@@ -172,8 +172,8 @@ impl SandboxPaths {
         hidden != Path::new("/run")
     }
 
-    fn add_readable(&mut self, cage: &Sandbox, order: &Order<'_>, homes: &[PathBuf]) {
-        let mut all: BTreeSet<PathBuf> = cage.readable.iter().cloned().collect();
+    fn add_readable(&mut self, sandbox: &Sandbox, order: &Order<'_>, homes: &[PathBuf]) {
+        let mut all: BTreeSet<PathBuf> = sandbox.readable.iter().cloned().collect();
         all.extend(homes.iter().flat_map(|home| TOOLS.map(|place| home.join(place))));
         for (name, parts) in NAMED_TOOLS {
             for place in env::var_os(name).iter().flat_map(env::split_paths) {
@@ -181,7 +181,7 @@ impl SandboxPaths {
             }
         }
         all.extend(READABLE_IN_RUN.map(PathBuf::from));
-        if cage.network {
+        if sandbox.network {
             all.extend(READABLE_FOR_NETWORK.map(PathBuf::from));
         }
         all.extend(program_paths(order.program));

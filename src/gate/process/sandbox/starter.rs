@@ -33,20 +33,20 @@ static JOBS: LazyLock<io::Result<Mutex<Sender<StarterJob>>>> = LazyLock::new(|| 
 /// Starts a command from the long-lived thread, and passes it the filter's descriptor.
 pub(super) fn start(command: Command, filter: OwnedFd) -> io::Result<Child> {
     let jobs = JOBS.as_ref().map_err(|error| io::Error::other(error.to_string()))?;
-    let (told, started) = channel();
-    let gone = || io::Error::other("the thread that starts programs has ended");
-    let given =
-        jobs.lock().unwrap_or_else(PoisonError::into_inner).send(StarterJob { command, filter, reply: told });
-    given.map_err(|_| gone())?;
-    started.recv().map_err(|_| gone())?
+    let (reply, started) = channel();
+    let ended = || io::Error::other("the thread that starts programs has ended");
+    let sent =
+        jobs.lock().unwrap_or_else(PoisonError::into_inner).send(StarterJob { command, filter, reply });
+    sent.map_err(|_| ended())?;
+    started.recv().map_err(|_| ended())?
 }
 
 fn run_jobs(jobs: Receiver<StarterJob>) {
-    for StarterJob { mut command, filter, reply: told } in jobs {
+    for StarterJob { mut command, filter, reply } in jobs {
         let inherited = fcntl_setfd(&filter, FdFlags::empty()).map_err(io::Error::from);
         let started = inherited.and_then(|()| command.spawn());
         drop(filter);
         // The sender of the job waits for this.
-        let _heard = told.send(started);
+        let _sent = reply.send(started);
     }
 }

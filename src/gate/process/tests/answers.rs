@@ -29,18 +29,18 @@ fn broken(why: &str) -> ProcessOutcome {
 
 fn exit_codes_and_both_outputs_are_told(bench: &Bench) {
     for code in [0, 1, 3] {
-        let (told, stdout, stderr) = exited(bench.run(&["exit", &code.to_string()], LONG));
-        assert_eq!((told, stdout.as_str(), stderr.as_str()), (code, "out", "err"));
+        let (exit_code, stdout, stderr) = exited(bench.run(&["exit", &code.to_string()], LONG));
+        assert_eq!((exit_code, stdout.as_str(), stderr.as_str()), (code, "out", "err"));
     }
 }
 
 fn a_signal_is_named(bench: &Bench) {
-    for (name, told) in [
+    for (name, description) in [
         ("SIGKILL", "signal 9 (SIGKILL)"),
         ("SIGSEGV", "signal 11 (SIGSEGV)"),
         ("SIGTERM", "signal 15 (SIGTERM)"),
     ] {
-        assert_eq!(bench.run(&["die-of", name], LONG), broken(&format!("was killed by {told}")));
+        assert_eq!(bench.run(&["die-of", name], LONG), broken(&format!("was killed by {description}")));
     }
 }
 
@@ -81,18 +81,18 @@ fn the_environment_is_clean(bench: &Bench) {
     assert!(std::env::var_os(SECRET).is_some(), "there is nothing to hide");
     let mut order = bench.order(&["environment", "a b", "*", "$HOME"], None);
     order.env.push(("MYPY_CACHE_DIR".into(), "/cache".into()));
-    let told = exited(run(&order, Watch::idle().until(Instant::now() + LONG))).1;
-    for seen in
+    let output = exited(run(&order, Watch::idle().until(Instant::now() + LONG))).1;
+    for expected in
         ["\"MYPY_CACHE_DIR\": \"/cache\"", "\"LANG\": \"C.UTF-8\"", "\"LOCKGATE_GATE\": \"", "\"PATH\": \"/"]
     {
-        assert!(told.contains(seen), "no {seen} in {told}");
+        assert!(output.contains(expected), "no {expected} in {output}");
     }
     for hidden in [SECRET, "LOCKGATE_TEST_ALONE", "\"PWD\""] {
-        assert!(!told.contains(hidden), "{hidden} in {told}");
+        assert!(!output.contains(hidden), "{hidden} in {output}");
     }
     let folder = bench.folder().canonicalize().unwrap();
-    assert!(told.contains(&format!("\"folder\": \"{}\"", folder.display())), "{told}");
-    assert!(told.contains("[\"environment\", \"a b\", \"*\", \"$HOME\", \"misbehave-"), "{told}");
+    assert!(output.contains(&format!("\"folder\": \"{}\"", folder.display())), "{output}");
+    assert!(output.contains("[\"environment\", \"a b\", \"*\", \"$HOME\", \"misbehave-"), "{output}");
 }
 
 fn what_cannot_be_started_says_why(bench: &Bench) {
@@ -107,7 +107,7 @@ fn what_cannot_be_started_says_why(bench: &Bench) {
         run(&order, Watch::idle().until(Instant::now() + LONG))
     };
     let nowhere = bench.folder().join("nowhere");
-    for (program, folder, told) in [
+    for (program, folder, reason) in [
         (nowhere.as_path(), bench.folder(), "it was not found"),
         (python(), nowhere.as_path(), "the folder to run in was not found"),
         (&file("locked", "#!/bin/sh\n", 0o644), bench.folder(), "permission denied"),
@@ -118,7 +118,7 @@ fn what_cannot_be_started_says_why(bench: &Bench) {
             "the interpreter on its first line was not found",
         ),
     ] {
-        assert_eq!(why(program, folder), broken(&format!("could not be started: {told}")));
+        assert_eq!(why(program, folder), broken(&format!("could not be started: {reason}")));
     }
 }
 

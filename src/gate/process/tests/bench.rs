@@ -54,9 +54,9 @@ pub fn alone(name: &str, manner: Manner, test: fn(&Bench)) {
     let home = tempfile::tempdir_in(env::current_exe().unwrap().parent().unwrap()).unwrap();
     own.env("HOME", home.path()).env_remove("XDG_STATE_HOME");
     let output = own.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let ran = output.status.success() && said.contains("1 passed");
-    assert!(ran, "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let ran = output.status.success() && stdout.contains("1 passed");
+    assert!(ran, "{stdout}\n{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// A folder to run in, and a tag that identifies the processes that run there.

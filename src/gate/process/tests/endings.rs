@@ -46,11 +46,11 @@ fn one_that_ends_when_asked_is_not_waited_for(bench: &Bench) {
     let (time, _) = timed(|| bench.run(&["stubborn"], limit));
     assert!(time >= limit + grace, "killed {time:?} after its start");
     // On a busy machine it may be late, but not each time.
-    let asked = (0..10).any(|_| {
+    let was_asked = (0..10).any(|_| {
         let (time, _) = timed(|| bench.run(&["polite"], limit));
         time < limit + grace && bench.folder().join("asked").exists()
     });
-    assert!(asked, "was never asked, or waited for too long");
+    assert!(was_asked, "was never asked, or waited for too long");
 }
 
 fn a_caller_that_goes_is_noticed(bench: &Bench) {

@@ -101,7 +101,7 @@ impl Fixture {
         let ways = ["fchmod", "fchmodat2", "a link", "proc"];
         let ways = ways.map(|way| (way.to_owned(), json!(target(tree.join(way)))));
         let key = (RandomState::new().hash_one(0) >> 34) as u32;
-        let facts = json!({
+        let setup = json!({
             "tree": tree, "home": home, "state": state, "temporary": around.path().join("file"),
             "victim": victim.id(), "tcp": tcp.local_addr().unwrap().port(), "udp": udp.local_addr().unwrap().port(),
             "abstract": name, "socket": around.path().join("s"), "free": free,
@@ -121,12 +121,12 @@ impl Fixture {
             _sockets: sockets,
             terminal,
             _shared: shared,
-            facts,
+            facts: setup,
         }
     }
 
     /// A sandbox of this level around the project.
-    pub(super) fn cage(&self, level: Isolation) -> Sandbox {
+    pub(super) fn sandbox(&self, level: Isolation) -> Sandbox {
         let own = self.around.path().join("own");
         fs::create_dir_all(&own).unwrap();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools").into();
@@ -153,13 +153,13 @@ impl Fixture {
     ) -> BTreeMap<String, bool> {
         let own = self.around.path().join("sibling");
         fs::create_dir(&own).unwrap();
-        let cage = Sandbox { run_dir: Some(own), filter, ..self.cage(level) };
+        let sandbox = Sandbox { run_dir: Some(own), filter, ..self.sandbox(level) };
         let (sibling, mut child) =
-            RunningProcess::spawn(&Order { sandbox: cage, ..bench.order(&["sleep"], None) }).unwrap();
-        let mut facts = self.facts.clone();
-        facts["sibling"] = json!(sibling.leader().as_raw_nonzero().get());
-        let cage = Sandbox { filter, ..self.cage(level) };
-        let order = Order { sandbox: cage, ..bench.order(&["attempts", &facts.to_string()], None) };
+            RunningProcess::spawn(&Order { sandbox, ..bench.order(&["sleep"], None) }).unwrap();
+        let mut setup = self.facts.clone();
+        setup["sibling"] = json!(sibling.leader().as_raw_nonzero().get());
+        let sandbox = Sandbox { filter, ..self.sandbox(level) };
+        let order = Order { sandbox, ..bench.order(&["attempts", &setup.to_string()], None) };
         let (watch, over) = (Watch::idle(), AtomicBool::new(false));
         // A listener is only noticed by connecting to it.
         let port = self.facts["free"].as_u64().unwrap() as u16;
@@ -176,16 +176,18 @@ impl Fixture {
             over.store(true, Ordering::Relaxed);
             ended
         });
-        let said: Value = serde_json::from_str(&exited(ended).1).unwrap();
-        println!("{}: {said:#}", level.name());
-        let mut done: BTreeMap<String, bool> =
-            ATTEMPTS.iter().map(|(deed, _)| ((*deed).to_owned(), said[*deed].as_bool().unwrap())).collect();
+        let report: Value = serde_json::from_str(&exited(ended).1).unwrap();
+        println!("{}: {report:#}", level.name());
+        let mut done: BTreeMap<String, bool> = ATTEMPTS
+            .iter()
+            .map(|(attempt, _)| ((*attempt).to_owned(), report[*attempt].as_bool().unwrap()))
+            .collect();
         let tree = self.around.path().join("tree");
         let changed = |name: &str| fs::read(tree.join(name)).ok() != Some(b"text".to_vec());
-        let facts = &self.facts;
-        let fact = |pointer: &str| facts.pointer(pointer).and_then(Value::as_str).unwrap();
-        let open = |path: &str| fs::metadata(fact(path)).unwrap().mode() & 0o777 == 0o777;
-        let home = Path::new(fact("/home")).join(".profile");
+        let setup = &self.facts;
+        let path_of = |pointer: &str| setup.pointer(pointer).and_then(Value::as_str).unwrap();
+        let open = |path: &str| fs::metadata(path_of(path)).unwrap().mode() & 0o777 == 0o777;
+        let home = Path::new(path_of("/home")).join(".profile");
         // Its place in /proc is there until it is reaped.
         let limits = fs::read_to_string(format!("/proc/{}/limits", self.victim.id())).unwrap();
         let limited = limits.lines().any(|line| line.starts_with("Max open files            6 "));
@@ -198,13 +200,13 @@ impl Fixture {
         let _reaped = child.wait();
         let victim = self.victim.try_wait().unwrap().is_some_and(|status| !status.success());
         let keys = fs::read_to_string("/proc/keys").unwrap_or_default();
-        let inode = said["inode"].as_u64();
+        let inode = report["inode"].as_u64();
         let listened = inode.is_some_and(|inode| listening.lock().unwrap().contains(&inode));
         self.udp.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         for listener in [&self.tcp, &self.mptcp, &self.fast_open] {
             listener.set_nonblocking(true).unwrap();
         }
-        for (deed, seen) in [
+        for (attempt, succeeded) in [
             ("change a file", changed("a.txt")),
             ("make a file", tree.join("made.txt").exists()),
             ("cut a file short", changed("b.txt")),
@@ -226,14 +228,14 @@ impl Fixture {
             ("change the mode by fchmodat2", open("/ways/fchmodat2")),
             ("change the mode by a link", open("/ways/a link")),
             ("change the mode by proc", open("/ways/proc")),
-            ("change the times of a file", fs::metadata(fact("/times")).unwrap().mtime() == 1),
+            ("change the times of a file", fs::metadata(path_of("/times")).unwrap().mtime() == 1),
             ("limit a process", limited),
             ("slow a process down", slowed),
             ("reschedule a process", rescheduled),
-            ("leave a key in a keyring", keys.contains(fact("/key description"))),
+            ("leave a key in a keyring", keys.contains(path_of("/key description"))),
         ] {
-            assert!(!seen || done[deed], "{deed} was done, and not said");
-            done.insert(deed.to_owned(), seen);
+            assert!(!succeeded || done[attempt], "{attempt} was done, and not said");
+            done.insert(attempt.to_owned(), succeeded);
         }
         let _gone = fs::remove_file(home);
         done

@@ -170,15 +170,15 @@ fn each_level_stops_what_the_page_says() {
             return;
         }
         for (level, done) in &done {
-            for (deed, told) in ATTEMPTS {
-                let says = cell(table, told, *level);
+            for (attempt, description) in ATTEMPTS {
+                let says = cell(table, description, *level);
                 let due = says == "stopped"
-                    && !(*level == Isolation::Landlock && NEWER.contains(&deed) && !newer());
-                assert!(!(due && done[deed]), "{}: {deed} is not stopped\n{done:#?}", level.name());
+                    && !(*level == Isolation::Landlock && NEWER.contains(&attempt) && !newer());
+                assert!(!(due && done[attempt]), "{}: {attempt} is not stopped\n{done:#?}", level.name());
                 // A newer kernel may stop more.
                 let lets =
-                    says == "let through" && *level != Isolation::Landlock && !BY_SYSTEM.contains(&deed);
-                assert!(!lets || done[deed], "{}: {deed} is stopped", level.name());
+                    says == "let through" && *level != Isolation::Landlock && !BY_SYSTEM.contains(&attempt);
+                assert!(!lets || done[attempt], "{}: {attempt} is stopped", level.name());
             }
         }
     });
@@ -189,8 +189,9 @@ fn each_level_stops_what_the_page_says() {
 fn without_isolation_all_is_let_through() {
     alone(concat!(module_path!(), "::without_isolation_all_is_let_through"), Manner::Library, |bench| {
         let done = Fixture::new().done(bench, Isolation::None);
-        let stopped: Vec<&String> = done.iter().filter(|(_, done)| !**done).map(|(deed, _)| deed).collect();
-        assert!(stopped.iter().all(|deed| BY_SYSTEM.contains(&deed.as_str())), "{stopped:?}");
+        let stopped: Vec<&String> =
+            done.iter().filter(|(_, done)| !**done).map(|(attempt, _)| attempt).collect();
+        assert!(stopped.iter().all(|attempt| BY_SYSTEM.contains(&attempt.as_str())), "{stopped:?}");
     });
 }
 
@@ -208,23 +209,23 @@ fn the_filter_stops_what_landlock_lets_through() {
             let [all, unsupervised, nothing] =
                 [FilterParts::All, FilterParts::Unsupervised, FilterParts::Off].map(done);
             let is_superuser = rustix::process::geteuid().is_root();
-            for deed in BY_THE_FILTER {
-                assert!(!all[deed] && !unsupervised[deed], "{deed}");
+            for attempt in BY_THE_FILTER {
+                assert!(!all[attempt] && !unsupervised[attempt], "{attempt}");
                 // Before Linux 6.14 Landlock takes MPTCP for TCP.
-                let may_be_stopped = BY_SYSTEM.contains(&deed)
-                    || (is_superuser && BY_CAPABILITIES.contains(&deed))
-                    || NOT_EVERYWHERE.contains(&deed)
-                    || (deed == "connect by MPTCP" && kernel() < (Some(6), Some(14)))
-                    || (BY_A_NEWER_LANDLOCK.contains(&deed) && kernel() > (Some(6), Some(18)));
-                assert!(nothing[deed] || may_be_stopped, "{deed}: Landlock stops it\n{nothing:#?}");
+                let may_be_stopped = BY_SYSTEM.contains(&attempt)
+                    || (is_superuser && BY_CAPABILITIES.contains(&attempt))
+                    || NOT_EVERYWHERE.contains(&attempt)
+                    || (attempt == "connect by MPTCP" && kernel() < (Some(6), Some(14)))
+                    || (BY_A_NEWER_LANDLOCK.contains(&attempt) && kernel() > (Some(6), Some(18)));
+                assert!(nothing[attempt] || may_be_stopped, "{attempt}: Landlock stops it\n{nothing:#?}");
             }
             // The superuser needs a capability for it, which is given up; any other user does not.
             let by_user = ["change the owner of a file"];
-            for (deed, done) in &nothing {
-                let deed = deed.as_str();
+            for (attempt, done) in &nothing {
+                let attempt = attempt.as_str();
                 let is_known =
-                    all[deed] || [&BY_THE_FILTER[..], &BY_SYSTEM, &by_user].concat().contains(&deed);
-                assert!(!done || is_known, "{deed} is stopped by the filter alone");
+                    all[attempt] || [&BY_THE_FILTER[..], &BY_SYSTEM, &by_user].concat().contains(&attempt);
+                assert!(!done || is_known, "{attempt} is stopped by the filter alone");
             }
         },
     );
@@ -238,12 +239,11 @@ fn under_another_supervisor_landlock_holds_and_refuses_all_changes_of_modes() {
         concat!(module_path!(), "::under_another_supervisor_landlock_holds_and_refuses_all_changes_of_modes");
     alone(name, Manner::Library, |bench| {
         let changes = || {
-            let scene = Fixture::new();
+            let fixture = Fixture::new();
             let words = ["-c", "echo > \"$TMPDIR/x\" && chmod 0755 \"$TMPDIR/x\" && [ -x \"$TMPDIR/x\" ]"];
             let argv = words.map(OsString::from).to_vec();
-            let cage = scene.cage(Isolation::Landlock);
-            let order =
-                Order { program: Path::new("/bin/sh"), argv, sandbox: cage, ..bench.order(&[], None) };
+            let sandbox = fixture.sandbox(Isolation::Landlock);
+            let order = Order { program: Path::new("/bin/sh"), argv, sandbox, ..bench.order(&[], None) };
             match super::super::run(&order, Watch::idle().until(Instant::now() + LONG)) {
                 ProcessOutcome::Exited { code, .. } => Some(code),
                 ended => {
@@ -260,8 +260,8 @@ fn under_another_supervisor_landlock_holds_and_refuses_all_changes_of_modes() {
         assert!(strongest(Ceiling(Isolation::Landlock)) == Isolation::Landlock);
         assert_eq!(changes(), Some(1));
         let done = Fixture::new().done(bench, Isolation::Landlock);
-        for deed in BY_THE_FILTER {
-            assert!(!done[deed], "{deed}");
+        for attempt in BY_THE_FILTER {
+            assert!(!done[attempt], "{attempt}");
         }
     });
 }
@@ -279,16 +279,16 @@ fn kernel() -> (Option<u32>, Option<u32>) {
 
 fn made(done: &[(Isolation, BTreeMap<String, bool>)]) -> String {
     let mut table = "| a program tries to | none | Landlock | bubblewrap |\n|---|---|---|---|\n".to_owned();
-    for (deed, told) in ATTEMPTS {
-        let cells = done.iter().map(|(_, done)| if done[deed] { "let through" } else { "stopped" });
-        writeln!(table, "| {told} | {} |", cells.collect::<Vec<_>>().join(" | ")).unwrap();
+    for (attempt, description) in ATTEMPTS {
+        let cells = done.iter().map(|(_, done)| if done[attempt] { "let through" } else { "stopped" });
+        writeln!(table, "| {description} | {} |", cells.collect::<Vec<_>>().join(" | ")).unwrap();
     }
     table
 }
 
-fn cell<'t>(table: &'t str, told: &str, level: Isolation) -> &'t str {
-    let row = table.lines().find(|line| line.starts_with(&format!("| {told} |")));
-    let row = row.unwrap_or_else(|| panic!("no row `{told}` in docs/security.md: UPDATE=1 makes it"));
+fn cell<'t>(table: &'t str, description: &str, level: Isolation) -> &'t str {
+    let row = table.lines().find(|line| line.starts_with(&format!("| {description} |")));
+    let row = row.unwrap_or_else(|| panic!("no row `{description}` in docs/security.md: UPDATE=1 makes it"));
     row.split(" | ")
         .nth(1 + LEVELS.iter().position(|known| *known == level).unwrap())
         .unwrap()
@@ -304,7 +304,7 @@ fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
         let timed_out = |ended: &ProcessOutcome| *ended == ProcessOutcome::Halted(Halt::TimedOut);
         let broken = |ended: &ProcessOutcome| matches!(ended, ProcessOutcome::Broken(_));
         type Due = fn(&ProcessOutcome) -> bool;
-        let deeds: [(&[&str], Due); 8] = [
+        let attempts: [(&[&str], Due); 8] = [
             (&["sleep"], timed_out),
             (&["stubborn"], timed_out),
             (&["child", "bare-session", "sleep"], timed_out),
@@ -315,12 +315,12 @@ fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
             (&["flood", "stdout", "64"], broken),
         ];
         for level in levels() {
-            for (what, due) in deeds {
-                let scene = Fixture::new();
-                let cage = scene.cage(level);
+            for (what, due) in attempts {
+                let fixture = Fixture::new();
+                let sandbox = fixture.sandbox(level);
                 let bounds =
-                    ProcessLimits { processes: 60, memory: 600 << 20, ..ProcessLimits::of_machine(&cage) };
-                let order = Order { sandbox: cage, ..bench.order(what, None) };
+                    ProcessLimits { processes: 60, memory: 600 << 20, ..ProcessLimits::of_machine(&sandbox) };
+                let order = Order { sandbox, ..bench.order(what, None) };
                 let watch = Watch::idle();
                 // What is seen by a bound is given the time to get there on a busy machine.
                 let limit = if due(&ProcessOutcome::Halted(Halt::TimedOut)) { short } else { long };
@@ -339,15 +339,15 @@ fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
 fn a_disk_is_not_filled() {
     alone(concat!(module_path!(), "::a_disk_is_not_filled"), Manner::Library, |bench| {
         for level in levels() {
-            let scene = Fixture::new();
-            let cage = scene.cage(level);
+            let fixture = Fixture::new();
+            let sandbox = fixture.sandbox(level);
             // What other programs free meanwhile counts for this one, so it may write far more than is left.
             let (mebibytes, seconds) = if level == Isolation::Bubblewrap { ("200", 4) } else { ("4000", 60) };
-            let mut order = Order { sandbox: cage, ..bench.order(&["fill", mebibytes], None) };
+            let mut order = Order { sandbox, ..bench.order(&["fill", mebibytes], None) };
             if level == Isolation::None {
-                order.env.push(("TMPDIR".into(), scene.around.path().into()));
+                order.env.push(("TMPDIR".into(), fixture.around.path().into()));
             }
-            let found = rustix::fs::statvfs(scene.around.path()).unwrap();
+            let found = rustix::fs::statvfs(fixture.around.path()).unwrap();
             let left = found.f_bavail * found.f_frsize;
             let bounds = ProcessLimits::with_min_free_space(&order.sandbox, left - (40 << 20));
             let end = Instant::now() + Duration::from_secs(seconds);
@@ -373,10 +373,10 @@ fn the_private_folders_hold_only_so_much() {
         if !levels().contains(&Isolation::Bubblewrap) {
             return;
         }
-        let scene = Fixture::new();
+        let fixture = Fixture::new();
         let size = "import os; print(max(s.f_blocks * s.f_frsize for s in map(os.statvfs, ['/tmp', '/dev/shm', '/run', os.environ['HOME']])))";
         let argv = ["-c", size].map(OsString::from).to_vec();
-        let order = Order { argv, sandbox: scene.cage(Isolation::Bubblewrap), ..bench.order(&[], None) };
+        let order = Order { argv, sandbox: fixture.sandbox(Isolation::Bubblewrap), ..bench.order(&[], None) };
         let ended = super::super::run(&order, Watch::idle().until(Instant::now() + LONG));
         assert_eq!(exited(ended).1.trim(), (2_u64 << 30).to_string());
     });

@@ -75,9 +75,9 @@ fn a_bomb_is_ended(bench: &Bench) {
 }
 
 fn a_daemon_of_another_is_left_alone(bench: &Bench) {
-    beside(bench, "plain", |here, other| {
-        ended(here, &["leave-daemon", "plain"]);
-        ended(here, &["child", "bare", "exit"]);
+    with_another(bench, "plain", |own, other| {
+        ended(own, &["leave-daemon", "plain"]);
+        ended(own, &["child", "bare", "exit"]);
         assert_eq!(zombies(), 0, "what was ended is not reaped");
         assert_eq!(other.left().len(), 2, "the other's daemon was ended");
     });
@@ -87,15 +87,15 @@ fn a_nameless_daemon_may_be_of_another_that_runs(bench: &Bench) {
     if bench.manner == Manner::Library {
         return;
     }
-    beside(bench, "bare", |here, other| {
-        exited(here.run(&["leave-daemon", "bare"], LONG));
+    with_another(bench, "bare", |own, other| {
+        exited(own.run(&["leave-daemon", "bare"], LONG));
         assert_eq!(other.left().len(), 2, "the other's daemon was ended");
-        assert_eq!(here.left().len(), 1, "who was to know whose it is?");
+        assert_eq!(own.left().len(), 1, "who was to know whose it is?");
     });
 }
 
 /// Runs a test while a program of another bench with a daemon is running; all daemons end with it.
-fn beside(bench: &Bench, kind: &str, test: impl FnOnce(&Bench, &Bench)) {
+fn with_another(bench: &Bench, kind: &str, test: impl FnOnce(&Bench, &Bench)) {
     let other = bench.another();
     thread::scope(|scope| {
         let run = scope.spawn(|| exited(other.run(&["leave-daemon", &format!("{kind}-wait")], LONG)));

@@ -32,14 +32,14 @@ fn sandboxed<'a>(bench: &'a Bench, level: Isolation, what: &[&str], input: Optio
     let own = bench.folder().join("own");
     fs::create_dir_all(&own).unwrap();
     let shown = vec![concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools").into()];
-    let cage = Sandbox {
+    let sandbox = Sandbox {
         level,
         tree: Some(bench.folder().into()),
         run_dir: Some(own),
         readable: shown,
         ..Sandbox::default()
     };
-    Order { sandbox: cage, ..bench.order(what, input) }
+    Order { sandbox, ..bench.order(what, input) }
 }
 
 fn give(order: &Order<'_>) -> ProcessOutcome {
@@ -49,9 +49,14 @@ fn give(order: &Order<'_>) -> ProcessOutcome {
 fn answers_and_signals_pass_through(bench: &Bench) {
     for level in levels() {
         for code in [0, 1, 3, 64, 255] {
-            let (told, stdout, stderr) =
+            let (exit_code, stdout, stderr) =
                 exited(give(&sandboxed(bench, level, &["exit", &code.to_string()], None)));
-            assert_eq!((told, stdout.as_str(), stderr.as_str()), (code, "out", "err"), "{}", level.name());
+            assert_eq!(
+                (exit_code, stdout.as_str(), stderr.as_str()),
+                (code, "out", "err"),
+                "{}",
+                level.name()
+            );
         }
         let killed = give(&sandboxed(bench, level, &["die-of", "SIGKILL"], None));
         assert_eq!(
@@ -95,14 +100,14 @@ fn a_draft_is_seen_in_the_place_of_its_file_and_nothing_changes_on_disk(bench: &
         fs::write(tree.join(name), text).unwrap();
     }
     let pkg = tree.join("pkg");
-    let seen = |from: &str, at: &str| SandboxLayer::Bind { from: tree.join(from), at: tree.join(at) };
+    let bind = |from: &str, at: &str| SandboxLayer::Bind { from: tree.join(from), at: tree.join(at) };
     let mut order = sandboxed(bench, Isolation::Bubblewrap, &[], None);
     order.sandbox.layers = vec![
         SandboxLayer::Empty(pkg.clone()),
-        seen("pkg/b", "pkg/b"),
+        bind("pkg/b", "pkg/b"),
         SandboxLayer::Link { to: "b".into(), at: pkg.join("link") },
-        seen("draft", "a"),
-        seen("draft", "pkg/c"),
+        bind("draft", "a"),
+        bind("draft", "pkg/c"),
         SandboxLayer::ReadOnly(pkg),
     ];
     order.program = Path::new("/bin/sh");
@@ -184,9 +189,9 @@ fn what_a_sandbox_costs() {
     let levels: Vec<Isolation> = levels().collect();
     let kinds: Vec<_> = kinds.into_iter().filter(|(_, level, _)| levels.contains(level)).collect();
     let run = |level, filter, program, argv: &[&str]| {
-        let Order { sandbox: cage, .. } = sandboxed(&bench, level, &[], None);
+        let Order { sandbox, .. } = sandboxed(&bench, level, &[], None);
         let argv = argv.iter().map(Into::into).collect();
-        let order = Order { program, argv, sandbox: Sandbox { filter, ..cage }, ..bench.order(&[], None) };
+        let order = Order { program, argv, sandbox: Sandbox { filter, ..sandbox }, ..bench.order(&[], None) };
         super::bench::timed(|| give(&order))
     };
     let mut times = vec![Vec::new(); kinds.len()];

@@ -21,10 +21,10 @@ fn no_answer_in_time_is_late_and_never_clean() {
 #[test]
 fn a_hanging_server_is_ended_and_paused() {
     let trial = Trial::hasty("silent");
-    let asked = |number: usize| trial.judge("a.txt", None, &format!("{number}\n"));
-    assert_eq!([asked(1), asked(2)].map(|verdict| became(&verdict).0), [Outcome::TimedOut; 2]);
-    assert_eq!([asked(3), asked(4)].map(|verdict| became(&verdict).0), [Outcome::TimedOut; 2]);
-    let (outcome, why) = became(&asked(5));
+    let judge = |number: usize| trial.judge("a.txt", None, &format!("{number}\n"));
+    assert_eq!([judge(1), judge(2)].map(|verdict| became(&verdict).0), [Outcome::TimedOut; 2]);
+    assert_eq!([judge(3), judge(4)].map(|verdict| became(&verdict).0), [Outcome::TimedOut; 2]);
+    let (outcome, why) = became(&judge(5));
     assert_eq!(outcome, Outcome::Passed, "{why}");
     assert!(why.contains("is paused because it failed more than once: it timed out"), "{why}");
     assert_eq!(trial.noted("started").len(), 2);
@@ -36,13 +36,13 @@ fn a_dead_server_is_restarted_once_and_then_paused() {
     for number in 0..3 {
         let (outcome, why) = became(&trial.judge("a.txt", Some(""), &format!("bad {number}\n")));
         assert_eq!(outcome, Outcome::Found);
-        let told = "is paused because it failed more than once: it ended with exit code 3; it said: I give up; its command was run";
-        assert!(why.contains(told), "{why}");
+        let expected = "is paused because it failed more than once: it ended with exit code 3; it said: I give up; its command was run";
+        assert!(why.contains(expected), "{why}");
     }
     assert_eq!((trial.noted("started").len(), trial.runs()), (2, 4), "once for the text before");
     // After its rest it is tried again.
-    let hours = PoolLimits { restart_delay: Duration::from_millis(1), ..PoolLimits::default() };
-    let alone = Trial::with("once", Has::ServerAlone, "", hours);
+    let limits = PoolLimits { restart_delay: Duration::from_millis(1), ..PoolLimits::default() };
+    let alone = Trial::with("once", Has::ServerAlone, "", limits);
     assert_eq!(found(&alone.judge("a.txt", None, "bad\n")), ["1:1 new seen bad"]);
     assert_eq!(alone.noted("started").len(), 2);
 }
@@ -56,8 +56,8 @@ fn one_that_dies_of_new_files_goes_on_with_others() {
         let new = trial.judge("new.txt", None, &format!("bad {number}\n"));
         assert_eq!(found(&new).len(), 1);
         let why = became(&new).1;
-        let told = "gets no files that are not on disk, because it failed on them twice: it ended with exit code 1; it said: no such file; its command was run";
-        assert!(why.contains(told), "{why}");
+        let expected = "gets no files that are not on disk, because it failed on them twice: it ended with exit code 1; it said: no such file; its command was run";
+        assert!(why.contains(expected), "{why}");
         assert_eq!(became(&edit(number + 1)), (Outcome::Found, String::new()), "it does not rest");
     }
     assert_eq!(trial.runs(), 2, "the command, for the new files");
@@ -70,8 +70,8 @@ fn a_program_without_a_server_is_not_one_that_died() {
     for number in 0..2 {
         let (outcome, why) = became(&trial.judge("a.txt", Some(""), &format!("bad {number}\n")));
         assert_eq!(outcome, Outcome::Found);
-        let told = "its program does not run as a language server: it ended with exit code 2; it said: error: unrecognized subcommand 'server'; its command was run instead";
-        assert_eq!(why, told);
+        let expected = "its program does not run as a language server: it ended with exit code 2; it said: error: unrecognized subcommand 'server'; its command was run instead";
+        assert_eq!(why, expected);
     }
     assert_eq!(trial.noted("started").len(), 1, "it is not started again at once");
     let alone = Trial::with("none", Has::ServerAlone, "", PoolLimits::default());
@@ -79,8 +79,8 @@ fn a_program_without_a_server_is_not_one_that_died() {
     assert_eq!(outcome, Outcome::Unavailable);
     assert!(why.ends_with("it said: error: unrecognized subcommand 'server'"), "{why}");
     // After its rest it is tried again.
-    let hours = PoolLimits { restart_delay: Duration::from_millis(1), ..PoolLimits::default() };
-    let trial = Trial::with("none", Has::ServerAndCommand, "", hours);
+    let limits = PoolLimits { restart_delay: Duration::from_millis(1), ..PoolLimits::default() };
+    let trial = Trial::with("none", Has::ServerAndCommand, "", limits);
     ["bad\n", "bad bad\n"].iter().for_each(|text| {
         trial.judge("a.txt", Some(""), text);
         std::thread::sleep(Duration::from_millis(5));
@@ -92,16 +92,16 @@ fn a_program_without_a_server_is_not_one_that_died() {
 
 #[test]
 fn one_that_speaks_something_else_is_not_asked() {
-    for (way, told) in [
+    for (way, expected) in [
         ("garbage", "wrote something other than the Language Server Protocol"),
         ("huge", "wrote something other than the Language Server Protocol"),
         ("refuses", "refused to start: no licence"),
     ] {
-        let told = if way == "huge" { "announced a message of 99999999999 bytes" } else { told };
+        let expected = if way == "huge" { "announced a message of 99999999999 bytes" } else { expected };
         let trial = Trial::new(way);
         let verdict = trial.judge("a.txt", None, "bad\n");
         assert_eq!(found(&verdict).len(), 1, "{way}");
-        assert!(became(&verdict).1.contains(told), "{way}: {:?}", became(&verdict));
+        assert!(became(&verdict).1.contains(expected), "{way}: {:?}", became(&verdict));
         let alone = Trial::with(way, Has::ServerAlone, "", PoolLimits::default());
         assert_eq!(became(&alone.judge("a.txt", None, "bad\n")).0, Outcome::Unavailable, "{way}");
     }

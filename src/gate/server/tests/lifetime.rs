@@ -23,8 +23,8 @@ fn what_it_loads_is_waited_for() {
 
 #[test]
 fn an_idle_server_is_ended_and_restarted() {
-    let hours = PoolLimits { idle_timeout: Duration::from_millis(100), ..PoolLimits::default() };
-    let trial = Trial::with("pull", Has::ServerAlone, "", hours);
+    let limits = PoolLimits { idle_timeout: Duration::from_millis(100), ..PoolLimits::default() };
+    let trial = Trial::with("pull", Has::ServerAlone, "", limits);
     trial.judge("a.txt", None, "bad\n");
     let first = trial.noted("started");
     wait_for("its end", || first.iter().all(|pid| !lives(pid)));
@@ -38,8 +38,8 @@ fn an_idle_server_is_ended_and_restarted() {
 
 #[test]
 fn no_more_are_kept_than_may_be() {
-    let hours = PoolLimits { most_servers: 2, ..PoolLimits::default() };
-    let trial = Trial::with("pull", Has::ServerAlone, "", hours);
+    let limits = PoolLimits { most_servers: 2, ..PoolLimits::default() };
+    let trial = Trial::with("pull", Has::ServerAlone, "", limits);
     let trial = Trial {
         policy: Policy::parse(
             "quality.yaml",
@@ -55,20 +55,20 @@ fn no_more_are_kept_than_may_be() {
         std::fs::create_dir(trial.path(folder)).unwrap();
         trial.write(&format!("{folder}/.project"), "");
     }
-    let ask = |folder: &str, text: &str| {
+    let judge = |folder: &str, text: &str| {
         assert_eq!(found(&trial.judge(&format!("{folder}/a.txt"), None, text)).len(), 1);
     };
-    ["p", "q"].iter().for_each(|folder| ask(folder, "bad\n"));
-    ask("p", "bad again\n");
+    ["p", "q"].iter().for_each(|folder| judge(folder, "bad\n"));
+    judge("p", "bad again\n");
     assert_eq!((trial.noted("started").len(), trial.workshop.pool.running_servers()), (2, 2));
-    ask("r", "bad\n");
+    judge("r", "bad\n");
     let started = trial.noted("started");
     wait_for("the end of the one that was not asked for longest", || !lives(&started[1]));
     assert!(lives(&started[0]) && lives(&started[2]));
     assert_eq!(trial.workshop.pool.running_servers(), 2);
     // Another configuration takes the place of the old one.
     trial.write("p/.project", "changed");
-    ask("p", "bad once more\n");
+    judge("p", "bad once more\n");
     wait_for("the end of the one before", || !lives(&started[0]));
 }
 
@@ -76,7 +76,7 @@ fn no_more_are_kept_than_may_be() {
 fn it_is_started_before_it_is_asked() {
     let trial = Trial::new("pull");
     let warm = |trial: &Trial| {
-        let means = GateEnv {
+        let env = GateEnv {
             root: trial.project.path(),
             exec_permission: &trial.grant,
             runtime: &trial.workshop,
@@ -84,7 +84,7 @@ fn it_is_started_before_it_is_asked() {
             cache: None,
         };
         let language = language_of("a.txt", None);
-        means.prewarm(&trial.policy.effective_rules("a.txt", language, Profile::Edit), "a.txt", language);
+        env.prewarm(&trial.policy.effective_rules("a.txt", language, Profile::Edit), "a.txt", language);
     };
     warm(&trial);
     wait_for("its start", || trial.noted("started").len() == 1);

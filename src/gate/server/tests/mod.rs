@@ -50,11 +50,11 @@ impl Trial {
         Trial::timed(way, Has::ServerAndCommand, "", PoolLimits::default(), "1500ms")
     }
 
-    fn with(way: &str, has: Has, more: &str, hours: PoolLimits) -> Trial {
-        Trial::timed(way, has, more, hours, "15s")
+    fn with(way: &str, has: Has, more: &str, limits: PoolLimits) -> Trial {
+        Trial::timed(way, has, more, limits, "15s")
     }
 
-    fn timed(way: &str, has: Has, more: &str, hours: PoolLimits, timeout: &str) -> Trial {
+    fn timed(way: &str, has: Has, more: &str, limits: PoolLimits, timeout: &str) -> Trial {
         let project = tempfile::tempdir().unwrap();
         let log = project.path().join(".log").to_str().unwrap().to_owned();
         let command = format!(
@@ -67,14 +67,14 @@ impl Trial {
         );
         let policy = Policy::parse("quality.yaml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let search = SearchPath { folders: &[], roots: &[], path: OsStr::new("/usr/bin:/bin") };
-        let grant = ExecPermission::Granted(ResolvedPrograms::find(policy.commands(), &search));
-        let mut fleet = ServerPool::default();
-        fleet.limits = hours;
+        let permission = ExecPermission::Granted(ResolvedPrograms::find(policy.commands(), &search));
+        let mut pool = ServerPool::default();
+        pool.limits = limits;
         // They write their log into the project.
         let ceiling = Ceiling(Isolation::None);
-        let workshop = GateRuntime { slots: Slots::new(2), pool: fleet, ceiling, ..GateRuntime::default() };
-        workshop.keep_servers();
-        Trial { project, policy, grant, workshop }
+        let runtime = GateRuntime { slots: Slots::new(2), pool, ceiling, ..GateRuntime::default() };
+        runtime.keep_servers();
+        Trial { project, policy, grant: permission, workshop: runtime }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -109,14 +109,14 @@ impl Trial {
 
     /// What is said of an edit of an entity in this language, whose texts are not on disk.
     fn stored(&self, path: &str, before: &str, after: &str, language: &str) -> Verdict {
-        self.asked(&[(path, Some(before), after)], Some(language)).remove(0)
+        self.judge_stored(&[(path, Some(before), after)], Some(language)).remove(0)
     }
 
     fn together(&self, edits: &[Edit<'_>]) -> Vec<Verdict> {
-        self.asked(edits, None)
+        self.judge_stored(edits, None)
     }
 
-    fn asked(&self, edits: &[Edit<'_>], stored: Option<&str>) -> Vec<Verdict> {
+    fn judge_stored(&self, edits: &[Edit<'_>], stored: Option<&str>) -> Vec<Verdict> {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let texts: Vec<(Option<Buffer>, Buffer, LineMap)> = edits
             .iter()
@@ -129,11 +129,11 @@ impl Trial {
                 (old, new, if is_new { LineMap::default() } else { map })
             })
             .collect();
-        let beside = |_: &str| false;
+        let files_exist = |_: &str| false;
         let cases = edits.iter().zip(&texts).map(|((path, _, after), (old, new, map))| {
             let language = stored.map_or_else(|| language_of(path, after.lines().next()), language_named);
             let is_there = self.path(path).exists();
-            let means = GateEnv {
+            let env = GateEnv {
                 root: self.project.path(),
                 exec_permission: &self.grant,
                 runtime: &self.workshop,
@@ -147,12 +147,12 @@ impl Trial {
                 after: new,
                 map,
                 input_location: if is_there { InputLocation::OverFile } else { InputLocation::Alone },
-                files_exist: &beside,
+                files_exist: &files_exist,
             };
             GateInput {
                 draft,
                 rules: self.policy.effective_rules(path, language, Profile::Batch),
-                env: means,
+                env,
                 removed: false,
                 among: 0,
                 on_disk: OnDisk::Before,

@@ -47,7 +47,7 @@ fn the_drafts_of_a_call_are_seen_together_and_the_disk_afterwards() {
     assert_eq!(found(&trial.judge("a.txt", Some("x\n"), "see c.txt\n")), ["1:1 new new here"]);
     std::fs::remove_file(trial.path("c.txt")).unwrap();
     assert_eq!(found(&trial.judge("a.txt", Some("x\n"), "see c.txt\n\n")), ["1:1 new nothing"]);
-    let watched = trial.noted("watched").into_iter().filter(|told| !told.starts_with(['.', 'a']));
+    let watched = trial.noted("watched").into_iter().filter(|path| !path.starts_with(['.', 'a']));
     assert_eq!(watched.collect::<Vec<_>>(), ["b.txt 2", "c.txt 1", "c.txt 3"]);
     assert_eq!(trial.noted("started").len(), 1);
 }
@@ -178,7 +178,7 @@ fn a_file_on_disk_that_imports_a_new_one_has_the_command_asked() {
 fn a_pipe_or_a_device_beside_a_new_file_keeps_nobody_waiting() {
     // The control: a file in that place is read.
     for (is_pipe, runs) in [(false, true), (true, false)] {
-        let asked = move || {
+        let judge = move || {
             let trial =
                 Trial::with("pull", Has::ServerAndCommand, "new_files: unimported", PoolLimits::default());
             let importer = trial.path("facade.py");
@@ -191,7 +191,7 @@ fn a_pipe_or_a_device_beside_a_new_file_keeps_nobody_waiting() {
             let call = [("fresh.py", None, "bad\n"), ("a.py", Some("x\n"), "import facade\n")];
             (found(&trial.together(&call)[0]), trial.runs() > 0)
         };
-        let (found, ran) = regular::in_time(asked);
+        let (found, ran) = regular::in_time(judge);
         assert_eq!((found, ran), (vec!["1:1 new seen bad".to_owned()], runs), "{is_pipe}");
     }
 }
@@ -218,8 +218,9 @@ fn the_draft_of_a_configuration_is_not_seen_by_a_server() {
         let trial = Trial::with("pull", Has::ServerAndCommand, more, PoolLimits::default());
         let verdicts = trial.together(&call(name));
         assert_eq!(trial.runs() > 0, runs, "{name}");
-        let told = format!("cannot see the draft of its configuration {name}; its command was run instead");
-        assert_eq!(became(&verdicts[0]).1.contains(&told), runs, "{name}");
+        let expected =
+            format!("cannot see the draft of its configuration {name}; its command was run instead");
+        assert_eq!(became(&verdicts[0]).1.contains(&expected), runs, "{name}");
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn judged_by(
     let map =
         old.as_ref().map_or_else(LineMap::default, |old| old.rewrite(after).unwrap().line_map(old, &new));
     let language = language_of(path, after.lines().next());
-    let beside = |_: &str| false;
+    let files_exist = |_: &str| false;
     let draft = Draft {
         path,
         language,
@@ -43,19 +43,19 @@ pub(super) fn judged_by(
         after: &new,
         map: &map,
         input_location: InputLocation::of_file(old.as_ref()),
-        files_exist: &beside,
+        files_exist: &files_exist,
     };
-    let terms = EffectiveRules::new(&rule, timeout);
-    let (grant, workshop) =
+    let rules = EffectiveRules::new(&rule, timeout);
+    let (permission, runtime) =
         (ExecPermission::Untrusted("no program runs here".to_owned()), GateRuntime::default());
-    let means = GateEnv {
+    let env = GateEnv {
         root: Path::new("/"),
-        exec_permission: &grant,
-        runtime: &workshop,
+        exec_permission: &permission,
+        runtime: &runtime,
         isolation: Isolation::None,
         cache: None,
     };
-    judge(&draft, &terms, &means, watch)
+    judge(&draft, &rules, &env, watch)
 }
 
 fn syntax() -> Arc<Gate> {
