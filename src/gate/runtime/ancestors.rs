@@ -98,8 +98,9 @@ pub(in crate::gate) fn survey(
     while let Some(below) = open.pop() {
         open.extend(walk.enter(&below)?);
     }
-    let stamped =
-        |(path, trace): (String, KeyHasher)| Some((folder.join(path).to_str()?.to_owned(), trace.version()));
+    let stamped = |(path, hasher): (String, KeyHasher)| {
+        Some((folder.join(path).to_str()?.to_owned(), hasher.version()))
+    };
     walk.files.into_iter().map(stamped).collect()
 }
 
@@ -162,13 +163,13 @@ impl<'a> AncestorWalk<'a> {
     }
 
     fn note(&mut self, path: String) {
-        let mut trace = KeyHasher::default();
+        let mut hasher = KeyHasher::default();
         let at = self.root.join(&path);
-        trace.add(at.as_os_str().as_bytes());
+        hasher.add(at.as_os_str().as_bytes());
         if let Ok(found) = std::fs::metadata(&at) {
-            trace.file(&found);
+            hasher.file(&found);
         }
-        self.files.push((path, trace));
+        self.files.push((path, hasher));
     }
 
     fn note_configuration(&mut self, path: String) {
@@ -179,16 +180,16 @@ impl<'a> AncestorWalk<'a> {
         let found = std::fs::metadata(self.root.join(&path));
         let found = found.ok().filter(|found| found.is_file() && found.len() <= LARGEST_CONFIGURATION);
         if let Some(found) = found {
-            let mut trace = KeyHasher::default();
-            trace.file(&found);
-            configurations.insert(path, trace.version());
+            let mut hasher = KeyHasher::default();
+            hasher.file(&found);
+            configurations.insert(path, hasher.version());
         }
     }
 
     fn version(mut self) -> Version {
         self.files.sort_by(|(one, _), (other, _)| one.cmp(other));
         let mut all = KeyHasher::default();
-        self.files.iter().for_each(|(_, trace)| all.add(trace.version().hex().as_bytes()));
+        self.files.iter().for_each(|(_, hasher)| all.add(hasher.version().hex().as_bytes()));
         all.version()
     }
 }

@@ -104,11 +104,11 @@ mod tests {
     fn version_of(gate: &str, whose: RunnerKind, folder: &Path) -> Version {
         let gate = Catalogue::embedded().find(gate).unwrap();
         let name = "pyrightconfig.json".to_owned();
-        let mut trace = KeyHasher::default();
+        let mut hasher = KeyHasher::default();
         let file = folder.join("sub/a.py");
         let edited = HashSet::from([file.clone()]);
-        add(&mut trace, gate, whose, &BTreeSet::from([&name]), &file, &edited);
-        trace.version()
+        add(&mut hasher, gate, whose, &BTreeSet::from([&name]), &file, &edited);
+        hasher.version()
     }
 
     #[test]

@@ -67,8 +67,8 @@ impl Versions {
 
 /// Returns a key that identifies a program without reading it.
 fn key(program: &Path) -> Option<Version> {
-    let mut trace = KeyHasher::default();
-    trace.add(program.as_os_str().as_bytes());
-    trace.file(&std::fs::metadata(program).ok()?);
-    Some(trace.version())
+    let mut hasher = KeyHasher::default();
+    hasher.add(program.as_os_str().as_bytes());
+    hasher.file(&std::fs::metadata(program).ok()?);
+    Some(hasher.version())
 }

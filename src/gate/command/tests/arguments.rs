@@ -51,8 +51,8 @@ fn the_words_of_the_policy_stand_at_their_place_else_at_the_end() {
     ] {
         let mut rule = fixture.rule(MIRROR, own, &stdin(unconfigured));
         rule.args = vec!["--policy".to_owned(), "p q".to_owned()];
-        fixture.look(&rule, "a", "x").unwrap();
-        assert_eq!(words(&fixture.seen()), wanted, "{own} {unconfigured}");
+        fixture.check(&rule, "a", "x").unwrap();
+        assert_eq!(words(&fixture.recorded_input()), wanted, "{own} {unconfigured}");
     }
 }
 
@@ -87,7 +87,7 @@ fn a_configuration_counts_by_what_it_holds() {
         ("[ruff.toml]", "sub/a.py", false),
     ] {
         let more = stdin(&format!("config: {config}\nunconfigured: skip"));
-        let findings = fixture.look(&fixture.rule(MIRROR, "x", &more), path, "");
+        let findings = fixture.check(&fixture.rule(MIRROR, "x", &more), path, "");
         let none = Err(GateError::Skipped("the project has no configuration of python3".to_owned()));
         assert_eq!(findings, if is_checked { Ok(Vec::new()) } else { none }, "{config} {path}");
     }
@@ -148,7 +148,7 @@ fn the_cache_is_private_and_without_one_there_is_one_for_the_run() {
         "input: stdin\noutput: { regex: '^(?P<line>1) (?P<message>.*)$' }",
     );
     let findings = fixture
-        .ask(&rule, "a", b"", |input| within_a_minute(check)(&ProgramInput { cache: None, ..*input }))
+        .run(&rule, "a", b"", |input| within_a_minute(check)(&ProgramInput { cache: None, ..*input }))
         .unwrap();
     let place = Path::new(&findings[0].message);
     assert!(place.is_absolute() && place != fixture.cache() && !place.exists(), "{}", place.display());
@@ -163,9 +163,9 @@ fn checks_get_the_bytes_and_formatters_the_view() {
     assert_eq!(record["stdin"], json!(latin(bytes)));
     let script = format!("{MIRROR}\nsys.stdout.buffer.write(seen['stdin'].encode('latin-1') + b'\\n')");
     let rule = fixture.rule(&script, "x", "input: stdin\noutput: { text: formatted }");
-    let text = fixture.ask(&rule, "a", bytes, within_a_minute(fix));
+    let text = fixture.run(&rule, "a", bytes, within_a_minute(fix));
     assert_eq!(text, Ok("é\n\n".to_owned()));
-    assert_eq!(fixture.seen()["stdin"], json!(latin("é\n".as_bytes())));
-    let findings = fixture.ask(&rule, "a", bytes, within_a_minute(check)).unwrap();
+    assert_eq!(fixture.recorded_input()["stdin"], json!(latin("é\n".as_bytes())));
+    let findings = fixture.run(&rule, "a", bytes, within_a_minute(check)).unwrap();
     assert_eq!((findings.len(), findings[0].code.as_deref()), (1, Some("format")));
 }

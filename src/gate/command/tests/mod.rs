@@ -93,18 +93,18 @@ impl Fixture {
         policy.commands().next().unwrap().clone()
     }
 
-    pub(super) fn ask<T>(
+    pub(super) fn run<T>(
         &self,
         rule: &Rule,
         path: &str,
         text: &[u8],
         work: impl FnOnce(&ProgramInput<'_>) -> Result<T, GateError>,
     ) -> Result<T, GateError> {
-        self.ask_among(&[], rule, path, text, work)
+        self.run_among(&[], rule, path, text, work)
     }
 
     /// The same among other drafts of the call.
-    pub(super) fn ask_among<T>(
+    pub(super) fn run_among<T>(
         &self,
         other_drafts: &[(&str, Option<&str>)],
         rule: &Rule,
@@ -141,23 +141,23 @@ impl Fixture {
         })
     }
 
-    pub(super) fn look(&self, rule: &Rule, path: &str, text: &str) -> Result<Vec<ToolFinding>, GateError> {
-        self.ask(rule, path, text.as_bytes(), within_a_minute(check))
+    pub(super) fn check(&self, rule: &Rule, path: &str, text: &str) -> Result<Vec<ToolFinding>, GateError> {
+        self.run(rule, path, text.as_bytes(), within_a_minute(check))
     }
 
-    pub(super) fn mend(&self, rule: &Rule, path: &str, text: &str) -> Result<String, GateError> {
-        self.ask(rule, path, text.as_bytes(), within_a_minute(fix))
+    pub(super) fn fix(&self, rule: &Rule, path: &str, text: &str) -> Result<String, GateError> {
+        self.run(rule, path, text.as_bytes(), within_a_minute(fix))
     }
 
     /// The input that the program recorded for this text.
     pub(super) fn mirrored(&self, words: &str, more: &str, path: &str, text: &[u8]) -> Value {
         let rule = self.rule(MIRROR, words, more);
-        let findings = self.ask(&rule, path, text, within_a_minute(check));
+        let findings = self.run(&rule, path, text, within_a_minute(check));
         assert_eq!(findings, Ok(Vec::new()));
-        self.seen()
+        self.recorded_input()
     }
 
-    pub(super) fn seen(&self) -> Value {
+    pub(super) fn recorded_input(&self) -> Value {
         serde_json::from_str(&fs::read_to_string(self.cache().join("seen.json")).unwrap()).unwrap()
     }
 }

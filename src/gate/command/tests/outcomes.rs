@@ -33,7 +33,7 @@ fn findings_are_in_the_edited_file_however_it_is_called() {
             "'{path}', '{root}'",
             &format!("input: {input}\n{LINES}"),
         );
-        let found = fixture.look(&rule, "src/a.py", "text is long\n").unwrap();
+        let found = fixture.check(&rule, "src/a.py", "text is long\n").unwrap();
         let places: Vec<_> = found
             .iter()
             .map(|finding| (finding.elsewhere.as_deref(), finding.line, finding.column))
@@ -66,7 +66,7 @@ fn a_name_that_leads_to_the_file_by_links_is_the_files() {
     let rule = fixture.rule(script, "'{path}', '{root}'", &format!("input: stdin\n{LINES}"));
     let by_alias =
         |input: &ProgramInput<'_>| within_a_minute(check)(&ProgramInput { root: &alias, ..*input });
-    let found = fixture.ask(&rule, "src/a.py", b"text\n", by_alias).unwrap();
+    let found = fixture.run(&rule, "src/a.py", b"text\n", by_alias).unwrap();
     let places: Vec<_> = found.iter().map(|finding| (finding.elsewhere.as_deref(), finding.column)).collect();
     assert_eq!(places, [(None, 1), (None, 2), (Some("link/b.py"), 3)]);
 }
@@ -76,11 +76,11 @@ fn a_shadow_may_be_called_by_the_name_of_the_draft() {
     let fixture = Fixture::new(&[("a.py", "old")]);
     let more = format!("input: shadow\n{LINES}");
     let rule = fixture.rule(&saying(&["PATH:1:1: m"]), "'{draft}', '{root}'", &more);
-    assert_eq!(fixture.look(&rule, "a.py", "new").unwrap()[0].elsewhere, None);
+    assert_eq!(fixture.check(&rule, "a.py", "new").unwrap()[0].elsewhere, None);
     let script = "import sys, os\nprint(os.path.relpath(sys.argv[2]) + ':1:1: m')\nsys.exit(1)";
     let rule = fixture.rule(script, "'{draft}'", &more);
     assert_eq!(
-        fixture.look(&rule, "a.py", "new").unwrap()[0].elsewhere,
+        fixture.check(&rule, "a.py", "new").unwrap()[0].elsewhere,
         None,
         "and relative to where it runs"
     );
@@ -90,7 +90,7 @@ fn a_shadow_may_be_called_by_the_name_of_the_draft() {
 fn a_program_that_fails_is_broken() {
     let fixture = Fixture::new(&[("a.py", "")]);
     let message = |script: &str| {
-        broken(fixture.look(&fixture.rule(script, "x", &format!("input: stdin\n{LINES}")), "a.py", "x"))
+        broken(fixture.check(&fixture.rule(script, "x", &format!("input: stdin\n{LINES}")), "a.py", "x"))
     };
     assert_eq!(
         message("import sys; sys.stdin.read(); sys.exit('no such option')"),
@@ -106,14 +106,14 @@ fn a_program_that_fails_is_broken() {
         fixture.rule("import sys; sys.exit('no such option')", "x", &format!("input: stdin\n{LINES}"));
     for size in [1, 1 << 20] {
         assert_eq!(
-            broken(fixture.look(&fails_at_once, "a.py", &"x".repeat(size))),
+            broken(fixture.check(&fails_at_once, "a.py", &"x".repeat(size))),
             "found nothing, yet ended with exit code 1: no such option"
         );
     }
     // The control: one that ends well, or with a finding, has not seen the rest.
     for script in ["pass", "import sys; print('a.py:1:1: m'); sys.exit(1)"] {
         let rule = fixture.rule(script, "x", &format!("input: stdin\n{LINES}"));
-        let why = broken(fixture.look(&rule, "a.py", &"x".repeat(1 << 20)));
+        let why = broken(fixture.check(&rule, "a.py", &"x".repeat(1 << 20)));
         assert_eq!(why, "did not read the whole draft", "{script}");
     }
     assert!(message("import os, sys; sys.stdin.read(); os.kill(os.getpid(), 9)").contains("signal 9"));
@@ -131,13 +131,13 @@ fn a_run_ends_with_its_limit_and_its_caller() {
     let watch = Watch::new(token.clone(), None);
     let soon = watch.until(Instant::now() + Duration::from_millis(50));
     assert_eq!(
-        fixture.ask(&rule, "a.py", b"", |input| check(input, soon)),
+        fixture.run(&rule, "a.py", b"", |input| check(input, soon)),
         Err(GateError::Halted(Halt::TimedOut))
     );
     token.cancel();
     let late = watch.until(Instant::now() + Duration::from_secs(60));
     assert_eq!(
-        fixture.ask(&rule, "a.py", b"", |input| check(input, late)),
+        fixture.run(&rule, "a.py", b"", |input| check(input, late)),
         Err(GateError::Halted(Halt::Cancelled))
     );
 }
@@ -152,11 +152,11 @@ fn a_file_that_is_excepted_is_not_for_the_program() {
     );
     for path in ["a_test.go", "sub/b_test.go", "_test.go", "x/doc.go", "abbc"] {
         let skipped = Err(GateError::Skipped("not for this file".to_owned()));
-        assert_eq!(fixture.look(&rule, path, "x"), skipped, "{path}");
-        assert_eq!(fixture.mend(&rule, path, "x"), Err(GateError::Skipped("not for this file".to_owned())));
+        assert_eq!(fixture.check(&rule, path, "x"), skipped, "{path}");
+        assert_eq!(fixture.fix(&rule, path, "x"), Err(GateError::Skipped("not for this file".to_owned())));
     }
     for path in ["a_test.go/x.go", "test.go", "mydoc.go", "abc"] {
-        assert!(broken(fixture.look(&rule, path, "x")).starts_with("ended with exit code 9"), "{path}");
+        assert!(broken(fixture.check(&rule, path, "x")).starts_with("ended with exit code 9"), "{path}");
     }
 }
 
@@ -165,17 +165,17 @@ fn what_cannot_be_staged_is_broken() {
     let fixture = Fixture::new(&[("a.py", "")]);
     let rule = fixture.rule("", "'{path}'", &format!("input: staged\n{QUIET}"));
     for path in ["../a.py", "/a.py", "b/../../a.py", "", "./a.py"] {
-        assert!(broken(fixture.look(&rule, path, "x")).starts_with("could not get the draft: "), "{path}");
+        assert!(broken(fixture.check(&rule, path, "x")).starts_with("could not get the draft: "), "{path}");
     }
     let relative = |input: &ProgramInput<'_>| {
         within_a_minute(check)(&ProgramInput { root: Path::new("root"), ..*input })
     };
-    assert!(broken(fixture.ask(&rule, "a.py", b"", relative)).contains("not an absolute path"));
+    assert!(broken(fixture.run(&rule, "a.py", b"", relative)).contains("not an absolute path"));
 }
 
 #[test]
 fn only_a_formatter_fixes() {
     let fixture = Fixture::new(&[]);
     let rule = fixture.rule("import sys; sys.stdin.read()", "x", &format!("input: stdin\n{QUIET}"));
-    assert_eq!(broken(fixture.mend(&rule, "a.py", "")), "returns no text according to its definition");
+    assert_eq!(broken(fixture.fix(&rule, "a.py", "")), "returns no text according to its definition");
 }

@@ -24,7 +24,7 @@ fn fixture(level: Isolation) -> Fixture {
 fn texts_seen(fixture: &Fixture, input: &str, scope: &str, path: &str) -> Vec<(String, String)> {
     let rule = fixture.rule(TELLS, "'{root}'", &format!("input: {input}\nscope: {scope}\n{LINES}"));
     let other_drafts = [("b.txt", Some("new b")), ("gone.txt", None), ("new/n.txt", Some("new n"))];
-    let findings = fixture.ask_among(&other_drafts, &rule, path, b"draft", within_a_minute(check)).unwrap();
+    let findings = fixture.run_among(&other_drafts, &rule, path, b"draft", within_a_minute(check)).unwrap();
     let text_at = |finding: ToolFinding| (finding.elsewhere.unwrap_or_default(), finding.message);
     findings.into_iter().map(text_at).filter(|(_, message)| message != "told").collect()
 }
@@ -108,7 +108,7 @@ fn what_is_required_is_there_or_nothing_runs() {
     let fixture = fixture(Isolation::None);
     let rule = fixture.rule("raise SystemExit(1)", "'{path}'", &format!("input: staged\n{QUIET}"));
     let check_with = |required: Isolation| {
-        fixture.ask(&rule, "a.txt", b"x", |input| {
+        fixture.run(&rule, "a.txt", b"x", |input| {
             within_a_minute(check)(&ProgramInput { isolation: required, ..*input })
         })
     };

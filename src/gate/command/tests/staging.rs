@@ -126,7 +126,7 @@ fn what_is_linked_is_neither_changed_nor_removed() {
         "'{path}'",
         &more,
     );
-    fixture.look(&rule, "a.py", "new").unwrap();
+    fixture.check(&rule, "a.py", "new").unwrap();
     assert!(!fixture.root().join("report").exists(), "what is written beside the draft goes with it");
 }
 
@@ -141,8 +141,9 @@ fn the_neighbours_of_a_draft_can_import_it() {
     let script = "import sys\nsys.path.insert(0, sys.argv[2])\nimport pkg.b, other.c\nprint('1', pkg.b.VALUE, other.c.VALUE)";
     let more = "input: staged\noutput: { regex: '^(?P<line>1) (?P<message>.*)$' }";
     for path in ["pkg/a.py", "pkg/deep/new.py"] {
-        let findings =
-            fixture.look(&fixture.rule(script, "'{root}', '{path}'", more), path, "VALUE = 'new'\n").unwrap();
+        let findings = fixture
+            .check(&fixture.rule(script, "'{root}', '{path}'", more), path, "VALUE = 'new'\n")
+            .unwrap();
         let wanted = if path == "pkg/a.py" { "new new" } else { "old old" };
         assert_eq!(findings[0].message, wanted, "{path}");
     }
