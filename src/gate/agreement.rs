@@ -106,7 +106,7 @@ mod tests {
             message: Some("in {root} of".to_owned()),
             ..expected(1)
         };
-        let spoilt = [
+        let altered = [
             Expected { line: 2, ..pinned.clone() },
             Expected { column: Some(1), ..pinned.clone() },
             Expected { code: Some("E2".to_owned()), ..pinned.clone() },
@@ -114,7 +114,7 @@ mod tests {
             Expected { message: Some("of {root} in".to_owned()), ..pinned.clone() },
         ];
         assert_eq!(mismatch(&sample(std::slice::from_ref(&pinned)), &found(&[1])), None);
-        for other in spoilt {
+        for other in altered {
             assert!(mismatch(&sample(std::slice::from_ref(&other)), &found(&[1])).is_some(), "{other:?}");
         }
         let elsewhere = Finding { elsewhere: Some("b.py".to_owned()), ..found(&[1]).remove(0) };

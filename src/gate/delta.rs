@@ -448,13 +448,13 @@ mod tests {
         let map = old.rewrite(after).unwrap().line_map(&old, &now);
         let (old_marks, marks) = (runs(&old), runs(&now));
         let mut flags = flag_new(&old_marks, &marks, &map, (old.lines().count(), now.lines().count()));
-        let named = |flags: &[bool]| {
+        let first_lines = |flags: &[bool]| {
             let new = marks.iter().zip(flags).filter(|(_, new)| **new);
             new.map(|(finding, _)| finding.line).collect::<Vec<_>>()
         };
-        let naive = named(&flags);
+        let naive = first_lines(&flags);
         settle_stretches(&old_marks, &marks, &map, (old.lines(), now.lines()), &mut flags);
-        (naive, named(&flags))
+        (naive, first_lines(&flags))
     }
 
     #[test]

@@ -62,21 +62,21 @@ impl Finding {
 
 /// Returns an untrusted text as one line that is safe to display, cut to the maximum length.
 pub fn sanitize(text: &str) -> String {
-    let mut shown = String::new();
+    let mut clean = String::new();
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
             '\u{1b}' => skip_escape(&mut characters),
             space if space.is_whitespace() => {
-                if !shown.ends_with(' ') {
-                    shown.push(' ');
+                if !clean.ends_with(' ') {
+                    clean.push(' ');
                 }
             }
             hidden if is_control_or_bidi(hidden) => {}
-            plain => shown.push(plain),
+            plain => clean.push(plain),
         }
     }
-    cut(shown.trim())
+    cut(clean.trim())
 }
 
 /// Skips the rest of an ANSI sequence: `[`, its parameters and the final letter.
@@ -113,8 +113,8 @@ mod tests {
             ("tag\u{e0041}", "tag"),
             ("so\u{ad}ft\u{fff9} \u{3164}filler\u{1d173}", "soft filler"),
         ];
-        for (given, shown) in cases.into_iter().chain([("a\n  \u{a0}\u{a0}b  c", "a b c")]) {
-            assert_eq!(sanitize(given), shown, "{given:?}");
+        for (text, expected) in cases.into_iter().chain([("a\n  \u{a0}\u{a0}b  c", "a b c")]) {
+            assert_eq!(sanitize(text), expected, "{text:?}");
         }
     }
 
@@ -130,10 +130,10 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_message_keeps_a_hidden_character(text in proptest::prelude::any::<String>()) {
-            let shown = sanitize(&text);
-            proptest::prop_assert!(shown.chars().count() <= LONGEST_MESSAGE);
-            proptest::prop_assert!(!shown.chars().any(is_control_or_bidi));
-            proptest::prop_assert_eq!(sanitize(&shown), shown);
+            let clean = sanitize(&text);
+            proptest::prop_assert!(clean.chars().count() <= LONGEST_MESSAGE);
+            proptest::prop_assert!(!clean.chars().any(is_control_or_bidi));
+            proptest::prop_assert_eq!(sanitize(&clean), clean);
         }
     }
 }

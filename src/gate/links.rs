@@ -123,8 +123,8 @@ pub fn links(path: &str, text: &str) -> Vec<PageLink> {
                 found.push((start + range.start, dest_url.into_string()));
             }
             Event::Html(html) | Event::InlineHtml(html) => {
-                let named = attributes(&html, &["href", "src"]);
-                found.extend(named.map(|named| (start + range.start, named.to_owned())));
+                let targets = attributes(&html, &["href", "src"]);
+                found.extend(targets.map(|target| (start + range.start, target.to_owned())));
             }
             _ => {}
         }
@@ -132,8 +132,8 @@ pub fn links(path: &str, text: &str) -> Vec<PageLink> {
     found.sort();
     let lines = LineStarts::new(text);
     let link = |(offset, destination): (usize, String)| {
-        let (named, anchor) = destination.split_once('#').unwrap_or((&destination, ""));
-        let target = if named.trim().is_empty() && !anchor.is_empty() {
+        let (page, anchor) = destination.split_once('#').unwrap_or((&destination, ""));
+        let target = if page.trim().is_empty() && !anchor.is_empty() {
             path.to_owned()
         } else {
             target(path, &destination)?
@@ -200,9 +200,9 @@ impl Anchors {
     }
 
     fn add_heading(&mut self, text: &str, line: usize) {
-        if let Some((shown, id)) = explicit_id(text) {
+        if let Some((title, id)) = explicit_id(text) {
             self.add(id.to_lowercase(), line);
-            self.add(slug(shown), line);
+            self.add(slug(title), line);
         }
         let slug = slug(text);
         if slug.is_empty() {
@@ -221,9 +221,9 @@ impl Anchors {
 
 /// Returns the text and the explicit anchor of a heading such as `Heading {#anchor}`.
 fn explicit_id(text: &str) -> Option<(&str, &str)> {
-    let (shown, attributes) = text.trim_end().strip_suffix('}')?.rsplit_once("{#")?;
+    let (title, attributes) = text.trim_end().strip_suffix('}')?.rsplit_once("{#")?;
     let id = attributes.split_whitespace().next().filter(|id| !id.is_empty())?;
-    Some((shown.trim_end(), id))
+    Some((title.trim_end(), id))
 }
 
 /// Returns the anchor that GitHub gives to a heading.

@@ -308,11 +308,11 @@ pub(super) fn target(path: &str, destination: &str) -> Option<String> {
     if destination.starts_with('/') || has_scheme(destination) || is_filled_in {
         return None;
     }
-    let named = destination.split(['#', '?']).next().filter(|named| !named.is_empty())?;
-    let named = decoded(named);
+    let target_path = destination.split(['#', '?']).next().filter(|target_path| !target_path.is_empty())?;
+    let target_path = decoded(target_path);
     let mut parts: Vec<&str> = path.split('/').collect();
     parts.pop();
-    for part in named.split('/') {
+    for part in target_path.split('/') {
         match part {
             "" | "." => {}
             ".." => {
@@ -469,8 +469,8 @@ mod tests {
             ("| 1 |", true),
             ("| 1 | 2 \\| 3 |", true),
         ] {
-            let wanted = if found { vec!["table-cells@33".to_owned()] } else { Vec::new() };
-            assert_eq!(codes("a.md", &table(row), &[]), wanted, "{row}");
+            let expected = if found { vec!["table-cells@33".to_owned()] } else { Vec::new() };
+            assert_eq!(codes("a.md", &table(row), &[]), expected, "{row}");
         }
         let quoted = "# T\n\n> | a | b |\n> |---|---|\n> | 1 | 2 |\n";
         assert_eq!(codes("a.md", quoted, &[]), Vec::<String>::new());

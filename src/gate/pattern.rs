@@ -57,8 +57,8 @@ pub(super) fn check(rules: &PatternRules, page: PatternInput<'_>) -> Result<Vec<
             let places = |query: &Query| {
                 query.places(page.language, page.path, page.text, QUERY_STEPS).map_err(unreadable)
             };
-            let wanted = must_match.as_ref().map(places).transpose()?;
-            let missing = wanted.is_some_and(|places| places.is_empty()).then_some(0);
+            let required = must_match.as_ref().map(places).transpose()?;
+            let missing = required.is_some_and(|places| places.is_empty()).then_some(0);
             let found = must_not_match.as_ref().map(places).transpose()?.unwrap_or_default();
             missing.into_iter().chain(found).map(|offset| rule_match(offset, message)).collect()
         }
@@ -95,8 +95,8 @@ fn rule_match(offset: usize, message: &str) -> RuleMatch {
     RuleMatch { offset, code: None, severity: Severity::Error, message: message.to_owned() }
 }
 
-fn matched(wanted: Option<&Regex>, forbidden: Option<&Regex>, message: &str, text: &str) -> Vec<RuleMatch> {
-    let missing = wanted.filter(|regex| !regex.is_match(text)).map(|_| rule_match(0, message));
+fn matched(required: Option<&Regex>, forbidden: Option<&Regex>, message: &str, text: &str) -> Vec<RuleMatch> {
+    let missing = required.filter(|regex| !regex.is_match(text)).map(|_| rule_match(0, message));
     let found = forbidden.into_iter().flat_map(|regex| regex.find_iter(text).take(MOST_MATCHES));
     missing.into_iter().chain(found.map(|found| rule_match(found.start(), message))).collect()
 }

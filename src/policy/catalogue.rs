@@ -103,8 +103,8 @@ impl Catalogue {
 
 fn parse<'a>((name, text): &(&str, &str), cell: &'a OnceLock<Arc<Gate>>) -> &'a Arc<Gate> {
     cell.get_or_init(|| {
-        let raise = |root: &YamlNode| definition::gate(name, root, Version::hash(text.as_bytes()));
-        Arc::new(compiled_in(yaml::read(&format!("gates/{name}.yaml"), text, raise)))
+        let convert = |root: &YamlNode| definition::gate(name, root, Version::hash(text.as_bytes()));
+        Arc::new(compiled_in(yaml::read(&format!("gates/{name}.yaml"), text, convert)))
     })
 }
 

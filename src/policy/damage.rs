@@ -120,9 +120,9 @@ mod tests {
 
     #[test]
     fn the_table_of_keys_says_what_the_rules_do() {
-        let named = |wanted: Weight| WEIGHTS.iter().find(|(_, weight)| *weight == wanted).unwrap().0;
+        let word_of = |weight: Weight| WEIGHTS.iter().find(|(_, known)| *known == weight).unwrap().0;
         let rules: Vec<_> =
-            Accident::ALL.iter().map(|(rule, weight)| (rule.name(), Absent::Is(named(*weight)))).collect();
+            Accident::ALL.iter().map(|(rule, weight)| (rule.name(), Absent::Is(word_of(*weight)))).collect();
         let keys: Vec<_> = keys::DAMAGE.iter().map(|key| (key.name, key.absent)).collect();
         assert_eq!(rules, keys);
     }

@@ -64,8 +64,8 @@ impl EntityType {
         match &gate.kind {
             GateKind::Pattern(_) | GateKind::Syntax => {}
             GateKind::Damage | GateKind::Command(_) | GateKind::Server(_) => {
-                let wanted = "only gates of the kinds `pattern` and `syntax` can";
-                return Some(format!("`{name}` cannot check `{own}`: {wanted}"));
+                let expected = "only gates of the kinds `pattern` and `syntax` can";
+                return Some(format!("`{name}` cannot check `{own}`: {expected}"));
             }
         }
         let language = self.language.map_or("every language", |language| &language.name);
@@ -117,8 +117,8 @@ pub(super) fn entities(
 fn check_name(key: &MapKey) -> Result<(), PolicyError> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if !(1..=MAX_NAME).contains(&key.name.len()) || !key.name.bytes().all(plain) {
-        let wanted = "lower-case letters, digits and `_`";
-        return Err(key.fault(format!("a type name may contain only {wanted}, at most {MAX_NAME} of them")));
+        let expected = "lower-case letters, digits and `_`";
+        return Err(key.fault(format!("a type name may contain only {expected}, at most {MAX_NAME} of them")));
     }
     if key.name == FILE || embedded_types().iter().any(|known| known.name == key.name) {
         return Err(key.fault(format!("`{}` is a built-in type: choose another name", key.name)));

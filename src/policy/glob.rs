@@ -108,10 +108,10 @@ fn unlike_git(text: &str) -> Option<&'static str> {
 }
 
 /// True if a text has one of these characters without a backslash before it.
-fn unescaped(text: &str, wanted: &[char]) -> bool {
+fn unescaped(text: &str, characters: &[char]) -> bool {
     let mut escaped = false;
     text.chars().any(|c| {
-        let found = !escaped && wanted.contains(&c);
+        let found = !escaped && characters.contains(&c);
         escaped = c == '\\' && !escaped;
         found
     })

@@ -93,9 +93,9 @@ fn by_shebang(line: &str) -> Option<&'static Language> {
 /// True if `path` ends in `pattern`, folder by folder; one `*` in a part matches any characters.
 pub(super) fn names(pattern: &str, path: &str) -> bool {
     let mut parts = path.rsplit('/');
-    pattern.rsplit('/').all(|wanted| {
-        parts.next().is_some_and(|part| match wanted.split_once('*') {
-            None => part == wanted,
+    pattern.rsplit('/').all(|pattern_part| {
+        parts.next().is_some_and(|part| match pattern_part.split_once('*') {
+            None => part == pattern_part,
             Some((start, end)) => {
                 part.len() >= start.len() + end.len() && part.starts_with(start) && part.ends_with(end)
             }

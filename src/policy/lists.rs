@@ -21,7 +21,7 @@ impl Lists {
     /// The rules for a file: those of its language, then those of `*` whose gate its language does not name itself.
     pub(super) fn rules_for(&self, language: Option<&Language>) -> Vec<&Rule> {
         let own = language.map_or(&[][..], |language| self.list(&language.name));
-        let is_named = |rule: &&Rule| own.iter().any(|named| named.gate.name == rule.gate.name);
+        let is_named = |rule: &&Rule| own.iter().any(|other| other.gate.name == rule.gate.name);
         own.iter().chain(self.list(EVERY).iter().filter(|rule| !is_named(rule))).collect()
     }
 

@@ -60,8 +60,8 @@ impl YamlNode {
         PolicyError::new(self.position, message)
     }
 
-    fn wrong_type(&self, what: &str, wanted: &str) -> PolicyError {
-        self.fault(format!("{what} must be {wanted}, not {}", self.value.describe()))
+    fn wrong_type(&self, what: &str, expected: &str) -> PolicyError {
+        self.fault(format!("{what} must be {expected}, not {}", self.value.describe()))
     }
 
     pub(super) fn is_nothing(&self) -> bool {

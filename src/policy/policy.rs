@@ -67,8 +67,8 @@ impl Policy {
         let read = || {
             let (origin, version) =
                 (Arc::new(PolicyOrigin::top(BUILT_IN)), Version::hash(DEFAULT.as_bytes()));
-            let raise = |root: &YamlNode| extend(root, &origin, Some(&Policy::without_gates()), version);
-            Arc::new(compiled_in(yaml::read(BUILT_IN, DEFAULT, raise)))
+            let convert = |root: &YamlNode| extend(root, &origin, Some(&Policy::without_gates()), version);
+            Arc::new(compiled_in(yaml::read(BUILT_IN, DEFAULT, convert)))
         };
         Arc::clone(POLICY.get_or_init(read))
     }
@@ -94,7 +94,7 @@ impl Policy {
         let in_lists =
             |plain: &'_ Rule| listed.iter().find(|rule| rule.gate.name == plain.gate.name).copied();
         let rules = match paths::gates(&self.paths, path) {
-            Some(named) => named.iter().map(|plain| in_lists(plain).unwrap_or(plain)).collect(),
+            Some(rules) => rules.iter().map(|plain| in_lists(plain).unwrap_or(plain)).collect(),
             None => listed,
         };
         EffectiveRules {

@@ -42,8 +42,8 @@ impl PolicyError {
     pub(super) fn into_error(self, name: &str, text: &str) -> Error {
         let TextPosition { line, column } = self.position;
         let mut message = format!("{name}:{line}:{column}: {}", clipped(&self.message, MAX_MESSAGE));
-        if let Some(shown) = excerpt(text, self.position) {
-            message.push_str(&shown);
+        if let Some(excerpt) = excerpt(text, self.position) {
+            message.push_str(&excerpt);
         }
         Error::new(Code::PolicyInvalid, message)
     }
@@ -53,21 +53,21 @@ impl PolicyError {
 pub(super) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
     let guess = nearest(word, known.iter().copied())
         .map_or_else(String::new, |similar| format!(", did you mean `{similar}`?"));
-    let named: Vec<&str> = known.iter().take(MAX_NAMED).copied().collect();
+    let names: Vec<&str> = known.iter().take(MAX_NAMED).copied().collect();
     let more = match known.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("unknown {what} `{}`{guess} (known: {}{more})", clipped(word, MAX_WORD), named.join(", "))
+    format!("unknown {what} `{}`{guess} (known: {}{more})", clipped(word, MAX_WORD), names.join(", "))
 }
 
 /// At most `limit` characters of a text, none of which can move a cursor.
 pub(super) fn clipped(text: &str, limit: usize) -> String {
-    let mut shown: String = text.chars().take(limit).map(printable).collect();
+    let mut start: String = text.chars().take(limit).map(printable).collect();
     if text.chars().nth(limit).is_some() {
-        shown.push_str("...");
+        start.push_str("...");
     }
-    shown
+    start
 }
 
 /// A character that moves no cursor, starts no escape sequence and is seen.
@@ -84,11 +84,11 @@ fn excerpt(text: &str, position: TextPosition) -> Option<String> {
     let line = yaml_lines(text).nth(position.line - 1)?;
     let skipped = position.column.saturating_sub(1).saturating_sub(EXCERPT / 2);
     let skipped = if line.chars().count() > EXCERPT { skipped } else { 0 };
-    let shown: String = line.chars().skip(skipped).take(EXCERPT).map(printable).collect();
+    let part: String = line.chars().skip(skipped).take(EXCERPT).map(printable).collect();
     let gutter = position.line.to_string();
     let below = " ".repeat(gutter.len());
     let indent = " ".repeat((position.column - 1 - skipped).min(EXCERPT));
-    Some(format!("\n {gutter} | {shown}\n {below} | {indent}^"))
+    Some(format!("\n {gutter} | {part}\n {below} | {indent}^"))
 }
 
 /// The lines as YAML counts them: a lone carriage return ends one too.

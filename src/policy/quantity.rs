@@ -59,8 +59,8 @@ fn parse_duration(
     let wrong = || {
         let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
         let (last, first) = names.split_last().map_or(("", &[][..]), |(last, first)| (*last, first));
-        let wanted = format!("a whole number with {} or {last}, as in `20s`", first.join(", "));
-        node.fault(format!("{what} must be {wanted}, not {}", node.value.describe()))
+        let expected = format!("a whole number with {} or {last}, as in `20s`", first.join(", "));
+        node.fault(format!("{what} must be {expected}, not {}", node.value.describe()))
     };
     let millis = match &node.value {
         YamlValue::Whole(0) => Some(0),

@@ -298,8 +298,8 @@ fn profiles(node: &YamlNode, what: &str) -> Result<Profiles, PolicyError> {
 
 /// Reads arguments of a command; none may contain a NUL.
 pub(super) fn words(node: &YamlNode, what: &str) -> Result<Vec<String>, PolicyError> {
-    let spoilt = |item: &&YamlNode| item.text(what).is_ok_and(|word| word.contains('\0'));
-    match node.list(what)?.iter().find(spoilt) {
+    let has_nul = |item: &&YamlNode| item.text(what).is_ok_and(|word| word.contains('\0'));
+    match node.list(what)?.iter().find(has_nul) {
         Some(item) => Err(item.fault(format!("{what} holds a NUL"))),
         None => node.texts(what),
     }

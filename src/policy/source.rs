@@ -107,8 +107,8 @@ impl PolicySource {
 
     /// Returns the hash of the text and its location.
     fn version(&self) -> Version {
-        let named = format!("{}:{}{}", self.origin.in_root.len(), self.origin.in_root, self.text);
-        Version::hash(named.as_bytes())
+        let content = format!("{}:{}{}", self.origin.in_root.len(), self.origin.in_root, self.text);
+        Version::hash(content.as_bytes())
     }
 }
 

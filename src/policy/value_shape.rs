@@ -78,12 +78,12 @@ pub struct Range {
     reason = "both lists have as many, and a constant that fails does not compile"
 )]
 pub(super) const fn words<T: Copy, const COUNT: usize>(
-    named: &[(&'static str, T); COUNT],
+    pairs: &[(&'static str, T); COUNT],
 ) -> [&'static str; COUNT] {
     let mut words = [""; COUNT];
     let mut at = 0;
     while at < COUNT {
-        words[at] = named[at].0;
+        words[at] = pairs[at].0;
         at += 1;
     }
     words

@@ -20,15 +20,15 @@ const MAX_NODES: usize = 20_000;
 /// The deepest nesting of lists and maps.
 const MAX_DEPTH: usize = 32;
 
-/// Parses `text` and passes its root to `raise`; an error of either becomes `POLICY_INVALID` with position
+/// Parses `text` and passes its root to `convert`; an error of either becomes `POLICY_INVALID` with position
 /// and caret.
 pub(super) fn read<T>(
     name: &str,
     text: &str,
-    raise: impl FnOnce(&YamlNode) -> Result<T, PolicyError>,
+    convert: impl FnOnce(&YamlNode) -> Result<T, PolicyError>,
 ) -> Result<T, Error> {
     let text = plain(text);
-    parse(text).and_then(|root| raise(&root)).map_err(|error| error.into_error(name, text))
+    parse(text).and_then(|root| convert(&root)).map_err(|error| error.into_error(name, text))
 }
 
 /// Returns the text without a byte order mark; lines and columns in messages refer to it.

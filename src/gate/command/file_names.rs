@@ -119,13 +119,13 @@ impl RunNames {
 
     /// Returns the file at an absolute path: the edited one also if links lead to it.
     fn resolve_absolute(&self, place: &str) -> NamedFile {
-        let named = self.resolve_known(place);
-        if named == Some(NamedFile::Edited) {
+        let file = self.resolve_known(place);
+        if file == Some(NamedFile::Edited) {
             return NamedFile::Edited;
         }
-        match (self.lookup.resolve_links(place).and_then(|place| self.resolve_known(&place)), named) {
+        match (self.lookup.resolve_links(place).and_then(|place| self.resolve_known(&place)), file) {
             (Some(NamedFile::Edited), _) => NamedFile::Edited,
-            (_, Some(named)) | (Some(named), None) => named,
+            (_, Some(file)) | (Some(file), None) => file,
             (None, None) => NamedFile::Other(shorten(place)),
         }
     }

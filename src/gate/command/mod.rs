@@ -96,7 +96,7 @@ pub(super) fn check_all(
         .resolve_name(name)
     {
         NamedFile::Other(path) if path == input.path => NamedFile::Edited,
-        whose => whose,
+        file => file,
     }))
 }
 

@@ -41,31 +41,31 @@ impl StagedPaths {
         {
             return output;
         }
-        let mut shown: Vec<u8> = Vec::with_capacity(output.len());
+        let mut rewritten: Vec<u8> = Vec::with_capacity(output.len());
         let mut rest = output.as_slice();
         while let Some(at) = memchr::memmem::find(rest, &self.name) {
             let (before, from) = rest.split_at(at);
             let behind = from.get(self.name.len()..).unwrap_or_default();
-            shown.extend(before);
+            rewritten.extend(before);
             match self
                 .mappings
                 .iter()
                 .find_map(|(place, real)| Some((real, after_path(behind.strip_prefix(place.as_slice())?)?)))
             {
                 Some((real, behind)) => {
-                    let start = self.path_start(&shown);
-                    shown.truncate(start);
-                    shown.extend(real);
+                    let start = self.path_start(&rewritten);
+                    rewritten.truncate(start);
+                    rewritten.extend(real);
                     rest = behind;
                 }
                 None => {
-                    shown.extend(&self.name);
+                    rewritten.extend(&self.name);
                     rest = behind;
                 }
             }
         }
-        shown.extend(rest);
-        shown
+        rewritten.extend(rest);
+        rewritten
     }
 
     /// Returns the start of the path that ends with these bytes.
@@ -100,7 +100,7 @@ mod tests {
         ];
         let pairs = pairs.iter().map(|(place, real)| (Path::new(*place), Path::new(*real)));
         let places = StagedPaths::new(Path::new("/tmp/lockgate-x1"), pairs);
-        for (written, shown) in [
+        for (written, expected) in [
             ("vet: /tmp/lockgate-x1/draft/a.go:3:1: no", "vet: /home/me/app/sub/a.go:3:1: no"),
             ("../../../tmp/lockgate-x1/draft/a.go:3:1: no", "/home/me/app/sub/a.go:3:1: no"),
             ("(other at ../lockgate-x1/company/0/b.go:1)", "(other at /home/me/app/b.go:1)"),
@@ -113,7 +113,7 @@ mod tests {
             ("lockgate-x1", "lockgate-x1"),
             ("", ""),
         ] {
-            assert_eq!(String::from_utf8(places.rewrite(written.into())).unwrap(), shown);
+            assert_eq!(String::from_utf8(places.rewrite(written.into())).unwrap(), expected);
         }
         let written = b"/tmp/lockgate-x1/draft/a.go".to_vec();
         assert_eq!(StagedPaths::default().rewrite(written.clone()), written, "the control: nothing is known");

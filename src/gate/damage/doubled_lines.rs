@@ -83,11 +83,11 @@ fn place(texts: &TextPair<'_>, piece: &ReplacedLines, size: usize, length: usize
 fn says_enough(texts: &TextPair<'_>, start: usize, size: usize) -> bool {
     let lines = || (start..start + size).map(|line| texts.after.text(line).trim());
     let telling = lines().filter(|text| tells(texts, text)).count();
-    let shown = texts.part_of_line(start) == LexicalPart::Text;
+    let in_string = texts.part_of_line(start) == LexicalPart::Text;
     match texts.sort {
-        TextKind::Data => size > 2 && telling > 2 && !shown,
+        TextKind::Data => size > 2 && telling > 2 && !in_string,
         TextKind::Prose => telling > 0 && (texts.is_fenced(start) || lines().any(|text| text.len() > 8)),
-        TextKind::Code => telling > 0 && (!shown || lines().any(|text| text.len() > 20)),
+        TextKind::Code => telling > 0 && (!in_string || lines().any(|text| text.len() > 20)),
         TextKind::Patch | TextKind::Unknown => telling > 0,
     }
 }
@@ -103,9 +103,9 @@ fn was_doubled(texts: &TextPair<'_>, piece: &ReplacedLines, size: usize, line: u
     let Some(before) = texts.before else { return false };
     let from = piece.old.0.saturating_sub(2 * size).max(1);
     let to = (piece.old.1 + 2 * size).min(before.count());
-    let wanted = texts.after.text(line);
+    let text = texts.after.text(line);
     (from..=to).take(400).any(|line| {
-        before.text(line) == wanted
+        before.text(line) == text
             && line + 2 * size <= before.count() + 1
             && (line..line + size).all(|line| before.text(line) == before.text(line + size))
     })

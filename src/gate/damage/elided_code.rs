@@ -88,8 +88,8 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         if text.len() > 200 || !TRIGGER.is_match(text) || !elides(texts, piece, line, text) {
             continue;
         }
-        let shown = texts.part_of_line(line) == LexicalPart::Text && lost(texts, piece) < FEWEST_LOST;
-        if shown || texts.was_there(text) {
+        let is_example = texts.part_of_line(line) == LexicalPart::Text && lost(texts, piece) < FEWEST_LOST;
+        if is_example || texts.was_there(text) {
             continue;
         }
         let excerpt: String = text.trim().chars().take(60).collect();

@@ -55,14 +55,14 @@ fn in_code(texts: &TextPair<'_>, line: usize, text: &str) -> Option<usize> {
 
 /// Returns the first escaped line end if there are many and at least half of them precede a typical start of a line.
 fn in_words(text: &str) -> Option<usize> {
-    let (mut quoted, mut shown) = (false, false);
+    let (mut quoted, mut in_backticks) = (false, false);
     let mut line_ends = Vec::new();
     let bytes = text.as_bytes();
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b'"' => quoted = !quoted,
-            b'`' => shown = !shown,
-            b'\\' if bytes.get(at + 1) == Some(&b'n') && !quoted && !shown => line_ends.push(at),
+            b'`' => in_backticks = !in_backticks,
+            b'\\' if bytes.get(at + 1) == Some(&b'n') && !quoted && !in_backticks => line_ends.push(at),
             _ => {}
         }
     }

@@ -264,13 +264,13 @@ mod tests {
     /// Returns the text with each part that is not code between marks.
     fn shown(language: &str, text: &str) -> String {
         let lexis = Lexis::read(text, lexical_syntax::find(language).unwrap());
-        let mut shown = text.to_owned();
+        let mut marked = text.to_owned();
         for (part, what) in lexis.parts.iter().rev() {
             let (open, close) = if *what == LexicalPart::Comment { ("⟨", "⟩") } else { ("«", "»") };
-            shown.insert_str(part.end, close);
-            shown.insert_str(part.start, open);
+            marked.insert_str(part.end, close);
+            marked.insert_str(part.start, open);
         }
-        shown
+        marked
     }
 
     #[test]

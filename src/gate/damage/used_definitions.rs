@@ -7,9 +7,9 @@ const MOST_USES: usize = 3;
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let spot = |lost: &crate::gate::LostDefinition| {
-        let named: Vec<String> =
+        let places: Vec<String> =
             lost.uses.iter().take(MOST_USES).map(|(path, line)| format!("{path}:{line}")).collect();
-        let more = lost.count.saturating_sub(named.len());
+        let more = lost.count.saturating_sub(places.len());
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let verb = if lost.count == 1 { "use of it remains" } else { "uses of it remain" };
         let message = format!(
@@ -17,7 +17,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
             lost.name,
             lost.line,
             lost.count,
-            named.join(", "),
+            places.join(", "),
         );
         DamageFinding { line: texts.line_after(lost.line), column: 1, message }
     };

@@ -68,8 +68,8 @@ impl Weights<'_> {
         let severity = self.severity(&finding);
         let counts = fresh || self.counts(&finding);
         let refuses = counts && self.level == Level::Block && severity <= self.rule.fail_on;
-        let pardon = if refuses { self.excuse(&finding, on_the_way) } else { None };
-        let message = finding.message + pardon.map_or("", Excuse::as_str);
+        let excuse = if refuses { self.excuse(&finding, on_the_way) } else { None };
+        let message = finding.message + excuse.map_or("", Excuse::as_str);
         Finding {
             gate: self.rule.gate.name.clone(),
             severity,
@@ -77,7 +77,7 @@ impl Weights<'_> {
             code: finding.code,
             fresh,
             counts,
-            blocking: refuses && pardon.is_none(),
+            blocking: refuses && excuse.is_none(),
             ..Finding::new(finding.line, finding.column, &message)
         }
     }

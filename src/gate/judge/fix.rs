@@ -92,13 +92,13 @@ pub(super) fn fix(
     if writes_most(draft, draft.after) || !changes.touches_other_lines(draft) {
         return whole(&view);
     }
-    let made_of_before = match program.formatted(before) {
-        Ok(made) => Some(made),
+    let formatted_before = match program.formatted(before) {
+        Ok(formatted) => Some(formatted),
         // Its changes to a text that it cannot read are unknown.
         Err(GateError::Skipped(_) | GateError::Broken(_)) => None,
         Err(error) => return Err(error),
     };
-    let due = made_of_before.as_deref().map(|made| Changes::new(before.view(), made));
+    let due = formatted_before.as_deref().map(|formatted| Changes::new(before.view(), formatted));
     let selection = changes.select(draft, due.as_ref());
     if selection.is_all() {
         return whole(&view);

@@ -64,9 +64,9 @@ pub(super) enum Indent {
 
 impl<'a> Changes<'a> {
     /// Compares a text with the text that a fixer makes of it.
-    pub(super) fn new(given: &'a str, made: &'a str) -> Changes<'a> {
-        let old: Vec<&str> = given.split_inclusive('\n').collect();
-        let new: Vec<&str> = made.split_inclusive('\n').collect();
+    pub(super) fn new(before: &'a str, after: &'a str) -> Changes<'a> {
+        let old: Vec<&str> = before.split_inclusive('\n').collect();
+        let new: Vec<&str> = after.split_inclusive('\n').collect();
         let stretches = stretches(&old, &new);
         Changes { old, new, stretches }
     }
@@ -81,14 +81,14 @@ impl<'a> Changes<'a> {
     pub(super) fn select(&self, draft: &Draft<'_>, before: Option<&Changes<'_>>) -> Selection<'_, 'a> {
         let old_lines = self.untouched(draft);
         let due: HashSet<(Range<usize>, String)> = before.map(Changes::contents).unwrap_or_default();
-        let (taken, left) = self.stretches.iter().partition(|stretch| {
+        let (selected, rest) = self.stretches.iter().partition(|stretch| {
             self.meets(stretch, draft)
                 || match before {
                     Some(_) => !self.was_due(stretch, &old_lines, &due),
                     None => self.adjoins(stretch, draft),
                 }
         });
-        Selection { changes: self, selected: taken, rest: left }
+        Selection { changes: self, selected, rest }
     }
 
     /// Returns each change as the replaced lines and their new text.
@@ -199,9 +199,9 @@ impl Selection<'_, '_> {
             let lines = new.get(stretch.new.clone()).unwrap_or_default();
             let first = |lines: &[&str]| lines.first().map_or(String::new(), |line| indent(line).to_owned());
             let own = first(old.get(stretch.old.clone()).unwrap_or_default());
-            let made = first(lines);
+            let fixed_indent = first(lines);
             for line in lines {
-                match (indentation, line.strip_prefix(made.as_str())) {
+                match (indentation, line.strip_prefix(fixed_indent.as_str())) {
                     (Indent::Draft, Some(rest)) if !stretch.old.is_empty() && !line.trim().is_empty() => {
                         text.push_str(&own);
                         text.push_str(rest);
@@ -267,7 +267,7 @@ fn stretches(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
     let whole = || split(old, new, Letters::Marks);
     let in_pieces = || {
         let pieces = differing_lines(old, new).into_iter();
-        pieces.flat_map(|(gone, come)| refined(old, new, gone, come)).collect()
+        pieces.flat_map(|(old_range, new_range)| refined(old, new, old_range, new_range)).collect()
     };
     let all: Vec<ChangedLines> = whole().unwrap_or_else(in_pieces);
     let differs = |stretch: &ChangedLines| old.get(stretch.old.clone()) != new.get(stretch.new.clone());
@@ -276,11 +276,16 @@ fn stretches(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
 
 /// Splits a difference into shorter ones: by characters if both sides have the same ones, otherwise at equal
 /// lines.
-fn refined(old: &[&str], new: &[&str], gone: Range<usize>, come: Range<usize>) -> Vec<ChangedLines> {
+fn refined(
+    old: &[&str],
+    new: &[&str],
+    old_range: Range<usize>,
+    new_range: Range<usize>,
+) -> Vec<ChangedLines> {
     let (before, after) =
-        (old.get(gone.clone()).unwrap_or_default(), new.get(come.clone()).unwrap_or_default());
+        (old.get(old_range.clone()).unwrap_or_default(), new.get(new_range.clone()).unwrap_or_default());
     let cut = with_same_letters(before, after).unwrap_or_else(|| at_same_lines(before, after));
-    cut.into_iter().map(|stretch| stretch.moved(gone.start, come.start)).collect()
+    cut.into_iter().map(|stretch| stretch.moved(old_range.start, new_range.start)).collect()
 }
 
 fn with_same_letters(old: &[&str], new: &[&str]) -> Option<Vec<ChangedLines>> {
@@ -297,13 +302,13 @@ fn at_same_lines(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
         (before.iter().map(String::as_str).collect(), after.iter().map(String::as_str).collect());
     let (mut cut, mut at) = (Vec::new(), (0, 0));
     let end = (old.len()..old.len(), new.len()..new.len());
-    for (gone, come) in differing_lines(&before, &after).into_iter().chain([end]) {
-        let same = (at.0..gone.start).zip(at.1..come.start);
+    for (old_range, new_range) in differing_lines(&before, &after).into_iter().chain([end]) {
+        let same = (at.0..old_range.start).zip(at.1..new_range.start);
         cut.extend(same.map(|(i, j)| ChangedLines { old: i..i + 1, new: j..j + 1 }));
-        at = (gone.end, come.end);
+        at = (old_range.end, new_range.end);
         let (was, is) =
-            (old.get(gone.clone()).unwrap_or_default(), new.get(come.clone()).unwrap_or_default());
-        let (first, second) = (gone.start, come.start);
+            (old.get(old_range.clone()).unwrap_or_default(), new.get(new_range.clone()).unwrap_or_default());
+        let (first, second) = (old_range.start, new_range.start);
         let whole = || vec![ChangedLines { old: 0..was.len(), new: 0..is.len() }];
         let inside = with_same_letters(was, is).unwrap_or_else(whole);
         cut.extend(inside.into_iter().map(|stretch| stretch.moved(first, second)));
@@ -348,16 +353,19 @@ fn split(old: &[&str], new: &[&str], letters: Letters) -> Option<Vec<ChangedLine
 
 /// Removes the blank lines that both sides share from a change of blank lines.
 fn without_common_blanks(stretch: ChangedLines, old: &[&str], new: &[&str]) -> ChangedLines {
-    let ChangedLines { old: mut gone, new: mut come } = stretch;
+    let ChangedLines { old: mut old_range, new: mut new_range } = stretch;
     let is_blank = |lines: &[&str], range: &Range<usize>| {
         lines.get(range.clone()).unwrap_or_default().iter().all(|line| line.trim().is_empty())
     };
-    if is_blank(old, &gone) && is_blank(new, &come) {
-        while !gone.is_empty() && !come.is_empty() && old.get(gone.start) == new.get(come.start) {
-            (gone.start, come.start) = (gone.start + 1, come.start + 1);
+    if is_blank(old, &old_range) && is_blank(new, &new_range) {
+        while !old_range.is_empty()
+            && !new_range.is_empty()
+            && old.get(old_range.start) == new.get(new_range.start)
+        {
+            (old_range.start, new_range.start) = (old_range.start + 1, new_range.start + 1);
         }
     }
-    ChangedLines { old: gone, new: come }
+    ChangedLines { old: old_range, new: new_range }
 }
 
 #[cfg(test)]
@@ -367,7 +375,7 @@ mod tests {
     use crate::text::Hints;
 
     /// Returns the text with the selected changes, in the better indentation, and the number of lines left.
-    fn taken(before: &str, after: &str, made_of_before: Option<&str>, made: &str) -> (String, usize) {
+    fn apply(before: &str, after: &str, formatted_before: Option<&str>, formatted: &str) -> (String, usize) {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let (old, new) = (read(before), read(after));
         let map = old.rewrite(after).unwrap().line_map(&old, &new);
@@ -380,8 +388,8 @@ mod tests {
             input_location: InputLocation::OverFile,
             files_exist: &|_| false,
         };
-        let changes = Changes::new(after, made);
-        let due = made_of_before.map(|made| Changes::new(before, made));
+        let changes = Changes::new(after, formatted);
+        let due = formatted_before.map(|formatted| Changes::new(before, formatted));
         let selection = changes.select(&draft, due.as_ref());
         (selection.texts().into_iter().next().unwrap(), selection.lines_left())
     }
@@ -422,21 +430,28 @@ mod tests {
     #[test]
     fn only_what_the_edit_wrote_is_taken_of_a_text_that_was_not_formatted() {
         let before = "a=1\nb=2\nc=3\n";
-        let (after, made) = ("a=1\nb=5\nc=3\n", "a = 1\nb = 5\nc = 3\n");
+        let (after, formatted) = ("a=1\nb=5\nc=3\n", "a = 1\nb = 5\nc = 3\n");
         assert_eq!(
-            taken(before, after, Some("a = 1\nb = 2\nc = 3\n"), made),
+            apply(before, after, Some("a = 1\nb = 2\nc = 3\n"), formatted),
             ("a=1\nb = 5\nc=3\n".into(), 2)
         );
-        assert_eq!(taken(before, after, None, made), ("a=1\nb = 5\nc=3\n".into(), 2));
+        assert_eq!(apply(before, after, None, formatted), ("a=1\nb = 5\nc=3\n".into(), 2));
     }
 
     #[test]
     fn what_the_edit_brought_about_elsewhere_is_taken() {
         let (before, after) = ("y=1\nuse x\n", "y=1\nuse a\n");
-        let made = "import a\ny = 1\nuse a\n";
-        assert_eq!(taken(before, after, Some("y = 1\nuse x\n"), made), ("import a\ny=1\nuse a\n".into(), 1));
-        assert_eq!(taken(before, after, Some(before), made), (made.into(), 0), "was formatted before");
-        assert_eq!(taken(before, after, None, made), (after.into(), 2), "nobody knows what was due");
+        let formatted = "import a\ny = 1\nuse a\n";
+        assert_eq!(
+            apply(before, after, Some("y = 1\nuse x\n"), formatted),
+            ("import a\ny=1\nuse a\n".into(), 1)
+        );
+        assert_eq!(
+            apply(before, after, Some(before), formatted),
+            (formatted.into(), 0),
+            "was formatted before"
+        );
+        assert_eq!(apply(before, after, None, formatted), (after.into(), 2), "nobody knows what was due");
     }
 
     #[test]
@@ -444,22 +459,25 @@ mod tests {
         let before = "if a:\n  b=1\n  c=2\n  d=3\n";
         let after = "if a:\n  b=1\n  c=[4,5]\n  d=3\n";
         let was = "if a:\n    b = 1\n    c = 2\n    d = 3\n";
-        let made = "if a:\n    b = 1\n    c = [4, 5]\n    d = 3\n";
-        assert_eq!(taken(before, after, Some(was), made), ("if a:\n  b=1\n  c = [4, 5]\n  d=3\n".into(), 2));
+        let formatted = "if a:\n    b = 1\n    c = [4, 5]\n    d = 3\n";
+        assert_eq!(
+            apply(before, after, Some(was), formatted),
+            ("if a:\n  b=1\n  c = [4, 5]\n  d=3\n".into(), 2)
+        );
         let (before, after) = ("if a:\n    b=1\n    c = 2\n", "if a:\n    b=1\n      c=4\n");
         let was = "if a:\n    b = 1\n    c = 2\n";
-        let made = "if a:\n    b = 1\n    c = 4\n";
-        assert_eq!(taken(before, after, Some(was), made), ("if a:\n    b=1\n    c = 4\n".into(), 1));
+        let formatted = "if a:\n    b = 1\n    c = 4\n";
+        assert_eq!(apply(before, after, Some(was), formatted), ("if a:\n    b=1\n    c = 4\n".into(), 1));
     }
 
     #[test]
     fn blank_lines_beside_the_edit_are_taken_only_where_it_brought_them() {
         let was = "x = 1\n\n\ndef f():\n    return 1\n";
         let (before, after) = ("x = 1\ndef f():\n    return 1\n", "x = 1\ndef f(a):\n    return 1\n");
-        let made = "x = 1\n\n\ndef f(a):\n    return 1\n";
-        assert_eq!(taken(before, after, Some(was), made), (after.into(), 2));
+        let formatted = "x = 1\n\n\ndef f(a):\n    return 1\n";
+        assert_eq!(apply(before, after, Some(was), formatted), (after.into(), 2));
         let (before, after) = ("x=1\n", "x=1\ndef f(): pass\n");
-        let made = "x = 1\n\n\ndef f(): pass\n";
-        assert_eq!(taken(before, after, Some("x = 1\n"), made), ("x=1\n\n\ndef f(): pass\n".into(), 1));
+        let formatted = "x = 1\n\n\ndef f(): pass\n";
+        assert_eq!(apply(before, after, Some("x = 1\n"), formatted), ("x=1\n\n\ndef f(): pass\n".into(), 1));
     }
 }

@@ -162,18 +162,18 @@ impl<'a> GateProgram<'a> {
                 cache_key.lives,
             ))
         });
-        if let Some(made) = entry.and_then(|(key, _)| runtime.formatted.get(key, Instant::now())) {
-            return Ok(made);
+        if let Some(view) = entry.and_then(|(key, _)| runtime.formatted.get(key, Instant::now())) {
+            return Ok(view);
         }
         let start = Instant::now();
         let _slot = runtime.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
         let limit = self.limit.with_timeout(self.rule.timeout);
         let input = self.program_input(draft, Some(text), self.overlays, &[]);
-        let made: Arc<str> = self.timed(|| command::fix(&input, limit))?.into();
+        let view: Arc<str> = self.timed(|| command::fix(&input, limit))?.into();
         if let Some((key, lives)) = entry {
-            runtime.formatted.keep(key, &made, start + lives);
+            runtime.formatted.keep(key, &view, start + lives);
         }
-        Ok(made)
+        Ok(view)
     }
 
     /// Verifies that the program looked at the drafts with the indices `left`, which it calls clean; returns
@@ -205,10 +205,10 @@ impl<'a> GateProgram<'a> {
                 left.remove(&at);
             }
         }
-        let mut shown = Vec::new();
-        for (at, tried) in self.try_canary(canary, found, left) {
-            let (proof, elsewhere) = match tried {
-                Ok(shown) => shown,
+        let mut tested = Vec::new();
+        for (at, result) in self.try_canary(canary, found, left) {
+            let (proof, elsewhere) = match result {
+                Ok(result) => result,
                 Err(error) => {
                     set(at, Err(error.with_context("its canary")));
                     continue;
@@ -223,11 +223,11 @@ impl<'a> GateProgram<'a> {
             // A mistake that shows nothing after this draft may show something after another one.
             let lasts = proof == Proof::Works || canary.append.is_none();
             if let (Some((_, subject)), true) = (subject(at), lasts) {
-                shown.push((subject, proof));
+                tested.push((subject, proof));
             }
             set(at, into_result(proof, elsewhere));
         }
-        proofs.keep(&shown);
+        proofs.keep(&tested);
         proven
     }
 
@@ -263,7 +263,7 @@ impl<'a> GateProgram<'a> {
         let attempts: Vec<Vec<CanaryText>> =
             self.drafts.iter().map(|draft| canary.attempts(draft.after.view())).collect();
         let kinds = attempts.iter().map(Vec::len).max().unwrap_or_default();
-        let mut tried = BTreeMap::new();
+        let mut results = BTreeMap::new();
         let (mut elsewhere, mut broken) = (BTreeMap::new(), None);
         for kind in 0..kinds {
             let texts: Vec<Option<&CanaryText>> =
@@ -278,11 +278,11 @@ impl<'a> GateProgram<'a> {
                         break;
                     }
                     Err(other) => {
-                        tried.extend(left.into_iter().map(|at| (at, Err(other.clone()))));
-                        return tried;
+                        results.extend(left.into_iter().map(|at| (at, Err(other.clone()))));
+                        return results;
                     }
                 };
-                let shown = |at: &usize| {
+                let detected = |at: &usize| {
                     let canary_kind = texts.get(*at).copied().flatten()?.kind;
                     is_shown(
                         canary,
@@ -292,8 +292,8 @@ impl<'a> GateProgram<'a> {
                     )
                     .then_some((*at, canary_kind))
                 };
-                let shown: Vec<(usize, CanaryKind)> = left.iter().filter_map(shown).collect();
-                if shown.is_empty() {
+                let detected: Vec<(usize, CanaryKind)> = left.iter().filter_map(detected).collect();
+                if detected.is_empty() {
                     for at in &left {
                         if let Some(other) = self.finding_elsewhere(&found_in_canary, *at) {
                             elsewhere.entry(*at).or_insert(other);
@@ -301,21 +301,21 @@ impl<'a> GateProgram<'a> {
                     }
                     break;
                 }
-                for (at, canary_kind) in shown {
+                for (at, canary_kind) in detected {
                     left.remove(&at);
-                    let shown = match canary_kind {
+                    let detected = match canary_kind {
                         CanaryKind::Analysis => (Proof::Works, None),
                         CanaryKind::Reading => (Proof::Off, elsewhere.remove(&at)),
                     };
-                    tried.insert(at, Ok(shown));
+                    results.insert(at, Ok(detected));
                 }
             }
         }
         for at in left {
             let blind = Ok((Proof::Blind, elsewhere.remove(&at)));
-            tried.insert(at, broken.clone().map_or(blind, Err));
+            results.insert(at, broken.clone().map_or(blind, Err));
         }
-        tried
+        results
     }
 
     /// Returns the findings with the drafts at these indices replaced by texts of their canary.

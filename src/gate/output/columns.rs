@@ -30,21 +30,21 @@ impl<'a> ColumnWalk<'a> {
     /// A column inside a character is that character's, and a tab is one character.
     pub(super) fn position(&mut self, (line, column): (usize, usize), columns: Columns) -> (usize, usize) {
         let last = self.lines.count().max(1);
-        let wanted = if line > last { usize::MAX } else { column.saturating_sub(1) };
+        let target = if line > last { usize::MAX } else { column.saturating_sub(1) };
         let line = line.min(last);
-        if (line, columns) != (self.line, self.columns) || wanted < self.units {
+        if (line, columns) != (self.line, self.columns) || target < self.units {
             *self = ColumnWalk { line, columns, ..ColumnWalk::new(self.lines) };
         }
-        self.advance(wanted);
+        self.advance(target);
         (line, self.characters + 1)
     }
 
     /// Advances to the character that contains this unit, or to the end of the line.
-    fn advance(&mut self, wanted: usize) {
+    fn advance(&mut self, target: usize) {
         let rest = self.lines.text(self.line).get(self.bytes..).unwrap_or_default();
         for character in rest.chars() {
             let width = width(character, self.columns);
-            if self.units + width > wanted {
+            if self.units + width > target {
                 return;
             }
             self.units += width;
@@ -78,19 +78,19 @@ mod tests {
     #[test]
     fn columns_are_counted_in_characters() {
         let text = "é\t😀x\r\nsecond\n";
-        for (columns, wanted) in [
+        for (columns, expected) in [
             (Columns::Characters, [1, 2, 3, 4, 5, 5, 5, 5, 5, 5]),
             (Columns::Utf16, [1, 2, 3, 3, 4, 5, 5, 5, 5, 5]),
             (Columns::Bytes, [1, 1, 2, 3, 3, 3, 3, 4, 5, 5]),
         ] {
             let found: Vec<usize> = (1..=10).map(|column| place(text, (1, column), columns).1).collect();
-            assert_eq!(found, wanted, "{columns:?}");
+            assert_eq!(found, expected, "{columns:?}");
         }
     }
 
     #[test]
     fn a_place_outside_is_the_nearest_one() {
-        for (text, position, wanted) in [
+        for (text, position, expected) in [
             ("", (1, 1), (1, 1)),
             ("", (9, 9), (1, 1)),
             ("ab\ncd\n", (3, 1), (2, 3)),
@@ -98,7 +98,7 @@ mod tests {
             ("ab\ncd\n", (1, usize::MAX), (1, 3)),
             ("ab\ncd\n", (2, 0), (2, 1)),
         ] {
-            assert_eq!(place(text, position, Columns::Characters), wanted, "{text:?} {position:?}");
+            assert_eq!(place(text, position, Columns::Characters), expected, "{text:?} {position:?}");
         }
     }
 
@@ -106,14 +106,14 @@ mod tests {
     fn a_walk_goes_back_where_it_must() {
         let text = buffer("aéb\ncéd\n");
         let mut walk = ColumnWalk::new(text.lines());
-        for (position, columns, wanted) in [
+        for (position, columns, expected) in [
             ((1, 4), Columns::Bytes, (1, 3)),
             ((1, 2), Columns::Bytes, (1, 2)),
             ((2, 4), Columns::Bytes, (2, 3)),
             ((2, 4), Columns::Characters, (2, 4)),
             ((1, 1), Columns::Characters, (1, 1)),
         ] {
-            assert_eq!(walk.position(position, columns), wanted, "{position:?} {columns:?}");
+            assert_eq!(walk.position(position, columns), expected, "{position:?} {columns:?}");
         }
     }
 }

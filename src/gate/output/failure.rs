@@ -103,14 +103,14 @@ static VARYING_REGEX: LazyLock<Regex> =
 pub(super) fn failure(run: &ProgramOutput<'_>) -> RawFinding {
     let output = run.stream_text(Stream::Both);
     let all: Vec<&str> = notes::lines(&output, None).filter(|line| !notes::is_note(line)).collect();
-    let shown = |lines: Vec<&str>| -> Vec<String> {
+    let clean = |lines: Vec<&str>| -> Vec<String> {
         let plain = |line| sanitize(line).trim_matches(['=', '_', ' ']).to_owned();
         lines.into_iter().map(plain).filter(|line| !line.is_empty()).collect()
     };
-    let named = shown(failure_lines(&all));
-    let lines = shown(all);
-    let identity = identity(run.code, &named, &lines);
-    RawFinding { identity, ..RawFinding::whole_text(message(run.code, &named, &lines)) }
+    let failures = clean(failure_lines(&all));
+    let lines = clean(all);
+    let identity = identity(run.code, &failures, &lines);
+    RawFinding { identity, ..RawFinding::whole_text(message(run.code, &failures, &lines)) }
 }
 
 /// The lines that name a failure, and the line after one that locates a panic.
@@ -126,21 +126,23 @@ fn failure_lines<'t>(lines: &[&'t str]) -> Vec<&'t str> {
 }
 
 /// The exit code, the first lines that name a failure, and the last lines, each truncated so that all fit.
-fn message(code: i32, named: &[String], lines: &[String]) -> String {
-    let last = if named.is_empty() { SHOWN_LAST_ALONE } else { SHOWN_LAST };
-    let mut shown: Vec<&String> = named.iter().take(SHOWN_NAMED).collect();
+fn message(code: i32, failures: &[String], lines: &[String]) -> String {
+    let last = if failures.is_empty() { SHOWN_LAST_ALONE } else { SHOWN_LAST };
+    let mut selected: Vec<&String> = failures.iter().take(SHOWN_NAMED).collect();
     let tail = lines.get(lines.len().saturating_sub(last)..).unwrap_or_default();
-    shown.extend(tail.iter().filter(|line| !named.iter().take(SHOWN_NAMED).any(|named| named == *line)));
+    selected.extend(
+        tail.iter().filter(|line| !failures.iter().take(SHOWN_NAMED).any(|failure| failure == *line)),
+    );
     let start = format!("ended with exit code {code}");
-    if shown.is_empty() {
+    if selected.is_empty() {
         return start;
     }
-    let separators = 2 + 3 * (shown.len() - 1);
+    let separators = 2 + 3 * (selected.len() - 1);
     let mut room = LONGEST_MESSAGE.saturating_sub(start.chars().count() + separators);
     let mut parts = Vec::new();
-    for (at, line) in shown.iter().enumerate() {
+    for (at, line) in selected.iter().enumerate() {
         // A short line leaves its space to the next ones.
-        let share = (room / (shown.len() - at)).max(LEAST_SHOWN);
+        let share = (room / (selected.len() - at)).max(LEAST_SHOWN);
         let text = shorten(line, share);
         room = room.saturating_sub(text.chars().count());
         parts.push(text);
@@ -157,9 +159,9 @@ fn shorten(line: &str, most: usize) -> String {
 
 /// Returns the parts that two runs with the same failure share: the lines that name a failure, else the exit
 /// code and the last lines.
-fn identity(code: i32, named: &[String], lines: &[String]) -> BTreeSet<String> {
+fn identity(code: i32, failures: &[String], lines: &[String]) -> BTreeSet<String> {
     let stable = |line: &String| without_varying(line);
-    if named.is_empty() {
+    if failures.is_empty() {
         let tail = lines.get(lines.len().saturating_sub(SHOWN_LAST_ALONE)..).unwrap_or_default();
         let tail: Vec<String> = tail.iter().map(stable).collect();
         return BTreeSet::from([format!("{code}: {}", tail.join(" | "))]);
@@ -171,7 +173,7 @@ fn identity(code: i32, named: &[String], lines: &[String]) -> BTreeSet<String> {
         *count += 1;
         if *count == 1 { line } else { format!("{line} #{count}") }
     };
-    named.iter().map(stable).filter(|line| !line.is_empty()).take(MOST_PARTS).map(counted).collect()
+    failures.iter().map(stable).filter(|line| !line.is_empty()).take(MOST_PARTS).map(counted).collect()
 }
 
 /// A line without the parts that vary between runs.

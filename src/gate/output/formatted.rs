@@ -157,9 +157,9 @@ fn words(text: &str) -> HashSet<String> {
 }
 
 /// Returns a finding for each range of lines that differs, at its first line.
-fn hunks(view: &str, made: &str, program: &str) -> Result<Vec<RawFinding>, String> {
+fn hunks(view: &str, output: &str, program: &str) -> Result<Vec<RawFinding>, String> {
     let before = Buffer::read(view.into(), Hints::default()).map_err(|error| error.message)?;
-    let plan = before.rewrite(made).map_err(|error| error.message)?;
+    let plan = before.rewrite(output).map_err(|error| error.message)?;
     let after = before.apply(&plan).map_err(|error| error.message)?;
     let regions = plan.regions(&before, &after).into_iter().take(MOST_READ);
     let raw = |region: Region| RawFinding {

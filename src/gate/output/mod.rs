@@ -116,20 +116,20 @@ fn informative_line(text: &str) -> Option<String> {
 
 /// Returns the findings of a run over this text, those in the text first and in its order.
 ///
-/// `whose` returns the file that a name in the output refers to.
+/// `resolve` returns the file that a name in the output refers to.
 ///
 /// Errors: the reason why there is no result, as the end of a sentence that begins with the program's name.
 pub(super) fn read(
     command: &CommandSpec,
     run: &ProgramOutput<'_>,
     text: &Buffer,
-    whose: &dyn Fn(&str) -> NamedFile,
+    resolve: &dyn Fn(&str) -> NamedFile,
 ) -> Result<Vec<ToolFinding>, GateError> {
-    let raws = checked_findings(command, run, text, &|name| whose(name) == NamedFile::Edited)?;
-    Ok(raw_finding::locate(raws, command.output.severity, text, whose))
+    let raws = checked_findings(command, run, text, &|name| resolve(name) == NamedFile::Edited)?;
+    Ok(raw_finding::locate(raws, command.output.severity, text, resolve))
 }
 
-/// Returns the findings of a run over several texts, each at the path that `whose` returns for it, in this
+/// Returns the findings of a run over several texts, each at the path that `resolve` returns for it, in this
 /// order. Findings in other files or in none are added to the first.
 ///
 /// Errors: the reason why there is no result.
@@ -137,19 +137,19 @@ pub(super) fn read_all(
     command: &CommandSpec,
     run: &ProgramOutput<'_>,
     texts: &[(&str, &Buffer)],
-    whose: &dyn Fn(&str) -> NamedFile,
+    resolve: &dyn Fn(&str) -> NamedFile,
 ) -> Result<Vec<Vec<ToolFinding>>, GateError> {
     let Some((_, first)) = texts.first() else { return Ok(Vec::new()) };
     let places: HashMap<&str, usize> = texts.iter().enumerate().map(|(at, (path, _))| (*path, at)).collect();
     let mut known: HashMap<String, NamedFile> = HashMap::new();
     let mut sorted: Vec<Vec<(RawFinding, NamedFile)>> = texts.iter().map(|_| Vec::new()).collect();
-    let is_ours = |name: &str| match whose(name) {
+    let is_ours = |name: &str| match resolve(name) {
         NamedFile::Edited => true,
         NamedFile::Other(path) => places.contains_key(path.as_str()),
     };
     for raw in checked_findings(command, run, first, &is_ours)? {
         let file = match &raw.file {
-            Some(name) => known.entry(name.clone()).or_insert_with(|| whose(name)).clone(),
+            Some(name) => known.entry(name.clone()).or_insert_with(|| resolve(name)).clone(),
             None => NamedFile::Edited,
         };
         let (at, file) = match file {

@@ -88,11 +88,11 @@ pub(super) fn locate(
     raws: Vec<RawFinding>,
     severity: Severity,
     text: &Buffer,
-    whose: &dyn Fn(&str) -> NamedFile,
+    resolve: &dyn Fn(&str) -> NamedFile,
 ) -> Vec<ToolFinding> {
     let with_file = |raw: RawFinding| {
-        let whose = raw.file.as_deref().map_or(NamedFile::Edited, whose);
-        (raw, whose)
+        let file = raw.file.as_deref().map_or(NamedFile::Edited, resolve);
+        (raw, file)
     };
     locate_in_files(raws.into_iter().map(with_file).collect(), severity, text)
 }
@@ -106,9 +106,9 @@ pub(super) fn locate_in_files(
     // In this order, the columns of one line are counted in one pass.
     raws.sort_by_key(|(raw, _)| (raw.columns as u8, raw.line.unwrap_or(1), raw.column.unwrap_or(1)));
     let mut walk = ColumnWalk::new(text.lines());
-    let land = |(raw, whose): (RawFinding, NamedFile)| {
+    let land = |(raw, file): (RawFinding, NamedFile)| {
         let position = (raw.line.unwrap_or(1).max(1), raw.column.unwrap_or(1).max(1));
-        let elsewhere = match whose {
+        let elsewhere = match file {
             NamedFile::Edited => None,
             NamedFile::Other(name) => Some(sanitize(&name)),
         };

@@ -33,18 +33,18 @@ mod tests {
 
     #[test]
     fn words_and_numbers_are_understood() {
-        let named = |severity: Option<Severity>| severity.map(Severity::name);
-        for (wanted, words) in [
+        let name_of = |severity: Option<Severity>| severity.map(Severity::name);
+        for (expected, words) in [
             (Some("error"), "error fatal err high ERROR Fatal"),
             (Some("warning"), "warning warn medium convention refactor Warning"),
             (Some("info"), "info information note hint style low Information"),
             (None, "E critical unknown 2"),
         ] {
             for word in words.split(' ') {
-                assert_eq!(named(severity(word)), wanted, "{word}");
+                assert_eq!(name_of(severity(word)), expected, "{word}");
             }
         }
-        for (value, wanted) in [
+        for (value, expected) in [
             (json!(2), Some("error")),
             (json!(1), Some("warning")),
             (json!(0), None),
@@ -55,7 +55,7 @@ mod tests {
             (json!(["error"]), None),
             (json!("note"), Some("info")),
         ] {
-            assert_eq!(named(severity_in(&value)), wanted, "{value}");
+            assert_eq!(name_of(severity_in(&value)), expected, "{value}");
         }
     }
 }

@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn file_uris_are_paths() {
-        for (uri, wanted) in [
+        for (uri, expected) in [
             ("file:///a/b%20c.py", Some("/a/b c.py")),
             ("FILE:///a", Some("/a")),
             ("file://localhost/a/%C3%A9", Some("/a/é")),
@@ -43,7 +43,7 @@ mod tests {
             ("éééé", None),
             ("http://x/a", None),
         ] {
-            assert_eq!(path(uri).as_deref(), wanted, "{uri}");
+            assert_eq!(path(uri).as_deref(), expected, "{uri}");
         }
     }
 }

@@ -132,8 +132,8 @@ fn begins_with_object(line: &str) -> bool {
 
 /// The beginning of a text that could not be read.
 pub(super) fn excerpt(text: &str) -> String {
-    let shown: String = sanitize(text.lines().next().unwrap_or_default()).chars().take(EXCERPT).collect();
-    format!("`{shown}`")
+    let start: String = sanitize(text.lines().next().unwrap_or_default()).chars().take(EXCERPT).collect();
+    format!("`{start}`")
 }
 
 /// Follows keys into a value, through the first item of a list. `None` if one is missing or `null`.
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_in_whatever_way_they_are_written() {
-        for (value, plus, wanted) in [
+        for (value, plus, expected) in [
             (json!(3), 0, Ok(Some(3))),
             (json!(3), 1, Ok(Some(4))),
             (json!(3.0), 0, Ok(Some(3))),
@@ -264,7 +264,7 @@ mod tests {
             (json!({}), 0, Err("wrote a `n` that is not a whole number: `{}`")),
         ] {
             let found = number_at(&json!({ "n": value }), &["n"], plus);
-            assert_eq!(found, wanted.map_err(str::to_owned), "{value} + {plus}");
+            assert_eq!(found, expected.map_err(str::to_owned), "{value} + {plus}");
         }
     }
 

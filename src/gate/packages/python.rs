@@ -111,7 +111,9 @@ fn requirement(line: &str) -> Option<String> {
     // In setup.cfg, a key is followed by its value.
     let rest = line.get(name.len()..).unwrap_or_default().trim_start();
     let is_key = rest.starts_with('=') && !rest.starts_with("==");
-    (is_name && !is_key && !rest.starts_with(':')).then_some(name)
+    // What may follow a name by PEP 508; in setup.cfg a file name may begin with the name of a package.
+    let is_end = rest.chars().next().is_none_or(|c| "[;@(<>=!~#".contains(c));
+    (is_name && !is_key && is_end).then_some(name)
 }
 
 /// The packages that a `pyproject.toml` or a `Pipfile` declares, including extras and groups.
@@ -185,6 +187,8 @@ mod tests {
             ("a @ https://example.org/a.whl", Some("a")),
             ("# requests", None),
             ("-r other.txt", None),
+            ("requests/__init__.py:E402, F401", None),
+            ("requests # a comment", Some("requests")),
             ("install_requires =", None),
             ("name = requests", None),
             ("", None),

@@ -80,22 +80,22 @@ impl Daemon {
         Ok(())
     }
 
-    /// Waits up to `most` until there is output, room for input, a wake-up on `bell`, or the program ends.
+    /// Waits up to `most` until there is output, room for input, a wake-up on `wake_fd`, or the program ends.
     /// Then writes and reads once, and returns the bytes that the program wrote.
-    pub(in crate::gate) fn poll_once(&mut self, bell: BorrowedFd<'_>, most: Duration) -> &[u8] {
-        self.wait(bell, most);
+    pub(in crate::gate) fn poll_once(&mut self, wake_fd: BorrowedFd<'_>, most: Duration) -> &[u8] {
+        self.wait(wake_fd, most);
         self.write();
-        let (taken, open) = read(self.stderr.as_mut(), &mut self.chunk);
-        self.stderr_text.add(self.chunk.get(..taken).unwrap_or_default());
+        let (count, open) = read(self.stderr.as_mut(), &mut self.chunk);
+        self.stderr_text.add(self.chunk.get(..count).unwrap_or_default());
         if !open {
             self.stderr = None;
         }
-        let (taken, open) = read(self.stdout.as_mut(), &mut self.chunk);
+        let (count, open) = read(self.stdout.as_mut(), &mut self.chunk);
         if !open {
             self.stdout = None;
             self.output_closed.get_or_insert_with(Instant::now);
         }
-        self.chunk.get(..taken).unwrap_or_default()
+        self.chunk.get(..count).unwrap_or_default()
     }
 
     /// Describes how the program ended, as the end of a sentence that begins with its name. `None` while it
@@ -141,11 +141,11 @@ impl Daemon {
         [stdin, stdout, stderr].into_iter().flatten().collect()
     }
 
-    fn wait(&self, bell: BorrowedFd<'_>, most: Duration) {
+    fn wait(&self, wake_fd: BorrowedFd<'_>, most: Duration) {
         let writes = self.pending.1 < self.pending.0.len();
         let process = self.running.pidfd().map(|pidfd| (pidfd, PollFlags::IN));
         let writing = if writes { PollFlags::OUT } else { PollFlags::empty() };
-        let all = self.poll_fds(writing).into_iter().chain(process).chain([(bell, PollFlags::IN)]);
+        let all = self.poll_fds(writing).into_iter().chain(process).chain([(wake_fd, PollFlags::IN)]);
         let mut awaited: Vec<_> = all.map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags)).collect();
         let most = Timespec {
             tv_sec: i64::try_from(most.as_secs()).unwrap_or(i64::MAX),

@@ -151,9 +151,9 @@ mod tests {
     #[test]
     fn what_a_gate_says_of_its_own_counts_but_not_for_the_mark() {
         let own = [("TERM", "x"), (MARK, "y"), ("OWN", "z")].map(|(name, value)| (name.into(), value.into()));
-        let made = environment(&[], &own, "the mark");
+        let variables = environment(&[], &own, "the mark");
         let last = |name: &str| {
-            let found = made.iter().rev().find(|(known, _)| known == name);
+            let found = variables.iter().rev().find(|(known, _)| known == name);
             found.map(|(_, value)| value.to_str().unwrap())
         };
         assert_eq!([last("TERM"), last(MARK), last("OWN")], [Some("x"), Some("the mark"), Some("z")]);
@@ -165,10 +165,10 @@ mod tests {
         let sandbox_variables =
             [("PATH", None), ("TERM", None), ("TMPDIR", Some("/tmp")), ("OWN", Some("a"))]
                 .map(|(name, value)| (OsString::from(name), value.map(OsString::from)));
-        let made = environment(&sandbox_variables, &[("OWN".into(), "b".into())], "");
-        let all = |name: &str| made.iter().filter(|(known, _)| known == name).count();
+        let variables = environment(&sandbox_variables, &[("OWN".into(), "b".into())], "");
+        let all = |name: &str| variables.iter().filter(|(known, _)| known == name).count();
         assert_eq!([all("PATH"), all("OWN")], [0, 2]);
-        assert_eq!(made.iter().rev().find(|(name, _)| name == "OWN").unwrap().1, "b");
-        assert!(made.contains(&("TMPDIR".into(), "/tmp".into())));
+        assert_eq!(variables.iter().rev().find(|(name, _)| name == "OWN").unwrap().1, "b");
+        assert!(variables.contains(&("TMPDIR".into(), "/tmp".into())));
     }
 }

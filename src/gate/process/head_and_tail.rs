@@ -76,9 +76,9 @@ mod tests {
     fn a_long_text_has_two_ends() {
         let text: Vec<u8> = (0..10 * END_BYTES + 7).map(|at| (at % 251) as u8).collect();
         let gap = format!("\n[{} bytes left out]\n", 8 * END_BYTES + 7);
-        let wanted = [&text[..END_BYTES], gap.as_bytes(), &text[text.len() - END_BYTES..]].concat();
+        let expected = [&text[..END_BYTES], gap.as_bytes(), &text[text.len() - END_BYTES..]].concat();
         for step in [999, END_BYTES, END_BYTES + 1, 5 * END_BYTES, text.len()] {
-            assert_eq!(ends(&text, step), wanted, "in steps of {step}");
+            assert_eq!(ends(&text, step), expected, "in steps of {step}");
         }
     }
 }

@@ -78,12 +78,12 @@ impl ProcessLimits {
         if Instant::now() < self.next_check {
             return None;
         }
-        let taken = ResourceUsage::measure(leader);
+        let usage = ResourceUsage::measure(leader);
         self.next_check = Instant::now() + CHECK_INTERVAL;
-        if taken.processes > self.processes {
+        if usage.processes > self.processes {
             return Some(format!("started more than {} processes", self.processes));
         }
-        if taken.memory > self.memory {
+        if usage.memory > self.memory {
             return Some(format!("took more than {} MiB of memory", self.memory >> 20));
         }
         let full = self
@@ -112,15 +112,15 @@ struct ResourceUsage {
 
 impl ResourceUsage {
     fn measure(leader: Pid) -> ResourceUsage {
-        let (mut taken, mut open) = (ResourceUsage::default(), vec![leader]);
+        let (mut usage, mut open) = (ResourceUsage::default(), vec![leader]);
         while let Some(process) = open.pop() {
-            taken.processes += 1;
-            taken.memory += resident(process).unwrap_or_default();
-            if taken.processes + open.len() < MOST_READ {
+            usage.processes += 1;
+            usage.memory += resident(process).unwrap_or_default();
+            if usage.processes + open.len() < MOST_READ {
                 open.extend(proc::children(process));
             }
         }
-        taken
+        usage
     }
 }
 

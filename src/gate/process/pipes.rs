@@ -114,10 +114,10 @@ impl<'a> Pipes<'a> {
 
     fn write(&mut self) {
         let Some(pipe) = &mut self.stdin else { return };
-        let taken = if self.input.is_empty() { Ok(0) } else { pipe.write(self.input) };
-        let open = match taken {
-            Ok(taken) => {
-                self.input = self.input.get(taken..).unwrap_or_default();
+        let written = if self.input.is_empty() { Ok(0) } else { pipe.write(self.input) };
+        let open = match written {
+            Ok(written) => {
+                self.input = self.input.get(written..).unwrap_or_default();
                 !self.input.is_empty()
             }
             Err(error) => is_retryable(&error),

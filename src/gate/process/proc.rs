@@ -94,11 +94,11 @@ mod tests {
     fn a_name_may_hold_anything() {
         let fields: Vec<String> = (6..=30).map(|number| number.to_string()).collect();
         let stat = |name: &str, state: &str| format!("7 ({name}) {state} 1 5 {}", fields.join(" "));
-        let wanted = Process { ended: false, parent: pid("1"), group: pid("5"), started: 22 };
+        let expected = Process { ended: false, parent: pid("1"), group: pid("5"), started: 22 };
         for name in ["true", "a b", ") Z 9 9 9", "(("] {
-            assert_eq!(parse(&stat(name, "S")), Some(wanted));
+            assert_eq!(parse(&stat(name, "S")), Some(expected));
         }
-        assert_eq!(parse(&stat("x", "Z")), Some(Process { ended: true, ..wanted }));
+        assert_eq!(parse(&stat("x", "Z")), Some(Process { ended: true, ..expected }));
         assert_eq!(parse("7 (x) S 1"), None);
     }
 

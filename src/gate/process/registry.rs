@@ -20,10 +20,10 @@ static REGISTRY: LazyLock<Mutex<ProcessRegistry>> = LazyLock::new(Mutex::default
 /// is taken for an orphan of a gate, and killed. Existing children are spared. The kernel gives orphans to
 /// the nearest ancestor that asks for them: prctl(2), `PR_SET_CHILD_SUBREAPER`.
 pub fn adopt_orphans() {
-    let mut roll = lock();
-    if !roll.adopts && set_child_subreaper(Some(getpid())).is_ok() {
-        roll.spared.extend(proc::children(getpid()));
-        roll.adopts = true;
+    let mut registry = lock();
+    if !registry.adopts && set_child_subreaper(Some(getpid())).is_ok() {
+        registry.spared.extend(proc::children(getpid()));
+        registry.adopts = true;
     }
 }
 

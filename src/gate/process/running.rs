@@ -65,11 +65,11 @@ impl RunningProcess {
     /// Starts a program and leaves its pipes to the caller, input included.
     pub(super) fn spawn(order: &Order<'_>) -> Result<(RunningProcess, Child), String> {
         let mark = format!("{:016x}", RandomState::new().hash_one(order.program));
-        let mut roll = registry::lock();
+        let mut registry = registry::lock();
         let child = sandbox::start(order, &mark).map_err(|error| start_error(order, &error))?;
         let leader = Pid::from_child(&child);
-        roll.register(leader, &mark);
-        drop(roll);
+        registry.register(leader, &mark);
+        drop(registry);
         limits::set_rlimits(leader);
         let running = RunningProcess { leader, pidfd: pidfd_open(leader, PidfdFlags::empty()).ok(), mark };
         Ok((running, child))

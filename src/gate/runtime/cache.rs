@@ -80,8 +80,8 @@ impl Answers {
 
 impl CachedRun {
     fn forget(&mut self, key: Version) {
-        if let Some(gone) = self.answers.pop(&key) {
-            self.bytes -= size(&gone.answer);
+        if let Some(entry) = self.answers.pop(&key) {
+            self.bytes -= size(&entry.answer);
         }
     }
 }
@@ -89,8 +89,8 @@ impl CachedRun {
 /// Returns the approximate size of an answer, in bytes.
 fn size(answer: &[Vec<ToolFinding>]) -> usize {
     let words = |finding: &ToolFinding| {
-        let named = [finding.elsewhere.as_ref(), finding.code.as_ref()].into_iter().flatten();
-        size_of::<ToolFinding>() + finding.message.len() + named.map(String::len).sum::<usize>()
+        let names = [finding.elsewhere.as_ref(), finding.code.as_ref()].into_iter().flatten();
+        size_of::<ToolFinding>() + finding.message.len() + names.map(String::len).sum::<usize>()
     };
     let lists = size_of_val(answer);
     size_of::<CacheEntry>() + lists + answer.iter().flatten().map(words).sum::<usize>()

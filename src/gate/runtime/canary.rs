@@ -108,13 +108,14 @@ impl Proofs {
     }
 
     /// Stores the results of canaries.
-    pub(in crate::gate) fn keep(&self, shown: &[(Subject<'_>, Proof)]) {
-        shown.iter().for_each(|(subject, proof)| self.remember(subject, *proof));
-        let Some((first, _)) = shown.first() else { return };
-        let lasting = shown.iter().filter(|(_, proof)| *proof == Proof::Works).filter_map(|(subject, _)| {
-            let traits = subject.traits.of_tree_with(subject.path)?.hex();
-            Some((subject.key.hex(), Note { since: SystemTime::now(), text: traits }))
-        });
+    pub(in crate::gate) fn keep(&self, results: &[(Subject<'_>, Proof)]) {
+        results.iter().for_each(|(subject, proof)| self.remember(subject, *proof));
+        let Some((first, _)) = results.first() else { return };
+        let lasting =
+            results.iter().filter(|(_, proof)| *proof == Proof::Works).filter_map(|(subject, _)| {
+                let traits = subject.traits.of_tree_with(subject.path)?.hex();
+                Some((subject.key.hex(), Note { since: SystemTime::now(), text: traits }))
+            });
         let lasting: Vec<(String, Note)> = lasting.collect();
         let Some(written) = self.written.as_ref().filter(|_| !lasting.is_empty()) else { return };
         if let Err(error) = written.add(first.root, lasting, LONG_LIFE) {

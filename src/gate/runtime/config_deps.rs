@@ -36,14 +36,14 @@ pub(super) enum RunnerKind {
 pub(super) fn add(
     tool: &mut KeyHasher,
     gate: &Gate,
-    whose: RunnerKind,
+    runner: RunnerKind,
     names: &BTreeSet<&String>,
     file: &Path,
     edited: &HashSet<PathBuf>,
 ) {
     for folder in file.ancestors().skip(1) {
         if names.iter().any(|name| folder.join(name).is_file()) {
-            add_directory(tool, gate, whose, folder, edited);
+            add_directory(tool, gate, runner, folder, edited);
         }
         packages(tool, folder);
     }
@@ -52,12 +52,12 @@ pub(super) fn add(
 fn add_directory(
     tool: &mut KeyHasher,
     gate: &Gate,
-    whose: RunnerKind,
+    runner: RunnerKind,
     folder: &Path,
     edited: &HashSet<PathBuf>,
 ) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    let counts = |entry: &DirEntry| !edited.contains(&entry.path()) && is_config_dep(gate, whose, entry);
+    let counts = |entry: &DirEntry| !edited.contains(&entry.path()) && is_config_dep(gate, runner, entry);
     let mut kin: Vec<DirEntry> = entries.flatten().take(MOST_ENTRIES).filter(counts).collect();
     kin.sort_by_key(DirEntry::file_name);
     for entry in kin {
@@ -65,14 +65,14 @@ fn add_directory(
     }
 }
 
-fn is_config_dep(gate: &Gate, whose: RunnerKind, entry: &DirEntry) -> bool {
+fn is_config_dep(gate: &Gate, runner: RunnerKind, entry: &DirEntry) -> bool {
     let small = entry.metadata().is_ok_and(|found| found.is_file() && found.len() <= LARGEST);
     let name = entry.file_name();
     let Some(name) = name.to_str().filter(|_| small) else { return false };
     match language_of(name, None) {
         language if gate.covers(language) => false,
         Some(language) => WRITTEN_IN.contains(&language.name.as_str()),
-        None => whose == RunnerKind::Command,
+        None => runner == RunnerKind::Command,
     }
 }
 
@@ -101,13 +101,13 @@ mod tests {
     use crate::policy::Catalogue;
     use crate::text::Version;
 
-    fn version_of(gate: &str, whose: RunnerKind, folder: &Path) -> Version {
+    fn version_of(gate: &str, runner: RunnerKind, folder: &Path) -> Version {
         let gate = Catalogue::embedded().find(gate).unwrap();
         let name = "pyrightconfig.json".to_owned();
         let mut hasher = KeyHasher::default();
         let file = folder.join("sub/a.py");
         let edited = HashSet::from([file.clone()]);
-        add(&mut hasher, gate, whose, &BTreeSet::from([&name]), &file, &edited);
+        add(&mut hasher, gate, runner, &BTreeSet::from([&name]), &file, &edited);
         hasher.version()
     }
 
@@ -121,7 +121,7 @@ mod tests {
         };
         let both = || {
             [RunnerKind::Server, RunnerKind::Command]
-                .map(|whose| version_of("pyright", whose, project.path()))
+                .map(|runner| version_of("pyright", runner, project.path()))
         };
         write("base.json", "{}");
         let alone = both();

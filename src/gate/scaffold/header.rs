@@ -138,13 +138,13 @@ impl<'t> FoundHeader<'t> {
 
 /// Returns the problem of a value, if any.
 fn value_problem(name: &str, value: &str) -> Option<String> {
-    let (good, wanted) = match name {
+    let (good, expected) = match name {
         "template" => (is_name(value), "a name of letters, digits, `-`, `_` and `.`"),
         "version" => (is_version(value), "a hash of 6 to 64 hexadecimal digits, or a version such as 1.2.0"),
         "path" => (!value.is_empty() && !value.starts_with('/'), "a path relative to the root"),
         _ => (is_time(value), "a date such as 2026-02-08, or a time such as 2026-02-08T12:00:00+01:00"),
     };
-    (!good).then(|| format!("`{name}={value}`: {name} must be {wanted}"))
+    (!good).then(|| format!("`{name}={value}`: {name} must be {expected}"))
 }
 
 fn is_name(value: &str) -> bool {

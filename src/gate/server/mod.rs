@@ -175,8 +175,8 @@ fn files(
     server: &ServerSpec,
     folder: &Path,
 ) -> Result<BTreeMap<String, Version>, GateError> {
-    let named: Vec<&str> = server.config.iter().map(|file| file.name.as_str()).collect();
-    runtime::survey(&input.rule.gate, folder, &named).ok_or_else(|| {
+    let names: Vec<&str> = server.config.iter().map(|file| file.name.as_str()).collect();
+    runtime::survey(&input.rule.gate, folder, &names).ok_or_else(|| {
         GateError::Unreachable("the project has too many files for the language server".to_owned())
     })
 }

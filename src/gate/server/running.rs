@@ -208,9 +208,9 @@ impl ServerShared {
             if !outbox.is_empty() {
                 server.queue_input(&outbox)?;
             }
-            let mut bell = [0; 8];
+            let mut buffer = [0; 8];
             frames.feed(server.poll_once(self.wake_fd.as_fd(), IDLE_POLL_INTERVAL));
-            let _quiet = rustix::io::read(&self.wake_fd, &mut bell);
+            let _quiet = rustix::io::read(&self.wake_fd, &mut buffer);
             while let Some(message) = frames.next()? {
                 launch.capabilities.handle_message(&message, greeting, &mut self.lock())?;
                 self.changed.notify_all();

@@ -122,14 +122,14 @@ impl Stage {
         &self,
         root: &Path,
         staged: &[StagedPath<'_>],
-        dated: FileTime<'_>,
+        file_time: FileTime<'_>,
     ) -> io::Result<PathBuf> {
         let top = self.folder("project")?.join(root.file_name().unwrap_or(OsStr::new("root")));
         let ways = staged.iter().map(|staged| Ok((components(staged.path)?, *staged)));
         let ways = ways.collect::<io::Result<Vec<_>>>()?;
         let ways: Vec<PathToText<'_>> =
             ways.iter().map(|(parts, staged)| (parts.as_slice(), *staged)).collect();
-        self.copy_folder(root, &top, &ways, dated)?;
+        self.copy_folder(root, &top, &ways, file_time)?;
         Ok(top)
     }
 
@@ -138,7 +138,7 @@ impl Stage {
         real: &Path,
         copy: &Path,
         ways: &[PathToText<'_>],
-        dated: FileTime<'_>,
+        file_time: FileTime<'_>,
     ) -> io::Result<()> {
         let mut below: BTreeMap<&OsStr, Vec<PathToText<'_>>> = BTreeMap::new();
         for (parts, staged) in ways {
@@ -151,9 +151,9 @@ impl Stage {
         for (name, ways) in below {
             let place = copy.join(name);
             match ways.as_slice() {
-                [([], StagedPath { path, text: Some(text) })] => dated.write(&place, path, text)?,
+                [([], StagedPath { path, text: Some(text) })] => file_time.write(&place, path, text)?,
                 [([], StagedPath { path: _, text: None })] => {}
-                ways => self.copy_folder(&real.join(name), &place, ways, dated)?,
+                ways => self.copy_folder(&real.join(name), &place, ways, file_time)?,
             }
         }
         Ok(())

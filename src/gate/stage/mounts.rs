@@ -61,7 +61,7 @@ impl Stage {
         &self,
         root: &Path,
         staged: &[StagedPath<'_>],
-        dated: FileTime<'_>,
+        file_time: FileTime<'_>,
     ) -> io::Result<Option<Vec<SandboxLayer>>> {
         // Each is a mount of its own.
         if staged.len() > MOST_MOUNTS {
@@ -74,7 +74,7 @@ impl Stage {
             let Some(place) = plan.mount_point(root, staged)? else { return Ok(None) };
             if let Some(text) = staged.text {
                 let draft = folder.join(at.to_string());
-                dated.write(&draft, staged.path, text)?;
+                file_time.write(&draft, staged.path, text)?;
                 plan.drafts.insert(place, draft);
             }
         }
@@ -85,25 +85,25 @@ impl Stage {
 impl MountPlan {
     /// Returns the path of a text with links resolved; `None` if that is outside of the root, or not a file.
     fn mount_point(&mut self, root: &Path, staged: &StagedPath<'_>) -> io::Result<Option<PathBuf>> {
-        let named = root.join(staged.path);
-        match (staged.text, named.canonicalize()) {
+        let path = root.join(staged.path);
+        match (staged.text, path.canonicalize()) {
             (Some(_), Ok(place)) => Ok((place.starts_with(root) && place.is_file()).then_some(place)),
             (None, Ok(_)) => {
-                let (Some(above), Some(name)) = (named.parent(), named.file_name()) else { return Ok(None) };
+                let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
                 let above = above.canonicalize()?;
                 self.replaced.entry(above.clone()).or_default().insert(name.to_owned());
                 Ok(above.starts_with(root).then(|| above.join(name)))
             }
             (text, Err(error)) if error.kind() == ErrorKind::NotFound => {
                 // Mounting over a dangling link would create its target.
-                if named.symlink_metadata().is_ok() {
+                if path.symlink_metadata().is_ok() {
                     return Ok(None);
                 }
-                let mut above = named.ancestors().skip(1);
+                let mut above = path.ancestors().skip(1);
                 let Some(above) = above.find(|above| above.symlink_metadata().is_ok()) else {
                     return Ok(None);
                 };
-                let (real, way) = (above.canonicalize()?, named.strip_prefix(above).unwrap_or(&named));
+                let (real, way) = (above.canonicalize()?, path.strip_prefix(above).unwrap_or(&path));
                 if !real.starts_with(root) || !real.is_dir() {
                     return Ok(None);
                 }

@@ -77,10 +77,14 @@ impl Notes {
 
 /// Reads a file, if only this user can write to it and to its folder.
 fn read(folder: &Path, path: &Path) -> io::Result<Vec<u8>> {
-    let (above, named) = (fs::symlink_metadata(folder)?, fs::symlink_metadata(path)?);
+    let (folder_metadata, file_metadata) = (fs::symlink_metadata(folder)?, fs::symlink_metadata(path)?);
     let user = rustix::process::geteuid().as_raw();
     let is_ours = |found: &Metadata| found.uid() == user && found.mode() & 0o022 == 0;
-    if !(above.is_dir() && named.is_file() && is_ours(&above) && is_ours(&named)) {
+    if !(folder_metadata.is_dir()
+        && file_metadata.is_file()
+        && is_ours(&folder_metadata)
+        && is_ours(&file_metadata))
+    {
         return Err(io::Error::other("another user may have written it"));
     }
     let mut text = Vec::new();

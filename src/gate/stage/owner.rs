@@ -50,8 +50,9 @@ pub(super) fn sweep_once() {
 /// Removes the stale folders in a folder.
 fn sweep(place: &Path, now: SystemTime) {
     let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST_ENTRIES);
-    let named = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
-    for entry in named {
+    let candidates =
+        entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+    for entry in candidates {
         let folder = entry.path();
         if let Some(_lock) = lock_stale(&folder, now) {
             let _ = fs::remove_dir_all(&folder);

@@ -30,7 +30,7 @@ impl Brackets {
 
     /// Closes the nearest open bracket of that kind; brackets opened since then are unmatched.
     fn close(&mut self, close: char, at: usize) {
-        match self.open.iter().rposition(|(wanted, _)| *wanted == close) {
+        match self.open.iter().rposition(|(closing, _)| *closing == close) {
             Some(partner) => {
                 self.lone.extend(self.open.drain(partner..).skip(1).map(|(_, at)| at));
             }

@@ -253,16 +253,16 @@ mod tests {
     /// Returns the whole text, the text without the closing bracket, and the line of the bracket that it leaves open.
     fn texts(language: &Language) -> (String, String, usize) {
         let parts = 200 / language.part.lines().count();
-        let made = |broken: Option<usize>| {
+        let build = |broken: Option<usize>| {
             let part = |at: usize| {
                 let part = if broken == Some(at) { language.broken } else { language.part };
                 part.replace('N', &at.to_string())
             };
             format!("{}{}{}", language.begin, (0..parts).map(part).collect::<String>(), language.end)
         };
-        let broken = made(Some(parts / 2));
+        let broken = build(Some(parts / 2));
         let line = broken.lines().position(|line| line.contains("HERE")).unwrap() + 1;
-        (made(None), broken, line)
+        (build(None), broken, line)
     }
 
     #[test]

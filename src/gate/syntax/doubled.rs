@@ -23,8 +23,8 @@ pub(super) fn keys(language: &str, text: &str) -> Vec<SyntaxFault> {
 }
 
 fn doubled(at: usize, length: usize, key: &str) -> SyntaxFault {
-    let shown: String = key.chars().take(60).collect();
-    SyntaxFault::new(at, at + length, format!("duplicate key `{shown}` in this map"))
+    let key_start: String = key.chars().take(60).collect();
+    SyntaxFault::new(at, at + length, format!("duplicate key `{key_start}` in this map"))
 }
 
 /// An open map or list, with the keys seen so far.

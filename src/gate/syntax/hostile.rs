@@ -117,14 +117,14 @@ fn a_large_text_goes_to_its_parser_only_when_it_is_flat() {
         [("a.py", "-", "a = (1)\n"), ("a.rs", "!", "use a;\n"), ("a.ts", "[", "a = [1]\n")]
     {
         let language = crate::policy::language_of(path, None).unwrap();
-        let eye = LanguageReaders::new(table::row(&language.name).unwrap(), path, limit);
-        let own = eye.parsers.parser.as_ref().unwrap();
+        let readers = LanguageReaders::new(table::row(&language.name).unwrap(), path, limit);
+        let own = readers.parsers.parser.as_ref().unwrap();
         assert!(
             own.stack_at_once(&large(deep)).is_none() && own.stack_at_once(&large(flat)).is_none(),
             "{path}"
         );
         // The parser can read both, so if there is no result it was not called.
-        let reads = |piece: &str| matches!(eye.read_own(own, &buffer(&large(piece))), Ok(Some(_)));
+        let reads = |piece: &str| matches!(readers.read_own(own, &buffer(&large(piece))), Ok(Some(_)));
         assert_eq!((reads(deep), reads(flat)), (false, true), "{path}");
     }
 }
@@ -196,9 +196,9 @@ fn a_text_full_of_faults_is_refused_or_given_up_in_time() {
             judged_by(path, Some("\n"), &times(20_000, "let = ;\n"), Level::Block, minute, &Watch::idle());
         assert_eq!(verdict.runs[0].outcome, Outcome::Found, "{path}");
     }
-    let begun = Instant::now();
+    let start = Instant::now();
     assert_ne!(outcome("a.java", &times(20_000, "x = = ;\n")), Outcome::Passed);
-    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
 #[test]
@@ -218,8 +218,8 @@ fn indentation_that_would_fill_a_grammars_buffer_is_not_read() {
 fn a_caller_that_has_gone_gets_no_answer_and_a_slow_parser_is_timed_out() {
     let token = CancellationToken::new();
     token.cancel();
-    let gone = Watch::new(token, None);
-    let verdict = judged_by("a.py", None, "a", Level::Block, ALLOWED, &gone);
+    let watch = Watch::new(token, None);
+    let verdict = judged_by("a.py", None, "a", Level::Block, ALLOWED, &watch);
     assert_eq!(
         (verdict.runs[0].outcome, verdict.runs[0].why.as_deref()),
         (Outcome::Skipped, Some("cancelled"))

@@ -109,10 +109,10 @@ pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult
     let is_broken = found.marks.iter().any(|(finding, fresh)| *fresh && finding.belief == Belief::Certain);
     let row = draft.language.and_then(|language| table::row(&language.name));
     let Some(row) = row.filter(|row| is_broken && row.credit.brackets) else { return Ok(found) };
-    let eye = LanguageReaders::new(row, draft.path, limit);
+    let readers = LanguageReaders::new(row, draft.path, limit);
     // If the grammar cannot read the text, the cause is unknown.
     let unclosed = |buffer: &Buffer| {
-        let survey = eye.survey(buffer.view()).ok()?;
+        let survey = readers.survey(buffer.view()).ok()?;
         Some(Unclosed { lone: survey.lone.len(), open: survey.unclosed })
     };
     let Some(after) = unclosed(draft.after).filter(|after| !after.open.is_empty()) else { return Ok(found) };
@@ -141,12 +141,12 @@ pub(super) struct SyntaxResult {
 pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult, ParseFailure> {
     let row = draft.language.and_then(|language| table::row(&language.name));
     let row = row.ok_or(ParseFailure::Unknown("no parser for this language"))?;
-    let eye = LanguageReaders::new(row, draft.path, limit);
-    match (marks(draft, &eye), eye.unread.take()) {
+    let readers = LanguageReaders::new(row, draft.path, limit);
+    match (marks(draft, &readers), readers.unread.take()) {
         (Ok(marks), Some(why)) => {
             Ok(SyntaxResult { marks, note: Some(format!("{why}; tree-sitter parsed the text instead")) })
         }
-        (Ok(marks), None) => Ok(SyntaxResult { marks, note: eye.unsearched.take() }),
+        (Ok(marks), None) => Ok(SyntaxResult { marks, note: readers.unsearched.take() }),
         (Err(ParseFailure::Unreadable(why)), Some(unread)) => {
             Err(ParseFailure::Unreadable(format!("{unread}, and {why}")))
         }
@@ -154,10 +154,13 @@ pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult,
     }
 }
 
-fn marks(draft: &Draft<'_>, eye: &LanguageReaders<'_>) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
-    let row = eye.parsers;
-    let after = eye.read(draft.after)?;
-    if eye.is_template(draft, &after)? {
+fn marks(
+    draft: &Draft<'_>,
+    readers: &LanguageReaders<'_>,
+) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
+    let row = readers.parsers;
+    let after = readers.read(draft.after)?;
+    if readers.is_template(draft, &after)? {
         return Err(ParseFailure::Template);
     }
     if !after.marks.is_empty() && row.name == "javascript" && ecmascript::is_flow(draft.after.view()) {
@@ -166,9 +169,9 @@ fn marks(draft: &Draft<'_>, eye: &LanguageReaders<'_>) -> Result<Vec<(ComparedFi
         ));
     }
     match draft.before {
-        _ if after.marks.is_empty() => eye.doubled(draft, after.keys),
+        _ if after.marks.is_empty() => readers.doubled(draft, after.keys),
         None => Ok(before_after::all_new(after.marks)),
-        Some(before) => eye.compare(draft, before, after),
+        Some(before) => readers.compare(draft, before, after),
     }
 }
 

@@ -212,10 +212,10 @@ mod tests {
     fn the_rows_are_the_languages_of_the_gate() {
         let gate = Catalogue::embedded().find("syntax").unwrap();
         let Languages::Only(names) = &gate.languages else { panic!("the gate names its languages") };
-        let named: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        let gate_languages: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         let rows: BTreeSet<&str> = TABLE.iter().map(|row| row.name).collect();
-        assert_eq!(rows, named);
-        assert_eq!((rows.len(), named.len()), (TABLE.len(), names.len()), "one stands twice");
+        assert_eq!(rows, gate_languages);
+        assert_eq!((rows.len(), gate_languages.len()), (TABLE.len(), names.len()), "one stands twice");
     }
 
     /// Returns the faults that block an edit at level `block`, and the faults that only warn.

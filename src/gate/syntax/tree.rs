@@ -80,10 +80,10 @@ fn read(
 /// Collects the report of a tree in one walk.
 fn collect(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<TreeReport, Halt> {
     let (survey, brackets, nesting) = (TreeReport::default(), Brackets::default(), Nesting::default());
-    let mut eye = TreeWalk { credit, text, survey, brackets, nesting, loose: 0 };
+    let mut walker = TreeWalk { credit, text, survey, brackets, nesting, loose: 0 };
     if credit.preprocessor {
         for (token, at) in preprocessor::brackets(text) {
-            eye.see_bracket(token, at);
+            walker.see_bracket(token, at);
         }
     }
     let (mut steps, mut deepest, mut halt) = (0_usize, 0, None);
@@ -93,10 +93,10 @@ fn collect(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result
             halt = limit.reached();
         }
         deepest = deepest.max(level);
-        eye.see(node);
+        walker.see(node);
         if halt.is_some() { WalkStep::Stop } else { WalkStep::Enter }
     });
-    halt.map_or_else(|| Ok(eye.finish(deepest)), Err)
+    halt.map_or_else(|| Ok(walker.finish(deepest)), Err)
 }
 
 /// The state of a walk over a tree.

@@ -153,8 +153,8 @@ mod tests {
         let token = CancellationToken::new();
         token.cancel();
         let (go, gate) = sync_channel::<()>(0);
-        let gone = Watch::new(token, None);
-        let end = run(STACK, gone.until(later()), move || gate.recv().is_ok());
+        let watch = Watch::new(token, None);
+        let end = run(STACK, watch.until(later()), move || gate.recv().is_ok());
         assert_eq!(end, JobOutcome::Halted(Halt::Cancelled));
         drop(go);
     }

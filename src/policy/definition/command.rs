@@ -240,8 +240,10 @@ pub(super) fn command(fields: &MapFields) -> Result<CommandSpec, PolicyError> {
         return Err(node.fault(format!("the program of `older` must be `{}`, too", own.program)));
     }
     if let Some(name) = key_of_one(&own, &command) {
-        let wanted = "both must pass files in the same way, because several drafts share one run";
-        return Err(node.fault(format!("`{name}` is in only one of `command` and `older.command`: {wanted}")));
+        let expected = "both must pass files in the same way, because several drafts share one run";
+        return Err(
+            node.fault(format!("`{name}` is in only one of `command` and `older.command`: {expected}"))
+        );
     }
     let older = OlderRelease { before: release(older.require("than")?, "`than`")?, command };
     Ok(CommandSpec { older: Some(Box::new(older)), ..own })
@@ -348,8 +350,8 @@ fn candidate(node: &YamlNode, what: &str) -> Result<CommandWord, PolicyError> {
     let climbs = text.split('/').any(|part| part == "..");
     let is_name = !text.is_empty() && !text.contains(['/', '{']);
     if climbs || !(is_own || is_name || text.starts_with('/')) {
-        let wanted = "a name, an absolute path, or begin with `{venv}/bin/` or `{node_modules}/.bin/`";
-        return Err(node.fault(format!("an entry of {what} must be {wanted}")));
+        let expected = "a name, an absolute path, or begin with `{venv}/bin/` or `{node_modules}/.bin/`";
+        return Err(node.fault(format!("an entry of {what} must be {expected}")));
     }
     Ok(place)
 }

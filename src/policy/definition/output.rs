@@ -95,8 +95,8 @@ pub(super) fn output(node: &YamlNode) -> Result<OutputSpec, PolicyError> {
     let known: Vec<&str> =
         FORMS.iter().chain(&["from", "severity", "ignore", "message", "errors"]).copied().collect();
     let fields = node.fields("`output`", &known)?;
-    let given: Vec<&str> = FORMS.into_iter().filter(|form| fields.get(form).is_some()).collect();
-    let [form] = given.as_slice() else {
+    let forms: Vec<&str> = FORMS.into_iter().filter(|form| fields.get(form).is_some()).collect();
+    let [form] = forms.as_slice() else {
         return Err(node.fault(format!("`output` must name exactly one of {}", FORMS.join(", "))));
     };
     let (form, own) = read(form, &fields)?;
@@ -177,10 +177,9 @@ fn pointer(node: &YamlNode, what: &str) -> Result<Pointer, PolicyError> {
     match plus {
         Some(plus) if !keys.iter().any(String::is_empty) => Ok(Pointer { above, keys, plus }),
         Some(_) | None => {
-            let shown = clipped(text, MAX_WORD);
-            Err(node.fault(format!(
-                "{what} must be a path into JSON such as `range.start.line+1`, not `{shown}`"
-            )))
+            let text = clipped(text, MAX_WORD);
+            Err(node
+                .fault(format!("{what} must be a path into JSON such as `range.start.line+1`, not `{text}`")))
         }
     }
 }

@@ -53,8 +53,8 @@ pub struct Demand {
 pub(super) fn scaffold(fields: &MapFields) -> Result<Scaffold, PolicyError> {
     let header = fields.optional("header", |node, what| node.one_of(what, &HEADERS))?;
     let templates = fields.optional("templates", |node, what| {
-        let named = |(MapKey { name, .. }, node): &(MapKey, YamlNode)| Ok((name.clone(), layout(node)?));
-        node.entries(what)?.iter().map(named).collect::<Result<Vec<_>, PolicyError>>()
+        let template = |(MapKey { name, .. }, node): &(MapKey, YamlNode)| Ok((name.clone(), layout(node)?));
+        node.entries(what)?.iter().map(template).collect::<Result<Vec<_>, PolicyError>>()
     })?;
     Ok(Scaffold { header: header.unwrap_or(HeaderRule::Optional), templates: templates.unwrap_or_default() })
 }

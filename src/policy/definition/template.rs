@@ -105,8 +105,8 @@ pub(super) fn template(
     let template = CommandWord { pieces };
     let whole = [(Hole::Args, "args"), (Hole::Paths, "paths"), (Hole::Folders, "folders")];
     if let Some((_, name)) = whole.iter().find(|(hole, _)| template.has(*hole) && template.pieces.len() > 1) {
-        let shown = clipped(node.text(what)?, MAX_WORD);
-        return Err(node.fault(format!("`{{{name}}}` must be a whole word, not a part of `{shown}`")));
+        let text = clipped(node.text(what)?, MAX_WORD);
+        return Err(node.fault(format!("`{{{name}}}` must be a whole word, not a part of `{text}`")));
     }
     Ok(template)
 }

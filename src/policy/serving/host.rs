@@ -22,7 +22,7 @@ impl Host {
             None if rest.is_empty() => None,
             None => return None,
         };
-        Some(Host { name: named(name)?, port })
+        Some(Host { name: host_name(name)?, port })
     }
 
     /// Returns the names of the machine itself, for any port.
@@ -79,7 +79,7 @@ fn port(digits: &str) -> Option<u16> {
     if plain { digits.parse().ok() } else { None }
 }
 
-fn named(name: &str) -> Option<String> {
+fn host_name(name: &str) -> Option<String> {
     if let Some(address) = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
         let address: Ipv6Addr = address.parse().ok()?;
         return Some(format!("[{address}]"));

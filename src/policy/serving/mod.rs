@@ -160,11 +160,11 @@ fn address(node: &YamlNode, what: &str) -> Result<SocketAddr, PolicyError> {
 fn each<T>(
     node: &YamlNode,
     what: &str,
-    wanted: &str,
+    expected: &str,
     read: fn(&str) -> Option<T>,
 ) -> Result<Vec<T>, PolicyError> {
     let one = |item: &YamlNode| {
-        read(item.text(what)?).ok_or_else(|| item.fault(format!("each of {what} must be {wanted}")))
+        read(item.text(what)?).ok_or_else(|| item.fault(format!("each of {what} must be {expected}")))
     };
     node.list(what)?.iter().map(one).collect()
 }

@@ -85,12 +85,12 @@ impl Token {
 
 /// Never displays the value: it may be the token itself, in the wrong place.
 fn hash(node: &YamlNode) -> Result<[u8; 32], PolicyError> {
-    let wanted = || {
+    let error = || {
         node.fault(
             "`hash` must be `blake3:` and 64 hexadecimal digits, as `lockgate serve token NAME` prints it",
         )
     };
-    let digits = node.text("`hash`").map_err(|_| wanted())?.strip_prefix(BLAKE3).ok_or_else(wanted)?;
+    let digits = node.text("`hash`").map_err(|_| error())?.strip_prefix(BLAKE3).ok_or_else(error)?;
     let byte = |pair: &[u8]| {
         let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         match pair {
@@ -99,7 +99,7 @@ fn hash(node: &YamlNode) -> Result<[u8; 32], PolicyError> {
         }
     };
     let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
-    bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(wanted)
+    bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(error)
 }
 
 fn organization(node: &YamlNode, what: &str) -> Result<String, PolicyError> {

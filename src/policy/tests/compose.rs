@@ -38,8 +38,9 @@ fn lists_replace_by_language_and_other_keys_one_by_one() {
     );
     assert_eq!(names(&policy, "sub/a.go", "go"), ["markdown-structure"]);
     assert_eq!((policy.limits.file, policy.limits.lock_wait.as_secs()), (1024, 2));
-    let wanted = Demands { interactive: Interactive::Deny, overwrite: Guard::Required, ..Demands::default() };
-    assert_eq!((policy.baseline, policy.demands), (Baseline::File, wanted));
+    let expected =
+        Demands { interactive: Interactive::Deny, overwrite: Guard::Required, ..Demands::default() };
+    assert_eq!((policy.baseline, policy.demands), (Baseline::File, expected));
     let same = child(PARENT, "extends: parent\nquality_gates: {}\n");
     assert_eq!(names(&same, "sub/a.go", "go"), ["syntax"], "no list is replaced");
 }
@@ -74,8 +75,8 @@ fn paths_of_the_child_come_last_and_each_is_relative_to_its_own_folder() {
 fn publishing_is_laid_over_key_by_key_and_what_no_journal_keeps_is_added() {
     let parent = "durability: process\nhard_links: split\nnever_journal: ['/a', 'sub/b']\n";
     let policy = child(parent, "extends: parent\nhard_links: in_place\nnever_journal: ['/c']\n");
-    let wanted = Publishing { durability: Durability::Process, hard_links: HardLinks::InPlace };
-    assert_eq!(policy.publishing, wanted);
+    let expected = Publishing { durability: Durability::Process, hard_links: HardLinks::InPlace };
+    assert_eq!(policy.publishing, expected);
     for (path, journals) in [("a", false), ("sub/b", false), ("sub/c", false), ("c", true), ("sub/a", true)] {
         assert_eq!(policy.journals(path), journals, "{path}");
     }

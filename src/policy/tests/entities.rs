@@ -117,9 +117,9 @@ fn a_hostile_policy_is_refused_in_a_few_words() {
             format!("  g{number}: {{ kind: pattern, languages: ['*'], must_match: a, message: m }}\n")
         })
         .collect();
-    let named: Vec<String> = (0..21).map(|number| format!("g{number}")).collect();
+    let names: Vec<String> = (0..21).map(|number| format!("g{number}")).collect();
     let list = |count: usize| {
-        format!("define:\n{many}entities: {{ p: {{ owner: app, gates: [{}] }} }}", named[..count].join(", "))
+        format!("define:\n{many}entities: {{ p: {{ owner: app, gates: [{}] }} }}", names[..count].join(", "))
     };
     read(&list(20));
     refused(&list(21), "a type has at most 20 gates");

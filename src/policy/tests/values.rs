@@ -28,7 +28,7 @@ fn what_is_left_out_is_the_default() {
 #[test]
 fn every_limit_takes_effect() {
     let limits = read("limits: { file: 2KiB, lock_wait: 10ms, total: 3m, regex_steps: 1000, journal: 1GiB, journal_age: 12h }").limits;
-    let wanted = Limits {
+    let expected = Limits {
         file: 2048,
         lock_wait: Duration::from_millis(10),
         total: Duration::from_secs(180),
@@ -36,7 +36,7 @@ fn every_limit_takes_effect() {
         journal: 1 << 30,
         journal_age: Duration::from_secs(12 * 60 * 60),
     };
-    assert_eq!(limits, wanted);
+    assert_eq!(limits, expected);
     assert_eq!(
         read("limits: { total: 3m }").effective_rules("a", None, Profile::Edit).total,
         Duration::from_secs(180)
@@ -197,9 +197,9 @@ fn each_accident_has_a_weight_of_its_own() {
 #[test]
 fn commands_that_a_request_may_name_are_read() {
     let policy = read("validate_commands: [[go, vet, './...'], [/usr/bin/make, check]]");
-    let named: Vec<_> = policy.validators.iter().map(|known| known.rule.gate.name.as_str()).collect();
-    assert_eq!(named, ["validate_command: go vet ./...", "validate_command: /usr/bin/make check"]);
-    assert_eq!(policy.commands().filter(|rule| named.contains(&rule.gate.name.as_str())).count(), 2);
+    let names: Vec<_> = policy.validators.iter().map(|known| known.rule.gate.name.as_str()).collect();
+    assert_eq!(names, ["validate_command: go vet ./...", "validate_command: /usr/bin/make check"]);
+    assert_eq!(policy.commands().filter(|rule| names.contains(&rule.gate.name.as_str())).count(), 2);
     refused("validate_commands: [[]]", "a command");
     refused("validate_commands: [['']]", "a command is empty");
     refused("validate_commands: [[./build.sh]]", "a plain name or an absolute path");
@@ -262,13 +262,13 @@ fn toolsets_and_demands_are_read() {
         "server: { tools: [edit, legacy] }\nmodes: { interactive: deny }\nguards: { line_edits: required, overwrite: required }\nbaseline: edited_lines\n",
     );
     assert_eq!(policy.toolsets, Some(vec!["edit".to_owned(), "legacy".to_owned()]));
-    let wanted = Demands {
+    let expected = Demands {
         interactive: Interactive::Deny,
         line_edits: Guard::Required,
         overwrite: Guard::Required,
         confirm: Confirm::Never,
         runnable: Runnable::Ask,
     };
-    assert_eq!((policy.demands, policy.baseline), (wanted, Baseline::EditedLines));
+    assert_eq!((policy.demands, policy.baseline), (expected, Baseline::EditedLines));
     assert_eq!(policy.effective_rules("a", None, Profile::Edit).baseline, Baseline::EditedLines);
 }

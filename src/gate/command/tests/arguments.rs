@@ -22,8 +22,9 @@ fn words_are_filled_in_with_absolute_paths() {
         b"x",
     );
     let root = fixture.root().display().to_string();
-    let wanted = [format!("--file={root}/src/pkg/a b.py"), format!("{root}/src/pkg"), format!("{root}/src")];
-    assert_eq!(words(&record), wanted);
+    let expected =
+        [format!("--file={root}/src/pkg/a b.py"), format!("{root}/src/pkg"), format!("{root}/src")];
+    assert_eq!(words(&record), expected);
     assert_eq!((&record["cwd"], &record["stdin"]), (&json!(format!("{root}/src")), &json!("x")));
 }
 
@@ -39,7 +40,7 @@ fn a_name_that_looks_like_an_option_is_none() {
 #[test]
 fn the_words_of_the_policy_stand_at_their_place_else_at_the_end() {
     let fixture = Fixture::new(&[("a", "")]);
-    for (own, unconfigured, wanted) in [
+    for (own, unconfigured, expected) in [
         ("one, '{args}', two", "", &["one", "--policy", "p q", "two"][..]),
         ("one, two", "", &["one", "two", "--policy", "p q"]),
         (
@@ -52,7 +53,7 @@ fn the_words_of_the_policy_stand_at_their_place_else_at_the_end() {
         let mut rule = fixture.rule(MIRROR, own, &stdin(unconfigured));
         rule.args = vec!["--policy".to_owned(), "p q".to_owned()];
         fixture.check(&rule, "a", "x").unwrap();
-        assert_eq!(words(&fixture.recorded_input()), wanted, "{own} {unconfigured}");
+        assert_eq!(words(&fixture.recorded_input()), expected, "{own} {unconfigured}");
     }
 }
 
@@ -61,7 +62,7 @@ fn it_runs_in_the_nearest_folder_that_has_a_configuration() {
     let fixture =
         Fixture::new(&[("conf", ""), ("a/b/conf", ""), ("a/b/c/d/x", ""), ("y", ""), ("e/f/x", "")]);
     let root = fixture.root();
-    for (cwd, path, wanted) in [
+    for (cwd, path, expected) in [
         ("[conf]", "a/b/c/d/x", root.join("a/b")),
         ("[conf]", "y", root.clone()),
         ("[conf]", "e/f/x", root.clone()),
@@ -71,7 +72,7 @@ fn it_runs_in_the_nearest_folder_that_has_a_configuration() {
         ("[c]", "a/b/c/d/x", root.join("a/b")),
     ] {
         let record = fixture.mirrored("x", &stdin(&format!("cwd: {cwd}")), path, b"");
-        assert_eq!(record["cwd"], json!(wanted), "{cwd} {path}");
+        assert_eq!(record["cwd"], json!(expected), "{cwd} {path}");
     }
 }
 
@@ -105,10 +106,10 @@ fn values_are_taken_from_the_nearest_file_that_has_them() {
     let more = stdin(
         "values: { edition: { in: [none, Cargo.toml], match: '^edition = \"([^\"]*)\"', default: '2015' } }",
     );
-    for (path, wanted) in
+    for (path, expected) in
         [("a/x.rs", "2018"), ("b/deep/x.rs", "2024"), ("c/x.rs", "2018"), ("d/x.rs", "2018")]
     {
-        assert_eq!(words(&fixture.mirrored("'{edition}'", &more, path, b"")), [wanted], "{path}");
+        assert_eq!(words(&fixture.mirrored("'{edition}'", &more, path, b"")), [expected], "{path}");
     }
     let bare = Fixture::new(&[]);
     assert_eq!(words(&bare.mirrored("'--edition={edition}'", &more, "x.rs", b"")), ["--edition=2015"]);

@@ -59,7 +59,7 @@ fn a_bare_name_is_the_edited_file_where_no_other_has_it() {
 #[test]
 fn other_files_are_named_from_the_root_or_by_their_end() {
     let names = names("/home/me/r", "src", "src/pkg/a.py", Input::Shadow);
-    for (name, wanted) in [
+    for (name, expected) in [
         ("b.py", "src/b.py"),
         ("/home/me/r/lib/x.py", "lib/x.py"),
         ("/tmp/lockgate-x/project/r/lib/x.py", "lib/x.py"),
@@ -71,7 +71,7 @@ fn other_files_are_named_from_the_root_or_by_their_end() {
         ("nowhere.py", "src/nowhere.py"),
         ("/home/me/r/src", "src"),
     ] {
-        assert_eq!(names.resolve(name), NamedFile::Other(wanted.to_owned()), "{name}");
+        assert_eq!(names.resolve(name), NamedFile::Other(expected.to_owned()), "{name}");
     }
 }
 

@@ -88,13 +88,13 @@ fn disagreements(gate: &Gate, command: &CommandSpec, lines: &[&str]) -> Vec<Stri
     let mut wrong = Vec::new();
     let each = matches!(command.output.form, OutputForm::Jsonl(_) | OutputForm::Regex { .. });
     for sample in recorded(gate) {
-        let wanted: Result<Vec<Finding>, String> = without_notes(|| replay(gate, sample));
+        let expected: Result<Vec<Finding>, String> = without_notes(|| replay(gate, sample));
         for text in among(stream(sample, command), lines, each) {
             let noisy = read_from(sample, command, text);
             let replayed = replay(gate, &noisy);
-            if replayed != wanted {
+            if replayed != expected {
                 wrong.push(format!(
-                    "{}: {replayed:?}, and not {wanted:?}, of\n{}",
+                    "{}: {replayed:?}, and not {expected:?}, of\n{}",
                     gate.name,
                     stream(&noisy, command)
                 ));
@@ -181,9 +181,9 @@ fn a_formatter_that_prints_a_line_of_its_own_is_broken() {
     {
         let (common, own) = (table["*"].all(), table[gate.name.as_str()].all());
         for sample in recorded(gate) {
-            let wanted = replay(gate, sample);
+            let expected = replay(gate, sample);
             for errors in among(&sample.errors, &[common.as_slice(), &own].concat(), false) {
-                assert_eq!(replay(gate, &Sample { errors, ..sample.clone() }), wanted, "{}", gate.name);
+                assert_eq!(replay(gate, &Sample { errors, ..sample.clone() }), expected, "{}", gate.name);
             }
             let text = sample.output.as_deref().unwrap_or_default();
             if sample.exit != 0 || text.trim().is_empty() {
@@ -241,11 +241,11 @@ fn a_finding_that_quotes_the_words_of_a_skip_is_a_finding() {
     ] {
         let (gate, command, sample, noisy, naive) = quoted(name, words, naive);
         assert_ne!(noisy, stream(sample, command), "{name}");
-        let wanted = replay(gate, sample).unwrap().len();
+        let expected = replay(gate, sample).unwrap().len();
         let found = replay(gate, &read_from(sample, command, noisy.clone()));
-        assert_eq!(found.map(|found| found.len()), Ok(wanted), "{name}: {noisy}");
+        assert_eq!(found.map(|found| found.len()), Ok(expected), "{name}: {noisy}");
         assert!(naive.is_match(&noisy), "{name}: words that are looked for anywhere would be found");
-        assert!(wanted > 0);
+        assert!(expected > 0);
     }
 }
 

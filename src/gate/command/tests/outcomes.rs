@@ -38,7 +38,7 @@ fn findings_are_in_the_edited_file_however_it_is_called() {
             .iter()
             .map(|finding| (finding.elsewhere.as_deref(), finding.line, finding.column))
             .collect();
-        let wanted = [
+        let expected = [
             (None, 1, 1),
             (None, 1, 2),
             (None, 1, 3),
@@ -50,7 +50,7 @@ fn findings_are_in_the_edited_file_however_it_is_called() {
             (Some("src/b.py"), 7, 9),
             (Some("src/b.py"), 7, 10),
         ];
-        assert_eq!(places, wanted, "{input}");
+        assert_eq!(places, expected, "{input}");
     }
 }
 

@@ -40,14 +40,14 @@ fn all_drafts_of_a_call_are_seen_in_their_places() {
         let before = hash(&fixture.root());
         let same = [("b.txt", "new b"), ("gone.txt", "none"), ("kept.txt", "old"), ("new/n.txt", "new n")];
         for (path, own, c) in [("a.txt", "draft", "none"), ("c.txt", "old", "draft")] {
-            let mut wanted = same.map(pair).to_vec();
-            wanted.push(if path == "a.txt" { pair(("", own)) } else { pair(("a.txt", own)) });
-            wanted.push(if path == "a.txt" { pair(("c.txt", c)) } else { pair(("", c)) });
+            let mut expected = same.map(pair).to_vec();
+            expected.push(if path == "a.txt" { pair(("", own)) } else { pair(("a.txt", own)) });
+            expected.push(if path == "a.txt" { pair(("c.txt", c)) } else { pair(("", c)) });
             for input in ["staged", "stdin"] {
                 let mut found = texts_seen(&fixture, input, "project", path);
                 found.sort();
-                wanted.sort();
-                assert_eq!(found, wanted, "{} {input} {path}", level.name());
+                expected.sort();
+                assert_eq!(found, expected, "{} {input} {path}", level.name());
             }
         }
         assert_eq!(hash(&fixture.root()), before, "{}", level.name());

@@ -35,14 +35,14 @@ fn a_recorded_output_is_read_as_if_it_had_just_been_said() {
     let rule = fixture.rule("", "'{path}', '{draft}'", &format!("input: shadow\n{MORE}"));
     let output = "{root}/src/a.py:1:3: one\na.py:2:1: two\n{draft}:2:2: three\nb.py:1:9: other\n{root}/c.py:1:9: other\n";
     let found = replay(&rule.gate, &sample(Some(output), 1)).unwrap();
-    let wanted = [
+    let expected = [
         (None, 1, 2, "one"),
         (None, 2, 1, "two"),
         (None, 2, 2, "three"),
         (Some("src/b.py"), 1, 9, "other"),
         (Some("c.py"), 1, 9, "other"),
     ];
-    assert_eq!(shown(&found), wanted);
+    assert_eq!(shown(&found), expected);
     assert_eq!((found[0].gate.as_str(), found[0].fresh, found[0].blocking), ("tool", false, false));
     assert_eq!(replay(&rule.gate, &sample(Some(""), 0)), Ok(Vec::new()));
     assert_eq!(replay(&rule.gate, &sample(Some(""), 9)), Err("broken: ended with exit code 9".to_owned()));

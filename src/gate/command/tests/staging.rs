@@ -144,7 +144,7 @@ fn the_neighbours_of_a_draft_can_import_it() {
         let findings = fixture
             .check(&fixture.rule(script, "'{root}', '{path}'", more), path, "VALUE = 'new'\n")
             .unwrap();
-        let wanted = if path == "pkg/a.py" { "new new" } else { "old old" };
-        assert_eq!(findings[0].message, wanted, "{path}");
+        let expected = if path == "pkg/a.py" { "new new" } else { "old old" };
+        assert_eq!(findings[0].message, expected, "{path}");
     }
 }

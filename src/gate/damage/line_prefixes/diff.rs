@@ -13,14 +13,14 @@ use crate::gate::delta::ReplacedLines;
 pub(super) fn look(texts: &TextPair<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
     let text = |line: usize| texts.after.text(line);
     let lines = || (piece.new.0..=piece.new.1).filter(|line| !text(*line).trim().is_empty());
-    let took = |line: usize| {
+    let was_replaced = |line: usize| {
         marked(text(line))
             .is_some_and(|(mark, rest)| mark == '-' && rest.trim().len() > 2 && texts.replaced(piece, rest))
     };
-    let proven = lines().any(took);
-    let shown =
-        |line: usize| !proven && (texts.is_fenced(line) || texts.part_of_line(line) != LexicalPart::Code);
-    if let Some(line) = lines().find(|line| is_hunk(text(*line)) && !shown(*line)) {
+    let is_diff = lines().any(was_replaced);
+    let is_example =
+        |line: usize| !is_diff && (texts.is_fenced(line) || texts.part_of_line(line) != LexicalPart::Code);
+    if let Some(line) = lines().find(|line| is_hunk(text(*line)) && !is_example(*line)) {
         return Some(finding_at(line, "@@"));
     }
     let mut run: Vec<usize> = Vec::new();
@@ -28,13 +28,13 @@ pub(super) fn look(texts: &TextPair<'_>, piece: &ReplacedLines) -> Option<Damage
         if marked(text(line)).is_some() && !is_objc_method(texts, text(line)) {
             run.push(line);
         } else if !text(line).starts_with([' ', '\t']) || run.is_empty() {
-            if let Some(spot) = judge(texts, piece, &run).filter(|spot| !shown(spot.line)) {
+            if let Some(spot) = judge(texts, piece, &run).filter(|spot| !is_example(spot.line)) {
                 return Some(spot);
             }
             run.clear();
         }
     }
-    judge(texts, piece, &run).filter(|spot| !shown(spot.line))
+    judge(texts, piece, &run).filter(|spot| !is_example(spot.line))
 }
 
 fn finding_at(line: usize, mark: &str) -> DamageFinding {
@@ -79,13 +79,11 @@ fn judge(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<D
         return None;
     }
     let all = || run.iter().filter_map(|line| marked(texts.after.text(*line)));
-    let count = |wanted: char| all().filter(|(mark, _)| *mark == wanted).count();
+    let count = |sign: char| all().filter(|(mark, _)| *mark == sign).count();
     let (plus, minus) = (count('+'), count('-'));
-    let known = |wanted: char| {
+    let known = |sign: char| {
         let is_long = |rest: &str| rest.trim().len() > 2;
-        all()
-            .filter(|(mark, rest)| *mark == wanted && is_long(rest) && was_present(texts, piece, rest))
-            .count()
+        all().filter(|(mark, rest)| *mark == sign && is_long(rest) && was_present(texts, piece, rest)).count()
     };
     let found = match texts.sort {
         TextKind::Code => {

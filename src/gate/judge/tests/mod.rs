@@ -155,8 +155,8 @@ impl Trial {
         self.judged(path, before, after, watch, StepMode::Plain)
     }
 
-    fn in_manner(&self, manner: StepMode, path: &str, before: Option<&str>, after: &str) -> Verdict {
-        self.judged(path, before, after, &Watch::idle(), manner)
+    fn in_manner(&self, step_mode: StepMode, path: &str, before: Option<&str>, after: &str) -> Verdict {
+        self.judged(path, before, after, &Watch::idle(), step_mode)
     }
 
     /// Judges a new text of a file on disk by these rules.
@@ -192,7 +192,7 @@ impl Trial {
         before: Option<&str>,
         after: &str,
         watch: &Watch,
-        manner: StepMode,
+        step_mode: StepMode,
     ) -> Verdict {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let (old, new) = (before.map(read), read(after));
@@ -219,10 +219,8 @@ impl Trial {
             isolation: Isolation::None,
             cache: None,
         };
-        let rules = EffectiveRules {
-            step_mode: manner,
-            ..self.policy.effective_rules(path, language, Profile::Edit)
-        };
+        let rules =
+            EffectiveRules { step_mode, ..self.policy.effective_rules(path, language, Profile::Edit) };
         judge(&draft, &rules, &env, watch)
     }
 }

@@ -97,10 +97,10 @@ fn an_explicit_level_blocks_also_what_edits_cross_on_their_way() {
 
 #[test]
 fn one_step_of_several_softens_a_default_and_no_explicit_level() {
-    let judged = |options: &str, manner: StepMode, text: &str| {
+    let judged = |options: &str, step_mode: StepMode, text: &str| {
         let define = Define::default().gate("finder", FINDER, LINES, "in_steps: warn");
         let trial = define.policy(&format!("{{ tool: finder{options} }}"), "");
-        let verdict = trial.in_manner(manner, "a.txt", Some("x\n"), text);
+        let verdict = trial.in_manner(step_mode, "a.txt", Some("x\n"), text);
         (blocked(&verdict), verdict.runs[0].softened)
     };
     assert_eq!(judged("", StepMode::Step, "x\nbad\n"), (vec![], true));

@@ -180,8 +180,8 @@ fn a_file_of_a_list_that_is_not_proven_has_the_others_not_asked_about_again() {
     let drafts: Vec<_> = names.iter().map(|name| (name.as_str(), None, "x\n")).collect();
     let verdicts = trial.judge_together(&drafts, OnDisk::Before);
     for (at, verdict) in verdicts.iter().enumerate() {
-        let wanted = if at == 7 { Outcome::Broken } else { Outcome::Passed };
-        assert_eq!(verdict.runs[0].outcome, wanted, "{at}");
+        let expected = if at == 7 { Outcome::Broken } else { Outcome::Passed };
+        assert_eq!(verdict.runs[0].outcome, expected, "{at}");
     }
     assert_eq!(trial.runs("log"), 3, "the drafts, all canaries, and the one that was not found");
 }

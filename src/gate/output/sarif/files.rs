@@ -74,7 +74,7 @@ mod tests {
             }
         });
         let files = ArtifactTable::from_run(&run);
-        for (location, wanted) in [
+        for (location, expected) in [
             (json!({ "uri": "file:///x/a.py" }), Some("/x/a.py")),
             (json!({ "uri": "a%20b.py" }), Some("a b.py")),
             (json!({ "uri": "a.py", "uriBaseId": "ROOT" }), Some("/home/me/p q/a.py")),
@@ -90,7 +90,7 @@ mod tests {
             (json!({ "uri": 5 }), None),
             (json!(null), None),
         ] {
-            assert_eq!(files.name(&location).as_deref(), wanted, "{location}");
+            assert_eq!(files.name(&location).as_deref(), expected, "{location}");
         }
     }
 }

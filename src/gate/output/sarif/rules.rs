@@ -39,12 +39,12 @@ impl<'v> RuleTable<'v> {
         let index = [result.get("ruleIndex"), nested.get("index")].into_iter().flatten();
         let by_index =
             index.filter_map(Value::as_u64).find_map(|at| self.rules.get(usize::try_from(at).ok()?));
-        let own = by_index.or_else(|| id.and_then(|id| self.named(id)));
+        let own = by_index.or_else(|| id.and_then(|id| self.rule_by_id(id)));
         let id = id.or_else(|| own?.get("id")?.as_str()).map(truncate);
         ResultRule { id, rule: own, texts: self.texts }
     }
 
-    fn named(&self, id: &str) -> Option<&'v Value> {
+    fn rule_by_id(&self, id: &str) -> Option<&'v Value> {
         let beginnings = std::iter::successors(Some(id), |id| id.rsplit_once('/').map(|(before, _)| before));
         // Ids with more components than this are not looked up.
         beginnings.take(16).find_map(|id| self.by_id.get(id).copied())
@@ -69,12 +69,12 @@ impl<'v> ResultRule<'v> {
     pub(super) fn message(&self, result: &'v Value) -> Option<String> {
         let message = result.get("message").unwrap_or(&Value::Null);
         let text = |value: &'v Value, keys: &[&str]| text_at(value, keys).ok().flatten();
-        let named = || {
+        let by_id = || {
             let id = message.get("id")?.as_str()?;
             let own = self.rule.and_then(|rule| rule.get("messageStrings"));
             [own, self.texts].into_iter().flatten().find_map(|texts| text(texts, &[id, "text"]))
         };
-        let found = text(message, &["text"]).or_else(named).or_else(|| text(message, &["markdown"]));
+        let found = text(message, &["text"]).or_else(by_id).or_else(|| text(message, &["markdown"]));
         let described = || self.rule.and_then(|rule| text(rule, &["shortDescription", "text"]));
         match found {
             Some(found) => Some(fill_arguments(found, list(message, "arguments").unwrap_or_default())),
@@ -120,10 +120,10 @@ mod tests {
     #[test]
     fn arguments_are_filled_in() {
         let arguments = json!(["x", "y{0}"]);
-        for (text, wanted) in
+        for (text, expected) in
             [("`{0}` and {1}", "`x` and y{0}"), ("{2} {a} {", "{2} {a} {"), ("{{0}", "{0}"), ("", "")]
         {
-            assert_eq!(fill_arguments(text, arguments.as_array().unwrap()), wanted, "{text}");
+            assert_eq!(fill_arguments(text, arguments.as_array().unwrap()), expected, "{text}");
         }
         assert_eq!(fill_arguments("{0}", &[]), "{0}");
         let long = fill_arguments(&"{0}".repeat(1000), &[json!("x".repeat(100_000))]);

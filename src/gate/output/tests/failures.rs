@@ -14,9 +14,13 @@ const TRACEBACK: &str = "starting\nTraceback (most recent call last):\n  File \"
 const QUIET: &str = "one\ntwo\nthree\nfour\nfive\n";
 
 fn failure(output: &str) -> ToolFinding {
-    let findings =
-        read(&command(OutputForm::Exit(String::new())), &program_output(1, output), &buffer(TEXT), &whose)
-            .unwrap();
+    let findings = read(
+        &command(OutputForm::Exit(String::new())),
+        &program_output(1, output),
+        &buffer(TEXT),
+        &named_file,
+    )
+    .unwrap();
     assert_eq!(findings.len(), 1);
     findings.into_iter().next().unwrap()
 }
@@ -36,7 +40,7 @@ fn another_run(output: &str) -> String {
 
 #[test]
 fn the_lines_that_name_a_failure_and_the_last_ones_are_shown() {
-    for (output, named, first) in [
+    for (output, failures, first) in [
         (PYTEST, &["E assert 1 == 2", "1 failed, 2 passed in 0.12s"][..], "test session starts"),
         (
             CARGO,
@@ -54,7 +58,7 @@ fn the_lines_that_name_a_failure_and_the_last_ones_are_shown() {
             message.starts_with("ended with exit code 1: ") && message.chars().count() <= 300,
             "{message}"
         );
-        for part in named {
+        for part in failures {
             assert!(message.contains(part), "{part} in {message}");
         }
         assert!(!message.contains(first), "{message}");
@@ -63,7 +67,7 @@ fn the_lines_that_name_a_failure_and_the_last_ones_are_shown() {
 
 #[test]
 fn what_only_looks_like_a_failure_is_not_shown() {
-    for (output, wanted) in [
+    for (output, expected) in [
         ("0 errors\nerror: x\nbye\n", "ended with exit code 1: error: x | bye"),
         ("2 failed, 0 errors\nbye\n", "ended with exit code 1: 2 failed, 0 errors | bye"),
         (
@@ -73,7 +77,7 @@ fn what_only_looks_like_a_failure_is_not_shown() {
         ("npm warn config error\nbye\n", "ended with exit code 1: bye"),
         ("", "ended with exit code 1"),
     ] {
-        assert_eq!(failure(output).message, wanted, "{output}");
+        assert_eq!(failure(output).message, expected, "{output}");
     }
 }
 

@@ -10,17 +10,17 @@ fn formatter() -> CommandSpec {
     CommandSpec { exit_codes: vec![0, 2], ..command(OutputForm::Formatted { errors: Some(errors) }) }
 }
 
-fn hunks(draft: &str, made: &str) -> Result<Vec<String>, String> {
-    reading_of(draft, &formatter(), &program_output(0, made))
+fn hunks(draft: &str, output: &str) -> Result<Vec<String>, String> {
+    reading_of(draft, &formatter(), &program_output(0, output))
 }
 
-fn text(draft: &str, made: &[u8]) -> Result<String, GateError> {
-    formatted(&formatter(), &ProgramOutput { code: 0, stdout: made, stderr: b"" }, &buffer(draft))
+fn text(draft: &str, output: &[u8]) -> Result<String, GateError> {
+    formatted(&formatter(), &ProgramOutput { code: 0, stdout: output, stderr: b"" }, &buffer(draft))
 }
 
 #[test]
 fn each_stretch_that_differs_is_a_finding() {
-    for (draft, made, wanted) in [
+    for (draft, output, expected) in [
         (DRAFT, DRAFT, &[][..]),
         ("", "", &[]),
         ("\n\n", "", &["1:1 error format not formatted as tool would: 2 lines too many"]),
@@ -56,16 +56,16 @@ fn each_stretch_that_differs_is_a_finding() {
             ],
         ),
     ] {
-        assert_eq!(hunks(draft, made).unwrap(), wanted, "{draft:?} {made:?}");
+        assert_eq!(hunks(draft, output).unwrap(), expected, "{draft:?} {output:?}");
     }
 }
 
 #[test]
 fn line_ends_and_byte_order_marks_are_the_files_and_not_the_formatters() {
     for draft in ["a = 1\r\nb = 2\r\n", "\u{feff}a = 1\nb = 2\n"] {
-        for made in ["a = 1\nb = 2\n", "a = 1\r\nb = 2\r\n", "\u{feff}a = 1\nb = 2\n"] {
-            assert_eq!(hunks(draft, made).unwrap(), [""; 0], "{draft:?} {made:?}");
-            assert_eq!(text(draft, made.as_bytes()), Ok("a = 1\nb = 2\n".to_owned()));
+        for output in ["a = 1\nb = 2\n", "a = 1\r\nb = 2\r\n", "\u{feff}a = 1\nb = 2\n"] {
+            assert_eq!(hunks(draft, output).unwrap(), [""; 0], "{draft:?} {output:?}");
+            assert_eq!(text(draft, output.as_bytes()), Ok("a = 1\nb = 2\n".to_owned()));
         }
     }
 }
@@ -80,7 +80,7 @@ fn a_carriage_return_of_the_views_own_is_kept() {
 #[test]
 fn a_text_that_cannot_be_the_draft_is_none() {
     let long = "def name(argument):\n    return argument + other\n".repeat(20);
-    for (draft, made, why) in [
+    for (draft, output, why) in [
         (DRAFT, &b""[..], "returned an empty text"),
         (DRAFT, b" \n\n", "returned an empty text"),
         (DRAFT, b"a = 1\xff\nb = 2\nc = 3\nd = 4\n", "returned a text that is not UTF-8"),
@@ -97,16 +97,16 @@ fn a_text_that_cannot_be_the_draft_is_none() {
         ),
         (DRAFT, b"a = 1\n# \n# cut here .....", "returned a text that lacks half"),
     ] {
-        let Err(GateError::Broken(message)) = text(draft, made) else { panic!("{made:?}") };
+        let Err(GateError::Broken(message)) = text(draft, output) else { panic!("{output:?}") };
         assert!(message.starts_with(why), "{message}");
-        let run = ProgramOutput { code: 0, stdout: made, stderr: b"" };
+        let run = ProgramOutput { code: 0, stdout: output, stderr: b"" };
         assert_eq!(reading_of(draft, &formatter(), &run), Err(message), "as a check too");
     }
 }
 
 #[test]
 fn a_line_that_is_not_the_drafts_is_never_written() {
-    for (draft, made, line) in [
+    for (draft, output, line) in [
         ("a: 1\nb: 2\n", "warning: old key\na: 1\nb: 2\n", "warning: old key"),
         ("a: 1\nb: 2\n", "a: 1\nb: 2\nDone!\n", "Done!"),
         ("a: 1\nb: 2\n", "a: 1\nnpm warn config b\nb: 2\n", "npm warn config b"),
@@ -117,17 +117,17 @@ fn a_line_that_is_not_the_drafts_is_never_written() {
         ),
         ("# A title\n\ntext\n", "Fixing /tmp/x/a.md\n# A title\n\ntext\n", "Fixing /tmp/x/a.md"),
     ] {
-        let wanted = format!("added a line that is not part of the text: `{line}`");
-        assert_eq!(text(draft, made.as_bytes()), Err(GateError::Broken(wanted.clone())));
-        assert_eq!(hunks(draft, made), Err(wanted));
-        let believed = notes::switch::without_notes(|| text(draft, made.as_bytes()));
-        assert_eq!(believed, Ok(made.to_owned()), "without the check it would be written");
+        let expected = format!("added a line that is not part of the text: `{line}`");
+        assert_eq!(text(draft, output.as_bytes()), Err(GateError::Broken(expected.clone())));
+        assert_eq!(hunks(draft, output), Err(expected));
+        let believed = notes::switch::without_notes(|| text(draft, output.as_bytes()));
+        assert_eq!(believed, Ok(output.to_owned()), "without the check it would be written");
     }
 }
 
 #[test]
 fn what_formatters_do_is_let_through() {
-    for (draft, made) in [
+    for (draft, output) in [
         ("import os, sys\nX = 0XFF\nprint( os.sep )\n", "import os\n\nX = 0xff\nprint(os.sep)\n"),
         ("select a from t", "SELECT\n  a\nFROM\n  t\n"),
         ("{ \"a\" :\t\t\t\t\t\t\t\t\t\t\t\t\t\t 1 }", "{\"a\":1}\n"),
@@ -143,7 +143,7 @@ fn what_formatters_do_is_let_through() {
         ("()", "( )\n"),
         ("", "# header\n"),
     ] {
-        assert_eq!(text(draft, made.as_bytes()), Ok(made.to_owned()), "{draft:?}");
+        assert_eq!(text(draft, output.as_bytes()), Ok(output.to_owned()), "{draft:?}");
     }
 }
 

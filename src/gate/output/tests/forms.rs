@@ -53,7 +53,7 @@ fn a_list_within_a_list_is_gone_through_and_the_item_above_is_reached() {
 #[test]
 fn parts_that_are_missing_or_strange_are_told_apart() {
     let plain = command(OutputForm::Json(plain_place()));
-    for (item, wanted) in [
+    for (item, expected) in [
         (r#"{"message": "m"}"#, Ok("1:1 error - m")),
         (
             r#"{"message": "m", "line": null, "column": null, "code": null, "severity": null}"#,
@@ -80,8 +80,8 @@ fn parts_that_are_missing_or_strange_are_told_apart() {
         (r#"{"line": 5}"#, Err("wrote a finding without `message`")),
     ] {
         let text = format!("[{item}]");
-        match wanted {
-            Ok(wanted) => check(&plain, 0, &text, Ok(&[wanted])),
+        match expected {
+            Ok(expected) => check(&plain, 0, &text, Ok(&[expected])),
             Err(why) => check(&plain, 0, &text, Err(why)),
         }
     }
@@ -117,7 +117,7 @@ fn a_json_document_is_found_among_other_lines() {
         command(OutputForm::Json(place("items", ["file", "line", "column", "code", "severity", "message"])));
     let one = "{\n  \"items\": [\n    {\"message\": \"m\",\n     \"line\": 2}\n  ]\n}\n";
     let none = "{\"items\": []}\n";
-    for (code, text, wanted) in [
+    for (code, text, expected) in [
         (1, format!("note: old key\n[main] INFO x\n{one}[2] Done\n1 issue.\n"), Ok(&["2:1 error - m"][..])),
         (0, format!("note: old key\n{none}0 issues.\n"), Ok(&[])),
         (1, format!("{{\"level\": \"warn\", \"text\": \"x\"}}\n{one}"), Ok(&["2:1 error - m"])),
@@ -130,7 +130,7 @@ fn a_json_document_is_found_among_other_lines() {
         (1, format!("note: x\n{}", one.trim_end().trim_end_matches('}')), Err("wrote invalid JSON")),
         (0, format!("note: x\n{} and more\n", none.trim_end()), Err("wrote invalid JSON")),
     ] {
-        check(&tool, code, &text, wanted);
+        check(&tool, code, &text, expected);
     }
     let strict = || reading(&tool, &program_output(1, &format!("note: old key\n{one}")));
     assert!(strict().is_ok() && notes::switch::without_notes(strict).is_err());
@@ -162,8 +162,8 @@ fn rdjson_counts_bytes_and_has_a_severity_for_all() {
         {"message": "n", "location": {"path": "a.py", "range": {"start": {"line": 4}}}, "severity": 3},
         {"message": "o", "location": {"path": "b.py"}, "severity": "UNKNOWN_SEVERITY"},
         {"message": "p", "severity": 0}]}"#;
-    let wanted = ["1:1 warning - p", "3:3 error E1 m", "4:1 info - n", "b.py:1:1 warning - o"];
-    check(&tool, 1, text, Ok(&wanted));
+    let expected = ["1:1 warning - p", "3:3 error E1 m", "4:1 info - n", "b.py:1:1 warning - o"];
+    check(&tool, 1, text, Ok(&expected));
     check(&tool, 0, r#"{"diagnostics": []}"#, Ok(&[]));
     check(&tool, 0, r#"{"source": {}}"#, Err("wrote no list of findings at `diagnostics`"));
     check(&tool, 0, "[]", Err("wrote no list of findings at `diagnostics`"));
@@ -207,17 +207,17 @@ fn a_line_that_names_no_place_is_said_of_the_whole_text() {
 
 #[test]
 fn a_program_that_says_that_it_did_not_look_is_skipped() {
-    let unseen = Regex::new(r#""filesAnalyzed": 0|(?m)^File ignored.*"#).ok();
-    let tool = CommandSpec { ignored_input: unseen, ..command(OutputForm::Json(plain_place())) };
-    for (code, stdout, stderr, wanted) in [
+    let ignored = Regex::new(r#""filesAnalyzed": 0|(?m)^File ignored.*"#).ok();
+    let tool = CommandSpec { ignored_input: ignored, ..command(OutputForm::Json(plain_place())) };
+    for (code, stdout, stderr, expected) in [
         (0, "{\"filesAnalyzed\": 0}", "", Some("\"filesAnalyzed\": 0")),
         (32, "", "warning\nFile \u{1b}[1mignored\n", None),
         (32, "", "warning\nFile ignored \u{1b}[1mby default.\nmore", Some("File ignored by default.")),
         (0, "[]", "File not ignored", None),
     ] {
         let run = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
-        let skipped = wanted.map(|wanted| GateError::Skipped(format!("ignored the file: {wanted}")));
-        match read(&tool, &run, &buffer(TEXT), &whose) {
+        let skipped = expected.map(|expected| GateError::Skipped(format!("ignored the file: {expected}")));
+        match read(&tool, &run, &buffer(TEXT), &named_file) {
             Err(GateError::Skipped(why)) => {
                 assert_eq!(Some(GateError::Skipped(why)), skipped, "{stdout}{stderr}")
             }
@@ -247,7 +247,7 @@ fn a_failure_for_lack_of_dependencies_names_the_command_that_fetches_them() {
     ] {
         let gate = crate::policy::Catalogue::embedded().find(gate).unwrap();
         let run = ProgramOutput { code, stdout: b"", stderr: errors.as_bytes() };
-        let read = read(gate.command().unwrap(), &run, &buffer(TEXT), &whose);
+        let read = read(gate.command().unwrap(), &run, &buffer(TEXT), &named_file);
         match (fetch, &read) {
             (Some(fetch), Err(GateError::Unavailable(why))) => {
                 assert!(why.ends_with(&format!("): run `{fetch}`, then retry")), "{why}");
@@ -261,13 +261,13 @@ fn a_failure_for_lack_of_dependencies_names_the_command_that_fetches_them() {
 #[test]
 fn columns_are_those_of_characters() {
     let pattern = r"^(?P<line>\d+):(?P<column>\d+) (?P<message>.+)$";
-    for (columns, column, wanted) in [
+    for (columns, column, expected) in [
         (Columns::Characters, 6, "3:6 error - m"),
         (Columns::Utf16, 7, "3:6 error - m"),
         (Columns::Bytes, 9, "3:6 error - m"),
     ] {
         let tool = CommandSpec { columns, ..command(lines_of(pattern, None)) };
-        check(&tool, 0, &format!("3:{column} m"), Ok(&[wanted]));
+        check(&tool, 0, &format!("3:{column} m"), Ok(&[expected]));
     }
 }
 
@@ -284,7 +284,7 @@ fn an_exit_code_that_is_not_named_is_trouble_in_words() {
     let tool = command(OutputForm::Jsonl(plain_place()));
     let item = b"{\"message\": \"m\"}";
     let traceback = "Traceback (most recent call last):\n  File \"x\"\nImportError: no yaml\n\n";
-    for (stderr, wanted) in [
+    for (stderr, expected) in [
         ("\n\u{1b}[1mconfig: no such file\u{1b}[0m\nmore\n", "ended with exit code 2: config: no such file"),
         (traceback, "ended with exit code 2: ImportError: no yaml"),
         (
@@ -308,7 +308,7 @@ fn an_exit_code_that_is_not_named_is_trouble_in_words() {
         ("", "ended with exit code 2: {\"message\": \"m\"}"),
     ] {
         let run = ProgramOutput { code: 2, stdout: item, stderr: stderr.as_bytes() };
-        assert_eq!(reading(&tool, &run), Err(wanted.to_owned()));
+        assert_eq!(reading(&tool, &run), Err(expected.to_owned()));
     }
     assert_eq!(
         reading(&tool, &ProgramOutput { code: -9, stdout: b"\xff", stderr: b"\0" }).unwrap_err(),

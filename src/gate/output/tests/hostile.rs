@@ -119,14 +119,14 @@ fn columns_on_a_long_line_are_counted_once() {
     let output = (0..MOST_FINDINGS).map(item).collect::<Vec<_>>().join("\n");
     let command = CommandSpec { columns: Columns::Bytes, ..command(OutputForm::Jsonl(plain_place())) };
     let start = Instant::now();
-    let findings = read(&command, &program_output(1, &output), &text, &whose).unwrap();
+    let findings = read(&command, &program_output(1, &output), &text, &named_file).unwrap();
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     assert_eq!(findings.last().unwrap().column, 999_996);
 }
 
 fn judged(command: &CommandSpec, run: &ProgramOutput<'_>) {
     let draft = buffer(TEXT);
-    let found = read(command, run, &draft, &whose);
+    let found = read(command, run, &draft, &named_file);
     if run.code != 0 {
         assert_ne!(found, Ok(Vec::new()), "nothing was found with exit code {}", run.code);
     }
@@ -191,8 +191,8 @@ proptest! {
             let Some(&at) = places.get(which.index(places.len().max(1))) else { continue };
             let (before, behind) = output.split_at(at);
             let end = behind.find([',', '}', ']', ':']).unwrap_or(behind.len());
-            let spoilt = format!("{before}{strange}{}", behind.split_at(end).1);
-            judged(&command, &program_output(code, &spoilt));
+            let altered = format!("{before}{strange}{}", behind.split_at(end).1);
+            judged(&command, &program_output(code, &altered));
         }
     }
 }

@@ -94,7 +94,7 @@ pub(super) fn program_output(code: i32, stdout: &str) -> ProgramOutput<'_> {
 }
 
 /// `a.py` is the edited file.
-pub(super) fn whose(name: &str) -> NamedFile {
+pub(super) fn named_file(name: &str) -> NamedFile {
     if name == "a.py" { NamedFile::Edited } else { NamedFile::Other(name.to_owned()) }
 }
 
@@ -124,7 +124,7 @@ pub(super) fn reading_of(
     command: &CommandSpec,
     run: &ProgramOutput<'_>,
 ) -> Result<Vec<String>, String> {
-    match read(command, run, &buffer(text), &whose) {
+    match read(command, run, &buffer(text), &named_file) {
         Ok(findings) => Ok(shown(&findings)),
         Err(GateError::Broken(why)) => Err(why),
         Err(other) => panic!("{other:?}"),
@@ -133,10 +133,10 @@ pub(super) fn reading_of(
 
 /// Checks the findings of a standard output, or the beginning of the error.
 #[track_caller]
-pub(super) fn check(command: &CommandSpec, code: i32, stdout: &str, wanted: Result<&[&str], &str>) {
-    match (reading(command, &program_output(code, stdout)), wanted) {
-        (Ok(found), Ok(wanted)) => assert_eq!(found, wanted, "{code} {stdout}"),
-        (Err(why), Err(wanted)) => assert!(why.starts_with(wanted), "{code} {stdout}\n{why}"),
-        (found, wanted) => panic!("{code} {stdout}\nseen {found:?}\nwanted {wanted:?}"),
+pub(super) fn check(command: &CommandSpec, code: i32, stdout: &str, expected: Result<&[&str], &str>) {
+    match (reading(command, &program_output(code, stdout)), expected) {
+        (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{code} {stdout}"),
+        (Err(why), Err(expected)) => assert!(why.starts_with(expected), "{code} {stdout}\n{why}"),
+        (found, expected) => panic!("{code} {stdout}\nseen {found:?}\nwanted {expected:?}"),
     }
 }

@@ -95,12 +95,12 @@ fn a_text_that_quotes_the_words_of_a_skip_is_formatted() {
 #[test]
 fn a_finding_before_a_carriage_return_is_read() {
     let tool = lines_tool();
-    for (output, wanted) in [
+    for (output, expected) in [
         ("a.py:1: bad 'x\rnpm warn config y'\n", &["1:1 error - bad 'x"][..]),
         (" 10%\r 50%\ra.py:1: x\n", &["1:1 error - x"]),
         ("a.py:1: x\ra.py:2: y\r\n", &["1:1 error - x", "2:1 error - y"]),
     ] {
-        assert_eq!(reading(&tool, &program_output(1, output)).unwrap(), wanted, "{output:?}");
+        assert_eq!(reading(&tool, &program_output(1, output)).unwrap(), expected, "{output:?}");
     }
     // The control: of what is no finding, only the last text counts, and the first output would be a note.
     let last = notes::lines("a.py:1: bad 'x\rnpm warn config y'\n", None).collect::<Vec<_>>();
@@ -112,11 +112,11 @@ fn a_finding_before_a_carriage_return_is_read() {
 #[test]
 fn a_warning_about_an_edited_file_is_a_finding() {
     let own = "/project/lib/python3.11/a.py";
-    let whose =
+    let named_file =
         |name: &str| if name.trim() == own { NamedFile::Edited } else { NamedFile::Other(name.to_owned()) };
     let tool = lines_tool();
     let output = format!("{own}:2: SyntaxWarning: invalid escape sequence\n  {own}:3: x\n");
-    let findings = read(&tool, &program_output(1, &output), &buffer(TEXT), &whose).unwrap();
+    let findings = read(&tool, &program_output(1, &output), &buffer(TEXT), &named_file).unwrap();
     assert_eq!(shown(&findings), ["2:1 error - SyntaxWarning: invalid escape sequence", "3:1 error - x"]);
     let other =
         read(&tool, &program_output(0, &output), &buffer(TEXT), &|name| NamedFile::Other(name.to_owned()))
@@ -134,13 +134,14 @@ fn a_warning_about_an_edited_file_is_a_finding() {
 fn a_spoilt_document_beside_another_is_no_answer() {
     let json = command(OutputForm::Json(plain_place()));
     let one = r#"[{ "file": "a.py", "line": 1, "message": "m" }]"#;
-    for spoilt in [
+    for altered in [
         r#"[{"file": "a.py", "line": NaN, "message": "m"}]"#,
         r#"{"file": "a.py", "line": 1, "message": 'm'}"#,
         "[{\n  \"file\": \"a.py\", \"line\": 01, \"message\": \"m\" }]",
         "[{\"file\": \"a.py\", \"line\": 1, \"message\": \"m\"}] and more",
     ] {
-        for output in [format!("[]\n{spoilt}\n"), format!("{spoilt}\n[]\n"), format!("{spoilt}\n{one}\n")] {
+        for output in [format!("[]\n{altered}\n"), format!("{altered}\n[]\n"), format!("{altered}\n{one}\n")]
+        {
             assert!(reading(&json, &program_output(0, &output)).is_err(), "{output}");
         }
     }
@@ -198,14 +199,14 @@ fn a_run_that_notes_an_error_has_no_answer() {
         )
     };
     let failed = || Err("reports that it failed: no memory".to_owned());
-    for (level, suppressions, wanted) in [
+    for (level, suppressions, expected) in [
         ("error", "", failed()),
         ("note", "", Ok(vec!["1:1 warning - m".to_owned()])),
         ("note", r#"{"kind": "inSource"}"#, failed()),
     ] {
         assert_eq!(
             reading(&sarif, &program_output(0, &log(level, suppressions))),
-            wanted,
+            expected,
             "{level} {suppressions}"
         );
     }

@@ -30,8 +30,8 @@ fn at(line: u32, column: u32) -> Value {
 }
 
 #[track_caller]
-fn reads(log: &Value, wanted: Result<&[&str], &str>) {
-    check(&command(OutputForm::Sarif), 0, &log.to_string(), wanted);
+fn reads(log: &Value, expected: Result<&[&str], &str>) {
+    check(&command(OutputForm::Sarif), 0, &log.to_string(), expected);
 }
 
 #[test]
@@ -82,8 +82,8 @@ fn what_is_no_finding_is_passed_over() {
         ("suppressions", json!([{ "kind": "external", "status": "rejected" }]), true),
         ("suppressions", json!([]), true),
     ] {
-        let wanted: &[&str] = if counts { &["1:1 warning - m"] } else { &[] };
-        reads(&log(&json!([result(key, value)])), Ok(wanted));
+        let expected: &[&str] = if counts { &["1:1 warning - m"] } else { &[] };
+        reads(&log(&json!([result(key, value)])), Ok(expected));
     }
 }
 
@@ -113,21 +113,21 @@ fn a_log_that_saw_nothing_is_none() {
 #[test]
 fn columns_are_counted_as_the_run_says_else_as_the_definition() {
     let mut log = log(&json!([{ "message": { "text": "m" }, "locations": at(3, 4) }]));
-    for (kind, wanted) in [
+    for (kind, expected) in [
         (json!("utf16CodeUnits"), "3:3 warning - m"),
         (json!("unicodeCodePoints"), "3:4 warning - m"),
         (json!(null), "3:2 warning - m"),
     ] {
         log["runs"][0]["columnKind"] = kind;
         let bytes = CommandSpec { columns: Columns::Bytes, ..command(OutputForm::Sarif) };
-        check(&bytes, 0, &log.to_string(), Ok(&[wanted]));
+        check(&bytes, 0, &log.to_string(), Ok(&[expected]));
     }
 }
 
 #[test]
 fn parts_of_the_wrong_kind_are_no_findings_lost() {
     let place = |value: Value| json!([{ "message": { "text": "m" }, "locations": value }]);
-    for (locations, wanted) in [
+    for (locations, expected) in [
         (json!(5), Ok("1:1 warning - m")),
         (json!([]), Ok("1:1 warning - m")),
         (json!([{ "physicalLocation": 5 }]), Err("wrote something other than an object at `region`")),
@@ -140,8 +140,8 @@ fn parts_of_the_wrong_kind_are_no_findings_lost() {
             Ok("2:1 warning - m"),
         ),
     ] {
-        match wanted {
-            Ok(wanted) => reads(&log(&place(locations)), Ok(&[wanted])),
+        match expected {
+            Ok(expected) => reads(&log(&place(locations)), Ok(&[expected])),
             Err(why) => reads(&log(&place(locations)), Err(why)),
         }
     }

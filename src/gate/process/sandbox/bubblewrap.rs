@@ -94,8 +94,8 @@ pub(super) fn arguments(sandbox: &Sandbox, places: &SandboxPaths, folder: &Path)
     }
     // The root of the file system is mounted already.
     let tree = places.tree.iter().filter(|tree| tree.parent().is_some());
-    for shown in places.readable.iter().chain(tree) {
-        words.add_paths("--ro-bind", shown, shown);
+    for path in places.readable.iter().chain(tree) {
+        words.add_paths("--ro-bind", path, path);
     }
     for covered in &places.masked {
         words.hide(covered);

@@ -188,8 +188,8 @@ fn readable(places: &SandboxPaths) -> Vec<PathBuf> {
         places.hidden.iter().chain(&places.masked).chain([&devices]).cloned().collect();
     let mut readable = Vec::new();
     add_readable(Path::new("/"), &hidden, &mut readable);
-    for shown in places.readable.iter().chain(&places.tree) {
-        add_readable(shown, &places.masked, &mut readable);
+    for path in places.readable.iter().chain(&places.tree) {
+        add_readable(path, &places.masked, &mut readable);
     }
     readable
 }

@@ -195,16 +195,16 @@ impl SandboxPaths {
             self.add_readable_path(&place);
         }
         self.readable.sort();
-        let mut shown: Vec<PathBuf> = Vec::new();
+        let mut folders: Vec<PathBuf> = Vec::new();
         for place in self.readable.drain(..) {
-            if !is_inside(&place, &shown) {
-                shown.push(place);
+            if !is_inside(&place, &folders) {
+                folders.push(place);
             }
         }
         self.links.sort();
         self.links.dedup();
-        self.links.retain(|(_, at)| !is_inside(at, &shown));
-        self.readable = shown;
+        self.links.retain(|(_, at)| !is_inside(at, &folders));
+        self.readable = folders;
     }
 
     /// Makes an existing path readable if it is hidden: a link together with its target.
@@ -306,11 +306,11 @@ mod tests {
             fs::create_dir_all(at(folder)).unwrap();
         }
         fs::write(at("venv/pyvenv.cfg"), "").unwrap();
-        let shown = |folder: &str| installed_with(&at(folder)).collect::<Vec<_>>();
-        assert_eq!(shown("venv/bin"), [at("venv")]);
-        assert_eq!(shown("plain/bin"), [] as [PathBuf; 0]);
+        let installed = |folder: &str| installed_with(&at(folder)).collect::<Vec<_>>();
+        assert_eq!(installed("venv/bin"), [at("venv")]);
+        assert_eq!(installed("plain/bin"), [] as [PathBuf; 0]);
         for folder in ["node/node_modules/.bin", "node/node_modules/tool/bin"] {
-            assert_eq!(shown(folder), [at("node/node_modules")]);
+            assert_eq!(installed(folder), [at("node/node_modules")]);
         }
     }
 }

@@ -176,6 +176,6 @@ pub fn exited(ended: ProcessOutcome) -> (i32, String, String) {
 /// Returns the time that `work` takes, and its result.
 pub fn timed<T>(what: impl FnOnce() -> T) -> (Duration, T) {
     let start = Instant::now();
-    let given = what();
-    (start.elapsed(), given)
+    let result = what();
+    (start.elapsed(), result)
 }

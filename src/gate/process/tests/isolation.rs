@@ -166,7 +166,7 @@ fn each_level_stops_what_the_page_says() {
         let (before, rest) = page.split_once(BEGIN).unwrap();
         let (table, after) = rest.split_once(END).unwrap();
         if env::var_os("UPDATE").is_some() && levels == LEVELS {
-            fs::write(PAGE, format!("{before}{BEGIN}{}{END}{after}", made(&done))).unwrap();
+            fs::write(PAGE, format!("{before}{BEGIN}{}{END}{after}", table_of(&done))).unwrap();
             return;
         }
         for (level, done) in &done {
@@ -277,7 +277,7 @@ fn kernel() -> (Option<u32>, Option<u32>) {
     (numbers.next(), numbers.next())
 }
 
-fn made(done: &[(Isolation, BTreeMap<String, bool>)]) -> String {
+fn table_of(done: &[(Isolation, BTreeMap<String, bool>)]) -> String {
     let mut table = "| a program tries to | none | Landlock | bubblewrap |\n|---|---|---|---|\n".to_owned();
     for (attempt, description) in ATTEMPTS {
         let cells = done.iter().map(|(_, done)| if done[attempt] { "let through" } else { "stopped" });

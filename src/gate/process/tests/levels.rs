@@ -31,12 +31,12 @@ fn levels() -> impl Iterator<Item = Isolation> {
 fn sandboxed<'a>(bench: &'a Bench, level: Isolation, what: &[&str], input: Option<&'a [u8]>) -> Order<'a> {
     let own = bench.folder().join("own");
     fs::create_dir_all(&own).unwrap();
-    let shown = vec![concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools").into()];
+    let readable = vec![concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools").into()];
     let sandbox = Sandbox {
         level,
         tree: Some(bench.folder().into()),
         run_dir: Some(own),
-        readable: shown,
+        readable,
         ..Sandbox::default()
     };
     Order { sandbox, ..bench.order(what, input) }

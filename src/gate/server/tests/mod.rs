@@ -170,10 +170,10 @@ fn found(verdict: &Verdict) -> Vec<String> {
     let run = &verdict.runs[0];
     assert!(matches!(run.outcome, Outcome::Found | Outcome::Passed), "{run:?}");
     let fresh = |finding: &Finding| if finding.fresh { "new" } else { "old" };
-    let shown = |finding: &Finding| {
+    let describe = |finding: &Finding| {
         format!("{}:{} {} {}", finding.line, finding.column, fresh(finding), finding.message)
     };
-    let mut all: Vec<String> = verdict.findings.iter().map(shown).collect();
+    let mut all: Vec<String> = verdict.findings.iter().map(describe).collect();
     all.sort();
     all
 }
