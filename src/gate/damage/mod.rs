@@ -85,7 +85,7 @@ pub(super) fn judge(
             return Err(ParseFailure::Halted(halt));
         }
         let spots = rule(accident)(&texts).into_iter().take(MOST_FINDINGS);
-        marks.extend(spots.map(|spot| (finding(&texts, accident, severity, spot), true)));
+        marks.extend(spots.map(|spot| (compared_finding(&texts, accident, severity, spot), true)));
     }
     marks.sort_by_key(|(finding, _)| (finding.line, finding.column));
     Ok(marks)
