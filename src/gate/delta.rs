@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_the_first_line_moves_with_it() {
+    fn a_finding_on_the_first_line_moves_with_it() {
         let (old, new) = (buffer("bad\nx\n"), buffer("y\nbad\nx\n"));
         let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
         let findings =

@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn only_relative_links_of_the_page_are_looked_at() {
+    fn only_relative_links_of_the_page_are_checked() {
         for link in [
             "[a](#b)",
             "[a](?q)",

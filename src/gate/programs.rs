@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_place_that_has_it_is_taken() {
+    fn the_first_place_with_the_program_counts() {
         let all = ["bin/it", "opt/it", "root/.venv/bin/it", "root/node_modules/.bin/it"];
         let fixture = Fixture::new(&all);
         fixture.finds("[it]", "bin/it", false);
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_of_a_root_is_taken_under_any_name() {
+    fn no_other_program_in_a_root_is_accepted_under_any_name() {
         let mut fixture = Fixture::new(&["root/bin/it", "root/sub/it"]);
         symlink(fixture.at("root"), fixture.at("link")).unwrap();
         symlink(fixture.at("root/bin"), fixture.at("tools")).unwrap();

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_language_is_told_by_name_then_extension_then_first_line() {
+    fn a_language_is_found_by_name_then_extension_then_first_line() {
         for (path, expected) in [
             ("src/a.py", "python"),
             ("A.PY", "python"),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_imports_is_told_from_one_that_does_not() {
+    fn a_line_that_imports_differs_from_one_that_does_not() {
         for (name, imports, other_lines) in [
             (
                 "python",

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elisions_are_told_from_comments_that_say_more() {
+    fn elisions_differ_from_comments_that_say_more() {
         for text in [
             "Everything else stays the same",
             "same imports as before",

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_strings_are_told_from_code() {
+    fn comments_and_strings_differ_from_code() {
         for (language, text, parts) in [
             ("python", "a = 'b' # c\n", "a = «'b'» ⟨# c⟩\n"),
             ("python", "a = \"\"\"b\n# c\n\"\"\"\n", "a = «\"\"\"b\n# c\n\"\"\"»\n"),

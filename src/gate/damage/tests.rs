@@ -131,7 +131,7 @@ fn keys_of_a_table_are_no_line_numbers() {
 }
 
 #[test]
-fn an_etc_stands_for_code_only_where_lines_went() {
+fn an_etc_replaces_code_only_if_lines_are_lost() {
     let lines: String = (0..8).map(|n| format!("\tx{n} := f({n})\n")).collect();
     let before = format!("func f() {{\n{lines}}}\n");
     let found = |after: &str| spots(Accident::ElidedCode, "a.go", Some(&before), after).len();
@@ -220,7 +220,7 @@ fn a_line_that_loses_its_indentation_leaves_its_block() {
 }
 
 #[test]
-fn definitions_that_others_use_are_told_with_three_of_their_uses() {
+fn definitions_with_uses_are_reported_with_three_of_them() {
     let uses: Vec<(String, usize)> = (1..=5).map(|line| ("b.py".to_owned(), line)).collect();
     let used = |uses: &[(String, usize)]| LostDefinition {
         name: "A.one".to_owned(),

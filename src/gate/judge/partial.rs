@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_edit_wrote_is_taken_of_a_text_that_was_not_formatted() {
+    fn in_an_unformatted_text_only_edited_lines_are_formatted() {
         let before = "a=1\nb=2\nc=3\n";
         let (after, formatted) = ("a=1\nb=5\nc=3\n", "a = 1\nb = 5\nc = 3\n");
         assert_eq!(
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_edit_brought_about_elsewhere_is_taken() {
+    fn changes_that_the_edit_causes_elsewhere_are_selected() {
         let (before, after) = ("y=1\nuse x\n", "y=1\nuse a\n");
         let formatted = "import a\ny = 1\nuse a\n";
         assert_eq!(
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_lines_beside_the_edit_are_taken_only_where_it_brought_them() {
+    fn blank_lines_next_to_the_edit_are_selected_only_if_it_caused_them() {
         let was = "x = 1\n\n\ndef f():\n    return 1\n";
         let (before, after) = ("x = 1\ndef f():\n    return 1\n", "x = 1\ndef f(a):\n    return 1\n");
         let formatted = "x = 1\n\n\ndef f(a):\n    return 1\n";

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn only_absolute_places_are_kept() {
+    fn only_absolute_folders_remain_in_the_search_path() {
         assert_eq!(
             inherited_from(&[
                 ("PATH", ".:/bin::bin:/usr/bin"),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_kept() {
+    fn no_other_variable_is_inherited() {
         let secrets = ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "VIRTUAL_ENV", "PYTHONPATH", "LD_PRELOAD"];
         assert_eq!(inherited_from(&secrets.map(|name| (name, "/x"))), []);
     }

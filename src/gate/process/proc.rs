@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_seen() {
+    fn this_process_is_found() {
         let own = Process::read(getpid()).unwrap();
         assert!(!own.ended && own.started > 0);
         assert!(children(own.parent.unwrap()).contains(&getpid()));

@@ -200,7 +200,7 @@ mod tests {
     use crate::policy::Catalogue;
 
     #[test]
-    fn too_many_files_are_not_looked_at() {
+    fn too_many_files_are_not_read() {
         let root = tempfile::tempdir().unwrap();
         let gate = Catalogue::embedded().find("markdown-structure").unwrap();
         let write = |number: usize| std::fs::write(root.path().join(format!("{number}.md")), "").unwrap();

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_for_longest_makes_room() {
+    fn the_least_recently_used_answer_is_dropped() {
         let (answers, now) = (Answers::default(), Instant::now());
         let until = now + Duration::from_secs(60);
         let large = LARGEST - size(&answer(0));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_is_bounded_and_the_same_key_is_kept_once() {
+    fn the_number_of_answers_is_limited_and_keys_are_unique() {
         let (answers, now) = (Answers::default(), Instant::now());
         let until = now + Duration::from_secs(60);
         for number in 0..MOST_ANSWERS.get() + 10 {

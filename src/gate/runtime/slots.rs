@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn never_more_are_taken_than_there_are() {
+    fn the_number_of_slots_is_a_limit() {
         let (slots, watch) = (Slots::new(2), Watch::idle());
         let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_told_when_the_time_is_up_or_the_caller_has_gone() {
+    fn waiting_for_a_slot_ends_with_the_limit_or_the_caller() {
         let (slots, token) = (Slots::new(1), CancellationToken::new());
         let watch = Watch::new(token.clone(), None);
         let slot = slots.take(watch.until(later())).unwrap();

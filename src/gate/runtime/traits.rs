@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_or_a_device_among_the_sources_keeps_nobody_waiting() {
+    fn a_pipe_or_a_device_among_the_sources_does_not_block() {
         let root = tempfile::tempdir().unwrap();
         regular::make_pipe(&root.path().join("a.rs"));
         std::os::unix::fs::symlink("/dev/zero", root.path().join("b.rs")).unwrap();

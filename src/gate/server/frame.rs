@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_told() {
+    fn an_invalid_message_is_an_error() {
         let other = spoke_otherwise();
         for (bytes, why) in [
             (&b"Starting the server ...\n"[..], other.as_str()),

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_replaced_after_the_walk_passed_it_is_seen_by_the_next_run() {
+    fn a_file_that_is_replaced_behind_the_walk_is_found_by_the_next_run() {
         let before = SystemTime::now() - Duration::from_secs(3600);
         // Control: with the time after the search, the file is never noticed.
         for (is_noted_after, expected) in [(false, vec!["a.rs"]), (true, Vec::new())] {
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn where_not_all_entries_can_be_looked_at_what_was_compiled_is_removed() {
+    fn if_not_all_entries_can_be_read_the_compiled_files_are_removed() {
         let (target, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (target, root) = (target.path(), root.path());
         for name in ["a.rs", "b.rs", "c.rs"] {
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_in_the_place_of_a_file_that_was_shown_keeps_nobody_waiting() {
+    fn a_pipe_in_place_of_a_recorded_file_does_not_block() {
         let (target, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         shown(target.path(), root.path(), &[staged("a.rs", "draft")]);
         regular::make_pipe(&root.path().join("a.rs"));

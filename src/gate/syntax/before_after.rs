@@ -143,7 +143,7 @@ impl EditContext {
         let unmatched = delta::unmatched(&old, &new, sides.map);
         let struck = self.struck(&new, &unmatched.new);
         let all_stand = !unmatched.gone.contains(&true);
-        let added = all_stand && self.pieces.iter().any(|piece| self.trouble_in(piece) == 0);
+        let added = all_stand && self.pieces.iter().any(|piece| self.old_faults_in(piece) == 0);
         let reached = self.reach(sides, before);
         let each = unmatched.new.iter().zip(struck).zip(after);
         each.map(|((&unmatched, struck), (finding, pass))| {
@@ -175,7 +175,7 @@ impl EditContext {
     fn struck(&self, marks: &[ComparedFinding], candidates: &[bool]) -> Vec<bool> {
         let mut struck = vec![false; marks.len()];
         for piece in &self.pieces {
-            let mut excused = match self.trouble_in(piece) {
+            let mut excused = match self.old_faults_in(piece) {
                 0 => 0,
                 _ if length(piece.old).max(length(piece.new)) <= ONE_PLACE => usize::MAX,
                 some => some,
@@ -192,7 +192,7 @@ impl EditContext {
 
     /// True if a fault is in a piece that had a fault before.
     fn is_excused(&self, finding: &ComparedFinding) -> bool {
-        self.pieces.iter().any(|piece| self.wrote(piece, finding) && self.trouble_in(piece) > 0)
+        self.pieces.iter().any(|piece| self.wrote(piece, finding) && self.old_faults_in(piece) > 0)
     }
 
     /// True if a fault is in lines that the edit wrote, or next to lines that it removed.
@@ -204,7 +204,7 @@ impl EditContext {
 
     /// Returns the number of old faults in the lines of a piece, plus those next to it that are gone. A fault next to the
     /// piece that is still there was not fixed in it.
-    fn trouble_in(&self, piece: &ReplacedLines) -> usize {
+    fn old_faults_in(&self, piece: &ReplacedLines) -> usize {
         let meets = |finding: &ComparedFinding, first: usize, last: usize| {
             finding.line <= last && finding.end_line >= first
         };

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bracket_that_is_not_closed_is_told_first_and_what_follows_once() {
+    fn an_unclosed_bracket_comes_first_and_what_follows_is_folded() {
         for language in &LANGUAGES {
             let (whole, broken, line) = texts(language);
             assert!(whole.lines().count() > 150, "{}", language.path);
@@ -287,7 +287,7 @@ mod tests {
 
     /// Without the search for the cause, most languages report another line, and some report many.
     #[test]
-    fn without_its_cause_the_fault_is_told_elsewhere() {
+    fn without_its_cause_the_fault_is_reported_elsewhere() {
         let mut elsewhere = Vec::new();
         for language in &LANGUAGES {
             let (_, broken, line) = texts(language);

@@ -256,7 +256,7 @@ mod tests {
     use super::is_out_of_memory;
 
     #[test]
-    fn a_stack_that_was_refused_is_told_from_other_panics() {
+    fn a_stack_that_was_refused_differs_from_other_panics() {
         let refused = std::io::Error::from_raw_os_error(12).to_string();
         assert!(is_out_of_memory(&format!(
             "called `Result::unwrap()` on an `Err` value: mprotect/mmap failed: {refused}"

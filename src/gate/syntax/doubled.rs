@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_stands_twice_in_one_map_is_found() {
+    fn a_duplicate_key_in_a_map_is_found() {
         assert_eq!(duplicates("yaml", "é: 1\nb: 2\nb: 3\n"), ["11 b"]);
         assert_eq!(duplicates("yaml", "a: { b: 1, b: 2 }\nc:\n  - d: 1\n    d: 2\n"), ["11 b", "34 d"]);
         assert_eq!(duplicates("yaml", "1: a\n1: b\n\"1\": c\n\"a\": d\na: e\n"), ["5 1", "24 a"]);

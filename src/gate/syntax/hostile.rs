@@ -130,7 +130,7 @@ fn a_large_text_goes_to_its_parser_only_when_it_is_flat() {
 }
 
 #[test]
-fn a_large_python_text_is_held_against_pythons_own_limits_before_anybody_nests() {
+fn a_large_python_text_is_checked_against_the_limits_of_python_before_parsing() {
     let indented = |levels: usize| {
         let steps: String = (0..levels).map(|n| format!("{}if a:\n", " ".repeat(n))).collect();
         steps + &" ".repeat(levels) + "b\n" + &large("a = 1\n")

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_told_from_braces_of_the_language() {
+    fn tags_differ_from_braces_of_the_language() {
         for text in [
             "{{- if .x }}",
             "{{ end }}",

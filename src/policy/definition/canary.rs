@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kept_prefix_precedes_the_text() {
+    fn the_prefix_of_the_draft_precedes_the_canary() {
         let keep = regex::Regex::new(r"(?ms)\A.*?^package\s+\w+").ok();
         let canary =
             Canary { append: None, finds: None, insert: String::new(), keep, text: "func f( {\n".to_owned() };
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_stands_behind_the_draft_and_then_alone() {
+    fn the_mistake_follows_the_draft_and_then_is_alone() {
         let canary = Canary {
             append: Some("bad()\n".to_owned()),
             finds: regex::Regex::new("^E1 ").ok(),

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_is_raised_to_a_gate() {
+    fn a_definition_becomes_a_gate() {
         let gate = read("languages: ['*']\nkind: pattern\nmust_match: '^// SPDX-'\nmessage: no SPDX line\n")
             .unwrap();
         assert_eq!((gate.timeout, gate.languages.clone()), (DEFAULT_TIMEOUT, Languages::Every));

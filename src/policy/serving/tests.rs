@@ -26,7 +26,7 @@ fn the_least_configuration_is_a_loopback_server_that_trusts_no_page() {
 }
 
 #[test]
-fn everything_that_can_be_said_is_kept() {
+fn every_setting_is_read() {
     let serving = read(
         "listen: 0.0.0.0:80\nallowed_hosts: [a.example:80]\nallowed_origins: ['https://b.example']\nmetrics: open\n\
          limits: { body: 1MiB, headers_within: 1s, body_within: 2s, read_within: 3s, idle: 4s, connections: 16, \

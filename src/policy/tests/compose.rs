@@ -147,7 +147,7 @@ fn what_extends_says_is_known_before_the_rest_is_understood() {
 }
 
 #[test]
-fn the_stamp_changes_with_every_text_and_name_and_definition() {
+fn the_version_changes_with_every_text_and_name_and_definition() {
     let (parent, text) = ("limits: { file: 1KiB }\n", "extends: parent\nlimits: { total: 1s }\n");
     let policy = child(parent, text);
     let version = policy.version;
@@ -172,7 +172,7 @@ fn the_stamp_changes_with_every_text_and_name_and_definition() {
 }
 
 #[test]
-fn the_stamp_of_a_definition_is_that_of_what_it_says() {
+fn the_version_of_a_definition_is_that_of_its_content() {
     let version = |definition: &str| {
         let text = format!(
             "# {}\ndefine:\n  own: {definition}\nquality_gates: {{ go: [{{ tool: own }}] }}\n",

@@ -52,7 +52,7 @@ fn a_policy_adds_types_of_its_own() {
 }
 
 #[test]
-fn what_could_not_be_kept_is_refused_where_it_stands() {
+fn invalid_types_are_refused_at_their_position() {
     for (entities, expected) in [
         ("[]", "`entities` must be a map"),
         ("{ page: {} }", "the key `owner` is missing"),

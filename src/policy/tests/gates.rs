@@ -69,7 +69,7 @@ fn options_that_a_gate_could_not_keep_are_refused() {
 }
 
 #[test]
-fn gates_of_the_language_come_first_and_stand_for_those_of_every_language() {
+fn gates_of_the_language_come_first_and_replace_those_of_every_language() {
     let policy = read(
         "quality_gates:\n  '*': [{ tool: syntax }, { tool: markdown-structure }]\n  markdown: [{ tool: markdown-structure, level: warn }]\n",
     );
@@ -193,7 +193,7 @@ fn entries_of_paths_say_something_that_can_be_understood() {
 }
 
 #[test]
-fn commands_are_told_once_for_each_gate() {
+fn commands_are_listed_once_for_each_gate() {
     let policy = read(&with_commands(
         "quality_gates:\n  python: [{ tool: syntax }, { tool: form, enabled: false }]\n  go: [{ tool: lint, args: [-a] }]\n  rust: [{ tool: lint }]\npaths: [{ match: a, gates: [syntax] }]\n",
     ));

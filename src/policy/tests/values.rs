@@ -153,7 +153,7 @@ fn values_of_a_wrong_type_are_named() {
 }
 
 #[test]
-fn what_is_not_kept_is_refused_and_what_may_stand_there_is_read() {
+fn unsupported_values_are_refused_and_supported_ones_are_read() {
     read("paths: [{ match: a, access: read }]");
     refused(
         "baseline: new\npaths: [{ match: a, access: deny }]\n",
@@ -164,7 +164,7 @@ fn what_is_not_kept_is_refused_and_what_may_stand_there_is_read() {
 }
 
 #[test]
-fn who_is_asked_and_what_keeps_programs_apart_is_read() {
+fn demands_and_isolation_are_read() {
     assert_eq!(read("").demands.confirm, Confirm::Never);
     assert_eq!(read("confirm: risky").demands.confirm, Confirm::Risky);
     assert_eq!(read("").isolation, Isolation::None);

@@ -38,7 +38,7 @@ fn a_name_that_looks_like_an_option_is_none() {
 }
 
 #[test]
-fn the_words_of_the_policy_stand_at_their_place_else_at_the_end() {
+fn the_arguments_of_the_policy_go_to_their_placeholder_or_to_the_end() {
     let fixture = Fixture::new(&[("a", "")]);
     for (own, unconfigured, expected) in [
         ("one, '{args}', two", "", &["one", "--policy", "p q", "two"][..]),
@@ -95,7 +95,7 @@ fn a_configuration_counts_by_what_it_holds() {
 }
 
 #[test]
-fn values_are_taken_from_the_nearest_file_that_has_them() {
+fn values_come_from_the_nearest_file_that_has_them() {
     let fixture = Fixture::new(&[
         ("Cargo.toml", "[workspace.package]\nedition = \"2018\"\n"),
         ("a/Cargo.toml", "edition.workspace = true\n"),

@@ -117,7 +117,7 @@ fn every_tool_of_the_catalogue_has_a_row() {
 }
 
 #[test]
-fn lines_beside_an_answer_neither_hide_nor_make_a_finding() {
+fn notes_around_a_result_neither_hide_nor_add_a_finding() {
     let (table, mut samples) = (table(), 0);
     let mut wrong = Vec::new();
     for (gate, command) in
@@ -152,7 +152,7 @@ fn a_reader_that_knows_no_such_line_is_broken_by_them() {
 
 /// An output that has nothing but such lines is not understood, whatever the tool.
 #[test]
-fn lines_beside_no_answer_are_none() {
+fn notes_without_a_result_are_no_result() {
     let table = table();
     for (gate, command) in
         commands().filter(|(_, command)| !matches!(command.output.form, OutputForm::Formatted { .. }))

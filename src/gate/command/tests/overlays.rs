@@ -34,7 +34,7 @@ fn pair((path, text): (&str, &str)) -> (String, String) {
 }
 
 #[test]
-fn all_drafts_of_a_call_are_seen_in_their_places() {
+fn all_drafts_of_a_call_are_at_their_paths() {
     for level in levels() {
         let fixture = fixture(level);
         let before = hash(&fixture.root());
@@ -56,7 +56,7 @@ fn all_drafts_of_a_call_are_seen_in_their_places() {
 
 /// What depends on its own file alone is not staged for others.
 #[test]
-fn a_gate_of_one_file_sees_the_disk_beside_it() {
+fn a_gate_of_one_file_reads_other_files_from_disk() {
     for level in levels() {
         let fixture = fixture(level);
         let found = texts_seen(&fixture, "stdin", "file", "a.txt");

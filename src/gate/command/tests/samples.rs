@@ -30,7 +30,7 @@ fn shown(found: &[Finding]) -> Vec<(Option<&str>, usize, usize, &str)> {
 const MORE: &str = "cwd: [conf]\ncolumns: bytes\noutput: { regex: '^(?P<file>.+?):(?P<line>\\d+):(?P<column>\\d+): (?P<message>.*)$' }";
 
 #[test]
-fn a_recorded_output_is_read_as_if_it_had_just_been_said() {
+fn a_recorded_output_is_read_like_a_new_one() {
     let fixture = Fixture::new(&[]);
     let rule = fixture.rule("", "'{path}', '{draft}'", &format!("input: shadow\n{MORE}"));
     let output = "{root}/src/a.py:1:3: one\na.py:2:1: two\n{draft}:2:2: three\nb.py:1:9: other\n{root}/c.py:1:9: other\n";
@@ -62,7 +62,7 @@ fn run(
 }
 
 #[test]
-fn a_program_is_asked_about_a_sample_as_about_a_draft() {
+fn a_program_checks_a_sample_like_a_draft() {
     let fixture = Fixture::new(&[]);
     let finds_bad = "import sys, os\nfor path in (sys.argv[2], 'b.py'):\n  for at, line in enumerate(open(path, encoding='utf-8'), 1):\n    \
                      if line == 'bad\\n': print(f'{path}:{at}:1: bad')";

@@ -72,7 +72,7 @@ fn a_gate_that_takes_too_long_is_late_and_the_others_are_not() {
 }
 
 #[test]
-fn runs_stand_in_the_order_of_the_policy() {
+fn runs_are_in_the_order_of_the_policy() {
     let define = Define::default().gate("slow", "sleep 0.2", LINES, "").gate("quick", "true", LINES, "");
     let trial = define.policy("{ tool: slow }, { tool: quick }, { tool: syntax }", "");
     let verdict = trial.judge("a.json", None, "{}");

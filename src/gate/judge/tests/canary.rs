@@ -111,7 +111,7 @@ fn a_program_that_only_reads_the_file_is_skipped_and_does_not_pass() {
 }
 
 #[test]
-fn one_that_mends_is_tried_when_it_leaves_a_text_as_it_is() {
+fn a_fixer_that_changes_nothing_is_tried_with_its_canary() {
     let outcome = |script: &str| {
         let define = Define::default().gate(
             "mender",

@@ -6,7 +6,7 @@ fn text(verdict: &Verdict) -> Option<&str> {
     verdict.fixed.as_ref().map(|text| std::str::from_utf8(text.bytes()).unwrap())
 }
 
-fn mending(scripts: &[&str], rules: &str) -> Trial {
+fn with_fixers(scripts: &[&str], rules: &str) -> Trial {
     let define = scripts.iter().zip(1..).fold(Define::default(), |define, (script, number)| {
         define.gate(&format!("fix{number}"), script, TEXT, "role: fix")
     });
@@ -17,7 +17,7 @@ fn mending(scripts: &[&str], rules: &str) -> Trial {
 }
 
 /// One fixer, with further options of its entry.
-fn mending_by(script: &str, options: &str, rules: &str) -> Trial {
+fn with_fixer(script: &str, options: &str, rules: &str) -> Trial {
     let define = Define::default().gate("fix1", script, TEXT, "role: fix").gate("finder", FINDER, LINES, "");
     define.policy(&format!("{{ tool: syntax }}, {{ tool: fix1{options} }}{rules}"), "")
 }
@@ -26,8 +26,8 @@ const LEFT_ONE: &str = "left 1 line outside of the edit unchanged (`scope: file`
 const LEFT_TWO: &str = "left 2 lines outside of the edit unchanged (`scope: file` changes them)";
 
 #[test]
-fn each_mends_what_the_one_before_left_and_the_checks_see_the_last() {
-    let trial = mending(&["sed s/badly/bad/", "sed s/bad/good/", "cat"], ", { tool: finder }");
+fn each_fixer_gets_the_text_of_the_one_before_and_checks_get_the_last() {
+    let trial = with_fixers(&["sed s/badly/bad/", "sed s/bad/good/", "cat"], ", { tool: finder }");
     let verdict = trial.judge("a.txt", Some("x\n"), "x\nbadly one\nbad two\n");
     assert_eq!(text(&verdict), Some("x\ngood one\ngood two\n"));
     let none = ("syntax", Outcome::Skipped, "not for this language");
@@ -38,15 +38,15 @@ fn each_mends_what_the_one_before_left_and_the_checks_see_the_last() {
 }
 
 #[test]
-fn a_text_that_needs_no_mending_stays_the_draft() {
-    let verdict = mending(&["cat"], "").judge("a.txt", None, "x\n");
+fn a_text_that_needs_no_fix_stays_the_draft() {
+    let verdict = with_fixers(&["cat"], "").judge("a.txt", None, "x\n");
     assert_eq!((text(&verdict), outcomes(&verdict)[1]), (None, ("fix1", Outcome::Passed, "")));
 }
 
 #[test]
 fn one_that_fails_changes_nothing_and_the_others_go_on() {
     let trial =
-        mending(&["sed s/bad/worse/; exit 9", "exec sleep 60", "sed s/bad/good/"], ", { tool: finder }");
+        with_fixers(&["sed s/bad/worse/; exit 9", "exec sleep 60", "sed s/bad/good/"], ", { tool: finder }");
     let verdict = trial.judge("a.txt", None, "one bad word\n");
     assert_eq!(text(&verdict), Some("one good word\n"), "{:?}", verdict.runs);
     let kinds: Vec<_> = outcomes(&verdict).iter().map(|(gate, outcome, _)| (*gate, *outcome)).collect();
@@ -63,15 +63,15 @@ fn one_that_fails_changes_nothing_and_the_others_go_on() {
 }
 
 #[test]
-fn the_file_keeps_its_dress() {
-    let trial = mending(&["sed s/bad/good/"], "");
+fn the_file_keeps_its_line_ends_and_byte_order_mark() {
+    let trial = with_fixers(&["sed s/bad/good/"], "");
     let verdict = trial.judge("a.txt", Some("\u{feff}a\r\nb\r\n"), "\u{feff}a\r\nbad\r\nb\r\n");
     assert_eq!(text(&verdict), Some("\u{feff}a\r\ngood\r\nb\r\n"));
 }
 
 #[test]
-fn what_a_gate_in_process_refuses_is_not_taken() {
-    let trial = mending(&["sed 's/[]]//'", "sed s/1/2/"], "");
+fn a_fix_that_an_in_process_gate_rejects_is_not_applied() {
+    let trial = with_fixers(&["sed 's/[]]//'", "sed s/1/2/"], "");
     let verdict = trial.judge("a.json", Some("[0]\n"), "[1, 3, 4]\n");
     assert_eq!(text(&verdict), Some("[2, 3, 4]\n"), "{:?}", verdict.runs);
     assert_eq!(outcomes(&verdict)[0], ("syntax", Outcome::Passed, ""));
@@ -81,23 +81,23 @@ fn what_a_gate_in_process_refuses_is_not_taken() {
 }
 
 #[test]
-fn an_empty_text_for_one_that_is_not_is_not_taken() {
+fn an_empty_text_for_one_that_is_not_is_not_applied() {
     for script in ["true", "echo"] {
-        let verdict = mending(&[script], "").judge("a.txt", None, "x\n");
+        let verdict = with_fixers(&[script], "").judge("a.txt", None, "x\n");
         assert_eq!((text(&verdict), outcomes(&verdict)[1].1), (None, Outcome::Broken), "{script}");
     }
 }
 
 #[test]
 fn what_it_changed_counts_as_written_by_the_edit() {
-    let trial = mending_by("sed 's/^two$/badly/'", ", scope: file", ", { tool: finder }");
+    let trial = with_fixer("sed 's/^two$/badly/'", ", scope: file", ", { tool: finder }");
     let verdict = trial.judge("a.txt", Some("one\ntwo\n"), "ONE\ntwo\n");
     assert_eq!((text(&verdict), blocked(&verdict)), (Some("ONE\nbadly\n"), vec![2]));
 }
 
 #[test]
-fn an_edit_that_changes_nothing_is_not_mended() {
-    let verdict = mending(&["sed s/bad/good/"], "").judge("a.txt", Some("bad\n"), "bad\n");
+fn an_edit_that_changes_nothing_is_not_fixed() {
+    let verdict = with_fixers(&["sed s/bad/good/"], "").judge("a.txt", Some("bad\n"), "bad\n");
     assert_eq!(
         (text(&verdict), outcomes(&verdict)[1]),
         (None, ("fix1", Outcome::Skipped, "the edit changes nothing"))
@@ -125,26 +125,26 @@ fn the_indentation_of_a_formatter_is_no_damage() {
 
 /// Fixers of space and line ends, each with a text that it would change in every line.
 #[test]
-fn only_what_the_edit_touched_is_mended_in_a_text_that_was_not_before() {
+fn only_the_edit_is_fixed_in_a_text_that_was_not_formatted() {
     for (script, before, edited, expected, left) in [
         ("sed 's/ *$//'", "a \nb \nc \n", "a \nB  \nc \n", "a \nB\nc \n", LEFT_TWO),
         ("expand -t 4", "a\tx\nb\tx\nc\tx\n", "a\tx\nb\ty\nc\tx\n", "a\tx\nb   y\nc\tx\n", LEFT_TWO),
         ("sed 's/ *$//; $a\\'", "a \nb \nc", "A \nb \nc", "A\nb \nc", LEFT_TWO),
         ("sed '$a\\'", "a\nb", "A\nb", "A\nb", LEFT_ONE),
     ] {
-        let part = mending_by(script, "", "").judge("a.txt", Some(before), edited);
+        let part = with_fixer(script, "", "").judge("a.txt", Some(before), edited);
         let why = part.runs[1].why.clone().unwrap_or_default();
         assert_eq!(text(&part).unwrap_or(edited), expected, "{script}: {why}");
         assert!(why.ends_with(left), "{script}: {why}");
         // The whole text is fixed if the policy says so.
-        let all = mending_by(script, ", scope: file", "").judge("a.txt", Some(before), edited);
+        let all = with_fixer(script, ", scope: file", "").judge("a.txt", Some(before), edited);
         assert_ne!(text(&all), Some(expected), "{script}");
     }
 }
 
 #[test]
-fn a_text_that_is_new_was_mended_before_or_is_mostly_written_anew_is_mended_whole() {
-    let trial = mending_by("sed 's/ *$//; s/^1/0/'", "", "");
+fn a_new_formatted_or_mostly_rewritten_text_is_fixed_whole() {
+    let trial = with_fixer("sed 's/ *$//; s/^1/0/'", "", "");
     assert_eq!(text(&trial.judge("a.txt", None, "a \nb \n")), Some("a\nb\n"), "new");
     let verdict = trial.judge("a.txt", Some("a\nb\nc\n"), "a\nb \nc\n");
     assert_eq!(
@@ -160,7 +160,7 @@ fn a_text_that_is_new_was_mended_before_or_is_mostly_written_anew_is_mended_whol
 #[test]
 fn a_part_that_does_not_hold_alone_leaves_the_edit_as_it_is_and_says_so() {
     // It changes each line at every run, so its text of a part differs from that of the draft.
-    let verdict = mending_by("sed 's/^/+/'", "", "").judge("a.txt", Some("a\nb\nc\n"), "a\nB\nc\n");
+    let verdict = with_fixer("sed 's/^/+/'", "", "").judge("a.txt", Some("a\nb\nc\n"), "a\nB\nc\n");
     assert_eq!(
         (text(&verdict), verdict.runs[1].outcome, verdict.runs[1].partial),
         (None, Outcome::Skipped, true)
@@ -168,11 +168,11 @@ fn a_part_that_does_not_hold_alone_leaves_the_edit_as_it_is_and_says_so() {
     let why = verdict.runs[1].why.clone().unwrap();
     assert!(why.starts_with("left the edit unformatted: ") && why.contains("`scope: file`"), "{why}");
     let verdict =
-        mending_by("sed 's/^/+/'", ", scope: file", "").judge("a.txt", Some("a\nb\nc\n"), "a\nB\nc\n");
+        with_fixer("sed 's/^/+/'", ", scope: file", "").judge("a.txt", Some("a\nb\nc\n"), "a\nB\nc\n");
     assert_eq!(text(&verdict), Some("+a\n+B\n+c\n"));
     // A part that an in-process gate rejects: one of two brackets.
     let (before, after) = ("[\n0,\n1\n]\n", "[\n0,\n1 ]\n");
-    let verdict = mending_by("tr '[]' '()'", "", "").judge("a.json", Some(before), after);
+    let verdict = with_fixer("tr '[]' '()'", "", "").judge("a.json", Some(before), after);
     assert_eq!((text(&verdict), verdict.runs[1].outcome), (None, Outcome::Skipped), "{:?}", verdict.runs);
 }
 
@@ -182,18 +182,18 @@ fn no_line_changes_its_block_where_the_neighbours_keep_their_indentation() {
     let script = r"sed 's/^    /        /; t; s/^  /    /; s/ *= */ = /'";
     let before = "def f():\n  if a:\n    b=1\n  c=2\n  d=3\n";
     let after = before.replace("c=2", "c=4");
-    let verdict = mending_by(script, "", "").judge("a.py", Some(before), &after);
+    let verdict = with_fixer(script, "", "").judge("a.py", Some(before), &after);
     assert_eq!(text(&verdict), Some(&*before.replace("c=2", "c = 4")), "{:?}", verdict.runs);
     // The parser alone would let the other text pass.
     let joined = before.replace("  c=2", "    c = 4");
-    let verdict = mending_by("cat", "", "").judge("a.py", Some(before), &joined);
+    let verdict = with_fixer("cat", "", "").judge("a.py", Some(before), &joined);
     assert_eq!(verdict.runs[0].outcome, Outcome::Passed);
 }
 
 #[test]
 fn the_text_before_is_formatted_once_for_many_edits() {
     let script = "echo x >> {project}/runs; sed 's/ *$//'";
-    let trial = mending_by(script, "", "");
+    let trial = with_fixer(script, "", "");
     let before = "a \nb \nc \n";
     let once = |after: &str| {
         let verdict = trial.judge("a.txt", Some(before), after);
@@ -209,7 +209,7 @@ fn the_text_before_is_formatted_once_for_many_edits() {
     let verdict = trial.judge("a.txt", Some("B\nb \nc \n"), "B\nC  \nc \n");
     assert_eq!((text(&verdict), trial.runs("runs")), (Some("B\nC\nc \n"), 7));
     // If nothing is changed outside of the edit, there is no further run.
-    let trial = mending_by(script, "", "");
+    let trial = with_fixer(script, "", "");
     trial.judge("a.txt", Some("a\nb\nc\n"), "a\nb \nc\n");
     assert_eq!(trial.runs("runs"), 1);
 }

@@ -44,7 +44,7 @@ fn what_was_found_after_an_edit_is_what_was_there_before_the_next() {
 }
 
 #[test]
-fn a_changed_configuration_or_program_is_asked_again() {
+fn a_changed_configuration_or_program_runs_again() {
     for scope in ["file", "package", "project"] {
         assert_eq!(runs_after(scope, |trial| trial.write("p/.rc", "x")), 2, "{scope}: a new configuration");
         let touched = |trial: &Trial| {
@@ -75,7 +75,7 @@ fn an_answer_is_of_one_path_and_its_words() {
 }
 
 #[test]
-fn trouble_is_not_kept() {
+fn errors_are_not_cached() {
     let script = "echo run >> '{project}/log'; exit 9";
     let trial = Define::default().gate("finder", script, LINES, "").policy("{ tool: finder }", "");
     for runs in [1, 2] {

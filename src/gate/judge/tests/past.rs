@@ -71,7 +71,7 @@ fn a_program_that_did_not_look_at_the_text_before_found_nothing_there() {
 }
 
 #[test]
-fn the_text_before_is_not_looked_at_where_the_new_one_is_clean() {
+fn the_text_before_is_not_checked_if_the_new_one_is_clean() {
     let log = format!("echo run >> '{{project}}/log'; {FINDER}");
     let trial = Define::default().gate("finder", &log, LINES, "").policy("{ tool: finder }", "");
     trial.judge("a.txt", Some("bad\n"), "fine\n");
@@ -104,7 +104,7 @@ fn parsing(on_fault: &str) -> Trial {
 }
 
 #[test]
-fn what_a_fault_of_syntax_hid_does_not_block_the_edit_that_mends_it() {
+fn findings_that_a_syntax_error_hid_do_not_block_its_repair() {
     for on_fault in ["echo 1:invalid:open bracket", "exit 9"] {
         let trial = parsing(on_fault);
         let before = "x = (\ny = 'bad'\nz = 2\n";

@@ -17,7 +17,7 @@ fn words(rules: &str) -> Trial {
 }
 
 #[test]
-fn old_findings_are_told_and_only_new_errors_block() {
+fn old_findings_are_reported_and_only_new_errors_block() {
     let trial = words("{ tool: no-todo }, { tool: no-xxx, level: warn }, { tool: no-go }");
     let verdict = trial.judge("a.go", Some("x TODO\n"), "x TODO\ny TODO\nz XXX\n");
     let all: Vec<_> = outcomes(&verdict).into_iter().map(|(_, outcome, _)| outcome).collect();
@@ -50,7 +50,7 @@ fn a_gate_that_did_not_look_has_not_passed() {
 }
 
 #[test]
-fn no_program_is_asked_about_a_draft_that_a_gate_in_process_refuses() {
+fn no_program_runs_on_a_draft_that_an_in_process_gate_rejects() {
     let log = "echo run >> '{project}/log'; cat";
     let define = Define::default().gate("finder", log, LINES, "").gate("mender", log, TEXT, "role: fix");
     let trial = define.policy("{ tool: mender }, { tool: finder }, { tool: syntax }", "");

@@ -56,7 +56,7 @@ fn the_baseline_says_which_findings_count() {
 }
 
 #[test]
-fn an_old_finding_that_counts_is_told_as_old() {
+fn an_old_finding_that_counts_is_reported_as_old() {
     let verdict = finder("", "baseline: file").judge("a.txt", Some("bad\n"), "bad\nx\n");
     let [old] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
     assert_eq!((old.fresh, old.counts, old.blocking), (false, true, true));
@@ -144,7 +144,7 @@ fn a_required_gate_that_could_not_look_refuses() {
 }
 
 #[test]
-fn a_required_gate_that_may_not_run_refuses_and_one_that_is_not_asked_does_not() {
+fn a_required_gate_that_may_not_run_rejects_and_one_that_does_not_apply_does_not() {
     let mut trial = finder(", required: true", "");
     trial.grant = ExecPermission::Untrusted("nobody did".to_owned());
     assert!(trial.judge("a.txt", None, "x\n").refuses());

@@ -62,7 +62,7 @@ fn shared_out(verdicts: &[Verdict]) -> Vec<(usize, Option<&str>, usize, bool)> {
 }
 
 #[test]
-fn findings_are_shared_out_by_their_files_and_told_once() {
+fn findings_go_to_the_drafts_of_their_files_once() {
     let trial = trial(GREP, "'{root}'", "");
     trial.write("other.txt", "x\nold bad\n");
     let drafts =
@@ -78,7 +78,7 @@ fn findings_are_shared_out_by_their_files_and_told_once() {
 }
 
 #[test]
-fn what_one_draft_breaks_in_another_or_beside_them_refuses_the_call() {
+fn an_error_that_one_draft_causes_elsewhere_rejects_the_call() {
     // A call of f is bad if a.txt no longer defines it.
     let script =
         "cd $1; grep -q f a.txt || for file in b.txt other.txt; do echo $file:1:undefined:no f; done";
@@ -128,7 +128,7 @@ fn each_text_of_a_canary_is_tried_for_all_drafts_that_are_left() {
 }
 
 #[test]
-fn a_list_of_files_with_one_that_cannot_be_looked_at_is_asked_about_one_by_one() {
+fn a_list_with_an_unreadable_file_is_checked_file_by_file() {
     let script = "for file in \"$@\"; do case $file in *odd*) echo no such thing >&2; exit 9;; esac; done; \
                   cat \"$@\" | grep -q bad && echo a.txt:1:bad:seen; true";
     let trial = trial(script, "'{paths}'", "");
@@ -173,7 +173,7 @@ fn a_program_that_fails_on_every_file_is_not_run_for_each() {
 }
 
 #[test]
-fn a_file_of_a_list_that_is_not_proven_has_the_others_not_asked_about_again() {
+fn an_unproven_file_of_a_list_does_not_repeat_the_others() {
     let script = GREP.replace("--include=*.txt", "--include=*.txt --exclude=f07.txt");
     let trial = trial(&script, "'{root}', '{paths}'", "canary: bad");
     let names = names(20);
@@ -187,7 +187,7 @@ fn a_file_of_a_list_that_is_not_proven_has_the_others_not_asked_about_again() {
 }
 
 #[test]
-fn files_on_disk_that_are_asked_about_alone_are_held_against_the_tree_before() {
+fn files_on_disk_that_run_alone_are_compared_with_the_tree_before() {
     // A list with this file fails. The name that b.txt uses is no longer in a.txt, and both are changed.
     let script = "root=$1; shift; for file in \"$@\"; do case $file in *odd*) exit 9;; esac; done; \
                   cd $root; grep -q f a.txt || echo b.txt:1:undefined:no f";
@@ -205,14 +205,14 @@ fn files_on_disk_that_are_asked_about_alone_are_held_against_the_tree_before() {
 }
 
 #[test]
-fn files_on_disk_that_are_judged_one_by_one_are_held_against_the_tree_before() {
+fn files_on_disk_that_are_judged_singly_are_compared_with_the_tree_before() {
     let trial = trial("cd $1; grep -q f a.txt || echo b.txt:1:undefined:no f", "'{root}', '{path}'", "");
     let drafts = [("a.txt", Some("f\n"), "g\n"), ("b.txt", Some("f()\n"), "f() \n")];
     assert_eq!(shared_out(&trial.judge_together(&drafts, OnDisk::After)), [(1, None, 1, true)]);
 }
 
 #[test]
-fn what_a_fault_of_syntax_in_one_draft_hid_in_another_does_not_block_the_edit_that_mends_it() {
+fn findings_that_a_syntax_error_hid_in_another_draft_do_not_block_its_repair() {
     for on_fault in ["echo a.py:1:invalid:open bracket; exit 1", "exit 9"] {
         for words in ["'{root}'", "'{root}', '{paths}'", "'{root}', '{path}'"] {
             let find = GREP.replace("*.txt", "*.py").replace("cd $1; ", "");
@@ -255,7 +255,7 @@ fn a_project_that_fails_in_another_file_has_no_broken_gate() {
 }
 
 #[test]
-fn files_on_disk_are_held_against_the_tree_before() {
+fn files_on_disk_are_compared_with_the_tree_before() {
     // The name that b.txt uses is no longer in a.txt, and both are changed: neither fault was there before.
     let script = "cd $1; grep -q f a.txt || echo b.txt:1:undefined:no f";
     let trial = trial(script, "'{root}'", "");
@@ -410,7 +410,7 @@ fn a_proof_of_a_gate_that_looks_at_the_project_outlasts_its_minute() {
 }
 
 #[test]
-fn a_file_that_is_no_module_any_more_is_not_taken_for_one_that_was_compiled() {
+fn a_file_that_is_no_module_any_more_does_not_count_as_compiled() {
     let (cache, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut trial = crates(cache.path());
     trial.workshop = GateRuntime::with_proofs_dir(Some(folder.path().join("proofs")));

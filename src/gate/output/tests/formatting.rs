@@ -71,7 +71,7 @@ fn line_ends_and_byte_order_marks_are_the_files_and_not_the_formatters() {
 }
 
 #[test]
-fn a_carriage_return_of_the_views_own_is_kept() {
+fn a_carriage_return_of_the_view_itself_stays() {
     let draft = "a\r\r\nx = 1\r\n";
     assert_eq!(text(draft, b"a\r\nx = 1\n"), Ok("a\r\nx = 1\n".to_owned()));
     assert_eq!(hunks(draft, "a\r\nx = 1\n").unwrap(), [""; 0]);

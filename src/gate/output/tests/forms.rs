@@ -51,7 +51,7 @@ fn a_list_within_a_list_is_gone_through_and_the_item_above_is_reached() {
 }
 
 #[test]
-fn parts_that_are_missing_or_strange_are_told_apart() {
+fn missing_and_invalid_parts_have_different_errors() {
     let plain = command(OutputForm::Json(plain_place()));
     for (item, expected) in [
         (r#"{"message": "m"}"#, Ok("1:1 error - m")),
@@ -196,7 +196,7 @@ fn each_line_is_a_finding_or_known_to_say_nothing() {
 }
 
 #[test]
-fn a_line_that_names_no_place_is_said_of_the_whole_text() {
+fn a_line_without_a_position_is_about_the_whole_text() {
     let go = command(lines_of(
         r"^(?:(?P<file>[^:]+):(?P<line>\d+):(?P<column>\d+): (?P<message>.+)|package .+)$",
         None,
@@ -280,7 +280,7 @@ fn an_exit_code_alone_may_be_a_finding() {
 }
 
 #[test]
-fn an_exit_code_that_is_not_named_is_trouble_in_words() {
+fn an_unexpected_exit_code_is_an_error_with_a_message() {
     let tool = command(OutputForm::Jsonl(plain_place()));
     let item = b"{\"message\": \"m\"}";
     let traceback = "Traceback (most recent call last):\n  File \"x\"\nImportError: no yaml\n\n";

@@ -131,7 +131,7 @@ fn a_warning_about_an_edited_file_is_a_finding() {
 
 /// An empty list, which a plugin may print, is no answer beside one that cannot be read.
 #[test]
-fn a_spoilt_document_beside_another_is_no_answer() {
+fn an_invalid_document_next_to_a_valid_one_is_an_error() {
     let json = command(OutputForm::Json(plain_place()));
     let one = r#"[{ "file": "a.py", "line": 1, "message": "m" }]"#;
     for altered in [

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signal_is_told_from_an_answer() {
+    fn a_signal_differs_from_an_exit_code() {
         for (code, signal) in [(137, Some(9)), (139, Some(11)), (129, Some(1)), (192, Some(64))] {
             assert!(
                 matches!((program_exit(code), signal), (Exit::Signal(found), Some(due)) if found == due),

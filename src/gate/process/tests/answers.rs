@@ -11,11 +11,11 @@ use crate::gate::process::{Order, POLL_INTERVAL, ProcessOutcome, run};
 use crate::gate::watch::Watch;
 
 in_both_manners! {
-    exit_codes_and_both_outputs_are_told
+    exit_codes_and_both_outputs_are_returned
     a_signal_is_named
     a_large_input_comes_back
     no_input_is_an_empty_one
-    an_input_that_is_not_read_is_told
+    an_unread_input_is_reported
     an_output_that_is_closed_is_none
     a_flood_on_stderr_is_cut_and_one_on_stdout_ends_it
     the_environment_is_clean
@@ -27,7 +27,7 @@ fn broken(why: &str) -> ProcessOutcome {
     ProcessOutcome::Broken(why.to_owned())
 }
 
-fn exit_codes_and_both_outputs_are_told(bench: &Bench) {
+fn exit_codes_and_both_outputs_are_returned(bench: &Bench) {
     for code in [0, 1, 3] {
         let (exit_code, stdout, stderr) = exited(bench.run(&["exit", &code.to_string()], LONG));
         assert_eq!((exit_code, stdout.as_str(), stderr.as_str()), (code, "out", "err"));
@@ -57,7 +57,7 @@ fn no_input_is_an_empty_one(bench: &Bench) {
     assert_eq!(exited(bench.give(&["echo"], Some(b""), LONG)).1, "");
 }
 
-fn an_input_that_is_not_read_is_told(bench: &Bench) {
+fn an_unread_input_is_reported(bench: &Bench) {
     let large = vec![b'x'; 1 << 20];
     assert!(matches!(bench.give(&["deaf"], Some(&large), LONG), ProcessOutcome::StdinUnread { code: 0, .. }));
     // What fits into the pipe is written, read or not.

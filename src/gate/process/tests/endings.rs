@@ -11,7 +11,7 @@ use crate::gate::watch::{Halt, Watch};
 
 in_both_manners! {
     whatever_does_not_end_is_ended_in_time
-    one_that_ends_when_asked_is_not_waited_for
+    a_program_that_ends_on_request_ends_early
     a_caller_that_goes_is_noticed
     nothing_is_started_for_a_caller_that_has_gone
 }
@@ -41,7 +41,7 @@ fn whatever_does_not_end_is_ended_in_time(bench: &Bench) {
     }
 }
 
-fn one_that_ends_when_asked_is_not_waited_for(bench: &Bench) {
+fn a_program_that_ends_on_request_ends_early(bench: &Bench) {
     let (limit, grace) = (Duration::from_millis(400), Duration::from_millis(200));
     let (time, _) = timed(|| bench.run(&["stubborn"], limit));
     assert!(time >= limit + grace, "killed {time:?} after its start");

@@ -18,7 +18,7 @@ use crate::policy::Isolation;
 in_both_manners! {
     answers_and_signals_pass_through
     a_program_changes_its_own_files
-    a_draft_is_seen_in_the_place_of_its_file_and_nothing_changes_on_disk
+    a_draft_replaces_its_file_in_the_sandbox_only
     a_failed_start_in_a_sandbox_says_why
     an_unavailable_sandbox_is_not_replaced
 }
@@ -90,7 +90,7 @@ fn a_program_changes_its_own_files(bench: &Bench) {
     }
 }
 
-fn a_draft_is_seen_in_the_place_of_its_file_and_nothing_changes_on_disk(bench: &Bench) {
+fn a_draft_replaces_its_file_in_the_sandbox_only(bench: &Bench) {
     if unavailable_reason(Isolation::Bubblewrap, Ceiling(Isolation::Bubblewrap)).is_some() {
         return;
     }

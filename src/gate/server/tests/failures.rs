@@ -91,7 +91,7 @@ fn a_program_without_a_server_is_not_one_that_died() {
 }
 
 #[test]
-fn one_that_speaks_something_else_is_not_asked() {
+fn a_program_with_another_protocol_is_replaced_by_its_command() {
     for (way, expected) in [
         ("garbage", "wrote something other than the Language Server Protocol"),
         ("huge", "wrote something other than the Language Server Protocol"),

@@ -37,7 +37,7 @@ fn an_idle_server_is_ended_and_restarted() {
 }
 
 #[test]
-fn no_more_are_kept_than_may_be() {
+fn the_number_of_running_servers_is_limited() {
     let limits = PoolLimits { most_servers: 2, ..PoolLimits::default() };
     let trial = Trial::with("pull", Has::ServerAlone, "", limits);
     let trial = Trial {
@@ -73,7 +73,7 @@ fn no_more_are_kept_than_may_be() {
 }
 
 #[test]
-fn it_is_started_before_it_is_asked() {
+fn prewarming_starts_the_server() {
     let trial = Trial::new("pull");
     let warm = |trial: &Trial| {
         let env = GateEnv {

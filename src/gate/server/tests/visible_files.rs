@@ -18,7 +18,7 @@ fn every_way_to_tell_is_heard() {
 }
 
 #[test]
-fn its_command_is_asked_where_no_server_is_kept() {
+fn its_command_runs_if_servers_are_not_kept_running() {
     let trial = Trial::new("pull");
     let unkept = || GateRuntime { ceiling: Ceiling(Isolation::None), ..GateRuntime::default() };
     let trial = Trial { workshop: unkept(), ..trial };
@@ -31,7 +31,7 @@ fn its_command_is_asked_where_no_server_is_kept() {
 }
 
 #[test]
-fn the_drafts_of_a_call_are_seen_together_and_the_disk_afterwards() {
+fn the_server_reads_all_drafts_of_a_call_and_then_the_disk() {
     let trial = Trial::new("pull");
     trial.write("b.txt", "on disk\n");
     trial.write("a.txt", "see b.txt\n");
@@ -116,7 +116,7 @@ fn a_second_new_file_of_a_call_is_judged_by_the_command() {
 }
 
 #[test]
-fn a_server_is_asked_about_all_files_of_a_call_before_it_answers() {
+fn requests_for_all_files_of_a_call_precede_the_first_response() {
     let edits = [("a.txt", Some("x\n"), "bad\n"), ("b.txt", Some("x\n"), "bad badly\n")];
     let more = "new_files: all";
     let trial = Trial::with("together", Has::ServerAndCommand, more, PoolLimits::default());
@@ -130,7 +130,7 @@ fn a_server_is_asked_about_all_files_of_a_call_before_it_answers() {
 }
 
 #[test]
-fn new_files_that_nothing_imports_are_seen_by_a_server_that_resolves_imports_on_disk() {
+fn new_files_without_imports_reach_a_server_that_resolves_imports_on_disk() {
     let importer = "from pkg import fresh\n";
     let calls: [(&[Edit<'_>], bool); 6] = [
         (&[("fresh.py", None, "bad\n")], true),
@@ -161,7 +161,7 @@ fn new_files_that_nothing_imports_are_seen_by_a_server_that_resolves_imports_on_
 }
 
 #[test]
-fn a_file_on_disk_that_imports_a_new_one_has_the_command_asked() {
+fn a_file_on_disk_that_imports_a_new_one_makes_the_command_run() {
     let call = [("fresh.py", None, "bad\n"), ("a.py", Some("x\n"), "import facade\n")];
     for (facade, runs) in [("from fresh import f\n", true), ("# fresh\n", false)] {
         let trial =
@@ -175,7 +175,7 @@ fn a_file_on_disk_that_imports_a_new_one_has_the_command_asked() {
 }
 
 #[test]
-fn a_pipe_or_a_device_beside_a_new_file_keeps_nobody_waiting() {
+fn a_pipe_or_a_device_next_to_a_new_file_does_not_block() {
     // The control: a file in that place is read.
     for (is_pipe, runs) in [(false, true), (true, false)] {
         let judge = move || {
@@ -211,7 +211,7 @@ fn a_server_may_see_new_files_in_folders_that_are_on_disk() {
 }
 
 #[test]
-fn the_draft_of_a_configuration_is_not_seen_by_a_server() {
+fn the_draft_of_a_configuration_does_not_reach_a_server() {
     let call = |name: &'static str| [("a.py", Some("x\n"), "bad\n"), (name, Some("x\n"), "[tool.x]\n")];
     for (name, runs) in [("tool.toml", true), ("part.toml", true), ("other.toml", false)] {
         let more = "new_files: all\n    config: [tool.toml, 'part.toml#[tool.x']";

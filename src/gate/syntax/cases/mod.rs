@@ -159,7 +159,7 @@ fn a_template_is_not_judged_as_what_becomes_of_it() {
 }
 
 #[test]
-fn a_fault_beside_the_tags_of_a_template_is_found() {
+fn a_fault_next_to_the_tags_of_a_template_is_found() {
     let found = (Outcome::Found, 1);
     for (path, text) in [
         // Ansible requires quotes around such a value.
@@ -186,7 +186,7 @@ fn a_fault_beside_the_tags_of_a_template_is_found() {
 }
 
 #[test]
-fn keys_that_stand_twice_only_warn() {
+fn duplicate_keys_only_warn() {
     for (path, before, after) in [
         ("a.yaml", "a: 1\n", "a: 1\nb: 2\na: 3\n"),
         ("tsconfig.json", "{\"a\": 1}\n", "{\"a\": 1,\n // b\n \"a\": 2}\n"),
