@@ -172,11 +172,11 @@ fn main() {
     let workspace =
         Workspace::open_with_state_dir(std::slice::from_ref(&root), &dir.path().join("own")).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let scene = Fixture { workspace, runtime };
+    let fixture = Fixture { workspace, runtime };
     let symbol = |name: &str| ContextRequest { symbol: Some(name.to_owned()), ..NOTHING };
     let target = |path: &str| ContextRequest { target: Some(Target::File(path.to_owned())), ..NOTHING };
     let before = memory();
-    let (cold, _) = scene.ask(&symbol("load_7"));
+    let (cold, _) = fixture.ask(&symbol("load_7"));
     println!(
         "the first answer: {:.2} s; memory before and after: {before}, {}\n",
         cold.as_secs_f64(),
@@ -186,15 +186,19 @@ fn main() {
         "| {files} files, warm | median | slowest of {ROUNDS} | symbols and references |\n|---|---|---|---|"
     );
     let still = |_: usize| {};
-    scene.row("a function with few uses", &symbol("load_7"), still);
-    scene.row("a method with thousands of namesakes", &symbol("method_1"), still);
-    scene.row("a name that nothing has", &symbol("laod_7"), still);
-    scene.row("words", &ContextRequest { query: Some("load things of sort 7".to_owned()), ..NOTHING }, still);
+    fixture.row("a function with few uses", &symbol("load_7"), still);
+    fixture.row("a method with thousands of namesakes", &symbol("method_1"), still);
+    fixture.row("a name that nothing has", &symbol("laod_7"), still);
+    fixture.row(
+        "words",
+        &ContextRequest { query: Some("load things of sort 7".to_owned()), ..NOTHING },
+        still,
+    );
     if given.is_none() {
-        scene.row("the outline of a file", &target("pkg0/mod7.py"), still);
-        scene.row("the same after one file has changed", &symbol("load_7"), |round| {
+        fixture.row("the outline of a file", &target("pkg0/mod7.py"), still);
+        fixture.row("the same after one file has changed", &symbol("load_7"), |round| {
             std::fs::write(root.join("pkg0/mod8.py"), python(8 + round, files)).unwrap();
         });
     }
-    scene.row("the shape of the project", &NOTHING, still);
+    fixture.row("the shape of the project", &NOTHING, still);
 }

@@ -89,39 +89,39 @@ fn median(rounds: usize, mut work: impl FnMut(usize)) -> Duration {
     each.get(rounds / 2).copied().unwrap_or_default()
 }
 
-fn publishing(scene: &Fixture) {
+fn publishing(fixture: &Fixture) {
     for (name, size) in SIZES {
         let rounds = if size > 1_000_000 { 60 } else { 1000 };
         let texts: Vec<Vec<u8>> = (0..=rounds).map(|number| text(size, number)).collect();
         let cost = |path: String, remembered| {
-            let place = scene.file_place(&path);
-            scene.publish(&place, texts.last().unwrap(), remembered);
-            median(rounds, |number| scene.publish(&place, texts.get(number).unwrap(), remembered))
+            let place = fixture.file_place(&path);
+            fixture.publish(&place, texts.last().unwrap(), remembered);
+            median(rounds, |number| fixture.publish(&place, texts.get(number).unwrap(), remembered))
         };
         let (without, with) = (cost(format!("without-{size}"), false), cost(format!("with-{size}"), true));
         println!("{name:>6}: an edit {without:9.1?} forgotten, {with:9.1?} remembered");
         let stamps = median(100, |number| {
             black_box(Content::new(texts.get(number % rounds).unwrap()));
         });
-        let read = scene.file_place("read");
+        let read = fixture.file_place("read");
         let keeps = median(20, |number| {
-            scene.journal.keep(&read, Content::new(texts.get(number % rounds).unwrap()));
+            fixture.journal.keep(&read, Content::new(texts.get(number % rounds).unwrap()));
         });
         println!("{name:>6}: a read is stamped in {stamps:9.1?}, stamped and handed over in {keeps:9.1?}");
     }
 }
 
-fn looking(scene: &Fixture, dir: &Path) {
+fn looking(fixture: &Fixture, dir: &Path) {
     let edits: usize = std::env::var("LOCKGATE_EDITS").ok().and_then(|it| it.parse().ok()).unwrap_or(5_000);
-    let large = scene.file_place("large");
-    (0..33).for_each(|number| scene.publish(&large, &text(4_000_000, number), true));
+    let large = fixture.file_place("large");
+    (0..33).for_each(|number| fixture.publish(&large, &text(4_000_000, number), true));
     let texts: Vec<Vec<u8>> = (0..1000).map(|number| text(40_000, number)).collect();
     let (began, mut most, mut slowest) = (Instant::now(), 0, Duration::ZERO);
     for number in 0..edits {
-        let place = scene.file_place(&format!("file-{}", number % 200));
+        let place = fixture.file_place(&format!("file-{}", number % 200));
         let edit = Instant::now();
-        scene.publish(&place, texts.get(number * 31 % 1000).unwrap(), true);
-        scene.journal.tidy(BOUNDS).unwrap();
+        fixture.publish(&place, texts.get(number * 31 % 1000).unwrap(), true);
+        fixture.journal.tidy(BOUNDS).unwrap();
         slowest = slowest.max(edit.elapsed());
         most = most.max(if number % 100 == 0 { size_of(&dir.join("state")) } else { 0 });
     }
@@ -129,15 +129,15 @@ fn looking(scene: &Fixture, dir: &Path) {
         "{edits} edits of 200 files in {:.1?}, the slowest in {slowest:.1?}; at most {most} bytes",
         began.elapsed()
     );
-    let place = scene.file_place("file-7");
-    let latest = median(1000, |_| drop(black_box(scene.journal.latest(&place).unwrap().unwrap())));
-    let stale = median(1000, |_| assert!(!scene.journal.has_interrupted_edit(&place).unwrap()));
+    let place = fixture.file_place("file-7");
+    let latest = median(1000, |_| drop(black_box(fixture.journal.latest(&place).unwrap().unwrap())));
+    let stale = median(1000, |_| assert!(!fixture.journal.has_interrupted_edit(&place).unwrap()));
     println!("latest {latest:.1?}, stale {stale:.1?}");
     for (name, place) in [("40 KB", &place), ("4 MB", &large)] {
         let undo = median(100, |_| {
-            let entry = scene.journal.to_undo(Some(place)).unwrap().unwrap();
+            let entry = fixture.journal.to_undo(Some(place)).unwrap().unwrap();
             let before = entry.changes.first().unwrap().before.unwrap();
-            black_box(scene.journal.text(place, &before.hex()).unwrap().unwrap());
+            black_box(fixture.journal.text(place, &before.hex()).unwrap().unwrap());
         });
         println!("{name:>6}: undo looked up and its text restored in {undo:.1?}");
     }
@@ -157,9 +157,9 @@ fn size_of(folder: &Path) -> u64 {
 fn main() {
     let own = std::env::var_os("LOCKGATE_BENCH").map(std::path::PathBuf::from);
     if let Some(dir) = own {
-        let scene = Fixture::new(&dir);
-        publishing(&scene);
-        looking(&scene, &dir);
+        let fixture = Fixture::new(&dir);
+        publishing(&fixture);
+        looking(&fixture, &dir);
         return;
     }
     let memory = Path::new("/dev/shm");

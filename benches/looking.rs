@@ -102,13 +102,13 @@ fn search(pattern: &str) -> ReadRequest {
 
 fn main() {
     let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-    let scene = Fixture::new(dir.path());
-    measured("50 of 100,000 lines, just written", 20, |round| scene.read(lines(round)));
+    let fixture = Fixture::new(dir.path());
+    measured("50 of 100,000 lines, just written", 20, |round| fixture.read(lines(round)));
     std::thread::sleep(SETTLED);
-    scene.read(lines(0));
-    measured("50 of 100,000 lines", 1000, |round| scene.read(lines(round)));
+    fixture.read(lines(0));
+    measured("50 of 100,000 lines", 1000, |round| fixture.read(lines(round)));
     measured("get_content of it", 100, |_| {
-        scene.read(ReadRequest::Whole(Target::File("large.rs".to_owned())))
+        fixture.read(ReadRequest::Whole(Target::File("large.rs".to_owned())))
     });
     for (name, pattern) in [
         ("a word that is nowhere, 5,001 files", "zq_no_such_word"),
@@ -116,8 +116,8 @@ fn main() {
         ("a regex without a literal", r"\b[a-z]+_[0-9]{5}99\b"),
         ("every line", "."),
     ] {
-        measured(name, 20, |_| scene.read(search(pattern)));
+        measured(name, 20, |_| fixture.read(search(pattern)));
     }
     let list = ListFields { max_results: Some(200), ..ListFields::default() }.into_request().unwrap();
-    measured("a list of 200 of 5,001 files", 20, |_| scene.read(ReadRequest::List(list.clone())));
+    measured("a list of 200 of 5,001 files", 20, |_| fixture.read(ReadRequest::List(list.clone())));
 }

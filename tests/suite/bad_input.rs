@@ -15,7 +15,7 @@ fn range(start: Value, end: Value) -> Value {
 
 #[test]
 fn modes_that_exclude_each_other() {
-    let mut scene = Fixture::new();
+    let mut fixture = Fixture::new();
     let conflict = [
         json!({"content": "x", "line_edits": []}),
         json!({"content": "x", "search": "one", "replace": "x"}),
@@ -26,16 +26,16 @@ fn modes_that_exclude_each_other() {
         json!({"content": "x", "search_count": 1}),
         json!({"content": "x", "lines": {"start": 1, "end": 1}}),
     ];
-    conflict.into_iter().for_each(|fields| scene.refuse_edit(fields, "MODE_CONFLICT"));
+    conflict.into_iter().for_each(|fields| fixture.refuse_edit(fields, "MODE_CONFLICT"));
     for fields in [json!({}), json!({"content": null}), json!({"mode": "strict"}), json!({"regex": true})] {
-        scene.refuse_edit(fields, "MODE_MISSING");
+        fixture.refuse_edit(fields, "MODE_MISSING");
     }
-    scene.good_edit("all of them");
+    fixture.good_edit("all of them");
 }
 
 #[test]
 fn fields_that_no_edit_may_have() {
-    let mut scene = Fixture::new();
+    let mut fixture = Fixture::new();
     let invalid = [
         json!({"search": "one"}),
         json!({"replace": "one"}),
@@ -74,39 +74,40 @@ fn fields_that_no_edit_may_have() {
         json!({"content": "x", "max_bytes": -1}),
         json!({"content": "x", "expected_version": 7}),
     ];
-    invalid.into_iter().for_each(|fields| scene.refuse_edit(fields, "INVALID_INPUT"));
-    scene.good_edit("all of them");
+    invalid.into_iter().for_each(|fields| fixture.refuse_edit(fields, "INVALID_INPUT"));
+    fixture.good_edit("all of them");
 }
 
 #[test]
 fn lines_and_patterns_that_are_none() {
-    let mut scene = Fixture::new();
+    let mut fixture = Fixture::new();
     for (start, end) in
         [(0, 1), (-1, 1), (1, 0), (1, 4), (4, 4), (1, i64::MAX), (i64::MAX, i64::MAX), (i64::MIN, 1)]
     {
-        scene.refuse_edit(range(json!(start), json!(end)), "RANGE_OUT_OF_BOUNDS");
+        fixture.refuse_edit(range(json!(start), json!(end)), "RANGE_OUT_OF_BOUNDS");
     }
     for at in [0, -1, 5, i64::MAX, i64::MIN] {
-        scene.refuse_edit(json!({"insert_lines": [{"at_line": at, "content": "x"}]}), "RANGE_OUT_OF_BOUNDS");
+        fixture
+            .refuse_edit(json!({"insert_lines": [{"at_line": at, "content": "x"}]}), "RANGE_OUT_OF_BOUNDS");
     }
     for pattern in ["(", "[", "*", "(?P<x>", "(?<=a+)b", "\\", "(?z)a", "a{2,1}", "\\8"] {
-        scene.refuse_edit(json!({"search": pattern, "replace": "x", "regex": true}), "BAD_PATTERN");
+        fixture.refuse_edit(json!({"search": pattern, "replace": "x", "regex": true}), "BAD_PATTERN");
     }
     for template in ["\\1", "\\g<x>", "\\g<", "\\q", "\\"] {
-        scene.refuse_edit(json!({"search": "one", "replace": template, "regex": true}), "BAD_PATTERN");
+        fixture.refuse_edit(json!({"search": "one", "replace": template, "regex": true}), "BAD_PATTERN");
     }
     for flags in [json!(4096), json!(-1), json!("Q"), json!("I|Q"), json!(i64::MAX)] {
-        scene.refuse_edit(
+        fixture.refuse_edit(
             json!({"search": "one", "replace": "x", "regex": true, "search_flags": flags}),
             "BAD_PATTERN",
         );
     }
-    scene.good_edit("all of them");
+    fixture.good_edit("all of them");
 }
 
 #[test]
 fn arguments_that_are_no_arguments() {
-    let mut scene = Fixture::new();
+    let mut fixture = Fixture::new();
     for tool in [
         "safe_edit_file",
         "create_file",
@@ -119,13 +120,13 @@ fn arguments_that_are_no_arguments() {
         for arguments in
             [json!({}), json!({"path": 5}), json!({"path": null, "content": "x"}), json!({"path": ["a.txt"]})]
         {
-            scene.refuse(tool, &arguments, &["INVALID_INPUT", "MODE_MISSING"]);
+            fixture.refuse(tool, &arguments, &["INVALID_INPUT", "MODE_MISSING"]);
         }
     }
     for arguments in [json!([]), json!("a.txt"), json!(7)] {
         let line = json!({"jsonrpc": "2.0", "id": 9_000, "method": "tools/call",
             "params": {"name": "safe_edit_file", "arguments": arguments}});
-        scene.refuse_line(&format!("arguments {arguments}"), line.to_string().as_bytes(), Some(9_000));
+        fixture.refuse_line(&format!("arguments {arguments}"), line.to_string().as_bytes(), Some(9_000));
     }
     let numbers = ["18446744073709551616", "-99999999999999999999", "1e308", "1e999", "0.1", "1e-400"];
     for (at, number) in numbers.iter().enumerate() {
@@ -133,19 +134,19 @@ fn arguments_that_are_no_arguments() {
         let line = format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"safe_edit_file","arguments":{{"path":"a.txt","line_edits":[{{"start_line":{number},"end_line":{number},"new_content":"x"}}]}}}}}}"#
         );
-        scene.refuse_line(number, line.as_bytes(), Some(id));
+        fixture.refuse_line(number, line.as_bytes(), Some(id));
     }
 }
 
 #[test]
 fn paths_that_lead_to_no_file_of_the_root() {
-    let mut scene = Fixture::new();
-    let outside = scene.home.path().canonicalize().unwrap().join("theirs.txt");
-    let root = scene.root.display().to_string();
+    let mut fixture = Fixture::new();
+    let outside = fixture.home.path().canonicalize().unwrap().join("theirs.txt");
+    let root = fixture.root.display().to_string();
     for path in ["folder", "folder/", "pipe", "socket", ".", "a.txt/b", "a.txt/"] {
-        scene.refuse_path(path, &["NOT_A_FILE"]);
+        fixture.refuse_path(path, &["NOT_A_FILE"]);
     }
-    scene.refuse_path(&root, &["NOT_A_FILE"]);
+    fixture.refuse_path(&root, &["NOT_A_FILE"]);
     for path in [
         "../theirs.txt",
         "folder/../../theirs.txt",
@@ -164,72 +165,76 @@ fn paths_that_lead_to_no_file_of_the_root() {
         &format!("{root}/../theirs.txt"),
         &format!("{root}x/a.txt"),
     ] {
-        scene.refuse_path(path, &["PATH_OUTSIDE_ROOT"]);
+        fixture.refuse_path(path, &["PATH_OUTSIDE_ROOT"]);
     }
-    scene.refuse_path("loop", &["NOT_A_FILE"]);
+    fixture.refuse_path("loop", &["NOT_A_FILE"]);
     let long = "x".repeat(10_000);
     let deep = "x/".repeat(5_000);
     for path in ["", "a\0b", "\0", "a.txt\0.py", &long, &deep, &format!("folder/{}", "x".repeat(256))] {
-        scene.refuse_path(path, &["INVALID_INPUT"]);
+        fixture.refuse_path(path, &["INVALID_INPUT"]);
     }
     // A search would not find such a file; only a new one may not be called so.
     for path in ["new\nline", "tab\there", "\u{1b}[31mred", "txt\u{202e}yp.a", "\u{2066}x", "del\u{7f}"] {
         for tool in ["safe_edit_file", "create_file"] {
-            scene.refuse(tool, &json!({"path": path, "content": "x\n"}), &["INVALID_INPUT"]);
+            fixture.refuse(tool, &json!({"path": path, "content": "x\n"}), &["INVALID_INPUT"]);
         }
     }
-    scene.good_edit("all paths");
+    fixture.good_edit("all paths");
     for arguments in [
         json!({"path": "huge.txt", "content": "x"}),
         json!({"path": "huge.txt", "search": "x", "replace": "y"}),
         json!({"path": "a.txt", "content": "x".repeat(11 << 20)}),
     ] {
-        scene.refuse("safe_edit_file", &arguments, &["TOO_LARGE"]);
+        fixture.refuse("safe_edit_file", &arguments, &["TOO_LARGE"]);
     }
-    scene.refuse("safe_edit_file", &json!({"path": "binary", "search": "E", "replace": "F"}), &["NOT_TEXT"]);
-    scene.refuse("read_content_lines", &json!({"path": "huge.txt"}), &["TOO_LARGE"]);
-    scene.refuse("read_content_lines", &json!({"path": "binary"}), &["NOT_TEXT"]);
-    scene.good_edit("large files");
+    fixture.refuse(
+        "safe_edit_file",
+        &json!({"path": "binary", "search": "E", "replace": "F"}),
+        &["NOT_TEXT"],
+    );
+    fixture.refuse("read_content_lines", &json!({"path": "huge.txt"}), &["TOO_LARGE"]);
+    fixture.refuse("read_content_lines", &json!({"path": "binary"}), &["NOT_TEXT"]);
+    fixture.good_edit("large files");
 }
 
 #[test]
 fn lines_that_are_no_messages() {
-    let mut scene = Fixture::new();
+    let mut fixture = Fixture::new();
     let call = |id: u64, content: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"safe_edit_file","arguments":{{"path":"a.txt","content":"{content}"}}}}}}"#
         )
     };
-    scene.refuse_line("100 MB of JSON", call(8_001, &"a".repeat(100_000_000)).as_bytes(), Some(8_001));
-    let peak = peak_memory(scene.server.id());
+    fixture.refuse_line("100 MB of JSON", call(8_001, &"a".repeat(100_000_000)).as_bytes(), Some(8_001));
+    let peak = peak_memory(fixture.server.id());
     assert!(peak < MEMORY, "100 MB of JSON took {} MiB", peak >> 20);
-    scene.refuse_line("no JSON", b"hello", None);
-    scene.refuse_line("an open brace", b"{", None);
-    scene.refuse_line("an empty line", b"", None);
-    scene.refuse_line("a NUL", b"\0", None);
-    scene.refuse_line("JSON that ends early", &call(8_002, "x").as_bytes()[..90], None);
+    fixture.refuse_line("no JSON", b"hello", None);
+    fixture.refuse_line("an open brace", b"{", None);
+    fixture.refuse_line("an empty line", b"", None);
+    fixture.refuse_line("a NUL", b"\0", None);
+    fixture.refuse_line("JSON that ends early", &call(8_002, "x").as_bytes()[..90], None);
     let mut latin = call(8_003, "caf_").into_bytes();
     let at = latin.iter().rposition(|byte| *byte == b'_').unwrap();
     latin[at] = 0xe9;
-    scene.refuse_line("invalid UTF-8", &latin, Some(8_003));
-    scene.refuse_line("half a surrogate pair", call(8_004, "\\ud800").as_bytes(), Some(8_004));
-    scene.refuse_line("an unknown escape", call(8_005, "\\q").as_bytes(), Some(8_005));
+    fixture.refuse_line("invalid UTF-8", &latin, Some(8_003));
+    fixture.refuse_line("half a surrogate pair", call(8_004, "\\ud800").as_bytes(), Some(8_004));
+    fixture.refuse_line("an unknown escape", call(8_005, "\\q").as_bytes(), Some(8_005));
     for (id, open, close) in [(8_010, "[", "]"), (8_011, "{\"a\":", "}")] {
         let deep = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
         let line = format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"safe_edit_file","arguments":{{"path":"a.txt","line_edits":{deep}}}}}}}"#
         );
-        scene.refuse_line("deep nesting", line.as_bytes(), Some(id));
+        fixture.refuse_line("deep nesting", line.as_bytes(), Some(id));
     }
     let text = json!({"path": "a.txt", "line_edits": "[".repeat(100_000)});
-    scene.refuse("safe_edit_file", &text, &["INVALID_INPUT"]);
-    scene.refuse_line("deep nesting without a message", "[".repeat(1_000_000).as_bytes(), None);
+    fixture.refuse("safe_edit_file", &text, &["INVALID_INPUT"]);
+    fixture.refuse_line("deep nesting without a message", "[".repeat(1_000_000).as_bytes(), None);
     let unknown = json!({"jsonrpc": "2.0", "id": 8_020, "method": "tools/call", "params": {"name": "rm", "arguments": {}}});
-    scene.refuse_line("an unknown tool", unknown.to_string().as_bytes(), Some(8_020));
+    fixture.refuse_line("an unknown tool", unknown.to_string().as_bytes(), Some(8_020));
     let unknown = json!({"jsonrpc": "2.0", "id": 8_021, "method": "no/such", "params": {}});
-    scene.refuse_line("an unknown method", unknown.to_string().as_bytes(), Some(8_021));
+    fixture.refuse_line("an unknown method", unknown.to_string().as_bytes(), Some(8_021));
     let nameless = json!({"jsonrpc": "2.0", "id": 8_022, "method": "tools/call", "params": {}});
-    scene.refuse_line("a call of nothing", nameless.to_string().as_bytes(), Some(8_022));
+    fixture.refuse_line("a call of nothing", nameless.to_string().as_bytes(), Some(8_022));
 }
 
 /// A text whose parts stand a hundred thousand deep in each other.
@@ -240,16 +245,16 @@ fn nested(open: &str, close: &str) -> String {
 /// Python itself takes no more than 200 brackets within each other.
 #[test]
 fn python_that_nests_deeper_than_python_can() {
-    let mut scene = Fixture::new();
+    let mut fixture = Fixture::new();
     for content in [nested("(", ")"), "(".repeat(100_000), nested("[", "]")] {
-        scene.refuse("safe_edit_file", &json!({"path": "a.py", "content": content}), &["GATE_REFUSED"]);
+        fixture.refuse("safe_edit_file", &json!({"path": "a.py", "content": content}), &["GATE_REFUSED"]);
     }
-    scene.good_edit("deep Python");
+    fixture.good_edit("deep Python");
 }
 
 #[test]
 fn texts_that_are_too_deep_for_a_parser() {
-    let mut scene = Fixture::new();
+    let mut fixture = Fixture::new();
     let texts = [
         ("a.py", nested("not ", "")),
         ("a.py", nested("-", "")),
@@ -273,11 +278,11 @@ fn texts_that_are_too_deep_for_a_parser() {
     ];
     for (path, content) in texts {
         let arguments = json!({"path": path, "content": content, "mode": "verify_only", "show_diff": false});
-        let answer = scene.server.try_call("safe_edit_file", &arguments);
+        let answer = fixture.server.try_call("safe_edit_file", &arguments);
         let answer = answer.unwrap_or_else(|why| panic!("{path} {content:.20}: {why}"));
         let fine = answer.status() == "verified" || answer.code() == "GATE_REFUSED";
         assert!(fine, "{path} {content:.20}: {:.400}", answer.structured.to_string());
-        scene.untouched(path);
-        scene.good_edit(path);
+        fixture.untouched(path);
+        fixture.good_edit(path);
     }
 }

@@ -22,24 +22,24 @@ const BAD: &str = "def a():\nreturn 1\n";
 
 /// A root that is a repository without any commit.
 fn project() -> Fixture {
-    let scene = Fixture::new();
-    fs::remove_dir_all(scene.root()).unwrap();
-    fs::create_dir(scene.root()).unwrap();
-    git(&scene, "root", &["init", "-q", "-b", "main"]);
-    scene
+    let fixture = Fixture::new();
+    fs::remove_dir_all(fixture.root()).unwrap();
+    fs::create_dir(fixture.root()).unwrap();
+    git(&fixture, "root", &["init", "-q", "-b", "main"]);
+    fixture
 }
 
-/// Runs git in a folder of the scene, with no configuration but the repository's own.
-fn git(scene: &Fixture, folder: &str, arguments: &[&str]) -> String {
-    let done = git_command(scene, folder).args(arguments).output().unwrap();
+/// Runs git in a folder of the fixture, with no configuration but the repository's own.
+fn git(fixture: &Fixture, folder: &str, arguments: &[&str]) -> String {
+    let done = git_command(fixture, folder).args(arguments).output().unwrap();
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(done.status.success(), "git {arguments:?}: {told}");
     String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }
 
-fn git_command(scene: &Fixture, folder: &str) -> Command {
+fn git_command(fixture: &Fixture, folder: &str) -> Command {
     let mut git = Command::new("git");
-    git.current_dir(scene.at(folder)).env("HOME", scene.at("user"));
+    git.current_dir(fixture.at(folder)).env("HOME", fixture.at("user"));
     for (name, value) in [
         ("GIT_CONFIG_GLOBAL", "/dev/null"),
         ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -55,27 +55,27 @@ fn git_command(scene: &Fixture, folder: &str) -> Command {
 }
 
 /// Writes files below the root.
-fn write(scene: &Fixture, files: &[(&str, &str)]) {
-    files.iter().for_each(|(path, text)| scene.write(&format!("root/{path}"), text));
+fn write(fixture: &Fixture, files: &[(&str, &str)]) {
+    files.iter().for_each(|(path, text)| fixture.write(&format!("root/{path}"), text));
 }
 
 /// Writes files, and commits all that is there.
-fn commit(scene: &Fixture, files: &[(&str, &str)]) {
-    write(scene, files);
-    git(scene, "root", &["add", "-A", "-f"]);
-    git(scene, "root", &["commit", "-q", "-m", "x", "--allow-empty"]);
+fn commit(fixture: &Fixture, files: &[(&str, &str)]) {
+    write(fixture, files);
+    git(fixture, "root", &["add", "-A", "-f"]);
+    git(fixture, "root", &["commit", "-q", "-m", "x", "--allow-empty"]);
 }
 
 #[track_caller]
-fn check(scene: &Fixture, arguments: &[&str], exit: i32) -> Outcome {
-    let done = scene.call(&[&["check"], arguments].concat());
+fn check(fixture: &Fixture, arguments: &[&str], exit: i32) -> Outcome {
+    let done = fixture.call(&[&["check"], arguments].concat());
     assert_eq!(done.exit, exit, "{arguments:?}\n{}{}", done.stdout, done.stderr);
     done
 }
 
 #[track_caller]
-fn json(scene: &Fixture, arguments: &[&str], exit: i32) -> Value {
-    let done = check(scene, &[arguments, &["--format", "json"]].concat(), exit);
+fn json(fixture: &Fixture, arguments: &[&str], exit: i32) -> Value {
+    let done = check(fixture, &[arguments, &["--format", "json"]].concat(), exit);
     serde_json::from_str(&done.stdout).unwrap_or_else(|why| panic!("{why}: {}", done.stdout))
 }
 
@@ -96,16 +96,16 @@ fn judged(answer: &Value) -> Vec<&str> {
 
 #[test]
 fn only_what_is_new_counts() {
-    let scene = project();
+    let fixture = project();
     let old = "def b():\n    return (\n";
     commit(
-        &scene,
+        &fixture,
         &[("a.py", GOOD), ("old.py", old), ("same.py", BAD), ("gone.py", BAD), ("sub/c.py", GOOD)],
     );
-    let clean = check(&scene, &[], 0);
+    let clean = check(&fixture, &[], 0);
     assert!(clean.stdout.starts_with("clean     0 files judged against HEAD ("), "{}", clean.stdout);
     write(
-        &scene,
+        &fixture,
         &[
             ("a.py", BAD),
             ("old.py", &format!("# moved\n{old}")),
@@ -113,76 +113,80 @@ fn only_what_is_new_counts() {
             ("sub/c.py", "x = 1\n"),
         ],
     );
-    fs::remove_file(scene.at("root/gone.py")).unwrap();
-    let answer = json(&scene, &[], 1);
+    fs::remove_file(fixture.at("root/gone.py")).unwrap();
+    let answer = json(&fixture, &[], 1);
     assert_eq!(judged(&answer), ["a.py", "new.py", "old.py", "sub/c.py"]);
     assert_eq!(finding_texts(&answer), ["a.py", "new.py"], "{answer:#}");
     let counts = &answer["counts"];
     assert_eq!((&counts["unchanged"], &counts["deleted"], &counts["old"]), (&1.into(), &1.into(), &1.into()));
-    let text = check(&scene, &[], 1).stdout;
+    let text = check(&fixture, &[], 1).stdout;
     assert!(text.contains(" --> a.py:2:1\n") && text.contains("2 | return 1\n  | ^ syntax\n"), "{text}");
     assert!(text.contains("found     4 files judged against HEAD (") && !text.contains("old.py:"), "{text}");
-    assert_eq!(fs::read_to_string(scene.at("root/a.py")).unwrap(), BAD, "nothing is written");
+    assert_eq!(fs::read_to_string(fixture.at("root/a.py")).unwrap(), BAD, "nothing is written");
 }
 
 #[test]
 fn a_second_copy_of_an_old_finding_is_new() {
-    let scene = project();
+    let fixture = project();
     let policy = "quality_gates: { '*': [{ tool: no-todo }] }\ndefine:\n  no-todo: { about: No TODO., kind: pattern, \
                   languages: ['*'], must_not_match: 'TODO', message: a TODO }\n";
-    commit(&scene, &[("quality.yaml", policy), ("a.txt", "x\nTODO\nb\n")]);
-    write(&scene, &[("a.txt", "x\n\n\nTODO\nb\n")]);
-    assert_eq!(json(&scene, &[], 0)["counts"]["old"], 1);
-    write(&scene, &[("a.txt", "x\nTODO\nTODO\nb\n")]);
-    let counts = json(&scene, &[], 1)["counts"].clone();
+    commit(&fixture, &[("quality.yaml", policy), ("a.txt", "x\nTODO\nb\n")]);
+    write(&fixture, &[("a.txt", "x\n\n\nTODO\nb\n")]);
+    assert_eq!(json(&fixture, &[], 0)["counts"]["old"], 1);
+    write(&fixture, &[("a.txt", "x\nTODO\nTODO\nb\n")]);
+    let counts = json(&fixture, &[], 1)["counts"].clone();
     assert_eq!((&counts["old"], &counts["blocking"]), (&1.into(), &1.into()));
 }
 
 #[test]
 fn a_renamed_file_is_what_it_was() {
-    let scene = project();
-    commit(&scene, &[("a.py", BAD), ("b.py", "x = (\n")]);
-    fs::create_dir(scene.at("root/d")).unwrap();
-    fs::rename(scene.at("root/a.py"), scene.at("root/d/moved.py")).unwrap();
-    let answer = json(&scene, &[], 0);
+    let fixture = project();
+    commit(&fixture, &[("a.py", BAD), ("b.py", "x = (\n")]);
+    fs::create_dir(fixture.at("root/d")).unwrap();
+    fs::rename(fixture.at("root/a.py"), fixture.at("root/d/moved.py")).unwrap();
+    let answer = json(&fixture, &[], 0);
     assert_eq!(
         (&answer["files"][0]["change"], &answer["files"][0]["from"]),
         (&"renamed".into(), &"a.py".into())
     );
     // A copy is new: the file that it was made of is still there.
-    write(&scene, &[("copy.py", "x = (\n")]);
-    assert_eq!(finding_texts(&json(&scene, &[], 1)), ["copy.py"]);
+    write(&fixture, &[("copy.py", "x = (\n")]);
+    assert_eq!(finding_texts(&json(&fixture, &[], 1)), ["copy.py"]);
 }
 
 #[test]
 fn paths_are_files_and_folders_and_ignore_files_hold() {
-    let scene = project();
+    let fixture = project();
     let ignore = ("root/.gitignore", "build/\n*.tmp.py\n");
-    scene.write(ignore.0, ignore.1);
-    commit(&scene, &[("d/a.py", GOOD), ("d/e/b.py", GOOD), ("kept.tmp.py", GOOD)]);
+    fixture.write(ignore.0, ignore.1);
+    commit(&fixture, &[("d/a.py", GOOD), ("d/e/b.py", GOOD), ("kept.tmp.py", GOOD)]);
     write(
-        &scene,
+        &fixture,
         &[("d/a.py", BAD), ("d/e/b.py", BAD), ("c.py", BAD), ("build/x.py", BAD), ("y.tmp.py", BAD)],
     );
-    write(&scene, &[("kept.tmp.py", BAD)]);
-    assert_eq!(finding_texts(&json(&scene, &[], 1)), ["c.py", "d/a.py", "d/e/b.py", "kept.tmp.py"]);
-    assert_eq!(finding_texts(&json(&scene, &["d"], 1)), ["d/a.py", "d/e/b.py"]);
-    assert_eq!(finding_texts(&json(&scene, &["d/e", "c.py", "./d/e/b.py"], 1)), ["c.py", "d/e/b.py"]);
-    assert_eq!(finding_texts(&json(&scene, &["build/x.py"], 1)), ["build/x.py"], "who names a file means it");
-    let absolute = scene.at("root/c.py");
-    assert_eq!(finding_texts(&json(&scene, &[absolute.to_str().unwrap()], 1)), ["c.py"]);
-    fs::remove_file(scene.at("root/d/a.py")).unwrap();
-    assert_eq!(json(&scene, &["d/a.py"], 0)["counts"]["deleted"], 1);
+    write(&fixture, &[("kept.tmp.py", BAD)]);
+    assert_eq!(finding_texts(&json(&fixture, &[], 1)), ["c.py", "d/a.py", "d/e/b.py", "kept.tmp.py"]);
+    assert_eq!(finding_texts(&json(&fixture, &["d"], 1)), ["d/a.py", "d/e/b.py"]);
+    assert_eq!(finding_texts(&json(&fixture, &["d/e", "c.py", "./d/e/b.py"], 1)), ["c.py", "d/e/b.py"]);
+    assert_eq!(
+        finding_texts(&json(&fixture, &["build/x.py"], 1)),
+        ["build/x.py"],
+        "who names a file means it"
+    );
+    let absolute = fixture.at("root/c.py");
+    assert_eq!(finding_texts(&json(&fixture, &[absolute.to_str().unwrap()], 1)), ["c.py"]);
+    fs::remove_file(fixture.at("root/d/a.py")).unwrap();
+    assert_eq!(json(&fixture, &["d/a.py"], 0)["counts"]["deleted"], 1);
 }
 
 #[test]
 fn what_is_no_text_is_passed_over_and_counted() {
-    let scene = project();
-    commit(&scene, &[("quality.yaml", "extends: default\nlimits: { file: 1KiB }\n"), ("a.py", GOOD)]);
-    fs::write(scene.at("root/image.bin"), [0, 159, 146, 150, 0, 1, 2]).unwrap();
-    write(&scene, &[("large.py", &"x = (\n".repeat(1000)), (".env", "A=1\n"), ("b.py", GOOD)]);
-    scene.link(Path::new("a.py"), "root/link.py");
-    let answer = json(&scene, &[], 0);
+    let fixture = project();
+    commit(&fixture, &[("quality.yaml", "extends: default\nlimits: { file: 1KiB }\n"), ("a.py", GOOD)]);
+    fs::write(fixture.at("root/image.bin"), [0, 159, 146, 150, 0, 1, 2]).unwrap();
+    write(&fixture, &[("large.py", &"x = (\n".repeat(1000)), (".env", "A=1\n"), ("b.py", GOOD)]);
+    fixture.link(Path::new("a.py"), "root/link.py");
+    let answer = json(&fixture, &[], 0);
     assert_eq!(judged(&answer), ["b.py"]);
     let over: Vec<(&str, &str)> = answer["passed_over"]
         .as_array()
@@ -199,13 +203,13 @@ fn what_is_no_text_is_passed_over_and_counted() {
     ] {
         assert!(over.contains(&expected), "{expected:?}: {over:?}");
     }
-    assert!(check(&scene, &[], 0).stdout.contains("note      skipped 1 file: not text\n"));
+    assert!(check(&fixture, &[], 0).stdout.contains("note      skipped 1 file: not text\n"));
 }
 
 #[test]
 fn each_family_has_its_exit_code() {
-    let scene = project();
-    commit(&scene, &[("a.py", GOOD)]);
+    let fixture = project();
+    commit(&fixture, &[("a.py", GOOD)]);
     for (arguments, exit, words) in [
         (&["none.py"][..], 3, "FILE_NOT_FOUND"),
         (&["../x.py"], 4, "PATH_OUTSIDE_ROOT"),
@@ -213,26 +217,26 @@ fn each_family_has_its_exit_code() {
         (&["--root", "/"], 2, "INVALID_INPUT"),
         (&["--request", "none.json"], 2, "INVALID_INPUT"),
     ] {
-        assert!(check(&scene, arguments, exit).stderr.contains(words), "{arguments:?}");
-        let answer = json(&scene, arguments, exit);
+        assert!(check(&fixture, arguments, exit).stderr.contains(words), "{arguments:?}");
+        let answer = json(&fixture, arguments, exit);
         assert_eq!((&answer["status"], &answer["code"]), (&"refused".into(), &words.into()));
     }
-    write(&scene, &[("quality.yaml", "quality_gate: {}\n"), ("b.py", GOOD)]);
-    assert!(check(&scene, &[], 8).stderr.contains("quality.yaml"));
-    assert_eq!(check(&scene, &["--base", "HEAD", "--request", "x"], 2).stdout, "");
+    write(&fixture, &[("quality.yaml", "quality_gate: {}\n"), ("b.py", GOOD)]);
+    assert!(check(&fixture, &[], 8).stderr.contains("quality.yaml"));
+    assert_eq!(check(&fixture, &["--base", "HEAD", "--request", "x"], 2).stdout, "");
 }
 
 #[test]
 fn two_thousand_files_are_checked() {
-    let scene = project();
+    let fixture = project();
     for at in 0..2000 {
-        scene.write(&format!("root/d{}/f{at}.py", at % 40), GOOD);
+        fixture.write(&format!("root/d{}/f{at}.py", at % 40), GOOD);
     }
-    commit(&scene, &[]);
+    commit(&fixture, &[]);
     for at in (0..2000).step_by(2) {
-        scene.write(&format!("root/d{}/f{at}.py", at % 40), if at % 100 == 0 { BAD } else { "x = 1\n" });
+        fixture.write(&format!("root/d{}/f{at}.py", at % 40), if at % 100 == 0 { BAD } else { "x = 1\n" });
     }
-    let answer = json(&scene, &[], 1);
+    let answer = json(&fixture, &[], 1);
     let counts = &answer["counts"];
     assert_eq!((&counts["judged"], &counts["unchanged"]), (&1000.into(), &1000.into()));
     assert_eq!(finding_texts(&answer).len(), 20);
@@ -240,14 +244,14 @@ fn two_thousand_files_are_checked() {
 
 #[test]
 fn several_roots_are_each_compared_with_their_own_repository() {
-    let scene = project();
-    commit(&scene, &[("a.py", GOOD)]);
-    scene.write("outside/other/b.py", BAD);
-    git(&scene, "outside/other", &["init", "-q"]);
-    write(&scene, &[("a.py", BAD)]);
-    let (root, other) = (scene.root(), scene.at("outside/other"));
+    let fixture = project();
+    commit(&fixture, &[("a.py", GOOD)]);
+    fixture.write("outside/other/b.py", BAD);
+    git(&fixture, "outside/other", &["init", "-q"]);
+    write(&fixture, &[("a.py", BAD)]);
+    let (root, other) = (fixture.root(), fixture.at("outside/other"));
     let arguments = ["--root", root.to_str().unwrap(), "--root", other.to_str().unwrap()];
-    let answer = json(&scene, &arguments, 1);
+    let answer = json(&fixture, &arguments, 1);
     let absolute = other.join("b.py");
     assert_eq!(finding_texts(&answer), [absolute.to_str().unwrap(), "a.py"]);
     assert_eq!(answer["bases"][1]["why"], "no commit");
@@ -258,12 +262,15 @@ fn the_transcript_in_the_readme_is_real() {
     let readme = include_str!("../../README.md");
     let (_, rest) = readme.split_once("```console\n$ lockgate check --base main...\n").unwrap();
     let wanted = rest.split("```").next().unwrap();
-    let scene = project();
+    let fixture = project();
     let body = "    if quantity > item.stock:\n        raise ValueError(\"not enough\")\n    item.stock -= quantity\n";
     let stock = format!("def ship(item, quantity):\n{body}");
-    commit(&scene, &[("stock.py", &stock), ("old.py", "x = (\n"), ("README.md", "# Stock\n")]);
-    write(&scene, &[("stock.py", &stock.replace("        raise", "raise")), ("old.py", "# moved\nx = (\n")]);
-    let seen = check(&scene, &["--base", "main..."], 1).stdout;
-    let id = git(&scene, "root", &["rev-parse", "HEAD"]);
+    commit(&fixture, &[("stock.py", &stock), ("old.py", "x = (\n"), ("README.md", "# Stock\n")]);
+    write(
+        &fixture,
+        &[("stock.py", &stock.replace("        raise", "raise")), ("old.py", "# moved\nx = (\n")],
+    );
+    let seen = check(&fixture, &["--base", "main..."], 1).stdout;
+    let id = git(&fixture, "root", &["rev-parse", "HEAD"]);
     assert_eq!(seen, wanted.replace("6c11e102fe", &id[..10]));
 }

@@ -50,28 +50,28 @@ define:
 
 /// A project whose policy defines the gate `it`, with nothing else to be found but the system's own programs.
 fn fixture(program: &str) -> Fixture {
-    let mut scene = Fixture::new();
-    scene.path = format!("{}:/usr/bin:/bin", scene.at("bin").display());
-    scene.write("root/quality.yaml", DEFINED);
-    executable(&scene, "bin/it", program);
-    scene
+    let mut fixture = Fixture::new();
+    fixture.path = format!("{}:/usr/bin:/bin", fixture.at("bin").display());
+    fixture.write("root/quality.yaml", DEFINED);
+    executable(&fixture, "bin/it", program);
+    fixture
 }
 
-fn executable(scene: &Fixture, path: &str, text: &str) {
-    scene.write(path, text);
-    fs::set_permissions(scene.at(path), fs::Permissions::from_mode(0o755)).unwrap();
+fn executable(fixture: &Fixture, path: &str, text: &str) {
+    fixture.write(path, text);
+    fs::set_permissions(fixture.at(path), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[track_caller]
-fn gates(scene: &Fixture, arguments: &[&str], exit: i32) -> Outcome {
-    let done = scene.call(&[&["gates"], arguments].concat());
+fn gates(fixture: &Fixture, arguments: &[&str], exit: i32) -> Outcome {
+    let done = fixture.call(&[&["gates"], arguments].concat());
     assert_eq!(done.exit, exit, "{arguments:?}\n{}{}", done.stdout, done.stderr);
     done
 }
 
 #[track_caller]
-fn json(scene: &Fixture, arguments: &[&str], exit: i32) -> Value {
-    let done = gates(scene, &[arguments, &["--json"]].concat(), exit);
+fn json(fixture: &Fixture, arguments: &[&str], exit: i32) -> Value {
+    let done = gates(fixture, &[arguments, &["--json"]].concat(), exit);
     serde_json::from_str(&done.stdout).unwrap_or_else(|why| panic!("{why}: {}", done.stdout))
 }
 
@@ -84,10 +84,10 @@ fn entry<'a>(answer: &'a Value, name: &str) -> &'a Value {
 
 #[test]
 fn the_list_has_every_gate_in_a_row_of_its_own() {
-    let scene = fixture(FINDS);
-    executable(&scene, "bin/ruff", BLIND);
-    let text = gates(&scene, &[], 0).stdout;
-    assert_eq!(text, gates(&scene, &["list"], 0).stdout);
+    let fixture = fixture(FINDS);
+    executable(&fixture, "bin/ruff", BLIND);
+    let text = gates(&fixture, &[], 0).stdout;
+    assert_eq!(text, gates(&fixture, &["list"], 0).stdout);
     let names: Vec<&str> = text.lines().skip(1).map(|row| row.split_whitespace().next().unwrap()).collect();
     let known: Vec<&str> = Catalogue::embedded().gates().iter().map(|gate| gate.name.as_str()).collect();
     assert_eq!(names, [known.as_slice(), &["it"]].concat());
@@ -95,30 +95,31 @@ fn the_list_has_every_gate_in_a_row_of_its_own() {
     let row = |name: &str| text.lines().find(|row| row.starts_with(&format!("{name} "))).unwrap();
     assert!(row("ruff").contains(" here "), "{text}");
     assert!(row("mypy").contains(" missing ") && row("syntax").contains(" built in "), "{text}");
-    assert!(!text.contains(scene.at("bin").to_str().unwrap()), "{text}");
+    assert!(!text.contains(fixture.at("bin").to_str().unwrap()), "{text}");
 
-    let answer = json(&scene, &["list"], 0);
+    let answer = json(&fixture, &["list"], 0);
     assert_eq!(answer["gates"].as_array().unwrap().len(), names.len());
     let ruff = entry(&answer, "ruff");
     assert_eq!((ruff["from"].as_str(), ruff["here"].as_bool()), (Some("catalogue"), Some(true)));
-    assert_eq!(ruff["program"], scene.at("bin/ruff").to_str().unwrap());
+    assert_eq!(ruff["program"], fixture.at("bin/ruff").to_str().unwrap());
     assert_eq!(
         (&entry(&answer, "it")["from"], &entry(&answer, "it")["languages"][0]),
         (&"policy".into(), &"python".into())
     );
     assert_eq!(entry(&answer, "mypy")["here"], false);
-    let elsewhere = lockgate(&scene.at("user")).args(["gates", "--json"]).current_dir("/").output().unwrap();
+    let elsewhere =
+        lockgate(&fixture.at("user")).args(["gates", "--json"]).current_dir("/").output().unwrap();
     assert!(!outcome(&elsewhere).stdout.contains("\"it\""), "where no root is, there is the catalogue");
-    let root = scene.root();
-    let named = gates(&scene, &["--root", root.to_str().unwrap()], 0).stdout;
+    let root = fixture.root();
+    let named = gates(&fixture, &["--root", root.to_str().unwrap()], 0).stdout;
     assert_eq!(named, text);
-    assert!(scene.ran().is_empty(), "nothing runs by being listed");
+    assert!(fixture.ran().is_empty(), "nothing runs by being listed");
 }
 
 #[test]
 fn a_gate_is_shown_with_all_there_is_to_know() {
-    let scene = fixture(FINDS);
-    let text = gates(&scene, &["show", "it"], 0).stdout;
+    let fixture = fixture(FINDS);
+    let text = gates(&fixture, &["show", "it"], 0).stdout;
     for part in [
         "it Finds what is bad.",
         "languages python",
@@ -130,36 +131,36 @@ fn a_gate_is_shown_with_all_there_is_to_know() {
         "timeout   5s",
         "samples   2",
         "canary    yes",
-        &scene.fill("program   {SCENE}/bin/it"),
+        &fixture.fill("program   {SCENE}/bin/it"),
         "tried     no bin/it in .venv or venv of the project",
         "install   pip install it",
         "policy    python: level: warn, timeout: 7s",
     ] {
         assert!(text.lines().any(|line| line.starts_with(part)), "{part}\n{text}");
     }
-    let answer = json(&scene, &["show", "it"], 0);
+    let answer = json(&fixture, &["show", "it"], 0);
     assert_eq!(
         (&answer["canary"], &answer["samples"], &answer["scope"]),
         (&true.into(), &2.into(), &"file".into())
     );
-    let mypy = gates(&scene, &["show", "mypy"], 0).stdout;
+    let mypy = gates(&fixture, &["show", "mypy"], 0).stdout;
     assert!(mypy.contains("program   not on this machine") && !mypy.contains("\npolicy "), "{mypy}");
     for name in Catalogue::embedded().gates().iter().map(|gate| &gate.name) {
-        assert_eq!(json(&scene, &["show", name], 0)["name"], name.as_str());
+        assert_eq!(json(&fixture, &["show", name], 0)["name"], name.as_str());
     }
     let unproven = DEFINED.replace("canary: ", "# ");
-    scene.write("root/quality.yaml", &unproven);
-    assert!(gates(&scene, &["show", "it"], 0).stdout.contains("canary    none, so the gate is unproven"));
-    assert!(scene.ran().is_empty());
+    fixture.write("root/quality.yaml", &unproven);
+    assert!(gates(&fixture, &["show", "it"], 0).stdout.contains("canary    none, so the gate is unproven"));
+    assert!(fixture.ran().is_empty());
 }
 
 #[test]
 fn an_unknown_name_is_refused_with_what_was_meant() {
-    let scene = fixture(FINDS);
+    let fixture = fixture(FINDS);
     for arguments in [["show", "ruf"], ["doctor", "ruf"], ["test", "ruf"]] {
-        let told = gates(&scene, &arguments, REFUSED).stderr;
+        let told = gates(&fixture, &arguments, REFUSED).stderr;
         assert!(told.contains("INVALID_INPUT: unknown gate `ruf`, did you mean `ruff`?"), "{told}");
     }
-    scene.append("root/quality.yaml", "quality: 1\n");
-    assert!(gates(&scene, &["list"], 8).stderr.contains("POLICY_INVALID"));
+    fixture.append("root/quality.yaml", "quality: 1\n");
+    assert!(gates(&fixture, &["list"], 8).stderr.contains("POLICY_INVALID"));
 }

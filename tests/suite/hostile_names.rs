@@ -45,18 +45,18 @@ define:
 ";
 
 fn fixture() -> Fixture {
-    let scene = Fixture::new();
-    fs::create_dir(scene.at("outside/calls")).unwrap();
-    scene.write("bin/recorder", RECORDER);
-    scene.executable("bin/recorder");
-    scene.write("root/quality.yaml", POLICY);
-    scene
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.at("outside/calls")).unwrap();
+    fixture.write("bin/recorder", RECORDER);
+    fixture.executable("bin/recorder");
+    fixture.write("root/quality.yaml", POLICY);
+    fixture
 }
 
 /// The words of each call since this was asked before.
-fn calls(scene: &Fixture) -> Vec<Vec<String>> {
+fn calls(fixture: &Fixture) -> Vec<Vec<String>> {
     let mut calls = Vec::new();
-    for entry in fs::read_dir(scene.at("outside/calls")).unwrap() {
+    for entry in fs::read_dir(fixture.at("outside/calls")).unwrap() {
         let path = entry.unwrap().path();
         let text = String::from_utf8(fs::read(&path).unwrap()).unwrap();
         calls.push(text.split_terminator('\0').map(str::to_owned).collect());
@@ -75,11 +75,11 @@ fn misleading<'a>(words: &'a [String], name: &str) -> Vec<&'a String> {
 }
 
 /// What the three gates are given for a file of that name; one that is not on disk yet is shown in a linked copy.
-fn holds_calls(scene: &Fixture, name: &str, is_new: bool) {
-    let path = scene.root().join(name).to_str().unwrap().to_owned();
+fn holds_calls(fixture: &Fixture, name: &str, is_new: bool) {
+    let path = fixture.root().join(name).to_str().unwrap().to_owned();
     let (folder, _) = path.rsplit_once('/').unwrap();
-    let root = scene.root().display().to_string();
-    let seen = calls(scene);
+    let root = fixture.root().display().to_string();
+    let seen = calls(fixture);
     let [copy, shadow, stdin] = &seen[..] else { panic!("{name:?}: {seen:?}") };
     assert_eq!(
         stdin[..],
@@ -124,14 +124,14 @@ fn legal() -> BTreeSet<String> {
 
 /// Gives a file each text in turn, and looks at what was written; `look` at what else there is to see.
 fn edit_sequentially<'a>(
-    scene: &Fixture,
+    fixture: &Fixture,
     server: &mut Server,
     edits: impl IntoIterator<Item = &'a (Value, &'static str)>,
     mut look: impl FnMut(&Answer, &str, bool),
 ) {
     for (arguments, text) in edits {
         let name = arguments["path"].as_str().unwrap();
-        let path = scene.root().join(name);
+        let path = fixture.root().join(name);
         let is_new = !path.exists();
         let answer = edit(server, arguments);
         assert_eq!(answer.status(), "written", "{name:?}: {}", answer.structured);
@@ -142,36 +142,36 @@ fn edit_sequentially<'a>(
 
 #[test]
 fn no_name_reaches_a_tool_as_anything_but_a_path() {
-    let scene = fixture();
-    let mut server = scene.server(&["--tools", "all", "--trust"]);
+    let fixture = fixture();
+    let mut server = fixture.server(&["--tools", "all", "--trust"]);
     let names = legal();
     assert!(names.len() >= 200, "{}", names.len());
     for name in &names {
         let count = if LEGAL.contains(&name.as_str()) { 2 } else { 1 };
-        edit_sequentially(&scene, &mut server, &edits(name)[..count], |answer, name, is_new| {
+        edit_sequentially(&fixture, &mut server, &edits(name)[..count], |answer, name, is_new| {
             let gates = answer.structured["gates"].as_array().unwrap();
             assert!(gates.iter().all(|gate| gate["outcome"] == "passed"), "{name:?}: {gates:?}");
-            holds_calls(&scene, name, is_new);
+            holds_calls(&fixture, name, is_new);
         });
-        fs::remove_file(scene.root().join(name)).unwrap();
+        fs::remove_file(fixture.root().join(name)).unwrap();
     }
 }
 
 #[test]
 fn every_mode_edits_a_file_of_any_name() {
-    let scene = Fixture::new();
-    let mut server = scene.server(&["--tools", "all"]);
+    let fixture = Fixture::new();
+    let mut server = fixture.server(&["--tools", "all"]);
     for name in legal() {
         // Without its ending, so that no parser has a word in it.
         let name = name.trim_end_matches(".py");
-        edit_sequentially(&scene, &mut server, &edits(name), |_, _, _| ());
+        edit_sequentially(&fixture, &mut server, &edits(name), |_, _, _| ());
     }
 }
 
 #[test]
 fn names_that_do_not_look_like_what_they_are_cannot_be_given_but_can_be_there() {
-    let scene = fixture();
-    let mut server = scene.server(&["--tools", "all", "--trust"]);
+    let fixture = fixture();
+    let mut server = fixture.server(&["--tools", "all", "--trust"]);
     for name in UNSEEMLY {
         let name = format!("{name}.py");
         for (arguments, _) in edits(&name) {
@@ -183,20 +183,22 @@ fn names_that_do_not_look_like_what_they_are_cannot_be_given_but_can_be_there() 
             continue;
         }
         // An existing file of such a name can still be fixed.
-        fs::write(scene.root().join(&name), "zero\n").unwrap();
-        edit_sequentially(&scene, &mut server, &edits(&name), |_, name, _| holds_calls(&scene, name, false));
+        fs::write(fixture.root().join(&name), "zero\n").unwrap();
+        edit_sequentially(&fixture, &mut server, &edits(&name), |_, name, _| {
+            holds_calls(&fixture, name, false)
+        });
     }
 }
 
 /// The control: the same look at the words finds every name that is given without its folder.
 #[test]
 fn a_name_that_is_given_as_it_is_would_be_seen() {
-    let scene = fixture();
+    let fixture = fixture();
     let mut seen = 0;
     for name in LEGAL {
-        let mut naive = Command::new(scene.at("bin/recorder"));
+        let mut naive = Command::new(fixture.at("bin/recorder"));
         assert!(naive.args(["naive", name, "{draft}"]).stdin(Stdio::null()).status().unwrap().success());
-        let call = calls(&scene).remove(0);
+        let call = calls(&fixture).remove(0);
         assert_eq!(misleading(&call, name).first(), Some(&&(*name).to_owned()), "{call:?}");
         seen += 1;
     }
@@ -207,26 +209,26 @@ fn a_name_that_is_given_as_it_is_would_be_seen() {
 
 #[test]
 fn the_words_are_what_the_tool_was_given() {
-    let scene = fixture();
+    let fixture = fixture();
     let words = ["naive", "a b", "", "\n", "'\"\\", "é"];
     assert!(
-        Command::new(scene.at("bin/recorder")).args(words).stdin(Stdio::null()).status().unwrap().success()
+        Command::new(fixture.at("bin/recorder")).args(words).stdin(Stdio::null()).status().unwrap().success()
     );
-    assert_eq!(calls(&scene), [words.map(str::to_owned).to_vec()]);
+    assert_eq!(calls(&fixture), [words.map(str::to_owned).to_vec()]);
 }
 
 #[test]
 fn a_name_that_is_no_text_is_refused_clearly() {
-    let scene = fixture();
+    let fixture = fixture();
     let name = OsStr::from_bytes(b"caf\xe9.py");
-    fs::write(scene.root().join(name), "x = 1\n").unwrap();
-    let mut edit = scene.command();
+    fs::write(fixture.root().join(name), "x = 1\n").unwrap();
+    let mut edit = fixture.command();
     edit.args(["edit", "--trust", "--content", "x = 2\n", "--path"]).arg(name).stdin(Stdio::null());
     let done = outcome(&edit.output().unwrap());
     assert_eq!(done.exit, 2, "{}{}", done.stdout, done.stderr);
     assert!(done.stderr.contains("invalid UTF-8"), "{}", done.stderr);
-    assert_eq!(fs::read_to_string(scene.root().join(name)).unwrap(), "x = 1\n");
-    assert!(calls(&scene).is_empty());
+    assert_eq!(fs::read_to_string(fixture.root().join(name)).unwrap(), "x = 1\n");
+    assert!(calls(&fixture).is_empty());
 }
 
 /// A root of any name is a root, also where its name is no text.
@@ -235,21 +237,21 @@ fn a_root_of_a_hostile_name_is_no_option_either() {
     for name in
         [OsStr::new("-rf"), OsStr::new("a b'\"$(x)"), OsStr::new("@{path}"), OsStr::from_bytes(b"caf\xe9")]
     {
-        let scene = fixture();
-        let root = scene.at("outside").join(name);
-        fs::rename(scene.root(), &root).unwrap();
-        let mut edit = scene.command();
+        let fixture = fixture();
+        let root = fixture.at("outside").join(name);
+        fs::rename(fixture.root(), &root).unwrap();
+        let mut edit = fixture.command();
         edit.args(["edit", "--json", "--trust", "--path=-a.py", "--content", "x = 2\n"]).current_dir(&root);
         let done = outcome(&edit.output().unwrap());
         assert_eq!(done.exit, 0, "{name:?}: {}{}", done.stdout, done.stderr);
         assert_eq!(fs::read_to_string(root.join("-a.py")).unwrap(), "x = 2\n");
         let is_path =
             |word: &[u8]| word.starts_with(b"/") || word.starts_with(b"--file=/") || word == b"--the-end";
-        for entry in fs::read_dir(scene.at("outside/calls")).unwrap() {
+        for entry in fs::read_dir(fixture.at("outside/calls")).unwrap() {
             let words = fs::read(entry.unwrap().path()).unwrap();
             let words: Vec<&[u8]> = words.split(|byte| *byte == 0).filter(|word| !word.is_empty()).collect();
             assert!(words.len() >= 4 && words[1..].iter().all(|word| is_path(word)), "{name:?}: {words:?}");
         }
-        assert_eq!(fs::read_dir(scene.at("outside/calls")).unwrap().count(), 3, "{name:?}");
+        assert_eq!(fs::read_dir(fixture.at("outside/calls")).unwrap().count(), 3, "{name:?}");
     }
 }

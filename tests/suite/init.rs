@@ -32,7 +32,7 @@ const POLYGLOT: [&str; 16] = [
 
 #[test]
 fn tools_that_the_project_names_are_proposed_for_their_languages() {
-    let scene = Fixture::with_programs(
+    let fixture = Fixture::with_programs(
         &[
             ("pyproject.toml", "[tool.mypy]\n[dependency-groups]\ndev = [\"black>=26\"]\n"),
             ("app/a.py", "x = 1\n"),
@@ -53,7 +53,7 @@ fn tools_that_the_project_names_are_proposed_for_their_languages() {
         ],
         &POLYGLOT,
     );
-    let policy = scene.policy();
+    let policy = fixture.policy();
     for (language, wanted) in [
         ("python", &["black fix", "ruff", "mypy warn", "codespell"][..]),
         ("typescript", &["prettier fix", "eslint", "tsc warn", "codespell"]),
@@ -66,7 +66,7 @@ fn tools_that_the_project_names_are_proposed_for_their_languages() {
     ] {
         assert_eq!(gates(&policy, language), wanted, "{language}");
     }
-    let text = scene.text("quality.yaml");
+    let text = fixture.text("quality.yaml");
     for said in [
         "  python:  # 2 files\n",
         "# pyproject.toml mentions tool.mypy",
@@ -79,10 +79,10 @@ fn tools_that_the_project_names_are_proposed_for_their_languages() {
 #[test]
 fn a_tool_that_is_not_here_is_named_in_a_comment_only() {
     let files = [("a.py", "x = 1\n"), ("ruff.toml", "\n"), ("a.go", "package m\n"), (".golangci.yml", "\n")];
-    let scene = Fixture::with_programs(&files, &["gofmt"]);
-    let policy = scene.policy();
+    let fixture = Fixture::with_programs(&files, &["gofmt"]);
+    let policy = fixture.policy();
     assert_eq!((gates(&policy, "python"), gates(&policy, "go")), (vec![], vec!["gofmt fix".to_owned()]));
-    let text = scene.text("quality.yaml");
+    let text = fixture.text("quality.yaml");
     assert!(
         text.contains("# python: not proposed: ruff: not on this machine, though ruff.toml is there; next: pip install ruff\n"),
         "{text}"
@@ -97,14 +97,14 @@ fn a_tool_that_is_not_here_is_named_in_a_comment_only() {
 
 #[test]
 fn where_a_project_names_a_tool_no_other_one_is_proposed_for_the_same() {
-    let scene = Fixture::with_programs(&[("a.py", "x = 1\n")], &["ruff", "flake8", "pylint"]);
-    assert_eq!(gates(&scene.policy(), "python"), ["ruff"]);
-    let scene =
+    let fixture = Fixture::with_programs(&[("a.py", "x = 1\n")], &["ruff", "flake8", "pylint"]);
+    assert_eq!(gates(&fixture.policy(), "python"), ["ruff"]);
+    let fixture =
         Fixture::with_programs(&[("a.py", "x = 1\n"), (".flake8", "\n")], &["ruff", "flake8", "pylint"]);
-    assert_eq!(gates(&scene.policy(), "python"), ["flake8"]);
+    assert_eq!(gates(&fixture.policy(), "python"), ["flake8"]);
     // Not even where the one that is named is not here.
-    let scene = Fixture::with_programs(&[("a.py", "x = 1\n"), (".flake8", "\n")], &["ruff", "pylint"]);
-    assert_eq!(gates(&scene.policy(), "python"), [""; 0]);
+    let fixture = Fixture::with_programs(&[("a.py", "x = 1\n"), (".flake8", "\n")], &["ruff", "pylint"]);
+    assert_eq!(gates(&fixture.policy(), "python"), [""; 0]);
 }
 
 /// Each with a control: the same tool by a sign that does show that the team uses it.
@@ -123,8 +123,8 @@ fn what_does_not_show_that_a_tool_is_used_proposes_none() {
         ("requirements-dev.txt", "# black\n", &["ruff"]),
         ("requirements-dev.txt", "black\n", &["black fix", "ruff"]),
     ] {
-        let scene = Fixture::with_programs(&[("a.py", "x = 1\n"), (file, text)], &programs);
-        assert_eq!(gates(&scene.policy(), "python"), wanted, "{file}: {text}");
+        let fixture = Fixture::with_programs(&[("a.py", "x = 1\n"), (file, text)], &programs);
+        assert_eq!(gates(&fixture.policy(), "python"), wanted, "{file}: {text}");
     }
     for (file, wanted) in [
         (".prettierignore", &[][..]),
@@ -132,23 +132,23 @@ fn what_does_not_show_that_a_tool_is_used_proposes_none() {
         (".prettierrc", &["prettier fix"]),
         (".stylelintrc", &["stylelint"]),
     ] {
-        let scene = Fixture::with_programs(&[("a.css", "a {}\n"), (file, "*\n")], &programs);
-        assert_eq!(gates(&scene.policy(), "css"), wanted, "{file}");
+        let fixture = Fixture::with_programs(&[("a.css", "a {}\n"), (file, "*\n")], &programs);
+        assert_eq!(gates(&fixture.policy(), "css"), wanted, "{file}");
     }
 }
 
 #[test]
 fn a_project_s_own_programs_count_and_are_not_run() {
-    let scene = Fixture::new(&[
+    let fixture = Fixture::new(&[
         ("a.py", "x = 1\n"),
         ("a.ts", "export {};\n"),
         ("eslint.config.js", "x\n"),
         (".gitignore", "node_modules\n.venv\n"),
     ]);
     for program in [".venv/bin/ruff", "node_modules/.bin/eslint", "bin/gofmt"] {
-        scene.program(&scene.root().join(program));
+        fixture.program(&fixture.root().join(program));
     }
-    let policy = scene.policy();
+    let policy = fixture.policy();
     assert_eq!(
         (gates(&policy, "python"), gates(&policy, "typescript")),
         (vec!["ruff".to_owned()], vec!["eslint".to_owned()])
@@ -168,11 +168,11 @@ fn names_of_files_cannot_say_anything_in_the_policy() {
         "*&%@`",
     ];
     for folder in folders {
-        let scene = Fixture::with_programs(&[("a.py", "x = 1\n")], &["ruff"]);
-        scene.write(&format!("{folder}/ruff.toml"), "\n");
-        let policy = scene.policy();
+        let fixture = Fixture::with_programs(&[("a.py", "x = 1\n")], &["ruff"]);
+        fixture.write(&format!("{folder}/ruff.toml"), "\n");
+        let policy = fixture.policy();
         assert_eq!(gates(&policy, "python"), ["ruff"], "{folder:?}");
-        let text = scene.text("quality.yaml");
+        let text = fixture.text("quality.yaml");
         assert_eq!(
             text.matches("quality_gates:").count() - text.matches("# a quality_gates:").count(),
             1,
@@ -183,7 +183,7 @@ fn names_of_files_cannot_say_anything_in_the_policy() {
 
 #[test]
 fn what_git_passes_over_and_what_others_wrote_is_no_language_of_the_project() {
-    let scene = Fixture::new(&[
+    let fixture = Fixture::new(&[
         ("a.py", "x = 1\n"),
         (".gitignore", "build/\n"),
         ("build/a.go", "package m\n"),
@@ -192,8 +192,8 @@ fn what_git_passes_over_and_what_others_wrote_is_no_language_of_the_project() {
         (".claude/x.css", "\n"),
         (".github/workflows/x.yml", "\n"),
     ]);
-    symlink("/", scene.root().join("all")).unwrap();
-    let seen = scene.init(&["--print"]);
+    symlink("/", fixture.root().join("all")).unwrap();
+    let seen = fixture.init(&["--print"]);
     let names: Vec<&str> = seen.json["languages"]
         .as_array()
         .unwrap()
@@ -201,7 +201,7 @@ fn what_git_passes_over_and_what_others_wrote_is_no_language_of_the_project() {
         .map(|language| language["name"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["python", "yaml"]);
-    assert!(!scene.root().join("quality.yaml").exists());
+    assert!(!fixture.root().join("quality.yaml").exists());
 }
 
 #[test]
@@ -210,15 +210,15 @@ fn a_policy_is_never_written_over_or_through_anything() {
     let beside = secret.path().join("beside");
     fs::write(&beside, "secret\n").unwrap();
     for target in [beside.as_path(), Path::new("/nowhere"), Path::new("quality.yaml"), Path::new("other")] {
-        let scene = Fixture::new(&[("other", "mine\n")]);
-        symlink(target, scene.root().join("quality.yaml")).unwrap();
-        scene.refuses(&[], "FILE_EXISTS");
+        let fixture = Fixture::new(&[("other", "mine\n")]);
+        symlink(target, fixture.root().join("quality.yaml")).unwrap();
+        fixture.refuses(&[], "FILE_EXISTS");
     }
-    let scene = Fixture::new(&[("quality.yaml/x", "\n")]);
-    scene.refuses(&[], "FILE_EXISTS");
-    let scene = Fixture::new(&[]);
-    assert!(Command::new("mkfifo").arg(scene.root().join("quality.yaml")).status().unwrap().success());
-    scene.refuses(&[], "FILE_EXISTS");
+    let fixture = Fixture::new(&[("quality.yaml/x", "\n")]);
+    fixture.refuses(&[], "FILE_EXISTS");
+    let fixture = Fixture::new(&[]);
+    assert!(Command::new("mkfifo").arg(fixture.root().join("quality.yaml")).status().unwrap().success());
+    fixture.refuses(&[], "FILE_EXISTS");
     for path in [".st3/quality.yaml", ".lockgate/quality.yaml"] {
         Fixture::new(&[(path, "")]).refuses(&[], "FILE_EXISTS");
     }
@@ -227,11 +227,11 @@ fn a_policy_is_never_written_over_or_through_anything() {
 
 #[test]
 fn the_home_and_a_folder_that_is_not_there_are_no_project() {
-    let scene = Fixture::new(&[]);
-    let home = scene.folder.path().join("home");
+    let fixture = Fixture::new(&[]);
+    let home = fixture.folder.path().join("home");
     for root in [home.to_str().unwrap(), "/", "nowhere"] {
         for more in [&[][..], &["--client", "zed"]] {
-            scene.refuses(&[&["--root", root], more].concat(), "INVALID_INPUT");
+            fixture.refuses(&[&["--root", root], more].concat(), "INVALID_INPUT");
         }
     }
 }

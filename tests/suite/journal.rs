@@ -1,6 +1,6 @@
 //! The journal behind publishing: what is remembered of an edit, and what becomes of one whose process was killed.
 //!
-//! The folder of the journal is named by the environment, so each scene runs in a process of its own: this very test, told
+//! The folder of the journal is named by the environment, so each test runs in a process of its own: this very test, told
 //! by a variable what to do.
 
 use lockgate::error::Error;
@@ -98,26 +98,26 @@ fn an_edit_is_remembered_by_the_next_process() {
 }
 
 fn remember() {
-    let scene = Fixture::new();
-    let _ = scene.edit(&[("a.txt", "one")]).unwrap();
-    let done = scene.edit(&[("a.txt", "two"), ("deep/b.txt", "new")]).unwrap();
+    let fixture = Fixture::new();
+    let _ = fixture.edit(&[("a.txt", "one")]).unwrap();
+    let done = fixture.edit(&[("a.txt", "two"), ("deep/b.txt", "new")]).unwrap();
     assert!(done.edit.is_some());
 }
 
 fn look() {
-    let scene = Fixture::new();
-    let a = scene.files.admit("a.txt").unwrap();
-    let b = scene.files.admit("deep/b.txt").unwrap();
-    let entry = scene.journal.latest(&a).unwrap().unwrap();
-    assert_eq!(scene.journal.latest(&b).unwrap().as_ref(), Some(&entry));
+    let fixture = Fixture::new();
+    let a = fixture.files.admit("a.txt").unwrap();
+    let b = fixture.files.admit("deep/b.txt").unwrap();
+    let entry = fixture.journal.latest(&a).unwrap().unwrap();
+    assert_eq!(fixture.journal.latest(&b).unwrap().as_ref(), Some(&entry));
     let paths: Vec<_> = entry.changes.iter().map(|it| (it.path.as_str(), it.before, it.folders)).collect();
     assert_eq!(paths, [("a.txt", Some(Version::hash(b"one")), 0), ("deep/b.txt", None, 1)]);
     for text in ["one", "two", "new"] {
         let version = Version::hash(text.as_bytes()).to_string();
-        assert_eq!(scene.journal.text(&a, &version).unwrap().as_deref(), Some(text.as_bytes()));
+        assert_eq!(fixture.journal.text(&a, &version).unwrap().as_deref(), Some(text.as_bytes()));
     }
-    assert_eq!(scene.journal.entries(None, 9).unwrap().len(), 2);
-    assert_eq!(scene.journal.entry(entry.id).unwrap(), Some(entry));
+    assert_eq!(fixture.journal.entries(None, 9).unwrap().len(), 2);
+    assert_eq!(fixture.journal.entry(entry.id).unwrap(), Some(entry));
 }
 
 /// Whoever is killed leaves every file as one of the texts, and the journal agrees with it once it was recovered.
@@ -138,31 +138,31 @@ fn after_a_kill_the_journal_says_what_stands_in_the_files() {
 const TEXTS: [&str; 3] = ["first text", "second text, which is longer", "third"];
 
 fn edit_for_ever() {
-    let scene = Fixture::new();
+    let fixture = Fixture::new();
     for round in 0_usize.. {
         let text = |shift| TEXTS[(round + shift) % TEXTS.len()];
-        let _ = scene.edit(&[("a.txt", text(0)), ("b.txt", text(1))]).unwrap();
-        scene.journal.keep(&scene.files.admit("a.txt").unwrap(), Content::new(b"read"));
+        let _ = fixture.edit(&[("a.txt", text(0)), ("b.txt", text(1))]).unwrap();
+        fixture.journal.keep(&fixture.files.admit("a.txt").unwrap(), Content::new(b"read"));
     }
 }
 
-fn recovered(scene: &Fixture) -> usize {
-    let places = ["a.txt", "b.txt"].map(|path| scene.files.admit(path).unwrap());
-    let stale = places.iter().filter(|place| scene.journal.has_interrupted_edit(place).unwrap()).count();
-    let notes = scene.journal.recover(&scene.files, &scene.locks);
+fn recovered(fixture: &Fixture) -> usize {
+    let places = ["a.txt", "b.txt"].map(|path| fixture.files.admit(path).unwrap());
+    let stale = places.iter().filter(|place| fixture.journal.has_interrupted_edit(place).unwrap()).count();
+    let notes = fixture.journal.recover(&fixture.files, &fixture.locks);
     assert!(notes.is_empty(), "{notes:?}");
     stale
 }
 
 fn recover() {
-    let scene = Fixture::new();
-    recovered(&scene);
+    let fixture = Fixture::new();
+    recovered(&fixture);
     for path in ["a.txt", "b.txt"] {
-        let place = scene.files.admit(path).unwrap();
-        assert!(!scene.journal.has_interrupted_edit(&place).unwrap());
-        let read = scene.files.read(&place, 1 << 20).unwrap();
+        let place = fixture.files.admit(path).unwrap();
+        assert!(!fixture.journal.has_interrupted_edit(&place).unwrap());
+        let read = fixture.files.read(&place, 1 << 20).unwrap();
         let stands = read.as_ref().map(|read| Version::hash(read.bytes()));
-        let latest = scene.journal.latest(&place).unwrap();
+        let latest = fixture.journal.latest(&place).unwrap();
         assert_eq!(latest.and_then(|entry| entry.changes.iter().find(|it| it.path == path)?.after), stands);
     }
     let root = PathBuf::from(std::env::var_os(ROOT).unwrap());

@@ -147,8 +147,8 @@ fn isolation_that_is_required_is_there_or_nothing_runs() {
 }
 
 /// How many programs ran.
-fn runs(scene: &Fixture) -> usize {
-    scene.ran().len()
+fn runs(fixture: &Fixture) -> usize {
+    fixture.ran().len()
 }
 
 /// A function of Python is renamed in three files: one run for all drafts, and one for all canaries.
@@ -156,7 +156,7 @@ fn runs(scene: &Fixture) -> usize {
 fn type_checkers_of_python_judge_the_drafts_of_a_call_as_one_tree() {
     for tool in ["mypy", "pyright", "ty", "pyrefly"] {
         let Some(program) = installed("LOCKGATE_TEST_VENV", "venv", &format!("bin/{tool}")) else { continue };
-        let scene = Fixture::new();
+        let fixture = Fixture::new();
         let files = [
             ("pkg/__init__.py", ""),
             ("pkg/a.py", "def old() -> int:\n    return 1\n"),
@@ -165,37 +165,37 @@ fn type_checkers_of_python_judge_the_drafts_of_a_call_as_one_tree() {
             ("pyrefly.toml", "project-includes = [\"pkg\"]\n"),
         ];
         for (path, text) in files {
-            scene.write(&format!("root/{path}"), text);
+            fixture.write(&format!("root/{path}"), text);
         }
         let policy = format!(
             "quality_gates: {{ python: [{{ tool: {tool}, level: block, timeout: 5m }}] }}\nlimits: {{ total: 10m }}\n"
         );
-        scene.write("root/quality.yaml", &policy);
+        fixture.write("root/quality.yaml", &policy);
         let script = format!(
             "#!/bin/sh\necho \"$0\" >> '{{SCENE}}/outside/ran'\nexec '{}' \"$@\"\n",
             program.display()
         );
-        scene.write(&format!("bin/{tool}"), &script);
-        scene.executable(&format!("bin/{tool}"));
-        scene.trust(".");
+        fixture.write(&format!("bin/{tool}"), &script);
+        fixture.executable(&format!("bin/{tool}"));
+        fixture.trust(".");
         let call = |paths: &[&str]| {
             let edits = paths.iter().map(|path| json!({"path": path, "search": "old", "replace": "new"}));
             let request = json!({"edits": edits.collect::<Vec<_>>()}).to_string();
-            scene.write("outside/request.json", &request);
-            let file = scene.at("outside/request.json");
-            let done = scene.call(&["edit", "--root", ".", "--json", "--file", file.to_str().unwrap()]);
+            fixture.write("outside/request.json", &request);
+            let file = fixture.at("outside/request.json");
+            let done = fixture.call(&["edit", "--root", ".", "--json", "--file", file.to_str().unwrap()]);
             (done.exit, done.stdout)
         };
-        scene.ran();
+        fixture.ran();
         // Half of it is found, with its place in both files.
         let (exit, told) = call(&["pkg/b.py", "pkg/c.py"]);
         assert_eq!(exit, 1, "{tool}: {told}");
         assert_eq!(told.matches("\"found\"").count(), 2, "{tool}: {told}");
         assert!(told.contains("\"line\": 1") || told.contains("\"line\":1"), "{tool}: {told}");
-        assert_eq!(runs(&scene), 2, "{tool}: the drafts, and the texts before");
+        assert_eq!(runs(&fixture), 2, "{tool}: the drafts, and the texts before");
         let (exit, told) = call(&["pkg/a.py", "pkg/b.py", "pkg/c.py"]);
         assert_eq!(exit, 0, "{tool}: {told}");
         assert_eq!(told.matches("\"passed\"").count(), 3, "{tool}: {told}");
-        assert_eq!(runs(&scene), 2, "{tool}: the drafts, and their canaries");
+        assert_eq!(runs(&fixture), 2, "{tool}: the drafts, and their canaries");
     }
 }

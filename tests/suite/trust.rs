@@ -15,25 +15,25 @@ use fixture::{Fixture, outcome};
 /// The exit code of what is not trusted.
 const WITHHELD: i32 = 8;
 
-/// A scene with a policy whose program lies outside of the root.
+/// A fixture with a policy whose program lies outside of the root.
 fn fixture() -> Fixture {
-    let scene = Fixture::new();
-    scene.program("bin/it");
-    scene.policy("root/quality.yaml", "[it]");
-    scene
+    let fixture = Fixture::new();
+    fixture.program("bin/it");
+    fixture.policy("root/quality.yaml", "[it]");
+    fixture
 }
 
 #[track_caller]
-fn trusted(scene: &Fixture) {
-    let status = scene.call(&["trust", "status"]);
+fn trusted(fixture: &Fixture) {
+    let status = fixture.call(&["trust", "status"]);
     assert_eq!(status.exit, 0, "{}{}", status.stdout, status.stderr);
 }
 
 #[track_caller]
-fn withheld(scene: &Fixture, why: &str) {
-    let status = scene.call(&["trust", "status"]);
+fn withheld(fixture: &Fixture, why: &str) {
+    let status = fixture.call(&["trust", "status"]);
     assert_eq!(status.exit, WITHHELD, "{}{}", status.stdout, status.stderr);
-    assert!(status.stdout.contains(&scene.fill(why)), "{why}: {}", status.stdout);
+    assert!(status.stdout.contains(&fixture.fill(why)), "{why}: {}", status.stdout);
 }
 
 const NEVER: &str = "the commands of quality.yaml are not trusted";
@@ -41,103 +41,103 @@ const CHANGED: &str = "quality.yaml, or what it includes, changed since its comm
 
 #[test]
 fn a_word_is_given_once_and_taken_back() {
-    let scene = fixture();
-    withheld(&scene, NEVER);
-    let unasked = scene.call(&["trust"]);
+    let fixture = fixture();
+    withheld(&fixture, NEVER);
+    let unasked = fixture.call(&["trust"]);
     assert!(unasked.exit == 2 && unasked.stderr.contains("not a terminal"), "{}", unasked.stderr);
-    withheld(&scene, NEVER);
-    scene.trust(".");
-    trusted(&scene);
-    let again = scene.call(&["trust"]);
+    withheld(&fixture, NEVER);
+    fixture.trust(".");
+    trusted(&fixture);
+    let again = fixture.call(&["trust"]);
     assert!(
         again.exit == 0 && again.stdout.contains("is already trusted"),
         "{}{}",
         again.stdout,
         again.stderr
     );
-    assert_eq!(scene.call(&["trust", "revoke"]).stdout, "revoked   1 record\n");
-    withheld(&scene, NEVER);
-    assert_eq!(scene.call(&["trust", "revoke"]).stdout, "revoked   nothing was trusted\n");
-    assert_eq!(scene.ran(), [""; 0], "nothing runs by being looked at");
+    assert_eq!(fixture.call(&["trust", "revoke"]).stdout, "revoked   1 record\n");
+    withheld(&fixture, NEVER);
+    assert_eq!(fixture.call(&["trust", "revoke"]).stdout, "revoked   nothing was trusted\n");
+    assert_eq!(fixture.ran(), [""; 0], "nothing runs by being looked at");
 }
 
 #[test]
 fn any_change_of_the_policy_ends_it() {
-    let scene = fixture();
-    scene.trust(".");
-    scene.append("root/quality.yaml", "# a remark\n");
-    withheld(&scene, CHANGED);
-    scene.policy("root/quality.yaml", "[it]");
-    trusted(&scene);
-    fs::rename(scene.at("root/quality.yaml"), scene.at("root/old.yaml")).unwrap();
-    scene.write("root/.lockgate/quality.yaml", &fs::read_to_string(scene.at("root/old.yaml")).unwrap());
-    withheld(&scene, "the commands of .lockgate/quality.yaml are not trusted");
+    let fixture = fixture();
+    fixture.trust(".");
+    fixture.append("root/quality.yaml", "# a remark\n");
+    withheld(&fixture, CHANGED);
+    fixture.policy("root/quality.yaml", "[it]");
+    trusted(&fixture);
+    fs::rename(fixture.at("root/quality.yaml"), fixture.at("root/old.yaml")).unwrap();
+    fixture.write("root/.lockgate/quality.yaml", &fs::read_to_string(fixture.at("root/old.yaml")).unwrap());
+    withheld(&fixture, "the commands of .lockgate/quality.yaml are not trusted");
 }
 
 #[test]
 fn any_change_of_a_program_s_place_ends_it() {
-    let mut scene = fixture();
-    scene.trust(".");
+    let mut fixture = fixture();
+    fixture.trust(".");
     let another = "the program of the gate it is now ";
-    fs::rename(scene.at("bin/it"), scene.at("bin/other")).unwrap();
-    withheld(&scene, &format!("{another}none, and {{SCENE}}/bin/it was trusted"));
-    scene.link(&scene.at("bin/other"), "bin/it");
-    withheld(&scene, &format!("{another}{{SCENE}}/bin/it (which is {{SCENE}}/bin/other), and"));
-    scene.program("before/it");
-    let path = scene.path.clone();
-    scene.path = format!("{}:{path}", scene.at("before").display());
-    withheld(&scene, &format!("{another}{{SCENE}}/before/it, and {{SCENE}}/bin/it was trusted"));
-    scene.path = path;
-    fs::remove_file(scene.at("bin/it")).unwrap();
-    fs::rename(scene.at("bin/other"), scene.at("bin/it")).unwrap();
-    trusted(&scene);
+    fs::rename(fixture.at("bin/it"), fixture.at("bin/other")).unwrap();
+    withheld(&fixture, &format!("{another}none, and {{SCENE}}/bin/it was trusted"));
+    fixture.link(&fixture.at("bin/other"), "bin/it");
+    withheld(&fixture, &format!("{another}{{SCENE}}/bin/it (which is {{SCENE}}/bin/other), and"));
+    fixture.program("before/it");
+    let path = fixture.path.clone();
+    fixture.path = format!("{}:{path}", fixture.at("before").display());
+    withheld(&fixture, &format!("{another}{{SCENE}}/before/it, and {{SCENE}}/bin/it was trusted"));
+    fixture.path = path;
+    fs::remove_file(fixture.at("bin/it")).unwrap();
+    fs::rename(fixture.at("bin/other"), fixture.at("bin/it")).unwrap();
+    trusted(&fixture);
 }
 
 #[test]
 fn a_program_that_comes_later_was_not_trusted() {
-    let scene = fixture();
-    scene.policy("root/quality.yaml", "['{venv}/bin/it', later]");
-    scene.trust(".");
-    trusted(&scene);
-    scene.program("root/.venv/bin/it");
-    withheld(&scene, "is now {SCENE}/root/.venv/bin/it, and none was trusted");
+    let fixture = fixture();
+    fixture.policy("root/quality.yaml", "['{venv}/bin/it', later]");
+    fixture.trust(".");
+    trusted(&fixture);
+    fixture.program("root/.venv/bin/it");
+    withheld(&fixture, "is now {SCENE}/root/.venv/bin/it, and none was trusted");
 }
 
 #[test]
 fn a_change_of_what_is_included_ends_it() {
-    let scene = fixture();
-    scene.write("root/sub/quality.yaml", "extends: parent\nlimits: { file: 1MiB }\n");
-    let status = |scene: &Fixture| scene.call(&["trust", "status", "sub/deep"]).exit;
-    scene.trust("sub");
-    assert_eq!(status(&scene), 0);
-    withheld(&scene, NEVER);
-    scene.append("root/quality.yaml", "# a remark\n");
-    assert_eq!(status(&scene), WITHHELD);
-    scene.trust("sub/deep");
-    assert_eq!(status(&scene), 0);
-    scene.trust(".");
-    trusted(&scene);
-    assert_eq!(scene.call(&["trust", "revoke", "sub"]).exit, 0);
-    trusted(&scene);
-    assert_eq!(status(&scene), WITHHELD);
-    scene.trust("sub");
-    assert_eq!(scene.call(&["trust", "revoke"]).stdout, "revoked   2 records\n");
+    let fixture = fixture();
+    fixture.write("root/sub/quality.yaml", "extends: parent\nlimits: { file: 1MiB }\n");
+    let status = |fixture: &Fixture| fixture.call(&["trust", "status", "sub/deep"]).exit;
+    fixture.trust("sub");
+    assert_eq!(status(&fixture), 0);
+    withheld(&fixture, NEVER);
+    fixture.append("root/quality.yaml", "# a remark\n");
+    assert_eq!(status(&fixture), WITHHELD);
+    fixture.trust("sub/deep");
+    assert_eq!(status(&fixture), 0);
+    fixture.trust(".");
+    trusted(&fixture);
+    assert_eq!(fixture.call(&["trust", "revoke", "sub"]).exit, 0);
+    trusted(&fixture);
+    assert_eq!(status(&fixture), WITHHELD);
+    fixture.trust("sub");
+    assert_eq!(fixture.call(&["trust", "revoke"]).stdout, "revoked   2 records\n");
 }
 
 #[test]
 fn what_would_run_is_shown_whole_and_cannot_pretend() {
-    let scene = fixture();
-    scene.program("root/.venv/bin/own");
+    let fixture = fixture();
+    fixture.program("root/.venv/bin/own");
     let more = "  own:\n    about: \"Is \\e[2Jours.\\nprogram   /usr/bin/true\"\n    languages: [python]\n    kind: command\n    \
                 input: stdin\n    command: [own, --flag, \"{path}\", \"{args}\", --last]\n    bin: ['{venv}/bin/own']\n    \
                 env: { LD_PRELOAD: /tmp/x.so, PLACE: \"{cache}/own\" }\n    output: { text: exit, message: bad }\n    \
                 path: ['{venv}/bin']\n    unconfigured: [--plain, 'a b']\n    config: [own.ini]\n    \
                 values: { year: { in: [own.toml], match: 'year = (\\d+)', default: \"2000\" } }\n";
-    scene.append("root/quality.yaml", more);
-    let text = fs::read_to_string(scene.at("root/quality.yaml")).unwrap();
+    fixture.append("root/quality.yaml", more);
+    let text = fs::read_to_string(fixture.at("root/quality.yaml")).unwrap();
     let own = "    - { tool: own, args: [\"--two words\", \"it's\\n\\u202e\"] }\n  go:\n    - { tool: it, args: [-v] }\n";
-    scene.write("root/quality.yaml", &text.replace("    - tool: it\n", &format!("    - tool: it\n{own}")));
-    let seen = scene.call(&["trust"]).stdout;
+    fixture.write("root/quality.yaml", &text.replace("    - tool: it\n", &format!("    - tool: it\n{own}")));
+    let seen = fixture.call(&["trust"]).stdout;
     for line in [
         "root      {SCENE}/root",
         "policy    quality.yaml",
@@ -154,48 +154,48 @@ fn what_would_run_is_shown_whole_and_cannot_pretend() {
         "program   {SCENE}/bin/it",
         "may       do all that you can do; anyone who can change the repository decides what",
     ] {
-        assert!(seen.lines().any(|shown| shown == scene.fill(line)), "{line}\n{seen}");
+        assert!(seen.lines().any(|shown| shown == fixture.fill(line)), "{line}\n{seen}");
     }
     assert!(!seen.contains(['\u{1b}', '\u{202e}']), "{seen:?}");
 }
 
 #[test]
 fn programs_are_told_the_same_as_json() {
-    let scene = fixture();
-    scene.program("root/bin/it");
+    let fixture = fixture();
+    fixture.program("root/bin/it");
     let status = |code: i32| -> Value {
-        let done = scene.call(&["trust", "status", "--json"]);
+        let done = fixture.call(&["trust", "status", "--json"]);
         assert_eq!(done.exit, code, "{}", done.stderr);
         serde_json::from_str(&done.stdout).unwrap()
     };
     let told = status(WITHHELD);
     assert_eq!((&told["trusted"], &told["why"]), (&json!(false), &json!(NEVER)));
     assert_eq!(told["policies"], json!(["quality.yaml"]));
-    let command = json!({"gate": "it", "words": ["it", "{path}"], "env": {}, "with": [], "program": scene.at("bin/it"),
-        "real_path": scene.at("bin/it"), "inside_repository": false, "passed_over": []});
+    let command = json!({"gate": "it", "words": ["it", "{path}"], "env": {}, "with": [], "program": fixture.at("bin/it"),
+        "real_path": fixture.at("bin/it"), "inside_repository": false, "passed_over": []});
     assert_eq!(told["commands"], json!([command]));
-    scene.trust(".");
+    fixture.trust(".");
     assert_eq!((status(0)["trusted"].clone(), status(0)["why"].clone()), (json!(true), json!(null)));
 }
 
 #[test]
 fn a_policy_that_runs_nothing_needs_no_word() {
-    let scene = Fixture::new();
-    trusted(&scene);
-    let done = scene.call(&["trust"]);
+    let fixture = Fixture::new();
+    trusted(&fixture);
+    let done = fixture.call(&["trust"]);
     assert!(done.exit == 0 && done.stdout.contains("nothing to trust"), "{}{}", done.stdout, done.stderr);
-    scene.write("root/quality.yaml", "quality_gate: {}\n");
-    assert_eq!(scene.call(&["trust", "--yes"]).exit, 8);
-    assert!(scene.call(&["trust", "status"]).stderr.contains("POLICY_INVALID"));
-    assert!(!scene.at("user/state/lockgate/trust").exists());
+    fixture.write("root/quality.yaml", "quality_gate: {}\n");
+    assert_eq!(fixture.call(&["trust", "--yes"]).exit, 8);
+    assert!(fixture.call(&["trust", "status"]).stderr.contains("POLICY_INVALID"));
+    assert!(!fixture.at("user/state/lockgate/trust").exists());
 }
 
 /// What a person at a terminal sees who gives these answers; `None` where no terminal can be made.
-fn at_a_terminal(scene: &Fixture, answer: &str) -> Option<(String, i32)> {
+fn at_a_terminal(fixture: &Fixture, answer: &str) -> Option<(String, i32)> {
     let command = format!("{} trust; echo \"exit $?\"", env!("CARGO_BIN_EXE_lockgate"));
     let mut script = Command::new("script");
-    script.args(["-qec", &command, "/dev/null"]).current_dir(scene.root());
-    for (name, value) in scene.command().get_envs() {
+    script.args(["-qec", &command, "/dev/null"]).current_dir(fixture.root());
+    for (name, value) in fixture.command().get_envs() {
         value.map(|value| script.env(name, value));
     }
     let mut child = match script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
@@ -216,18 +216,18 @@ fn a_person_is_asked_and_only_yes_means_yes() {
     for (answer, is_yes) in
         [("y\n", true), ("yes\n", true), ("n\n", false), ("\n", false), ("yess\n", false), ("\u{4}", false)]
     {
-        let scene = fixture();
-        let Some((seen, exit)) = at_a_terminal(&scene, answer) else { return };
+        let fixture = fixture();
+        let Some((seen, exit)) = at_a_terminal(&fixture, answer) else { return };
         assert!(seen.contains("Trust these commands? [y/N]"), "{seen}");
         assert_eq!(exit, if is_yes { 0 } else { WITHHELD }, "{answer:?}: {seen}");
-        if is_yes { trusted(&scene) } else { withheld(&scene, NEVER) }
+        if is_yes { trusted(&fixture) } else { withheld(&fixture, NEVER) }
     }
 }
 
 #[test]
 fn no_tool_gives_a_word() {
-    let scene = fixture();
-    let mut server = scene.server(&["--tools", "all"]);
+    let fixture = fixture();
+    let mut server = fixture.server(&["--tools", "all"]);
     let id = server.post("tools/list", json!({}));
     let listed = server.wait(id).unwrap()["result"]["tools"].to_string();
     assert!(listed.contains("safe_edit_file") && !listed.contains("trust"), "{listed}");

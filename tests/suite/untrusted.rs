@@ -62,9 +62,9 @@ struct Traced {
 }
 
 /// Has a server make edits under strace: the tool and its arguments.
-fn traced(scene: &Fixture, arguments: &[&str], edits: &[(&str, Value)]) -> Traced {
-    let log = scene.at("outside/trace");
-    let mut server = Server::start_by(under_strace(scene, &log), &scene.root(), arguments);
+fn traced(fixture: &Fixture, arguments: &[&str], edits: &[(&str, Value)]) -> Traced {
+    let log = fixture.at("outside/trace");
+    let mut server = Server::start_by(under_strace(fixture, &log), &fixture.root(), arguments);
     let answer = |(tool, arguments): &(&str, Value)| {
         (arguments["path"].as_str().unwrap().to_owned(), server.call(tool, arguments))
     };
@@ -76,8 +76,8 @@ fn traced(scene: &Fixture, arguments: &[&str], edits: &[(&str, Value)]) -> Trace
 }
 
 /// The command that runs the binary under strace, with a search path that leads into the repository.
-fn under_strace(scene: &Fixture, log: &Path) -> Command {
-    let plain = scene.command();
+fn under_strace(fixture: &Fixture, log: &Path) -> Command {
+    let plain = fixture.command();
     let mut strace = Command::new("strace");
     strace.args([
         "-f",
@@ -98,8 +98,8 @@ fn under_strace(scene: &Fixture, log: &Path) -> Command {
             None => strace.env_remove(name),
         };
     }
-    let rest = scene.path.clone();
-    let root = scene.root().display().to_string();
+    let rest = fixture.path.clone();
+    let root = fixture.root().display().to_string();
     // The first and the last are empty, which means the working folder, too.
     strace.env("PATH", format!(":.:bin:{root}/bin:./node_modules/.bin:{rest}:"));
     strace
@@ -124,14 +124,14 @@ fn nothing_is_started_in_a_hostile_repository() {
         return;
     }
     for repository in REPOSITORIES {
-        let scene = Fixture::new();
-        (repository.build)(&scene);
+        let fixture = Fixture::new();
+        (repository.build)(&fixture);
         let name = repository.name;
         let edits: Vec<_> = every_edit(repository.covers).into_iter().chain(OTHERS.map(edit)).collect();
-        let seen = traced(&scene, &["--tools", "all"], &edits);
+        let seen = traced(&fixture, &["--tools", "all"], &edits);
         assert_eq!(seen.started.len(), 1, "{name}: {:#?}", seen.started);
         assert!(seen.started[0].contains(env!("CARGO_BIN_EXE_lockgate")), "{name}: {:?}", seen.started);
-        assert_eq!(scene.ran(), [""; 0], "{name}");
+        assert_eq!(fixture.ran(), [""; 0], "{name}");
         for (path, answer) in &seen.answers {
             let fine = ["written", "verified", "unchanged"].contains(&answer.status());
             assert!(fine, "{name}: {path}: {}", answer.structured);
@@ -150,10 +150,10 @@ fn what_is_trusted_is_started() {
     }
     let mut ran = 0;
     for repository in REPOSITORIES {
-        let scene = Fixture::new();
-        (repository.build)(&scene);
+        let fixture = Fixture::new();
+        (repository.build)(&fixture);
         let name = repository.name;
-        let seen = traced(&scene, &["--tools", "all", "--trust"], &[edit(repository.covers)]);
+        let seen = traced(&fixture, &["--tools", "all", "--trust"], &[edit(repository.covers)]);
         let started = seen.started.len() > 1;
         assert_eq!(
             started,
@@ -162,7 +162,7 @@ fn what_is_trusted_is_started() {
             seen.started,
             seen.answers.last()
         );
-        assert_eq!(!scene.ran().is_empty(), started, "{name}");
+        assert_eq!(!fixture.ran().is_empty(), started, "{name}");
         ran += usize::from(started);
     }
     assert!(ran >= 15, "the control of {ran} only");
@@ -173,14 +173,14 @@ fn what_is_trusted_is_started() {
 fn looking_at_gates_starts_nothing_of_a_repository() {
     let mut ran = 0;
     for repository in REPOSITORIES.iter().filter(|repository| repository.then == Then::Withheld) {
-        let scene = Fixture::new();
-        (repository.build)(&scene);
+        let fixture = Fixture::new();
+        (repository.build)(&fixture);
         for looked in [&["gates", "doctor", "it"][..], &["gates", "test", "it"], &["gates", "show", "it"]] {
-            scene.call(looked);
-            assert_eq!(scene.ran(), [""; 0], "{}: {looked:?}", repository.name);
+            fixture.call(looked);
+            assert_eq!(fixture.ran(), [""; 0], "{}: {looked:?}", repository.name);
         }
-        scene.call(&["gates", "doctor", "it", "--trust"]);
-        ran += usize::from(!scene.ran().is_empty());
+        fixture.call(&["gates", "doctor", "it", "--trust"]);
+        ran += usize::from(!fixture.ran().is_empty());
     }
     assert!(ran > 0, "the control ran nothing");
 }
@@ -192,18 +192,18 @@ fn a_policy_with_a_fault_refuses_every_write_and_starts_nothing() {
     }
     for (name, build) in FAULTS {
         for arguments in [&["--tools", "all"][..], &["--tools", "all", "--trust"]] {
-            let scene = Fixture::new();
-            build(&scene);
-            let there = || fs::read_dir(scene.at("root/sub/deep")).unwrap().count();
+            let fixture = Fixture::new();
+            build(&fixture);
+            let there = || fs::read_dir(fixture.at("root/sub/deep")).unwrap().count();
             let before = there();
             let edits: Vec<_> = every_edit("app.py").into_iter().chain([edit("sub/deep/new.py")]).collect();
-            let seen = traced(&scene, arguments, &edits);
+            let seen = traced(&fixture, arguments, &edits);
             assert_eq!(seen.started.len(), 1, "{name}: {:#?}", seen.started);
             for (path, answer) in &seen.answers {
                 assert_eq!(answer.code(), "POLICY_INVALID", "{name}: {path}: {}", answer.structured);
             }
-            assert_eq!(fs::read_to_string(scene.at("root/app.py")).unwrap(), "x = 1\n", "{name}");
-            assert_eq!((there(), scene.ran().len()), (before, 0), "{name}");
+            assert_eq!(fs::read_to_string(fixture.at("root/app.py")).unwrap(), "x = 1\n", "{name}");
+            assert_eq!((there(), fixture.ran().len()), (before, 0), "{name}");
         }
     }
 }
@@ -247,23 +247,23 @@ const CODE: &[Loading] = &[
 #[test]
 fn configuration_that_is_code_runs_with_a_trusted_tool_and_not_before() {
     for (tool, path, files) in CODE {
-        let mut scene = Fixture::new();
-        scene.path = tools_path().into_string().unwrap();
-        if !std::env::split_paths(&scene.path).any(|folder| folder.join(tool).exists()) {
+        let mut fixture = Fixture::new();
+        fixture.path = tools_path().into_string().unwrap();
+        if !std::env::split_paths(&fixture.path).any(|folder| folder.join(tool).exists()) {
             not_run(&format!("configuration that is code: {tool} is not there; tests/run installs it"));
             continue;
         }
         let language = if path.ends_with(".js") { "javascript" } else { "python" };
-        scene.write("root/quality.yaml", &format!("quality_gates: {{ {language}: [{{ tool: {tool}, timeout: 60s }}] }}\nlimits: {{ total: 60s }}\n"));
+        fixture.write("root/quality.yaml", &format!("quality_gates: {{ {language}: [{{ tool: {tool}, timeout: 60s }}] }}\nlimits: {{ total: 60s }}\n"));
         for (name, text) in *files {
-            scene.write(&format!("root/{name}"), text);
+            fixture.write(&format!("root/{name}"), text);
         }
         let edit = ["edit", "--json", "--path", path, "--content", "x = 2\n", "--mode", "verify_only"];
-        let done = scene.call(&edit);
-        assert_eq!(scene.ran(), [""; 0], "{tool}: {}", done.stdout);
-        let done = scene.call(&[&edit[..], &["--trust"]].concat());
+        let done = fixture.call(&edit);
+        assert_eq!(fixture.ran(), [""; 0], "{tool}: {}", done.stdout);
+        let done = fixture.call(&[&edit[..], &["--trust"]].concat());
         assert!(
-            scene.ran().iter().any(|line| line == tool),
+            fixture.ran().iter().any(|line| line == tool),
             "the control: {tool}: {}{}",
             done.stdout,
             done.stderr
@@ -277,15 +277,15 @@ fn a_trusted_program_finds_no_program_of_the_repository_by_its_name() {
     if !has_strace() {
         return;
     }
-    let scene = Fixture::new();
-    scene.program("root/bin/helper");
-    scene.program("root/helper");
-    scene.program("bin/helper");
-    scene.write("bin/it", "#!/bin/sh\nexec helper\n");
-    scene.executable("bin/it");
-    scene.policy("root/quality.yaml", "[it]");
-    traced(&scene, &["--tools", "all", "--trust"], &[edit("app.py")]);
-    let ran = scene.ran();
-    let outside: PathBuf = scene.at("bin/helper");
+    let fixture = Fixture::new();
+    fixture.program("root/bin/helper");
+    fixture.program("root/helper");
+    fixture.program("bin/helper");
+    fixture.write("bin/it", "#!/bin/sh\nexec helper\n");
+    fixture.executable("bin/it");
+    fixture.policy("root/quality.yaml", "[it]");
+    traced(&fixture, &["--tools", "all", "--trust"], &[edit("app.py")]);
+    let ran = fixture.ran();
+    let outside: PathBuf = fixture.at("bin/helper");
     assert!(!ran.is_empty() && ran.iter().all(|program| Path::new(program) == outside), "{ran:?}");
 }

@@ -99,30 +99,30 @@ const PROTECTED: &[&str] = &[
 
 #[test]
 fn protected_paths_under_every_spelling() {
-    let mut scene = Fixture::new();
+    let mut fixture = Fixture::new();
     assert!(PROTECTED.len() >= 40);
     for path in PROTECTED {
-        scene.refuse_path(path, &["PROTECTED"]);
-        scene.refuse_path(&format!("{}/{path}", scene.root.display()), &["PROTECTED"]);
+        fixture.refuse_path(path, &["PROTECTED"]);
+        fixture.refuse_path(&format!("{}/{path}", fixture.root.display()), &["PROTECTED"]);
     }
-    scene.good_edit("all spellings");
+    fixture.good_edit("all spellings");
 }
 
 /// The control: what only looks like a secret is written by the same calls.
 #[test]
 fn templates_of_environments_are_written_and_read() {
-    let mut scene = Fixture::new();
+    let mut fixture = Fixture::new();
     for path in [".env.example", "folder/.env.sample", ".env.template", ".ENV.EXAMPLE"] {
-        let written = scene.server.call("safe_edit_file", &json!({"path": path, "content": "KEY=\n"}));
+        let written = fixture.server.call("safe_edit_file", &json!({"path": path, "content": "KEY=\n"}));
         assert_eq!(written.status(), "written", "{path}: {}", written.structured);
-        let read = scene.server.call("get_content", &json!({"path": path}));
+        let read = fixture.server.call("get_content", &json!({"path": path}));
         assert!(!read.is_error && read.text.contains("KEY="), "{path}: {}", read.text);
-        let found = scene.server.call("search_content", &json!({"pattern": "KEY=", "path": path}));
+        let found = fixture.server.call("search_content", &json!({"pattern": "KEY=", "path": path}));
         assert!(!found.is_error, "{path}: {}", found.text);
     }
-    let edit = scene
+    let edit = fixture
         .server
         .call("safe_edit_file", &json!({"path": ".env.example", "search": "KEY", "replace": "NAME"}));
-    let undone = scene.server.call("undo_edit", &json!({"edit_id": edit.structured["edit_id"]}));
+    let undone = fixture.server.call("undo_edit", &json!({"edit_id": edit.structured["edit_id"]}));
     assert!(!undone.is_error, "{}", undone.text);
 }

@@ -8,20 +8,20 @@ use super::{BAD, GOOD, check, commit, finding_texts, git, json, judged, project,
 /// Three commits on main, of which the second breaks `b.py` and the third `c.py`; `a.py` is broken since, and from the
 /// first a branch `side` parts, on which `s.py` is broken.
 fn history() -> Fixture {
-    let scene = project();
-    commit(&scene, &[("a.py", GOOD), ("b.py", GOOD), ("c.py", GOOD)]);
-    git(&scene, "root", &["branch", "side"]);
-    commit(&scene, &[("b.py", BAD)]);
-    git(&scene, "root", &["tag", "-a", "-m", "x", "v1"]);
-    commit(&scene, &[("c.py", BAD)]);
-    write(&scene, &[("a.py", BAD)]);
-    scene
+    let fixture = project();
+    commit(&fixture, &[("a.py", GOOD), ("b.py", GOOD), ("c.py", GOOD)]);
+    git(&fixture, "root", &["branch", "side"]);
+    commit(&fixture, &[("b.py", BAD)]);
+    git(&fixture, "root", &["tag", "-a", "-m", "x", "v1"]);
+    commit(&fixture, &[("c.py", BAD)]);
+    write(&fixture, &[("a.py", BAD)]);
+    fixture
 }
 
 #[test]
 fn a_revision_is_named_as_for_git() {
-    let scene = history();
-    let full = git(&scene, "root", &["rev-parse", "HEAD~1"]);
+    let fixture = history();
+    let full = git(&fixture, "root", &["rev-parse", "HEAD~1"]);
     let short = &full[..9];
     for (base, expected) in [
         ("HEAD", &["a.py"][..]),
@@ -40,7 +40,7 @@ fn a_revision_is_named_as_for_git() {
         ("...v1", &["a.py", "c.py"]),
         ("side...main", &["a.py", "b.py", "c.py"]),
     ] {
-        let answer = json(&scene, &["--base", base], 1);
+        let answer = json(&fixture, &["--base", base], 1);
         assert_eq!(finding_texts(&answer), expected, "{base}");
         assert_eq!(answer["bases"][0]["revision"], base);
     }
@@ -48,19 +48,19 @@ fn a_revision_is_named_as_for_git() {
 
 #[test]
 fn where_two_histories_parted_is_the_base_of_both() {
-    let scene = history();
-    git(&scene, "root", &["stash", "-q"]);
-    git(&scene, "root", &["checkout", "-q", "side"]);
-    commit(&scene, &[("s.py", BAD)]);
+    let fixture = history();
+    git(&fixture, "root", &["stash", "-q"]);
+    git(&fixture, "root", &["checkout", "-q", "side"]);
+    commit(&fixture, &[("s.py", BAD)]);
     // Against main itself, a later fault of main counts as fixed, and a.py is as it was in both.
-    assert_eq!(finding_texts(&json(&scene, &["--base", "main..."], 1)), ["s.py"]);
-    assert_eq!(judged(&json(&scene, &["--base", "main..."], 1)), ["s.py"]);
-    assert_eq!(judged(&json(&scene, &["--base", "main"], 1)), ["b.py", "c.py", "s.py"]);
+    assert_eq!(finding_texts(&json(&fixture, &["--base", "main..."], 1)), ["s.py"]);
+    assert_eq!(judged(&json(&fixture, &["--base", "main..."], 1)), ["s.py"]);
+    assert_eq!(judged(&json(&fixture, &["--base", "main"], 1)), ["b.py", "c.py", "s.py"]);
 }
 
 #[test]
 fn a_revision_that_is_not_there_is_refused_with_what_was_seen() {
-    let scene = history();
+    let fixture = history();
     for base in [
         "none",
         "HEAD~9",
@@ -73,7 +73,7 @@ fn a_revision_that_is_not_there_is_refused_with_what_was_seen() {
         "HEAD@{u}",
         ":/nowhere",
     ] {
-        let done = check(&scene, &[&format!("--base={base}")], 2);
+        let done = check(&fixture, &[&format!("--base={base}")], 2);
         assert!(
             done.stderr.contains(&format!("there is no revision {base:?} here")),
             "{base}: {}",
@@ -84,87 +84,90 @@ fn a_revision_that_is_not_there_is_refused_with_what_was_seen() {
 
 #[test]
 fn without_a_repository_every_finding_counts() {
-    let scene = Fixture::new();
-    scene.write("root/a.py", BAD);
-    let done = check(&scene, &[], 1);
+    let fixture = Fixture::new();
+    fixture.write("root/a.py", BAD);
+    let done = check(&fixture, &[], 1);
     assert!(done.stdout.contains("is not in a git repository, so every finding counts"), "{}", done.stdout);
-    assert_eq!(finding_texts(&json(&scene, &[], 1)), ["a.py"]);
-    assert_eq!(judged(&json(&scene, &["app.py"], 0)), ["app.py"]);
-    assert!(check(&scene, &["--base", "HEAD"], 2).stderr.contains("is not in a git repository"));
-    let scene = project();
-    write(&scene, &[("a.py", BAD)]);
-    assert!(check(&scene, &[], 1).stdout.contains("there is no commit yet"));
-    assert!(check(&scene, &["--base", "HEAD"], 2).stderr.contains("there is no revision"));
+    assert_eq!(finding_texts(&json(&fixture, &[], 1)), ["a.py"]);
+    assert_eq!(judged(&json(&fixture, &["app.py"], 0)), ["app.py"]);
+    assert!(check(&fixture, &["--base", "HEAD"], 2).stderr.contains("is not in a git repository"));
+    let fixture = project();
+    write(&fixture, &[("a.py", BAD)]);
+    assert!(check(&fixture, &[], 1).stdout.contains("there is no commit yet"));
+    assert!(check(&fixture, &["--base", "HEAD"], 2).stderr.contains("there is no revision"));
 }
 
 #[test]
 fn a_history_that_is_cut_off_is_named_as_the_reason() {
-    let scene = history();
-    git(&scene, "root", &["commit", "-q", "-a", "-m", "x"]);
-    let url = format!("file://{}", scene.root().display());
-    git(&scene, "outside", &["clone", "-q", "--depth", "1", &url, "clone"]);
-    let root = scene.at("outside/clone");
+    let fixture = history();
+    git(&fixture, "root", &["commit", "-q", "-a", "-m", "x"]);
+    let url = format!("file://{}", fixture.root().display());
+    git(&fixture, "outside", &["clone", "-q", "--depth", "1", &url, "clone"]);
+    let root = fixture.at("outside/clone");
     let arguments = ["--root", root.to_str().unwrap()];
-    check(&scene, &arguments, 0);
+    check(&fixture, &arguments, 0);
     for base in ["HEAD~1", "HEAD~2...", "v1"] {
-        let done = check(&scene, &[&arguments[..], &["--base", base]].concat(), 2);
+        let done = check(&fixture, &[&arguments[..], &["--base", base]].concat(), 2);
         assert!(done.stderr.contains("`fetch-depth: 2`"), "{}", done.stderr);
     }
-    git(&scene, "outside/clone", &["fetch", "-q", "--deepen=1"]);
-    assert_eq!(finding_texts(&json(&scene, &[&arguments[..], &["--base", "HEAD~1"]].concat(), 1)), ["a.py"]);
+    git(&fixture, "outside/clone", &["fetch", "-q", "--deepen=1"]);
+    assert_eq!(
+        finding_texts(&json(&fixture, &[&arguments[..], &["--base", "HEAD~1"]].concat(), 1)),
+        ["a.py"]
+    );
 }
 
 #[test]
 fn a_root_may_be_a_folder_of_a_repository() {
-    let scene = project();
-    commit(&scene, &[("d/a.py", GOOD), ("d/e/b.py", GOOD), ("c.py", GOOD)]);
-    write(&scene, &[("d/a.py", BAD), ("d/e/b.py", BAD), ("c.py", BAD)]);
-    let root = scene.at("root/d");
+    let fixture = project();
+    commit(&fixture, &[("d/a.py", GOOD), ("d/e/b.py", GOOD), ("c.py", GOOD)]);
+    write(&fixture, &[("d/a.py", BAD), ("d/e/b.py", BAD), ("c.py", BAD)]);
+    let root = fixture.at("root/d");
     let arguments = ["--root", root.to_str().unwrap()];
-    assert_eq!(finding_texts(&json(&scene, &arguments, 1)), ["a.py", "e/b.py"]);
-    assert_eq!(finding_texts(&json(&scene, &[&arguments[..], &["e"]].concat(), 1)), ["e/b.py"]);
-    let told = check(&scene, &[&arguments[..], &["--format", "github"]].concat(), 1).stdout;
+    assert_eq!(finding_texts(&json(&fixture, &arguments, 1)), ["a.py", "e/b.py"]);
+    assert_eq!(finding_texts(&json(&fixture, &[&arguments[..], &["e"]].concat(), 1)), ["e/b.py"]);
+    let told = check(&fixture, &[&arguments[..], &["--format", "github"]].concat(), 1).stdout;
     assert!(told.starts_with("::error file=d/a.py,line=2,"), "relative to the top of the repository: {told}");
 }
 
 #[test]
 fn packs_worktrees_and_detached_heads_are_read() {
-    let scene = history();
-    git(&scene, "root", &["gc", "-q", "--aggressive", "--prune=now"]);
-    assert_eq!(finding_texts(&json(&scene, &["--base", "HEAD~1"], 1)), ["a.py", "c.py"]);
-    git(&scene, "root", &["worktree", "add", "-q", "--detach", "../outside/tree", "v1"]);
-    scene.write("outside/tree/a.py", BAD);
-    let root = scene.at("outside/tree");
+    let fixture = history();
+    git(&fixture, "root", &["gc", "-q", "--aggressive", "--prune=now"]);
+    assert_eq!(finding_texts(&json(&fixture, &["--base", "HEAD~1"], 1)), ["a.py", "c.py"]);
+    git(&fixture, "root", &["worktree", "add", "-q", "--detach", "../outside/tree", "v1"]);
+    fixture.write("outside/tree/a.py", BAD);
+    let root = fixture.at("outside/tree");
     let arguments = ["--root", root.to_str().unwrap()];
     assert_eq!(
-        finding_texts(&json(&scene, &arguments, 1)),
+        finding_texts(&json(&fixture, &arguments, 1)),
         ["a.py"],
         "its own HEAD, not that of the other folder"
     );
     assert_eq!(
-        finding_texts(&json(&scene, &[&arguments[..], &["--base", "main~2"]].concat(), 1)),
+        finding_texts(&json(&fixture, &[&arguments[..], &["--base", "main~2"]].concat(), 1)),
         ["a.py", "b.py"]
     );
 }
 
 #[test]
 fn submodules_and_other_repositories_are_left_to_themselves() {
-    let scene = project();
-    scene.write("outside/lib/l.py", GOOD);
-    git(&scene, "outside/lib", &["init", "-q"]);
-    git(&scene, "outside/lib", &["add", "-A"]);
-    git(&scene, "outside/lib", &["commit", "-q", "-m", "x"]);
-    commit(&scene, &[("a.py", GOOD)]);
-    let url = scene.at("outside/lib");
-    git(&scene, "root", &["submodule", "add", "-q", url.to_str().unwrap(), "lib"]);
-    git(&scene, "root", &["commit", "-q", "-m", "x"]);
-    write(&scene, &[("lib/l.py", BAD), ("other/.git/HEAD", "x"), ("other/x.py", BAD), ("a.py", BAD)]);
-    let answer = json(&scene, &[], 1);
+    let fixture = project();
+    fixture.write("outside/lib/l.py", GOOD);
+    git(&fixture, "outside/lib", &["init", "-q"]);
+    git(&fixture, "outside/lib", &["add", "-A"]);
+    git(&fixture, "outside/lib", &["commit", "-q", "-m", "x"]);
+    commit(&fixture, &[("a.py", GOOD)]);
+    let url = fixture.at("outside/lib");
+    git(&fixture, "root", &["submodule", "add", "-q", url.to_str().unwrap(), "lib"]);
+    git(&fixture, "root", &["commit", "-q", "-m", "x"]);
+    write(&fixture, &[("lib/l.py", BAD), ("other/.git/HEAD", "x"), ("other/x.py", BAD), ("a.py", BAD)]);
+    let answer = json(&fixture, &[], 1);
     assert_eq!(judged(&answer), ["a.py"]);
     assert_eq!(answer["passed_over"][0]["path"], "lib");
-    let root = scene.at("root/lib");
+    let root = fixture.at("root/lib");
     assert_eq!(
-        finding_texts(&json(&scene, &["--root", root.to_str().unwrap()], 1)),
+        finding_texts(&json(&fixture, &["--root", root.to_str().unwrap()], 1)),
         ["l.py"],
         "by itself it is one"
     );
@@ -172,49 +175,49 @@ fn submodules_and_other_repositories_are_left_to_themselves() {
 
 #[test]
 fn how_a_text_is_written_is_no_change() {
-    let scene = project();
-    commit(&scene, &[("crlf.py", "x = 1\ny = (\n"), ("bom.py", GOOD), ("a.py", "x = 1\ny = (\nz = 2\n")]);
-    write(&scene, &[("crlf.py", "x = 1\r\ny = (\r\n"), ("bom.py", &format!("\u{feff}{GOOD}"))]);
-    assert_eq!(json(&scene, &[], 0)["counts"]["unchanged"], 3);
+    let fixture = project();
+    commit(&fixture, &[("crlf.py", "x = 1\ny = (\n"), ("bom.py", GOOD), ("a.py", "x = 1\ny = (\nz = 2\n")]);
+    write(&fixture, &[("crlf.py", "x = 1\r\ny = (\r\n"), ("bom.py", &format!("\u{feff}{GOOD}"))]);
+    assert_eq!(json(&fixture, &[], 0)["counts"]["unchanged"], 3);
     // One line is another, all are written differently: what was there is old all the same.
     let policy = "quality_gates: { '*': [{ tool: no-todo }] }\ndefine:\n  no-todo: { about: No TODO., kind: pattern, \
                   languages: ['*'], must_not_match: 'TODO', message: a TODO }\nbaseline: edited_lines\n";
-    commit(&scene, &[("quality.yaml", policy), ("t.txt", "TODO a\nb\nc\n")]);
-    write(&scene, &[("t.txt", "TODO a\r\nb\r\nTODO d\r\n")]);
-    let answer = json(&scene, &[], 1);
+    commit(&fixture, &[("quality.yaml", policy), ("t.txt", "TODO a\nb\nc\n")]);
+    write(&fixture, &[("t.txt", "TODO a\r\nb\r\nTODO d\r\n")]);
+    let answer = json(&fixture, &[], 1);
     assert_eq!((&answer["counts"]["blocking"], &answer["counts"]["old"]), (&1.into(), &1.into()));
     assert_eq!(answer["findings"][0]["line"], 3);
 }
 
 #[test]
 fn a_text_that_the_repository_keeps_elsewhere_is_passed_over() {
-    let scene = project();
+    let fixture = project();
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n";
-    commit(&scene, &[("a.py", pointer)]);
-    write(&scene, &[("a.py", BAD)]);
-    let answer = json(&scene, &[], 0);
+    commit(&fixture, &[("a.py", pointer)]);
+    write(&fixture, &[("a.py", BAD)]);
+    let answer = json(&fixture, &[], 0);
     assert_eq!(answer["passed_over"][0]["why"], "stored in Git LFS");
 }
 
 #[test]
 fn objects_from_outside_of_the_repository_are_refused() {
-    let scene = history();
-    git(&scene, "outside", &["clone", "-q", "--shared", scene.root().to_str().unwrap(), "clone"]);
-    let root = scene.at("outside/clone");
+    let fixture = history();
+    git(&fixture, "outside", &["clone", "-q", "--shared", fixture.root().to_str().unwrap(), "clone"]);
+    let root = fixture.at("outside/clone");
     let arguments = ["--root", root.to_str().unwrap()];
-    let refused = check(&scene, &arguments, 2).stderr;
+    let refused = check(&fixture, &arguments, 2).stderr;
     assert!(refused.contains("uses objects from") && refused.contains("git repack -a -d"), "{refused}");
-    git(&scene, "outside/clone", &["repack", "-q", "-a", "-d"]);
+    git(&fixture, "outside/clone", &["repack", "-q", "-a", "-d"]);
     fs::remove_file(root.join(".git/objects/info/alternates")).unwrap();
-    check(&scene, &arguments, 0);
+    check(&fixture, &arguments, 0);
 }
 
 #[test]
 fn a_blob_that_is_missing_is_a_failure_and_not_a_new_file() {
-    let scene = project();
-    commit(&scene, &[("a.py", GOOD)]);
-    let id = git(&scene, "root", &["rev-parse", "HEAD:a.py"]);
-    fs::remove_file(scene.at(&format!("root/.git/objects/{}/{}", &id[..2], &id[2..]))).unwrap();
-    write(&scene, &[("a.py", BAD)]);
-    assert!(check(&scene, &[], 70).stderr.contains("the text of a.py at HEAD cannot be read"));
+    let fixture = project();
+    commit(&fixture, &[("a.py", GOOD)]);
+    let id = git(&fixture, "root", &["rev-parse", "HEAD:a.py"]);
+    fs::remove_file(fixture.at(&format!("root/.git/objects/{}/{}", &id[..2], &id[2..]))).unwrap();
+    write(&fixture, &[("a.py", BAD)]);
+    assert!(check(&fixture, &[], 70).stderr.contains("the text of a.py at HEAD cannot be read"));
 }

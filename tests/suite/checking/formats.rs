@@ -12,13 +12,13 @@ use super::{BAD, GOOD, check, commit, project, write};
 
 /// A project with findings of every sort: two that block on one line beyond the basic plane, and a warning.
 fn fixture() -> Fixture {
-    let scene = project();
+    let fixture = project();
     let policy = "quality_gates: { '*': [{ tool: no-todo }, { tool: no-maybe, level: warn }, { tool: syntax }] }\ndefine:\n  \
                   no-todo: { about: X., kind: pattern, languages: ['*'], must_not_match: TODO, message: 'a TODO, 100%: ::x' }\n  \
                   no-maybe: { about: X., kind: pattern, languages: ['*'], must_not_match: maybe, message: a maybe }\n";
-    commit(&scene, &[("quality.yaml", policy), ("a.txt", "TODO\n"), ("d/b c.py", GOOD)]);
-    write(&scene, &[("a.txt", "TODO\n\u{1d11e}\u{1d11e} TODO TODO maybe\n"), ("d/b c.py", BAD)]);
-    scene
+    commit(&fixture, &[("quality.yaml", policy), ("a.txt", "TODO\n"), ("d/b c.py", GOOD)]);
+    write(&fixture, &[("a.txt", "TODO\n\u{1d11e}\u{1d11e} TODO TODO maybe\n"), ("d/b c.py", BAD)]);
+    fixture
 }
 
 #[test]
@@ -33,9 +33,9 @@ fn annotations_are_those_of_the_runner() {
 
 #[test]
 fn only_the_gravest_are_annotated_where_they_are_many() {
-    let scene = fixture();
-    write(&scene, &[("a.txt", &("maybe\n".repeat(15) + &"TODO x\n".repeat(12)))]);
-    let told = check(&scene, &["--format", "github"], 1).stdout;
+    let fixture = fixture();
+    write(&fixture, &[("a.txt", &("maybe\n".repeat(15) + &"TODO x\n".repeat(12)))]);
+    let told = check(&fixture, &["--format", "github"], 1).stdout;
     let count = |start: &str| told.lines().filter(|line| line.starts_with(start)).count();
     assert_eq!((count("::error "), count("::warning ")), (10, 10), "{told}");
     assert!(count("error: ") >= 2 && count("warning: ") == 5, "the rest is in the log: {told}");
@@ -43,9 +43,9 @@ fn only_the_gravest_are_annotated_where_they_are_many() {
 
 #[test]
 fn a_log_has_what_code_scanning_reads() {
-    let scene = fixture();
-    let file = scene.at("outside/out.sarif");
-    let log = check(&scene, &["--format", "sarif", "--sarif", file.to_str().unwrap()], 1).stdout;
+    let fixture = fixture();
+    let file = fixture.at("outside/out.sarif");
+    let log = check(&fixture, &["--format", "sarif", "--sarif", file.to_str().unwrap()], 1).stdout;
     assert_eq!(fs::read_to_string(&file).unwrap(), log, "the file is what is printed");
     let log: Value = serde_json::from_str(&log).unwrap();
     let run = &log["runs"][0];
@@ -53,7 +53,10 @@ fn a_log_has_what_code_scanning_reads() {
     let region = &results[0]["locations"][0]["physicalLocation"]["region"];
     assert_eq!((&region["startLine"], &region["startColumn"]), (&2.into(), &6.into()), "in UTF-16");
     assert_eq!(run["columnKind"], "utf16CodeUnits");
-    assert_eq!(run["originalUriBaseIds"]["%SRCROOT%"]["uri"], format!("file://{}/", scene.root().display()));
+    assert_eq!(
+        run["originalUriBaseIds"]["%SRCROOT%"]["uri"],
+        format!("file://{}/", fixture.root().display())
+    );
     let mut prints: Vec<&str> =
         results.iter().map(|it| it["partialFingerprints"]["lockgateFinding/v1"].as_str().unwrap()).collect();
     for it in results {
@@ -67,8 +70,8 @@ fn a_log_has_what_code_scanning_reads() {
     prints.dedup();
     assert_eq!(prints.len(), all, "no two findings are one");
     // The prints stay when lines move.
-    write(&scene, &[("a.txt", "TODO\n\n\n\u{1d11e}\u{1d11e} TODO TODO maybe\n")]);
-    let moved: Value = serde_json::from_str(&check(&scene, &["--format", "sarif"], 1).stdout).unwrap();
+    write(&fixture, &[("a.txt", "TODO\n\n\n\u{1d11e}\u{1d11e} TODO TODO maybe\n")]);
+    let moved: Value = serde_json::from_str(&check(&fixture, &["--format", "sarif"], 1).stdout).unwrap();
     for it in moved["runs"][0]["results"].as_array().unwrap() {
         assert!(prints.contains(&it["partialFingerprints"]["lockgateFinding/v1"].as_str().unwrap()));
     }
@@ -81,17 +84,17 @@ fn logs_are_valid_by_the_schema() {
     let Some(schema) = installed("LOCKGATE_TEST_NODE", "node", &format!("{package}/sarif-2.1.0.json")) else {
         return;
     };
-    let scene = fixture();
+    let fixture = fixture();
     let nothing = Fixture::new();
     let logs = [
-        ("found", check(&scene, &["--format", "sarif"], 1)),
+        ("found", check(&fixture, &["--format", "sarif"], 1)),
         ("clean", check(&nothing, &["--format", "sarif"], 0)),
-        ("refused", check(&scene, &["--format", "sarif", "--base", "none"], 2)),
+        ("refused", check(&fixture, &["--format", "sarif", "--base", "none"], 2)),
     ];
     let mut command = std::process::Command::new(python);
     command.arg(tool("sarif_schema.py")).arg(schema);
     for (name, log) in logs {
-        let path = scene.at(&format!("outside/{name}.sarif"));
+        let path = fixture.at(&format!("outside/{name}.sarif"));
         fs::write(&path, log.stdout).unwrap();
         command.arg(path);
     }
@@ -103,10 +106,10 @@ fn logs_are_valid_by_the_schema() {
 
 #[test]
 fn a_reader_that_goes_away_changes_no_exit_code() {
-    let scene = fixture();
-    write(&scene, &[("many.txt", &"TODO x\n".repeat(900))]);
+    let fixture = fixture();
+    write(&fixture, &[("many.txt", &"TODO x\n".repeat(900))]);
     for format in ["text", "json", "sarif", "github"] {
-        let mut command = scene.command();
+        let mut command = fixture.command();
         command.args(["check", "--format", format]).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         drop(child.stdout.take());
@@ -119,7 +122,7 @@ fn a_reader_that_goes_away_changes_no_exit_code() {
 
 #[test]
 fn a_file_that_cannot_be_written_is_a_failure() {
-    let scene = fixture();
-    let done = check(&scene, &["--sarif", "/nowhere/at/all.sarif"], 70);
+    let fixture = fixture();
+    let done = check(&fixture, &["--sarif", "/nowhere/at/all.sarif"], 70);
     assert!(done.stderr.contains("IO_FAILED"), "{}", done.stderr);
 }

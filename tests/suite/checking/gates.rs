@@ -22,39 +22,39 @@ fn finds(options: &str) -> String {
 
 /// A project with one such gate, an old finding of it, and a new one.
 fn fixture(options: &str, program: Option<&str>) -> Fixture {
-    let mut scene = project();
-    scene.path = format!("{}:/usr/bin:/bin", scene.at("bin").display());
+    let mut fixture = project();
+    fixture.path = format!("{}:/usr/bin:/bin", fixture.at("bin").display());
     if let Some(program) = program {
-        scene.write("bin/it", program);
-        scene.executable("bin/it");
+        fixture.write("bin/it", program);
+        fixture.executable("bin/it");
     }
-    commit(&scene, &[("quality.yaml", &finds(options)), ("a.py", "# bad one\n")]);
-    write(&scene, &[("a.py", "# moved\n# bad one\n# bad two\n")]);
-    scene
+    commit(&fixture, &[("quality.yaml", &finds(options)), ("a.py", "# bad one\n")]);
+    write(&fixture, &[("a.py", "# moved\n# bad one\n# bad two\n")]);
+    fixture
 }
 
-fn sarif(scene: &Fixture, arguments: &[&str], exit: i32) -> Value {
-    serde_json::from_str(&check(scene, &[arguments, &["--format", "sarif"]].concat(), exit).stdout).unwrap()
+fn sarif(fixture: &Fixture, arguments: &[&str], exit: i32) -> Value {
+    serde_json::from_str(&check(fixture, &[arguments, &["--format", "sarif"]].concat(), exit).stdout).unwrap()
 }
 
 #[test]
 fn a_program_runs_only_when_it_is_trusted() {
-    let scene = fixture("", Some(FINDS));
-    let text = check(&scene, &[], 0).stdout;
+    let fixture = fixture("", Some(FINDS));
+    let text = check(&fixture, &[], 0).stdout;
     assert!(text.contains("gate      it not run for 1 file: the commands of"), "{text}");
-    assert!(scene.ran().is_empty());
-    let log = sarif(&scene, &[], 0);
+    assert!(fixture.ran().is_empty());
+    let log = sarif(&fixture, &[], 0);
     let notes = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"];
     assert!(notes[0]["message"]["text"].as_str().unwrap().contains("not run"), "{notes}");
-    let answer = json(&scene, &["--trust"], 1);
-    assert!(!scene.ran().is_empty());
+    let answer = json(&fixture, &["--trust"], 1);
+    assert!(!fixture.ran().is_empty());
     assert_eq!((&answer["counts"]["blocking"], &answer["counts"]["old"]), (&1.into(), &1.into()));
     assert_eq!(
         (&answer["findings"][0]["line"], &answer["findings"][0]["message"]),
         (&3.into(), &"# bad two".into())
     );
-    scene.trust(".");
-    check(&scene, &[], 1);
+    fixture.trust(".");
+    check(&fixture, &[], 1);
 }
 
 #[test]
@@ -88,58 +88,58 @@ fn a_gate_that_cannot_look_is_said_and_fails_where_it_is_required() {
 
 #[test]
 fn a_warning_is_told_and_fails_nothing() {
-    let scene = fixture(", level: warn", Some(FINDS));
-    let text = check(&scene, &["--trust"], 0).stdout;
+    let fixture = fixture(", level: warn", Some(FINDS));
+    let text = check(&fixture, &["--trust"], 0).stdout;
     assert!(text.contains("warning: # bad two") && text.contains("1 finding that blocks nothing"), "{text}");
-    let told = check(&scene, &["--trust", "--format", "github"], 0).stdout;
+    let told = check(&fixture, &["--trust", "--format", "github"], 0).stdout;
     assert!(told.starts_with("::warning file=a.py,line=3,col=1,title=it::# bad two\n"), "{told}");
-    assert_eq!(sarif(&scene, &["--trust"], 0)["runs"][0]["results"][0]["level"], "warning");
+    assert_eq!(sarif(&fixture, &["--trust"], 0)["runs"][0]["results"][0]["level"], "warning");
 }
 
 #[test]
 fn the_policy_says_on_which_occasion_a_gate_is_asked() {
-    let scene = project();
+    let fixture = project();
     let policy = "quality_gates: { '*': [{ tool: at-check, on: [check] }, { tool: at-edit, on: [edit] }] }\ndefine:\n  \
                   at-check: { about: X., kind: pattern, languages: ['*'], must_not_match: bad, message: at check }\n  \
                   at-edit: { about: X., kind: pattern, languages: ['*'], must_not_match: bad, message: at edit }\n";
-    commit(&scene, &[("quality.yaml", policy)]);
-    write(&scene, &[("a.txt", "bad\n")]);
-    let answer = json(&scene, &[], 1);
+    commit(&fixture, &[("quality.yaml", policy)]);
+    write(&fixture, &[("a.txt", "bad\n")]);
+    let answer = json(&fixture, &[], 1);
     let findings = answer["findings"].as_array().unwrap();
     assert_eq!((findings.len(), &findings[0]["gate"]), (1, &"at-check".into()));
-    scene.write("request.json", "{\"path\": \"a.txt\", \"content\": \"bad\\nx\\n\"}");
-    let request = scene.at("request.json");
-    let asked = json(&scene, &["--request", request.to_str().unwrap()], 0);
+    fixture.write("request.json", "{\"path\": \"a.txt\", \"content\": \"bad\\nx\\n\"}");
+    let request = fixture.at("request.json");
+    let asked = json(&fixture, &["--request", request.to_str().unwrap()], 0);
     assert_eq!(asked["counts"]["judged"], 1, "an edit of a file that was bad before adds nothing: {asked:#}");
 }
 
 #[test]
 fn a_gate_that_mends_only_looks() {
-    let mut scene = project();
-    scene.path = format!("{}:/usr/bin:/bin", scene.at("bin").display());
-    scene.write("bin/it", "#!/bin/sh\nsed 's/bad/good/'\n");
-    scene.executable("bin/it");
+    let mut fixture = project();
+    fixture.path = format!("{}:/usr/bin:/bin", fixture.at("bin").display());
+    fixture.write("bin/it", "#!/bin/sh\nsed 's/bad/good/'\n");
+    fixture.executable("bin/it");
     let formats = "quality_gates: { python: [{ tool: it }] }\ndefine:\n  it:\n    about: Mends what is bad.\n    languages: [python]\n    \
                    kind: command\n    role: fix\n    input: stdin\n    command: [it]\n    bin: [it]\n    output: { text: formatted }\n";
-    commit(&scene, &[("quality.yaml", formats), ("a.py", "x = 1\n")]);
-    write(&scene, &[("a.py", "x = 1  # bad\n")]);
-    let answer = json(&scene, &["--trust"], 1);
+    commit(&fixture, &[("quality.yaml", formats), ("a.py", "x = 1\n")]);
+    write(&fixture, &[("a.py", "x = 1  # bad\n")]);
+    let answer = json(&fixture, &["--trust"], 1);
     assert_eq!((&answer["findings"][0]["gate"], &answer["findings"][0]["new"]), (&"it".into(), &true.into()));
-    assert_eq!(std::fs::read_to_string(scene.at("root/a.py")).unwrap(), "x = 1  # bad\n");
-    assert_eq!(git(&scene, "root", &["status", "--porcelain"]), "M a.py");
+    assert_eq!(std::fs::read_to_string(fixture.at("root/a.py")).unwrap(), "x = 1  # bad\n");
+    assert_eq!(git(&fixture, "root", &["status", "--porcelain"]), "M a.py");
 }
 
 #[test]
 fn what_a_gate_finds_in_another_file_is_told_once() {
-    let mut scene = project();
-    scene.path = format!("{}:/usr/bin:/bin", scene.at("bin").display());
+    let mut fixture = project();
+    fixture.path = format!("{}:/usr/bin:/bin", fixture.at("bin").display());
     // It tells of every file that has `bad` in it, whichever it is asked about; the draft comes on standard input.
-    scene.write("bin/it", "#!/bin/sh\nown=${1##*/}\ngrep -n bad | sed \"s/^/$own:/\"\nfor f in *.py; do [ \"$f\" = \"$own\" ] || grep -n bad \"$f\" /dev/null; done; true\n");
-    scene.executable("bin/it");
+    fixture.write("bin/it", "#!/bin/sh\nown=${1##*/}\ngrep -n bad | sed \"s/^/$own:/\"\nfor f in *.py; do [ \"$f\" = \"$own\" ] || grep -n bad \"$f\" /dev/null; done; true\n");
+    fixture.executable("bin/it");
     let policy = finds("").replace("'^(?P<line>", "'^(?P<file>[^:]+):(?P<line>");
-    commit(&scene, &[("quality.yaml", &policy), ("a.py", GOOD), ("b.py", GOOD), ("c.py", "# bad\n")]);
-    write(&scene, &[("a.py", "# bad a\n"), ("b.py", "# bad b\n")]);
-    let answer = json(&scene, &["--trust"], 1);
+    commit(&fixture, &[("quality.yaml", &policy), ("a.py", GOOD), ("b.py", GOOD), ("c.py", "# bad\n")]);
+    write(&fixture, &[("a.py", "# bad a\n"), ("b.py", "# bad b\n")]);
+    let answer = json(&fixture, &["--trust"], 1);
     let told: Vec<(&str, bool)> = answer["findings"]
         .as_array()
         .unwrap()
@@ -151,16 +151,16 @@ fn what_a_gate_finds_in_another_file_is_told_once() {
 
 #[test]
 fn a_signal_ends_a_check_and_its_programs() {
-    let mut scene = project();
-    scene.path = format!("{}:/usr/bin:/bin", scene.at("bin").display());
-    scene.write("bin/it", "#!/bin/sh\necho $$ > '{SCENE}/outside/pid'\nexec sleep 600\n");
-    scene.executable("bin/it");
+    let mut fixture = project();
+    fixture.path = format!("{}:/usr/bin:/bin", fixture.at("bin").display());
+    fixture.write("bin/it", "#!/bin/sh\necho $$ > '{SCENE}/outside/pid'\nexec sleep 600\n");
+    fixture.executable("bin/it");
     commit(
-        &scene,
+        &fixture,
         &[("quality.yaml", &policy("[it]").replace("kind: command", "kind: command\n    timeout: 10m"))],
     );
-    write(&scene, &[("a.py", BAD), ("b.py", GOOD)]);
-    let mut child = scene.command();
+    write(&fixture, &[("a.py", BAD), ("b.py", GOOD)]);
+    let mut child = fixture.command();
     let mut child =
         child.args(["check", "--trust"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let begun = Instant::now();
@@ -170,7 +170,7 @@ fn a_signal_ends_a_check_and_its_programs() {
             std::thread::sleep(Duration::from_millis(10));
         }
     };
-    let pid = || std::fs::read_to_string(scene.at("outside/pid")).unwrap_or_default().trim().to_owned();
+    let pid = || std::fs::read_to_string(fixture.at("outside/pid")).unwrap_or_default().trim().to_owned();
     waits(&|| !pid().is_empty());
     let program = pid();
     let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();

@@ -13,40 +13,40 @@ fn ours(path: &str) -> PathBuf {
 }
 
 /// Runs the action's script in the root, with these variables.
-fn action(scene: &Fixture, variables: &[(&str, &str)]) -> Outcome {
+fn action(fixture: &Fixture, variables: &[(&str, &str)]) -> Outcome {
     let mut script = Command::new("bash");
-    script.arg(ours("action/check.sh")).current_dir(scene.root());
+    script.arg(ours("action/check.sh")).current_dir(fixture.root());
     for (name, folder) in [("HOME", "user"), ("XDG_STATE_HOME", "user"), ("XDG_CACHE_HOME", "user")] {
-        script.env(name, scene.at(folder));
+        script.env(name, fixture.at(folder));
     }
     script.env("LOCKGATE_PROGRAM", env!("CARGO_BIN_EXE_lockgate"));
-    script.env("GITHUB_OUTPUT", scene.at("outside/output")).envs(variables.iter().copied());
+    script.env("GITHUB_OUTPUT", fixture.at("outside/output")).envs(variables.iter().copied());
     outcome(&script.output().unwrap())
 }
 
 #[test]
 fn the_action_annotates_and_writes_a_log() {
-    let scene = project();
-    commit(&scene, &[("a.py", GOOD), ("b c.py", GOOD)]);
-    commit(&scene, &[("a.py", BAD), ("b c.py", BAD)]);
-    let done = action(&scene, &[("LOCKGATE_BASE", "HEAD~1"), ("LOCKGATE_SARIF", "out/of the.sarif")]);
+    let fixture = project();
+    commit(&fixture, &[("a.py", GOOD), ("b c.py", GOOD)]);
+    commit(&fixture, &[("a.py", BAD), ("b c.py", BAD)]);
+    let done = action(&fixture, &[("LOCKGATE_BASE", "HEAD~1"), ("LOCKGATE_SARIF", "out/of the.sarif")]);
     assert_eq!(done.exit, 70, "there is no such folder: {}", done.stderr);
-    let done = action(&scene, &[("LOCKGATE_BASE", "HEAD~1"), ("LOCKGATE_SARIF", "of the.sarif")]);
+    let done = action(&fixture, &[("LOCKGATE_BASE", "HEAD~1"), ("LOCKGATE_SARIF", "of the.sarif")]);
     assert_eq!(done.exit, 1, "{}", done.stderr);
     assert!(done.stdout.starts_with("::error file=a.py,line=2,col=1,title=syntax::"), "{}", done.stdout);
-    let log = std::fs::read_to_string(scene.at("root/of the.sarif")).unwrap();
+    let log = std::fs::read_to_string(fixture.at("root/of the.sarif")).unwrap();
     assert!(log.contains("\"uri\": \"b%20c.py\""), "{log}");
-    let output = std::fs::read_to_string(scene.at("outside/output")).unwrap();
+    let output = std::fs::read_to_string(fixture.at("outside/output")).unwrap();
     assert!(output.ends_with("sarif=of the.sarif\n"), "{output}");
     let some =
         [("LOCKGATE_BASE", "HEAD~1"), ("LOCKGATE_PATHS", "b c.py\n\n"), ("LOCKGATE_SARIF", "../outside/x")];
-    assert!(action(&scene, &some).stdout.starts_with("::error file=b c.py,"));
-    assert_eq!(action(&scene, &[("LOCKGATE_SARIF", "../outside/x")]).exit, 0, "without a base it is HEAD");
+    assert!(action(&fixture, &some).stdout.starts_with("::error file=b c.py,"));
+    assert_eq!(action(&fixture, &[("LOCKGATE_SARIF", "../outside/x")]).exit, 0, "without a base it is HEAD");
     // No text of an input is run, or taken for a flag.
     let hostile =
         [("LOCKGATE_BASE", "$(touch owned); --trust"), ("LOCKGATE_PATHS", "--trust\n`touch owned`")];
-    assert_eq!(action(&scene, &hostile).exit, 2);
-    assert!(!scene.at("root/owned").exists());
+    assert_eq!(action(&fixture, &hostile).exit, 2);
+    assert!(!fixture.at("root/owned").exists());
 }
 
 #[test]
@@ -67,41 +67,41 @@ fn the_definitions_are_valid() {
 #[test]
 fn pre_commit_refuses_a_commit_for_what_is_new() {
     let Some(pre_commit) = installed("LOCKGATE_TEST_VENV", "venv", "bin/pre-commit") else { return };
-    let scene = project();
+    let fixture = project();
     // A repository that offers the hook, as pre-commit clones it.
-    scene.write(
+    fixture.write(
         "outside/hook/.pre-commit-hooks.yaml",
         &std::fs::read_to_string(ours(".pre-commit-hooks.yaml")).unwrap(),
     );
-    git(&scene, "outside/hook", &["init", "-q"]);
-    git(&scene, "outside/hook", &["add", "-A"]);
-    git(&scene, "outside/hook", &["commit", "-q", "-m", "x"]);
-    let hook = scene.at("outside/hook").display().to_string();
-    let revision = git(&scene, "outside/hook", &["rev-parse", "HEAD"]);
+    git(&fixture, "outside/hook", &["init", "-q"]);
+    git(&fixture, "outside/hook", &["add", "-A"]);
+    git(&fixture, "outside/hook", &["commit", "-q", "-m", "x"]);
+    let hook = fixture.at("outside/hook").display().to_string();
+    let revision = git(&fixture, "outside/hook", &["rev-parse", "HEAD"]);
     let config = format!("repos:\n- repo: {hook}\n  rev: {revision}\n  hooks: [{{ id: lockgate-check }}]\n");
-    commit(&scene, &[(".pre-commit-config.yaml", &config), ("a.py", GOOD), ("old.py", BAD)]);
+    commit(&fixture, &[(".pre-commit-config.yaml", &config), ("a.py", GOOD), ("old.py", BAD)]);
     let binary = Path::new(env!("CARGO_BIN_EXE_lockgate")).parent().unwrap().display().to_string();
     let run = || {
-        let git = git_command(&scene, "root");
+        let git = git_command(&fixture, "root");
         let mut command = Command::new(&pre_commit);
-        command.arg("run").current_dir(scene.root());
+        command.arg("run").current_dir(fixture.root());
         command.envs(git.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let path = format!("{binary}:{}", std::env::var("PATH").unwrap());
-        command.env("PATH", path).env("PRE_COMMIT_HOME", scene.at("user/pre-commit"));
-        command.env("XDG_STATE_HOME", scene.at("user")).env("XDG_CACHE_HOME", scene.at("user"));
+        command.env("PATH", path).env("PRE_COMMIT_HOME", fixture.at("user/pre-commit"));
+        command.env("XDG_STATE_HOME", fixture.at("user")).env("XDG_CACHE_HOME", fixture.at("user"));
         outcome(&command.output().unwrap())
     };
-    write(&scene, &[("a.py", BAD), ("old.py", &format!("{BAD}x = 1\n"))]);
-    git(&scene, "root", &["add", "-A"]);
+    write(&fixture, &[("a.py", BAD), ("old.py", &format!("{BAD}x = 1\n"))]);
+    git(&fixture, "root", &["add", "-A"]);
     let done = run();
     assert_eq!(done.exit, 1, "{}{}", done.stdout, done.stderr);
     assert!(done.stdout.contains("a.py:2:1") && !done.stdout.contains("old.py:2"), "{}", done.stdout);
     // What is staged is judged, though another text is on disk: pre-commit puts that aside.
-    write(&scene, &[("a.py", "x = 2\n")]);
+    write(&fixture, &[("a.py", "x = 2\n")]);
     assert_eq!(run().exit, 1);
-    git(&scene, "root", &["add", "-A"]);
-    write(&scene, &[("a.py", BAD)]);
+    git(&fixture, "root", &["add", "-A"]);
+    write(&fixture, &[("a.py", BAD)]);
     let done = run();
     assert_eq!(done.exit, 0, "{}{}", done.stdout, done.stderr);
-    assert_eq!(std::fs::read_to_string(scene.at("root/a.py")).unwrap(), BAD, "and it is put back");
+    assert_eq!(std::fs::read_to_string(fixture.at("root/a.py")).unwrap(), BAD, "and it is put back");
 }

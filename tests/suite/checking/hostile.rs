@@ -14,17 +14,17 @@ const SPY: &str = "#!/bin/sh\necho \"$0\" >> '{SCENE}/outside/ran'\ncat 2>/dev/n
 
 #[test]
 fn nothing_that_a_repository_configures_is_run() {
-    let scene = project();
-    commit(&scene, &[("a.py", GOOD), (".gitattributes", "*.py filter=spy diff=spy\n")]);
-    scene.write("root/spy", SPY);
-    scene.executable("root/spy");
+    let fixture = project();
+    commit(&fixture, &[("a.py", GOOD), (".gitattributes", "*.py filter=spy diff=spy\n")]);
+    fixture.write("root/spy", SPY);
+    fixture.executable("root/spy");
     for hook in
         ["post-checkout", "post-index-change", "reference-transaction", "pre-commit", "fsmonitor-watchman"]
     {
-        scene.write(&format!("root/hooks/{hook}"), SPY);
-        scene.executable(&format!("root/hooks/{hook}"));
+        fixture.write(&format!("root/hooks/{hook}"), SPY);
+        fixture.executable(&format!("root/hooks/{hook}"));
     }
-    let spy = scene.at("root/spy").display().to_string();
+    let spy = fixture.at("root/spy").display().to_string();
     let config = format!(
         "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = {spy}\n\thooksPath = {hooks}\n\tpager = {spy}\n\teditor = {spy}\n\
          \tsshCommand = {spy}\n\talternateRefsCommand = {spy}\n\tworktree = /\n\
@@ -32,36 +32,36 @@ fn nothing_that_a_repository_configures_is_run() {
          [diff]\n\texternal = {spy}\n[diff \"spy\"]\n\ttextconv = {spy}\n\tcommand = {spy}\n\
          [credential]\n\thelper = !{spy}\n[uploadpack]\n\tpackObjectsHook = {spy}\n\
          [include]\n\tpath = {included}\n[alias]\n\trev-parse = !{spy}\n",
-        hooks = scene.at("root/hooks").display(),
-        included = scene.at("root/included").display()
+        hooks = fixture.at("root/hooks").display(),
+        included = fixture.at("root/included").display()
     );
-    scene.write("root/included", "[core]\n\tfsmonitor = {SCENE}/root/spy\n");
-    scene.write("root/.git/config", &config);
-    write(&scene, &[("a.py", BAD)]);
+    fixture.write("root/included", "[core]\n\tfsmonitor = {SCENE}/root/spy\n");
+    fixture.write("root/.git/config", &config);
+    write(&fixture, &[("a.py", BAD)]);
     for base in [&[][..], &["--base", "HEAD"], &["--base", "HEAD..."]] {
-        let answer = json(&scene, &[base, &["a.py"]].concat(), 1);
+        let answer = json(&fixture, &[base, &["a.py"]].concat(), 1);
         assert_eq!(finding_texts(&answer), ["a.py"]);
     }
-    check(&scene, &[], 1);
-    assert_eq!(scene.ran(), Vec::<String>::new(), "nothing of the repository runs");
+    check(&fixture, &[], 1);
+    assert_eq!(fixture.ran(), Vec::<String>::new(), "nothing of the repository runs");
     // The control: git itself runs it.
     let config = config.replace("\tworktree = /\n", "");
-    scene.write("root/.git/config", &config);
-    git_command(&scene, "root").args(["diff", "HEAD"]).output().unwrap();
-    assert!(!scene.ran().is_empty(), "git was to be the control");
+    fixture.write("root/.git/config", &config);
+    git_command(&fixture, "root").args(["diff", "HEAD"]).output().unwrap();
+    assert!(!fixture.ran().is_empty(), "git was to be the control");
 }
 
 #[test]
 fn the_environment_does_not_say_which_repository_it_is() {
-    let scene = project();
-    commit(&scene, &[("a.py", GOOD)]);
-    write(&scene, &[("a.py", BAD)]);
-    scene.write("outside/other/a.py", BAD);
-    let mut other = git_command(&scene, "outside/other");
+    let fixture = project();
+    commit(&fixture, &[("a.py", GOOD)]);
+    write(&fixture, &[("a.py", BAD)]);
+    fixture.write("outside/other/a.py", BAD);
+    let mut other = git_command(&fixture, "outside/other");
     assert!(other.args(["init", "-q"]).status().unwrap().success());
-    let mut command = scene.command();
-    command.args(["check", "--format", "json"]).env("GIT_DIR", scene.at("outside/other/.git"));
-    command.env("GIT_OBJECT_DIRECTORY", scene.at("outside/other/.git/objects"));
+    let mut command = fixture.command();
+    command.args(["check", "--format", "json"]).env("GIT_DIR", fixture.at("outside/other/.git"));
+    command.env("GIT_OBJECT_DIRECTORY", fixture.at("outside/other/.git/objects"));
     let done = outcome(&command.output().unwrap());
     assert_eq!(finding_texts(&serde_json::from_str(&done.stdout).unwrap()), ["a.py"], "{}", done.stderr);
 }
@@ -80,19 +80,19 @@ const NAMES: [&str; 8] = [
 
 #[test]
 fn names_break_no_format() {
-    let scene = project();
-    commit(&scene, &[("a.py", GOOD)]);
+    let fixture = project();
+    commit(&fixture, &[("a.py", GOOD)]);
     for name in NAMES {
-        fs::write(scene.root().join(name), BAD).unwrap();
+        fs::write(fixture.root().join(name), BAD).unwrap();
     }
-    fs::write(scene.root().join(OsStr::from_bytes(b"not\xffutf8.py")), BAD).unwrap();
-    let answer = json(&scene, &[], 1);
+    fs::write(fixture.root().join(OsStr::from_bytes(b"not\xffutf8.py")), BAD).unwrap();
+    let answer = json(&fixture, &[], 1);
     let mut names = NAMES.to_vec();
     names.sort_unstable();
     assert_eq!(finding_texts(&answer), names);
     assert_eq!(answer["passed_over"][0]["why"], "its name is not UTF-8");
 
-    let log: Value = serde_json::from_str(&check(&scene, &["--format", "sarif"], 1).stdout).unwrap();
+    let log: Value = serde_json::from_str(&check(&fixture, &["--format", "sarif"], 1).stdout).unwrap();
     let results = log["runs"][0]["results"].as_array().unwrap();
     let mut uris: Vec<String> = results
         .iter()
@@ -103,7 +103,7 @@ fn names_break_no_format() {
     uris.dedup();
     assert_eq!(uris, names, "each path comes back from its URI");
 
-    let told = check(&scene, &["--format", "github"], 1).stdout;
+    let told = check(&fixture, &["--format", "github"], 1).stdout;
     for line in told.lines() {
         let ours = line.starts_with("::error file=") && line.matches("::").count() >= 2;
         assert!(ours || !(line.trim_start().starts_with("::") || line.contains("##[")), "{line:?}");
@@ -112,7 +112,7 @@ fn names_break_no_format() {
     }
     assert_eq!(told.lines().filter(|line| line.starts_with("::error file=")).count(), results.len().min(10));
 
-    let text = check(&scene, &[], 1).stdout;
+    let text = check(&fixture, &[], 1).stdout;
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text:?}");
     assert!(!text.lines().any(|line| line.starts_with("::")), "{text}");
 }
@@ -136,12 +136,12 @@ fn decoded(uri: &str) -> String {
 
 #[test]
 fn a_folder_that_became_a_link_leads_nowhere_else() {
-    let scene = project();
-    commit(&scene, &[("d/a.py", GOOD)]);
-    scene.write("outside/d/a.py", BAD);
-    fs::remove_dir_all(scene.at("root/d")).unwrap();
-    scene.link(&scene.at("outside/d"), "root/d");
-    let answer = json(&scene, &[], 0);
+    let fixture = project();
+    commit(&fixture, &[("d/a.py", GOOD)]);
+    fixture.write("outside/d/a.py", BAD);
+    fs::remove_dir_all(fixture.at("root/d")).unwrap();
+    fixture.link(&fixture.at("outside/d"), "root/d");
+    let answer = json(&fixture, &[], 0);
     assert_eq!(answer["counts"]["judged"], 0, "{answer:#}");
-    check(&scene, &["d/a.py"], 4);
+    check(&fixture, &["d/a.py"], 4);
 }

@@ -10,44 +10,44 @@ use super::super::trust::fixture::{Fixture, outcome};
 use super::{BAD, GOOD, check, finding_texts, json};
 
 fn fixture() -> Fixture {
-    let scene = Fixture::new();
-    scene.write("root/app.py", GOOD);
-    scene
+    let fixture = Fixture::new();
+    fixture.write("root/app.py", GOOD);
+    fixture
 }
 
-fn request(scene: &Fixture, name: &str, request: &Value) -> String {
-    scene.write(name, &request.to_string());
-    scene.at(name).to_str().unwrap().to_owned()
+fn request(fixture: &Fixture, name: &str, request: &Value) -> String {
+    fixture.write(name, &request.to_string());
+    fixture.at(name).to_str().unwrap().to_owned()
 }
 
 #[test]
 fn a_request_is_judged_and_never_carried_out() {
-    let scene = fixture();
-    let bad = request(&scene, "bad.json", &value!({"path": "app.py", "content": BAD, "mode": "strict"}));
-    let good = request(&scene, "good.json", &value!({"path": "new.py", "content": GOOD}));
-    let answer = json(&scene, &["--request", &bad, "--request", &good], 1);
+    let fixture = fixture();
+    let bad = request(&fixture, "bad.json", &value!({"path": "app.py", "content": BAD, "mode": "strict"}));
+    let good = request(&fixture, "good.json", &value!({"path": "new.py", "content": GOOD}));
+    let answer = json(&fixture, &["--request", &bad, "--request", &good], 1);
     assert_eq!(finding_texts(&answer), ["app.py"]);
     assert_eq!(
         (&answer["files"][0]["change"], &answer["files"][1]["change"]),
         (&"modified".into(), &"added".into())
     );
-    json(&scene, &["--request", &good], 0);
-    assert_eq!(fs::read_to_string(scene.at("root/app.py")).unwrap(), GOOD);
-    assert!(!scene.at("root/new.py").exists());
-    let text = check(&scene, &["--request", &bad], 1).stdout;
+    json(&fixture, &["--request", &good], 0);
+    assert_eq!(fs::read_to_string(fixture.at("root/app.py")).unwrap(), GOOD);
+    assert!(!fixture.at("root/new.py").exists());
+    let text = check(&fixture, &["--request", &bad], 1).stdout;
     assert!(text.contains("2 | return 1"), "the line of the draft: {text}");
     let log: Value =
-        serde_json::from_str(&check(&scene, &["--request", &bad, "--format", "sarif"], 1).stdout).unwrap();
+        serde_json::from_str(&check(&fixture, &["--request", &bad, "--format", "sarif"], 1).stdout).unwrap();
     assert_eq!(log["runs"][0]["results"][0]["baselineState"], "new");
 }
 
 #[test]
 fn several_edits_and_standard_input_are_read_as_by_edit() {
-    let scene = fixture();
+    let fixture = fixture();
     let edits = value!({"edits": [{"path": "app.py", "content": GOOD}, {"path": "b.py", "content": BAD}]});
-    let edits = request(&scene, "edits.json", &edits);
-    assert_eq!(finding_texts(&json(&scene, &["--request", &edits], 1)), ["b.py"]);
-    let mut command = scene.command();
+    let edits = request(&fixture, "edits.json", &edits);
+    assert_eq!(finding_texts(&json(&fixture, &["--request", &edits], 1)), ["b.py"]);
+    let mut command = fixture.command();
     command.args(["check", "--request", "-", "--format", "github"]).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let text = value!({"path": "app.py", "content": BAD}).to_string();
@@ -59,17 +59,17 @@ fn several_edits_and_standard_input_are_read_as_by_edit() {
 
 #[test]
 fn a_request_that_cannot_be_judged_is_refused_as_by_edit() {
-    let scene = fixture();
+    let fixture = fixture();
     for (asked, exit, code) in [
         (value!({"path": "app.py", "search": "nowhere", "replace": "x"}), 5, "NO_MATCH"),
         (value!({"path": "../app.py", "content": "x"}), 4, "PATH_OUTSIDE_ROOT"),
         (value!({"path": "none.py", "search": "a", "replace": "x"}), 3, "FILE_NOT_FOUND"),
         (value!({"path": "app.py", "contents": "x"}), 2, "INVALID_INPUT"),
     ] {
-        let asked = request(&scene, "asked.json", &asked);
-        assert_eq!(json(&scene, &["--request", &asked], exit)["code"], code);
+        let asked = request(&fixture, "asked.json", &asked);
+        assert_eq!(json(&fixture, &["--request", &asked], exit)["code"], code);
     }
-    scene.write("list.json", "[1]");
-    let list = scene.at("list.json");
-    assert!(check(&scene, &["--request", list.to_str().unwrap()], 2).stderr.contains("no JSON object"));
+    fixture.write("list.json", "[1]");
+    let list = fixture.at("list.json");
+    assert!(check(&fixture, &["--request", list.to_str().unwrap()], 2).stderr.contains("no JSON object"));
 }

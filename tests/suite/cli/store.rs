@@ -66,7 +66,7 @@ const FLOW: &str = "@workflow\nasync def sync():\n    ...\n";
 
 #[test]
 fn what_was_exported_is_imported_byte_for_byte() {
-    let scene = Fixture::new();
+    let fixture = Fixture::new();
     let files: &[(&str, &[u8])] = &[
         ("app_file/7/src/index.txt", b"one\r\ntwo\n"),
         ("app_file/7/src%", b"a file beside a folder of its name\n"),
@@ -82,19 +82,19 @@ fn what_was_exported_is_imported_byte_for_byte() {
         ("workflow/%2E.%2F../sync.py", FLOW.as_bytes()),
         ("module/_global/lib/util.py", b"x = 1\n"),
     ];
-    files.iter().for_each(|(name, bytes)| scene.write(&format!("in/{name}"), bytes));
-    scene.write("in/apps.tsv", "7\tacme\n_global\tbeta\nof/nobody\t\n");
-    scene.write("in/.git/HEAD", "no entity\n");
-    let brought = scene.json(&["store", "import", "in"], 0);
+    files.iter().for_each(|(name, bytes)| fixture.write(&format!("in/{name}"), bytes));
+    fixture.write("in/apps.tsv", "7\tacme\n_global\tbeta\nof/nobody\t\n");
+    fixture.write("in/.git/HEAD", "no entity\n");
+    let brought = fixture.json(&["store", "import", "in"], 0);
     assert_eq!((&brought["created"], &brought["new_apps"]), (&json!(files.len()), &json!(3)), "{brought}");
-    let exported = scene.json(&["store", "export", "out"], 0);
+    let exported = fixture.json(&["store", "export", "out"], 0);
     assert_eq!(exported, json!({"entities": files.len(), "apps": 3, "failed": []}));
-    let (mut was, is) = (scene.files("in"), scene.files("out"));
+    let (mut was, is) = (fixture.files("in"), fixture.files("out"));
     was.remove(".git/HEAD");
     assert_eq!(was.keys().collect::<Vec<_>>(), is.keys().collect::<Vec<_>>());
     assert_eq!(was, is);
     // Into another database, and out of it again.
-    let other = Fixture { home: tempfile::tempdir().unwrap(), folder: scene.folder };
+    let other = Fixture { home: tempfile::tempdir().unwrap(), folder: fixture.folder };
     assert_eq!(other.json(&["store", "import", "out"], 0)["created"], json!(files.len()));
     other.run(&["store", "export", "again"], 0);
     assert_eq!(other.files("again"), is);
@@ -103,30 +103,30 @@ fn what_was_exported_is_imported_byte_for_byte() {
 
 #[test]
 fn what_is_there_with_another_text_stays_unless_it_is_to_go() {
-    let scene = Fixture::new();
-    scene.write("in/module/_global/a.py", "x = 1\n");
-    scene.write("in/module/_global/b.py", "x = 1\n");
-    assert_eq!(scene.json(&["store", "import", "in"], 0), counts(2, 0, 0));
-    scene.write("in/module/_global/a.py", "x = 2\n");
-    let stayed = scene.json(&["store", "import", "in"], 3);
+    let fixture = Fixture::new();
+    fixture.write("in/module/_global/a.py", "x = 1\n");
+    fixture.write("in/module/_global/b.py", "x = 1\n");
+    assert_eq!(fixture.json(&["store", "import", "in"], 0), counts(2, 0, 0));
+    fixture.write("in/module/_global/a.py", "x = 2\n");
+    let stayed = fixture.json(&["store", "import", "in"], 3);
     assert_eq!((&stayed["unchanged"], &stayed["failed"][0]["code"]), (&json!(1), &json!("FILE_EXISTS")));
     assert_eq!(stayed["failed"][0]["file"], "module/_global/a.py");
-    scene.run(&["store", "export", "before"], 0);
-    assert_eq!(scene.files("before")["module/_global/a.py"], b"x = 1\n");
-    let shown = scene.json(&["store", "import", "in", "--replace", "--mode", "verify_only"], 0);
+    fixture.run(&["store", "export", "before"], 0);
+    assert_eq!(fixture.files("before")["module/_global/a.py"], b"x = 1\n");
+    let shown = fixture.json(&["store", "import", "in", "--replace", "--mode", "verify_only"], 0);
     assert_eq!((&shown["verified"], &shown["unchanged"]), (&json!(1), &json!(1)), "{shown}");
-    assert_eq!(scene.json(&["store", "import", "in"], 3), stayed, "nothing was written");
-    assert_eq!(scene.json(&["store", "import", "in", "--replace"], 0), counts(0, 1, 1));
+    assert_eq!(fixture.json(&["store", "import", "in"], 3), stayed, "nothing was written");
+    assert_eq!(fixture.json(&["store", "import", "in", "--replace"], 0), counts(0, 1, 1));
     let root = tempfile::tempdir().unwrap();
     let root = root.path().to_str().unwrap();
-    let log = scene.json(&["log", "--root", root], 0);
+    let log = fixture.json(&["log", "--root", root], 0);
     assert_eq!(log["edits"].as_array().unwrap().len(), 3, "{log}");
     let id = log["edits"][0]["edit_id"].as_str().unwrap();
     assert_eq!(log["edits"][0]["tool"], "lockgate store import");
-    scene.run(&["undo", id, "--root", root], 0);
-    scene.run(&["store", "export", "undone"], 0);
+    fixture.run(&["undo", id, "--root", root], 0);
+    fixture.run(&["store", "export", "undone"], 0);
     assert_eq!(
-        scene.files("undone")["module/_global/a.py"],
+        fixture.files("undone")["module/_global/a.py"],
         b"x = 1\n",
         "an import is taken back as any edit"
     );
@@ -134,22 +134,22 @@ fn what_is_there_with_another_text_stays_unless_it_is_to_go() {
 
 #[test]
 fn one_file_that_is_refused_stops_no_other() {
-    let scene = Fixture::new();
-    scene.write("in/module/_global/good.py", "x = 1\n");
-    scene.write("in/module/_global/broken.py", "def (:\n");
-    scene.write("in/module/_global/flow.py", FLOW);
-    scene.write("in/module/acme/of_an_organisation.py", "x = 1\n");
-    scene.write("in/app_file/unknown/a.txt", "x\n");
-    scene.write("in/app_file/_global/a.txt", "x\n");
-    scene.write("in/nothing/_global/a.txt", "x\n");
-    scene.write("in/README.md", "# About\n");
-    scene.write("in/module/_global/back\\slash.py", "x = 1\n");
-    scene.write("in/module/_global/%2E./up.py", "x = 1\n");
-    scene.write("in/module/_global/binary.py", b"\0\x01\x02\0");
-    fs::write(scene.folder.path().join("secret"), "the secret\n").unwrap();
-    std::os::unix::fs::symlink("../../../secret", scene.folder.path().join("in/module/_global/link.py"))
+    let fixture = Fixture::new();
+    fixture.write("in/module/_global/good.py", "x = 1\n");
+    fixture.write("in/module/_global/broken.py", "def (:\n");
+    fixture.write("in/module/_global/flow.py", FLOW);
+    fixture.write("in/module/acme/of_an_organisation.py", "x = 1\n");
+    fixture.write("in/app_file/unknown/a.txt", "x\n");
+    fixture.write("in/app_file/_global/a.txt", "x\n");
+    fixture.write("in/nothing/_global/a.txt", "x\n");
+    fixture.write("in/README.md", "# About\n");
+    fixture.write("in/module/_global/back\\slash.py", "x = 1\n");
+    fixture.write("in/module/_global/%2E./up.py", "x = 1\n");
+    fixture.write("in/module/_global/binary.py", b"\0\x01\x02\0");
+    fs::write(fixture.folder.path().join("secret"), "the secret\n").unwrap();
+    std::os::unix::fs::symlink("../../../secret", fixture.folder.path().join("in/module/_global/link.py"))
         .unwrap();
-    let brought = scene.json(&["store", "import", "in"], 2);
+    let brought = fixture.json(&["store", "import", "in"], 2);
     let failed: BTreeMap<&str, &str> = brought["failed"]
         .as_array()
         .unwrap()
@@ -171,86 +171,86 @@ fn one_file_that_is_refused_stops_no_other() {
     ];
     assert_eq!(failed, BTreeMap::from(expected));
     assert_eq!(brought["created"], 1);
-    scene.run(&["store", "export", "out"], 0);
-    assert_eq!(scene.files("out").into_keys().collect::<Vec<_>>(), ["apps.tsv", "module/_global/good.py"]);
-    let said = scene.run(&["store", "import", "in"], 2);
+    fixture.run(&["store", "export", "out"], 0);
+    assert_eq!(fixture.files("out").into_keys().collect::<Vec<_>>(), ["apps.tsv", "module/_global/good.py"]);
+    let said = fixture.run(&["store", "import", "in"], 2);
     assert!(said.stderr.contains("refused   README.md: INVALID_INPUT:"), "{}", said.stderr);
     assert!(said.stdout.starts_with("imported  unchanged: 1, refused: 11"), "{}", said.stdout);
 }
 
 #[test]
 fn an_export_writes_into_a_new_folder_only() {
-    let scene = Fixture::new();
-    scene.write("there/file", "x");
-    let refused = scene.run(&["store", "export", "there"], 3);
+    let fixture = Fixture::new();
+    fixture.write("there/file", "x");
+    let refused = fixture.run(&["store", "export", "there"], 3);
     assert!(refused.stderr.contains("there is not empty"), "{}", refused.stderr);
-    scene.run(&["store", "export", "there/file"], 3);
-    scene.run(&["store", "export", "no/such/folder"], 70);
-    assert_eq!(scene.files("there").len(), 1);
-    scene.run(&["store", "import", "none"], 3);
-    fs::create_dir(scene.folder.path().join("empty")).unwrap();
-    scene.run(&["store", "export", "empty"], 0);
+    fixture.run(&["store", "export", "there/file"], 3);
+    fixture.run(&["store", "export", "no/such/folder"], 70);
+    assert_eq!(fixture.files("there").len(), 1);
+    fixture.run(&["store", "import", "none"], 3);
+    fs::create_dir(fixture.folder.path().join("empty")).unwrap();
+    fixture.run(&["store", "export", "empty"], 0);
     assert_eq!(
-        scene.run(&["store", "import", "empty"], 0).stdout,
+        fixture.run(&["store", "import", "empty"], 0).stdout,
         "imported  the folder has nothing to import\n"
     );
 }
 
 #[test]
 fn apps_and_tables_are_told_of() {
-    let scene = Fixture::new();
-    let made = scene.json(&["store", "migrate"], 0);
-    assert_eq!((&made["from"], &made["to"]), (&json!(0), &scene.json(&["store", "migrate"], 0)["from"]));
-    assert_eq!(scene.json(&["store", "app", "list"], 0), json!({"apps": []}));
+    let fixture = Fixture::new();
+    let made = fixture.json(&["store", "migrate"], 0);
+    assert_eq!((&made["from"], &made["to"]), (&json!(0), &fixture.json(&["store", "migrate"], 0)["from"]));
+    assert_eq!(fixture.json(&["store", "app", "list"], 0), json!({"apps": []}));
     for (organization, new) in [("acme", true), ("acme", false)] {
-        let added = scene.json(&["store", "app", "add", "7", "--organization", organization], 0);
+        let added = fixture.json(&["store", "app", "add", "7", "--organization", organization], 0);
         assert_eq!(added, json!({"id": "7", "organization": "acme", "new": new}));
     }
     for arguments in
         [&["7", "--organization", "beta"][..], &["7"], &[""], &["a\nb"], &["8", "--organization", ""]]
     {
-        scene.run(&[&["store", "app", "add"], arguments].concat(), 2);
+        fixture.run(&[&["store", "app", "add"], arguments].concat(), 2);
     }
-    scene.run(&["store", "app", "add", "\u{1b}[31m8"], 2);
-    scene.run(&["store", "app", "add", "9"], 0);
+    fixture.run(&["store", "app", "add", "\u{1b}[31m8"], 2);
+    fixture.run(&["store", "app", "add", "9"], 0);
     let listed = json!({"apps": [{"id": "7", "organization": "acme"}, {"id": "9", "organization": null}]});
-    assert_eq!(scene.json(&["store", "app", "list"], 0), listed);
-    let at = |path: &str| format!("sqlite:{}", scene.folder.path().join(path).display());
-    assert_eq!(scene.json(&["store", "app", "list", "--store", &at("other.db")], 0), json!({"apps": []}));
-    scene.run(&["store", "app", "list", "--store", &at("")], 70);
+    assert_eq!(fixture.json(&["store", "app", "list"], 0), listed);
+    let at = |path: &str| format!("sqlite:{}", fixture.folder.path().join(path).display());
+    assert_eq!(fixture.json(&["store", "app", "list", "--store", &at("other.db")], 0), json!({"apps": []}));
+    fixture.run(&["store", "app", "list", "--store", &at("")], 70);
 }
 
 #[test]
 fn commands_and_servers_reach_what_the_organisation_has() {
-    let scene = Fixture::new();
+    let fixture = Fixture::new();
     let request = json!({"entity_type": "workflow", "path": "a.py", "content": FLOW});
-    scene.write("replace.json", request.to_string());
+    fixture.write("replace.json", request.to_string());
     let patch = json!({"entity_type": "workflow", "path": "a.py", "old_string": "...", "new_string": "pass"});
-    scene.write("patch.json", patch.to_string());
+    fixture.write("patch.json", patch.to_string());
     let root = tempfile::tempdir().unwrap();
     let acme = ["--root", root.path().to_str().unwrap(), "--organization", "acme"];
-    let edit = |file: &str, exit: i32| scene.json(&[&["edit", "--file", file], &acme[..]].concat(), exit);
+    let edit = |file: &str, exit: i32| fixture.json(&[&["edit", "--file", file], &acme[..]].concat(), exit);
     assert_eq!(edit("patch.json", 3)["code"], "FILE_NOT_FOUND");
     assert_eq!(edit("replace.json", 0)["status"], "written");
     let patched = edit("patch.json", 0);
     assert_eq!(patched["status"], "written", "{patched}");
     let id = patched["edit_id"].as_str().unwrap();
-    let show = scene.run(&[&["show", id], &acme[..]].concat(), 0);
+    let show = fixture.run(&[&["show", id], &acme[..]].concat(), 0);
     assert!(show.stdout.contains("pass"), "{}", show.stdout);
     for more in [&["--organization", "beta"][..], &[]] {
-        scene.run(&[&["show", id, "--root", root.path().to_str().unwrap()], more].concat(), 2);
+        fixture.run(&[&["show", id, "--root", root.path().to_str().unwrap()], more].concat(), 2);
     }
-    let turned = |verb: &str| scene.json(&[&[verb, id], &acme[..]].concat(), 0)["status"].clone();
+    let turned = |verb: &str| fixture.json(&[&[verb, id], &acme[..]].concat(), 0)["status"].clone();
     assert_eq!((turned("undo"), turned("redo")), (json!("written"), json!("written")));
     for (arguments, offered) in [(&acme[2..], true), (&[], false)] {
-        let mut server = Server::start_for(scene.home.path(), root.path(), arguments);
+        let mut server = Server::start_for(fixture.home.path(), root.path(), arguments);
         let listed = server.post("tools/list", json!({}));
         let listed = server.wait(listed).unwrap().to_string();
         assert_eq!(listed.contains("replace_content"), offered, "{arguments:?}");
         let call = json!({"path": "a.txt"});
         assert_eq!(server.call("read_content_lines", &call).code(), "FILE_NOT_FOUND");
     }
-    let mut server = Server::start_for(scene.home.path(), root.path(), &acme[2..]);
+    let mut server = Server::start_for(fixture.home.path(), root.path(), &acme[2..]);
     let seen = server.call("get_content", &json!({"entity_type": "workflow", "path": "a.py"}));
     assert!(seen.text.contains("pass"), "{}", seen.text);
 }

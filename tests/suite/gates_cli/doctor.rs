@@ -6,16 +6,16 @@ use super::{BLIND, DEFINED, FAILS, FINDS, ILL, entry, executable, fixture, gates
 
 #[test]
 fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
-    let scene = fixture(FINDS);
-    let told = json(&scene, &["doctor"], ILL);
+    let fixture = fixture(FINDS);
+    let told = json(&fixture, &["doctor"], ILL);
     let it = entry(&told, "it");
     assert_eq!(
         (it["state"].as_str(), told["trusted"].as_bool()),
         (Some("needs_trust"), Some(false)),
         "{told:#}"
     );
-    assert_eq!(scene.ran(), [""; 0], "its command is the repository's");
-    let text = gates(&scene, &["doctor"], ILL).stdout;
+    assert_eq!(fixture.ran(), [""; 0], "its command is the repository's");
+    let text = gates(&fixture, &["doctor"], ILL).stdout;
     assert!(text.contains("isolation none: programs run with your rights"), "{text}");
     assert!(text.contains("no bubblewrap: LOCKGATE_ISOLATION allows none at most"), "{text}");
     assert!(
@@ -27,17 +27,17 @@ fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
     assert!(text.contains("quality.yaml, not trusted") && text.contains("failed    1 of 1: it"), "{text}");
 
     // A gate of the catalogue whose program lies in the repository, be it named by the policy or not.
-    executable(&scene, "root/.venv/bin/ruff", FINDS);
-    assert_eq!(entry(&json(&scene, &["doctor", "ruff"], ILL), "ruff")["state"], "needs_trust");
-    scene.trust(".");
-    assert_eq!(entry(&json(&scene, &["doctor", "ruff"], ILL), "ruff")["state"], "needs_trust");
-    assert_eq!(scene.ran(), [""; 0], "trust covers what the policy names");
+    executable(&fixture, "root/.venv/bin/ruff", FINDS);
+    assert_eq!(entry(&json(&fixture, &["doctor", "ruff"], ILL), "ruff")["state"], "needs_trust");
+    fixture.trust(".");
+    assert_eq!(entry(&json(&fixture, &["doctor", "ruff"], ILL), "ruff")["state"], "needs_trust");
+    assert_eq!(fixture.ran(), [""; 0], "trust covers what the policy names");
     // The control: with a person's word, both run.
-    scene.write("root/quality.yaml", &DEFINED.replace("[{ tool: it,", "[{ tool: ruff }, { tool: it,"));
-    let told = json(&scene, &["doctor", "--trust"], ILL);
+    fixture.write("root/quality.yaml", &DEFINED.replace("[{ tool: it,", "[{ tool: ruff }, { tool: it,"));
+    let told = json(&fixture, &["doctor", "--trust"], ILL);
     assert_eq!(entry(&told, "it")["state"], "works", "{told:#}");
     assert_eq!(entry(&told, "ruff")["state"], "broken", "{told:#}");
-    let ran = scene.ran();
+    let ran = fixture.ran();
     for program in ["root/.venv/bin/ruff check ", "bin/it /"] {
         assert!(ran.iter().any(|line| line.contains(program)), "{program}: {ran:?}");
     }
@@ -45,9 +45,9 @@ fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
 
 #[test]
 fn the_doctor_tells_what_works_from_what_does_not() {
-    let scene = fixture(FINDS);
-    scene.trust(".");
-    let told = json(&scene, &["doctor"], 0);
+    let fixture = fixture(FINDS);
+    fixture.trust(".");
+    let told = json(&fixture, &["doctor"], 0);
     let it = entry(&told, "it");
     assert_eq!(
         (&it["state"], &it["version"], &it["wanted"]),
@@ -60,45 +60,49 @@ fn the_doctor_tells_what_works_from_what_does_not() {
     let ran = scene.ran();
     assert!(ran.iter().all(|line| !line.contains("root/") || line.contains("root/app.py")), "{ran:?}");
 
-    executable(&scene, "bin/it", BLIND);
-    let text = gates(&scene, &["doctor"], ILL).stdout;
+    executable(&fixture, "bin/it", BLIND);
+    let text = gates(&fixture, &["doctor"], ILL).stdout;
     assert!(text.contains("finds nothing in its canary (a text that must not pass)"), "{text}");
-    assert_eq!(entry(&json(&scene, &["doctor"], ILL), "it")["state"], "broken");
-    executable(&scene, "bin/it", FAILS);
-    assert_eq!(entry(&json(&scene, &["doctor"], ILL), "it")["why"], "ended with exit code 3");
+    assert_eq!(entry(&json(&fixture, &["doctor"], ILL), "it")["state"], "broken");
+    executable(&fixture, "bin/it", FAILS);
+    assert_eq!(entry(&json(&fixture, &["doctor"], ILL), "it")["why"], "ended with exit code 3");
 
-    scene.write("root/quality.yaml", &DEFINED.replace("canary: ", "# "));
-    assert_eq!(entry(&json(&scene, &["doctor", "--trust"], ILL), "it")["state"], "broken", "its probe fails");
-    executable(&scene, "bin/it", BLIND);
-    let told = json(&scene, &["doctor", "--trust"], 0);
+    fixture.write("root/quality.yaml", &DEFINED.replace("canary: ", "# "));
+    assert_eq!(
+        entry(&json(&fixture, &["doctor", "--trust"], ILL), "it")["state"],
+        "broken",
+        "its probe fails"
+    );
+    executable(&fixture, "bin/it", BLIND);
+    let told = json(&fixture, &["doctor", "--trust"], 0);
     assert_eq!((&entry(&told, "it")["state"], &told["well"]), (&"unproven".into(), &true.into()));
 
-    fs::remove_file(scene.at("bin/it")).unwrap();
-    let text = gates(&scene, &["doctor", "--trust"], ILL).stdout;
+    fs::remove_file(fixture.at("bin/it")).unwrap();
+    let text = gates(&fixture, &["doctor", "--trust"], ILL).stdout;
     assert!(text.contains("no it in the search path") && text.contains("install: pip install it"), "{text}");
-    assert_eq!(entry(&json(&scene, &["doctor", "--trust"], ILL), "it")["state"], "unavailable");
+    assert_eq!(entry(&json(&fixture, &["doctor", "--trust"], ILL), "it")["state"], "unavailable");
     // What the policy does not name need not be here.
-    scene.write("root/quality.yaml", "quality_gates: {}\n");
-    assert_eq!(json(&scene, &["doctor"], 0)["well"], true);
-    assert_eq!(entry(&json(&scene, &["doctor", "syntax"], 0), "syntax")["state"], "works");
+    fixture.write("root/quality.yaml", "quality_gates: {}\n");
+    assert_eq!(json(&fixture, &["doctor"], 0)["well"], true);
+    assert_eq!(entry(&json(&fixture, &["doctor", "syntax"], 0), "syntax")["state"], "works");
 }
 
 #[test]
 fn a_gate_that_skips_its_canary_needs_a_configuration() {
-    let scene = fixture(FINDS);
-    scene.write(
+    let fixture = fixture(FINDS);
+    fixture.write(
         "root/quality.yaml",
         &DEFINED.replace("probe:", "config: [it.cfg]\n    unconfigured: skip\n    probe:"),
     );
-    let told = json(&scene, &["doctor", "--trust"], ILL);
+    let told = json(&fixture, &["doctor", "--trust"], ILL);
     assert_eq!(entry(&told, "it")["state"], "needs_configuration", "{told:#}");
     assert_eq!(entry(&told, "it")["why"], "the project has no configuration of it");
     let with = DEFINED.replace("draft: \"good\\n\"", "draft: \"good\\n\", with: { it.cfg: \"\" }");
-    scene.write(
+    fixture.write(
         "root/quality.yaml",
         &with.replace("probe:", "config: [it.cfg]\n    unconfigured: skip\n    probe:"),
     );
-    assert_eq!(entry(&json(&scene, &["doctor", "--trust"], 0), "it")["state"], "works");
+    assert_eq!(entry(&json(&fixture, &["doctor", "--trust"], 0), "it")["state"], "works");
 }
 
 /// The doctor, the samples and an edit say the same of a set-up, in the words of each.
@@ -113,18 +117,18 @@ fn the_doctor_the_samples_and_an_edit_agree() {
         ("no sandbox", Some(FINDS), isolated.as_str(), ["unavailable", "unavailable", "unavailable"]),
     ];
     for (what, program, policy, due) in setups {
-        let scene = fixture(FINDS);
-        scene.write("root/quality.yaml", policy);
+        let fixture = fixture(FINDS);
+        fixture.write("root/quality.yaml", policy);
         match program {
-            Some(program) => executable(&scene, "bin/it", program),
-            None => fs::remove_file(scene.at("bin/it")).unwrap(),
+            Some(program) => executable(&fixture, "bin/it", program),
+            None => fs::remove_file(fixture.at("bin/it")).unwrap(),
         }
         let exit = if due[0] == "works" { 0 } else { ILL };
-        let doctor = json(&scene, &["doctor", "it", "--trust"], exit);
+        let doctor = json(&fixture, &["doctor", "it", "--trust"], exit);
         let doctor = entry(&doctor, "it");
-        let tested = json(&scene, &["test", "it", "--trust", "--require-all"], exit);
+        let tested = json(&fixture, &["test", "it", "--trust", "--require-all"], exit);
         let tested = entry(&tested, "it");
-        let mut server = scene.server(&["--tools", "all", "--trust"]);
+        let mut server = fixture.server(&["--tools", "all", "--trust"]);
         let edit = server.call("safe_edit_file", &serde_json::json!({"path": "new.py", "content": "good\n"}));
         let edited = &edit.structured["gates"][0];
         let said = [&doctor["state"], &tested["outcome"], &edited["outcome"]];
@@ -154,11 +158,11 @@ fn the_doctor_tries_every_text_of_a_canary() {
         ),
         ("append: \"x\\n\", finds: bad, text: \"y\\n\"", "broken", "tried: a mistake behind a draft"),
     ] {
-        let scene = fixture(FINDS);
+        let fixture = fixture(FINDS);
         let policy = canary(more);
         assert_ne!(policy, DEFINED);
-        scene.write("root/quality.yaml", &policy);
-        let told = json(&scene, &["doctor", "it", "--trust"], if state == "works" { 0 } else { ILL });
+        fixture.write("root/quality.yaml", &policy);
+        let told = json(&fixture, &["doctor", "it", "--trust"], if state == "works" { 0 } else { ILL });
         let it = entry(&told, "it");
         assert_eq!(it["state"], state, "{more}: {it:#}");
         assert!(it["why"].as_str().unwrap_or_default().contains(why), "{more}: {it:#}");

@@ -24,15 +24,15 @@ pub(super) fn path() -> OsString {
 }
 
 /// Runs `lockgate gates` with the real tools; what they compile is kept from one run of the tests to the next.
-fn call(scene: &Fixture, arguments: &[&str]) -> (i32, Value) {
-    call_isolated(scene, None, arguments)
+fn call(fixture: &Fixture, arguments: &[&str]) -> (i32, Value) {
+    call_isolated(fixture, None, arguments)
 }
 
 /// The same with a ceiling of isolation, if there is one.
-fn call_isolated(scene: &Fixture, level: Option<&str>, arguments: &[&str]) -> (i32, Value) {
+fn call_isolated(fixture: &Fixture, level: Option<&str>, arguments: &[&str]) -> (i32, Value) {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
     fs::create_dir_all(&cache).unwrap();
-    let mut command = scene.command();
+    let mut command = fixture.command();
     command.env_remove("LOCKGATE_ISOLATION").envs(level.map(|level| ("LOCKGATE_ISOLATION", level)));
     command.env("PATH", path()).env("XDG_CACHE_HOME", cache).stdin(Stdio::null());
     let done = outcome(&command.arg("gates").args(arguments).arg("--json").output().unwrap());
@@ -70,8 +70,8 @@ fn every_tool_finds_its_bad_samples_and_passes_its_good_ones() {
     if !installed() {
         return;
     }
-    let scene = Fixture::new();
-    let (exit, answer) = call(&scene, &["test", "--require-all"]);
+    let fixture = Fixture::new();
+    let (exit, answer) = call(&fixture, &["test", "--require-all"]);
     let here = required_gates(&answer, "outcome");
     for gate in &here {
         assert_eq!(gate["outcome"], "passed", "{gate:#}");
@@ -93,9 +93,9 @@ fn every_tool_finds_the_same_at_every_level_of_isolation() {
     if !installed() {
         return;
     }
-    let scene = Fixture::new();
+    let fixture = Fixture::new();
     let found = |level: &str| {
-        let (_, answer) = call_isolated(&scene, Some(level), &["test"]);
+        let (_, answer) = call_isolated(&fixture, Some(level), &["test"]);
         let gates = required_gates(&answer, "outcome").into_iter().map(|gate| {
             let samples = gate["samples"].as_array().unwrap().iter();
             let samples: Vec<String> = samples
@@ -117,10 +117,10 @@ fn every_tool_finds_its_canary() {
     if !installed() {
         return;
     }
-    let scene = Fixture::new();
+    let fixture = Fixture::new();
     let commands = Catalogue::embedded().gates().iter().filter(|gate| gate.command().is_some());
     let names: Vec<&str> = commands.map(|gate| gate.name.as_str()).collect();
-    let (_, answer) = call(&scene, &[&["doctor"], names.as_slice()].concat());
+    let (_, answer) = call(&fixture, &[&["doctor"], names.as_slice()].concat());
     for gate in required_gates(&answer, "state") {
         assert_eq!(gate["state"], "works", "{gate:#}");
     }
@@ -132,13 +132,13 @@ fn a_sample_that_is_spoilt_is_noticed() {
     if !installed() {
         return;
     }
-    let scene = Fixture::new();
+    let fixture = Fixture::new();
     let text = include_str!("../../../gates/ruff.yaml");
     let define = |text: &str| {
         let lines: String = text.lines().map(|line| format!("    {line}\n")).collect();
         let policy = format!("quality_gates: {{ python: [{{ tool: copy }}] }}\ndefine:\n  copy:\n{lines}");
-        scene.write("root/quality.yaml", &policy);
-        call(&scene, &["test", "copy", "--trust", "--require-all"])
+        fixture.write("root/quality.yaml", &policy);
+        call(&fixture, &["test", "copy", "--trust", "--require-all"])
     };
     let (exit, answer) = define(text);
     if required_gates(&answer, "outcome").is_empty() {
@@ -224,7 +224,7 @@ fn notes_of_real_tools_neither_hide_nor_make_a_finding() {
         return;
     }
     for (name, path, file, config, [good, bad], finds) in NOISY {
-        let scene = Fixture::new();
+        let fixture = Fixture::new();
         let text =
             fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("gates/{name}.yaml")))
                 .unwrap();
@@ -236,11 +236,11 @@ fn notes_of_real_tools_neither_hide_nor_make_a_finding() {
         };
         let text = format!("{head}\nsamples:\n{}{}", sample(good, ""), sample(bad, finds));
         let lines: String = text.lines().map(|line| format!("    {line}\n")).collect();
-        scene.write(
+        fixture.write(
             "root/quality.yaml",
             &format!("quality_gates: {{ '*': [{{ tool: copy }}] }}\ndefine:\n  copy:\n{lines}"),
         );
-        let (exit, answer) = call(&scene, &["test", "copy", "--trust"]);
+        let (exit, answer) = call(&fixture, &["test", "copy", "--trust"]);
         if entry(&answer, "copy")["outcome"] == "unavailable" {
             not_run(&format!("the gate {name} with notes, live: {}", entry(&answer, "copy")["why"]));
             continue;
@@ -258,13 +258,13 @@ fn an_unused_key_of_a_manifest_hides_no_finding() {
     let text = include_str!("../../../gates/cargo-check.yaml");
     let noisy = text.replace("[package]\\nname", "[package]\\nnonsense = 1\\nname");
     assert_ne!(noisy, text);
-    let scene = Fixture::new();
+    let fixture = Fixture::new();
     let lines: String = noisy.lines().map(|line| format!("    {line}\n")).collect();
-    scene.write(
+    fixture.write(
         "root/quality.yaml",
         &format!("quality_gates: {{ rust: [{{ tool: copy }}] }}\ndefine:\n  copy:\n{lines}"),
     );
-    let (exit, answer) = call(&scene, &["test", "copy", "--trust"]);
+    let (exit, answer) = call(&fixture, &["test", "copy", "--trust"]);
     if entry(&answer, "copy")["outcome"] == "unavailable" {
         not_run(&format!("the gate cargo-check with notes, live: {}", entry(&answer, "copy")["why"]));
         return;

@@ -10,51 +10,51 @@ use crate::suite::wire::PATIENCE;
 
 #[test]
 fn samples_are_judged_here_and_now() {
-    let scene = fixture(FINDS);
-    let held = json(&scene, &["test", "it"], 0);
-    assert_eq!((&entry(&held, "it")["outcome"], scene.ran()), (&"needs_trust".into(), Vec::new()));
-    gates(&scene, &["test", "it", "--require-all"], ILL);
-    let told = json(&scene, &["test", "it", "syntax", "--trust", "--require-all"], 0);
+    let fixture = fixture(FINDS);
+    let held = json(&fixture, &["test", "it"], 0);
+    assert_eq!((&entry(&held, "it")["outcome"], fixture.ran()), (&"needs_trust".into(), Vec::new()));
+    gates(&fixture, &["test", "it", "--require-all"], ILL);
+    let told = json(&fixture, &["test", "it", "syntax", "--trust", "--require-all"], 0);
     assert_eq!((&entry(&told, "it")["outcome"], &told["passed"]), (&"passed".into(), &true.into()));
     assert_eq!(entry(&told, "it")["samples"].as_array().unwrap().len(), 2);
     assert!(entry(&told, "syntax")["samples"].as_array().unwrap().len() > 20);
-    assert!(!scene.ran().is_empty());
+    assert!(!fixture.ran().is_empty());
 
-    scene.write("root/quality.yaml", &DEFINED.replace("message: one", "message: two"));
-    let text = gates(&scene, &["test", "it", "--trust"], ILL).stdout;
+    fixture.write("root/quality.yaml", &DEFINED.replace("message: one", "message: two"));
+    let text = gates(&fixture, &["test", "it", "--trust"], ILL).stdout;
     assert!(text.contains("sample 2: a.py, over a file"), "{text}");
     assert!(text.contains("- 2 two") && text.contains("+ 2:1 error bad one"), "{text}");
     assert!(text.contains("failed    0 of 1 gates passed") && text.contains("; failed it\n"), "{text}");
     assert!(text.ends_with("not your files, nor your project's configuration\n"), "{text}");
-    let told = json(&scene, &["test", "it", "--trust"], ILL);
+    let told = json(&fixture, &["test", "it", "--trust"], ILL);
     assert_eq!(entry(&told, "it")["samples"][1]["missing"][0], "2 two");
 
-    scene.write("root/quality.yaml", DEFINED);
-    executable(&scene, "bin/it", FAILS);
-    let told = json(&scene, &["test", "it", "--trust"], ILL);
+    fixture.write("root/quality.yaml", DEFINED);
+    executable(&fixture, "bin/it", FAILS);
+    let told = json(&fixture, &["test", "it", "--trust"], ILL);
     assert_eq!(entry(&told, "it")["samples"][0]["why"], "broken: ended with exit code 3");
-    fs::remove_file(scene.at("bin/it")).unwrap();
-    let text = gates(&scene, &["test", "it", "--trust"], 0).stdout;
+    fs::remove_file(fixture.at("bin/it")).unwrap();
+    let text = gates(&fixture, &["test", "it", "--trust"], 0).stdout;
     assert!(text.contains("unavailable") && text.contains("install: pip install it"), "{text}");
-    gates(&scene, &["test", "it", "--trust", "--require-all"], ILL);
+    gates(&fixture, &["test", "it", "--trust", "--require-all"], ILL);
 }
 
 #[test]
 fn a_signal_ends_the_programs_and_leaves_nothing() {
-    let scene = fixture("#!/bin/sh\necho $$ > '{SCENE}/outside/started'\nexec sleep 600\n");
-    fs::create_dir(scene.at("tmp")).unwrap();
-    let mut test = scene.command();
-    test.args(["gates", "test", "it", "--trust"]).env("TMPDIR", scene.at("tmp"));
+    let fixture = fixture("#!/bin/sh\necho $$ > '{SCENE}/outside/started'\nexec sleep 600\n");
+    fs::create_dir(fixture.at("tmp")).unwrap();
+    let mut test = fixture.command();
+    test.args(["gates", "test", "it", "--trust"]).env("TMPDIR", fixture.at("tmp"));
     let mut test = test.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let started =
-        until(|| fs::read_to_string(scene.at("outside/started")).ok().filter(|text| text.ends_with('\n')));
+        until(|| fs::read_to_string(fixture.at("outside/started")).ok().filter(|text| text.ends_with('\n')));
     let signal = Command::new("kill").arg("-INT").arg(test.id().to_string()).status().unwrap();
     assert!(signal.success());
     let status = until(|| test.try_wait().unwrap());
     assert_eq!(status.code(), Some(130));
     let process = Path::new("/proc").join(started.trim());
     assert!(!process.exists(), "the program goes on");
-    assert_eq!(fs::read_dir(scene.at("tmp")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(fixture.at("tmp")).unwrap().count(), 0);
 }
 
 /// Waits until there is something.

@@ -17,94 +17,96 @@ fn an_edit_is_taken_back_and_made_again_byte_for_byte() {
         ("x\n", ""),
         ("", "x"),
     ] {
-        let scene = Fixture::new(&[("a.txt", before)]);
-        let edit = scene.edit(content("a.txt", after)).unwrap();
+        let fixture = Fixture::new(&[("a.txt", before)]);
+        let edit = fixture.edit(content("a.txt", after)).unwrap();
         for _ in 0..2 {
-            let back = scene.undo(&edit).unwrap();
-            assert_eq!((back[0].status, scene.text("a.txt").as_str()), (Status::Written, before));
-            let again = scene.revert(Direction::Redo, None, Some("a.txt")).unwrap();
-            assert_eq!((again[0].status, scene.text("a.txt").as_str()), (Status::Written, after));
+            let back = fixture.undo(&edit).unwrap();
+            assert_eq!((back[0].status, fixture.text("a.txt").as_str()), (Status::Written, before));
+            let again = fixture.revert(Direction::Redo, None, Some("a.txt")).unwrap();
+            assert_eq!((again[0].status, fixture.text("a.txt").as_str()), (Status::Written, after));
         }
     }
 }
 
 #[test]
 fn a_file_that_was_made_is_removed_with_its_folders_and_comes_back() {
-    let scene = Fixture::new(&[("other.txt", "x\n")]);
-    let edit = scene.edit(content("new/deep/a.sh", "#!/bin/sh\n")).unwrap();
-    let path = scene.dir.path().join("root/new/deep/a.sh");
+    let fixture = Fixture::new(&[("other.txt", "x\n")]);
+    let edit = fixture.edit(content("new/deep/a.sh", "#!/bin/sh\n")).unwrap();
+    let path = fixture.dir.path().join("root/new/deep/a.sh");
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o750)).unwrap();
-    let back = scene.undo(&edit).unwrap();
+    let back = fixture.undo(&edit).unwrap();
     assert!(back[0].removed && back[0].version.is_none(), "{:?}", back[0]);
     assert!(back[0].diff().render(9999).0.contains("deleted file mode"));
-    assert!(!scene.dir.path().join("root/new").exists(), "the folders went with it");
+    assert!(!fixture.dir.path().join("root/new").exists(), "the folders went with it");
     let undone = back[0].edit_id.unwrap().to_string();
-    let again = scene.revert(Direction::Undo, Some(&undone), None).unwrap();
+    let again = fixture.revert(Direction::Undo, Some(&undone), None).unwrap();
     assert!(again[0].created);
-    assert_eq!(scene.text("new/deep/a.sh"), "#!/bin/sh\n");
+    assert_eq!(fixture.text("new/deep/a.sh"), "#!/bin/sh\n");
     let mode = std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o750);
 }
 
 #[test]
 fn folders_that_others_use_stay() {
-    let scene = Fixture::new(&[("other.txt", "x\n")]);
-    let edit = scene.edit(content("new/deep/a.txt", "x\n")).unwrap();
-    scene.save("new/theirs", "x");
-    scene.undo(&edit).unwrap();
-    assert!(!scene.dir.path().join("root/new/deep").exists());
-    assert_eq!(scene.text("new/theirs"), "x");
+    let fixture = Fixture::new(&[("other.txt", "x\n")]);
+    let edit = fixture.edit(content("new/deep/a.txt", "x\n")).unwrap();
+    fixture.save("new/theirs", "x");
+    fixture.undo(&edit).unwrap();
+    assert!(!fixture.dir.path().join("root/new/deep").exists());
+    assert_eq!(fixture.text("new/theirs"), "x");
 }
 
 #[test]
 fn one_edit_of_many_is_taken_back_and_the_others_stay() {
-    let scene = Fixture::new(&[("a.txt", FIVE)]);
+    let fixture = Fixture::new(&[("a.txt", FIVE)]);
     let edits: Vec<Report> = ["one", "two", "three", "four", "five"]
         .iter()
         .map(|word| {
-            scene.edit(request("a.txt", search(word, &format!("{word}\n{word}!")), Expect::Anything)).unwrap()
+            fixture
+                .edit(request("a.txt", search(word, &format!("{word}\n{word}!")), Expect::Anything))
+                .unwrap()
         })
         .collect();
-    let back = scene.undo(&edits[2]).unwrap();
-    assert_eq!(scene.text("a.txt"), "one\none!\ntwo\ntwo!\nthree\nfour\nfour!\nfive\nfive!\n");
+    let back = fixture.undo(&edits[2]).unwrap();
+    assert_eq!(fixture.text("a.txt"), "one\none!\ntwo\ntwo!\nthree\nfour\nfour!\nfive\nfive!\n");
     assert!(back[0].notes.iter().any(|note| note.contains("rebased from")), "{:?}", back[0].notes);
-    scene.revert(Direction::Redo, None, None).unwrap();
-    assert_eq!(scene.text("a.txt"), "one\none!\ntwo\ntwo!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
+    fixture.revert(Direction::Redo, None, None).unwrap();
+    assert_eq!(fixture.text("a.txt"), "one\none!\ntwo\ntwo!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
 }
 
 #[test]
 fn what_was_edited_again_at_the_same_place_is_not_taken_back() {
-    let scene = Fixture::new(&[("a.txt", FIVE)]);
-    let edit = scene.edit(request("a.txt", line(3, "THREE\n"), Expect::Anything)).unwrap();
-    scene.edit(request("a.txt", line(3, "DREI\n"), Expect::Anything)).unwrap();
-    let refusal = scene.undo(&edit).unwrap_err();
+    let fixture = Fixture::new(&[("a.txt", FIVE)]);
+    let edit = fixture.edit(request("a.txt", line(3, "THREE\n"), Expect::Anything)).unwrap();
+    fixture.edit(request("a.txt", line(3, "DREI\n"), Expect::Anything)).unwrap();
+    let refusal = fixture.undo(&edit).unwrap_err();
     assert_eq!(refusal.code, Code::EditConflict);
     assert!(refusal.since.unwrap().diff.contains("-THREE\n+DREI\n"));
-    assert_eq!(scene.text("a.txt"), FIVE.replace("three", "DREI"));
+    assert_eq!(fixture.text("a.txt"), FIVE.replace("three", "DREI"));
 }
 
 #[test]
 fn a_made_file_that_somebody_changed_is_not_removed_and_another_is_not_overwritten() {
-    let scene = Fixture::new(&[("other.txt", "x\n")]);
-    let edit = scene.edit(content("a.txt", "x\n")).unwrap();
-    scene.save("a.txt", "theirs\n");
-    assert_eq!(scene.undo(&edit).unwrap_err().code, Code::EditConflict);
-    scene.save("a.txt", "x\n");
-    scene.undo(&edit).unwrap();
-    scene.save("a.txt", "new\n");
-    assert_eq!(scene.revert(Direction::Redo, None, None).unwrap_err().code, Code::EditConflict);
-    assert_eq!(scene.text("a.txt"), "new\n");
+    let fixture = Fixture::new(&[("other.txt", "x\n")]);
+    let edit = fixture.edit(content("a.txt", "x\n")).unwrap();
+    fixture.save("a.txt", "theirs\n");
+    assert_eq!(fixture.undo(&edit).unwrap_err().code, Code::EditConflict);
+    fixture.save("a.txt", "x\n");
+    fixture.undo(&edit).unwrap();
+    fixture.save("a.txt", "new\n");
+    assert_eq!(fixture.revert(Direction::Redo, None, None).unwrap_err().code, Code::EditConflict);
+    assert_eq!(fixture.text("a.txt"), "new\n");
 }
 
 #[test]
 fn without_an_id_it_goes_back_step_by_step() {
-    let scene = Fixture::new(&[("a.txt", "0\n"), ("b.txt", "0\n")]);
+    let fixture = Fixture::new(&[("a.txt", "0\n"), ("b.txt", "0\n")]);
     for (path, text) in [("a.txt", "1\n"), ("b.txt", "1\n"), ("a.txt", "2\n")] {
-        scene.edit(content(path, text)).unwrap();
+        fixture.edit(content(path, text)).unwrap();
     }
-    let both = || (scene.text("a.txt"), scene.text("b.txt"));
-    let undo = |path| scene.revert(Direction::Undo, None, path);
-    let redo = |path| scene.revert(Direction::Redo, None, path);
+    let both = || (fixture.text("a.txt"), fixture.text("b.txt"));
+    let undo = |path| fixture.revert(Direction::Undo, None, path);
+    let redo = |path| fixture.revert(Direction::Redo, None, path);
     undo(None).unwrap();
     assert_eq!(both(), ("1\n".into(), "1\n".into()));
     undo(Some("a.txt")).unwrap();
@@ -123,59 +125,62 @@ fn without_an_id_it_goes_back_step_by_step() {
 
 #[test]
 fn what_is_undone_already_stays_so() {
-    let scene = Fixture::new(&[("a.txt", "0\n")]);
-    let edit = scene.edit(content("a.txt", "1\n")).unwrap();
-    scene.undo(&edit).unwrap();
-    let again = scene.undo(&edit).unwrap();
-    assert_eq!((again[0].status, scene.text("a.txt").as_str()), (Status::AlreadyApplied, "0\n"));
+    let fixture = Fixture::new(&[("a.txt", "0\n")]);
+    let edit = fixture.edit(content("a.txt", "1\n")).unwrap();
+    fixture.undo(&edit).unwrap();
+    let again = fixture.undo(&edit).unwrap();
+    assert_eq!((again[0].status, fixture.text("a.txt").as_str()), (Status::AlreadyApplied, "0\n"));
 }
 
 #[test]
 fn a_batch_is_taken_back_as_a_whole_or_not_at_all() {
-    let scene = Fixture::new(&[("a.txt", "a\n"), ("b.txt", "b\n")]);
+    let fixture = Fixture::new(&[("a.txt", "a\n"), ("b.txt", "b\n")]);
     let batch = vec![content("a.txt", "A\n"), content("b.txt", "B\n"), content("c/c.txt", "C\n")];
-    let edit = scene.edit_all(batch).unwrap().remove(0);
-    scene.save("b.txt", "theirs\n");
-    assert_eq!(scene.undo(&edit).unwrap_err().code, Code::EditConflict);
-    assert_eq!((scene.text("a.txt"), scene.text("c/c.txt")), ("A\n".into(), "C\n".into()));
-    scene.save("b.txt", "B\n");
-    assert_eq!(scene.undo(&edit).unwrap().len(), 3);
-    assert_eq!((scene.text("a.txt"), scene.text("b.txt")), ("a\n".into(), "b\n".into()));
-    assert!(!scene.dir.path().join("root/c").exists());
-    scene.revert(Direction::Redo, None, None).unwrap();
-    assert_eq!((scene.text("a.txt"), scene.text("c/c.txt")), ("A\n".into(), "C\n".into()));
+    let edit = fixture.edit_all(batch).unwrap().remove(0);
+    fixture.save("b.txt", "theirs\n");
+    assert_eq!(fixture.undo(&edit).unwrap_err().code, Code::EditConflict);
+    assert_eq!((fixture.text("a.txt"), fixture.text("c/c.txt")), ("A\n".into(), "C\n".into()));
+    fixture.save("b.txt", "B\n");
+    assert_eq!(fixture.undo(&edit).unwrap().len(), 3);
+    assert_eq!((fixture.text("a.txt"), fixture.text("b.txt")), ("a\n".into(), "b\n".into()));
+    assert!(!fixture.dir.path().join("root/c").exists());
+    fixture.revert(Direction::Redo, None, None).unwrap();
+    assert_eq!((fixture.text("a.txt"), fixture.text("c/c.txt")), ("A\n".into(), "C\n".into()));
 }
 
 #[test]
 fn an_undo_may_bring_a_fault_back_but_nothing_protected() {
-    let scene = Fixture::new(&[("a.py", "def f(:\n")]);
-    let mended = scene.edit(content("a.py", "def f():\n    pass\n")).unwrap();
-    let back = scene.undo(&mended).unwrap();
-    assert_eq!(scene.text("a.py"), "def f(:\n");
+    let fixture = Fixture::new(&[("a.py", "def f(:\n")]);
+    let mended = fixture.edit(content("a.py", "def f():\n    pass\n")).unwrap();
+    let back = fixture.undo(&mended).unwrap();
+    assert_eq!(fixture.text("a.py"), "def f(:\n");
     assert!(
         back[0].verdict.findings.iter().any(|finding| !finding.blocking),
         "it is told: {:?}",
         back[0].verdict
     );
-    scene.save("quality.yaml", "paths: [{ match: '*.py', access: read }]\n");
-    let refused = scene.revert(Direction::Redo, None, Some("a.py")).unwrap_err();
+    fixture.save("quality.yaml", "paths: [{ match: '*.py', access: read }]\n");
+    let refused = fixture.revert(Direction::Redo, None, Some("a.py")).unwrap_err();
     assert_eq!(refused.code, Code::Protected);
 }
 
 #[test]
 fn an_empty_file_that_was_made_is_removed_as_well() {
-    let scene = Fixture::new(&[("a.txt", "0\n")]);
-    scene.edit(content("a.txt", "1\n")).unwrap();
+    let fixture = Fixture::new(&[("a.txt", "0\n")]);
+    fixture.edit(content("a.txt", "1\n")).unwrap();
     let batch = vec![content("pkg/__init__.py", ""), content("pkg/m.py", "x = 1\n")];
-    let made = scene.edit_all(batch).unwrap().remove(0);
-    assert!(scene.undo(&made).unwrap().iter().all(|report| report.removed));
-    assert!(!scene.dir.path().join("root/pkg").exists());
-    scene.revert(Direction::Redo, None, None).unwrap();
-    assert_eq!((scene.text("pkg/__init__.py"), scene.text("pkg/m.py")), (String::new(), "x = 1\n".into()));
+    let made = fixture.edit_all(batch).unwrap().remove(0);
+    assert!(fixture.undo(&made).unwrap().iter().all(|report| report.removed));
+    assert!(!fixture.dir.path().join("root/pkg").exists());
+    fixture.revert(Direction::Redo, None, None).unwrap();
+    assert_eq!(
+        (fixture.text("pkg/__init__.py"), fixture.text("pkg/m.py")),
+        (String::new(), "x = 1\n".into())
+    );
     for _ in 0..2 {
-        scene.revert(Direction::Undo, None, None).unwrap();
+        fixture.revert(Direction::Undo, None, None).unwrap();
     }
-    assert_eq!(scene.text("a.txt"), "0\n");
+    assert_eq!(fixture.text("a.txt"), "0\n");
 }
 
 #[test]
@@ -185,12 +190,12 @@ fn what_an_undo_would_glue_or_could_mistake_is_refused() {
         ("x = 1", Edit::Content("x = 2\n".into()), insertion(2, "y = 3\n")),
         ("f() {\n}\nz\n", insertion(2, "}\n"), insertion(3, "g() {\n")),
     ] {
-        let scene = Fixture::new(&[("a.txt", before)]);
-        let edit = scene.edit(request("a.txt", first, Expect::Anything)).unwrap();
-        scene.edit(request("a.txt", second, Expect::Anything)).unwrap();
-        let text = scene.text("a.txt");
-        assert_eq!(scene.undo(&edit).unwrap_err().code, Code::EditConflict, "{before:?}");
-        assert_eq!(scene.text("a.txt"), text);
+        let fixture = Fixture::new(&[("a.txt", before)]);
+        let edit = fixture.edit(request("a.txt", first, Expect::Anything)).unwrap();
+        fixture.edit(request("a.txt", second, Expect::Anything)).unwrap();
+        let text = fixture.text("a.txt");
+        assert_eq!(fixture.undo(&edit).unwrap_err().code, Code::EditConflict, "{before:?}");
+        assert_eq!(fixture.text("a.txt"), text);
     }
 }
 

@@ -8,9 +8,9 @@ const TEN: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n";
 
 /// A file of ten lines that lockgate wrote.
 fn ten() -> (Fixture, Report) {
-    let scene = Fixture::new(&[("other.txt", "x\n")]);
-    let report = scene.edit(content("a.txt", TEN)).unwrap();
-    (scene, report)
+    let fixture = Fixture::new(&[("other.txt", "x\n")]);
+    let report = fixture.edit(content("a.txt", TEN)).unwrap();
+    (fixture, report)
 }
 
 #[test]
@@ -20,11 +20,11 @@ fn an_edit_of_an_older_version_is_carried_over_where_nothing_meets_it() {
         (insertion(9, "new\n"), TEN.replace("nine", "new\nnine")),
         (search("nine", "NINE"), TEN.replace("nine", "NINE")),
     ] {
-        let (scene, first) = ten();
-        scene.edit(request("a.txt", insertion(2, "1a\n1b\n"), version(&first))).unwrap();
-        let report = scene.edit(request("a.txt", edit, version(&first))).unwrap();
+        let (fixture, first) = ten();
+        fixture.edit(request("a.txt", insertion(2, "1a\n1b\n"), version(&first))).unwrap();
+        let report = fixture.edit(request("a.txt", edit, version(&first))).unwrap();
         assert_eq!(report.status, Status::Written);
-        assert_eq!(scene.text("a.txt"), expected.replace("one\n", "one\n1a\n1b\n"));
+        assert_eq!(fixture.text("a.txt"), expected.replace("one\n", "one\n1a\n1b\n"));
         assert!(report.notes.iter().any(|note| note.contains("rebased from version")), "{:?}", report.notes);
         let shifts: Vec<_> = report.shifts.iter().map(|shift| (shift.from, shift.by)).collect();
         assert_eq!(
@@ -38,51 +38,51 @@ fn an_edit_of_an_older_version_is_carried_over_where_nothing_meets_it() {
 #[test]
 fn what_was_changed_since_is_never_overwritten() {
     for edit in [line(9, "NINE\n"), insertion(9, "new\n"), insertion(10, "new\n"), search("nine", "NINE")] {
-        let (scene, first) = ten();
-        scene.edit(request("a.txt", line(9, "theirs\n"), version(&first))).unwrap();
-        let refusal = scene.edit(request("a.txt", edit, version(&first))).unwrap_err();
+        let (fixture, first) = ten();
+        fixture.edit(request("a.txt", line(9, "theirs\n"), version(&first))).unwrap();
+        let refusal = fixture.edit(request("a.txt", edit, version(&first))).unwrap_err();
         assert_eq!(refusal.code, Code::EditConflict, "{}", refusal.message);
         let since = refusal.since.unwrap();
         assert!(since.diff.contains("-nine\n+theirs\n"), "{}", since.diff);
         assert_eq!(refusal.places.iter().map(|place| place.line).collect::<Vec<_>>(), [9]);
-        assert_eq!(scene.text("a.txt"), TEN.replace("nine", "theirs"));
+        assert_eq!(fixture.text("a.txt"), TEN.replace("nine", "theirs"));
     }
 }
 
 #[test]
 fn the_whole_text_is_not_carried_over() {
-    let (scene, first) = ten();
-    scene.edit(request("a.txt", line(9, "theirs\n"), Expect::Anything)).unwrap();
-    let refusal = scene.edit(request("a.txt", Edit::Content("all\n".into()), version(&first))).unwrap_err();
+    let (fixture, first) = ten();
+    fixture.edit(request("a.txt", line(9, "theirs\n"), Expect::Anything)).unwrap();
+    let refusal = fixture.edit(request("a.txt", Edit::Content("all\n".into()), version(&first))).unwrap_err();
     assert_eq!(refusal.code, Code::EditConflict);
     assert!(refusal.since.unwrap().diff.contains("+theirs"));
-    assert_eq!(scene.edit(content("a.txt", "all\n")).unwrap().status, Status::Written, "the control");
+    assert_eq!(fixture.edit(content("a.txt", "all\n")).unwrap().status, Status::Written, "the control");
 }
 
 #[test]
 fn a_version_that_is_not_known_is_refused() {
-    let (scene, first) = ten();
+    let (fixture, first) = ten();
     let nothing = Expect::Version("0123456789ab".into());
-    let refusal = scene.edit(request("a.txt", line(9, "x\n"), nothing)).unwrap_err();
+    let refusal = fixture.edit(request("a.txt", line(9, "x\n"), nothing)).unwrap_err();
     let now = first.version.unwrap().to_string();
     assert_eq!((refusal.code, refusal.since.map(|since| since.version)), (Code::EditConflict, Some(now)));
 }
 
 #[test]
 fn a_foreign_save_is_carried_over_as_well_and_told() {
-    let (scene, first) = ten();
-    scene.save("a.txt", &TEN.replace("two", "zwei"));
-    let report = scene.edit(request("a.txt", line(9, "NINE\n"), version(&first))).unwrap();
-    assert_eq!(scene.text("a.txt"), TEN.replace("two", "zwei").replace("nine", "NINE"));
+    let (fixture, first) = ten();
+    fixture.save("a.txt", &TEN.replace("two", "zwei"));
+    let report = fixture.edit(request("a.txt", line(9, "NINE\n"), version(&first))).unwrap();
+    assert_eq!(fixture.text("a.txt"), TEN.replace("two", "zwei").replace("nine", "NINE"));
     let id = first.edit_id.unwrap().to_string();
     assert!(report.notes.iter().any(|note| note.contains("by another program") && note.contains(&id)));
-    let report = scene.edit(request("a.txt", line(8, "EIGHT\n"), Expect::Anything)).unwrap();
+    let report = fixture.edit(request("a.txt", line(8, "EIGHT\n"), Expect::Anything)).unwrap();
     assert!(!report.notes.iter().any(|note| note.contains("by another program")), "it is told once");
 }
 
 #[test]
 fn the_same_request_sent_again_is_known() {
-    let (scene, first) = ten();
+    let (fixture, first) = ten();
     for edit in [
         line(9, "NINE\n"),
         insertion(2, "new\n"),
@@ -90,56 +90,56 @@ fn the_same_request_sent_again_is_known() {
         Edit::Content("z\n".into()),
     ] {
         let version =
-            Expect::Version(lockgate::text::Version::hash(scene.text("a.txt").as_bytes()).to_string());
+            Expect::Version(lockgate::text::Version::hash(fixture.text("a.txt").as_bytes()).to_string());
         let asked = request("a.txt", edit, version);
-        let done = scene.edit(asked.clone()).unwrap();
-        let text = scene.text("a.txt");
-        let again = scene.edit(asked.clone()).unwrap();
+        let done = fixture.edit(asked.clone()).unwrap();
+        let text = fixture.text("a.txt");
+        let again = fixture.edit(asked.clone()).unwrap();
         assert_eq!((again.status, again.edit_id), (Status::AlreadyApplied, done.edit_id));
         assert_eq!((again.version, again.previous_version), (done.version, done.previous_version));
         assert_eq!(again.diff().render(9999).0, done.diff().render(9999).0);
-        assert_eq!(scene.text("a.txt"), text);
+        assert_eq!(fixture.text("a.txt"), text);
     }
     assert!(first.edit_id.is_some());
 }
 
 #[test]
 fn a_request_that_was_carried_over_is_known_when_it_comes_again() {
-    let (scene, first) = ten();
-    scene.save("a.txt", &TEN.replace("one", "eins"));
+    let (fixture, first) = ten();
+    fixture.save("a.txt", &TEN.replace("one", "eins"));
     for edit in [line(9, "new\nnine\n"), line(6, "six\nnew\n"), line(4, "")] {
         let asked = request("a.txt", edit, version(&first));
-        let done = scene.edit(asked.clone()).unwrap();
-        let text = scene.text("a.txt");
+        let done = fixture.edit(asked.clone()).unwrap();
+        let text = fixture.text("a.txt");
         for _ in 0..2 {
-            let again = scene.edit(asked.clone()).unwrap();
+            let again = fixture.edit(asked.clone()).unwrap();
             assert_eq!((again.status, again.edit_id), (Status::AlreadyApplied, done.edit_id));
         }
         // After somebody else's edit it is no longer the present version, and still not made twice.
-        let now = scene.text("a.txt");
-        scene.save("a.txt", &now.replace("eins", "uno").replace("one", "eins"));
-        let refusal = scene.edit(asked).unwrap_err();
+        let now = fixture.text("a.txt");
+        fixture.save("a.txt", &now.replace("eins", "uno").replace("one", "eins"));
+        let refusal = fixture.edit(asked).unwrap_err();
         assert_eq!(refusal.code, Code::EditConflict, "{}", refusal.message);
         assert!(refusal.message.contains("already applied as edit"), "{}", refusal.message);
-        scene.save("a.txt", &text);
+        fixture.save("a.txt", &text);
     }
 }
 
 /// The control: another request from that version, or the same after another edit, is no repeat.
 #[test]
 fn another_request_is_no_repeat() {
-    let (scene, first) = ten();
+    let (fixture, first) = ten();
     let asked = request("a.txt", insertion(2, "new\n"), version(&first));
-    scene.edit(asked.clone()).unwrap();
+    fixture.edit(asked.clone()).unwrap();
     let other = request("a.txt", insertion(2, "newer\n"), version(&first));
-    assert_eq!(scene.edit(other).unwrap_err().code, Code::EditConflict);
-    scene.edit(request("a.txt", line(11, "TEN\n"), Expect::Anything)).unwrap();
-    assert_eq!(scene.edit(asked).unwrap_err().code, Code::EditConflict);
+    assert_eq!(fixture.edit(other).unwrap_err().code, Code::EditConflict);
+    fixture.edit(request("a.txt", line(11, "TEN\n"), Expect::Anything)).unwrap();
+    assert_eq!(fixture.edit(asked).unwrap_err().code, Code::EditConflict);
 }
 
 #[test]
 fn a_batch_sent_again_is_known_as_a_whole() {
-    let (scene, first) = ten();
+    let (fixture, first) = ten();
     let batch = || {
         vec![
             request("a.txt", line(1, "ONE\n"), version(&first)),
@@ -147,8 +147,8 @@ fn a_batch_sent_again_is_known_as_a_whole() {
             request("other.txt", search("x", "y"), Expect::Anything),
         ]
     };
-    let done = scene.edit_all(batch()).unwrap();
+    let done = fixture.edit_all(batch()).unwrap();
     assert!(done.iter().all(|report| report.status == Status::Written && report.edit_id == done[0].edit_id));
-    let again = scene.edit_all(batch()).unwrap();
+    let again = fixture.edit_all(batch()).unwrap();
     assert!(again.iter().all(|report| report.status == Status::AlreadyApplied), "{again:?}");
 }

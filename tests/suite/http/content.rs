@@ -76,11 +76,12 @@ fn code(answer: &Value) -> &str {
 #[test]
 fn tokens_of_one_organisation_share_what_is_stored_and_others_see_nothing() {
     for era in ERAS {
-        let scene = Fixture::new();
+        let fixture = Fixture::new();
         let tokens = entry("alice", TOKEN, "organization: acme, tools: [all]")
             + &entry("bob", OTHER, "organization: beta, tools: [all]")
             + &entry("carol", THIRD, "organization: acme, tools: [all], read_only: true");
-        let served = scene.served(&format!("store: sqlite:{}\ntokens:\n{tokens}", scene.at("content.db")));
+        let served =
+            fixture.served(&format!("store: sqlite:{}\ntokens:\n{tokens}", fixture.at("content.db")));
         let [mut alice, mut bob, mut carol] = [TOKEN, OTHER, THIRD].map(|token| served.client(token, era));
         let write = with(workflow("sync.py"), json!({"content": FLOW}));
         let made = alice.call("replace_content", &write);
@@ -106,16 +107,16 @@ fn tokens_of_one_organisation_share_what_is_stored_and_others_see_nothing() {
 
 #[test]
 fn a_token_without_roots_reaches_no_file() {
-    let scene = Fixture::new();
+    let fixture = Fixture::new();
     let tokens = entry("alice", TOKEN, "organization: acme");
-    let served = scene.served(&format!("tokens:\n{tokens}"));
+    let served = fixture.served(&format!("tokens:\n{tokens}"));
     let mut alice = served.client(TOKEN, ProtocolEra::New);
     let offered = names(&mut alice);
     for tool in ["safe_edit_file", "search_content", "replace_content", "list_content"] {
         assert!(offered.contains(tool), "{tool}: {offered:?}");
     }
     assert!(!offered.contains("list_edits"), "the default and `content`: {offered:?}");
-    let config = scene.at("serve.yaml");
+    let config = fixture.at("serve.yaml");
     for path in ["a.txt", "./a.txt", "../a.txt", "/etc/passwd", ".", "/", config.as_str()] {
         for (tool, call) in [
             ("safe_edit_file", json!({"path": path, "content": "x\n"})),
@@ -149,15 +150,16 @@ fn a_token_without_roots_reaches_no_file() {
 
 #[test]
 fn the_toolsets_of_a_token_follow_from_what_it_reaches() {
-    let scene = Fixture::new();
-    std::fs::create_dir(scene.at("plain")).unwrap();
-    std::fs::create_dir(scene.at("ruled")).unwrap();
-    std::fs::write(scene.folder.path().join("ruled/quality.yaml"), "server: { tools: [history] }\n").unwrap();
-    let (plain, ruled) = (scene.at("plain"), scene.at("ruled"));
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.at("plain")).unwrap();
+    std::fs::create_dir(fixture.at("ruled")).unwrap();
+    std::fs::write(fixture.folder.path().join("ruled/quality.yaml"), "server: { tools: [history] }\n")
+        .unwrap();
+    let (plain, ruled) = (fixture.at("plain"), fixture.at("ruled"));
     let tokens = entry("alice", TOKEN, &format!("roots: [{plain}]"))
         + &entry("bob", OTHER, &format!("roots: [{plain}], organization: acme"))
         + &entry("carol", THIRD, &format!("roots: [{ruled}], organization: acme"));
-    let served = scene.served(&format!("tokens:\n{tokens}"));
+    let served = fixture.served(&format!("tokens:\n{tokens}"));
     let [alice, bob, carol] =
         [TOKEN, OTHER, THIRD].map(|token| names(&mut served.client(token, ProtocolEra::New)));
     assert!(!alice.contains("replace_content") && alice.contains("safe_edit_file"), "{alice:?}");
@@ -170,11 +172,11 @@ fn the_toolsets_of_a_token_follow_from_what_it_reaches() {
 
 #[test]
 fn one_root_and_two_organisations_are_two_workspaces_over_the_same_files() {
-    let scene = Fixture::new();
+    let fixture = Fixture::new();
     let root = tempfile::tempdir().unwrap();
     let of = |organization: &str| format!("roots: [{}], organization: {organization}", root.path().display());
     let tokens = entry("alice", TOKEN, &of("acme")) + &entry("bob", OTHER, &of("beta"));
-    let served = scene.served(&format!("tokens:\n{tokens}"));
+    let served = fixture.served(&format!("tokens:\n{tokens}"));
     let [mut alice, mut bob] = [TOKEN, OTHER].map(|token| served.client(token, ProtocolEra::New));
     let made = alice.call("safe_edit_file", &json!({"path": "a.txt", "content": "a\n"}));
     assert_eq!(made["isError"], json!(false));
@@ -182,10 +184,10 @@ fn one_root_and_two_organisations_are_two_workspaces_over_the_same_files() {
     assert_eq!(bob.call("safe_edit_file", &edit)["isError"], json!(false));
     alice.call("replace_content", &with(workflow("sync.py"), json!({"content": FLOW})));
     assert_eq!(code(&bob.call("get_content", &workflow("sync.py"))), "FILE_NOT_FOUND");
-    assert!(Path::new(&scene.home.path().join("state/lockgate/content/content.db")).exists());
+    assert!(Path::new(&fixture.home.path().join("state/lockgate/content/content.db")).exists());
     let commanded = |arguments: &[&str]| {
         let arguments: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
-        run_for(scene.home.path(), &arguments, root.path(), "").stdout
+        run_for(fixture.home.path(), &arguments, root.path(), "").stdout
     };
     let log = ["log", "--json", "--organization"];
     assert!(commanded(&[&log[..], &["acme"]].concat()).contains("sync.py"));
@@ -195,7 +197,7 @@ fn one_root_and_two_organisations_are_two_workspaces_over_the_same_files() {
 
 #[test]
 fn a_database_that_no_server_should_use_is_refused() {
-    let scene = Fixture::new();
+    let fixture = Fixture::new();
     let root = tempfile::tempdir().unwrap();
     let inside = root.path().join("content.db").display().to_string();
     let tokens =
@@ -211,12 +213,12 @@ fn a_database_that_no_server_should_use_is_refused() {
         ("store: mysql://h/hunter2\n".to_owned(), None, "neither sqlite:PATH nor postgres://"),
         (String::new(), Some("mysql://u:hunter2@h/d".to_owned()), "neither sqlite:PATH nor postgres://"),
     ] {
-        let refused = scene.refused(&format!("{store}{tokens}"), variable.as_deref());
+        let refused = fixture.refused(&format!("{store}{tokens}"), variable.as_deref());
         assert!(refused.contains(said) && !refused.contains("hunter2"), "{store}{variable:?}: {refused}");
     }
     for arguments in [["--store", "sqlite:/x"], ["--organization", "acme"]] {
-        let file = written(scene.home.path(), &tokens).display().to_string();
-        let mut command = lockgate(scene.home.path());
+        let file = written(fixture.home.path(), &tokens).display().to_string();
+        let mut command = lockgate(fixture.home.path());
         let out = command.args(["serve", "--config", &file]).args(arguments).output().unwrap();
         assert!(String::from_utf8_lossy(&out.stderr).contains("cannot be used with"), "{arguments:?}");
     }
@@ -224,10 +226,10 @@ fn a_database_that_no_server_should_use_is_refused() {
 
 #[test]
 fn what_the_database_was_asked_is_counted() {
-    let scene = Fixture::new();
+    let fixture = Fixture::new();
     let tokens = entry("alice", TOKEN, "organization: acme, metrics: true")
         + &entry("bob", OTHER, "organization: beta, metrics: true");
-    let served = scene.served(&format!("tokens:\n{tokens}"));
+    let served = fixture.served(&format!("tokens:\n{tokens}"));
     for token in [TOKEN, OTHER] {
         let mut client = served.client(token, ProtocolEra::New);
         let written = client.call("replace_content", &with(workflow("sync.py"), json!({"content": FLOW})));

@@ -94,14 +94,14 @@ fn without(answer: &Value, path: &str) -> String {
 
 #[test]
 fn no_tool_of_one_token_reaches_or_tells_of_the_files_of_another() {
-    let scene = Fixture::new();
-    let (alices, bobs) = (scene.files("alice"), scene.files("bob"));
+    let fixture = Fixture::new();
+    let (alices, bobs) = (fixture.files("alice"), fixture.files("bob"));
     for era in ERAS {
-        let mut bob = scene.served.client(OTHER, era);
+        let mut bob = fixture.served.client(OTHER, era);
         let listed = bob.ask("tools/list", json!({}));
         let tools = listed["result"]["tools"].as_array().unwrap().clone();
         assert!(tools.len() >= 9, "{listed}");
-        let alice = scene.folder.path().join("alice").display().to_string();
+        let alice = fixture.folder.path().join("alice").display().to_string();
         for tool in &tools {
             let name = tool["name"].as_str().unwrap();
             for way in [alice.as_str(), "../alice", "link"] {
@@ -115,8 +115,8 @@ fn no_tool_of_one_token_reaches_or_tells_of_the_files_of_another() {
             }
         }
     }
-    assert_eq!((scene.files("alice"), scene.files("bob")), (alices, bobs));
-    let mut alice = scene.served.client(TOKEN, ProtocolEra::New);
+    assert_eq!((fixture.files("alice"), fixture.files("bob")), (alices, bobs));
+    let mut alice = fixture.served.client(TOKEN, ProtocolEra::New);
     let read = alice.call("read_content_lines", &json!({"path": "there.py"}));
     assert!(read.to_string().contains(SECRET), "the control: alice reads it: {read}");
     let edited =
@@ -137,11 +137,11 @@ fn unused(id: &str) -> String {
 
 #[test]
 fn an_edit_of_another_token_is_as_unknown_as_one_that_never_was() {
-    let scene = Fixture::new();
+    let fixture = Fixture::new();
     for era in ERAS {
-        let (mut alice, mut bob) = (scene.served.client(TOKEN, era), scene.served.client(OTHER, era));
+        let (mut alice, mut bob) = (fixture.served.client(TOKEN, era), fixture.served.client(OTHER, era));
         let made = edit_id(&mut alice, "made.py");
-        let alices = scene.files("alice");
+        let alices = fixture.files("alice");
         for tool in ["undo_edit", "redo_edit"] {
             let [seen, control] =
                 [made.clone(), unused(&made)].map(|id| (bob.call(tool, &json!({"edit_id": id})), id));
@@ -152,7 +152,7 @@ fn an_edit_of_another_token_is_as_unknown_as_one_that_never_was() {
         assert!(last["isError"] == json!(true) || !last.to_string().contains("made.py"), "{last}");
         let listed = bob.call("list_edits", &json!({}));
         assert!(!listed.to_string().contains("made.py") && !listed.to_string().contains(&made), "{listed}");
-        assert_eq!(scene.files("alice"), alices);
+        assert_eq!(fixture.files("alice"), alices);
         let undone = alice.call("undo_edit", &json!({"edit_id": made}));
         assert_eq!(undone["isError"], json!(false), "the control: alice takes it back: {undone}");
     }
@@ -160,9 +160,9 @@ fn an_edit_of_another_token_is_as_unknown_as_one_that_never_was() {
 
 #[test]
 fn a_session_of_one_token_is_none_of_another_s() {
-    let scene = Fixture::new();
-    let alice = scene.served.client(TOKEN, ProtocolEra::Old);
-    let mut thief = scene.served.client(OTHER, ProtocolEra::New);
+    let fixture = Fixture::new();
+    let alice = fixture.served.client(TOKEN, ProtocolEra::Old);
+    let mut thief = fixture.served.client(OTHER, ProtocolEra::New);
     (thief.era, thief.session) = (ProtocolEra::Old, alice.session.clone());
     thief.post_call("read_content_lines", &json!({"path": "there.py"}));
     assert_eq!(thief.raw.response().unwrap().status, 404);

@@ -22,8 +22,8 @@ fn a_configuration_behind_a_link_is_left_alone() {
         (".cursor", beside.path().to_owned()),
         (".cursor", PathBuf::from("folder")),
     ] {
-        let scene = Fixture::new(&[("other.json", "{}"), ("folder/mcp.json", "{}")]);
-        symlink(&target, scene.root().join(link)).unwrap();
+        let fixture = Fixture::new(&[("other.json", "{}"), ("folder/mcp.json", "{}")]);
+        symlink(&target, fixture.root().join(link)).unwrap();
         let client = if link == ".cursor" { "cursor" } else { "claude" };
         let code = if target.is_absolute() {
             "PATH_OUTSIDE_ROOT"
@@ -32,24 +32,24 @@ fn a_configuration_behind_a_link_is_left_alone() {
         } else {
             "NOT_A_FILE"
         };
-        scene.refuses(&["--client", client], code);
+        fixture.refuses(&["--client", client], code);
     }
     assert_eq!(fs::read_to_string(beside.path().join("mcp.json")).unwrap(), "{}");
     // A second name of a file is no link that could be told from the first.
-    let scene = Fixture::new(&[("other.json", "{}")]);
-    fs::hard_link(scene.root().join("other.json"), scene.root().join(".mcp.json")).unwrap();
-    scene.refuses(&["--client", "claude"], "PERMISSION_DENIED");
+    let fixture = Fixture::new(&[("other.json", "{}")]);
+    fs::hard_link(fixture.root().join("other.json"), fixture.root().join(".mcp.json")).unwrap();
+    fixture.refuses(&["--client", "claude"], "PERMISSION_DENIED");
 }
 
 #[test]
 fn what_is_no_configuration_is_refused_at_once() {
-    let scene = Fixture::new(&[]);
-    assert!(Command::new("mkfifo").arg(scene.root().join(".mcp.json")).status().unwrap().success());
-    scene.refuses(&["--client", "claude"], "NOT_A_FILE");
+    let fixture = Fixture::new(&[]);
+    assert!(Command::new("mkfifo").arg(fixture.root().join(".mcp.json")).status().unwrap().success());
+    fixture.refuses(&["--client", "claude"], "NOT_A_FILE");
     Fixture::new(&[(".mcp.json/x", "")]).refuses(&["--client", "claude"], "NOT_A_FILE");
-    let scene = Fixture::new(&[]);
-    fs::File::create(scene.root().join(".mcp.json")).unwrap().set_len(50_000_000).unwrap();
-    scene.refuses(&["--client", "claude"], "TOO_LARGE");
+    let fixture = Fixture::new(&[]);
+    fs::File::create(fixture.root().join(".mcp.json")).unwrap().set_len(50_000_000).unwrap();
+    fixture.refuses(&["--client", "claude"], "TOO_LARGE");
     for (text, code, said) in [
         (&b"{\"a\": \"\xff\"}"[..], "NOT_TEXT", "not UTF-8"),
         (b"\xff\xfe{\0}\0", "NOT_TEXT", "not UTF-8"),
@@ -62,45 +62,45 @@ fn what_is_no_configuration_is_refused_at_once() {
         (b"[]", "INVALID_INPUT", "is not an object"),
         (b"{\"a\": 1} x", "INVALID_INPUT", ".mcp.json:1:10: "),
     ] {
-        let scene = Fixture::new(&[]);
-        scene.write(".mcp.json", text);
-        let message = scene.refuses(&["--client", "claude"], code);
+        let fixture = Fixture::new(&[]);
+        fixture.write(".mcp.json", text);
+        let message = fixture.refuses(&["--client", "claude"], code);
         assert!(message.contains(said), "{message}");
     }
     for open in ["[", "{\"a\":"] {
-        let scene = Fixture::new(&[]);
-        scene.write(".mcp.json", open.repeat(200_000));
-        scene.refuses(&["--client", "claude"], "INVALID_INPUT");
+        let fixture = Fixture::new(&[]);
+        fixture.write(".mcp.json", open.repeat(200_000));
+        fixture.refuses(&["--client", "claude"], "INVALID_INPUT");
     }
     // The control: a large one that is right is written, with its own permissions.
-    let scene = Fixture::new(&[]);
-    scene.write(".mcp.json", format!("{{\"x\": [{}0]}}", "{},\n".repeat(100_000)));
-    fs::set_permissions(scene.root().join(".mcp.json"), fs::Permissions::from_mode(0o640)).unwrap();
-    assert_eq!(scene.init(&["--client", "claude"]).json["status"], "written");
-    assert_eq!(scene.root().join(".mcp.json").metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    let fixture = Fixture::new(&[]);
+    fixture.write(".mcp.json", format!("{{\"x\": [{}0]}}", "{},\n".repeat(100_000)));
+    fs::set_permissions(fixture.root().join(".mcp.json"), fs::Permissions::from_mode(0o640)).unwrap();
+    assert_eq!(fixture.init(&["--client", "claude"]).json["status"], "written");
+    assert_eq!(fixture.root().join(".mcp.json").metadata().unwrap().permissions().mode() & 0o777, 0o640);
 }
 
 #[test]
 fn every_client_s_file_says_the_same_after_a_second_time() {
     for client in ["claude", "vscode", "cursor", "zed", "gemini"] {
-        let scene = Fixture::new(&[]);
-        assert_eq!(scene.init(&["--client", client, "--print"]).json["status"], "proposed");
-        assert!(scene.tree().is_empty());
-        let first = scene.init(&["--client", client]);
+        let fixture = Fixture::new(&[]);
+        assert_eq!(fixture.init(&["--client", client, "--print"]).json["status"], "proposed");
+        assert!(fixture.tree().is_empty());
+        let first = fixture.init(&["--client", client]);
         assert_eq!((first.exit, &first.json["status"]), (0, &Value::from("written")), "{client}");
-        let tree = scene.tree();
-        assert_eq!(scene.init(&["--client", client]).json["status"], "unchanged");
-        assert_eq!(scene.init(&["--client", client, "--force"]).json["status"], "unchanged");
-        assert!(scene.tree() == tree);
+        let tree = fixture.tree();
+        assert_eq!(fixture.init(&["--client", client]).json["status"], "unchanged");
+        assert_eq!(fixture.init(&["--client", client, "--force"]).json["status"], "unchanged");
+        assert!(fixture.tree() == tree);
         // What is written starts the server, with the project's folder in the place of the client's word for it.
-        let text = scene.text(first.json["path"].as_str().unwrap());
+        let text = fixture.text(first.json["path"].as_str().unwrap());
         let file: Value = serde_json::from_str(&text).unwrap();
         let entry = file.as_object().unwrap().values().next().unwrap()["lockgate"].clone();
         assert_eq!(entry, first.json["entry"]);
-        let root = scene.root();
+        let root = fixture.root();
         let words = entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
         let words = words.map(|word| word.replace("${workspaceFolder}", root.to_str().unwrap()));
-        let mut server = lockgate(scene.folder.path());
+        let mut server = lockgate(fixture.folder.path());
         let output = server.args(words).current_dir(&root).stdin(Stdio::null()).output().unwrap();
         assert!(output.status.success(), "{client}: {}", String::from_utf8_lossy(&output.stderr));
     }

@@ -24,19 +24,19 @@ pub struct InitResult {
 
 impl Fixture {
     pub fn new(files: &[(&str, &str)]) -> Fixture {
-        let scene = Fixture { folder: tempfile::tempdir().unwrap() };
+        let fixture = Fixture { folder: tempfile::tempdir().unwrap() };
         for folder in ["root", "bin"] {
-            fs::create_dir(scene.folder.path().join(folder)).unwrap();
+            fs::create_dir(fixture.folder.path().join(folder)).unwrap();
         }
-        files.iter().for_each(|(path, text)| scene.write(path, text));
-        scene
+        files.iter().for_each(|(path, text)| fixture.write(path, text));
+        fixture
     }
 
     /// The same with programs of these names, which leave a mark when they are run.
     pub fn with_programs(files: &[(&str, &str)], programs: &[&str]) -> Fixture {
-        let scene = Fixture::new(files);
-        programs.iter().for_each(|name| scene.program(&scene.folder.path().join("bin").join(name)));
-        scene
+        let fixture = Fixture::new(files);
+        programs.iter().for_each(|name| fixture.program(&fixture.folder.path().join("bin").join(name)));
+        fixture
     }
 
     pub fn program(&self, path: &Path) {

@@ -19,27 +19,27 @@ const FAILS: &str = "echo 'No module named yamllint' >&2; exit 1";
 
 /// A project that names yamllint, with this program of that name in this folder.
 fn fixture(script: Option<&str>, folder: &str) -> Fixture {
-    let scene =
+    let fixture =
         Fixture::new(&[("a.yaml", "a: 1\n"), (".yamllint", "rules: {}\n"), (".gitignore", ".venv\n")]);
     if let Some(script) = script {
-        let program = scene.folder.path().join(folder).join("yamllint");
+        let program = fixture.folder.path().join(folder).join("yamllint");
         fs::create_dir_all(program.parent().unwrap()).unwrap();
-        fs::write(&program, format!("#!/bin/sh\necho run > '{}'\n{script}\n", scene.mark().display()))
+        fs::write(&program, format!("#!/bin/sh\necho run > '{}'\n{script}\n", fixture.mark().display()))
             .unwrap();
         fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    scene
+    fixture
 }
 
 /// The gates for YAML of the policy that is written, and its text.
 #[track_caller]
-fn proposed(scene: &Fixture, words: &[&str]) -> (Vec<String>, String) {
-    let shown = scene.command(&[words, &["--print"]].concat()).output().unwrap();
+fn proposed(fixture: &Fixture, words: &[&str]) -> (Vec<String>, String) {
+    let shown = fixture.command(&[words, &["--print"]].concat()).output().unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
-    assert!(!scene.root().join("quality.yaml").exists(), "--print writes nothing");
-    let seen = scene.init(words);
+    assert!(!fixture.root().join("quality.yaml").exists(), "--print writes nothing");
+    let seen = fixture.init(words);
     assert_eq!((seen.exit, &seen.json["status"]), (0, &Value::from("written")), "{:#}", seen.json);
-    let text = scene.text("quality.yaml");
+    let text = fixture.text("quality.yaml");
     assert_eq!(shown, text, "--print shows what is written");
     let policy = Policy::parse("quality.yaml", &text).unwrap();
     (gates(&policy, "yaml"), text)
@@ -76,10 +76,10 @@ fn only_a_tool_that_passes_its_trial_is_proposed() {
         }
         // The control: what is not tried is proposed wherever it is found.
         if script.is_some() {
-            let scene = fixture(script, "bin");
-            let (gates, text) = proposed(&scene, &["--no-trial"]);
+            let fixture = fixture(script, "bin");
+            let (gates, text) = proposed(&fixture, &["--no-trial"]);
             assert_eq!(gates, ["yamllint"]);
-            assert!(!scene.mark().exists() && text.contains("not tried"), "{text}");
+            assert!(!fixture.mark().exists() && text.contains("not tried"), "{text}");
         }
     }
 }
@@ -98,16 +98,16 @@ fn programs_are_told_why_a_tool_is_not_proposed() {
 
 #[test]
 fn a_program_of_the_project_is_run_only_where_a_person_says_so() {
-    let scene_of = || fixture(Some(WORKS), "root/.venv/bin");
-    let scene = scene_of();
-    let (gates, text) = proposed(&scene, &[]);
+    let new_fixture = || fixture(Some(WORKS), "root/.venv/bin");
+    let fixture = new_fixture();
+    let (gates, text) = proposed(&fixture, &[]);
     assert_eq!(gates, [""; 0], "{text}");
-    assert!(!scene.mark().exists(), "it was run");
+    assert!(!fixture.mark().exists(), "it was run");
     assert!(
         text.contains("lies in the project, so it was not run; next: `lockgate init --trust` tries it"),
         "{text}"
     );
-    let scene = scene_of();
-    assert_eq!(proposed(&scene, &["--trust"]).0, ["yamllint"]);
-    assert!(scene.mark().exists(), "it was not run");
+    let fixture = new_fixture();
+    assert_eq!(proposed(&fixture, &["--trust"]).0, ["yamllint"]);
+    assert!(fixture.mark().exists(), "it was not run");
 }

@@ -11,11 +11,11 @@ use super::fixture::{EntityFixture, Storage};
 
 /// A test for each of these: the same answers from each store.
 macro_rules! alike {
-    ($($module:ident::$scene:ident,)*) => {
+    ($($module:ident::$scenario:ident,)*) => {
         $(
             #[test]
-            fn $scene() {
-                answers_are_alike($module::$scene);
+            fn $scenario() {
+                answers_are_alike($module::$scenario);
             }
         )*
     };
@@ -46,10 +46,10 @@ alike! {
 }
 
 /// Does the same in each world, and compares what was answered with what was answered over files.
-fn answers_are_alike(scene: fn(&EntityFixture)) {
-    let files = answers(scene, Storage::Files).expect("files can always be kept");
+fn answers_are_alike(scenario: fn(&EntityFixture)) {
+    let files = answers(scenario, Storage::Files).expect("files can always be kept");
     for kept in [Storage::Sqlite, Storage::Postgres] {
-        let Some(answers) = answers(scene, kept) else { continue };
+        let Some(answers) = answers(scenario, kept) else { continue };
         for (number, (answer, of_files)) in answers.iter().zip(&files).enumerate() {
             assert_eq!(answer, of_files, "{kept:?}, answer {number}, beside that of files");
         }
@@ -58,8 +58,8 @@ fn answers_are_alike(scene: fn(&EntityFixture)) {
 }
 
 /// The answers of one store; `None` where it cannot be had here.
-fn answers(scene: fn(&EntityFixture), kept: Storage) -> Option<Vec<String>> {
+fn answers(scenario: fn(&EntityFixture), kept: Storage) -> Option<Vec<String>> {
     let world = EntityFixture::new(kept)?;
-    scene(&world);
+    fixture(&world);
     Some(world.into_answers())
 }

@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn a_path_may_be_relative_or_absolute_under_every_name_of_its_root() {
-    let scene = Fixture::new(&[("src/a.py", "x"), ("b/c.py", "y")]);
-    std::os::unix::fs::symlink(scene.at(""), scene.outside("link")).unwrap();
-    fs::create_dir(scene.outside("other")).unwrap();
-    let given = scene.outside("other/../link/./");
+    let fixture = Fixture::new(&[("src/a.py", "x"), ("b/c.py", "y")]);
+    std::os::unix::fs::symlink(fixture.at(""), fixture.outside("link")).unwrap();
+    fs::create_dir(fixture.outside("other")).unwrap();
+    let given = fixture.outside("other/../link/./");
     let files = Files::open(std::slice::from_ref(&given)).unwrap();
     let spelled = [
-        scene.at("src/a.py"),
-        scene.outside("link/src/a.py"),
+        fixture.at("src/a.py"),
+        fixture.outside("link/src/a.py"),
         given.join("src/a.py"),
-        scene.at("b/../src/a.py"),
+        fixture.at("b/../src/a.py"),
     ];
     let key = files.admit("src/a.py").unwrap().key();
     for path in spelled {
@@ -31,17 +31,17 @@ fn a_path_may_be_relative_or_absolute_under_every_name_of_its_root() {
 
 #[test]
 fn what_leads_out_is_refused() {
-    let scene = Fixture::new(&[("a.txt", "x"), ("d/b.txt", "y")]);
-    fs::write(scene.outside("secret.txt"), "s").unwrap();
-    fs::create_dir(scene.outside("root2")).unwrap();
-    fs::write(scene.outside("root2/x.txt"), "s").unwrap();
-    scene.link("../secret.txt", "rel");
-    scene.link(scene.outside("secret.txt"), "abs");
-    scene.link("..", "up");
-    scene.link("/etc", "etc");
-    scene.link("/proc/self", "proc");
-    scene.link("../../secret.txt", "d/rel");
-    let root2 = scene.outside("root2/x.txt");
+    let fixture = Fixture::new(&[("a.txt", "x"), ("d/b.txt", "y")]);
+    fs::write(fixture.outside("secret.txt"), "s").unwrap();
+    fs::create_dir(fixture.outside("root2")).unwrap();
+    fs::write(fixture.outside("root2/x.txt"), "s").unwrap();
+    fixture.link("../secret.txt", "rel");
+    fixture.link(fixture.outside("secret.txt"), "abs");
+    fixture.link("..", "up");
+    fixture.link("/etc", "etc");
+    fixture.link("/proc/self", "proc");
+    fixture.link("../../secret.txt", "d/rel");
+    let root2 = fixture.outside("root2/x.txt");
     for path in [
         "../secret.txt",
         "d/../../secret.txt",
@@ -59,39 +59,39 @@ fn what_leads_out_is_refused() {
         root2.to_str().unwrap(),
         "../root/a.txt",
     ] {
-        assert_eq!(scene.code(path), Code::PathOutsideRoot, "{path}");
+        assert_eq!(fixture.code(path), Code::PathOutsideRoot, "{path}");
     }
-    assert_eq!(fs::read_to_string(scene.outside("secret.txt")).unwrap(), "s");
+    assert_eq!(fs::read_to_string(fixture.outside("secret.txt")).unwrap(), "s");
 }
 
 #[test]
 fn links_inside_are_followed_relative_and_absolute() {
-    let scene = Fixture::new(&[("real/a.txt", "x")]);
-    scene.link("real/a.txt", "rel");
-    scene.link(scene.at("real/a.txt"), "abs");
-    scene.link("real", "dir");
-    scene.link("rel", "twice");
-    let key = scene.files.admit("real/a.txt").unwrap().key();
+    let fixture = Fixture::new(&[("real/a.txt", "x")]);
+    fixture.link("real/a.txt", "rel");
+    fixture.link(fixture.at("real/a.txt"), "abs");
+    fixture.link("real", "dir");
+    fixture.link("rel", "twice");
+    let key = fixture.files.admit("real/a.txt").unwrap().key();
     for path in ["rel", "abs", "dir/a.txt", "twice"] {
-        let place = scene.files.admit(path).unwrap();
+        let place = fixture.files.admit(path).unwrap();
         assert_eq!((place.key(), place.shown(), place.resolved()), (key.clone(), path, Some("real/a.txt")));
     }
-    assert_eq!(scene.files.admit("dir/new.txt").unwrap().resolved(), Some("real/new.txt"));
+    assert_eq!(fixture.files.admit("dir/new.txt").unwrap().resolved(), Some("real/new.txt"));
 }
 
 #[test]
 fn links_that_lead_nowhere_are_refused_clearly() {
-    let scene = Fixture::new(&[]);
-    scene.link("missing.txt", "dangling");
-    scene.link("missing", "dir");
-    scene.link("loop2", "loop1");
-    scene.link("loop1", "loop2");
+    let fixture = Fixture::new(&[]);
+    fixture.link("missing.txt", "dangling");
+    fixture.link("missing", "dir");
+    fixture.link("loop2", "loop1");
+    fixture.link("loop1", "loop2");
     for path in ["dangling", "dir/new.txt"] {
-        let error = scene.refusal(path);
+        let error = fixture.refusal(path);
         assert_eq!(error.code, Code::FileNotFound, "{path}");
         assert!(error.message.contains("symlink"), "{}", error.message);
     }
-    let error = scene.refusal("loop1");
+    let error = fixture.refusal("loop1");
     assert_eq!(
         (error.code, error.message.as_str()),
         (Code::NotAFile, "not a file: loop1 is a loop of symlinks")
@@ -100,12 +100,12 @@ fn links_that_lead_nowhere_are_refused_clearly() {
 
 #[test]
 fn what_holds_no_text_is_refused_at_once() {
-    let scene = Fixture::new(&[("d/a.txt", "x")]);
-    rustix::fs::mknodat(CWD, scene.at("fifo"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
-    let _socket = std::os::unix::net::UnixListener::bind(scene.at("socket")).unwrap();
+    let fixture = Fixture::new(&[("d/a.txt", "x")]);
+    rustix::fs::mknodat(CWD, fixture.at("fifo"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(fixture.at("socket")).unwrap();
     let start = Instant::now();
     for path in ["d", "d/", "d/a.txt/", "d/a.txt/b", ".", "fifo", "socket"] {
-        let error = scene.refusal(path);
+        let error = fixture.refusal(path);
         assert_eq!(error.code, Code::NotAFile, "{path}");
         assert!(error.message.starts_with("not a file: "), "{}", error.message);
     }
@@ -118,45 +118,45 @@ fn what_holds_no_text_is_refused_at_once() {
 
 #[test]
 fn a_slash_after_a_file_s_name_is_said_to_be_the_fault() {
-    let scene = Fixture::new(&[("a.txt", "x")]);
-    let message = |path: &str| scene.refusal(path).message;
+    let fixture = Fixture::new(&[("a.txt", "x")]);
+    let message = |path: &str| fixture.refusal(path).message;
     assert_eq!(message("a.txt/"), "not a file: a.txt/ ends in `/` but names a file");
     assert_eq!(message("new/"), "not a file: new/ ends in `/` but names nothing that exists");
-    fs::create_dir(scene.at("new")).unwrap();
+    fs::create_dir(fixture.at("new")).unwrap();
     assert_eq!(message("new/"), "not a file: new/ is a directory");
 }
 
 #[test]
 fn a_fifo_that_takes_the_file_s_place_does_not_block_reading() {
-    let scene = Fixture::new(&[("a.txt", "x")]);
-    let place = scene.files.admit("a.txt").unwrap();
-    fs::remove_file(scene.at("a.txt")).unwrap();
-    rustix::fs::mknodat(CWD, scene.at("a.txt"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    let fixture = Fixture::new(&[("a.txt", "x")]);
+    let place = fixture.files.admit("a.txt").unwrap();
+    fs::remove_file(fixture.at("a.txt")).unwrap();
+    rustix::fs::mknodat(CWD, fixture.at("a.txt"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     let start = Instant::now();
-    assert_eq!(scene.files.read(&place, LIMIT).unwrap_err().code, Code::NotAFile);
+    assert_eq!(fixture.files.read(&place, LIMIT).unwrap_err().code, Code::NotAFile);
     assert!(start.elapsed() < Duration::from_millis(100));
 }
 
 #[test]
 fn impossible_and_unseemly_names_are_refused_with_their_field() {
-    let scene = Fixture::new(&[]);
+    let fixture = Fixture::new(&[]);
     let long = format!("d/{}", "x".repeat(256));
     for path in ["", "a\0b", long.as_str(), "new\u{202e}txt.py", "a\nb", "dir\u{7}/x.py"] {
-        let error = scene.refusal(path);
+        let error = fixture.refusal(path);
         assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("path")), "{path:?}");
     }
-    fs::write(scene.at("old\u{202e}"), "x").unwrap();
-    assert!(scene.files.admit("old\u{202e}").is_ok(), "an old name is what it is");
+    fs::write(fixture.at("old\u{202e}"), "x").unwrap();
+    assert!(fixture.files.admit("old\u{202e}").is_ok(), "an old name is what it is");
 }
 
 #[test]
 fn new_files_have_stable_keys_and_make_no_folders_when_admitted() {
-    let scene = Fixture::new(&[]);
-    let place = scene.files.admit("a/b/new.txt").unwrap();
-    assert_eq!(place.key(), scene.files.admit("a/./x/../b/new.txt").unwrap().key());
-    assert_ne!(place.key(), scene.files.admit("a/b/other.txt").unwrap().key());
-    assert!(scene.files.read(&place, LIMIT).unwrap().is_none());
-    assert!(scene.tree().is_empty());
-    fs::create_dir(scene.at("a")).unwrap();
-    assert_ne!(place.key(), scene.files.admit("a/b/new.txt").unwrap().key(), "the folder is there now");
+    let fixture = Fixture::new(&[]);
+    let place = fixture.files.admit("a/b/new.txt").unwrap();
+    assert_eq!(place.key(), fixture.files.admit("a/./x/../b/new.txt").unwrap().key());
+    assert_ne!(place.key(), fixture.files.admit("a/b/other.txt").unwrap().key());
+    assert!(fixture.files.read(&place, LIMIT).unwrap().is_none());
+    assert!(fixture.tree().is_empty());
+    fs::create_dir(fixture.at("a")).unwrap();
+    assert_ne!(place.key(), fixture.files.admit("a/b/new.txt").unwrap().key(), "the folder is there now");
 }

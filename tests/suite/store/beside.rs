@@ -17,7 +17,7 @@ impl Fixture {
 
 #[test]
 fn the_nearest_policy_is_found_in_the_order_of_its_names() {
-    let scene = Fixture::new(&[
+    let fixture = Fixture::new(&[
         ("quality.yaml", "top"),
         ("a/.lockgate/quality.yaml", "a"),
         ("a/b/.st3/quality.yaml", "b"),
@@ -25,7 +25,7 @@ fn the_nearest_policy_is_found_in_the_order_of_its_names() {
         ("c/.lockgate/quality.yaml", "shadowed"),
         ("a/b/x.py", ""),
     ]);
-    let found = |path| scene.policy(path).unwrap().unwrap();
+    let found = |path| fixture.policy(path).unwrap().unwrap();
     assert_eq!(found("x.py"), ("quality.yaml".to_owned(), "top".to_owned()));
     assert_eq!(found("a/x.py"), ("a/.lockgate/quality.yaml".to_owned(), "a".to_owned()));
     assert_eq!(found("a/b/x.py"), ("a/b/.st3/quality.yaml".to_owned(), "b".to_owned()));
@@ -35,46 +35,48 @@ fn the_nearest_policy_is_found_in_the_order_of_its_names() {
 
 #[test]
 fn the_policy_above_is_looked_for_from_the_folder_above() {
-    let scene = Fixture::new(&[
+    let fixture = Fixture::new(&[
         ("quality.yaml", "top"),
         ("a/quality.yaml", "a"),
         ("a/.lockgate/quality.yaml", "shadowed"),
         ("a/b/c/.st3/quality.yaml", "c"),
         ("a/b/c/x.py", ""),
     ]);
-    let place = scene.files.admit("a/b/c/x.py").unwrap();
+    let place = fixture.files.admit("a/b/c/x.py").unwrap();
     let mut found = Vec::new();
-    let mut next = scene.files.policy_text(&place).unwrap();
+    let mut next = fixture.files.policy_text(&place).unwrap();
     while let Some(policy) = next {
-        next = scene.files.policy_above(&policy).unwrap();
+        next = fixture.files.policy_above(&policy).unwrap();
         found.push((policy.folder, policy.text));
     }
     let wanted = [("a/b/c", "c"), ("a", "a"), ("", "top")];
     assert_eq!(found, wanted.map(|(folder, text)| (folder.to_owned(), text.to_owned())));
-    assert_eq!(scene.files.policy_at_top().unwrap().unwrap().text, "top");
+    assert_eq!(fixture.files.policy_at_top().unwrap().unwrap().text, "top");
     assert_eq!(Fixture::new(&[("a/quality.yaml", "a")]).files.policy_at_top().unwrap(), None);
-    fs::write(scene.at("a/quality.yaml"), [0xff]).unwrap();
-    let policy = scene.files.policy_text(&place).unwrap().unwrap();
-    assert_eq!(scene.files.policy_above(&policy).unwrap_err().code, Code::PolicyInvalid);
+    fs::write(fixture.at("a/quality.yaml"), [0xff]).unwrap();
+    let policy = fixture.files.policy_text(&place).unwrap().unwrap();
+    assert_eq!(fixture.files.policy_above(&policy).unwrap_err().code, Code::PolicyInvalid);
 }
 
 #[test]
 fn a_policy_that_is_there_but_cannot_be_read_is_never_passed_over() {
     type Spoil = fn(&Fixture);
     let faults: [(&str, Spoil); 6] = [
-        ("not UTF-8", |scene| fs::write(scene.at("d/quality.yaml"), [0xff, 0xfe]).unwrap()),
-        ("target outside the root", |scene| scene.link("../../secret", "d/quality.yaml")),
-        ("target does not exist", |scene| scene.link("nowhere", "d/quality.yaml")),
-        ("target does not exist", |scene| scene.link("nowhere", "d/.lockgate")),
-        ("not a file", |scene| fs::create_dir(scene.at("d/quality.yaml")).unwrap()),
-        ("larger than", |scene| fs::write(scene.at("d/quality.yaml"), vec![b' '; (1 << 20) + 1]).unwrap()),
+        ("not UTF-8", |fixture| fs::write(fixture.at("d/quality.yaml"), [0xff, 0xfe]).unwrap()),
+        ("target outside the root", |fixture| fixture.link("../../secret", "d/quality.yaml")),
+        ("target does not exist", |fixture| fixture.link("nowhere", "d/quality.yaml")),
+        ("target does not exist", |fixture| fixture.link("nowhere", "d/.lockgate")),
+        ("not a file", |fixture| fs::create_dir(fixture.at("d/quality.yaml")).unwrap()),
+        ("larger than", |fixture| {
+            fs::write(fixture.at("d/quality.yaml"), vec![b' '; (1 << 20) + 1]).unwrap()
+        }),
     ];
     for (seen, spoil) in faults {
-        let scene = Fixture::new(&[("quality.yaml", "top"), ("d/x.py", "")]);
-        fs::write(scene.outside("secret"), "quality_gates: {}").unwrap();
-        assert_eq!(scene.policy("d/x.py").unwrap().unwrap().1, "top", "the control");
-        spoil(&scene);
-        let error = scene.policy("d/x.py").unwrap_err();
+        let fixture = Fixture::new(&[("quality.yaml", "top"), ("d/x.py", "")]);
+        fs::write(fixture.outside("secret"), "quality_gates: {}").unwrap();
+        assert_eq!(fixture.policy("d/x.py").unwrap().unwrap().1, "top", "the control");
+        spoil(&fixture);
+        let error = fixture.policy("d/x.py").unwrap_err();
         assert_eq!(error.code, Code::PolicyInvalid);
         assert!(error.message.contains(seen), "{seen}: {}", error.message);
     }
@@ -82,33 +84,33 @@ fn a_policy_that_is_there_but_cannot_be_read_is_never_passed_over() {
 
 #[test]
 fn a_policy_behind_a_link_rules_when_its_target_cannot_be_edited() {
-    let target = |scene: &Fixture, path: &str| scene.code(path) == Code::Protected;
-    let scene = Fixture::new(&[("shared/quality.yaml", "shared"), ("d/x.py", "")]);
-    scene.link("../shared/quality.yaml", "d/quality.yaml");
-    assert_eq!(scene.policy("d/x.py").unwrap().unwrap().1, "shared");
-    assert!(target(&scene, "shared/quality.yaml"));
+    let target = |fixture: &Fixture, path: &str| fixture.code(path) == Code::Protected;
+    let fixture = Fixture::new(&[("shared/quality.yaml", "shared"), ("d/x.py", "")]);
+    fixture.link("../shared/quality.yaml", "d/quality.yaml");
+    assert_eq!(fixture.policy("d/x.py").unwrap().unwrap().1, "shared");
+    assert!(target(&fixture, "shared/quality.yaml"));
     for link in ["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"] {
-        let scene = Fixture::new(&[("conf/q.yaml", "shared"), ("d/x.py", "")]);
-        fs::create_dir_all(scene.at(link).parent().unwrap()).unwrap();
-        scene.link(scene.at("conf/q.yaml"), link);
-        assert!(target(&scene, "conf/q.yaml"), "{link}");
-        fs::remove_file(scene.at(link)).unwrap();
+        let fixture = Fixture::new(&[("conf/q.yaml", "shared"), ("d/x.py", "")]);
+        fs::create_dir_all(fixture.at(link).parent().unwrap()).unwrap();
+        fixture.link(fixture.at("conf/q.yaml"), link);
+        assert!(target(&fixture, "conf/q.yaml"), "{link}");
+        fs::remove_file(fixture.at(link)).unwrap();
         let up = "../".repeat(link.matches('/').count());
-        scene.link(format!("{up}conf/q.yaml"), link);
-        assert_eq!(scene.policy("d/x.py").unwrap().unwrap().1, "shared", "{link}");
-        assert!(target(&scene, "conf/q.yaml"), "{link}");
-        assert!(scene.files.admit("conf/other.yaml").is_ok(), "the control");
+        fixture.link(format!("{up}conf/q.yaml"), link);
+        assert_eq!(fixture.policy("d/x.py").unwrap().unwrap().1, "shared", "{link}");
+        assert!(target(&fixture, "conf/q.yaml"), "{link}");
+        assert!(fixture.files.admit("conf/other.yaml").is_ok(), "the control");
     }
 }
 
 #[test]
 fn a_policy_behind_a_link_to_what_may_be_edited_rules_nothing() {
     for link in ["sub/quality.yaml", "sub/.lockgate/quality.yaml"] {
-        let scene = Fixture::new(&[("conf/q.yaml", "weaker"), ("quality.yaml", "top"), ("sub/x.py", "")]);
-        assert_eq!(scene.policy("sub/x.py").unwrap().unwrap().1, "top", "the control");
-        fs::create_dir_all(scene.at(link).parent().unwrap()).unwrap();
-        scene.link(format!("{}conf/q.yaml", "../".repeat(link.matches('/').count())), link);
-        let error = scene.policy("sub/x.py").unwrap_err();
+        let fixture = Fixture::new(&[("conf/q.yaml", "weaker"), ("quality.yaml", "top"), ("sub/x.py", "")]);
+        assert_eq!(fixture.policy("sub/x.py").unwrap().unwrap().1, "top", "the control");
+        fs::create_dir_all(fixture.at(link).parent().unwrap()).unwrap();
+        fixture.link(format!("{}conf/q.yaml", "../".repeat(link.matches('/').count())), link);
+        let error = fixture.policy("sub/x.py").unwrap_err();
         assert_eq!(error.code, Code::PolicyInvalid, "{link}");
         assert!(error.message.contains("symlink to conf/q.yaml"), "{}", error.message);
     }
@@ -116,55 +118,58 @@ fn a_policy_behind_a_link_to_what_may_be_edited_rules_nothing() {
 
 #[test]
 fn hints_come_from_all_files_up_to_the_root_one_and_nearer_ones_win() {
-    let scene = Fixture::new(&[
+    let fixture = Fixture::new(&[
         (".editorconfig", "[*]\ncharset = latin1\nend_of_line = crlf\n"),
         ("a/.editorconfig", "[*.py]\nend_of_line = lf\n[/sub/*.txt]\ncharset = utf-16le\n"),
         ("b/.editorconfig", "root = true\n[*.{c,h}]\ncharset = utf-8\n"),
     ]);
-    assert_eq!(scene.hints("x.txt"), (Some(Encoding::Latin1), Some(LineEnd::CrLf)));
-    assert_eq!(scene.hints("a/x.py"), (Some(Encoding::Latin1), Some(LineEnd::Lf)));
-    assert_eq!(scene.hints("a/deep/new/x.py"), (Some(Encoding::Latin1), Some(LineEnd::Lf)));
-    assert_eq!(scene.hints("a/sub/x.txt"), (Some(Encoding::Utf16Le), Some(LineEnd::CrLf)));
-    assert_eq!(scene.hints("b/x.c"), (Some(Encoding::Utf8), None));
-    assert_eq!(scene.hints("b/x.txt"), (None, None));
+    assert_eq!(fixture.hints("x.txt"), (Some(Encoding::Latin1), Some(LineEnd::CrLf)));
+    assert_eq!(fixture.hints("a/x.py"), (Some(Encoding::Latin1), Some(LineEnd::Lf)));
+    assert_eq!(fixture.hints("a/deep/new/x.py"), (Some(Encoding::Latin1), Some(LineEnd::Lf)));
+    assert_eq!(fixture.hints("a/sub/x.txt"), (Some(Encoding::Utf16Le), Some(LineEnd::CrLf)));
+    assert_eq!(fixture.hints("b/x.c"), (Some(Encoding::Utf8), None));
+    assert_eq!(fixture.hints("b/x.txt"), (None, None));
     assert_eq!(Fixture::new(&[]).hints("x"), (None, None));
 }
 
 #[test]
 fn broken_hints_are_no_hints() {
-    let scene = Fixture::new(&[("d/x.py", "")]);
-    fs::write(scene.at(".editorconfig"), [0xff, 0xfe, 0]).unwrap();
-    scene.link("/etc/passwd", "d/.editorconfig");
-    assert_eq!(scene.hints("d/x.py"), (None, None));
+    let fixture = Fixture::new(&[("d/x.py", "")]);
+    fs::write(fixture.at(".editorconfig"), [0xff, 0xfe, 0]).unwrap();
+    fixture.link("/etc/passwd", "d/.editorconfig");
+    assert_eq!(fixture.hints("d/x.py"), (None, None));
 }
 
 #[test]
 fn neighbours_are_seen_and_never_those_outside() {
-    let scene = Fixture::new(&[("a/b.txt", "x")]);
-    fs::write(scene.outside("secret"), "s").unwrap();
-    scene.link("..", "up");
-    let place = scene.files.admit("a/b.txt").unwrap();
-    let exists = |path| scene.files.exists(&place, path);
+    let fixture = Fixture::new(&[("a/b.txt", "x")]);
+    fs::write(fixture.outside("secret"), "s").unwrap();
+    fixture.link("..", "up");
+    let place = fixture.files.admit("a/b.txt").unwrap();
+    let exists = |path| fixture.files.exists(&place, path);
     assert!(exists("a/b.txt") && exists("a"));
     assert!(!exists("a/c.txt") && !exists("../secret") && !exists("up/secret") && !exists("/etc/passwd"));
 }
 
 #[test]
 fn what_stands_beside_is_asked_in_the_root_that_the_file_lies_in() {
-    let scene = Fixture::new(&[("first.txt", "")]);
+    let fixture = Fixture::new(&[("first.txt", "")]);
     for path in ["second/pkg/a.py", "second/pkg/neighbour", "second/quality.yaml"] {
-        fs::create_dir_all(scene.outside(path).parent().unwrap()).unwrap();
-        fs::write(scene.outside(path), "second").unwrap();
+        fs::create_dir_all(fixture.outside(path).parent().unwrap()).unwrap();
+        fs::write(fixture.outside(path), "second").unwrap();
     }
-    scene.link(scene.outside("second/pkg"), "l");
-    let files = Files::open(&[scene.at(""), scene.outside("second")]).unwrap();
-    for path in ["l/a.py".to_owned(), scene.outside("second/pkg/a.py").display().to_string()] {
+    fixture.link(fixture.outside("second/pkg"), "l");
+    let files = Files::open(&[fixture.at(""), fixture.outside("second")]).unwrap();
+    for path in ["l/a.py".to_owned(), fixture.outside("second/pkg/a.py").display().to_string()] {
         let place = files.admit(&path).unwrap();
         assert_eq!(place.in_root(), "pkg/a.py");
         assert!(files.exists(&place, place.in_root()) && files.exists(&place, "pkg/neighbour"));
         assert!(!files.exists(&place, "first.txt") && !files.exists(&place, "l/a.py"));
         let policy = files.policy_text(&place).unwrap().unwrap();
-        assert_eq!(Path::new(&policy.name), fs::canonicalize(scene.outside("second/quality.yaml")).unwrap());
+        assert_eq!(
+            Path::new(&policy.name),
+            fs::canonicalize(fixture.outside("second/quality.yaml")).unwrap()
+        );
         assert_eq!((policy.in_root.as_str(), policy.text.as_str()), ("quality.yaml", "second"));
     }
 }

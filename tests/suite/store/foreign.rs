@@ -19,12 +19,12 @@ fn foreign_changes_between_reading_and_publishing_are_conflicts() {
         }),
     ];
     for (seen, change) in changes {
-        let scene = Fixture::new(&[("a.txt", "first")]);
-        let place = scene.files.admit("a.txt").unwrap();
-        let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
-        change(&scene.at("a.txt"));
-        let (tree, content) = (scene.tree(), fs::read(scene.at("a.txt")).ok());
-        let error = publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"first"))), b"ours")
+        let fixture = Fixture::new(&[("a.txt", "first")]);
+        let place = fixture.files.admit("a.txt").unwrap();
+        let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
+        change(&fixture.at("a.txt"));
+        let (tree, content) = (fixture.tree(), fs::read(fixture.at("a.txt")).ok());
+        let error = publish(&fixture.files, &place, Some(snapshot.expected(Content::new(b"first"))), b"ours")
             .unwrap_err();
         assert_eq!(error.code, Code::EditConflict, "{}", error.message);
         assert!(
@@ -32,24 +32,24 @@ fn foreign_changes_between_reading_and_publishing_are_conflicts() {
             "{seen}: {}",
             error.message
         );
-        assert_eq!((scene.tree(), fs::read(scene.at("a.txt")).ok()), (tree, content), "{seen}");
+        assert_eq!((fixture.tree(), fs::read(fixture.at("a.txt")).ok()), (tree, content), "{seen}");
     }
 }
 
 #[test]
 fn a_same_sized_write_that_hides_its_time_is_still_seen() {
-    let scene = Fixture::new(&[("a.txt", "first")]);
-    let place = scene.files.admit("a.txt").unwrap();
-    let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
-    let time = fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap();
-    fs::write(scene.at("a.txt"), "other").unwrap();
-    fs::File::options().write(true).open(scene.at("a.txt")).unwrap().set_modified(time).unwrap();
-    assert_eq!(fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(), time);
-    let error =
-        publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"first"))), b"ours").unwrap_err();
-    assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::EditConflict, "other"));
+    let fixture = Fixture::new(&[("a.txt", "first")]);
+    let place = fixture.files.admit("a.txt").unwrap();
+    let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
+    let time = fs::metadata(fixture.at("a.txt")).unwrap().modified().unwrap();
+    fs::write(fixture.at("a.txt"), "other").unwrap();
+    fs::File::options().write(true).open(fixture.at("a.txt")).unwrap().set_modified(time).unwrap();
+    assert_eq!(fs::metadata(fixture.at("a.txt")).unwrap().modified().unwrap(), time);
+    let error = publish(&fixture.files, &place, Some(snapshot.expected(Content::new(b"first"))), b"ours")
+        .unwrap_err();
+    assert_eq!((error.code, fixture.text("a.txt").as_str()), (Code::EditConflict, "other"));
     assert_eq!(
-        fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(),
+        fs::metadata(fixture.at("a.txt")).unwrap().modified().unwrap(),
         time,
         "a refused file keeps its time"
     );
@@ -57,58 +57,59 @@ fn a_same_sized_write_that_hides_its_time_is_still_seen() {
 
 #[test]
 fn a_file_that_appeared_is_a_conflict_and_new_folders_go() {
-    let scene = Fixture::new(&[]);
-    let place = scene.files.admit("a.txt").unwrap();
-    fs::write(scene.at("a.txt"), "faster").unwrap();
-    let error = publish(&scene.files, &place, None, b"ours").unwrap_err();
-    assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::EditConflict, "faster"));
-    let place = scene.files.admit("d/e/a.txt").unwrap();
-    fs::write(scene.at("d"), "a file now").unwrap();
-    assert_eq!(publish(&scene.files, &place, None, b"ours").unwrap_err().code, Code::EditConflict);
-    assert_eq!(scene.tree(), ["a.txt", "d"]);
+    let fixture = Fixture::new(&[]);
+    let place = fixture.files.admit("a.txt").unwrap();
+    fs::write(fixture.at("a.txt"), "faster").unwrap();
+    let error = publish(&fixture.files, &place, None, b"ours").unwrap_err();
+    assert_eq!((error.code, fixture.text("a.txt").as_str()), (Code::EditConflict, "faster"));
+    let place = fixture.files.admit("d/e/a.txt").unwrap();
+    fs::write(fixture.at("d"), "a file now").unwrap();
+    assert_eq!(publish(&fixture.files, &place, None, b"ours").unwrap_err().code, Code::EditConflict);
+    assert_eq!(fixture.tree(), ["a.txt", "d"]);
 }
 
 #[test]
 fn a_folder_that_was_exchanged_is_a_conflict() {
-    let scene = Fixture::new(&[("d/a.txt", "1"), ("e/a.txt", "1")]);
-    let place = scene.files.admit("d/a.txt").unwrap();
-    let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
-    fs::rename(scene.at("d"), scene.at("was")).unwrap();
-    scene.link("e", "d");
-    let error = publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"1"))), b"2").unwrap_err();
-    assert_eq!((error.code, scene.text("e/a.txt").as_str()), (Code::EditConflict, "1"));
+    let fixture = Fixture::new(&[("d/a.txt", "1"), ("e/a.txt", "1")]);
+    let place = fixture.files.admit("d/a.txt").unwrap();
+    let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
+    fs::rename(fixture.at("d"), fixture.at("was")).unwrap();
+    fixture.link("e", "d");
+    let error =
+        publish(&fixture.files, &place, Some(snapshot.expected(Content::new(b"1"))), b"2").unwrap_err();
+    assert_eq!((error.code, fixture.text("e/a.txt").as_str()), (Code::EditConflict, "1"));
     assert!(error.message.contains("no longer in the folder"), "{}", error.message);
-    fs::remove_file(scene.at("d")).unwrap();
-    fs::rename(scene.at("was"), scene.at("d")).unwrap();
-    let place = scene.files.admit("d/new.txt").unwrap();
-    fs::rename(scene.at("d"), scene.at("was")).unwrap();
-    scene.link("e", "d");
-    assert_eq!(publish(&scene.files, &place, None, b"x").unwrap_err().code, Code::EditConflict);
-    assert!(!scene.at("e/new.txt").exists(), "it would have been made in a folder that nobody admitted");
+    fs::remove_file(fixture.at("d")).unwrap();
+    fs::rename(fixture.at("was"), fixture.at("d")).unwrap();
+    let place = fixture.files.admit("d/new.txt").unwrap();
+    fs::rename(fixture.at("d"), fixture.at("was")).unwrap();
+    fixture.link("e", "d");
+    assert_eq!(publish(&fixture.files, &place, None, b"x").unwrap_err().code, Code::EditConflict);
+    assert!(!fixture.at("e/new.txt").exists(), "it would have been made in a folder that nobody admitted");
 }
 
 #[test]
 fn a_folder_that_gave_way_to_something_else_is_a_conflict() {
     type Replace = fn(&Fixture);
     let replacements: [(&str, Replace); 4] = [
-        ("a file", |scene| fs::write(scene.at("d"), "").unwrap()),
-        ("a link out of the root", |scene| scene.link("/etc", "d")),
-        ("a link up", |scene| scene.link("..", "d")),
-        ("a loop", |scene| scene.link("d", "d")),
+        ("a file", |fixture| fs::write(fixture.at("d"), "").unwrap()),
+        ("a link out of the root", |fixture| fixture.link("/etc", "d")),
+        ("a link up", |fixture| fixture.link("..", "d")),
+        ("a loop", |fixture| fixture.link("d", "d")),
     ];
     for (what, replace) in replacements {
-        let scene = Fixture::new(&[("d/a.txt", "1"), ("e/x", "")]);
-        let place = scene.files.admit("d/a.txt").unwrap();
-        let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
-        fs::rename(scene.at("d"), scene.at("was")).unwrap();
-        replace(&scene);
+        let fixture = Fixture::new(&[("d/a.txt", "1"), ("e/x", "")]);
+        let place = fixture.files.admit("d/a.txt").unwrap();
+        let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
+        fs::rename(fixture.at("d"), fixture.at("was")).unwrap();
+        replace(&fixture);
         let error =
-            publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"1"))), b"2").unwrap_err();
+            publish(&fixture.files, &place, Some(snapshot.expected(Content::new(b"1"))), b"2").unwrap_err();
         assert_eq!(error.code, Code::EditConflict, "{what}: {}", error.message);
-        assert_eq!(scene.files.read(&place, LIMIT).unwrap_err().code, Code::EditConflict, "{what}");
+        assert_eq!(fixture.files.read(&place, LIMIT).unwrap_err().code, Code::EditConflict, "{what}");
     }
-    let scene = Fixture::new(&[]);
-    let place = scene.files.admit("new/a.txt").unwrap();
-    fs::write(scene.at("new"), "").unwrap();
-    assert_eq!(scene.files.read(&place, LIMIT).unwrap_err().code, Code::EditConflict);
+    let fixture = Fixture::new(&[]);
+    let place = fixture.files.admit("new/a.txt").unwrap();
+    fs::write(fixture.at("new"), "").unwrap();
+    assert_eq!(fixture.files.read(&place, LIMIT).unwrap_err().code, Code::EditConflict);
 }

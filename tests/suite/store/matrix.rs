@@ -65,8 +65,8 @@ const FILES: &[(&str, Prepare, Option<Code>, Option<Code>)] = &[
     ("nothing", |_| true, KEPT, KEPT),
     (
         "mode 0751",
-        |scene| {
-            chmod(&scene.at("d/a"), 0o751);
+        |fixture| {
+            chmod(&fixture.at("d/a"), 0o751);
             true
         },
         KEPT,
@@ -74,8 +74,8 @@ const FILES: &[(&str, Prepare, Option<Code>, Option<Code>)] = &[
     ),
     (
         "mode 0600",
-        |scene| {
-            chmod(&scene.at("d/a"), 0o600);
+        |fixture| {
+            chmod(&fixture.at("d/a"), 0o600);
             true
         },
         KEPT,
@@ -83,8 +83,8 @@ const FILES: &[(&str, Prepare, Option<Code>, Option<Code>)] = &[
     ),
     (
         "mode 0222",
-        |scene| {
-            chmod(&scene.at("d/a"), 0o622);
+        |fixture| {
+            chmod(&fixture.at("d/a"), 0o622);
             true
         },
         KEPT,
@@ -92,8 +92,8 @@ const FILES: &[(&str, Prepare, Option<Code>, Option<Code>)] = &[
     ),
     (
         "sticky bit",
-        |scene| {
-            chmod(&scene.at("d/a"), 0o1644);
+        |fixture| {
+            chmod(&fixture.at("d/a"), 0o1644);
             true
         },
         KEPT,
@@ -101,8 +101,8 @@ const FILES: &[(&str, Prepare, Option<Code>, Option<Code>)] = &[
     ),
     (
         "mode 0444",
-        |scene| {
-            chmod(&scene.at("d/a"), 0o444);
+        |fixture| {
+            chmod(&fixture.at("d/a"), 0o444);
             true
         },
         REFUSED,
@@ -110,8 +110,8 @@ const FILES: &[(&str, Prepare, Option<Code>, Option<Code>)] = &[
     ),
     (
         "setuid",
-        |scene| {
-            chmod(&scene.at("d/a"), 0o4755);
+        |fixture| {
+            chmod(&fixture.at("d/a"), 0o4755);
             true
         },
         REFUSED,
@@ -119,28 +119,33 @@ const FILES: &[(&str, Prepare, Option<Code>, Option<Code>)] = &[
     ),
     (
         "setgid",
-        |scene| {
-            chmod(&scene.at("d/a"), 0o2755);
+        |fixture| {
+            chmod(&fixture.at("d/a"), 0o2755);
             true
         },
         REFUSED,
         REFUSED,
     ),
-    ("attribute", |scene| set(&scene.at("d/a"), "user.note", b"kept"), KEPT, KEPT),
-    ("ACL", |scene| set(&scene.at("d/a"), "system.posix_acl_access", &ACL), KEPT, KEPT),
-    ("capabilities", |scene| set(&scene.at("d/a"), "security.capability", &CAPABILITIES), REFUSED, REFUSED),
+    ("attribute", |fixture| set(&fixture.at("d/a"), "user.note", b"kept"), KEPT, KEPT),
+    ("ACL", |fixture| set(&fixture.at("d/a"), "system.posix_acl_access", &ACL), KEPT, KEPT),
+    (
+        "capabilities",
+        |fixture| set(&fixture.at("d/a"), "security.capability", &CAPABILITIES),
+        REFUSED,
+        REFUSED,
+    ),
     (
         "another owner",
-        |scene| is_root() && chown(scene.at("d/a"), Some(1234), Some(2345)).is_ok(),
+        |fixture| is_root() && chown(fixture.at("d/a"), Some(1234), Some(2345)).is_ok(),
         KEPT,
         KEPT,
     ),
-    ("hard link", |scene| fs::hard_link(scene.at("d/a"), scene.at("other")).is_ok(), REFUSED, REFUSED),
+    ("hard link", |fixture| fs::hard_link(fixture.at("d/a"), fixture.at("other")).is_ok(), REFUSED, REFUSED),
     (
         "symlink",
-        |scene| {
-            fs::rename(scene.at("d/a"), scene.at("real")).unwrap();
-            scene.link("../real", "d/a");
+        |fixture| {
+            fs::rename(fixture.at("d/a"), fixture.at("real")).unwrap();
+            fixture.link("../real", "d/a");
             true
         },
         KEPT,
@@ -148,42 +153,42 @@ const FILES: &[(&str, Prepare, Option<Code>, Option<Code>)] = &[
     ),
     (
         "sticky folder",
-        |scene| {
-            chmod(&scene.at("d"), 0o1777);
+        |fixture| {
+            chmod(&fixture.at("d"), 0o1777);
             true
         },
         KEPT,
         KEPT,
     ),
-    ("folder with an ACL", |scene| set(&scene.at("d"), "system.posix_acl_default", &ACL), KEPT, KEPT),
+    ("folder with an ACL", |fixture| set(&fixture.at("d"), "system.posix_acl_default", &ACL), KEPT, KEPT),
 ];
 
 #[test]
 fn what_a_file_carries_is_kept_or_the_edit_is_refused() {
     for (what, prepare, replaced, removed) in FILES {
-        let scene = Fixture::new(&[("d/a", "old")]);
-        if !prepare(&scene) {
+        let fixture = Fixture::new(&[("d/a", "old")]);
+        if !prepare(&fixture) {
             not_run(&format!("{what}: cannot be had here"));
             continue;
         }
-        let (was, tree) = (read_metadata(&scene.at("d/a")), scene.tree());
-        let done = scene.write("d/a", "new");
+        let (was, tree) = (read_metadata(&fixture.at("d/a")), fixture.tree());
+        let done = fixture.write("d/a", "new");
         assert_eq!(done.as_ref().err().map(|error| error.code), *replaced, "{what}: {done:?}");
-        assert_eq!(scene.text("d/a"), if replaced.is_some() { "old" } else { "new" }, "{what}");
-        assert_eq!((read_metadata(&scene.at("d/a")), scene.tree()), (was, tree), "{what}");
-        let done = remove(&scene.files, "d/a");
+        assert_eq!(fixture.text("d/a"), if replaced.is_some() { "old" } else { "new" }, "{what}");
+        assert_eq!((read_metadata(&fixture.at("d/a")), fixture.tree()), (was, tree), "{what}");
+        let done = remove(&fixture.files, "d/a");
         assert_eq!(done.as_ref().err().map(|error| error.code), *removed, "{what}: {done:?}");
-        let there = fs::metadata(scene.at("d/a")).is_ok();
+        let there = fs::metadata(fixture.at("d/a")).is_ok();
         assert_eq!(there, removed.is_some(), "{what}");
-        assert!(!scene.tree().iter().any(|path| path.ends_with(".lockgate")), "{what}");
+        assert!(!fixture.tree().iter().any(|path| path.ends_with(".lockgate")), "{what}");
     }
 }
 
 #[test]
 fn a_file_that_is_made_again_has_its_permission_bits() {
     for mode in [0o751, 0o600, 0o444, 0o666, 0o4755] {
-        let scene = Fixture::new(&[]);
-        let place = scene.files.admit("d/a").unwrap();
+        let fixture = Fixture::new(&[]);
+        let place = fixture.files.admit("d/a").unwrap();
         let after = Some(Content::new(b"again"));
         let write = FileWrite {
             place: &place,
@@ -193,21 +198,21 @@ fn a_file_that_is_made_again_has_its_permission_bits() {
             folders: 0,
             record: JournalRecord::default(),
         };
-        let done = scene.files.publish(&[write], Publishing::default(), None).unwrap();
+        let done = fixture.files.publish(&[write], Publishing::default(), None).unwrap();
         assert!(done.files[0].created);
-        assert_eq!(read_metadata(&scene.at("d/a")).mode & 0o7777, mode & 0o777, "and never a privilege");
+        assert_eq!(read_metadata(&fixture.at("d/a")).mode & 0o7777, mode & 0o777, "and never a privilege");
     }
 }
 
 #[test]
 fn the_other_names_of_a_file_keep_the_old_text_or_have_the_new_one() {
     for (hard_links, other) in [(HardLinks::Split, "old"), (HardLinks::InPlace, "new")] {
-        let scene = Fixture::new(&[("a", "old")]);
-        chmod(&scene.at("a"), 0o640);
-        fs::hard_link(scene.at("a"), scene.at("b")).unwrap();
-        let was = read_metadata(&scene.at("a"));
-        let place = scene.files.admit("a").unwrap();
-        let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+        let fixture = Fixture::new(&[("a", "old")]);
+        chmod(&fixture.at("a"), 0o640);
+        fs::hard_link(fixture.at("a"), fixture.at("b")).unwrap();
+        let was = read_metadata(&fixture.at("a"));
+        let place = fixture.files.admit("a").unwrap();
+        let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
         let how = Publishing { hard_links, ..Publishing::default() };
         assert!(snapshot.check_names(&place, how).is_ok());
         assert_eq!(
@@ -224,41 +229,41 @@ fn the_other_names_of_a_file_keep_the_old_text_or_have_the_new_one() {
             folders: 0,
             record: JournalRecord::default(),
         };
-        assert!(scene.files.publish(&[write], how, None).is_ok());
-        assert_eq!((scene.text("a").as_str(), scene.text("b").as_str()), ("new", other));
+        assert!(fixture.files.publish(&[write], how, None).is_ok());
+        assert_eq!((fixture.text("a").as_str(), fixture.text("b").as_str()), ("new", other));
         assert_eq!(
-            (read_metadata(&scene.at("a")), read_metadata(&scene.at("b"))),
-            (was, read_metadata(&scene.at("b")))
+            (read_metadata(&fixture.at("a")), read_metadata(&fixture.at("b"))),
+            (was, read_metadata(&fixture.at("b")))
         );
     }
 }
 
 #[test]
 fn another_name_of_a_secret_is_refused_whatever_the_policy_says_of_links() {
-    let scene = Fixture::new(&[(".env", "SECRET"), ("b", "x")]);
-    fs::hard_link(scene.at(".env"), scene.at("a")).unwrap();
-    fs::hard_link(scene.at("b"), scene.at("c")).unwrap();
-    assert_eq!(scene.code("a"), Code::Protected);
-    assert!(scene.files.admit("c").is_ok(), "the control");
+    let fixture = Fixture::new(&[(".env", "SECRET"), ("b", "x")]);
+    fs::hard_link(fixture.at(".env"), fixture.at("a")).unwrap();
+    fs::hard_link(fixture.at("b"), fixture.at("c")).unwrap();
+    assert_eq!(fixture.code("a"), Code::Protected);
+    assert!(fixture.files.admit("c").is_ok(), "the control");
 }
 
 #[test]
 fn a_mount_point_is_refused_with_a_hint_and_written_into_where_the_policy_says_so() {
-    let scene = Fixture::new(&[("a", "old"), ("real", "old")]);
+    let fixture = Fixture::new(&[("a", "old"), ("real", "old")]);
     let mount = |args: &[&str]| {
-        std::process::Command::new("mount").args(args).arg(scene.at("real")).arg(scene.at("a")).status()
+        std::process::Command::new("mount").args(args).arg(fixture.at("real")).arg(fixture.at("a")).status()
     };
     if !mount(&["--bind"]).is_ok_and(|status| status.success()) {
         return not_run("a file that is a mount point: nothing can be mounted here");
     }
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let error = scene.write("a", "new").unwrap_err();
+        let error = fixture.write("a", "new").unwrap_err();
         assert_eq!(error.code, Code::PermissionDenied, "{error:?}");
         assert!(error.hint.unwrap().contains("in_place"));
-        assert_eq!((scene.text("real").as_str(), scene.tree()), ("old", vec!["a".into(), "real".into()]));
-        assert_eq!(remove(&scene.files, "a").unwrap_err().code, Code::PermissionDenied);
-        let place = scene.files.admit("a").unwrap();
-        let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+        assert_eq!((fixture.text("real").as_str(), fixture.tree()), ("old", vec!["a".into(), "real".into()]));
+        assert_eq!(remove(&fixture.files, "a").unwrap_err().code, Code::PermissionDenied);
+        let place = fixture.files.admit("a").unwrap();
+        let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
         let (before, after) =
             (Some(snapshot.expected(Content::new(b"old"))), Some(Content::new(b"the new one")));
         let write = FileWrite {
@@ -270,14 +275,14 @@ fn a_mount_point_is_refused_with_a_hint_and_written_into_where_the_policy_says_s
             record: JournalRecord::default(),
         };
         let how = Publishing { hard_links: HardLinks::InPlace, ..Publishing::default() };
-        let done = scene.files.publish(&[write], how, None).unwrap();
+        let done = fixture.files.publish(&[write], how, None).unwrap();
         assert_eq!(done.files[0].level.name(), "in_place");
         assert_eq!(
-            (scene.text("real").as_str(), scene.tree()),
+            (fixture.text("real").as_str(), fixture.tree()),
             ("the new one", vec!["a".into(), "real".into()])
         );
     }));
-    let _ = std::process::Command::new("umount").arg(scene.at("a")).status();
+    let _ = std::process::Command::new("umount").arg(fixture.at("a")).status();
     outcome.unwrap();
 }
 
@@ -288,16 +293,16 @@ fn folders_that_forbid_it_refuse_every_sort_of_edit() {
     if !runs_unprivileged(&format!("{module}::folders_that_forbid_it_refuse_every_sort_of_edit"), None) {
         return;
     }
-    let scene = Fixture::new(&[("d/a", "old"), ("s/mine", "old")]);
+    let fixture = Fixture::new(&[("d/a", "old"), ("s/mine", "old")]);
     let refusals = || {
-        let codes = [scene.write("d/a", "x"), scene.write("d/new", "x"), remove(&scene.files, "d/a")];
+        let codes = [fixture.write("d/a", "x"), fixture.write("d/new", "x"), remove(&fixture.files, "d/a")];
         codes.map(|done| done.map_err(|error| error.code).err())
     };
-    chmod(&scene.at("d"), 0o555);
+    chmod(&fixture.at("d"), 0o555);
     let refused = refusals();
-    chmod(&scene.at("d"), 0o755);
+    chmod(&fixture.at("d"), 0o755);
     assert_eq!(refused, [REFUSED; 3]);
-    chmod(&scene.at("s"), 0o1777);
-    assert!(scene.write("s/mine", "new").is_ok() && remove(&scene.files, "s/mine").is_ok());
+    chmod(&fixture.at("s"), 0o1777);
+    assert!(fixture.write("s/mine", "new").is_ok() && remove(&fixture.files, "s/mine").is_ok());
     assert_eq!(refusals(), [KEPT; 3], "the control");
 }

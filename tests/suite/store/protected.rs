@@ -4,25 +4,25 @@ use super::*;
 
 /// A root with protected files, and with links to and from them.
 fn guarded() -> Fixture {
-    let scene = Fixture::new(&[
+    let fixture = Fixture::new(&[
         (".git/config", "c"),
         (".env", "SECRET"),
         ("notes/x.txt", "n"),
         ("cfg/policy", "p"),
         ("sep/x", ""),
     ]);
-    scene.link(".git", "harmless");
-    scene.link(".git/config", "plain.txt");
-    scene.link("../.env", "notes/readme.txt");
-    scene.link("cfg/policy", "quality.yaml");
-    scene.link("sep", ".husky");
-    fs::hard_link(scene.at(".env"), scene.at("notes/hard.txt")).unwrap();
-    scene
+    fixture.link(".git", "harmless");
+    fixture.link(".git/config", "plain.txt");
+    fixture.link("../.env", "notes/readme.txt");
+    fixture.link("cfg/policy", "quality.yaml");
+    fixture.link("sep", ".husky");
+    fs::hard_link(fixture.at(".env"), fixture.at("notes/hard.txt")).unwrap();
+    fixture
 }
 
 #[test]
 fn protected_paths_are_refused_there_or_not_under_any_disguise() {
-    let scene = guarded();
+    let fixture = guarded();
     for path in [
         ".git/config",
         ".git/new",
@@ -42,7 +42,7 @@ fn protected_paths_are_refused_there_or_not_under_any_disguise() {
         "a.git\u{2024}/../.g\u{200b}it/x",
         "notes/../.git/config",
     ] {
-        let error = scene.refusal(path);
+        let error = fixture.refusal(path);
         assert_eq!(error.code, Code::Protected, "{path}: {}", error.message);
         assert!(error.message.contains("rule"), "{}", error.message);
     }
@@ -50,7 +50,7 @@ fn protected_paths_are_refused_there_or_not_under_any_disguise() {
 
 #[test]
 fn what_only_looks_protected_may_be_written() {
-    let scene = guarded();
+    let fixture = guarded();
     for path in [
         ".gitignore",
         ".github/x.yml",
@@ -60,7 +60,7 @@ fn what_only_looks_protected_may_be_written() {
         "cfg/other",
         "notes/x.txt",
     ] {
-        assert!(scene.files.admit(path).is_ok(), "{path}");
+        assert!(fixture.files.admit(path).is_ok(), "{path}");
     }
 }
 
@@ -93,40 +93,40 @@ fn what_a_link_inside_a_protected_folder_leads_to_is_protected() {
     ] {
         for above in ["", "pkg/"] {
             let beside = format!("{above}unrelated/x");
-            let scene = Fixture::new(&[(&format!("{above}{written}"), "x"), (&beside, "x")]);
-            let at = scene.at(&format!("{above}{link}"));
+            let fixture = Fixture::new(&[(&format!("{above}{written}"), "x"), (&beside, "x")]);
+            let at = fixture.at(&format!("{above}{link}"));
             fs::create_dir_all(at.parent().unwrap()).unwrap();
-            assert!(scene.files.admit(&format!("{above}{written}")).is_ok(), "the control: {link}");
+            assert!(fixture.files.admit(&format!("{above}{written}")).is_ok(), "the control: {link}");
             let target = format!("{}{target}", "../".repeat(link.matches('/').count()));
             std::os::unix::fs::symlink(target, at).unwrap();
-            assert_eq!(scene.code(&format!("{above}{written}")), Code::Protected, "{above}{link}");
-            assert!(scene.files.admit(&beside).is_ok(), "{above}{link}");
+            assert_eq!(fixture.code(&format!("{above}{written}")), Code::Protected, "{above}{link}");
+            assert!(fixture.files.admit(&beside).is_ok(), "{above}{link}");
         }
     }
 }
 
 #[test]
 fn a_link_whose_name_holds_no_secret_protects_nothing() {
-    let scene = Fixture::new(&[("conf/local", "x"), ("conf/rsa", "x")]);
-    scene.link("conf/local", ".env.example");
-    scene.link("conf/local", "keyboard.txt");
-    scene.link("conf/rsa", "id_rsa.txt.md");
-    scene.link("conf/rsa", "id_ed25519.pub.md");
-    assert!(scene.files.admit("conf/local").is_ok());
-    assert_eq!(scene.code("conf/rsa"), Code::Protected, "`id_rsa*` covers the third link");
-    fs::remove_file(scene.at("id_rsa.txt.md")).unwrap();
-    assert!(scene.files.admit("conf/rsa").is_ok());
+    let fixture = Fixture::new(&[("conf/local", "x"), ("conf/rsa", "x")]);
+    fixture.link("conf/local", ".env.example");
+    fixture.link("conf/local", "keyboard.txt");
+    fixture.link("conf/rsa", "id_rsa.txt.md");
+    fixture.link("conf/rsa", "id_ed25519.pub.md");
+    assert!(fixture.files.admit("conf/local").is_ok());
+    assert_eq!(fixture.code("conf/rsa"), Code::Protected, "`id_rsa*` covers the third link");
+    fs::remove_file(fixture.at("id_rsa.txt.md")).unwrap();
+    assert!(fixture.files.admit("conf/rsa").is_ok());
 }
 
 #[test]
 fn a_git_folder_under_another_name_is_protected_from_writing() {
-    let scene = Fixture::new(&[
+    let fixture = Fixture::new(&[
         ("meta/HEAD", "ref"),
         ("meta/objects/x", ""),
         ("meta/refs/x", ""),
         ("meta/config", ""),
     ]);
-    assert_eq!(scene.code("meta/config"), Code::Protected);
-    assert_eq!(scene.code("meta/hooks/post-checkout"), Code::Protected);
-    assert!(scene.files.admit("other/config").is_ok());
+    assert_eq!(fixture.code("meta/config"), Code::Protected);
+    assert_eq!(fixture.code("meta/hooks/post-checkout"), Code::Protected);
+    assert!(fixture.files.admit("other/config").is_ok());
 }

@@ -48,56 +48,60 @@ fn chmod(path: &Path, mode: u32) {
 
 #[test]
 fn a_file_without_any_write_bit_is_refused_to_root_too() {
-    let scene = Fixture::new(&[("a.txt", "old")]);
-    chmod(&scene.at("a.txt"), 0o444);
-    let time = fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap();
-    assert_eq!(scene.code("a.txt"), Code::PermissionDenied);
-    assert_eq!(fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(), time);
-    chmod(&scene.at("a.txt"), 0o644);
-    assert!(scene.write("a.txt", "new").is_ok(), "the control");
+    let fixture = Fixture::new(&[("a.txt", "old")]);
+    chmod(&fixture.at("a.txt"), 0o444);
+    let time = fs::metadata(fixture.at("a.txt")).unwrap().modified().unwrap();
+    assert_eq!(fixture.code("a.txt"), Code::PermissionDenied);
+    assert_eq!(fs::metadata(fixture.at("a.txt")).unwrap().modified().unwrap(), time);
+    chmod(&fixture.at("a.txt"), 0o644);
+    assert!(fixture.write("a.txt", "new").is_ok(), "the control");
 }
 
 #[test]
 fn rights_withdrawn_after_admission_are_seen_when_publishing() {
-    let scene = Fixture::new(&[("a.txt", "old")]);
-    let place = scene.files.admit("a.txt").unwrap();
-    let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
-    chmod(&scene.at("a.txt"), 0o444);
+    let fixture = Fixture::new(&[("a.txt", "old")]);
+    let place = fixture.files.admit("a.txt").unwrap();
+    let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
+    chmod(&fixture.at("a.txt"), 0o444);
     let error =
-        publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"old"))), b"new").unwrap_err();
-    assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::PermissionDenied, "old"));
+        publish(&fixture.files, &place, Some(snapshot.expected(Content::new(b"old"))), b"new").unwrap_err();
+    assert_eq!((error.code, fixture.text("a.txt").as_str()), (Code::PermissionDenied, "old"));
 }
 
 #[test]
 fn privileged_files_are_refused() {
-    let scene = Fixture::new(&[("suid", "x"), ("sgid", "x"), ("caps", "x")]);
-    chmod(&scene.at("suid"), 0o4755);
-    chmod(&scene.at("sgid"), 0o2755);
-    assert_eq!((scene.code("suid"), scene.code("sgid")), (Code::PermissionDenied, Code::PermissionDenied));
+    let fixture = Fixture::new(&[("suid", "x"), ("sgid", "x"), ("caps", "x")]);
+    chmod(&fixture.at("suid"), 0o4755);
+    chmod(&fixture.at("sgid"), 0o2755);
+    assert_eq!(
+        (fixture.code("suid"), fixture.code("sgid")),
+        (Code::PermissionDenied, Code::PermissionDenied)
+    );
     // Version 2, effective, cap_net_bind_service permitted.
     let caps = [1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     match rustix::fs::setxattr(
-        scene.at("caps"),
+        fixture.at("caps"),
         "security.capability",
         &caps,
         rustix::fs::XattrFlags::empty(),
     ) {
-        Ok(()) => assert_eq!(scene.code("caps"), Code::PermissionDenied),
+        Ok(()) => assert_eq!(fixture.code("caps"), Code::PermissionDenied),
         Err(errno) => not_run(&format!("file capabilities cannot be set here: {errno}")),
     }
 }
 
 #[test]
 fn hard_links_are_refused_with_a_hint() {
-    let scene = Fixture::new(&[("a.txt", "x"), ("single.txt", "x")]);
-    fs::hard_link(scene.at("a.txt"), scene.at("b.txt")).unwrap();
-    let error = scene.write("b.txt", "y").unwrap_err();
+    let fixture = Fixture::new(&[("a.txt", "x"), ("single.txt", "x")]);
+    fs::hard_link(fixture.at("a.txt"), fixture.at("b.txt")).unwrap();
+    let error = fixture.write("b.txt", "y").unwrap_err();
     assert_eq!(error.code, Code::PermissionDenied);
     assert!(error.message.contains("2 names") && error.hint.is_some(), "{}", error.message);
-    let place = scene.files.admit("single.txt").unwrap();
-    let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
-    fs::hard_link(scene.at("single.txt"), scene.at("twin.txt")).unwrap();
-    let error = publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"x"))), b"y").unwrap_err();
+    let place = fixture.files.admit("single.txt").unwrap();
+    let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
+    fs::hard_link(fixture.at("single.txt"), fixture.at("twin.txt")).unwrap();
+    let error =
+        publish(&fixture.files, &place, Some(snapshot.expected(Content::new(b"x"))), b"y").unwrap_err();
     assert_eq!(error.code, Code::PermissionDenied, "a link made after admission");
 }
 
@@ -128,19 +132,19 @@ fn a_secret_is_found_by_its_other_name_although_some_folders_cannot_be_entered()
     if !is_unprivileged(test, None) {
         return;
     }
-    let scene = Fixture::new(&[("a.txt", "x"), ("z/.env", "SECRET"), ("only/.env", "SECRET")]);
-    let locked: Vec<PathBuf> = (0..8).map(|number| scene.at(&format!("locked{number}"))).collect();
+    let fixture = Fixture::new(&[("a.txt", "x"), ("z/.env", "SECRET"), ("only/.env", "SECRET")]);
+    let locked: Vec<PathBuf> = (0..8).map(|number| fixture.at(&format!("locked{number}"))).collect();
     locked.iter().for_each(|folder| fs::create_dir(folder).unwrap());
-    fs::hard_link(scene.at("z/.env"), scene.at("notes.txt")).unwrap();
-    fs::rename(scene.at("only/.env"), locked[0].join(".env")).unwrap();
-    fs::hard_link(locked[0].join(".env"), scene.at("hidden.txt")).unwrap();
+    fs::hard_link(fixture.at("z/.env"), fixture.at("notes.txt")).unwrap();
+    fs::rename(fixture.at("only/.env"), locked[0].join(".env")).unwrap();
+    fs::hard_link(locked[0].join(".env"), fixture.at("hidden.txt")).unwrap();
     // Half of them cannot be listed, half of them can be listed but hold what cannot be entered.
     locked
         .iter()
         .enumerate()
         .for_each(|(number, folder)| chmod(folder, if number % 2 == 0 { 0 } else { 0o600 }));
-    let codes = (scene.code("notes.txt"), scene.code("hidden.txt"));
-    let control = scene.files.admit("a.txt").is_ok();
+    let codes = (fixture.code("notes.txt"), fixture.code("hidden.txt"));
+    let control = fixture.files.admit("a.txt").is_ok();
     locked.iter().for_each(|folder| chmod(folder, 0o700));
     assert_eq!(codes, (Code::Protected, Code::PermissionDenied));
     assert!(control, "the control: a file of one name is not searched for");
@@ -152,11 +156,11 @@ fn a_marked_folder_that_cannot_be_listed_refuses_what_its_links_may_lead_to() {
     if !is_unprivileged(test, None) {
         return;
     }
-    let scene = Fixture::new(&[("a.txt", "x"), (".husky/pre-push", "x")]);
-    assert!(scene.files.admit("a.txt").is_ok(), "the control");
-    chmod(&scene.at(".husky"), 0);
-    let code = scene.files.admit("a.txt").map_err(|error| error.code);
-    chmod(&scene.at(".husky"), 0o700);
+    let fixture = Fixture::new(&[("a.txt", "x"), (".husky/pre-push", "x")]);
+    assert!(fixture.files.admit("a.txt").is_ok(), "the control");
+    chmod(&fixture.at(".husky"), 0);
+    let code = fixture.files.admit("a.txt").map_err(|error| error.code);
+    chmod(&fixture.at(".husky"), 0o700);
     assert_eq!(code.unwrap_err(), Code::PermissionDenied);
 }
 
@@ -165,18 +169,18 @@ fn the_owner_without_the_write_bit_is_refused() {
     if !is_unprivileged("the_owner_without_the_write_bit_is_refused", None) {
         return;
     }
-    let scene = Fixture::new(&[("a.txt", "x"), ("d/b.txt", "x"), ("e/f.txt", "x")]);
-    chmod(&scene.at("a.txt"), 0o466);
-    assert_eq!(scene.code("a.txt"), Code::PermissionDenied);
-    chmod(&scene.at("d"), 0o555);
+    let fixture = Fixture::new(&[("a.txt", "x"), ("d/b.txt", "x"), ("e/f.txt", "x")]);
+    chmod(&fixture.at("a.txt"), 0o466);
+    assert_eq!(fixture.code("a.txt"), Code::PermissionDenied);
+    chmod(&fixture.at("d"), 0o555);
     for path in ["d/b.txt", "d/new.txt", "d/x/new.txt"] {
-        assert_eq!(scene.code(path), Code::PermissionDenied, "{path}");
+        assert_eq!(fixture.code(path), Code::PermissionDenied, "{path}");
     }
-    chmod(&scene.at("e"), 0o000);
-    assert_eq!(scene.code("e/f.txt"), Code::PermissionDenied, "and not PATH_OUTSIDE_ROOT");
-    chmod(&scene.at("d"), 0o755);
-    chmod(&scene.at("e"), 0o755);
-    assert!(scene.write("d/b.txt", "y").is_ok(), "the control");
+    chmod(&fixture.at("e"), 0o000);
+    assert_eq!(fixture.code("e/f.txt"), Code::PermissionDenied, "and not PATH_OUTSIDE_ROOT");
+    chmod(&fixture.at("d"), 0o755);
+    chmod(&fixture.at("e"), 0o755);
+    assert!(fixture.write("d/b.txt", "y").is_ok(), "the control");
 }
 
 #[test]
@@ -184,11 +188,11 @@ fn a_folder_that_cannot_be_synced_is_a_note_and_not_a_refusal() {
     if !is_unprivileged("a_folder_that_cannot_be_synced_is_a_note_and_not_a_refusal", None) {
         return;
     }
-    let scene = Fixture::new(&[("d/a.txt", "old")]);
-    chmod(&scene.at("d"), 0o300);
-    let published = scene.write("d/a.txt", "new").unwrap();
-    chmod(&scene.at("d"), 0o755);
-    assert_eq!(scene.text("d/a.txt"), "new");
+    let fixture = Fixture::new(&[("d/a.txt", "old")]);
+    chmod(&fixture.at("d"), 0o300);
+    let published = fixture.write("d/a.txt", "new").unwrap();
+    chmod(&fixture.at("d"), 0o755);
+    assert_eq!(fixture.text("d/a.txt"), "new");
     assert!(published.notes.iter().any(|note| note.contains("power cut")), "{:?}", published.notes);
 }
 
@@ -197,10 +201,10 @@ fn root_keeps_the_owner_of_what_it_edits() {
     if !rustix::process::geteuid().is_root() {
         return not_run("root keeps the owner of what it edits: only root may edit another's file");
     }
-    let scene = Fixture::new(&[("a.txt", "old")]);
-    chown(scene.at("a.txt"), Some(NOBODY), Some(NOBODY)).unwrap();
-    let _ = scene.write("a.txt", "new").unwrap();
+    let fixture = Fixture::new(&[("a.txt", "old")]);
+    chown(fixture.at("a.txt"), Some(NOBODY), Some(NOBODY)).unwrap();
+    let _ = fixture.write("a.txt", "new").unwrap();
     use std::os::unix::fs::MetadataExt;
-    let meta = fs::metadata(scene.at("a.txt")).unwrap();
+    let meta = fs::metadata(fixture.at("a.txt")).unwrap();
     assert_eq!((meta.uid(), meta.gid()), (NOBODY, NOBODY));
 }

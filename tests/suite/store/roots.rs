@@ -5,58 +5,58 @@ use std::os::unix::ffi::OsStringExt;
 
 #[test]
 fn a_path_may_lie_in_any_of_several_roots_and_the_nearest_is_taken() {
-    let scene = Fixture::new(&[("a.txt", "1"), ("inner/b.txt", "2")]);
-    fs::create_dir(scene.outside("second")).unwrap();
-    fs::write(scene.outside("second/c.txt"), "3").unwrap();
-    let files = Files::open(&[scene.at(""), scene.outside("second"), scene.at("inner")]).unwrap();
+    let fixture = Fixture::new(&[("a.txt", "1"), ("inner/b.txt", "2")]);
+    fs::create_dir(fixture.outside("second")).unwrap();
+    fs::write(fixture.outside("second/c.txt"), "3").unwrap();
+    let files = Files::open(&[fixture.at(""), fixture.outside("second"), fixture.at("inner")]).unwrap();
     let shown = |path: PathBuf| files.admit(path.to_str().unwrap()).unwrap().shown().to_owned();
     let absolute = |path: PathBuf| fs::canonicalize(path).unwrap().display().to_string();
-    assert_eq!(shown(scene.at("a.txt")), "a.txt");
-    assert_eq!(shown(scene.outside("second/c.txt")), absolute(scene.outside("second/c.txt")));
-    assert_eq!(shown(scene.at("inner/b.txt")), absolute(scene.at("inner/b.txt")));
+    assert_eq!(shown(fixture.at("a.txt")), "a.txt");
+    assert_eq!(shown(fixture.outside("second/c.txt")), absolute(fixture.outside("second/c.txt")));
+    assert_eq!(shown(fixture.at("inner/b.txt")), absolute(fixture.at("inner/b.txt")));
     let (by_inner, by_outer) =
-        (files.admit(scene.at("inner/b.txt").to_str().unwrap()), files.admit("inner/b.txt"));
+        (files.admit(fixture.at("inner/b.txt").to_str().unwrap()), files.admit("inner/b.txt"));
     assert_eq!(by_inner.unwrap().key(), by_outer.unwrap().key());
 }
 
 #[test]
 fn a_link_into_another_root_is_followed_there() {
-    let scene = Fixture::new(&[]);
-    fs::create_dir(scene.outside("second")).unwrap();
-    fs::write(scene.outside("second/c.txt"), "3").unwrap();
-    scene.link(scene.outside("second/c.txt"), "c");
-    let files = Files::open(&[scene.at(""), scene.outside("second")]).unwrap();
+    let fixture = Fixture::new(&[]);
+    fs::create_dir(fixture.outside("second")).unwrap();
+    fs::write(fixture.outside("second/c.txt"), "3").unwrap();
+    fixture.link(fixture.outside("second/c.txt"), "c");
+    let files = Files::open(&[fixture.at(""), fixture.outside("second")]).unwrap();
     let place = files.admit("c").unwrap();
-    assert_eq!(place.resolved(), fs::canonicalize(scene.outside("second/c.txt")).unwrap().to_str());
+    assert_eq!(place.resolved(), fs::canonicalize(fixture.outside("second/c.txt")).unwrap().to_str());
     assert_eq!(files.read(&place, LIMIT).unwrap().unwrap().bytes(), b"3");
 }
 
-/// A scene, and three roots besides its own with links in and between them; one has no name that is text but by a link.
+/// A fixture, and three roots besides its own with links in and between them; one has no name that is text but by a link.
 fn linked_roots() -> (Fixture, Vec<PathBuf>) {
-    let scene = Fixture::new(&[("a.txt", "1"), ("inner/b.txt", "2"), ("deep/er/x.txt", "")]);
-    let unnameable = scene.outside("root").with_file_name(std::ffi::OsString::from_vec(b"r\xff".to_vec()));
-    for (root, link) in [(scene.outside("second"), "named second"), (unnameable, "third")] {
+    let fixture = Fixture::new(&[("a.txt", "1"), ("inner/b.txt", "2"), ("deep/er/x.txt", "")]);
+    let unnameable = fixture.outside("root").with_file_name(std::ffi::OsString::from_vec(b"r\xff".to_vec()));
+    for (root, link) in [(fixture.outside("second"), "named second"), (unnameable, "third")] {
         fs::create_dir_all(root.join("real")).unwrap();
         fs::write(root.join("real/c.txt"), "3").unwrap();
         std::os::unix::fs::symlink("real", root.join("l")).unwrap();
-        std::os::unix::fs::symlink(scene.at("inner"), root.join("across")).unwrap();
-        std::os::unix::fs::symlink(root, scene.outside(link)).unwrap();
+        std::os::unix::fs::symlink(fixture.at("inner"), root.join("across")).unwrap();
+        std::os::unix::fs::symlink(root, fixture.outside(link)).unwrap();
     }
-    scene.link("deep/er", "l");
-    scene.link(scene.outside("named second/real"), "across");
+    fixture.link("deep/er", "l");
+    fixture.link(fixture.outside("named second/real"), "across");
     let roots = vec![
-        scene.at(""),
-        scene.outside("named second"),
-        scene.outside("third"),
-        scene.at("inner"),
-        scene.at(""),
+        fixture.at(""),
+        fixture.outside("named second"),
+        fixture.outside("third"),
+        fixture.at("inner"),
+        fixture.at(""),
     ];
-    (scene, roots)
+    (fixture, roots)
 }
 
 #[test]
 fn the_answered_path_admitted_again_is_the_same_place_in_every_root() {
-    let (scene, roots) = linked_roots();
+    let (fixture, roots) = linked_roots();
     let files = Files::open(&roots).unwrap();
     let mut asked: Vec<String> = [
         "a.txt",
@@ -90,9 +90,9 @@ fn the_answered_path_admitted_again_is_the_same_place_in_every_root() {
     asked.iter().for_each(|path| drop(law(path)));
     assert_eq!(law("l/../x.txt"), ("l/../x.txt".to_owned(), "deep/x.txt".to_owned()));
     assert_eq!(
-        law(scene.at("a.txt").to_str().unwrap()).0,
+        law(fixture.at("a.txt").to_str().unwrap()).0,
         "a.txt",
         "a root that is given twice is the first"
     );
-    assert!(law(scene.outside("third/l/c.txt").to_str().unwrap()).0.ends_with("third/l/c.txt"));
+    assert!(law(fixture.outside("third/l/c.txt").to_str().unwrap()).0.ends_with("third/l/c.txt"));
 }

@@ -17,47 +17,47 @@ fn umask() -> u32 {
 
 #[test]
 fn a_file_is_replaced_whole_and_nothing_else_changes() {
-    let scene = Fixture::new(&[("a.txt", "old"), ("b.txt", "other")]);
-    let published = scene.write("a.txt", "new text").unwrap();
+    let fixture = Fixture::new(&[("a.txt", "old"), ("b.txt", "other")]);
+    let published = fixture.write("a.txt", "new text").unwrap();
     assert_eq!((published.created, published.notes.len()), (false, 0));
-    assert_eq!((scene.text("a.txt").as_str(), scene.text("b.txt").as_str()), ("new text", "other"));
-    assert_eq!(scene.tree(), ["a.txt", "b.txt"]);
+    assert_eq!((fixture.text("a.txt").as_str(), fixture.text("b.txt").as_str()), ("new text", "other"));
+    assert_eq!(fixture.tree(), ["a.txt", "b.txt"]);
 }
 
 #[test]
 fn a_link_stays_a_link() {
-    let scene = Fixture::new(&[("real/a.txt", "old")]);
-    scene.link("real/a.txt", "l");
-    let _ = scene.write("l", "new").unwrap();
-    assert!(scene.at("l").is_symlink());
-    assert_eq!(scene.text("real/a.txt"), "new");
-    assert_eq!(scene.tree(), ["l", "real", "real/a.txt"]);
+    let fixture = Fixture::new(&[("real/a.txt", "old")]);
+    fixture.link("real/a.txt", "l");
+    let _ = fixture.write("l", "new").unwrap();
+    assert!(fixture.at("l").is_symlink());
+    assert_eq!(fixture.text("real/a.txt"), "new");
+    assert_eq!(fixture.tree(), ["l", "real", "real/a.txt"]);
 }
 
 #[test]
 fn a_new_file_gets_its_folders_and_the_rights_of_the_umask() {
-    let scene = Fixture::new(&[]);
-    let published = scene.write("a/b/new.txt", "x").unwrap();
+    let fixture = Fixture::new(&[]);
+    let published = fixture.write("a/b/new.txt", "x").unwrap();
     assert!(published.created);
-    assert_eq!(scene.tree(), ["a", "a/b", "a/b/new.txt"]);
-    let mode = |path| fs::metadata(scene.at(path)).unwrap().mode() & 0o7777;
+    assert_eq!(fixture.tree(), ["a", "a/b", "a/b/new.txt"]);
+    let mode = |path| fs::metadata(fixture.at(path)).unwrap().mode() & 0o7777;
     assert_eq!(mode("a/b/new.txt"), 0o666 & !umask());
     assert_eq!(mode("a/b"), 0o777 & !umask());
 }
 
 #[test]
 fn names_of_the_greatest_length_can_be_edited() {
-    let scene = Fixture::new(&[]);
+    let fixture = Fixture::new(&[]);
     let name = "é".repeat(127);
-    let _ = scene.write(&name, "1").unwrap();
-    let _ = scene.write(&name, "2").unwrap();
-    assert_eq!(scene.tree(), [name]);
+    let _ = fixture.write(&name, "1").unwrap();
+    let _ = fixture.write(&name, "2").unwrap();
+    assert_eq!(fixture.tree(), [name]);
 }
 
 #[test]
 fn mode_owner_attributes_and_acl_are_kept() {
-    let scene = Fixture::new(&[("a.sh", "old")]);
-    let path = scene.at("a.sh");
+    let fixture = Fixture::new(&[("a.sh", "old")]);
+    let path = fixture.at("a.sh");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
     if rustix::process::geteuid().is_root() {
         std::os::unix::fs::chown(&path, Some(1234), Some(2345)).unwrap();
@@ -67,7 +67,7 @@ fn mode_owner_attributes_and_acl_are_kept() {
     rustix::fs::setxattr(&path, "user.note", b"kept", XattrFlags::empty()).unwrap();
     let acl = rustix::fs::setxattr(&path, "system.posix_acl_access", &ACL, XattrFlags::empty());
     let before = fs::metadata(&path).unwrap();
-    let _ = scene.write("a.sh", "new").unwrap();
+    let _ = fixture.write("a.sh", "new").unwrap();
     let after = fs::metadata(&path).unwrap();
     assert_eq!((after.mode(), after.uid(), after.gid()), (before.mode(), before.uid(), before.gid()));
     assert_ne!(after.ino(), before.ino(), "the control: it is another file");
@@ -85,19 +85,19 @@ fn mode_owner_attributes_and_acl_are_kept() {
 
 #[test]
 fn an_acl_that_the_folder_would_give_is_not_added() {
-    let scene = Fixture::new(&[("d/a.txt", "old")]);
-    let path = scene.at("d/a.txt");
+    let fixture = Fixture::new(&[("d/a.txt", "old")]);
+    let path = fixture.at("d/a.txt");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     if let Err(errno) =
-        rustix::fs::setxattr(scene.at("d"), "system.posix_acl_default", &ACL, XattrFlags::empty())
+        rustix::fs::setxattr(fixture.at("d"), "system.posix_acl_default", &ACL, XattrFlags::empty())
     {
         not_run(&format!("a folder's ACL is not added: this file system takes none: {errno}"));
         return;
     }
-    let _ = scene.write("d/a.txt", "new").unwrap();
-    let _ = scene.write("d/fresh.txt", "new").unwrap();
+    let _ = fixture.write("d/a.txt", "new").unwrap();
+    let _ = fixture.write("d/fresh.txt", "new").unwrap();
     let has_acl = |path: &str| {
-        rustix::fs::getxattr(scene.at(path), "system.posix_acl_access", &mut [0_u8; 256][..]).is_ok()
+        rustix::fs::getxattr(fixture.at(path), "system.posix_acl_access", &mut [0_u8; 256][..]).is_ok()
     };
     assert!(has_acl("d/fresh.txt"), "the control: a new file takes the folder's ACL");
     assert!(!has_acl("d/a.txt"));
@@ -106,24 +106,24 @@ fn an_acl_that_the_folder_would_give_is_not_added() {
 
 #[test]
 fn sizes_are_limited_before_and_while_reading() {
-    let scene = Fixture::new(&[("a.txt", "12345")]);
-    let file = fs::File::create(scene.at("huge")).unwrap();
+    let fixture = Fixture::new(&[("a.txt", "12345")]);
+    let file = fs::File::create(fixture.at("huge")).unwrap();
     file.set_len(1 << 40).unwrap();
     let start = std::time::Instant::now();
-    let error = scene.read("huge").unwrap_err();
+    let error = fixture.read("huge").unwrap_err();
     assert_eq!(error.code, Code::TooLarge);
     assert_eq!(error.message, "huge is too large: 1099511627776 bytes, limit 10485760 bytes");
     assert!(start.elapsed().as_millis() < 100);
-    let place = scene.files.admit("a.txt").unwrap();
-    assert_eq!(scene.files.read(&place, 4).unwrap_err().code, Code::TooLarge);
-    assert_eq!(scene.files.read(&place, 5).unwrap().unwrap().bytes(), b"12345");
+    let place = fixture.files.admit("a.txt").unwrap();
+    assert_eq!(fixture.files.read(&place, 4).unwrap_err().code, Code::TooLarge);
+    assert_eq!(fixture.files.read(&place, 5).unwrap().unwrap().bytes(), b"12345");
 }
 
 #[test]
 fn a_file_that_grows_and_shrinks_is_read_whole_or_refused() {
-    let scene = Fixture::new(&[("a.txt", "")]);
-    let (path, stop) = (scene.at("a.txt"), std::sync::atomic::AtomicBool::new(false));
-    let place = scene.files.admit("a.txt").unwrap();
+    let fixture = Fixture::new(&[("a.txt", "")]);
+    let (path, stop) = (fixture.at("a.txt"), std::sync::atomic::AtomicBool::new(false));
+    let place = fixture.files.admit("a.txt").unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let file = fs::File::options().write(true).open(&path).unwrap();
@@ -135,7 +135,7 @@ fn a_file_that_grows_and_shrinks_is_read_whole_or_refused() {
         });
         let (mut read, mut refused) = (0, 0);
         for _ in 0..500 {
-            match scene.files.read(&place, LIMIT) {
+            match fixture.files.read(&place, LIMIT) {
                 Ok(Some(snapshot)) => {
                     assert!(
                         [0, 3_000_000, 100, 1_000_000].contains(&snapshot.bytes().len()),
@@ -158,37 +158,37 @@ fn a_file_that_grows_and_shrinks_is_read_whole_or_refused() {
 
 #[test]
 fn taking_the_bytes_leaves_a_snapshot_to_publish_with() {
-    let scene = Fixture::new(&[("a.txt", "old")]);
-    let place = scene.files.admit("a.txt").unwrap();
-    let mut snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+    let fixture = Fixture::new(&[("a.txt", "old")]);
+    let place = fixture.files.admit("a.txt").unwrap();
+    let mut snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
     let bytes = snapshot.take_bytes();
     assert!(snapshot.bytes().is_empty());
     assert!(
-        !publish(&scene.files, &place, Some(snapshot.expected(Content::new(&bytes))), b"new")
+        !publish(&fixture.files, &place, Some(snapshot.expected(Content::new(&bytes))), b"new")
             .unwrap()
             .created
     );
-    assert_eq!(scene.text("a.txt"), "new");
+    assert_eq!(fixture.text("a.txt"), "new");
 }
 
 #[test]
 fn a_full_disk_leaves_the_target_and_no_trace() {
-    let scene = Fixture::new(&[]);
+    let fixture = Fixture::new(&[]);
     let mount = |args: &[&str]| {
-        std::process::Command::new("mount").args(args).arg(scene.at("")).status().is_ok_and(|s| s.success())
+        std::process::Command::new("mount").args(args).arg(fixture.at("")).status().is_ok_and(|s| s.success())
     };
     if !mount(&["-t", "tmpfs", "-o", "size=64k", "none"]) {
         not_run("a full disk: a small file system cannot be mounted here");
         return;
     }
     let outcome = std::panic::catch_unwind(|| {
-        fs::write(scene.at("a.txt"), "old").unwrap();
-        let files = Files::open(&[scene.at("")]).unwrap();
+        fs::write(fixture.at("a.txt"), "old").unwrap();
+        let files = Files::open(&[fixture.at("")]).unwrap();
         let error = write(&files, "a.txt", &"x".repeat(200_000)).unwrap_err();
-        assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::NoSpace, "old"));
+        assert_eq!((error.code, fixture.text("a.txt").as_str()), (Code::NoSpace, "old"));
         assert_eq!(write(&files, "d/new.txt", &"x".repeat(200_000)).unwrap_err().code, Code::NoSpace);
-        assert_eq!(scene.tree(), ["a.txt"]);
+        assert_eq!(fixture.tree(), ["a.txt"]);
     });
-    let _ = std::process::Command::new("umount").arg(scene.at("")).status();
+    let _ = std::process::Command::new("umount").arg(fixture.at("")).status();
     outcome.unwrap();
 }

@@ -24,10 +24,10 @@ impl Fixture {
             fs::create_dir_all(dir.path().join(folder)).unwrap();
         }
         let inherited = std::env::var("PATH").unwrap();
-        let mut scene = Fixture { dir, path: String::new() };
-        scene.path = format!("{}:{inherited}", scene.at("bin").display());
-        scene.write("root/app.py", "x = 1\n");
-        scene
+        let mut fixture = Fixture { dir, path: String::new() };
+        fixture.path = format!("{}:{inherited}", fixture.at("bin").display());
+        fixture.write("root/app.py", "x = 1\n");
+        fixture
     }
 
     /// A path beside the root, or in it: `root/app.py`.
@@ -39,7 +39,7 @@ impl Fixture {
         self.at("root")
     }
 
-    /// The text with `{SCENE}` in it replaced by the folder of the scene.
+    /// The text with `{SCENE}` in it replaced by the folder of the fixture.
     pub fn fill(&self, text: &str) -> String {
         text.replace("{SCENE}", self.at("").to_str().unwrap().trim_end_matches('/'))
     }

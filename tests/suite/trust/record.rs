@@ -12,8 +12,8 @@ use super::{WITHHELD, fixture, trusted, withheld};
 use crate::suite::wire::Server;
 
 /// The one record that there is.
-fn record(scene: &Fixture) -> PathBuf {
-    let mut records = fs::read_dir(scene.at("user/state/lockgate/trust")).unwrap();
+fn record(fixture: &Fixture) -> PathBuf {
+    let mut records = fs::read_dir(fixture.at("user/state/lockgate/trust")).unwrap();
     let only = records.next().unwrap().unwrap().path();
     assert!(records.next().is_none());
     only
@@ -21,9 +21,9 @@ fn record(scene: &Fixture) -> PathBuf {
 
 #[test]
 fn a_record_that_says_nothing_counts_as_none() {
-    let scene = fixture();
-    scene.trust(".");
-    let record = record(&scene);
+    let fixture = fixture();
+    fixture.trust(".");
+    let record = record(&fixture);
     let good = fs::read_to_string(&record).unwrap();
     let bad = [
         (String::new(), "cannot be parsed"),
@@ -36,50 +36,50 @@ fn a_record_that_says_nothing_counts_as_none() {
     for (text, why) in bad {
         assert_ne!(text, good);
         fs::write(&record, text).unwrap();
-        let status = scene.call(&["trust", "status"]);
+        let status = fixture.call(&["trust", "status"]);
         assert!(status.exit == WITHHELD && status.stdout.contains(why), "{why}: {}", status.stdout);
     }
     fs::write(&record, &good).unwrap();
-    trusted(&scene);
+    trusted(&fixture);
     fs::set_permissions(&record, fs::Permissions::from_mode(0o666)).unwrap();
-    withheld(&scene, "the trust record is ignored: it may be written by others (mode 0666)");
+    withheld(&fixture, "the trust record is ignored: it may be written by others (mode 0666)");
 }
 
 #[test]
 fn a_record_is_of_one_root() {
-    let scene = fixture();
-    scene.trust(".");
-    let root = scene.at("outside/root");
+    let fixture = fixture();
+    fixture.trust(".");
+    let root = fixture.at("outside/root");
     fs::create_dir(&root).unwrap();
-    fs::copy(scene.at("root/quality.yaml"), root.join("quality.yaml")).unwrap();
-    let status = scene.call(&["trust", "status", "--root", root.to_str().unwrap()]);
+    fs::copy(fixture.at("root/quality.yaml"), root.join("quality.yaml")).unwrap();
+    let status = fixture.call(&["trust", "status", "--root", root.to_str().unwrap()]);
     assert_eq!(status.exit, WITHHELD, "{}", status.stdout);
-    scene.link(&scene.root(), "outside/link");
-    let status = scene.call(&["trust", "status", "--root", scene.at("outside/link").to_str().unwrap()]);
+    fixture.link(&fixture.root(), "outside/link");
+    let status = fixture.call(&["trust", "status", "--root", fixture.at("outside/link").to_str().unwrap()]);
     assert_eq!(status.exit, 0, "{}", status.stdout);
 }
 
 #[test]
 fn nothing_is_recorded_where_an_edit_could_reach_it() {
-    let scene = fixture();
+    let fixture = fixture();
     for state in ["root/.state", "root", "root/sub/deep/new"] {
-        let mut trust = scene.command();
-        trust.args(["trust", "--yes"]).env("XDG_STATE_HOME", scene.at(state)).stdin(Stdio::null());
+        let mut trust = fixture.command();
+        trust.args(["trust", "--yes"]).env("XDG_STATE_HOME", fixture.at(state)).stdin(Stdio::null());
         let done = outcome(&trust.output().unwrap());
         assert_eq!(done.exit, 4, "{}", done.stderr);
         assert!(done.stderr.contains("is inside the root"), "{}", done.stderr);
-        assert!(!scene.at(state).join("lockgate").exists());
+        assert!(!fixture.at(state).join("lockgate").exists());
     }
 }
 
 #[test]
 fn lockgate_s_own_folders_cannot_be_edited() {
-    let scene = Fixture::new();
+    let fixture = Fixture::new();
     for made in [false, true] {
-        let user = scene.at("root");
+        let user = fixture.at("root");
         let mut server = Server::start_by(
             {
-                let mut command = scene.command();
+                let mut command = fixture.command();
                 command.env("XDG_STATE_HOME", user.join("state")).env("XDG_CACHE_HOME", user.join("cache"));
                 command
             },
@@ -89,7 +89,7 @@ fn lockgate_s_own_folders_cannot_be_edited() {
         if made {
             fs::create_dir_all(user.join("state/lockgate/trust")).unwrap();
             fs::create_dir_all(user.join("cache/lockgate")).unwrap();
-            scene.link(&user.join("state/lockgate"), "root/link");
+            fixture.link(&user.join("state/lockgate"), "root/link");
         }
         let more = if made { ["link/x", "link/trust/x"] } else { ["state/lockgate", "state/LockGate/x"] };
         for path in ["state/lockgate/trust/x.json", "cache/lockgate/x/y"].into_iter().chain(more) {
@@ -103,10 +103,10 @@ fn lockgate_s_own_folders_cannot_be_edited() {
             assert_eq!(answer.status(), "written", "{path}: {}", answer.structured);
         }
     }
-    let mut inside = scene.command();
+    let mut inside = fixture.command();
     inside
         .args(["edit", "--path", "x", "--content", "x", "--root"])
-        .arg(scene.at("root/state/lockgate/trust"));
-    let done = outcome(&inside.env("XDG_STATE_HOME", scene.at("root/state")).output().unwrap());
+        .arg(fixture.at("root/state/lockgate/trust"));
+    let done = outcome(&inside.env("XDG_STATE_HOME", fixture.at("root/state")).output().unwrap());
     assert!(done.exit == 2 && done.stderr.contains("is inside lockgate's own folder"), "{}", done.stderr);
 }

@@ -10,10 +10,10 @@ use super::{CHANGED, NEVER, fixture, withheld};
 use crate::suite::wire::{Answer, Server};
 
 /// Gives the file another text, and tells whether the gate's program ran.
-fn edited(scene: &Fixture, server: &mut Server, path: &str, text: &str) -> (Answer, bool) {
+fn edited(fixture: &Fixture, server: &mut Server, path: &str, text: &str) -> (Answer, bool) {
     let answer = server.call("safe_edit_file", &json!({"path": path, "content": text}));
     assert_eq!(answer.status(), "written", "{}", answer.structured);
-    (answer, !scene.ran().is_empty())
+    (answer, !fixture.ran().is_empty())
 }
 
 #[track_caller]
@@ -24,57 +24,57 @@ fn says_why(answer: &Answer, why: &str) {
 
 #[test]
 fn a_word_that_is_given_or_taken_back_counts_at_once() {
-    let scene = fixture();
-    let mut server = scene.server(&["--tools", "all"]);
-    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 2\n");
+    let fixture = fixture();
+    let mut server = fixture.server(&["--tools", "all"]);
+    let (answer, ran) = edited(&fixture, &mut server, "app.py", "x = 2\n");
     assert!(!ran);
     says_why(&answer, NEVER);
-    scene.trust(".");
-    assert!(edited(&scene, &mut server, "app.py", "x = 3\n").1);
-    scene.append("root/quality.yaml", "# a remark\n");
-    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 4\n");
+    fixture.trust(".");
+    assert!(edited(&fixture, &mut server, "app.py", "x = 3\n").1);
+    fixture.append("root/quality.yaml", "# a remark\n");
+    let (answer, ran) = edited(&fixture, &mut server, "app.py", "x = 4\n");
     assert!(!ran);
     says_why(&answer, CHANGED);
-    scene.trust(".");
-    assert!(edited(&scene, &mut server, "app.py", "x = 5\n").1);
-    scene.call(&["trust", "revoke"]);
-    assert!(!edited(&scene, &mut server, "app.py", "x = 6\n").1);
+    fixture.trust(".");
+    assert!(edited(&fixture, &mut server, "app.py", "x = 5\n").1);
+    fixture.call(&["trust", "revoke"]);
+    assert!(!edited(&fixture, &mut server, "app.py", "x = 6\n").1);
 }
 
 #[test]
 fn a_word_for_one_process_is_for_what_was_there() {
-    let scene = fixture();
-    let mut server = scene.server(&["--tools", "all", "--trust"]);
-    assert!(edited(&scene, &mut server, "app.py", "x = 2\n").1);
-    withheld(&scene, NEVER);
+    let fixture = fixture();
+    let mut server = fixture.server(&["--tools", "all", "--trust"]);
+    assert!(edited(&fixture, &mut server, "app.py", "x = 2\n").1);
+    withheld(&fixture, NEVER);
     // A policy that is put there meanwhile, and one that is changed, are nobody's word.
-    scene.policy("root/sub/quality.yaml", "[it]");
-    let (answer, ran) = edited(&scene, &mut server, "sub/app.py", "x = 1\n");
+    fixture.policy("root/sub/quality.yaml", "[it]");
+    let (answer, ran) = edited(&fixture, &mut server, "sub/app.py", "x = 1\n");
     assert!(!ran);
     says_why(&answer, "sub/quality.yaml changed after this process started");
-    assert!(edited(&scene, &mut server, "app.py", "x = 3\n").1);
-    scene.append("root/quality.yaml", "# a remark\n");
-    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 4\n");
+    assert!(edited(&fixture, &mut server, "app.py", "x = 3\n").1);
+    fixture.append("root/quality.yaml", "# a remark\n");
+    let (answer, ran) = edited(&fixture, &mut server, "app.py", "x = 4\n");
     assert!(!ran);
     says_why(&answer, "quality.yaml changed after this process started");
     // What is written down counts all the same.
-    scene.trust(".");
-    assert!(edited(&scene, &mut server, "app.py", "x = 5\n").1);
+    fixture.trust(".");
+    assert!(edited(&fixture, &mut server, "app.py", "x = 5\n").1);
 }
 
 #[test]
 fn a_word_for_one_process_is_not_for_a_policy_that_was_moved_or_linked() {
-    let scene = fixture();
-    fs::remove_file(scene.at("root/quality.yaml")).unwrap();
-    scene.policy("root/elsewhere/quality.yaml", "[it]");
-    scene.policy("root/sub/ready.yaml", "[it]");
-    let mut server = scene.server(&["--tools", "all", "--trust"]);
-    assert!(edited(&scene, &mut server, "elsewhere/app.py", "x = 1\n").1, "the control");
-    fs::rename(scene.at("root/sub/ready.yaml"), scene.at("root/sub/quality.yaml")).unwrap();
-    scene.link(Path::new("../elsewhere/quality.yaml"), "root/one/quality.yaml");
-    scene.link(Path::new("../elsewhere"), "root/two/.lockgate");
+    let fixture = fixture();
+    fs::remove_file(fixture.at("root/quality.yaml")).unwrap();
+    fixture.policy("root/elsewhere/quality.yaml", "[it]");
+    fixture.policy("root/sub/ready.yaml", "[it]");
+    let mut server = fixture.server(&["--tools", "all", "--trust"]);
+    assert!(edited(&fixture, &mut server, "elsewhere/app.py", "x = 1\n").1, "the control");
+    fs::rename(fixture.at("root/sub/ready.yaml"), fixture.at("root/sub/quality.yaml")).unwrap();
+    fixture.link(Path::new("../elsewhere/quality.yaml"), "root/one/quality.yaml");
+    fixture.link(Path::new("../elsewhere"), "root/two/.lockgate");
     for path in ["sub/app.py", "one/app.py", "two/app.py"] {
-        let (answer, ran) = edited(&scene, &mut server, path, "x = 1\n");
+        let (answer, ran) = edited(&fixture, &mut server, path, "x = 1\n");
         assert!(!ran, "{path}");
         says_why(&answer, "changed after this process started");
     }
@@ -82,22 +82,22 @@ fn a_word_for_one_process_is_not_for_a_policy_that_was_moved_or_linked() {
 
 #[test]
 fn a_word_for_one_process_is_for_the_programs_that_were_there() {
-    let scene = fixture();
-    let mut server = scene.server(&["--tools", "all", "--trust"]);
-    assert!(edited(&scene, &mut server, "app.py", "x = 2\n").1);
-    scene.program("bin/other");
-    scene.link(&scene.at("bin/other"), "bin/it");
-    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 3\n");
+    let fixture = fixture();
+    let mut server = fixture.server(&["--tools", "all", "--trust"]);
+    assert!(edited(&fixture, &mut server, "app.py", "x = 2\n").1);
+    fixture.program("bin/other");
+    fixture.link(&fixture.at("bin/other"), "bin/it");
+    let (answer, ran) = edited(&fixture, &mut server, "app.py", "x = 3\n");
     assert!(!ran);
     says_why(&answer, "the program of the gate it is now");
 }
 
 #[test]
 fn an_edit_of_the_command_line_takes_the_word_too() {
-    let scene = fixture();
+    let fixture = fixture();
     let edit = ["edit", "--json", "--path", "app.py", "--content", "x = 2\n", "--mode", "verify_only"];
-    assert_eq!(scene.call(&edit).exit, 0);
-    assert_eq!(scene.ran(), [""; 0]);
-    assert_eq!(scene.call(&[&edit[..], &["--trust"]].concat()).exit, 0);
-    assert_eq!(scene.ran(), [scene.at("bin/it").display().to_string()]);
+    assert_eq!(fixture.call(&edit).exit, 0);
+    assert_eq!(fixture.ran(), [""; 0]);
+    assert_eq!(fixture.call(&[&edit[..], &["--trust"]].concat()).exit, 0);
+    assert_eq!(fixture.ran(), [fixture.at("bin/it").display().to_string()]);
 }

@@ -7,9 +7,9 @@ use crate::suite::wire::lockgate;
 
 #[test]
 fn a_password_is_shown_to_nobody() {
-    let scene = Fixture::new();
-    let root = scene.folder.path();
-    scene.write("in/module/_global/a.py", "x = 1\n");
+    let fixture = Fixture::new();
+    let root = fixture.folder.path();
+    fixture.write("in/module/_global/a.py", "x = 1\n");
     let commands: &[&[&str]] = &[
         &["store", "migrate"],
         &["store", "export", "out"],
@@ -24,7 +24,7 @@ fn a_password_is_shown_to_nobody() {
     ];
     for command in commands {
         for url in ["postgres://u:hunter2@127.0.0.1:1/d", "postgres://127.0.0.1:1/d?password=hunter2"] {
-            let outcome = scene.run(&[*command, &["--store", url]].concat(), 2);
+            let outcome = fixture.run(&[*command, &["--store", url]].concat(), 2);
             assert!(
                 outcome.stderr.contains("a password in the arguments"),
                 "{command:?}: {}",
@@ -38,7 +38,7 @@ fn a_password_is_shown_to_nobody() {
             "hunter2",
             "sqlite:hunter2?mode=rwc",
         ] {
-            let said = run_with_url(&scene, command, url);
+            let said = run_with_url(&fixture, command, url);
             assert!(
                 said.0 == 2 && said.1.contains("LOCKGATE_STORE") || said.1.contains("store URL"),
                 "{said:?}"
@@ -48,19 +48,19 @@ fn a_password_is_shown_to_nobody() {
     }
     // A database that cannot be reached, with all that can be logged.
     for command in commands.iter().filter(|command| command[0] == "store") {
-        let (exit, said) = run_with_url(&scene, command, "postgres://u:hunter2@127.0.0.1:1/secret_name");
+        let (exit, said) = run_with_url(&fixture, command, "postgres://u:hunter2@127.0.0.1:1/secret_name");
         assert_eq!(exit, 70, "{command:?}: {said}");
         assert!(said.contains("STORE_UNAVAILABLE") && !said.contains("hunter2"), "{said}");
     }
-    let (_, help) = run_with_url(&scene, &["serve", "--help"], "postgres://u:hunter2@h/d");
+    let (_, help) = run_with_url(&fixture, &["serve", "--help"], "postgres://u:hunter2@h/d");
     assert!(help.contains("--store <URL>") && !help.contains("hunter2"), "{help}");
     assert!(!root.join("a.txt").exists());
 }
 
 /// The exit code of a command with that URL in its environment, and all that it says.
-fn run_with_url(scene: &Fixture, arguments: &[&str], url: &str) -> (i32, String) {
-    let mut command = lockgate(scene.home.path());
-    command.args(arguments).current_dir(scene.folder.path());
+fn run_with_url(fixture: &Fixture, arguments: &[&str], url: &str) -> (i32, String) {
+    let mut command = lockgate(fixture.home.path());
+    command.args(arguments).current_dir(fixture.folder.path());
     command.env("LOCKGATE_STORE", url).env("LOCKGATE_LOG", "trace").env("RUST_LOG", "trace");
     let out = command.output().unwrap();
     let said = [out.stdout, out.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
@@ -69,21 +69,21 @@ fn run_with_url(scene: &Fixture, arguments: &[&str], url: &str) -> (i32, String)
 
 #[test]
 fn a_database_that_edits_could_change_is_refused() {
-    let scene = Fixture::new();
-    scene.write("root/a.txt", "x\n");
-    let root = scene.folder.path().join("root").display().to_string();
+    let fixture = Fixture::new();
+    fixture.write("root/a.txt", "x\n");
+    let root = fixture.folder.path().join("root").display().to_string();
     for path in ["root/content.db", "root/../root/sub/content.db"] {
         let url = format!("sqlite:{path}");
         let edit = ["edit", "--root", &root, "--store", &url, "--path", "a.txt", "--content", "y\n"];
-        let refused = scene.run(&edit, 2);
+        let refused = fixture.run(&edit, 2);
         assert!(refused.stderr.contains("inside the root"), "{}", refused.stderr);
     }
-    assert_eq!(scene.files("root").len(), 1);
+    assert_eq!(fixture.files("root").len(), 1);
     for organization in ["", "a\nb", &"x".repeat(129)] {
-        let refused = scene.run(&["log", "--root", &root, "--organization", organization], 2);
+        let refused = fixture.run(&["log", "--root", &root, "--organization", organization], 2);
         assert!(refused.stderr.contains("1 to 128 bytes"), "{}", refused.stderr);
     }
     let edit = ["edit", "--root", &root, "--store", "sqlite:aside.db", "--path", "a.txt", "--content", "y\n"];
-    scene.run(&edit, 0);
-    assert!(!Path::new(&scene.folder.path().join("aside.db")).exists(), "edits of files need no database");
+    fixture.run(&edit, 0);
+    assert!(!Path::new(&fixture.folder.path().join("aside.db")).exists(), "edits of files need no database");
 }

@@ -1,4 +1,4 @@
-//! What the scenes of the contract ask for in common.
+//! What the tests of the contract ask for in common.
 
 use lockgate::edit::Edit;
 use lockgate::engine::{Report, Status};

@@ -17,9 +17,9 @@ impl Fixture {
         let dir = tempfile::tempdir().unwrap();
         let server = Client::new(&url(&dir.path().join("content.db")), &dir.path().join("server"));
         assert_eq!(server.text("src/a.txt"), None);
-        let scene = Fixture { dir, server };
-        scene.connection().execute_batch(&the_app()).unwrap();
-        scene
+        let fixture = Fixture { dir, server };
+        fixture.connection().execute_batch(&the_app()).unwrap();
+        fixture
     }
 
     fn file(&self) -> PathBuf {
@@ -46,19 +46,19 @@ fn url(file: &Path) -> String {
 
 #[test]
 fn nothing_is_acknowledged_into_a_file_that_was_removed() {
-    let scene = Fixture::new();
-    scene.server.put("src/a.txt", "begin\n").unwrap();
-    let kept = scene.files().map(|file| std::fs::read(file).ok());
-    for file in scene.files() {
+    let fixture = Fixture::new();
+    fixture.server.put("src/a.txt", "begin\n").unwrap();
+    let kept = fixture.files().map(|file| std::fs::read(file).ok());
+    for file in fixture.files() {
         std::fs::remove_file(file).ok();
     }
     for number in 0..3 {
         let text = format!("{number}\n");
-        let answer = scene.server.put("src/a.txt", &text);
+        let answer = fixture.server.put("src/a.txt", &text);
         // A new one knows no app until a person says which there are.
-        assert_eq!(scene.another().try_text("src/a.txt").unwrap_or_default().filter(|_| number == 0), None);
-        scene.connection().execute_batch(&the_app().replace("INSERT", "INSERT OR IGNORE")).unwrap();
-        let there = scene.another().try_text("src/a.txt").unwrap();
+        assert_eq!(fixture.another().try_text("src/a.txt").unwrap_or_default().filter(|_| number == 0), None);
+        fixture.connection().execute_batch(&the_app().replace("INSERT", "INSERT OR IGNORE")).unwrap();
+        let there = fixture.another().try_text("src/a.txt").unwrap();
         if answer.as_ref().is_err_and(|refusal| refusal.code == Code::FileNotFound) {
             assert_eq!(there, None);
             continue;
@@ -73,26 +73,26 @@ fn nothing_is_acknowledged_into_a_file_that_was_removed() {
         assert_ne!(there.as_deref(), Some("begin\n"));
     }
     // A person puts it back.
-    for file in scene.files() {
+    for file in fixture.files() {
         std::fs::remove_file(file).ok();
     }
-    for (file, bytes) in scene.files().iter().zip(kept) {
+    for (file, bytes) in fixture.files().iter().zip(kept) {
         if let Some(bytes) = bytes.filter(|_| !file.ends_with("content.db-shm")) {
             std::fs::write(file, bytes).unwrap();
         }
     }
-    let seen = scene.server.try_text("src/a.txt").or_else(|_| scene.server.try_text("src/a.txt"));
+    let seen = fixture.server.try_text("src/a.txt").or_else(|_| fixture.server.try_text("src/a.txt"));
     assert_eq!(seen.unwrap().as_deref(), Some("begin\n"));
-    assert_eq!(write_outcome(&scene.server.put("src/a.txt", "again\n")), WriteOutcome::There);
-    assert_eq!(scene.another().text("src/a.txt").as_deref(), Some("again\n"));
+    assert_eq!(write_outcome(&fixture.server.put("src/a.txt", "again\n")), WriteOutcome::There);
+    assert_eq!(fixture.another().text("src/a.txt").as_deref(), Some("again\n"));
 }
 
 #[test]
 fn a_file_that_is_no_database_is_told_and_left_alone() {
-    let scene = Fixture::new();
-    scene.server.put("src/a.txt", "begin\n").unwrap();
-    scene.connection().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
-    let good = std::fs::read(scene.file()).unwrap();
+    let fixture = Fixture::new();
+    fixture.server.put("src/a.txt", "begin\n").unwrap();
+    fixture.connection().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    let good = std::fs::read(fixture.file()).unwrap();
     let mut torn = good.clone();
     torn[1024..].fill(0x5A);
     for (what, bytes) in [
@@ -100,10 +100,10 @@ fn a_file_that_is_no_database_is_told_and_left_alone() {
         ("torn", torn),
         ("cut off", good[..good.len() / 3].to_vec()),
     ] {
-        let file = scene.dir.path().join(format!("{what}/content.db"));
+        let file = fixture.dir.path().join(format!("{what}/content.db"));
         std::fs::create_dir(file.parent().unwrap()).unwrap();
         std::fs::write(&file, &bytes).unwrap();
-        let server = Client::new(&url(&file), &scene.dir.path().join(what).join("own"));
+        let server = Client::new(&url(&file), &fixture.dir.path().join(what).join("own"));
         let answer = server.put("src/a.txt", "new\n");
         assert_eq!(write_outcome(&answer), WriteOutcome::Absent, "{what}");
         clear(&server.try_text("src/a.txt").unwrap_err());
@@ -113,7 +113,7 @@ fn a_file_that_is_no_database_is_told_and_left_alone() {
         }
         // A person puts a good one in its place, beside which nothing of the broken one is left.
         for end in ["", "-wal", "-shm"] {
-            std::fs::remove_file(scene.dir.path().join(format!("{what}/content.db{end}"))).ok();
+            std::fs::remove_file(fixture.dir.path().join(format!("{what}/content.db{end}"))).ok();
         }
         std::fs::write(&file, &good).unwrap();
         let again = server.try_text("src/a.txt").or_else(|_| server.try_text("src/a.txt"));
@@ -124,16 +124,16 @@ fn a_file_that_is_no_database_is_told_and_left_alone() {
 
 #[test]
 fn a_file_that_another_program_locks_is_refused_in_time() {
-    let scene = Fixture::new();
-    let mut ledger = WriteLog::begin(&scene.server, "src/a.txt");
-    let other = scene.connection();
+    let fixture = Fixture::new();
+    let mut ledger = WriteLog::begin(&fixture.server, "src/a.txt");
+    let other = fixture.connection();
     other.execute_batch("BEGIN IMMEDIATE; UPDATE apps SET at = 1").unwrap();
-    assert_eq!(scene.server.text("src/a.txt").as_deref(), Some("begin\n"), "whoever reads is not held up");
-    let answer = scene.server.append("src/a.txt", "held.");
+    assert_eq!(fixture.server.text("src/a.txt").as_deref(), Some("begin\n"), "whoever reads is not held up");
+    let answer = fixture.server.append("src/a.txt", "held.");
     assert_eq!(ledger.note("held.", &answer), WriteOutcome::Absent);
     other.execute_batch("COMMIT").unwrap();
-    assert_eq!(ledger.note("free.", &scene.server.append("src/a.txt", "free.")), WriteOutcome::There);
-    ledger.check(&scene.another());
+    assert_eq!(ledger.note("free.", &fixture.server.append("src/a.txt", "free.")), WriteOutcome::There);
+    ledger.check(&fixture.another());
 }
 
 #[test]

@@ -78,19 +78,19 @@ impl Fixture {
 /// Whoever connects again is let in, as it is after a restart.
 #[test]
 fn an_edit_is_there_once_wherever_the_wire_breaks_for_a_moment() {
-    let Some(scene) = Fixture::new() else { return };
+    let Some(fixture) = Fixture::new() else { return };
     for at in [FaultPoint::Before, FaultPoint::AnswerLost, FaultPoint::Within, FaultPoint::AnswerCut] {
         let path = format!("src/{at:?}.txt");
-        let ledger = RefCell::new(WriteLog::begin(&scene.witness, &path));
+        let ledger = RefCell::new(WriteLog::begin(&fixture.witness, &path));
         let line = |number: usize| format!("edit {number}.");
-        let broke = scene.at_each(
+        let broke = fixture.at_each(
             (1, at, Then::Mended),
-            |number| scene.served.append(&path, &line(number)).map(|report| vec![report]),
+            |number| fixture.served.append(&path, &line(number)).map(|report| vec![report]),
             |number, answer| {
                 ledger.borrow_mut().note(&line(number), answer);
             },
         );
-        ledger.into_inner().check(&scene.witness);
+        ledger.into_inner().check(&fixture.witness);
         assert!(broke >= 5, "an edit has no more than {broke} messages");
     }
 }
@@ -98,55 +98,55 @@ fn an_edit_is_there_once_wherever_the_wire_breaks_for_a_moment() {
 /// The commit arrives after its lookup has started: the lookup waits until the old connection has ended.
 #[test]
 fn a_commit_that_arrives_late_is_seen() {
-    let Some(scene) = Fixture::new() else { return };
-    let ledger = RefCell::new(WriteLog::begin(&scene.witness, "src/a.txt"));
+    let Some(fixture) = Fixture::new() else { return };
+    let ledger = RefCell::new(WriteLog::begin(&fixture.witness, "src/a.txt"));
     for number in 0..3 {
         let line = format!("edit {number}.");
-        let edit = || scene.served.append("src/a.txt", &line).map(|report| vec![report]);
-        let broke = scene.at((When::Commit, FaultPoint::Late, Then::Mended), edit, |answer| {
+        let edit = || fixture.served.append("src/a.txt", &line).map(|report| vec![report]);
+        let broke = fixture.at((When::Commit, FaultPoint::Late, Then::Mended), edit, |answer| {
             assert_eq!(ledger.borrow_mut().note(&line, answer), WriteOutcome::There, "{answer:?}");
         });
         assert!(broke);
     }
-    ledger.into_inner().check(&scene.witness);
+    ledger.into_inner().check(&fixture.witness);
 }
 
 #[test]
 fn an_edit_is_there_once_wherever_the_wire_breaks_for_good() {
-    let Some(scene) = Fixture::new() else { return };
+    let Some(fixture) = Fixture::new() else { return };
     let unknown = Cell::new(0);
-    let begun = WriteLog::begin(&scene.witness, "src/a.txt");
+    let begun = WriteLog::begin(&fixture.witness, "src/a.txt");
     let ledger = RefCell::new(begun);
-    let edit = |line: &str| scene.served.append("src/a.txt", line).map(|report| vec![report]);
+    let edit = |line: &str| fixture.served.append("src/a.txt", line).map(|report| vec![report]);
     let note = |line: &str, answer: &Result<Vec<Report>, Error>| {
         let fate = ledger.borrow_mut().note(line, answer);
         unknown.set(unknown.get() + usize::from(fate == WriteOutcome::Unknown));
     };
     for at in FaultPoint::ALL {
         let line = format!("{at:?}.");
-        assert!(scene.at((When::Commit, at, Then::Broken), || edit(&line), |answer| note(&line, answer)));
+        assert!(fixture.at((When::Commit, at, Then::Broken), || edit(&line), |answer| note(&line, answer)));
     }
     // The control: there is a message after which nobody can know.
     assert!(unknown.get() >= 2);
     let line = |number: usize| format!("edit {number}.");
-    scene.at_each(
+    fixture.at_each(
         (2, FaultPoint::AnswerLost, Then::Broken),
         |number| edit(&line(number)),
         |number, answer| note(&line(number), answer),
     );
-    ledger.into_inner().check(&scene.witness);
+    ledger.into_inner().check(&fixture.witness);
 }
 
 #[test]
 fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
-    let Some(scene) = Fixture::new() else { return };
+    let Some(fixture) = Fixture::new() else { return };
     let paths = |number: usize| ["a", "b", "c"].map(|name| format!("src/{number}/{name}.txt"));
-    let there = |number: usize| paths(number).map(|path| scene.witness.text(&path).is_some());
-    scene.at_each(
+    let there = |number: usize| paths(number).map(|path| fixture.witness.text(&path).is_some());
+    fixture.at_each(
         (1, FaultPoint::AnswerLost, Then::Mended),
         |number| {
             let new = |path: &String| request(path, Edit::Content(format!("{number}\n")), Expect::Absent);
-            scene.served.edit_all(paths(number).iter().map(new).collect())
+            fixture.served.edit_all(paths(number).iter().map(new).collect())
         },
         |number, answer| {
             assert_eq!(there(number), [write_outcome(answer) == WriteOutcome::There; 3], "{number}")
@@ -155,12 +155,12 @@ fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
     let made = |number: usize| {
         let new = |path: &String| request(path, Edit::Content(format!("{number}\n")), Expect::Absent);
         let number = number + 1000;
-        let reports = scene.witness.edit_all(paths(number).iter().map(new).collect()).unwrap();
+        let reports = fixture.witness.edit_all(paths(number).iter().map(new).collect()).unwrap();
         reports[0].edit_id.unwrap().to_string()
     };
-    scene.at_each(
+    fixture.at_each(
         (1, FaultPoint::AnswerLost, Then::Mended),
-        |number| scene.served.undo(&made(number)),
+        |number| fixture.served.undo(&made(number)),
         |number, answer| {
             assert_eq!(there(number + 1000), [write_outcome(answer) != WriteOutcome::There; 3], "{number}")
         },
@@ -170,7 +170,7 @@ fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
 /// A request whose answer was lost is sent again; where it cannot be seen that it was carried out, it is not carried out again.
 #[test]
 fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
-    let Some(scene) = Fixture::new() else { return };
+    let Some(fixture) = Fixture::new() else { return };
     let line = |number, text: &str| {
         let edit =
             LineEdit { start_line: number, end_line: number, new_content: text.to_owned(), expect: None };
@@ -180,17 +180,17 @@ fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
     let mut unseen = 0;
     for number in (0..).step_by(2) {
         let path = format!("src/{number}.txt");
-        let first = scene.witness.put(&path, "one\ntwo\nthree\n").unwrap();
-        let asked = || scene.served.edit(&path, line(2, "TWO\n"), version(&first));
+        let first = fixture.witness.put(&path, "one\ntwo\nthree\n").unwrap();
+        let asked = || fixture.served.edit(&path, line(2, "TWO\n"), version(&first));
         assert!(asked().is_ok());
         // As it stands there now, the same edit could be made again.
         for (number, text) in [(2, "two\n"), (1, "ONE\n")] {
-            scene.witness.edit(&path, line(number, text), Expect::Anything).unwrap();
+            fixture.witness.edit(&path, line(number, text), Expect::Anything).unwrap();
         }
-        scene.proxy.arm(When::Number(number), FaultPoint::Before, Then::Broken);
+        fixture.proxy.arm(When::Number(number), FaultPoint::Before, Then::Broken);
         let refusal = asked().unwrap_err();
-        let (seen, broke) = scene.proxy.clear_fault();
-        assert_eq!(scene.witness.text(&path).as_deref(), Some("ONE\ntwo\nthree\n"));
+        let (seen, broke) = fixture.proxy.clear_fault();
+        assert_eq!(fixture.witness.text(&path).as_deref(), Some("ONE\ntwo\nthree\n"));
         let known = refusal.code == Code::EditConflict && refusal.message.contains("already applied as edit");
         assert!(known || broke.is_some(), "{refusal:?}");
         assert!(known || refusal.code == Code::StoreUnavailable, "{broke:?} of {seen:#?}: {refusal:?}");
@@ -204,23 +204,23 @@ fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
 
 #[test]
 fn a_server_that_starts_on_a_broken_wire_serves_when_it_is_mended() {
-    let Some(scene) = Fixture::new() else { return };
+    let Some(fixture) = Fixture::new() else { return };
     for at in [FaultPoint::Before, FaultPoint::AnswerLost] {
         for number in (0..).step_by(3) {
-            let own = scene.dir.path().join(format!("{at:?}{number}"));
-            let cold = Client::new(&scene.database.url_at(scene.proxy.address), &own);
-            scene.proxy.arm(When::Number(number), at, Then::Broken);
+            let own = fixture.dir.path().join(format!("{at:?}{number}"));
+            let cold = Client::new(&fixture.database.url_at(fixture.proxy.address), &own);
+            fixture.proxy.arm(When::Number(number), at, Then::Broken);
             let path = format!("src/{at:?}{number}.txt");
             let answer = cold.put(&path, "text\n");
-            let (seen, broke) = scene.proxy.clear_fault();
-            let there = scene.witness.text(&path).is_some();
+            let (seen, broke) = fixture.proxy.clear_fault();
+            let there = fixture.witness.text(&path).is_some();
             match write_outcome(&answer) {
                 WriteOutcome::There => assert!(there),
                 WriteOutcome::Absent => assert!(!there, "{broke:?} of {seen:#?}: {answer:?}"),
                 WriteOutcome::Unknown => (),
             }
             assert!(cold.put(&path, "other\n").is_ok(), "it does not serve again: {broke:?} of {seen:#?}");
-            assert_eq!(scene.witness.text(&path).as_deref(), Some("other\n"));
+            assert_eq!(fixture.witness.text(&path).as_deref(), Some("other\n"));
             if broke.is_none() {
                 break;
             }
@@ -230,33 +230,33 @@ fn a_server_that_starts_on_a_broken_wire_serves_when_it_is_mended() {
 
 #[test]
 fn a_server_whose_wire_is_cut_while_nobody_asks_serves_the_next_who_does() {
-    let Some(scene) = Fixture::new() else { return };
-    let mut ledger = WriteLog::begin(&scene.witness, "src/a.txt");
+    let Some(fixture) = Fixture::new() else { return };
+    let mut ledger = WriteLog::begin(&fixture.witness, "src/a.txt");
     for number in 0..10 {
-        scene.proxy.blink();
+        fixture.proxy.blink();
         let line = format!("edit {number}.");
-        let answer = scene.served.append("src/a.txt", &line);
+        let answer = fixture.served.append("src/a.txt", &line);
         assert_eq!(ledger.note(&line, &answer), WriteOutcome::There, "{answer:?}");
     }
-    scene.proxy.cut();
-    let answer = scene.served.append("src/a.txt", "never.");
+    fixture.proxy.cut();
+    let answer = fixture.served.append("src/a.txt", "never.");
     assert_eq!(ledger.note("never.", &answer), WriteOutcome::Absent);
-    clear(&scene.served.try_text("src/a.txt").unwrap_err());
-    scene.proxy.clear_fault();
-    assert_eq!(ledger.note("at last.", &scene.served.append("src/a.txt", "at last.")), WriteOutcome::There);
-    ledger.check(&scene.witness);
+    clear(&fixture.served.try_text("src/a.txt").unwrap_err());
+    fixture.proxy.clear_fault();
+    assert_eq!(ledger.note("at last.", &fixture.served.append("src/a.txt", "at last.")), WriteOutcome::There);
+    ledger.check(&fixture.witness);
 }
 
 #[test]
 fn a_wire_that_swallows_everything_is_given_up() {
-    let Some(scene) = Fixture::new() else { return };
-    let mut ledger = WriteLog::begin(&scene.witness, "src/a.txt");
-    assert_eq!(ledger.note("first.", &scene.served.append("src/a.txt", "first.")), WriteOutcome::There);
-    scene.proxy.hold();
-    let answer = scene.served.append("src/a.txt", "swallowed.");
+    let Some(fixture) = Fixture::new() else { return };
+    let mut ledger = WriteLog::begin(&fixture.witness, "src/a.txt");
+    assert_eq!(ledger.note("first.", &fixture.served.append("src/a.txt", "first.")), WriteOutcome::There);
+    fixture.proxy.hold();
+    let answer = fixture.served.append("src/a.txt", "swallowed.");
     assert_eq!(ledger.note("swallowed.", &answer), WriteOutcome::Absent);
     // What was held back arrives at last, and must do nothing any more.
-    scene.proxy.clear_fault();
-    assert_eq!(ledger.note("second.", &scene.served.append("src/a.txt", "second.")), WriteOutcome::There);
-    ledger.check(&scene.witness);
+    fixture.proxy.clear_fault();
+    assert_eq!(ledger.note("second.", &fixture.served.append("src/a.txt", "second.")), WriteOutcome::There);
+    ledger.check(&fixture.witness);
 }
