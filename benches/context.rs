@@ -120,25 +120,25 @@ struct Fixture {
 
 impl Fixture {
     /// How long an answer takes, and how long it is in parts.
-    fn ask(&self, look: &ContextRequest) -> (Duration, usize) {
-        let begun = Instant::now();
-        let sight = self
+    fn ask(&self, request: &ContextRequest) -> (Duration, usize) {
+        let start = Instant::now();
+        let response = self
             .runtime
-            .block_on(self.workspace.run_read(ReadRequest::Context(look.clone()), Watch::idle()))
+            .block_on(self.workspace.run_read(ReadRequest::Context(request.clone()), Watch::idle()))
             .unwrap();
-        let took = begun.elapsed();
-        let ReadResponse::Context(told) = sight else { return (took, 0) };
-        let parts = told.references.len()
-            + told.uses.len()
-            + told.definitions.iter().chain(&told.found).map(Vec::len).sum::<usize>();
-        (took, parts + told.target.map_or(0, |target| target.outline.len()))
+        let took = start.elapsed();
+        let ReadResponse::Context(context) = response else { return (took, 0) };
+        let parts = context.references.len()
+            + context.uses.len()
+            + context.definitions.iter().chain(&context.found).map(Vec::len).sum::<usize>();
+        (took, parts + context.target.map_or(0, |target| target.outline.len()))
     }
 
-    fn row(&self, name: &str, look: &ContextRequest, before: impl Fn(usize)) {
+    fn row(&self, name: &str, request: &ContextRequest, before: impl Fn(usize)) {
         let mut times: Vec<(Duration, usize)> = (0..ROUNDS)
             .map(|round| {
                 before(round);
-                self.ask(look)
+                self.ask(request)
             })
             .collect();
         times.sort_unstable();
@@ -162,9 +162,9 @@ fn main() {
     }
     let files = std::env::var("LOCKGATE_FILES").ok().and_then(|text| text.parse().ok()).unwrap_or(FILES);
     let dir = tempfile::tempdir().unwrap();
-    let given = std::env::var_os("LOCKGATE_ROOT").map(PathBuf::from);
-    let root = given.clone().unwrap_or_else(|| dir.path().join("root"));
-    if given.is_none() {
+    let configured = std::env::var_os("LOCKGATE_ROOT").map(PathBuf::from);
+    let root = configured.clone().unwrap_or_else(|| dir.path().join("root"));
+    if configured.is_none() {
         tree(&root, files);
     }
     // Only what was left alone for two seconds is surely as it was.
@@ -194,7 +194,7 @@ fn main() {
         &ContextRequest { query: Some("load things of sort 7".to_owned()), ..NOTHING },
         still,
     );
-    if given.is_none() {
+    if configured.is_none() {
         fixture.row("the outline of a file", &target("pkg0/mod7.py"), still);
         fixture.row("the same after one file has changed", &symbol("load_7"), |round| {
             std::fs::write(root.join("pkg0/mod8.py"), python(8 + round, files)).unwrap();

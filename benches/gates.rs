@@ -59,8 +59,8 @@ fn main() {
     println!();
     println!("| a gate that | slowest of {PINGS} pings | median |");
     println!("|---|---|---|");
-    for (deed, words) in MISDEEDS {
-        pinged(deed, words);
+    for (attempt, words) in MISDEEDS {
+        pinged(attempt, words);
     }
 }
 
@@ -97,11 +97,11 @@ fn added(gate: &str, language: &str, extension: &str, rounds: usize) {
 /// Changes one line, and gives the time; `None` where the gate is not to be had.
 fn edit(server: &mut Server, file: &str, round: usize) -> Option<Duration> {
     let (old, new) = (format!("= {}", 500_000 + round), format!("= {}", 500_001 + round));
-    let begun = Instant::now();
+    let start = Instant::now();
     let answer = server.call("safe_edit_file", &json!({"path": file, "search": old, "replace": new}));
-    let taken = begun.elapsed();
+    let elapsed = start.elapsed();
     match answer.status() {
-        "written" => Some(taken),
+        "written" => Some(elapsed),
         _ if answer.text.contains("unavailable") || answer.text.contains("not to be had") => None,
         _ => panic!("{}", answer.text),
     }
@@ -131,7 +131,7 @@ fn lines(line: impl Fn(usize, usize) -> String) -> String {
 }
 
 /// Pings a server while one of its gates misbehaves.
-fn pinged(deed: &str, words: &[&str]) {
+fn pinged(attempt: &str, words: &[&str]) {
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/misbehave.py");
     let words: String = words.iter().map(|word| format!(", {word:?}")).collect();
@@ -147,16 +147,16 @@ fn pinged(deed: &str, words: &[&str]) {
     let call = server.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
     let mut times = Vec::new();
     for _ in 0..PINGS {
-        let begun = Instant::now();
+        let start = Instant::now();
         let ping = server.post("ping", json!({}));
         server.wait(ping).expect("an answer");
-        times.push(begun.elapsed());
+        times.push(start.elapsed());
         std::thread::sleep(Duration::from_millis(18));
     }
     let answer = server.wait_answer(call).expect("an answer");
     assert_eq!(answer.status(), "written", "{}", answer.text);
     let slowest = times.iter().max().copied().unwrap_or_default();
-    println!("| {deed} | {:.1} ms | {:.2} ms |", ms(slowest), ms(median(times)));
+    println!("| {attempt} | {:.1} ms | {:.2} ms |", ms(slowest), ms(median(times)));
 }
 
 fn ms(time: Duration) -> f64 {

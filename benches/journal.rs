@@ -50,20 +50,20 @@ impl Fixture {
     fn publish(&self, place: &FileLocation, bytes: &[u8], remembered: bool) {
         let read = self.files.read(place, 1 << 30).unwrap();
         let before = read.as_ref().map(|read| read.expected(Content::new(read.bytes())));
-        let told = JournalRecord { added: 1, removed: 1, keep: true };
+        let journal_record = JournalRecord { added: 1, removed: 1, keep: true };
         let write = FileWrite {
             place,
             before,
             after: Some(Content::new(bytes)),
             mode: None,
             folders: 0,
-            record: told,
+            record: journal_record,
         };
         let how = Publishing { durability: Durability::Process, ..Publishing::default() };
         let request = Version::hash(b"request");
         let (tool, author) = ("edit_file".to_owned(), "bench".to_owned());
-        let deed = EditMeta { tool, author, request, kind: EntryKind::Edit, gates: "passed".to_owned() };
-        let record = remembered.then_some((&self.journal, &deed));
+        let meta = EditMeta { tool, author, request, kind: EntryKind::Edit, gates: "passed".to_owned() };
+        let record = remembered.then_some((&self.journal, &meta));
         let _ = black_box(self.files.publish(&[write], how, record).unwrap());
     }
 }
@@ -80,9 +80,9 @@ fn text(size: usize, number: usize) -> Vec<u8> {
 /// The median of so many rounds.
 fn median(rounds: usize, mut work: impl FnMut(usize)) -> Duration {
     let round = |number| {
-        let began = Instant::now();
+        let start = Instant::now();
         work(number);
-        began.elapsed()
+        start.elapsed()
     };
     let mut each: Vec<Duration> = (0..rounds).map(round).collect();
     each.sort();
@@ -116,7 +116,7 @@ fn looking(fixture: &Fixture, dir: &Path) {
     let large = fixture.file_place("large");
     (0..33).for_each(|number| fixture.publish(&large, &text(4_000_000, number), true));
     let texts: Vec<Vec<u8>> = (0..1000).map(|number| text(40_000, number)).collect();
-    let (began, mut most, mut slowest) = (Instant::now(), 0, Duration::ZERO);
+    let (start, mut most, mut slowest) = (Instant::now(), 0, Duration::ZERO);
     for number in 0..edits {
         let place = fixture.file_place(&format!("file-{}", number % 200));
         let edit = Instant::now();
@@ -127,7 +127,7 @@ fn looking(fixture: &Fixture, dir: &Path) {
     }
     println!(
         "{edits} edits of 200 files in {:.1?}, the slowest in {slowest:.1?}; at most {most} bytes",
-        began.elapsed()
+        start.elapsed()
     );
     let place = fixture.file_place("file-7");
     let latest = median(1000, |_| drop(black_box(fixture.journal.latest(&place).unwrap().unwrap())));
@@ -155,8 +155,8 @@ fn size_of(folder: &Path) -> u64 {
 
 /// The folder of the state is named by the environment, so this starts itself again in one that is its own.
 fn main() {
-    let own = std::env::var_os("LOCKGATE_BENCH").map(std::path::PathBuf::from);
-    if let Some(dir) = own {
+    let configured = std::env::var_os("LOCKGATE_BENCH").map(std::path::PathBuf::from);
+    if let Some(dir) = configured {
         let fixture = Fixture::new(&dir);
         publishing(&fixture);
         looking(&fixture, &dir);

@@ -53,7 +53,8 @@ const CONTEXT: PlanContext<'static> = PlanContext {
 };
 
 fn main() {
-    let asked: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let filters: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let sections: [(&str, fn()); 5] = [
         ("exact", exact),
         ("near", near),
@@ -62,7 +63,7 @@ fn main() {
         ("memory", memory::table),
     ];
     for (name, section) in sections {
-        if asked.is_empty() || asked.iter().any(|one| one == name) {
+        if filters.is_empty() || filters.iter().any(|one| one == name) {
             println!("{name}");
             println!();
             section();
@@ -107,9 +108,9 @@ fn edit(search: &str, replace: &str, tolerance: MatchTolerance) -> Edit {
 
 /// Plans an edit once.
 fn once(edit: &Edit, before: &Buffer) -> (Cost, Result<PlannedEdit, Error>) {
-    let (ran, begun) = (processor(), Instant::now());
+    let (cpu_start, start) = (processor(), Instant::now());
     let planned = black_box(plan(edit, before, CONTEXT));
-    (Cost { wall: begun.elapsed(), processor: processor().saturating_sub(ran) }, planned)
+    (Cost { wall: start.elapsed(), processor: processor().saturating_sub(cpu_start) }, planned)
 }
 
 /// The time that this process has run on a processor.
@@ -126,7 +127,7 @@ fn share(mut costs: Vec<Cost>, percent: usize) -> Cost {
 /// How an answer is called in a table.
 fn answer(planned: &Result<PlannedEdit, Error>) -> String {
     match planned {
-        Ok(PlannedEdit { match_info: Some(receipt), .. }) => receipt.level.name().to_owned(),
+        Ok(PlannedEdit { match_info: Some(match_info), .. }) => match_info.level.name().to_owned(),
         Ok(_) => "unchanged".to_owned(),
         Err(refused) => {
             let best = refused.best.as_ref().map(|best| format!(", best {}", best.score.percent()));
@@ -152,18 +153,18 @@ fn exact() {
     fs::write(root.path().join("quality.yaml"), "quality_gates: {}\n").unwrap();
     fs::write(root.path().join("a.txt"), &text).unwrap();
     let mut server = Server::start(root.path(), &[]);
-    let asked =
+    let arguments =
         json!({"file_path": "a.txt", "old_string": search, "new_string": replace, "mode": "verify_only"});
-    let ran = memory::processor(server.id());
+    let cpu_start = memory::processor(server.id());
     let calls = (0..100).map(|_| {
-        let begun = Instant::now();
-        let answer = server.call("edit_file", &asked);
-        let wall = begun.elapsed();
+        let start = Instant::now();
+        let answer = server.call("edit_file", &arguments);
+        let wall = start.elapsed();
         assert!(!answer.is_error, "{}", answer.text);
         Cost { wall, processor: Duration::ZERO }
     });
     let wall = share(calls.collect(), 50).wall;
-    let call = Cost { wall, processor: (memory::processor(server.id()) - ran) / 100 };
+    let call = Cost { wall, processor: (memory::processor(server.id()) - cpu_start) / 100 };
     println!("| in 100,000 lines, {} KB, found in line {at} | wall | CPU |", text.len() / 1000);
     println!("|---|---|---|");
     for (name, cost) in [("`edit::plan`", library), ("`edit_file`, `verify_only`, over stdio", call)] {
@@ -189,24 +190,24 @@ fn near_row(
     before: &Buffer,
     lines: usize,
     height: usize,
-    what: &str,
-    quote: fn(&str, &mut Random) -> Quoted,
+    name: &str,
+    make_quote: fn(&str, &mut Random) -> Quoted,
 ) {
-    let (mut lot, mut costs, mut right, mut applied) = (Random::new(height as u64), Vec::new(), 0, 0);
+    let (mut random, mut costs, mut right, mut applied) = (Random::new(height as u64), Vec::new(), 0, 0);
     let starts = texts::starts(text);
     for _ in 0..QUOTES {
         let (at, block) = loop {
-            let at = 1 + lot.below(lines - height);
+            let at = 1 + random.below(lines - height);
             let block = &text[starts[at - 1]..starts[at - 1 + height]];
             if texts::is_telling(block) && text.matches(block).nth(1).is_none() {
                 break (at, block);
             }
         };
-        let Quoted { search, replace } = quote(block, &mut lot);
+        let Quoted { search, replace } = make_quote(block, &mut random);
         let (cost, planned) = once(&edit(&search, &replace, SIMILAR), before);
         costs.push(cost);
         let found = match &planned {
-            Ok(planned) => planned.match_info.map(|receipt| receipt.line),
+            Ok(planned) => planned.match_info.map(|match_info| match_info.line),
             Err(Error { code: Code::MatchNotFound, best: Some(best), .. }) => Some(best.start_line),
             Err(refused) => panic!("{refused:?}"),
         };
@@ -217,7 +218,7 @@ fn near_row(
     }
     let (median, slow) = (share(costs.clone(), 50), share(costs, 95));
     println!(
-        "| {lines} | {height} lines | {what} | {:.2} ms | {:.2} ms | {:.1} ms | {right} of {QUOTES} | {applied} |",
+        "| {lines} | {height} lines | {name} | {:.2} ms | {:.2} ms | {:.1} ms | {right} of {QUOTES} | {applied} |",
         median.wall_ms(),
         median.processor_ms(),
         slow.wall_ms(),
@@ -232,17 +233,17 @@ fn growth() {
     for (name, Quoted { search, replace }, tolerance) in texts::rungs() {
         let edit = edit(&search, &replace, tolerance);
         print!("| {name} |");
-        let mut told = String::new();
+        let mut report = String::new();
         for (before, rounds) in files.iter().zip([41, 21, 9, 3]) {
             let mut costs = Vec::new();
             for _ in 0..rounds {
                 let (cost, planned) = once(&edit, before);
                 costs.push(cost);
-                told = answer(&planned);
+                report = answer(&planned);
             }
             let lines = before.lines().count() as f64 / 1e3;
             print!(" {:.3} |", share(costs, 50).processor_ms() / lines);
         }
-        println!(" {told} |");
+        println!(" {report} |");
     }
 }

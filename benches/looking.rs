@@ -52,11 +52,11 @@ impl Fixture {
     }
 
     /// Looks, and puts what is seen into both forms of an answer.
-    fn read(&self, asked: ReadRequest) -> usize {
-        let seen: Result<ReadResponse, Error> =
-            self.runtime.block_on(self.workspace.run_read(asked, Watch::idle()));
-        assert!(seen.is_ok(), "{seen:?}");
-        let answer = read(&seen, &ResponseOptions::default());
+    fn read(&self, request: ReadRequest) -> usize {
+        let response: Result<ReadResponse, Error> =
+            self.runtime.block_on(self.workspace.run_read(request, Watch::idle()));
+        assert!(response.is_ok(), "{response:?}");
+        let answer = read(&response, &ResponseOptions::default());
         answer.json.to_string().len() + answer.text.len()
     }
 }
@@ -71,10 +71,10 @@ fn measured(name: &str, rounds: usize, mut work: impl FnMut(usize) -> usize) {
     let mut wall = Vec::new();
     let mut cpu = Vec::new();
     for round in 0..rounds {
-        let (ran, begun) = (processor(), Instant::now());
+        let (cpu_start, start) = (processor(), Instant::now());
         black_box(work(round));
-        wall.push(begun.elapsed());
-        cpu.push(processor().saturating_sub(ran));
+        wall.push(start.elapsed());
+        cpu.push(processor().saturating_sub(cpu_start));
     }
     wall.sort();
     cpu.sort();

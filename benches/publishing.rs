@@ -55,27 +55,27 @@ fn edit(file: usize, round: usize) -> Value {
 }
 
 fn call(server: &mut Server, tool: &str, arguments: &Value) -> Duration {
-    let begun = Instant::now();
+    let start = Instant::now();
     let answer = server.call(tool, arguments);
-    let took = begun.elapsed();
+    let took = start.elapsed();
     assert!(!answer.is_error, "{}", answer.text);
     took
 }
 
 /// The time at that share of all, in milliseconds.
-fn at(mut seen: Vec<Duration>, share: f64) -> f64 {
-    seen.sort();
-    seen[((seen.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3
+fn at(mut times: Vec<Duration>, share: f64) -> f64 {
+    times.sort();
+    times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3
 }
 
-fn row(what: &str, seen: &[Duration]) {
-    println!("| {what} | {:.2} | {:.2} |", at(seen.to_vec(), 0.5), at(seen.to_vec(), 0.99));
+fn row(name: &str, times: &[Duration]) {
+    println!("| {name} | {:.2} | {:.2} |", at(times.to_vec(), 0.5), at(times.to_vec(), 0.99));
 }
 
 fn plain(root: &Path) -> Duration {
-    let begun = Instant::now();
+    let start = Instant::now();
     plain_write(&root.join("plain.txt"));
-    begun.elapsed()
+    start.elapsed()
 }
 
 fn singles(durability: &str) {
@@ -103,10 +103,10 @@ fn batches() {
     row("taking it back", &back);
 }
 
-fn undoing(past: usize) {
+fn undoing(history_length: usize) {
     let root = project("durability: process\nlimits: { journal: 4GiB }\n");
     let mut server = Server::start(root.path(), &[]);
-    for round in 0..past {
+    for round in 0..history_length {
         call(&mut server, "safe_edit_file", &edit(round % BATCH, round));
     }
     let (mut back, mut again) = (Vec::new(), Vec::new());
@@ -114,7 +114,7 @@ fn undoing(past: usize) {
         back.push(call(&mut server, "undo_edit", &json!({"path": "0.txt"})));
         again.push(call(&mut server, "redo_edit", &json!({"path": "0.txt"})));
     }
-    row(&format!("taking back, after {past} edits, durability `process`"), &back);
+    row(&format!("taking back, after {history_length} edits, durability `process`"), &back);
     row("making it again", &again);
 }
 
@@ -122,24 +122,24 @@ fn undoing(past: usize) {
 fn turns() {
     let root = project("");
     let user = tempfile::tempdir().unwrap();
-    let seen: Vec<Duration> = std::thread::scope(|scope| {
+    let times: Vec<Duration> = std::thread::scope(|scope| {
         let one = |number: usize| {
             let mut server = Server::start_for(user.path(), root.path(), &["--tools", "all"]);
             scope.spawn(move || {
-                let quote = |round: usize| {
+                let edit_call = |round: usize| {
                     json!({"path": "0.txt", "show_diff": false,
                     "line_edits": [{"start_line": 10 + number, "end_line": 10 + number,
                         "new_content": format!("server {number}, round {round}\n")}]})
                 };
                 (0..ROUNDS)
-                    .map(|round| call(&mut server, "safe_edit_file", &quote(round)))
+                    .map(|round| call(&mut server, "safe_edit_file", &edit_call(round)))
                     .collect::<Vec<_>>()
             })
         };
         let workers = [one(0), one(1)];
         workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
     });
-    row("an edit while another server edits the same file", &seen);
+    row("an edit while another server edits the same file", &times);
 }
 
 fn main() {

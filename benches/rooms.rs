@@ -65,25 +65,25 @@ fn pure(criterion: &mut Criterion) {
         let text = text(size);
         let before = buffer(&text);
         group.throughput(Throughput::Bytes(text.len() as u64));
-        group.bench_with_input(BenchmarkId::new("read", size), &size, |bench, _| {
-            bench.iter_batched(
+        group.bench_with_input(BenchmarkId::new("read", size), &size, |bencher, _| {
+            bencher.iter_batched(
                 || text.as_bytes().to_vec(),
                 |bytes| Buffer::read(bytes, Hints::default()).unwrap(),
                 criterion::BatchSize::LargeInput,
             );
         });
         for (name, edit) in [("search", search(size)), ("line_edits", lines(size))] {
-            group.bench_with_input(BenchmarkId::new(name, size), &size, |bench, _| {
-                bench.iter(|| carry(&edit, &before));
+            group.bench_with_input(BenchmarkId::new(name, size), &size, |bencher, _| {
+                bencher.iter(|| carry(&edit, &before));
             });
         }
         let changed = Edit::Content(text.replace("compute(1", "calc(1"));
-        group.bench_with_input(BenchmarkId::new("content", size), &size, |bench, _| {
-            bench.iter(|| carry(&changed, &before));
+        group.bench_with_input(BenchmarkId::new("content", size), &size, |bencher, _| {
+            bencher.iter(|| carry(&changed, &before));
         });
         if size <= 10_000 {
-            group.bench_with_input(BenchmarkId::new("regex_every_line", size), &size, |bench, _| {
-                bench.iter(|| carry(&pattern(), &before));
+            group.bench_with_input(BenchmarkId::new("regex_every_line", size), &size, |bencher, _| {
+                bencher.iter(|| carry(&pattern(), &before));
             });
         }
     }
@@ -105,15 +105,16 @@ fn gates(criterion: &mut Criterion) {
         for path in ["a.py", "a.toml", "a.go"] {
             let language = language_of(path, None);
             let terms = policy.effective_rules(path, language, Profile::Edit);
-            let (grant, workshop) = (ExecPermission::Untrusted(String::new()), GateRuntime::default());
-            let means = GateEnv {
+            let (permission, gate_runtime) =
+                (ExecPermission::Untrusted(String::new()), GateRuntime::default());
+            let env = GateEnv {
                 root: Path::new("/"),
-                exec_permission: &grant,
-                runtime: &workshop,
+                exec_permission: &permission,
+                runtime: &gate_runtime,
                 isolation: Isolation::None,
                 cache: None,
             };
-            group.bench_with_input(BenchmarkId::new(path, size), size, |bench, _| {
+            group.bench_with_input(BenchmarkId::new(path, size), size, |bencher, _| {
                 let draft = Draft {
                     path,
                     language,
@@ -123,7 +124,7 @@ fn gates(criterion: &mut Criterion) {
                     input_location: InputLocation::OverFile,
                     files_exist: &|_| true,
                 };
-                bench.iter(|| judge(&draft, &terms, &means, &Watch::idle()));
+                bencher.iter(|| judge(&draft, &terms, &env, &Watch::idle()));
             });
         }
     }
@@ -153,11 +154,11 @@ fn built_in(criterion: &mut Criterion) {
     let policy = Policy::embedded();
     let language = language_of("a.py", None);
     let terms = policy.effective_rules("a.py", language, Profile::Edit);
-    let (grant, workshop) = (ExecPermission::Untrusted(String::new()), GateRuntime::default());
-    let means = GateEnv {
+    let (permission, gate_runtime) = (ExecPermission::Untrusted(String::new()), GateRuntime::default());
+    let env = GateEnv {
         root: Path::new("/"),
-        exec_permission: &grant,
-        runtime: &workshop,
+        exec_permission: &permission,
+        runtime: &gate_runtime,
         isolation: Isolation::None,
         cache: None,
     };
@@ -171,8 +172,8 @@ fn built_in(criterion: &mut Criterion) {
             input_location: InputLocation::of_file(before),
             files_exist: &|_| true,
         };
-        group.bench_function(BenchmarkId::new(name, 10_000), |bench| {
-            bench.iter(|| judge(&draft, &terms, &means, &Watch::idle()));
+        group.bench_function(BenchmarkId::new(name, 10_000), |bencher| {
+            bencher.iter(|| judge(&draft, &terms, &env, &Watch::idle()));
         });
     }
     group.finish();

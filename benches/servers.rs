@@ -26,11 +26,11 @@ const ROUNDS: usize = 9;
 const LINES: usize = 500;
 
 fn main() {
-    let asked: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let filters: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     for (gate, language, path) in
         [("pyright", "python", "a.py"), ("basedpyright", "python", "a.py"), ("tsc", "typescript", "src/a.ts")]
     {
-        if asked.is_empty() || asked.iter().any(|name| name == gate) {
+        if filters.is_empty() || filters.iter().any(|name| name == gate) {
             measure(gate, language, path);
         }
     }
@@ -42,9 +42,9 @@ fn measure(gate: &str, language: &str, path: &str) {
         return println!("{gate}: not known");
     };
     let search = std::env::var_os("PATH").unwrap_or_default();
-    let pins =
+    let programs =
         ResolvedPrograms::find(policy.commands(), &SearchPath { folders: &[], roots: &[], path: &search });
-    if pins.program(gate).is_none() || pins.program(&ResolvedPrograms::server_name(gate)).is_none() {
+    if programs.program(gate).is_none() || programs.program(&ResolvedPrograms::server_name(gate)).is_none() {
         return println!("{gate}: not here");
     }
     let dir = tempfile::tempdir().unwrap();
@@ -54,23 +54,23 @@ fn measure(gate: &str, language: &str, path: &str) {
     std::fs::write(root.join(path), text_of(language, 0)).unwrap();
     let (warm, cold) = (GateRuntime::default(), GateRuntime::default());
     warm.keep_servers();
-    let grant = ExecPermission::Granted(pins);
-    let ask = |workshop: &GateRuntime, number: usize| {
+    let permission = ExecPermission::Granted(programs);
+    let time_edit = |runtime: &GateRuntime, number: usize| {
         time_judging(
             &policy,
-            &grant,
-            workshop,
+            &permission,
+            runtime,
             &root,
             path,
             (&text_of(language, 0), &text_of(language, number)),
         )
     };
-    let first = ask(&warm, 1);
-    ask(&cold, 1);
+    let first = time_edit(&warm, 1);
+    time_edit(&cold, 1);
     let (mut servers, mut commands) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        servers.push(ask(&warm, round + 2));
-        commands.push(ask(&cold, round + 2));
+        servers.push(time_edit(&warm, round + 2));
+        commands.push(time_edit(&cold, round + 2));
     }
     let [server, command] = [median(servers), median(commands)];
     println!(
@@ -84,8 +84,8 @@ fn measure(gate: &str, language: &str, path: &str) {
 
 fn time_judging(
     policy: &Policy,
-    grant: &ExecPermission,
-    workshop: &GateRuntime,
+    permission: &ExecPermission,
+    runtime: &GateRuntime,
     root: &Path,
     path: &str,
     (before, after): (&str, &str),
@@ -103,12 +103,10 @@ fn time_judging(
         input_location: InputLocation::OverFile,
         files_exist: &|_: &str| false,
     };
-    let means =
-        GateEnv { root, exec_permission: grant, runtime: workshop, isolation: Isolation::None, cache: None };
-    let begun = Instant::now();
-    let verdict =
-        judge(&draft, &policy.effective_rules(path, language, Profile::Edit), &means, &Watch::idle());
-    let took = begun.elapsed();
+    let env = GateEnv { root, exec_permission: permission, runtime, isolation: Isolation::None, cache: None };
+    let start = Instant::now();
+    let verdict = judge(&draft, &policy.effective_rules(path, language, Profile::Edit), &env, &Watch::idle());
+    let took = start.elapsed();
     let run = &verdict.runs[0];
     assert_eq!((run.outcome, &run.why), (Outcome::Passed, &None), "{run:?}");
     took

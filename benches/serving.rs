@@ -66,13 +66,13 @@ use usage::{own_time, processor_time};
 fn main() -> ExitCode {
     let options = match Options::read(std::env::args().skip(1)) {
         Ok(options) => options,
-        Err(told) => {
-            eprintln!("{told}");
+        Err(message) => {
+            eprintln!("{message}");
             return ExitCode::from(2);
         }
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let kept = LocalSet::new().block_on(&runtime, async {
+    let passed = LocalSet::new().block_on(&runtime, async {
         if options.front {
             front::measure(&options, &RunDir::new(&options)).await;
             true
@@ -83,21 +83,21 @@ fn main() -> ExitCode {
             offer(&options, &RunDir::new(&options)).await
         }
     });
-    if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Offers the load, and says whether all that is promised was kept.
 async fn offer(options: &Options, place: &RunDir) -> bool {
     let mut servers = [place.serve("one"), place.serve("two")];
     let load = Rc::new(Load::new(options, place.dir.join("roots")));
-    let begun = Instant::now();
+    let start = Instant::now();
     seed::seed(&load, place, &servers[0]).await;
-    println!("{} entities made in {:.1} s", options.entities, begun.elapsed().as_secs_f64());
+    println!("{} entities made in {:.1} s", options.entities, start.elapsed().as_secs_f64());
     load.seen.records.borrow_mut().clear();
 
     let before = times(&servers, place);
-    let begun = Instant::now();
-    load.begun.set(Some(begun));
+    let start = Instant::now();
+    load.begun.set(Some(start));
     let clients: Vec<_> = (0..options.clients)
         .map(|number| {
             let own = number % options.organizations;
@@ -118,15 +118,15 @@ async fn offer(options: &Options, place: &RunDir) -> bool {
         while load.edits.get() < at {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        killed = Some(begun.elapsed());
+        killed = Some(start.elapsed());
         servers[0].kill();
     }
     for client in clients {
         client.await.unwrap();
     }
-    let took = begun.elapsed();
-    let kept = print_results(&load, &servers, place, (before, took), killed);
-    kept && (!options.control || is_damage_found(&load, place))
+    let took = start.elapsed();
+    let passed = print_results(&load, &servers, place, (before, took), killed);
+    passed && (!options.control || is_damage_found(&load, place))
 }
 
 /// True if the check finds all planted damage.
@@ -171,10 +171,10 @@ fn print_results(
         spent[2] * 1e3 / records.len() as f64,
     );
     print_server_usage(load, servers);
-    let there = verify::verify(load, place);
+    let verified = verify::verify(load, place);
     let acknowledged = load.seen.acknowledged.borrow().len();
     println!(
-        "{acknowledged} edits acknowledged, {there} there, {} refused",
+        "{acknowledged} edits acknowledged, {verified} there, {} refused",
         load.seen.refused.borrow().len()
     );
     let broken = load.seen.broken.borrow();
@@ -184,32 +184,32 @@ fn print_results(
     for what in &beyond {
         println!("beyond its goal: {what}");
     }
-    let kept = broken.is_empty() && acknowledged > 0;
+    let passed = broken.is_empty() && acknowledged > 0;
     println!(
         "{}",
-        if kept { "nothing was lost, and nothing foreign was seen" } else { "promises were broken" }
+        if passed { "nothing was lost, and nothing foreign was seen" } else { "promises were broken" }
     );
-    kept && (beyond.is_empty() || !load.options.strict)
+    passed && (beyond.is_empty() || !load.options.strict)
 }
 
 /// Prints conflicts, rebased edits and the use of the servers.
 fn print_server_usage(load: &Load, servers: &[Server]) {
-    let seen = &load.seen;
-    let mut late = seen.late.borrow_mut();
+    let counts = &load.seen;
+    let mut late = counts.late.borrow_mut();
     late.sort_unstable();
     let [p50, p99] = [0.5, 0.99].map(|part| millis(quantile(&late, part)));
     println!("the clients themselves were late by p50 {p50:.1} ms, p99 {p99:.1} ms");
     println!(
         "{} conflicts answered, {} edits rebased, {} calls sent again, of which {} edits had been made",
-        seen.conflicts.get(),
-        seen.rebased.get(),
-        seen.resent.get(),
-        seen.already_applied.get()
+        counts.conflicts.get(),
+        counts.rebased.get(),
+        counts.resent.get(),
+        counts.already_applied.get()
     );
     for server in servers {
-        let said = server.log_text();
-        if !said.is_empty() {
-            println!("a server said: {said}");
+        let log = server.log_text();
+        if !log.is_empty() {
+            println!("a server said: {log}");
         }
     }
 }

@@ -54,19 +54,19 @@ fn main() {
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for &lines in sizes {
-        let seen = measure(lines);
-        let allowed = 6 * seen.bytes as u64 + (32 << 20);
+        let results = measure(lines);
+        let allowed = 6 * results.bytes as u64 + (32 << 20);
         println!(
             "| {} | {} KB | {:.2} ms | {:.2} ms | {:.2} | {:.2} | {:.2} ms | {:.1} MiB | {:.0} % |",
-            seen.lines,
-            seen.bytes / 1000,
-            seen.edit.as_secs_f64() * 1e3,
-            seen.plain.as_secs_f64() * 1e3,
-            seen.ratio,
-            seen.ratio_synced,
-            seen.processor.as_secs_f64() * 1e3,
-            seen.peak as f64 / f64::from(1 << 20),
-            seen.peak as f64 / allowed as f64 * 100.0,
+            results.lines,
+            results.bytes / 1000,
+            results.edit.as_secs_f64() * 1e3,
+            results.plain.as_secs_f64() * 1e3,
+            results.ratio,
+            results.ratio_synced,
+            results.processor.as_secs_f64() * 1e3,
+            results.peak as f64 / f64::from(1 << 20),
+            results.peak as f64 / allowed as f64 * 100.0,
         );
     }
 }
@@ -74,9 +74,9 @@ fn main() {
 fn start_up() -> Duration {
     let root = tempfile::tempdir().unwrap();
     let once = || {
-        let begun = Instant::now();
+        let start = Instant::now();
         let server = Server::start(root.path(), &[]);
-        let started = begun.elapsed();
+        let started = start.elapsed();
         drop(server);
         started
     };
@@ -98,18 +98,18 @@ fn measure(lines: usize) -> Measured {
     let before = processor_time(server.id());
     for round in 0..ROUNDS {
         let (old, new) = (name(middle, round), name(middle, round + 1));
-        let begun = Instant::now();
+        let start = Instant::now();
         let answer =
             server.call("safe_edit_file", &json!({"path": "ours.txt", "search": old, "replace": new}));
-        edits.push(begun.elapsed());
+        edits.push(start.elapsed());
         assert_eq!(answer.status(), "written", "{}", answer.text);
-        let begun = Instant::now();
+        let start = Instant::now();
         plain_write(&theirs);
-        plains.push(begun.elapsed());
-        let begun = Instant::now();
+        plains.push(start.elapsed());
+        let start = Instant::now();
         plain_write(&theirs);
         fs::File::open(root.path()).unwrap().sync_all().unwrap();
-        synced.push(begun.elapsed());
+        synced.push(start.elapsed());
     }
     let processor = (processor_time(server.id()) - before) / u32::try_from(ROUNDS).unwrap();
     let peak = peak_memory(server.id());

@@ -37,8 +37,8 @@ fn peak(text: &str, search: &str, replace: &str) -> f64 {
     fs::write(root.path().join("quality.yaml"), "quality_gates: {}\nlimits: { file: 100MiB }\n").unwrap();
     fs::write(root.path().join("a.py"), text).unwrap();
     let mut server = Server::start(root.path(), &[]);
-    let asked = json!({"file_path": "a.py", "search_context": search, "new_content": replace});
-    server.call("edit_code", &asked);
+    let arguments = json!({"file_path": "a.py", "search_context": search, "new_content": replace});
+    server.call("edit_code", &arguments);
     let status = fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() * 1024.0
@@ -47,9 +47,9 @@ fn peak(text: &str, search: &str, replace: &str) -> f64 {
 /// The time that the threads of a process have run on a processor.
 pub fn processor(process: u32) -> Duration {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();
-    let ran = |task: fs::DirEntry| -> Option<u64> {
+    let task_time = |task: fs::DirEntry| -> Option<u64> {
         let stat = fs::read_to_string(task.path().join("schedstat")).ok()?;
         stat.split(' ').next()?.parse().ok()
     };
-    Duration::from_nanos(tasks.flatten().filter_map(ran).sum())
+    Duration::from_nanos(tasks.flatten().filter_map(task_time).sum())
 }

@@ -32,10 +32,10 @@ impl Random {
 
 /// So many lines of Python.
 pub fn library(lines: usize) -> String {
-    let asked = Command::new("python3")
+    let output = Command::new("python3")
         .args(["-c", "import sysconfig; print(sysconfig.get_paths()['stdlib'], end='')"])
         .output();
-    let root = asked.ok().and_then(|asked| String::from_utf8(asked.stdout).ok()).unwrap_or_default();
+    let root = output.ok().and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_default();
     let (mut text, mut count, mut files) = (String::new(), 0, Vec::new());
     sources(Path::new(&root), &mut files);
     for file in files {
@@ -94,14 +94,14 @@ pub fn block(text: &str, first: usize, height: usize) -> String {
 /// Tells whether a block begins with a line, and says enough to be told from others.
 pub fn is_telling(block: &str) -> bool {
     let full = |line: &&str| !line.trim().is_empty();
-    let ends = [block.lines().next(), block.lines().next_back()];
-    ends.iter().flatten().all(|line| !line.trim().is_empty())
+    let outer_lines = [block.lines().next(), block.lines().next_back()];
+    outer_lines.iter().flatten().all(|line| !line.trim().is_empty())
         && block.lines().filter(full).count() >= 4
         && block.chars().filter(char::is_ascii_lowercase).count() >= 80
 }
 
 /// Puts another letter in the place of three in a hundred.
-pub fn drifted(block: &str, lot: &mut Random) -> Quoted {
+pub fn drifted(block: &str, random: &mut Random) -> Quoted {
     let mut search: Vec<char> = block.chars().collect();
     let letters: Vec<usize> = search
         .iter()
@@ -111,19 +111,19 @@ pub fn drifted(block: &str, lot: &mut Random) -> Quoted {
         .collect();
     let drift = (block.chars().filter(|letter| !letter.is_whitespace()).count() * 3).div_ceil(100);
     for _ in 0..drift {
-        let at = letters[lot.below(letters.len())];
-        search[at] = char::from(b'a' + u8::try_from(lot.below(26)).unwrap());
+        let at = letters[random.below(letters.len())];
+        search[at] = char::from(b'a' + u8::try_from(random.below(26)).unwrap());
     }
     changed(search.into_iter().collect())
 }
 
 /// Leaves a letter out of a long word of one line that is not the first.
-pub fn slipped(block: &str, lot: &mut Random) -> Quoted {
+pub fn slipped(block: &str, random: &mut Random) -> Quoted {
     let first = block.find('\n').unwrap() + 1;
     let letter = |at: usize| block.as_bytes().get(at).is_some_and(u8::is_ascii_lowercase);
     let inside = |at: &usize| (at - 3..=at + 2).all(letter);
     let places: Vec<usize> = (first + 3..block.len()).filter(inside).collect();
-    let at = if places.is_empty() { first } else { places[lot.below(places.len())] };
+    let at = if places.is_empty() { first } else { places[random.below(places.len())] };
     changed(format!("{}{}", &block[..at], block.get(at + 1..).unwrap_or_default()))
 }
 

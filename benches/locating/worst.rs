@@ -15,8 +15,8 @@ pub fn table() {
     println!("|---|---|---|---|---|---|---|---|");
     for (name, text, quotes) in [equal(), long_line(), tall(), blanks(), strange()] {
         let before = buffer(&text);
-        for (quote, quoted) in quotes {
-            print!("| {name} | {quote} |");
+        for (search_name, quoted) in quotes {
+            print!("| {name} | {search_name} |");
             for tolerance in [MatchTolerance::Wrapping, SIMILAR] {
                 row(&before, &quoted, tolerance);
             }

@@ -80,12 +80,12 @@ async fn over_http(place: &RunDir, one: &Calls, width: usize, era: ProtocolEra) 
                 let (one, address) = (one.clone(), server.address);
                 tokio::task::spawn_local(async move {
                     let mut peer = Peer::new(era, token(0), vec![address], 0);
-                    let begun = Instant::now();
+                    let start = Instant::now();
                     let mut done = 0;
                     // An even number, so that edits end where they began.
-                    while begun.elapsed() < until || done % 2 == 1 {
-                        let answered = peer.call(one.tool, &(one.arguments)(done)).await.unwrap();
-                        assert_eq!(answered.code(), None, "{}", String::from_utf8_lossy(&answered.body));
+                    while start.elapsed() < until || done % 2 == 1 {
+                        let response = peer.call(one.tool, &(one.arguments)(done)).await.unwrap();
+                        assert_eq!(response.code(), None, "{}", String::from_utf8_lossy(&response.body));
                         done += 1;
                     }
                     done
@@ -101,10 +101,10 @@ async fn over_http(place: &RunDir, one: &Calls, width: usize, era: ProtocolEra) 
         }
     };
     calling(WHILE / 5).await;
-    let (begun, before) = (Instant::now(), processor_time(id));
+    let (start, before) = (Instant::now(), processor_time(id));
     let done = calling(WHILE).await;
     let way = if era == ProtocolEra::Sessions { "HTTP, with a session" } else { "HTTP, stateless" };
-    row(one, way, width, done, begun.elapsed(), processor_time(id) - before);
+    row(one, way, width, done, start.elapsed(), processor_time(id) - before);
 }
 
 /// A server over its standard input and output.
@@ -141,9 +141,9 @@ impl Piped {
     /// Calls for so long, with so many calls at a time; gives how many were answered.
     fn calls(&mut self, one: &Calls, width: usize, until: Duration) -> usize {
         let (mut sent, mut done) = (0, 0);
-        let begun = Instant::now();
+        let start = Instant::now();
         loop {
-            let on = begun.elapsed() < until || sent % 2 == 1;
+            let on = start.elapsed() < until || sent % 2 == 1;
             while on && sent - done < width {
                 let arguments = (one.arguments)(sent);
                 self.send(&format!(
@@ -174,14 +174,14 @@ fn pipes(place: &RunDir, one: &Calls, width: usize) {
     let mut piped = Piped::start(place);
     let id = piped.process.id();
     piped.calls(one, width, WHILE / 5);
-    let (begun, before) = (Instant::now(), processor_time(id));
+    let (start, before) = (Instant::now(), processor_time(id));
     let done = piped.calls(one, width, WHILE);
-    row(one, "standard input and output", width, done, begun.elapsed(), processor_time(id) - before);
+    row(one, "standard input and output", width, done, start.elapsed(), processor_time(id) - before);
 }
 
 /// What a server keeps for connections and sessions without a request.
 async fn idle(options: &Options, place: &RunDir) {
-    let look = r#"{"path":"a.tsx","start_line":1,"end_line":2}"#;
+    let arguments = r#"{"path":"a.tsx","start_line":1,"end_line":2}"#;
     println!("\n| of {IDLE} that are idle | memory of each |\n|---|---|");
     for (name, kind) in [
         ("connections", None),
@@ -190,7 +190,7 @@ async fn idle(options: &Options, place: &RunDir) {
     ] {
         let server = place.serve("idle");
         let id = server.process.id();
-        warm(server.address, look).await;
+        warm(server.address, arguments).await;
         let before = memory(id);
         let (mut open, mut peers) = (Vec::new(), Vec::new());
         for number in 0..IDLE {
@@ -199,8 +199,8 @@ async fn idle(options: &Options, place: &RunDir) {
                 Some(era) => {
                     let own = number % options.organizations;
                     let mut peer = Peer::new(era, token(own), vec![server.address], 0);
-                    let answered = peer.call("list_edits", r#"{"max_results":1}"#).await.unwrap();
-                    assert_eq!(answered.code(), None, "{}", String::from_utf8_lossy(&answered.body));
+                    let response = peer.call("list_edits", r#"{"max_results":1}"#).await.unwrap();
+                    assert_eq!(response.code(), None, "{}", String::from_utf8_lossy(&response.body));
                     peers.push(peer);
                 }
             }
@@ -211,9 +211,9 @@ async fn idle(options: &Options, place: &RunDir) {
     }
 }
 
-async fn warm(address: SocketAddr, look: &str) {
+async fn warm(address: SocketAddr, arguments: &str) {
     let mut peer = Peer::new(ProtocolEra::Sessions, token(0), vec![address], 0);
     for _ in 0..200 {
-        peer.call("read_content_lines", look).await.unwrap();
+        peer.call("read_content_lines", arguments).await.unwrap();
     }
 }

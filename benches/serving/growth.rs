@@ -73,27 +73,27 @@ pub async fn measure(options: &Options) {
 async fn column(options: &Options, place: &RunDir) -> Vec<(f64, f64)> {
     let server = place.serve("growth");
     let load = Rc::new(Load::new(options, place.dir.join("roots")));
-    let begun = Instant::now();
+    let start = Instant::now();
     seed::seed(&load, place, &server).await;
-    println!("{} entities made in {:.1} s", options.entities, begun.elapsed().as_secs_f64());
+    println!("{} entities made in {:.1} s", options.entities, start.elapsed().as_secs_f64());
     let mut peer = Peer::new(ProtocolEra::Stateless, token(0), vec![server.address], 0);
     let (mut dice, mut turn) = (Random(7), 0);
     let mut column = Vec::new();
-    for (name, calls, ask) in SORTS {
+    for (name, calls, arguments_of) in SORTS {
         let mut times = Vec::new();
         // The first ones are not counted.
         for number in 0..calls + calls / 10 {
             let entity = drawn(&load, &mut dice);
-            let (tool, arguments) = ask(&load, &entity, turn);
-            let begun = Instant::now();
-            let answered = load.call(&mut peer, 0, tool, &arguments).await.unwrap();
+            let (tool, arguments) = arguments_of(&load, &entity, turn);
+            let start = Instant::now();
+            let response = load.call(&mut peer, 0, tool, &arguments).await.unwrap();
             if number >= calls / 10 {
-                times.push(begun.elapsed());
+                times.push(start.elapsed());
             }
-            let said = String::from_utf8_lossy(&answered.body);
-            assert_eq!(answered.code(), None, "{name} of {}: {said}", entity.path);
+            let body = String::from_utf8_lossy(&response.body);
+            assert_eq!(response.code(), None, "{name} of {}: {body}", entity.path);
             if tool.starts_with("patch") || tool.starts_with("replace") {
-                load.acknowledge(&answered, entity.number, 0, turn);
+                load.acknowledge(&response, entity.number, 0, turn);
             }
             turn += 1;
         }

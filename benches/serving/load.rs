@@ -101,10 +101,10 @@ impl Load {
         let period = options.clients as f64 / rate;
         let edits = options.edits_a_second / rate;
         let mut dice = Random(number as u64 * 7919 + 1);
-        let begun = self.begun.get().expect("it has begun");
+        let start = self.begun.get().expect("it has begun");
         for turn in 0.. {
             let part = number as f64 / options.clients as f64 + dice.below(500) as f64 / 1000.0;
-            let due = begun + Duration::from_secs_f64(period * (f64::from(turn) + part));
+            let due = start + Duration::from_secs_f64(period * (f64::from(turn) + part));
             let idle = Instant::now() < due;
             sleep_until(due).await;
             if idle {
@@ -121,19 +121,19 @@ impl Load {
             } else {
                 self.read(&mut peer, own, &mut dice).await
             };
-            let record = Record { sort, due: due - begun, took: due.elapsed(), code };
+            let record = Record { sort, due: due - start, took: due.elapsed(), code };
             self.seen.records.borrow_mut().push(record);
         }
     }
 
     async fn edit(&self, peer: &mut Peer, own: usize, dice: &mut Random) -> (CallKind, Option<String>) {
-        let reach = &self.reach[own];
-        let bound = if dice.below(100) < HOT { HOT_ENTITIES } else { reach.len() };
-        let which = reach[dice.below(bound)];
+        let reachable = &self.reach[own];
+        let bound = if dice.below(100) < HOT { HOT_ENTITIES } else { reachable.len() };
+        let entity_number = reachable[dice.below(bound)];
         let sort = if dice.below(10) < 3 { CallKind::Replace } else { CallKind::Patch };
         let number = self.edits.replace(self.edits.get() + 1);
-        let part = dice.below(self.entities.borrow()[which].parts);
-        let code = self.carry_out(peer, own, (which, part, number), sort).await;
+        let part = dice.below(self.entities.borrow()[entity_number].parts);
+        let code = self.carry_out(peer, own, (entity_number, part, number), sort).await;
         (sort, code.err())
     }
 
@@ -142,35 +142,35 @@ impl Load {
         &self,
         peer: &mut Peer,
         own: usize,
-        (which, part, number): (usize, usize, usize),
+        (entity_number, part, number): (usize, usize, usize),
         sort: CallKind,
     ) -> Result<(), String> {
         let mut resent = 0;
         for _ in 0..AGAIN {
-            let Some((tool, arguments)) = self.instruction(which, part, number, sort) else {
-                self.read_again(peer, own, which).await?;
+            let Some((tool, arguments)) = self.instruction(entity_number, part, number, sort) else {
+                self.read_again(peer, own, entity_number).await?;
                 continue;
             };
-            let answered = self.call(peer, own, tool, &arguments).await?;
-            resent += answered.resent;
-            match answered.code().as_deref() {
+            let response = self.call(peer, own, tool, &arguments).await?;
+            resent += response.resent;
+            match response.code().as_deref() {
                 None => {
-                    self.acknowledge(&answered, which, part, number);
+                    self.acknowledge(&response, entity_number, part, number);
                     return Ok(());
                 }
                 Some("EDIT_CONFLICT") => {
                     count(&self.seen.conflicts);
-                    self.read_again(peer, own, which).await?;
+                    self.read_again(peer, own, entity_number).await?;
                     // It may be one's own edit that it met, of which no answer came.
-                    if self.entities.borrow()[which].marks.iter().any(|(_, edit)| *edit == number) {
+                    if self.entities.borrow()[entity_number].marks.iter().any(|(_, edit)| *edit == number) {
                         count(&self.seen.already_applied);
-                        self.seen.acknowledged.borrow_mut().push((number, which, None));
+                        self.seen.acknowledged.borrow_mut().push((number, entity_number, None));
                         return Ok(());
                     }
                 }
                 Some(code) => {
-                    if resent == 0 && memmem::find(&answered.body, b"\"written\":false").is_some() {
-                        self.seen.refused.borrow_mut().push((number, which));
+                    if resent == 0 && memmem::find(&response.body, b"\"written\":false").is_some() {
+                        self.seen.refused.borrow_mut().push((number, entity_number));
                     }
                     return Err(code.to_owned());
                 }
@@ -182,12 +182,12 @@ impl Load {
     /// The call that makes an edit; nothing where the text that it would replace is not known.
     pub fn instruction(
         &self,
-        which: usize,
+        entity_number: usize,
         part: usize,
         number: usize,
         sort: CallKind,
     ) -> Option<(&'static str, String)> {
-        let entity = &self.entities.borrow()[which];
+        let entity = &self.entities.borrow()[entity_number];
         let (named, expected) = (self.named(entity), &entity.version);
         if sort == CallKind::Patch {
             let (old, mark) = (entity.anchor(part), entity.mark_line(number));
@@ -209,35 +209,36 @@ impl Load {
         ))
     }
 
-    pub fn acknowledge(&self, answered: &PeerResponse, which: usize, part: usize, number: usize) {
-        let entity = &mut self.entities.borrow_mut()[which];
+    pub fn acknowledge(&self, response: &PeerResponse, entity_number: usize, part: usize, number: usize) {
+        let entity = &mut self.entities.borrow_mut()[entity_number];
         entity.marks.push((part, number));
-        if let Some(version) = field(&answered.body, "version") {
+        if let Some(version) = field(&response.body, "version") {
             version.clone_into(&mut entity.version);
         }
-        let made_already = field(&answered.body, "status") == Some("already_applied");
+        let made_already = field(&response.body, "status") == Some("already_applied");
         if made_already {
             count(&self.seen.already_applied);
-            if answered.resent == 0 {
+            if response.resent == 0 {
                 self.broken(format!("edit {number} was there before it was made"));
             }
         }
-        if memmem::find(&answered.body, b"rebased from").is_some() {
+        if memmem::find(&response.body, b"rebased from").is_some() {
             count(&self.seen.rebased);
         }
-        let id = field(&answered.body, "edit_id").map(str::to_owned);
-        self.seen.acknowledged.borrow_mut().push((number, which, id));
+        let id = field(&response.body, "edit_id").map(str::to_owned);
+        self.seen.acknowledged.borrow_mut().push((number, entity_number, id));
     }
 
     /// Reads an entity anew.
-    async fn read_again(&self, peer: &mut Peer, own: usize, which: usize) -> Result<(), String> {
-        let named = self.named(&self.entities.borrow()[which]);
-        let answered = self.call(peer, own, "get_content", &format!("{{{named}}}")).await?;
-        answered.code().map_or(Ok(()), Err)?;
-        let message: Value = serde_json::from_slice(json(&answered.body)).map_err(|_| "NO_JSON")?;
-        let told = &message["result"]["structuredContent"];
-        let (text, now) = (told["content"].as_str().unwrap_or(""), told["version"].as_str().unwrap_or(""));
-        let entity = &mut self.entities.borrow_mut()[which];
+    async fn read_again(&self, peer: &mut Peer, own: usize, entity_number: usize) -> Result<(), String> {
+        let named = self.named(&self.entities.borrow()[entity_number]);
+        let response = self.call(peer, own, "get_content", &format!("{{{named}}}")).await?;
+        response.code().map_or(Ok(()), Err)?;
+        let message: Value = serde_json::from_slice(json(&response.body)).map_err(|_| "NO_JSON")?;
+        let document = &message["result"]["structuredContent"];
+        let (text, now) =
+            (document["content"].as_str().unwrap_or(""), document["version"].as_str().unwrap_or(""));
+        let entity = &mut self.entities.borrow_mut()[entity_number];
         match entity.marks_in(text) {
             Some(marks) => (entity.marks, entity.version) = (marks, now.to_owned()),
             None => self.broken(format!("{} is no text that the edits make", entity.path)),
@@ -253,18 +254,18 @@ impl Load {
         tool: &str,
         arguments: &str,
     ) -> Result<PeerResponse, String> {
-        let answered = peer.call(tool, arguments).await?;
-        self.seen.resent.set(self.seen.resent.get() + answered.resent as usize);
-        self.inspect(tool, own, &answered.body);
-        Ok(answered)
+        let response = peer.call(tool, arguments).await?;
+        self.seen.resent.set(self.seen.resent.get() + response.resent as usize);
+        self.inspect(tool, own, &response.body);
+        Ok(response)
     }
 
     /// Looks whether an answer to an organisation shows what is another's.
     pub fn inspect(&self, tool: &str, own: usize, body: &[u8]) {
         let scope = format!("{own:02}");
         for at in memmem::find_iter(body, b"@@o") {
-            let seen = body.get(at + 3..at + 5).unwrap_or_default();
-            if seen != scope.as_bytes() && seen != b"gl" {
+            let escape = body.get(at + 3..at + 5).unwrap_or_default();
+            if escape != scope.as_bytes() && escape != b"gl" {
                 let shown = String::from_utf8_lossy(body);
                 self.broken(format!("{tool} showed organisation {own} what is another's: {shown:.300}"));
             }

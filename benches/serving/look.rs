@@ -9,8 +9,8 @@ use super::world::{Entity, Kind, Random};
 impl Load {
     /// Looks at something within reach, and now and then for what is not.
     pub async fn read(&self, peer: &mut Peer, own: usize, dice: &mut Random) -> (CallKind, Option<String>) {
-        let which = self.reach[own][dice.below(self.reach[own].len())];
-        let entity = self.entities.borrow()[which].clone();
+        let entity_number = self.reach[own][dice.below(self.reach[own].len())];
+        let entity = self.entities.borrow()[entity_number].clone();
         let named = self.named(&entity);
         let (sort, tool, arguments) = match dice.below(100) {
             0..=49 => {
@@ -23,7 +23,7 @@ impl Load {
             _ => return (CallKind::Foreign, self.probe(peer, own, dice).await),
         };
         let code = match self.call(peer, own, tool, &arguments).await {
-            Ok(answered) => answered.code(),
+            Ok(response) => response.code(),
             Err(code) => Some(code),
         };
         (sort, code)
@@ -53,7 +53,7 @@ impl Load {
         }?;
         match self.call(peer, own, "get_content", &format!("{{{}}}", self.named(&other))).await {
             Err(code) => Some(code),
-            Ok(answered) => match answered.code() {
+            Ok(response) => match response.code() {
                 Some(code) if code == "FILE_NOT_FOUND" || self.options.storage == Storage::Files => None,
                 code => {
                     self.broken(format!(

@@ -30,7 +30,7 @@ impl Postgres {
         if rustix::process::geteuid().is_root() {
             std::os::unix::fs::chown(&dir, Some(NOBODY), Some(NOBODY)).unwrap();
         }
-        let made = unprivileged(&programs.join("initdb"))
+        let status = unprivileged(&programs.join("initdb"))
             .args([
                 "--auth-local=trust",
                 "--auth-host=scram-sha-256",
@@ -41,7 +41,7 @@ impl Postgres {
             .arg(dir.join("data"))
             .stdout(Stdio::null())
             .status();
-        assert!(made.unwrap().success(), "initdb failed");
+        assert!(status.unwrap().success(), "initdb failed");
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let log = fs::File::create(dir.join("log")).unwrap();
         let process = unprivileged(&programs.join("postgres"))
@@ -56,9 +56,9 @@ impl Postgres {
             .spawn()
             .unwrap();
         let postgres = Postgres { programs, dir, port, process };
-        let begun = Instant::now();
+        let start = Instant::now();
         while postgres.psql("postgres", "SELECT 1").is_err() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "PostgreSQL does not start");
+            assert!(start.elapsed() < Duration::from_secs(60), "PostgreSQL does not start");
             std::thread::sleep(Duration::from_millis(50));
         }
         postgres.psql("postgres", &format!("CREATE ROLE {ROLE} LOGIN PASSWORD '{SECRET}'")).unwrap();

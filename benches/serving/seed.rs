@@ -18,8 +18,8 @@ pub async fn seed(load: &Load, place: &RunDir, server: &Server) {
                 .call("get_content", r#"{"path":"no.py","entity_type":"module"}"#)
                 .await
                 .unwrap();
-            let said = String::from_utf8_lossy(&nothing.body);
-            assert_eq!(nothing.code().as_deref(), Some("FILE_NOT_FOUND"), "{said}");
+            let body = String::from_utf8_lossy(&nothing.body);
+            assert_eq!(nothing.code().as_deref(), Some("FILE_NOT_FOUND"), "{body}");
             rows(load, database);
         }
         _ => files(load, place),
@@ -58,8 +58,9 @@ fn rows(load: &Load, database: &Postgres) {
         |to| {
             for entity in entities.iter() {
                 let text = entity.text();
-                let stamp = blake3::hash(text.as_bytes()).to_hex();
-                writeln!(to, "{}\t\\\\x{stamp}\t{}\tutf-8\t1\tload\t1\t1", key(entity), text.len()).unwrap();
+                let version = blake3::hash(text.as_bytes()).to_hex();
+                writeln!(to, "{}\t\\\\x{version}\t{}\tutf-8\t1\tload\t1\t1", key(entity), text.len())
+                    .unwrap();
             }
         },
     );

@@ -110,16 +110,16 @@ impl RunDir {
         command.args(["serve", "--config"]).arg(self.config());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(fs::File::create(&log).unwrap());
         let mut process = command.spawn().unwrap();
-        let begun = Instant::now();
+        let start = Instant::now();
         loop {
-            let said = fs::read_to_string(&log).unwrap();
+            let log_text = fs::read_to_string(&log).unwrap();
             let address =
-                said.split("listening on http://").nth(1).and_then(|after| after.split_once("/mcp\n"));
+                log_text.split("listening on http://").nth(1).and_then(|after| after.split_once("/mcp\n"));
             if let Some((address, _)) = address {
                 return Server { address: address.parse().unwrap(), process, spent: Cell::default(), log };
             }
-            let ended = process.try_wait().unwrap().is_some() || begun.elapsed() > Duration::from_secs(60);
-            assert!(!ended, "the server does not listen: {said}");
+            let is_over = process.try_wait().unwrap().is_some() || start.elapsed() > Duration::from_secs(60);
+            assert!(!is_over, "the server does not listen: {log_text}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -139,8 +139,8 @@ impl Server {
 
     /// What it said beside its first lines.
     pub fn log_text(&self) -> String {
-        let said = fs::read_to_string(&self.log).unwrap_or_default();
-        said.lines().filter(|line| !line.contains("listening on")).take(20).collect::<Vec<_>>().join("\n")
+        let text = fs::read_to_string(&self.log).unwrap_or_default();
+        text.lines().filter(|line| !line.contains("listening on")).take(20).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -20,32 +20,32 @@ pub fn verify(load: &Load, place: &RunDir) -> usize {
         }
         Some(database) => rows(load, database, &mut texts),
     }
-    let mut there: HashMap<usize, usize> = HashMap::new();
+    let mut entity_of_edit: HashMap<usize, usize> = HashMap::new();
     for (entity, text) in load.entities.borrow().iter().zip(&texts) {
         let Some(marks) = text.as_ref().and_then(|text| entity.marks_in(text)) else {
             load.broken(format!("{}: the text in the store is not what whole edits make", entity.path));
             continue;
         };
         for (_, edit) in marks {
-            if there.insert(edit, entity.number).is_some() {
+            if entity_of_edit.insert(edit, entity.number).is_some() {
                 load.broken(format!("edit {edit} is there twice, in {}", entity.path));
             }
         }
     }
     for (edit, entity, _) in load.seen.acknowledged.borrow().iter() {
-        if there.get(edit) != Some(entity) {
+        if entity_of_edit.get(edit) != Some(entity) {
             load.broken(format!("edit {edit} was acknowledged and is not there"));
         }
     }
     for (edit, _) in load.seen.refused.borrow().iter() {
-        if there.contains_key(edit) {
+        if entity_of_edit.contains_key(edit) {
             load.broken(format!("edit {edit} was refused and is there"));
         }
     }
     if let Some(database) = &place.database {
-        journal(load, database, there.len());
+        journal(load, database, entity_of_edit.len());
     }
-    there.len()
+    entity_of_edit.len()
 }
 
 /// The texts of all rows, each of which must be known.
@@ -92,10 +92,10 @@ fn journal(load: &Load, database: &Postgres, edits: usize) {
     // Each version came from one that was there: so many changes as edges, and no version is left twice.
     let forks =
         "SELECT kind, path FROM changes GROUP BY kind, organization, app, path, before HAVING count(*) > 1";
-    let ends = "SELECT c.kind, c.path FROM entities e JOIN changes c USING (kind, organization, app, path) \
+    let ends_query = "SELECT c.kind, c.path FROM entities e JOIN changes c USING (kind, organization, app, path) \
                 GROUP BY c.kind, c.organization, c.app, c.path, e.stamp HAVING count(*) FILTER (WHERE c.after = e.stamp) <> 1";
     for (what, statement) in
-        [("two edits were made of one version", forks), ("the last version is not the journal's", ends)]
+        [("two edits were made of one version", forks), ("the last version is not the journal's", ends_query)]
     {
         for row in database.ask(statement).iter().take(5) {
             load.broken(format!("{what}: {row}"));

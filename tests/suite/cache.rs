@@ -56,18 +56,18 @@ impl Project {
     }
 
     fn cache_in(&self, folder: &Path, arguments: &[&str]) -> CommandResult {
-        let done =
+        let output =
             lockgate(self.user.path()).arg("cache").args(arguments).current_dir(folder).output().unwrap();
-        let text = [done.stdout, done.stderr].concat();
-        CommandResult { code: done.status.code().unwrap(), text: String::from_utf8(text).unwrap() }
+        let text = [output.stdout, output.stderr].concat();
+        CommandResult { code: output.status.code().unwrap(), text: String::from_utf8(text).unwrap() }
     }
 
     fn listed(&self) -> Vec<Value> {
-        let done = self.cache(&["--json"]);
-        assert_eq!(done.code, 0, "{}", done.text);
-        let told: Value = serde_json::from_str(&done.text).unwrap();
-        assert_eq!(told["limits"], json!({"workspace": 10_u64 << 30, "all": 30_u64 << 30}));
-        told["caches"].as_array().unwrap().clone()
+        let output = self.cache(&["--json"]);
+        assert_eq!(output.code, 0, "{}", output.text);
+        let listing: Value = serde_json::from_str(&output.text).unwrap();
+        assert_eq!(listing["limits"], json!({"workspace": 10_u64 << 30, "all": 30_u64 << 30}));
+        listing["caches"].as_array().unwrap().clone()
     }
 }
 
@@ -130,8 +130,13 @@ fn a_cache_that_a_gate_uses_is_not_removed() {
         std::thread::sleep(Duration::from_millis(20));
     }
     for arguments in [&["clear"][..], &["clear", "--all"]] {
-        let done = project.cache(arguments);
-        assert!(done.code == 7 && done.text.contains("a gate uses it"), "{} {}", done.code, done.text);
+        let output = project.cache(arguments);
+        assert!(
+            output.code == 7 && output.text.contains("a gate uses it"),
+            "{} {}",
+            output.code,
+            output.text
+        );
     }
     assert_eq!(project.listed().len(), 1);
     fs::remove_file(&busy).unwrap();
@@ -155,6 +160,6 @@ fn the_cache_of_a_killed_process_is_in_use_no_longer() {
     }
     server.kill();
     fs::remove_file(project.root.path().join("busy")).unwrap();
-    let done = project.cache(&["clear"]);
-    assert!(done.code == 0 && project.listed().is_empty(), "{}", done.text);
+    let output = project.cache(&["clear"]);
+    assert!(output.code == 0 && project.listed().is_empty(), "{}", output.text);
 }

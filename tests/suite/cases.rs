@@ -120,9 +120,10 @@ struct Page {
 impl Page {
     fn read(file: &Path) -> Result<Page, String> {
         let text = std::fs::read_to_string(file).unwrap();
-        let here = file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(file).display().to_string();
-        let cases = scan::cases(&text).map_err(|(line, why)| format!("{here}:{line}: {why}"))?;
-        Ok(Page { file: file.to_owned(), here, text, cases })
+        let relative_path =
+            file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(file).display().to_string();
+        let cases = scan::cases(&text).map_err(|(line, why)| format!("{relative_path}:{line}: {why}"))?;
+        Ok(Page { file: file.to_owned(), here: relative_path, text, cases })
     }
 
     /// The names of the cases as tests: `modes::line_edits::a_line_is_replaced`.
@@ -183,12 +184,12 @@ fn rewrite(pages: &[Page], work: &[(&Page, &Case)], results: &[Findings]) {
 /// Every code is provoked by a case or stands with its reason in [`NOT_IN_CASES`], and never both.
 fn unprovoked(provoked: &BTreeSet<String>) -> Vec<String> {
     let excused = |code: &Code| NOT_IN_CASES.iter().any(|(excused, _)| excused == code);
-    let told = |code: &Code| match (excused(code), provoked.contains(code.name())) {
+    let status = |code: &Code| match (excused(code), provoked.contains(code.name())) {
         (true, true) => Some(format!("{} is provoked by a case and needs no excuse", code.name())),
         (false, false) => Some(format!("{} is provoked by no case", code.name())),
         (true, false) | (false, true) => None,
     };
-    Code::ALL.iter().filter_map(told).collect()
+    Code::ALL.iter().filter_map(status).collect()
 }
 
 fn files() -> Vec<PathBuf> {
@@ -244,7 +245,10 @@ fn a_wrong_case_fails_for_its_reason() {
     for (blocks, why) in WRONG {
         let cases = scan::cases(&format!("## wrong\n{blocks}\n")).unwrap();
         let failures = run::case(&cases[0]).failures;
-        assert!(failures.iter().any(|(_, seen)| seen.contains(why)), "{blocks}\n{why:?} not in {failures:?}");
+        assert!(
+            failures.iter().any(|(_, failure)| failure.contains(why)),
+            "{blocks}\n{why:?} not in {failures:?}"
+        );
     }
 }
 

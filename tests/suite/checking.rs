@@ -31,10 +31,10 @@ fn project() -> Fixture {
 
 /// Runs git in a folder of the fixture, with no configuration but the repository's own.
 fn git(fixture: &Fixture, folder: &str, arguments: &[&str]) -> String {
-    let done = git_command(fixture, folder).args(arguments).output().unwrap();
-    let told = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert!(done.status.success(), "git {arguments:?}: {told}");
-    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+    let output = git_command(fixture, folder).args(arguments).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "git {arguments:?}: {stderr}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
 fn git_command(fixture: &Fixture, folder: &str) -> Command {
@@ -68,15 +68,15 @@ fn commit(fixture: &Fixture, files: &[(&str, &str)]) {
 
 #[track_caller]
 fn check(fixture: &Fixture, arguments: &[&str], exit: i32) -> Outcome {
-    let done = fixture.call(&[&["check"], arguments].concat());
-    assert_eq!(done.exit, exit, "{arguments:?}\n{}{}", done.stdout, done.stderr);
-    done
+    let output = fixture.call(&[&["check"], arguments].concat());
+    assert_eq!(output.exit, exit, "{arguments:?}\n{}{}", output.stdout, output.stderr);
+    output
 }
 
 #[track_caller]
 fn json(fixture: &Fixture, arguments: &[&str], exit: i32) -> Value {
-    let done = check(fixture, &[arguments, &["--format", "json"]].concat(), exit);
-    serde_json::from_str(&done.stdout).unwrap_or_else(|why| panic!("{why}: {}", done.stdout))
+    let output = check(fixture, &[arguments, &["--format", "json"]].concat(), exit);
+    serde_json::from_str(&output.stdout).unwrap_or_else(|why| panic!("{why}: {}", output.stdout))
 }
 
 /// The files in which something new was found, each once.
@@ -270,7 +270,7 @@ fn the_transcript_in_the_readme_is_real() {
         &fixture,
         &[("stock.py", &stock.replace("        raise", "raise")), ("old.py", "# moved\nx = (\n")],
     );
-    let seen = check(&fixture, &["--base", "main..."], 1).stdout;
+    let transcript = check(&fixture, &["--base", "main..."], 1).stdout;
     let id = git(&fixture, "root", &["rev-parse", "HEAD"]);
-    assert_eq!(seen, wanted.replace("6c11e102fe", &id[..10]));
+    assert_eq!(transcript, wanted.replace("6c11e102fe", &id[..10]));
 }

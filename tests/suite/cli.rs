@@ -79,11 +79,11 @@ fn every_family_has_its_exit_code_and_leaves_the_file_alone() {
         if family == ErrorFamily::Policy {
             fs::write(root.path().join("quality.yaml"), "quality_gate: {}\n").unwrap();
         }
-        let done = call(root.path(), &arguments);
+        let output = call(root.path(), &arguments);
         let answer: Value =
-            serde_json::from_str(&done.stdout).unwrap_or_else(|_| panic!("{code}: {}", done.stderr));
+            serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{code}: {}", output.stderr));
         assert_eq!(
-            (answer["code"].as_str(), done.exit),
+            (answer["code"].as_str(), output.exit),
             (Some(code), i32::from(family.exit_code())),
             "{answer:#}"
         );
@@ -91,8 +91,8 @@ fn every_family_has_its_exit_code_and_leaves_the_file_alone() {
         assert_eq!(text(root.path()), PYTHON, "{code}");
     }
     let root = project();
-    let done = call(root.path(), &[&app[..], &["--content", "x = 1\n"]].concat());
-    assert_eq!((done.exit, text(root.path()).as_str()), (0, "x = 1\n"), "{}", done.stderr);
+    let output = call(root.path(), &[&app[..], &["--content", "x = 1\n"]].concat());
+    assert_eq!((output.exit, text(root.path()).as_str()), (0, "x = 1\n"), "{}", output.stderr);
 }
 
 #[cfg(target_os = "linux")]
@@ -100,9 +100,9 @@ fn every_family_has_its_exit_code_and_leaves_the_file_alone() {
 fn a_full_disk_behind_standard_output_is_a_failure() {
     let private = tempfile::tempdir().unwrap();
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let done = lockgate(private.path()).args(["completions", "bash"]).stdout(full).output().unwrap();
-    assert_eq!(done.status.code(), Some(i32::from(ErrorFamily::System.exit_code())));
-    assert!(String::from_utf8_lossy(&done.stderr).contains("IO_FAILED"), "{done:?}");
+    let output = lockgate(private.path()).args(["completions", "bash"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(i32::from(ErrorFamily::System.exit_code())));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("IO_FAILED"), "{output:?}");
 }
 
 #[test]
@@ -111,9 +111,9 @@ fn usage_errors_and_help_end_as_clap_has_them() {
     for arguments in
         [vec!["edit"], vec!["edit", "--path", "app.py", "--content", "", "--lines", "1"], vec!["serv"]]
     {
-        let done = call(root.path(), &arguments);
-        assert_eq!(done.exit, 2, "{arguments:?}");
-        assert!(done.stderr.contains("Usage:"), "{}", done.stderr);
+        let output = call(root.path(), &arguments);
+        assert_eq!(output.exit, 2, "{arguments:?}");
+        assert!(output.stderr.contains("Usage:"), "{}", output.stderr);
     }
     assert_eq!(text(root.path()), PYTHON);
     let version = call(root.path(), &["--version"]);
@@ -137,10 +137,10 @@ fn a_request_is_the_same_from_file_standard_input_and_flags() {
         fs::write(root.path().join("request.json"), &request).unwrap();
         let arguments =
             if way.is_empty() { flags.to_vec() } else { [&["edit", "--json"], way.as_slice()].concat() };
-        let done = call_with(root.path(), &arguments, &request);
-        assert_eq!(done.exit, 0, "{}{}", done.stdout, done.stderr);
+        let output = call_with(root.path(), &arguments, &request);
+        assert_eq!(output.exit, 0, "{}{}", output.stdout, output.stderr);
         assert_eq!(text(root.path()), PYTHON.replace("total", "add_up"));
-        steady(serde_json::from_str(&done.stdout).unwrap())
+        steady(serde_json::from_str(&output.stdout).unwrap())
     });
     assert_eq!(answers[0], answers[1]);
     assert_eq!(answers[0], answers[2]);
@@ -149,23 +149,27 @@ fn a_request_is_the_same_from_file_standard_input_and_flags() {
 #[test]
 fn content_may_come_from_standard_input() {
     let root = project();
-    let done = call_with(root.path(), &["edit", "--path", "new/n.py", "--content-from", "-"], "n = 1\n");
-    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let output = call_with(root.path(), &["edit", "--path", "new/n.py", "--content-from", "-"], "n = 1\n");
+    assert_eq!(output.exit, 0, "{}", output.stderr);
     assert_eq!(fs::read_to_string(root.path().join("new/n.py")).unwrap(), "n = 1\n");
 }
 
 #[test]
 fn a_request_that_cannot_be_read_is_refused() {
     let root = project();
-    for (input, seen) in
+    for (input, message) in
         [("[1]", "no JSON object"), ("{\"path\": ", "no JSON object"), ("{\"pth\": \"a\"}", "pth")]
     {
-        let done = call_with(root.path(), &["edit", "--file", "-"], input);
-        assert_eq!(done.exit, 2, "{input}");
-        assert!(done.stderr.contains("INVALID_INPUT") && done.stderr.contains(seen), "{}", done.stderr);
+        let output = call_with(root.path(), &["edit", "--file", "-"], input);
+        assert_eq!(output.exit, 2, "{input}");
+        assert!(
+            output.stderr.contains("INVALID_INPUT") && output.stderr.contains(message),
+            "{}",
+            output.stderr
+        );
     }
-    let done = call(root.path(), &["edit", "--file", "none.json"]);
-    assert_eq!((done.exit, done.stderr.contains("none.json")), (2, true), "{}", done.stderr);
+    let output = call(root.path(), &["edit", "--file", "none.json"]);
+    assert_eq!((output.exit, output.stderr.contains("none.json")), (2, true), "{}", output.stderr);
 }
 
 #[test]
@@ -177,11 +181,12 @@ fn json_is_the_answer_of_the_tool() {
         json!({"path": "app.py", "line_edits": [{"start_line": 2, "end_line": 1, "new_content": ""}]}),
         json!({"path": "app.py", "content": "x\n", "mode": "verify_only", "show_diff": false}),
     ] {
-        let (here, there) = (project(), project());
-        let printed = call_with(here.path(), &["edit", "--json", "--file", "-"], &request.to_string()).stdout;
-        let answered = Server::start(there.path(), &[]).call("safe_edit_file", &request);
+        let (cli_root, server_root) = (project(), project());
+        let printed =
+            call_with(cli_root.path(), &["edit", "--json", "--file", "-"], &request.to_string()).stdout;
+        let response = Server::start(server_root.path(), &[]).call("safe_edit_file", &request);
         let printed: Value = serde_json::from_str(&printed).unwrap();
-        assert_eq!(steady(printed), steady(answered.structured), "{request}");
+        assert_eq!(steady(printed), steady(response.structured), "{request}");
     }
 }
 
@@ -189,23 +194,23 @@ fn json_is_the_answer_of_the_tool() {
 fn the_mode_on_the_command_line_stands_above_the_request() {
     let root = project();
     let request = json!({"path": "app.py", "content": "x = 1\n", "mode": "strict"}).to_string();
-    let done = call_with(root.path(), &["edit", "--file", "-", "--mode", "verify_only"], &request);
-    assert_eq!(done.exit, 0, "{}", done.stderr);
-    assert!(done.stdout.contains("verified") && done.stdout.contains("+x = 1\n"), "{}", done.stdout);
+    let output = call_with(root.path(), &["edit", "--file", "-", "--mode", "verify_only"], &request);
+    assert_eq!(output.exit, 0, "{}", output.stderr);
+    assert!(output.stdout.contains("verified") && output.stdout.contains("+x = 1\n"), "{}", output.stdout);
     assert_eq!(text(root.path()), PYTHON);
 }
 
 #[test]
 fn a_finding_is_shown_with_its_line_and_a_caret() {
     let root = project();
-    let done = call(root.path(), &["edit", "--path", "app.py", "--content", BROKEN]);
-    assert_eq!(done.exit, 1);
-    let caret = done.stdout.lines().skip_while(|line| !line.starts_with("2 |")).nth(1).unwrap_or_default();
-    assert!(caret.contains('^') && caret.contains("syntax"), "{}", done.stdout);
+    let output = call(root.path(), &["edit", "--path", "app.py", "--content", BROKEN]);
+    assert_eq!(output.exit, 1);
+    let caret = output.stdout.lines().skip_while(|line| !line.starts_with("2 |")).nth(1).unwrap_or_default();
+    assert!(caret.contains('^') && caret.contains("syntax"), "{}", output.stdout);
     assert!(
-        done.stdout.contains("app.py:2:1") && done.stdout.contains("nothing was written"),
+        output.stdout.contains("app.py:2:1") && output.stdout.contains("nothing was written"),
         "{}",
-        done.stdout
+        output.stdout
     );
 }
 
@@ -213,15 +218,16 @@ fn a_finding_is_shown_with_its_line_and_a_caret() {
 fn colours_are_for_terminals_and_text_never_steers_one() {
     let root = project();
     fs::write(root.path().join("app.py"), "a = '\u{1b}[2J'\n").unwrap();
-    let look = ["edit", "--path", "app.py", "--search", "a =", "--replace", "b =", "--mode", "verify_only"];
-    assert!(!call(root.path(), &look).stdout.contains('\u{1b}'));
+    let arguments =
+        ["edit", "--path", "app.py", "--search", "a =", "--replace", "b =", "--mode", "verify_only"];
+    assert!(!call(root.path(), &arguments).stdout.contains('\u{1b}'));
 
     let private = tempfile::tempdir().unwrap();
     let mut forced = lockgate(private.path());
-    forced.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1").args(look).current_dir(root.path());
-    let seen = String::from_utf8(forced.output().unwrap().stdout).unwrap();
-    assert!(seen.contains("\u{1b}[32m+b = '\u{241b}[2J'"), "{seen:?}");
-    assert!(!seen.contains("\u{1b}[2J"), "{seen:?}");
+    forced.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1").args(arguments).current_dir(root.path());
+    let colored = String::from_utf8(forced.output().unwrap().stdout).unwrap();
+    assert!(colored.contains("\u{1b}[32m+b = '\u{241b}[2J'"), "{colored:?}");
+    assert!(!colored.contains("\u{1b}[2J"), "{colored:?}");
 }
 
 #[test]
@@ -242,8 +248,8 @@ fn a_reader_that_goes_away_changes_nothing() {
         drop(edit.stdout.take());
         fs::write(root.path().join("app.py"), PYTHON).unwrap();
         std::io::Write::write_all(&mut edit.stdin.take().unwrap(), b"x = 1\n").unwrap();
-        let done = edit.wait_with_output().unwrap();
-        assert_eq!((done.status.code(), String::from_utf8_lossy(&done.stderr).as_ref()), (Some(0), ""));
+        let output = edit.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
         assert_eq!(text(root.path()), "x = 1\n");
     }
 }
@@ -257,9 +263,9 @@ fn the_whole_disk_and_the_home_are_no_roots() {
         for root in [Path::new("/"), &home] {
             let mut refused = lockgate(private.path());
             refused.args(command).arg("--root").arg(root).stdin(Stdio::null());
-            let done = refused.output().unwrap();
-            assert_eq!(done.status.code(), Some(2), "{command:?} {root:?}");
-            assert!(String::from_utf8_lossy(&done.stderr).contains("INVALID_INPUT"), "{done:?}");
+            let output = refused.output().unwrap();
+            assert_eq!(output.status.code(), Some(2), "{command:?} {root:?}");
+            assert!(String::from_utf8_lossy(&output.stderr).contains("INVALID_INPUT"), "{output:?}");
         }
     }
     assert!(!home.join("a.txt").exists());
@@ -269,8 +275,8 @@ fn the_whole_disk_and_the_home_are_no_roots() {
 fn completions_come_for_every_shell() {
     let root = project();
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let done = call(root.path(), &["completions", shell]);
-        assert!(done.exit == 0 && done.stdout.contains("expected-version"), "{shell}: {}", done.stderr);
+        let output = call(root.path(), &["completions", shell]);
+        assert!(output.exit == 0 && output.stdout.contains("expected-version"), "{shell}: {}", output.stderr);
     }
 }
 

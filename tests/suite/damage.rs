@@ -56,15 +56,15 @@ fn findings_of(rule: &Rule, sample: &Sample) -> Vec<Finding> {
         input_location: InputLocation::of_file(before.as_ref()),
         files_exist: &|_| false,
     };
-    let (grant, workshop) = (ExecPermission::Untrusted(String::new()), GateRuntime::default());
-    let means = GateEnv {
+    let (permission, gate_runtime) = (ExecPermission::Untrusted(String::new()), GateRuntime::default());
+    let env = GateEnv {
         root: Path::new("/"),
-        exec_permission: &grant,
-        runtime: &workshop,
+        exec_permission: &permission,
+        runtime: &gate_runtime,
         isolation: Isolation::None,
         cache: None,
     };
-    judge(&draft, &EffectiveRules::new(rule, rule.timeout), &means, &Watch::idle()).findings
+    judge(&draft, &EffectiveRules::new(rule, rule.timeout), &env, &Watch::idle()).findings
 }
 
 fn gate() -> Rule {
@@ -155,16 +155,16 @@ impl RuleCounts {
 
 fn script(name: &str, target: &Path, more: &[&str]) -> bool {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/damage").join(name);
-    let ran = Command::new("python3").arg("-B").arg(script).arg(target).args(more).output();
-    ran.is_ok_and(|ran| ran.status.success())
+    let output = Command::new("python3").arg("-B").arg(script).arg(target).args(more).output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 fn tried(target: &Path) -> RuleCounts {
-    let mut tally = RuleCounts::default();
+    let mut counts = RuleCounts::default();
     let rule = gate();
-    tally.honest(&rule, &samples(&target.join("honest.jsonl"), &["of"]));
-    tally.accidents(&rule, &samples(&target.join("accidents.jsonl"), &["rule", "how"]));
-    tally
+    counts.honest(&rule, &samples(&target.join("honest.jsonl"), &["of"]));
+    counts.accidents(&rule, &samples(&target.join("accidents.jsonl"), &["rule", "how"]));
+    counts
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn rules_keep_quiet_on_the_own_history_and_find_accidents_in_it() {
 #[test]
 fn rules_keep_quiet_on_packages_and_find_accidents_in_them() {
     let Some(target) = std::env::var_os("LOCKGATE_TEST_DAMAGE").map(PathBuf::from) else { return };
-    let tally = tried(&target);
-    std::fs::write(target.join("report.txt"), format!("{}{}", tally.table(), tally.shown)).unwrap();
-    tally.hold(5, 95);
+    let counts = tried(&target);
+    std::fs::write(target.join("report.txt"), format!("{}{}", counts.table(), counts.shown)).unwrap();
+    counts.hold(5, 95);
 }

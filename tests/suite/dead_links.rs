@@ -159,7 +159,7 @@ fn the_policy_decides_what_a_dead_link_means() {
         let is_written = answer.structured["written"].as_bool().unwrap_or_default();
         assert_eq!(is_written, status == "written", "{more}: {}", answer.text);
         let severities: Vec<String> =
-            warnings(&answer).iter().map(|told| told.split(' ').next().unwrap().to_owned()).collect();
+            warnings(&answer).iter().map(|warning| warning.split(' ').next().unwrap().to_owned()).collect();
         assert_eq!(severities, message.into_iter().collect::<Vec<_>>(), "{more}: {}", answer.text);
     }
 }
@@ -201,7 +201,7 @@ fn each_page(folder: &Path, with: &mut impl FnMut(&str, &str)) {
 #[test]
 fn real_pages_lose_no_anchor_by_edits_that_leave_their_headings() {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (mut pages, mut with_control, mut seen) = (0, 0, 0);
+    let (mut pages, mut with_control, mut found) = (0, 0, 0);
     for folder in [project.join("docs"), project.join("target/releases")] {
         each_page(&folder, &mut |path, text| {
             pages += 1;
@@ -216,13 +216,13 @@ fn real_pages_lose_no_anchor_by_edits_that_leave_their_headings() {
             if let Some(name) = text.lines().find_map(|line| line.strip_prefix("## ")) {
                 let renamed = text.replacen(&format!("\n## {name}"), "\n## Completely different", 1);
                 with_control += 1;
-                seen += usize::from(!lost_anchors(text, &renamed).is_empty());
+                found += usize::from(!lost_anchors(text, &renamed).is_empty());
             }
         });
     }
     assert!(pages > 20, "{pages}");
     // Some of these lines are in code or comments.
-    assert!(with_control > 10 && seen * 10 > with_control * 7, "{seen} of {with_control}");
+    assert!(with_control > 10 && found * 10 > with_control * 7, "{found} of {with_control}");
 }
 
 #[test]

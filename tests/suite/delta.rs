@@ -131,12 +131,12 @@ fn verify_only_fails_where_strict_would() {
     for (replace, status) in [("return 10\n", "verified"), ("return kind == None\n", "refused")] {
         let edit =
             |mode: &str| json!({"path": "a.py", "search": "return 1\n", "replace": replace, "mode": mode});
-        let shown = server.call("safe_edit_file", &edit("verify_only"));
-        assert_eq!(shown.status(), status, "{}", shown.structured);
+        let preview = server.call("safe_edit_file", &edit("verify_only"));
+        assert_eq!(preview.status(), status, "{}", preview.structured);
         assert_eq!(fs::read_to_string(root.path().join("a.py")).unwrap(), OLD);
-        let done = server.call("safe_edit_file", &edit("strict"));
-        assert_eq!(done.structured["diff"], shown.structured["diff"]);
-        assert_eq!(done.structured["errors"], shown.structured["errors"]);
+        let response = server.call("safe_edit_file", &edit("strict"));
+        assert_eq!(response.structured["diff"], preview.structured["diff"]);
+        assert_eq!(response.structured["errors"], preview.structured["errors"]);
         fs::write(root.path().join("a.py"), OLD).unwrap();
     }
 }

@@ -116,7 +116,7 @@ fn a_walk_from_the_root_for_each_folder_is_not_linear() {
         for above in folder.ancestors().take_while(|above| above.starts_with(&root)) {
             let name = above.join("quality.yaml");
             let way = name.ancestors().take_while(|part| part.starts_with(&root));
-            assert!(!way.map(is_there).fold(true, |all, there| all & there));
+            assert!(!way.map(is_there).fold(true, |all, exists| all & exists));
         }
         calls.into_inner()
     };

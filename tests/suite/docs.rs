@@ -44,9 +44,9 @@ fn errors_page_is_what_the_code_says() {
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, errors()).unwrap();
     }
-    let there = fs::read_to_string(&path).unwrap_or_default();
+    let page_text = fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        there == errors(),
+        page_text == errors(),
         "docs/errors.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::docs"
     );
 }
@@ -62,11 +62,15 @@ fn the_picture_in_the_readme_is_real() {
     fs::write(root.path().join("stock.py"), before).unwrap();
     let words =
         ["edit", "--path", "stock.py", "--lines", "3-3", "--new-content", "raise ValueError(\"not enough\")"];
-    let seen = wire::run(&words.map(str::to_owned), root.path(), "").stdout;
+    let transcript = wire::run(&words.map(str::to_owned), root.path(), "").stdout;
     let command =
         "$ lockgate edit --path stock.py --lines 3-3 --new-content 'raise ValueError(\"not enough\")'";
     let again = "draw it again: docs/images/refused.py LOCKGATE";
-    assert_eq!(text_of(&picture), without_blanks(&format!("{command}{}", without_times(&seen))), "{again}");
+    assert_eq!(
+        text_of(&picture),
+        without_blanks(&format!("{command}{}", without_times(&transcript))),
+        "{again}"
+    );
     assert_eq!(fs::read_to_string(root.path().join("stock.py")).unwrap(), before);
 }
 

@@ -43,17 +43,17 @@ fn outcome(answer: &Answer) -> &str {
 #[track_caller]
 fn refused(server: &mut Server, root: &Path, edit: &Value) {
     let file = root.join(edit["path"].as_str().unwrap());
-    let seen = || fs::metadata(&file).ok().map(|meta| (meta.modified().unwrap(), fs::read(&file).unwrap()));
-    let before = seen();
+    let state = || fs::metadata(&file).ok().map(|meta| (meta.modified().unwrap(), fs::read(&file).unwrap()));
+    let before = state();
     let answer = server.call("safe_edit_file", edit);
     assert_eq!((answer.code(), outcome(&answer)), ("GATE_REFUSED", "found"), "{}", answer.text);
-    assert_eq!(seen(), before, "the file was touched");
+    assert_eq!(state(), before, "the file was touched");
 }
 
 #[track_caller]
-fn written(server: &mut Server, edit: &Value, due: &str) {
+fn written(server: &mut Server, edit: &Value, expected: &str) {
     let answer = server.call("safe_edit_file", edit);
-    assert_eq!((answer.status(), outcome(&answer)), ("written", due), "{}", answer.text);
+    assert_eq!((answer.status(), outcome(&answer)), ("written", expected), "{}", answer.text);
 }
 
 /// The drafts of one tool that checks the types of Python.
@@ -109,7 +109,7 @@ fn an_overlay_that_does_not_work_is_broken_and_not_passed() {
         let mut server = Server::start_by(command, root.path(), &["--trust", "--tools", "all"]);
         let answer =
             server.call("safe_edit_file", &json!({"path": "a.go", "search": "var A = 1", "replace": sound}));
-        let due = if deaf { ("GATE_REFUSED", "broken") } else { ("", "passed") };
-        assert_eq!((answer.code(), outcome(&answer)), due, "{deaf} {sound}: {}", answer.text);
+        let expected = if deaf { ("GATE_REFUSED", "broken") } else { ("", "passed") };
+        assert_eq!((answer.code(), outcome(&answer)), expected, "{deaf} {sound}: {}", answer.text);
     }
 }

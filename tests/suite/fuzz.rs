@@ -60,7 +60,7 @@ const WORDS: &[&str] = &[
 
 fn edit_of(json: &str) -> Option<Edit> {
     let arguments = serde_json::from_str(json).ok()?;
-    safe_edit_file::parse(arguments).ok().map(|ask| ask.request.edit)
+    safe_edit_file::parse(arguments).ok().map(|input| input.request.edit)
 }
 
 #[test]
@@ -78,8 +78,8 @@ fn requests() {
 #[test]
 fn well_formed_requests() {
     bolero::check!().with_type::<(Vec<u8>, String, String, i8, i8, u8)>().for_each(
-        |(file, one, two, from, to, shape)| {
-            let arguments = match shape % 5 {
+        |(file, one, two, from, to, variant)| {
+            let arguments = match variant % 5 {
                 0 => serde_json::json!({"path": "a", "content": one}),
                 1 => serde_json::json!({"path": "a", "line_edits":
                     [{"start_line": from, "end_line": to, "new_content": one}]}),

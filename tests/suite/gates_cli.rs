@@ -64,15 +64,15 @@ fn executable(fixture: &Fixture, path: &str, text: &str) {
 
 #[track_caller]
 fn gates(fixture: &Fixture, arguments: &[&str], exit: i32) -> Outcome {
-    let done = fixture.call(&[&["gates"], arguments].concat());
-    assert_eq!(done.exit, exit, "{arguments:?}\n{}{}", done.stdout, done.stderr);
-    done
+    let output = fixture.call(&[&["gates"], arguments].concat());
+    assert_eq!(output.exit, exit, "{arguments:?}\n{}{}", output.stdout, output.stderr);
+    output
 }
 
 #[track_caller]
 fn json(fixture: &Fixture, arguments: &[&str], exit: i32) -> Value {
-    let done = gates(fixture, &[arguments, &["--json"]].concat(), exit);
-    serde_json::from_str(&done.stdout).unwrap_or_else(|why| panic!("{why}: {}", done.stdout))
+    let output = gates(fixture, &[arguments, &["--json"]].concat(), exit);
+    serde_json::from_str(&output.stdout).unwrap_or_else(|why| panic!("{why}: {}", output.stdout))
 }
 
 /// What an answer says of one gate.
@@ -158,8 +158,8 @@ fn a_gate_is_shown_with_all_there_is_to_know() {
 fn an_unknown_name_is_refused_with_what_was_meant() {
     let fixture = fixture(FINDS);
     for arguments in [["show", "ruf"], ["doctor", "ruf"], ["test", "ruf"]] {
-        let told = gates(&fixture, &arguments, REFUSED).stderr;
-        assert!(told.contains("INVALID_INPUT: unknown gate `ruf`, did you mean `ruff`?"), "{told}");
+        let stderr = gates(&fixture, &arguments, REFUSED).stderr;
+        assert!(stderr.contains("INVALID_INPUT: unknown gate `ruf`, did you mean `ruff`?"), "{stderr}");
     }
     fixture.append("root/quality.yaml", "quality: 1\n");
     assert!(gates(&fixture, &["list"], 8).stderr.contains("POLICY_INVALID"));

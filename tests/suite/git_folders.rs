@@ -162,8 +162,8 @@ impl Project {
 
     /// Returns true if `git status` in the folder runs the command.
     fn runs(&self, folder: &str) -> bool {
-        let ran = self.folder.path().join("ran");
-        let _ = fs::remove_file(&ran);
+        let marker = self.folder.path().join("ran");
+        let _ = fs::remove_file(&marker);
         let at = self.at(folder);
         if !at.is_dir() {
             return false;
@@ -171,7 +171,7 @@ impl Project {
         let mut git = Command::new("git");
         git.arg("status").current_dir(at).env("HOME", self.folder.path()).env("GIT_CONFIG_NOSYSTEM", "1");
         git.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
-        ran.exists()
+        marker.exists()
     }
 }
 
@@ -184,32 +184,32 @@ fn has_git() -> bool {
 }
 
 /// Every order of some things.
-fn orders<T: Copy>(things: &[T]) -> Vec<Vec<T>> {
-    let [] = things else {
-        let begun = (0..things.len()).flat_map(|at| {
-            let mut rest = things.to_vec();
+fn orders<T: Copy>(items: &[T]) -> Vec<Vec<T>> {
+    let [] = items else {
+        let rotations = (0..items.len()).flat_map(|at| {
+            let mut rest = items.to_vec();
             let first = rest.remove(at);
             orders(&rest).into_iter().map(move |mut order| {
                 order.insert(0, first);
                 order
             })
         });
-        return begun.collect();
+        return rotations.collect();
     };
     vec![Vec::new()]
 }
 
 /// The orders that are tried: all where they are few, else those that begin with each thing, forwards and backwards.
-fn tried<T: Copy>(things: &[T]) -> Vec<Vec<T>> {
-    if things.len() <= 4 {
-        return orders(things);
+fn tried<T: Copy>(items: &[T]) -> Vec<Vec<T>> {
+    if items.len() <= 4 {
+        return orders(items);
     }
-    let turned = (0..things.len()).map(|by| {
-        let mut order = things.to_vec();
+    let rotations = (0..items.len()).map(|by| {
+        let mut order = items.to_vec();
         order.rotate_left(by);
         order
     });
-    turned.flat_map(|order| [order.iter().rev().copied().collect(), order]).collect()
+    rotations.flat_map(|order| [order.iter().rev().copied().collect(), order]).collect()
 }
 
 /// The control: every layout, written without lockgate, has git run its command.
@@ -231,8 +231,8 @@ fn no_order_of_edits_makes_a_git_folder() {
     for layout in LAYOUTS {
         for order in tried(layout.files) {
             let project = Project::new();
-            let done: Vec<_> = order.iter().map(|(path, text)| project.write(path, text)).collect();
-            let refused: Vec<_> = done.iter().filter_map(|done| done.as_ref().err()).collect();
+            let results: Vec<_> = order.iter().map(|(path, text)| project.write(path, text)).collect();
+            let refused: Vec<_> = results.iter().filter_map(|result| result.as_ref().err()).collect();
             let names: Vec<_> = order.iter().map(|(path, _)| *path).collect();
             assert!(!refused.is_empty(), "{} {names:?}", layout.name);
             assert!(refused.iter().all(|error| error.code == Code::Protected), "{names:?} {refused:?}");
@@ -247,9 +247,9 @@ fn the_last_piece_is_refused_in_every_order() {
     for layout in &LAYOUTS[..3] {
         for order in orders(layout.files) {
             let project = Project::new();
-            let done: Vec<_> = order.iter().map(|(path, text)| project.write(path, text)).collect();
-            assert!(done.first().unwrap().is_ok(), "{order:?} {done:?}");
-            assert!(done.last().unwrap().is_err(), "{order:?}");
+            let results: Vec<_> = order.iter().map(|(path, text)| project.write(path, text)).collect();
+            assert!(results.first().unwrap().is_ok(), "{order:?} {results:?}");
+            assert!(results.last().unwrap().is_err(), "{order:?}");
         }
     }
 }
@@ -260,8 +260,8 @@ fn a_single_piece_that_is_missing_is_refused() {
     for layout in LAYOUTS {
         for (missing, text) in layout.files.iter().filter(|(path, _)| *path != "plain.txt") {
             let project = Project::new();
-            let others = layout.files.iter().filter(|(path, _)| path != missing);
-            others.for_each(|(path, text)| project.put(path, text));
+            let other_files = layout.files.iter().filter(|(path, _)| path != missing);
+            other_files.for_each(|(path, text)| project.put(path, text));
             if *missing == "w/config.worktree" {
                 // What is there is a git folder already.
                 assert_eq!(project.write(missing, text).unwrap_err().code, Code::Protected);
@@ -294,11 +294,11 @@ fn one_call_that_brings_all_pieces_is_refused_in_every_order() {
 #[test]
 fn one_call_that_brings_the_missing_pieces_is_refused() {
     let files = LAYOUTS[0].files;
-    for there in files {
+    for present in files {
         let project = Project::new();
-        project.put(there.0, there.1);
-        let rest: Vec<_> = files.iter().filter(|file| file.0 != there.0).copied().collect();
-        assert_eq!(project.write_all(&rest).unwrap_err().code, Code::Protected, "{}", there.0);
+        project.put(present.0, present.1);
+        let rest: Vec<_> = files.iter().filter(|file| file.0 != present.0).copied().collect();
+        assert_eq!(project.write_all(&rest).unwrap_err().code, Code::Protected, "{}", present.0);
     }
 }
 
@@ -331,11 +331,11 @@ fn what_is_taken_back_or_made_again_makes_no_git_folder() {
         {
             project.write("v/objects/x", "x\n").unwrap();
             project.write("v/refs/x", "x\n").unwrap();
-            let done = project.undo(direction, report);
+            let result = project.undo(direction, report);
             assert_eq!(
-                done.as_ref().err().map(|error| error.code),
+                result.as_ref().err().map(|error| error.code),
                 refused.then_some(Code::Protected),
-                "{done:?}"
+                "{result:?}"
             );
             assert_eq!(project.at(head).exists(), !refused);
         }
@@ -388,13 +388,13 @@ fn pieces_are_found_behind_links_and_in_every_spelling() {
             let project = Project::new();
             fs::create_dir(project.at("v")).unwrap();
             std::os::unix::fs::symlink("v", project.at("link")).unwrap();
-            let done: Vec<_> =
+            let results: Vec<_> =
                 order.iter().map(|path| project.write(path, "x\n").map_err(|error| error.code)).collect();
             // A name with characters that are not seen is no new name.
-            let unseen = |done: &Result<Report, Code>| done.as_ref().err() == Some(&Code::InvalidInput);
-            let refused = done[..2].iter().any(unseen) || unseen(&done[2]);
-            assert!(refused || done[..2].iter().all(Result::is_ok), "{order:?} {done:?}");
-            assert!(refused || done[2].as_ref().err() == Some(&Code::Protected), "{order:?} {done:?}");
+            let unseen = |result: &Result<Report, Code>| result.as_ref().err() == Some(&Code::InvalidInput);
+            let refused = results[..2].iter().any(unseen) || unseen(&results[2]);
+            assert!(refused || results[..2].iter().all(Result::is_ok), "{order:?} {results:?}");
+            assert!(refused || results[2].as_ref().err() == Some(&Code::Protected), "{order:?} {results:?}");
         }
     }
 }
@@ -516,9 +516,9 @@ fn the_folder_that_a_commondir_names_gets_no_parts_settings_or_hooks() {
                         project.put(part, "y\n");
                     }
                 }
-                let done = write_all(&project, &files);
-                let due = if named { Err(Code::Protected) } else { Ok(()) };
-                assert_eq!(done, due, "{commondir:?} {missing} {is_new}");
+                let results = write_all(&project, &files);
+                let expected = if named { Err(Code::Protected) } else { Ok(()) };
+                assert_eq!(results, expected, "{commondir:?} {missing} {is_new}");
             }
         }
     }
@@ -551,21 +551,21 @@ fn a_commondir_in_a_folder_of_git_is_followed() {
         assert!(project.write("common/config", config).is_ok(), "{folder}");
         assert!(project.write("common/objects/x", "x\n").is_ok(), "{folder}");
         let last = project.write("common/refs/x", "x\n").map(drop).map_err(|error| error.code);
-        let due = if is_there { Err(Code::Protected) } else { Ok(()) };
-        assert_eq!(last, due, "{folder:?}: without a commondir it is a folder like any other");
+        let expected = if is_there { Err(Code::Protected) } else { Ok(()) };
+        assert_eq!(last, expected, "{folder:?}: without a commondir it is a folder like any other");
     }
 }
 
 /// What a `commondir` names is written to as long as git would not take it for a part of a git folder.
 #[test]
 fn a_commondir_without_a_head_and_other_folders_leave_a_project_editable() {
-    for there in [&[("w/commondir", "../x\n")][..], &[("w/HEAD", "x\n"), ("w/commondirs", "../x\n")], &[]] {
+    for present in [&[("w/commondir", "../x\n")][..], &[("w/HEAD", "x\n"), ("w/commondirs", "../x\n")], &[]] {
         let project = Project::new();
-        there.iter().for_each(|(path, text)| project.put(path, text));
+        present.iter().for_each(|(path, text)| project.put(path, text));
         for path in ["x/objects/x", "x/refs/x", "x/config", "x/hooks/useThing.ts", "src/hooks/useThing.ts"] {
-            assert!(project.write(path, "x\n").is_ok(), "{path} {there:?}");
+            assert!(project.write(path, "x\n").is_ok(), "{path} {present:?}");
         }
-        if there.len() == 1 {
+        if present.len() == 1 {
             assert_eq!(project.write("w/HEAD", "x\n").unwrap_err().code, Code::Protected);
         }
     }

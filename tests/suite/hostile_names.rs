@@ -79,8 +79,8 @@ fn holds_calls(fixture: &Fixture, name: &str, is_new: bool) {
     let path = fixture.root().join(name).to_str().unwrap().to_owned();
     let (folder, _) = path.rsplit_once('/').unwrap();
     let root = fixture.root().display().to_string();
-    let seen = calls(fixture);
-    let [copy, shadow, stdin] = &seen[..] else { panic!("{name:?}: {seen:?}") };
+    let recorded = calls(fixture);
+    let [copy, shadow, stdin] = &recorded[..] else { panic!("{name:?}: {recorded:?}") };
     assert_eq!(
         stdin[..],
         ["stdin", &path, &format!("--file={path}"), folder, "--the-end", &root],
@@ -94,7 +94,7 @@ fn holds_calls(fixture: &Fixture, name: &str, is_new: bool) {
         copy[1].starts_with(&format!("{}/", copy[2])) && copy[2].starts_with(&copy[3]),
         "{name:?}: {copy:?}"
     );
-    for words in &seen {
+    for words in &recorded {
         assert_eq!(misleading(words, name), [""; 0], "{name:?}");
     }
 }
@@ -122,12 +122,12 @@ fn legal() -> BTreeSet<String> {
     LEGAL.iter().map(|name| (*name).to_owned()).chain(LEGAL.iter().enumerate().map(other)).collect()
 }
 
-/// Gives a file each text in turn, and looks at what was written; `look` at what else there is to see.
+/// Gives a file each text in turn, and looks at what was written; `inspect` checks the rest.
 fn edit_sequentially<'a>(
     fixture: &Fixture,
     server: &mut Server,
     edits: impl IntoIterator<Item = &'a (Value, &'static str)>,
-    mut look: impl FnMut(&Answer, &str, bool),
+    mut inspect: impl FnMut(&Answer, &str, bool),
 ) {
     for (arguments, text) in edits {
         let name = arguments["path"].as_str().unwrap();
@@ -136,7 +136,7 @@ fn edit_sequentially<'a>(
         let answer = edit(server, arguments);
         assert_eq!(answer.status(), "written", "{name:?}: {}", answer.structured);
         assert_eq!(fs::read_to_string(&path).unwrap(), *text, "{name:?}");
-        look(&answer, name, is_new);
+        inspect(&answer, name, is_new);
     }
 }
 
@@ -194,15 +194,15 @@ fn names_that_do_not_look_like_what_they_are_cannot_be_given_but_can_be_there() 
 #[test]
 fn a_name_that_is_given_as_it_is_would_be_seen() {
     let fixture = fixture();
-    let mut seen = 0;
+    let mut detected = 0;
     for name in LEGAL {
         let mut naive = Command::new(fixture.at("bin/recorder"));
         assert!(naive.args(["naive", name, "{draft}"]).stdin(Stdio::null()).status().unwrap().success());
         let call = calls(&fixture).remove(0);
         assert_eq!(misleading(&call, name).first(), Some(&&(*name).to_owned()), "{call:?}");
-        seen += 1;
+        detected += 1;
     }
-    assert!(seen >= 100, "{seen}");
+    assert!(detected >= 100, "{detected}");
     let words = ["tool", "--file=/r/-x", "--file", "-x", "/r/-x", "--file=-x"].map(str::to_owned);
     assert_eq!(misleading(&words, "-x"), ["-x", "--file=-x"]);
 }
@@ -224,9 +224,9 @@ fn a_name_that_is_no_text_is_refused_clearly() {
     fs::write(fixture.root().join(name), "x = 1\n").unwrap();
     let mut edit = fixture.command();
     edit.args(["edit", "--trust", "--content", "x = 2\n", "--path"]).arg(name).stdin(Stdio::null());
-    let done = outcome(&edit.output().unwrap());
-    assert_eq!(done.exit, 2, "{}{}", done.stdout, done.stderr);
-    assert!(done.stderr.contains("invalid UTF-8"), "{}", done.stderr);
+    let output = outcome(&edit.output().unwrap());
+    assert_eq!(output.exit, 2, "{}{}", output.stdout, output.stderr);
+    assert!(output.stderr.contains("invalid UTF-8"), "{}", output.stderr);
     assert_eq!(fs::read_to_string(fixture.root().join(name)).unwrap(), "x = 1\n");
     assert!(calls(&fixture).is_empty());
 }
@@ -242,8 +242,8 @@ fn a_root_of_a_hostile_name_is_no_option_either() {
         fs::rename(fixture.root(), &root).unwrap();
         let mut edit = fixture.command();
         edit.args(["edit", "--json", "--trust", "--path=-a.py", "--content", "x = 2\n"]).current_dir(&root);
-        let done = outcome(&edit.output().unwrap());
-        assert_eq!(done.exit, 0, "{name:?}: {}{}", done.stdout, done.stderr);
+        let output = outcome(&edit.output().unwrap());
+        assert_eq!(output.exit, 0, "{name:?}: {}{}", output.stdout, output.stderr);
         assert_eq!(fs::read_to_string(root.join("-a.py")).unwrap(), "x = 2\n");
         let is_path =
             |word: &[u8]| word.starts_with(b"/") || word.starts_with(b"--file=/") || word == b"--the-end";

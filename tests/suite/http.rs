@@ -24,8 +24,12 @@ fn the_python_sdk_uses_every_tool_over_http_in_both_eras() {
     let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
     let binary = env!("CARGO_BIN_EXE_lockgate");
     for (script, checks) in [("sdk_client.py", 10), ("confirm_client.py", 14), ("sampling_client.py", 23)] {
-        let told = succeeds(Command::new(&python).arg(tool(script)).args([binary, "http"]));
-        assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), checks, "{script}: {told}");
+        let output = succeeds(Command::new(&python).arg(tool(script)).args([binary, "http"]));
+        assert_eq!(
+            output.lines().filter(|line| line.starts_with("ok ")).count(),
+            checks,
+            "{script}: {output}"
+        );
     }
 }
 
@@ -36,8 +40,8 @@ fn the_typescript_sdk_uses_every_tool_over_http_in_both_eras() {
     let modules = sdk.parent().unwrap().parent().unwrap();
     let mut node = Command::new(modules.join(".bin/node"));
     let binary = env!("CARGO_BIN_EXE_lockgate");
-    let told = succeeds(node.arg(tool("sdk_client.mjs")).arg(binary).arg(modules).arg("http"));
-    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{told}");
+    let output = succeeds(node.arg(tool("sdk_client.mjs")).arg(binary).arg(modules).arg("http"));
+    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{output}");
 }
 
 #[test]
@@ -46,6 +50,6 @@ fn the_conformance_suite_finds_no_fault_that_it_could_find() {
     let Some(suite) = installed("LOCKGATE_TEST_NODE", "node", suite) else { return };
     let modules = suite.parent().unwrap().parent().unwrap();
     let mut node = Command::new(modules.join(".bin/node"));
-    let told = succeeds(node.arg(tool("conformance.mjs")).arg(env!("CARGO_BIN_EXE_lockgate")).arg(modules));
-    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 20, "{told}");
+    let output = succeeds(node.arg(tool("conformance.mjs")).arg(env!("CARGO_BIN_EXE_lockgate")).arg(modules));
+    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 20, "{output}");
 }

@@ -67,12 +67,12 @@ fn tools_that_the_project_names_are_proposed_for_their_languages() {
         assert_eq!(gates(&policy, language), wanted, "{language}");
     }
     let text = fixture.text("quality.yaml");
-    for said in [
+    for message in [
         "  python:  # 2 files\n",
         "# pyproject.toml mentions tool.mypy",
         "# web/package.json names the package prettier",
     ] {
-        assert!(text.contains(said), "{said}: {text}");
+        assert!(text.contains(message), "{message}: {text}");
     }
 }
 
@@ -193,8 +193,8 @@ fn what_git_passes_over_and_what_others_wrote_is_no_language_of_the_project() {
         (".github/workflows/x.yml", "\n"),
     ]);
     symlink("/", fixture.root().join("all")).unwrap();
-    let seen = fixture.init(&["--print"]);
-    let names: Vec<&str> = seen.json["languages"]
+    let output = fixture.init(&["--print"]);
+    let names: Vec<&str> = output.json["languages"]
         .as_array()
         .unwrap()
         .iter()
@@ -207,9 +207,11 @@ fn what_git_passes_over_and_what_others_wrote_is_no_language_of_the_project() {
 #[test]
 fn a_policy_is_never_written_over_or_through_anything() {
     let secret = tempfile::tempdir().unwrap();
-    let beside = secret.path().join("beside");
-    fs::write(&beside, "secret\n").unwrap();
-    for target in [beside.as_path(), Path::new("/nowhere"), Path::new("quality.yaml"), Path::new("other")] {
+    let secret_file = secret.path().join("beside");
+    fs::write(&secret_file, "secret\n").unwrap();
+    for target in
+        [secret_file.as_path(), Path::new("/nowhere"), Path::new("quality.yaml"), Path::new("other")]
+    {
         let fixture = Fixture::new(&[("other", "mine\n")]);
         symlink(target, fixture.root().join("quality.yaml")).unwrap();
         fixture.refuses(&[], "FILE_EXISTS");
@@ -222,7 +224,7 @@ fn a_policy_is_never_written_over_or_through_anything() {
     for path in [".st3/quality.yaml", ".lockgate/quality.yaml"] {
         Fixture::new(&[(path, "")]).refuses(&[], "FILE_EXISTS");
     }
-    assert_eq!(fs::read_to_string(beside).unwrap(), "secret\n");
+    assert_eq!(fs::read_to_string(secret_file).unwrap(), "secret\n");
 }
 
 #[test]

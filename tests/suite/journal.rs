@@ -43,25 +43,25 @@ impl Fixture {
         let mut writes = Vec::new();
         for ((place, read), (_, text)) in places.iter().zip(&read).zip(texts) {
             let before = read.as_ref().map(|read| read.expected(Content::new(read.bytes())));
-            let told = JournalRecord { added: 1, removed: 1, keep: true };
+            let record = JournalRecord { added: 1, removed: 1, keep: true };
             writes.push(FileWrite {
                 place,
                 before,
                 after: Some(Content::new(text.as_bytes())),
                 mode: None,
                 folders: 0,
-                record: told,
+                record,
             });
         }
         let request = Version::hash(b"request");
-        let deed = EditMeta {
+        let meta = EditMeta {
             tool: "edit_file".into(),
             author: "tester".into(),
             request,
             kind: EntryKind::Edit,
             gates: String::new(),
         };
-        self.files.publish(&writes, Publishing::default(), Some((&self.journal, &deed)))
+        self.files.publish(&writes, Publishing::default(), Some((&self.journal, &meta)))
     }
 }
 
@@ -100,8 +100,8 @@ fn an_edit_is_remembered_by_the_next_process() {
 fn remember() {
     let fixture = Fixture::new();
     let _ = fixture.edit(&[("a.txt", "one")]).unwrap();
-    let done = fixture.edit(&[("a.txt", "two"), ("deep/b.txt", "new")]).unwrap();
-    assert!(done.edit.is_some());
+    let report = fixture.edit(&[("a.txt", "two"), ("deep/b.txt", "new")]).unwrap();
+    assert!(report.edit.is_some());
 }
 
 fn look() {
@@ -161,9 +161,12 @@ fn recover() {
         let place = fixture.files.admit(path).unwrap();
         assert!(!fixture.journal.has_interrupted_edit(&place).unwrap());
         let read = fixture.files.read(&place, 1 << 20).unwrap();
-        let stands = read.as_ref().map(|read| Version::hash(read.bytes()));
+        let disk_version = read.as_ref().map(|read| Version::hash(read.bytes()));
         let latest = fixture.journal.latest(&place).unwrap();
-        assert_eq!(latest.and_then(|entry| entry.changes.iter().find(|it| it.path == path)?.after), stands);
+        assert_eq!(
+            latest.and_then(|entry| entry.changes.iter().find(|it| it.path == path)?.after),
+            disk_version
+        );
     }
     let root = PathBuf::from(std::env::var_os(ROOT).unwrap());
     let mut names: Vec<_> =
@@ -177,17 +180,17 @@ fn recover() {
 fn the_log_is_synced_after_the_row_was_written_and_before_the_file_is_exchanged() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("root")).unwrap();
-    let trace = dir.path().join("trace");
+    let strace_log = dir.path().join("trace");
     let mut command = Command::new("strace");
-    command.args(["-f", "-y", "-e", "trace=pwrite64,fdatasync,renameat2", "-o"]).arg(&trace);
+    command.args(["-f", "-y", "-e", "trace=pwrite64,fdatasync,renameat2", "-o"]).arg(&strace_log);
     command.arg(std::env::current_exe().unwrap()).args(["--exact", "suite::journal::a_part_of_another_test"]);
     command.env(PART, "remember").env(ROOT, dir.path().join("root"));
     command.env("XDG_STATE_HOME", dir.path().join("state")).stdout(Stdio::null()).stderr(Stdio::null());
     if !command.status().is_ok_and(|status| status.success()) {
         return super::store::not_run("strace cannot run here, so the order of the calls was not looked at");
     }
-    let trace = fs::read_to_string(trace).unwrap();
-    let lines: Vec<&str> = trace.lines().collect();
+    let strace_log = fs::read_to_string(strace_log).unwrap();
+    let lines: Vec<&str> = strace_log.lines().collect();
     let is = |line: &str, call: &str, what: &str| line.contains(call) && line.contains(what);
     let exchange = lines.iter().rposition(|line| is(line, "renameat2(", "RENAME_EXCHANGE")).unwrap();
     let before = &lines[..exchange];

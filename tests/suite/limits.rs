@@ -63,18 +63,18 @@ impl Project {
 }
 
 fn ended_well(output: &Output, what: &str) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!said.contains("panicked"), "{what}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!stderr.contains("panicked"), "{what}: {stderr}");
     let code = output.status.code();
     // The dynamic loader needs descriptors and memory, too, and ends so.
-    let loaded = code != Some(127) || !said.contains("shared librar");
+    let loaded = code != Some(127) || !stderr.contains("shared librar");
     let known = |code: i32| EXIT_CODES.iter().any(|family| i32::from(family.exit_code()) == code);
     assert!(
         code.is_some_and(|code| code == 0 || known(code)) || !loaded,
-        "{what}: {:?} {said}",
+        "{what}: {:?} {stderr}",
         output.status
     );
-    assert!(code == Some(0) || !said.is_empty() || !output.stdout.is_empty(), "{what} says nothing");
+    assert!(code == Some(0) || !stderr.is_empty() || !output.stdout.is_empty(), "{what} says nothing");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn needle(search: &Search) -> &str {
 }
 
 fn random_search(search: &str, replace: &str, dice: &mut Random<'_>) -> Search {
-    let similar = |slip| MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, typos: slip };
+    let similar = |typos| MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, typos };
     Search {
         needle: Needle::Literal(search.to_owned()),
         replace: replace.to_owned(),
@@ -99,20 +99,22 @@ struct Outcome {
 fn case(dice: &mut Random<'_>) -> Option<(TextFixture, Quote, Search)> {
     let mut request = random_search("", "", dice);
     let narrow = dice.one_in(3).then(|| (dice.below(3), dice.below(3)));
-    let world = TextFixture::new(dice)?;
-    let quote = Quote::drifted(&world, dice)?;
+    let fixture = TextFixture::new(dice)?;
+    let quote = Quote::drifted(&fixture, dice)?;
     if let Some((before, behind)) = narrow {
-        let (start, end) =
-            (world.block.start.saturating_sub(before) + 1, (world.block.end + behind).min(world.lines.len()));
+        let (start, end) = (
+            fixture.block.start.saturating_sub(before) + 1,
+            (fixture.block.end + behind).min(fixture.lines.len()),
+        );
         request.lines = Some(LineWindow { start, end });
     }
     request.needle = Needle::Literal(quote.search.clone());
     request.replace.clone_from(&quote.replace);
-    Some((world, quote, request))
+    Some((fixture, quote, request))
 }
 
 /// Holds a law against many random inputs.
-fn check(cases: u32, law: impl Fn(&[u8]) -> Result<(), String>) -> Result<(), String> {
+fn check(cases: u32, property: impl Fn(&[u8]) -> Result<(), String>) -> Result<(), String> {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let random = std::env::var_os("PROPTEST_CASES").is_some();
     let cases = if random { config.cases } else { cases };
@@ -120,7 +122,7 @@ fn check(cases: u32, law: impl Fn(&[u8]) -> Result<(), String>) -> Result<(), St
     let seed = TestRng::deterministic_rng(config.rng_algorithm);
     let mut runner = if random { TestRunner::new(config) } else { TestRunner::new_with_rng(config, seed) };
     let inputs = proptest::collection::vec(any::<u8>(), 0..500);
-    runner.run(&inputs, |bytes| law(&bytes).map_err(TestCaseError::fail)).map_err(|why| match why {
+    runner.run(&inputs, |bytes| property(&bytes).map_err(TestCaseError::fail)).map_err(|why| match why {
         TestError::Fail(why, _) => why.to_string(),
         TestError::Abort(why) => why.to_string(),
     })
@@ -174,13 +176,13 @@ fn any_text_is_borne() {
 /// new one, are left out, and searches with a backslash: read without escapes such a one may be
 /// what stands elsewhere.
 fn once_is_enough(bytes: &[u8], locator: Locator) -> Result<(), String> {
-    let Some((world, quote, mut request)) = case(&mut Random::new(bytes)) else { return Ok(()) };
-    if quote.replace.contains("&amp;lt;") || quote.search.contains('\\') || world.block.len() == 1 {
+    let Some((fixture, quote, mut request)) = case(&mut Random::new(bytes)) else { return Ok(()) };
+    if quote.replace.contains("&amp;lt;") || quote.search.contains('\\') || fixture.block.len() == 1 {
         return Ok(());
     }
     request.occurrences = Occurrences::Block;
     request.on_duplicate = OnDuplicate::Reject;
-    let buffer = read(world.bytes());
+    let buffer = read(fixture.bytes());
     let Ok(applied) = locator(&request, &buffer) else { return Ok(()) };
     let after = read(applied.bytes);
     let Ok(again) = locator(&request, &after) else { return Ok(()) };
@@ -188,13 +190,13 @@ fn once_is_enough(bytes: &[u8], locator: Locator) -> Result<(), String> {
         return Ok(());
     }
     let copies = |text: &str| {
-        let (text, needle) = (fold::normal(text), fold::normal(&world.quoted().join("\n")));
+        let (text, needle) = (fold::normal(text), fold::normal(&fixture.quoted().join("\n")));
         (0..text.len()).filter(|at| text.get(*at..).is_some_and(|rest| rest.starts_with(&needle))).count()
     };
     if copies(after.view()) > copies(&quote.replace) {
         return Ok(());
     }
-    let told = |why: &str| {
+    let failure = |why: &str| {
         format!(
             "{why} {:?}\nsearch {:?}\nreplace {:?}\nlines {:?} {:?}\nfile {:?}\nonce {:?}\ntwice {:?}",
             quote.layers,
@@ -207,18 +209,22 @@ fn once_is_enough(bytes: &[u8], locator: Locator) -> Result<(), String> {
             String::from_utf8_lossy(&again.bytes)
         )
     };
-    if world.rows.iter().filter(|row| !fixture::blank(&row.text)).count()
-        > world.quoted().iter().filter(|text| !fixture::blank(text)).count()
+    if fixture.rows.iter().filter(|row| !fixture::blank(&row.text)).count()
+        > fixture.quoted().iter().filter(|text| !fixture::blank(text)).count()
     {
-        return Err(told("applied twice"));
+        return Err(failure("applied twice"));
     }
     let same = |one: &str, other: &str| {
         one.lines().zip(other.lines()).take_while(|(one, other)| one == other).count()
     };
     let twice = read(again.bytes.clone());
     let head = same(after.view(), twice.view());
-    let reach = world.block.start + world.rows.len() + 1;
-    if head + 1 < world.block.start || head > reach { Err(told("applied elsewhere")) } else { Ok(()) }
+    let last_line = fixture.block.start + fixture.rows.len() + 1;
+    if head + 1 < fixture.block.start || head > last_line {
+        Err(failure("applied elsewhere"))
+    } else {
+        Ok(())
+    }
 }
 
 fn locate_again(search: &Search, buffer: &Buffer) -> Result<Applied, Error> {

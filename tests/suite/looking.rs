@@ -37,8 +37,8 @@ fn search(server: &mut Server, arguments: Value) -> Value {
     answer.structured
 }
 
-fn paths(seen: &Value) -> Vec<&str> {
-    seen["matches"].as_array().unwrap().iter().map(|found| found["path"].as_str().unwrap()).collect()
+fn paths(response: &Value) -> Vec<&str> {
+    response["matches"].as_array().unwrap().iter().map(|found| found["path"].as_str().unwrap()).collect()
 }
 
 fn texts() -> impl Strategy<Value = Vec<(String, Vec<u8>)>> {
@@ -74,36 +74,36 @@ fn a_search_finds_what_a_naive_reader_finds() {
     let mut runner =
         TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) });
     let server = std::cell::RefCell::new(&mut server);
-    let result = runner.run(&(texts(), search_queries()), |(tree, asked)| {
+    let result = runner.run(&(texts(), search_queries()), |(tree, query)| {
         for entry in fs::read_dir(root.path()).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
         }
         tree.iter().for_each(|(path, text)| write(&root.path().join(path), text));
-        let (wanted, total) = asked.search(&tree);
+        let (wanted, total) = query.search(&tree);
         let arguments =
-            json!({"pattern": asked.pattern, "context_lines": asked.context, "max_results": asked.most});
-        let seen = search(&mut server.borrow_mut(), arguments);
+            json!({"pattern": query.pattern, "context_lines": query.context, "max_results": query.most});
+        let response = search(&mut server.borrow_mut(), arguments);
         let found: Vec<FileHits> =
-            seen["matches"].as_array().unwrap().iter().map(FileHits::from_json).collect();
-        prop_assert_eq!(&found, &wanted, "{:?}", asked);
-        prop_assert_eq!(seen["total_matches"].as_u64(), Some(total as u64));
-        prop_assert_eq!(seen["truncated"].as_bool(), Some(total > found.len()));
+            response["matches"].as_array().unwrap().iter().map(FileHits::from_json).collect();
+        prop_assert_eq!(&found, &wanted, "{:?}", query);
+        prop_assert_eq!(response["total_matches"].as_u64(), Some(total as u64));
+        prop_assert_eq!(response["truncated"].as_bool(), Some(total > found.len()));
         Ok(())
     });
     result.unwrap();
 }
 
 fn git(folder: &Path, arguments: &[&str]) -> String {
-    let done = std::process::Command::new("git")
+    let output = std::process::Command::new("git")
         .args(arguments)
         .current_dir(folder)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .output()
         .unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8(done.stdout).unwrap()
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
@@ -187,10 +187,10 @@ fn what_must_not_be_read_is_not_read_and_what_blocks_does_not_block() {
     fs::File::create(root.join("huge.txt")).unwrap().set_len(1 << 40).unwrap();
     let mut server = Server::start(&root, &[]);
     for hidden in [false, true] {
-        let seen = search(&mut server, json!({"pattern": "needle", "hidden": hidden}));
-        assert_eq!(paths(&seen), ["seen.txt"], "{seen}");
-        assert_eq!(seen["total_matches"], 1);
-        assert_eq!(seen["notes"], json!(["skipped: 2 of the names are not UTF-8"]));
+        let response = search(&mut server, json!({"pattern": "needle", "hidden": hidden}));
+        assert_eq!(paths(&response), ["seen.txt"], "{response}");
+        assert_eq!(response["total_matches"], 1);
+        assert_eq!(response["notes"], json!(["skipped: 2 of the names are not UTF-8"]));
     }
     for path in [".env", "second.txt", ".git", "deep/tls.key", "theirs", "theirs.txt", "up", "proc", "zero"] {
         let answer = server.call("search_content", &json!({"pattern": "needle", "path": path}));
@@ -222,9 +222,9 @@ fn what_may_not_be_read_is_counted() {
     for path in ["a", "b"] {
         fs::set_permissions(root.path().join(path), fs::Permissions::from_mode(0o000)).unwrap();
     }
-    let seen = count_matches(&files, "needle");
+    let hits = count_matches(&files, "needle");
     fs::set_permissions(root.path().join("a"), fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(seen, (1, 2));
+    assert_eq!(hits, (1, 2));
 }
 
 /// How many matches there are, and how many files and folders could not be read.
@@ -273,8 +273,9 @@ fn a_search_that_is_cancelled_leaves_the_server_free() {
     write(&root.path().join("x"), "x\n".repeat(2 << 20));
     let mut server = Server::start(root.path(), &[]);
     let call = server.post_call("search_content", &json!({"pattern": "x.{0,900}y.{0,900}z"}));
-    let gone = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": call}});
-    server.send(gone.to_string().as_bytes());
+    let cancellation =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": call}});
+    server.send(cancellation.to_string().as_bytes());
     let begun = Instant::now();
     assert_eq!(search(&mut server, json!({"pattern": "y"}))["total_matches"], 0);
     assert!(begun.elapsed() < BOUNDED);

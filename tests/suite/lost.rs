@@ -62,14 +62,14 @@ fn a_renamed_definition_is_told_with_the_uses_that_remain() {
     let mut project = Project::new("", &USERS, true);
     let answer = project.search("lib/a.py", "def one", "def two");
     assert_eq!(answer.status(), "written", "{}", answer.structured);
-    let told = findings_with_code(&answer, "used_definitions");
-    assert_eq!(told.len(), 1, "{}", answer.structured);
+    let findings = findings_with_code(&answer, "used_definitions");
+    assert_eq!(findings.len(), 1, "{}", answer.structured);
     assert!(
-        told[0]
+        findings[0]
             .starts_with("`one`, on line 4 before the edit, is gone, but 5 uses of it remain: lib/c.py:1, "),
-        "{told:?}"
+        "{findings:?}"
     );
-    assert!(told[0].contains(" and 2 more; "), "{told:?}");
+    assert!(findings[0].contains(" and 2 more; "), "{findings:?}");
     // The index knows the file as it was: what is written next has lost nothing more.
     let answer = project.search("lib/a.py", "x = 1", "x = 2");
     assert_eq!(findings_with_code(&answer, "used_definitions"), Vec::<String>::new());
@@ -101,8 +101,11 @@ fn nothing_is_said_of_uses_without_an_index_or_with_a_stale_one() {
     let mut project = Project::new("damage: { used_definitions: block }\n", &USERS, true);
     project.write("lib/c.py", "from .a import two\n");
     let answer = project.search("lib/a.py", "def one", "def two");
-    let told = findings_with_code(&answer, "used_definitions");
-    assert!(told.len() == 1 && told[0].contains("2 uses of it remain: b.py:1, b.py:3;"), "{told:?}");
+    let findings = findings_with_code(&answer, "used_definitions");
+    assert!(
+        findings.len() == 1 && findings[0].contains("2 uses of it remain: b.py:1, b.py:3;"),
+        "{findings:?}"
+    );
 }
 
 #[test]
@@ -131,10 +134,10 @@ fn a_new_content_that_drops_definitions_is_told() {
     let mut project = Project::new("", &[("a.py", old)], false);
     let answer = project.server.call("safe_edit_file", &content("a.py", new));
     assert_eq!(answer.status(), "written", "{}", answer.structured);
-    let told = findings_with_code(&answer, "dropped_definitions");
+    let findings = findings_with_code(&answer, "dropped_definitions");
     assert!(
-        told.len() == 1 && told[0].contains("drops 2 definitions of the old text: `A`, `c`;"),
-        "{told:?}"
+        findings.len() == 1 && findings[0].contains("drops 2 definitions of the old text: `A`, `c`;"),
+        "{findings:?}"
     );
     // Another draft of the call has them.
     let mut project = Project::new("", &[("a.py", old)], false);

@@ -40,24 +40,25 @@ pub fn succeeds(command: &mut Command) -> String {
 #[test]
 fn the_python_sdk_is_served_in_both_eras() {
     let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
-    let told = succeeds(Command::new(python).arg(tool("mcp_client.py")).arg(env!("CARGO_BIN_EXE_lockgate")));
-    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 21, "{told}");
+    let output =
+        succeeds(Command::new(python).arg(tool("mcp_client.py")).arg(env!("CARGO_BIN_EXE_lockgate")));
+    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 21, "{output}");
 }
 
 #[test]
 fn a_person_is_asked_in_both_eras() {
     let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
     let binary = env!("CARGO_BIN_EXE_lockgate");
-    let told = succeeds(Command::new(python).arg(tool("confirm_client.py")).arg(binary));
-    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 14, "{told}");
+    let output = succeeds(Command::new(python).arg(tool("confirm_client.py")).arg(binary));
+    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 14, "{output}");
 }
 
 #[test]
 fn the_python_sdk_uses_every_tool_in_both_eras() {
     let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
     let binary = env!("CARGO_BIN_EXE_lockgate");
-    let told = succeeds(Command::new(python).arg(tool("sdk_client.py")).arg(binary));
-    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{told}");
+    let output = succeeds(Command::new(python).arg(tool("sdk_client.py")).arg(binary));
+    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{output}");
 }
 
 #[test]
@@ -66,8 +67,8 @@ fn the_typescript_sdk_uses_every_tool_in_both_eras() {
     let Some(sdk) = installed("LOCKGATE_TEST_NODE", "node", sdk) else { return };
     let modules = sdk.parent().unwrap().parent().unwrap();
     let mut node = Command::new(modules.join(".bin/node"));
-    let told = succeeds(node.arg(tool("sdk_client.mjs")).arg(env!("CARGO_BIN_EXE_lockgate")).arg(modules));
-    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{told}");
+    let output = succeeds(node.arg(tool("sdk_client.mjs")).arg(env!("CARGO_BIN_EXE_lockgate")).arg(modules));
+    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{output}");
 }
 
 /// A client that did not look would take anything for right: each is given a plan that is wrong in one place.
@@ -105,15 +106,15 @@ fn both_sdk_clients_fail_where_an_answer_is_not_what_it_should_be() {
 fn a_client_s_model_writes_code_in_both_eras() {
     let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
     let binary = env!("CARGO_BIN_EXE_lockgate");
-    let told = succeeds(Command::new(python).arg(tool("sampling_client.py")).arg(binary));
-    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 23, "{told}");
+    let output = succeeds(Command::new(python).arg(tool("sampling_client.py")).arg(binary));
+    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 23, "{output}");
 }
 
 #[test]
 fn a_person_is_asked_at_the_terminal() {
     let script = tool("at_terminal.py");
-    let told = succeeds(Command::new("python3").arg(script).arg(env!("CARGO_BIN_EXE_lockgate")));
-    assert_eq!(told, "ok\n");
+    let output = succeeds(Command::new("python3").arg(script).arg(env!("CARGO_BIN_EXE_lockgate")));
+    assert_eq!(output, "ok\n");
 }
 
 /// What the inspector says about the tools of a server.
@@ -135,16 +136,16 @@ fn the_inspector_has_nothing_to_say_about_the_tools() {
     let root = tempfile::tempdir().unwrap();
     let root = root.path().to_str().unwrap();
     for tools in ["edit,look", "all"] {
-        let told =
+        let output =
             inspected(&bin, &[env!("CARGO_BIN_EXE_lockgate"), "serve", "--tools", tools, "--root", root]);
-        let listed = told.matches("inputSchema").count();
-        assert!(listed > 0 && !told.contains("Warning:") && !told.contains("Error:"), "{told}");
+        let listed = output.matches("inputSchema").count();
+        assert!(listed > 0 && !output.contains("Warning:") && !output.contains("Error:"), "{output}");
     }
     let control = tool("inspector_control.mjs");
-    let told = inspected(&bin, &["node", control.to_str().unwrap()]);
+    let output = inspected(&bin, &["node", control.to_str().unwrap()]);
     assert!(
-        told.contains("Warning:") && told.contains("0 errors, 1 warning"),
-        "the control is not seen: {told}"
+        output.contains("Warning:") && output.contains("0 errors, 1 warning"),
+        "the control is not seen: {output}"
     );
 }
 
@@ -166,10 +167,10 @@ fn a_ping_is_answered_while_edits_are_judged() {
         .collect();
     let mut slowest = Duration::ZERO;
     for _ in 0..20 {
-        let asked = Instant::now();
+        let start = Instant::now();
         let ping = server.post("ping", json!({}));
         server.wait(ping).unwrap();
-        slowest = slowest.max(asked.elapsed());
+        slowest = slowest.max(start.elapsed());
     }
     let pinged = begun.elapsed();
     for edit in edits {

@@ -158,10 +158,10 @@ struct Peak {
 impl Peak {
     fn read(process: u32) -> Peak {
         let ended = Arc::new(AtomicBool::new(false));
-        let ends = Arc::clone(&ended);
+        let stop_flag = Arc::clone(&ended);
         let thread = std::thread::spawn(move || {
             let mut most = 0;
-            while !ends.load(Ordering::Relaxed) {
+            while !stop_flag.load(Ordering::Relaxed) {
                 most = most.max(resident(process));
                 std::thread::sleep(Duration::from_millis(2));
             }
@@ -398,14 +398,14 @@ fn ordinary_large_texts_are_judged() {
     let toml: String = (0..20_000)
         .map(|n| format!("[package-{n}]\nname = \"some-package\"\nversion = \"1.{n}.0\"\nchecksum = \"0123456789abcdef0123456789abcdef\"\n\n"))
         .collect();
-    for (path, text, fault) in [("a.rs", rust, "fn first( {\n"), ("a.toml", toml, "first =\n")] {
+    for (path, text, broken_line) in [("a.rs", rust, "fn first( {\n"), ("a.toml", toml, "first =\n")] {
         let good = format!("{text}# first\n")
             .replace("# first", if path == "a.rs" { "// first" } else { "# first" });
         let mut lab = Lab::new(path, &good);
         let (answer, peak, _) = lab.edit(path);
         assert_eq!(syntax(&answer).0, "passed", "{path}: {:?}", syntax(&answer));
         assert!(peak < allowed(good.len()), "{path}: {peak}");
-        let broken = json!({"path": path, "search": if path == "a.rs" { "// other\n" } else { "# other\n" }, "replace": fault});
+        let broken = json!({"path": path, "search": if path == "a.rs" { "// other\n" } else { "# other\n" }, "replace": broken_line});
         let answer = lab.server.call("safe_edit_file", &broken);
         assert_eq!(syntax(&answer).0, "found", "{path}: {}", answer.text);
         assert!(lab.root.path().join(path).exists());

@@ -33,9 +33,9 @@ const DEEDS: [(&str, &[&str]); 15] = [
 ];
 
 /// A root whose one gate does this; its program is found by the tag.
-fn policy(deed: &str, tag: &str) -> String {
+fn policy(attempt: &str, tag: &str) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/misbehave.py");
-    let words: Vec<String> = deed.split(' ').map(|word| format!(", {word:?}")).collect();
+    let words: Vec<String> = attempt.split(' ').map(|word| format!(", {word:?}")).collect();
     format!(
         "define:\n  bad:\n    about: Misbehaves.\n    languages: ['*']\n    kind: command\n    input: stdin\n    \
          command: [python3, {script:?}{}, {tag}]\n    output: {{ jsonl: {{ line: line, message: message }} }}\n    \
@@ -55,10 +55,10 @@ fn count_processes(tag: &str) -> usize {
 
 #[test]
 fn no_misdeed_passes_or_leaves_anything() {
-    for (number, (deed, due)) in DEEDS.iter().enumerate() {
+    for (number, (attempt, expected)) in DEEDS.iter().enumerate() {
         let tag = format!("misdeed-{number}-{}", std::process::id());
         let root = tempfile::tempdir().unwrap();
-        fs::write(root.path().join("quality.yaml"), policy(deed, &tag)).unwrap();
+        fs::write(root.path().join("quality.yaml"), policy(attempt, &tag)).unwrap();
         fs::write(root.path().join("a.txt"), "a\n").unwrap();
         let mut server = Server::start(root.path(), &["--trust"]);
         let begun = Instant::now();
@@ -66,13 +66,13 @@ fn no_misdeed_passes_or_leaves_anything() {
         let ping = server.post("ping", json!({}));
         server.wait(ping).unwrap();
         let answer = server.wait_answer(edit).unwrap();
-        let taken = begun.elapsed();
+        let elapsed = begun.elapsed();
         let outcome = answer.structured["gates"][0]["outcome"].as_str().unwrap_or("").to_owned();
-        assert!(due.contains(&outcome.as_str()), "{deed}: {outcome}\n{}", answer.text);
-        assert_eq!(answer.code(), "GATE_REFUSED", "{deed}: {}", answer.text);
-        assert!(taken < LIMIT + BEYOND, "{deed}: {taken:?}");
-        assert_eq!(count_processes(&tag), 0, "{deed}: a process is left");
-        assert_eq!(fs::read_to_string(root.path().join("a.txt")).unwrap(), "a\n", "{deed}");
+        assert!(expected.contains(&outcome.as_str()), "{attempt}: {outcome}\n{}", answer.text);
+        assert_eq!(answer.code(), "GATE_REFUSED", "{attempt}: {}", answer.text);
+        assert!(elapsed < LIMIT + BEYOND, "{attempt}: {elapsed:?}");
+        assert_eq!(count_processes(&tag), 0, "{attempt}: a process is left");
+        assert_eq!(fs::read_to_string(root.path().join("a.txt")).unwrap(), "a\n", "{attempt}");
     }
 }
 
@@ -135,9 +135,9 @@ fn the_folder_of_a_killed_server_is_removed_by_the_next() {
         (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let start = |policy: &str| {
         // A program that is given the path of the draft needs a folder at every level of isolation.
-        let given = policy.replace("input: stdin", "input: shadow");
-        let given = given.replace(&format!("{tag}]"), &format!("{tag}, '{{draft}}']"));
-        fs::write(root.path().join("quality.yaml"), given).unwrap();
+        let shadow_policy = policy.replace("input: stdin", "input: shadow");
+        let shadow_policy = shadow_policy.replace(&format!("{tag}]"), &format!("{tag}, '{{draft}}']"));
+        fs::write(root.path().join("quality.yaml"), shadow_policy).unwrap();
         let mut command = lockgate(user.path());
         command.env("TMPDIR", temporary.path());
         Server::start_by(command, root.path(), &["--trust"])
@@ -146,9 +146,9 @@ fn the_folder_of_a_killed_server_is_removed_by_the_next() {
         let entries = fs::read_dir(temporary.path()).unwrap().map(|entry| entry.unwrap().path());
         entries.filter(|path| path.join(".lockgate-stage").exists()).collect::<Vec<_>>()
     };
-    let wait = |what: &str, done: &dyn Fn() -> bool| {
+    let wait = |what: &str, is_done: &dyn Fn() -> bool| {
         let begun = Instant::now();
-        while !done() {
+        while !is_done() {
             assert!(begun.elapsed() < Duration::from_secs(20), "{what}: {:?}", folders());
             std::thread::sleep(Duration::from_millis(10));
         }

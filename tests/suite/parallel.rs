@@ -125,8 +125,8 @@ fn who_waits_long_enough_is_served() {
 
 /// A project with a gate that takes two seconds, and writes down when it begins and ends.
 fn slow_server(lines: usize) -> (tempfile::TempDir, tempfile::TempDir, Server) {
-    let (root, beside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let log = beside.path().join("log");
+    let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let log = outside.path().join("log");
     let script = format!("cat > /dev/null; echo begin >> '{0}'; sleep 2; echo end >> '{0}'", log.display());
     let gate = format!(
         "{{ about: Takes its time., languages: ['*'], kind: command, input: stdin, command: [sh, -c, \"{script}\"], output: {{ text: exit, message: m }} }}"
@@ -140,10 +140,10 @@ fn slow_server(lines: usize) -> (tempfile::TempDir, tempfile::TempDir, Server) {
         )
         .unwrap();
     }
-    let mut command = lockgate(beside.path());
+    let mut command = lockgate(outside.path());
     command.env("LOCKGATE_ISOLATION", "none");
     let server = Server::start_by(command, root.path(), &["--tools", "all", "--trust"]);
-    (root, beside, server)
+    (root, outside, server)
 }
 
 /// Edits by line numbers that wait while lines are inserted above them.
@@ -180,7 +180,7 @@ fn line_numbers_of_a_call_that_waited_are_those_of_the_text_that_it_came_to() {
 
 #[test]
 fn calls_that_queue_for_a_slow_gate_are_all_applied_in_turn() {
-    let (root, beside, mut server) = slow_server(5);
+    let (root, outside, mut server) = slow_server(5);
     let calls: Vec<u64> = (1..=5)
         .map(|line| {
             let edit = json!({"path": "one.txt", "search": format!("line {line}"), "replace": format!("edit {line}")});
@@ -194,7 +194,7 @@ fn calls_that_queue_for_a_slow_gate_are_all_applied_in_turn() {
     }
     let text = fs::read_to_string(root.path().join("one.txt")).unwrap();
     assert_eq!(text, (1..=5).map(|line| format!("edit {line}\n")).collect::<String>());
-    assert_eq!(fs::read_to_string(beside.path().join("log")).unwrap(), "begin\nend\n".repeat(5));
+    assert_eq!(fs::read_to_string(outside.path().join("log")).unwrap(), "begin\nend\n".repeat(5));
 }
 
 /// The control: two files do not wait for each other, so the log above shows more than that programs run one by one.
@@ -203,12 +203,12 @@ fn calls_for_two_files_run_the_slow_gate_side_by_side() {
     if thread::available_parallelism().map_or(1, usize::from) < 2 {
         return;
     }
-    let (_root, beside, mut server) = slow_server(1);
+    let (_root, outside, mut server) = slow_server(1);
     let calls = ["one.txt", "two.txt"].map(|path| {
         server.post_call("safe_edit_file", &json!({"path": path, "search": "line", "replace": "edit"}))
     });
     for call in calls {
         assert_eq!(server.wait_answer(call).unwrap().status(), "written");
     }
-    assert!(fs::read_to_string(beside.path().join("log")).unwrap().starts_with("begin\nbegin\n"));
+    assert!(fs::read_to_string(outside.path().join("log")).unwrap().starts_with("begin\nbegin\n"));
 }

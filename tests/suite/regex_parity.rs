@@ -48,69 +48,69 @@ fn results_are_those_of_pythons_re_sub() {
     let mut cases = grammar::generate(seed, number("PARITY_CASES", 10_000) as usize);
     cases.extend(grammar::sets());
     let Some(answers) = ask_python(&cases) else { return };
-    let mut tally = ParityCounts::default();
+    let mut counts = ParityCounts::default();
     for (case, answer) in cases.iter().zip(&answers) {
-        judge(case, answer, &mut tally);
+        judge(case, answer, &mut counts);
     }
-    let taken = tally.same + tally.only_we_refused;
-    let share = 100.0 * tally.only_we_refused as f64 / taken.max(1) as f64;
+    let taken = counts.same + counts.only_we_refused;
+    let share = 100.0 * counts.only_we_refused as f64 / taken.max(1) as f64;
     eprintln!(
         "{} cases, seed {seed}: {} same ({} with matches), {} refused by both ({} in the same words), \
          {} refused by us alone ({share:.2} % of what Python takes), {} too slow in Python, {} wrong",
         cases.len(),
-        tally.same,
-        tally.matched,
-        tally.both_refused,
-        tally.same_words,
-        tally.only_we_refused,
-        tally.slow,
-        tally.wrong.len()
+        counts.same,
+        counts.matched,
+        counts.both_refused,
+        counts.same_words,
+        counts.only_we_refused,
+        counts.slow,
+        counts.wrong.len()
     );
-    tally.refusals.sort();
-    tally.refusals.dedup();
-    eprintln!("refused by us alone: {:#?}", tally.refusals.iter().take(20).collect::<Vec<_>>());
+    counts.refusals.sort();
+    counts.refusals.dedup();
+    eprintln!("refused by us alone: {:#?}", counts.refusals.iter().take(20).collect::<Vec<_>>());
     assert_eq!(answers.len(), cases.len(), "python answered every case");
     assert!(
-        tally.wrong.is_empty(),
+        counts.wrong.is_empty(),
         "{}",
-        tally.wrong.iter().take(12).cloned().collect::<Vec<_>>().join("\n")
+        counts.wrong.iter().take(12).cloned().collect::<Vec<_>>().join("\n")
     );
     assert!(share <= REFUSED_AT_MOST, "{share:.2} % of what Python takes was refused");
-    assert!(tally.matched * 3 > cases.len(), "the texts hold matches: {}", tally.matched);
-    assert!(tally.both_refused * 20 > cases.len(), "invalid patterns are among the cases");
+    assert!(counts.matched * 3 > cases.len(), "the texts hold matches: {}", counts.matched);
+    assert!(counts.both_refused * 20 > cases.len(), "invalid patterns are among the cases");
     assert!(
-        tally.same_words * 100 > tally.both_refused * 97,
+        counts.same_words * 100 > counts.both_refused * 97,
         "refusals use Python's words: {}",
-        tally.same_words
+        counts.same_words
     );
 }
 
-fn judge(case: &Case, answer: &Value, tally: &mut ParityCounts) {
+fn judge(case: &Case, answer: &Value, counts: &mut ParityCounts) {
     let ours = replace(case);
     match (&ours, answer.get("ok").and_then(Value::as_str), answer.get("error").and_then(Value::as_str)) {
         (Ok(text), Some(python), _) if text == python => {
-            tally.same += 1;
-            tally.matched += usize::from(*text != case.text);
+            counts.same += 1;
+            counts.matched += usize::from(*text != case.text);
         }
         (Ok(_), Some(_), _) | (Ok(_), None, Some(_)) => {
-            tally.wrong.push(format!("{case:?}\n  python: {answer}\n  ours:   {ours:?}"));
+            counts.wrong.push(format!("{case:?}\n  python: {answer}\n  ours:   {ours:?}"));
         }
         (Err(error), Some(_), _)
             if error.code == Code::BadPattern && error.message.contains("not supported") =>
         {
-            tally.only_we_refused += 1;
-            tally.refusals.push(error.message.clone());
+            counts.only_we_refused += 1;
+            counts.refusals.push(error.message.clone());
         }
         (Err(error), Some(_), _) if error.code == Code::RegexBudget => {
-            tally.only_we_refused += 1;
-            tally.refusals.push(format!("{} {}", error.message, case.pattern));
+            counts.only_we_refused += 1;
+            counts.refusals.push(format!("{} {}", error.message, case.pattern));
         }
         (Err(error), Some(_), _) => {
-            tally.wrong.push(format!("{case:?}\n  python: {answer}\n  ours:   {error:?}"));
+            counts.wrong.push(format!("{case:?}\n  python: {answer}\n  ours:   {error:?}"));
         }
         (Err(error), None, Some(python)) => {
-            tally.both_refused += 1;
-            tally.same_words += usize::from(error.message.ends_with(python));
+            counts.both_refused += 1;
+            counts.same_words += usize::from(error.message.ends_with(python));
             if !error.message.ends_with(python) && std::env::var_os("PARITY_WORDS").is_some() {
                 eprintln!(
                     "{:?} {:?}\n  python: {python}\n  ours:   {}",
@@ -118,7 +118,7 @@ fn judge(case: &Case, answer: &Value, tally: &mut ParityCounts) {
                 );
             }
         }
-        (_, None, None) => tally.slow += 1,
+        (_, None, None) => counts.slow += 1,
     }
 }
 

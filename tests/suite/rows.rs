@@ -74,10 +74,10 @@ fn the_wire_breaks_where_it_is_told_to() {
         assert_eq!(postgres.boss("postgres", "SELECT count(*) FROM t"), obeyed, "{at:?}");
         let mut again = greeted(&proxy);
         send_query(&mut again, "SELECT 1").ok();
-        let answered = again.read(&mut [0]).is_ok_and(|read| read > 0);
-        assert_eq!(answered, then == Then::Mended, "{at:?}");
-        let (seen, broke) = proxy.clear_fault();
-        assert_eq!(broke.as_deref(), Some("Query INSERT INTO t VALUES (2)"), "{seen:?}");
-        assert_eq!(seen[..2], ["Greeting", "Query INSERT INTO t VALUES (1)"]);
+        let is_answered = again.read(&mut [0]).is_ok_and(|read| read > 0);
+        assert_eq!(is_answered, then == Then::Mended, "{at:?}");
+        let (messages, broke) = proxy.clear_fault();
+        assert_eq!(broke.as_deref(), Some("Query INSERT INTO t VALUES (2)"), "{messages:?}");
+        assert_eq!(messages[..2], ["Greeting", "Query INSERT INTO t VALUES (1)"]);
     }
 }

@@ -72,12 +72,12 @@ fn names_that_lie_too_deep_to_be_seen_are_feared() {
 
 #[test]
 fn a_secret_of_another_root_is_one() {
-    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    fs::write(there.path().join(".env"), "SECRET=1\n").unwrap();
-    fs::hard_link(there.path().join(".env"), here.path().join("plain.txt")).unwrap();
-    assert!(!is_shown(&mut server(&[here.path(), there.path()])));
+    let (first_root, second_root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(second_root.path().join(".env"), "SECRET=1\n").unwrap();
+    fs::hard_link(second_root.path().join(".env"), first_root.path().join("plain.txt")).unwrap();
+    assert!(!is_shown(&mut server(&[first_root.path(), second_root.path()])));
     // The control: who does not guard the other root cannot know.
-    assert!(!server(&[here.path()]).call("get_content", &json!({ "path": "plain.txt" })).is_error);
+    assert!(!server(&[first_root.path()]).call("get_content", &json!({ "path": "plain.txt" })).is_error);
 }
 
 #[test]

@@ -34,7 +34,7 @@ enum KeepServers {
 
 impl Project {
     /// A project that the gate judges; nothing where its programs are not to be had.
-    fn new(gate: &str, language: &str, kept: KeepServers, files: &[(&str, &str)]) -> Option<Project> {
+    fn new(gate: &str, language: &str, keep_servers: KeepServers, files: &[(&str, &str)]) -> Option<Project> {
         let dir = tempfile::tempdir().unwrap();
         for (path, text) in files {
             write(&dir.path().join(path), text);
@@ -44,20 +44,20 @@ impl Project {
         let policy = Policy::parse("quality.yaml", &text).unwrap();
         let path = tools_path();
         let search = SearchPath { folders: &[], roots: &[], path: &path };
-        let pins = ResolvedPrograms::find(policy.commands(), &search);
-        let wanted = match kept {
+        let programs = ResolvedPrograms::find(policy.commands(), &search);
+        let wanted = match keep_servers {
             KeepServers::Yes => ResolvedPrograms::server_name(gate),
             KeepServers::No => gate.to_owned(),
         };
-        if pins.program(&wanted).is_none() {
+        if programs.program(&wanted).is_none() {
             not_run(&format!("servers: {wanted} is not here"));
             return None;
         }
-        let workshop = GateRuntime::default();
-        if kept == KeepServers::Yes {
-            workshop.keep_servers();
+        let gate_runtime = GateRuntime::default();
+        if keep_servers == KeepServers::Yes {
+            gate_runtime.keep_servers();
         }
-        Some(Project { dir, policy, grant: ExecPermission::Granted(pins), workshop })
+        Some(Project { dir, policy, grant: ExecPermission::Granted(programs), workshop: gate_runtime })
     }
 
     fn root(&self) -> PathBuf {
@@ -81,7 +81,7 @@ impl Project {
                 (old, new, map)
             })
             .collect();
-        let beside = |_: &str| false;
+        let files_exist = |_: &str| false;
         let cases: Vec<GateInput<'_>> = edits
             .iter()
             .zip(&texts)
@@ -94,7 +94,7 @@ impl Project {
                         before: old.as_ref(),
                         after: new,
                         map,
-                        files_exist: &beside,
+                        files_exist: &files_exist,
                         input_location: InputLocation::of_file(old.as_ref()),
                     },
                     rules: self.policy.effective_rules(path, language, Profile::Batch),
@@ -174,7 +174,8 @@ fn ty_finds_as_a_server_what_it_finds_as_a_command() {
 /// Asks the server of a gate for Python, and its command.
 #[track_caller]
 fn both_find_the_same(gate: &str) {
-    let both = [KeepServers::Yes, KeepServers::No].map(|kept| Project::new(gate, "python", kept, &PYTHON));
+    let both = [KeepServers::Yes, KeepServers::No]
+        .map(|keep_servers| Project::new(gate, "python", keep_servers, &PYTHON));
     let [Some(server), Some(command)] = both else { return };
     let before = PYTHON[1].1;
     for after in [
@@ -232,7 +233,8 @@ fn ty_finds_as_a_server_in_new_files_what_it_finds_as_a_command() {
 /// Asks the server of a gate for Python and its command about calls that create files.
 #[track_caller]
 fn new_files_are_judged_alike(gate: &str, missing: &[&str]) {
-    let both = [KeepServers::Yes, KeepServers::No].map(|kept| Project::new(gate, "python", kept, &PYTHON));
+    let both = [KeepServers::Yes, KeepServers::No]
+        .map(|keep_servers| Project::new(gate, "python", keep_servers, &PYTHON));
     let [Some(server), Some(command)] = both else { return };
     let a = PYTHON[1].1;
     let good = "def fresh() -> int:\n    return 1\n";
@@ -273,18 +275,18 @@ fn new_files_are_judged_alike(gate: &str, missing: &[&str]) {
 
 #[test]
 fn tsc_finds_modules_in_new_folders_by_its_command() {
-    let both =
-        [KeepServers::Yes, KeepServers::No].map(|kept| Project::new("tsc", "typescript", kept, &TYPESCRIPT));
+    let both = [KeepServers::Yes, KeepServers::No]
+        .map(|keep_servers| Project::new("tsc", "typescript", keep_servers, &TYPESCRIPT));
     let [Some(server), Some(command)] = both else { return };
     let a = TYPESCRIPT[1].1;
     let good = "export const fresh = (): number => 1;\n";
     let importer = |module: &str| {
         format!("import {{ fresh }} from \"{module}\";\n\nexport const a: string = fresh();\n")
     };
-    let [beside, below] = [importer("./new"), importer("./sub/deep")];
+    let [importing, below] = [importer("./new"), importer("./sub/deep")];
     let uses = "import { old } from \"../b\";\n\nexport const y: string = old();\n";
     let calls: [(&[Edit<'_>], bool); 5] = [
-        (&[("src/new.ts", None, good), ("src/a.ts", Some(a), &beside)], true),
+        (&[("src/new.ts", None, good), ("src/a.ts", Some(a), &importing)], true),
         (&[("src/sub/deep.ts", None, uses)], true),
         (&[("src/sub/deep.ts", None, uses), ("src/new.ts", None, good)], true),
         (&[("src/sub/deep.ts", None, good), ("src/a.ts", Some(a), &below)], false),
@@ -297,7 +299,7 @@ fn tsc_finds_modules_in_new_folders_by_its_command() {
             assert_eq!(verdict.runs[0].why.is_none(), by_server, "{call:?}: {:?}", verdict.runs[0]);
         }
     }
-    let alone = server.finds(("src/a.ts", Some(a), &beside));
+    let alone = server.finds(("src/a.ts", Some(a), &importing));
     assert!(alone.iter().any(|found| found.contains("TS2307")), "{alone:?}");
 }
 
@@ -378,8 +380,8 @@ const TYPESCRIPT: [(&str, &str); 3] = [
 
 #[test]
 fn tsc_finds_as_a_server_what_it_finds_as_a_command() {
-    let both =
-        [KeepServers::Yes, KeepServers::No].map(|kept| Project::new("tsc", "typescript", kept, &TYPESCRIPT));
+    let both = [KeepServers::Yes, KeepServers::No]
+        .map(|keep_servers| Project::new("tsc", "typescript", keep_servers, &TYPESCRIPT));
     let [Some(server), Some(command)] = both else { return };
     let before = TYPESCRIPT[1].1;
     for after in [

@@ -98,7 +98,7 @@ impl File {
             &Form::Utf16Be,
             &Form::Windows1252,
         ]);
-        let ends: &[&str] = dice.pick::<[&str]>(&[&["\n"], &["\r\n"], &["\n", "\r\n"]]);
+        let line_ends: &[&str] = dice.pick::<[&str]>(&[&["\n"], &["\r\n"], &["\n", "\r\n"]]);
         let count = 1 + dice.below(12);
         let mut lines = Vec::new();
         for line in 0..count {
@@ -109,7 +109,7 @@ impl File {
             }
             let is_last = line + 1 == count;
             if !(is_last && dice.below(3) == 0) {
-                text.push_str(dice.pick(ends));
+                text.push_str(dice.pick(line_ends));
             }
             lines.push(form.encode(&text));
         }
@@ -133,7 +133,7 @@ struct Case {
 
 fn case(dice: &mut Random, file: &File) -> Case {
     let count = file.lines.len();
-    let (mut at, mut kept, mut edits) = (0, Vec::new(), Vec::new());
+    let (mut at, mut unchanged, mut edits) = (0, Vec::new(), Vec::new());
     let is_insertion = dice.below(2) == 0;
     // Two insertions in one place would be one.
     let mut least = 0;
@@ -142,7 +142,7 @@ fn case(dice: &mut Random, file: &File) -> Case {
         let end = if is_insertion { start } else { start + 1 + dice.below(count - start) };
         let new: String =
             (0..dice.below(3) + usize::from(is_insertion)).map(|line| format!("new{line}\n")).collect();
-        kept.push(at..start);
+        unchanged.push(at..start);
         edits.push(if is_insertion {
             json!({"at_line": start + 1, "content": new})
         } else {
@@ -150,19 +150,19 @@ fn case(dice: &mut Random, file: &File) -> Case {
         });
         (at, least) = (end, end.max(start + 1));
     }
-    kept.push(at..count);
+    unchanged.push(at..count);
     let mode = if is_insertion { "insert_lines" } else { "line_edits" };
-    Case { arguments: json!({"path": "a.txt", mode: edits}), kept }
+    Case { arguments: json!({"path": "a.txt", mode: edits}), kept: unchanged }
 }
 
 /// A search for what stands in one line alone, up to its number's end.
 fn search(dice: &mut Random, file: &File) -> (Value, Vec<u8>, Vec<u8>) {
     let line = dice.below(file.lines.len());
-    let quote = format!("tok{line}{}", if file.form == Form::Windows1252 { "\u{e9}z" } else { "z" });
-    let length = file.form.encode(&quote).len();
+    let search_text = format!("tok{line}{}", if file.form == Form::Windows1252 { "\u{e9}z" } else { "z" });
+    let length = file.form.encode(&search_text).len();
     let after = [&file.lines[line][length..], &file.bytes(line + 1..file.lines.len())].concat();
     let mut arguments =
-        json!({"path": "a.txt", "search": quote, "replace": dice.pick(&["new", "", "new\nnew"])});
+        json!({"path": "a.txt", "search": search_text, "replace": dice.pick(&["new", "", "new\nnew"])});
     if dice.below(2) == 0 {
         arguments["regex"] = json!(true);
     }
@@ -181,16 +181,16 @@ fn edited(bytes: &[u8], arguments: &Value) -> Result<Vec<u8>, String> {
 }
 
 /// The first of the kept pieces that is not there, in its place.
-fn lost(after: &[u8], kept: &[Vec<u8>]) -> Option<usize> {
-    let (first, last) = (kept.first()?, kept.last()?);
+fn lost(after: &[u8], unchanged: &[Vec<u8>]) -> Option<usize> {
+    let (first, last) = (unchanged.first()?, unchanged.last()?);
     if !after.starts_with(first) {
         return Some(0);
     }
-    if kept.len() > 1 && (!after.ends_with(last) || first.len() + last.len() > after.len()) {
-        return Some(kept.len() - 1);
+    if unchanged.len() > 1 && (!after.ends_with(last) || first.len() + last.len() > after.len()) {
+        return Some(unchanged.len() - 1);
     }
     let mut rest = &after[first.len()..];
-    for (number, piece) in kept.iter().enumerate().skip(1) {
+    for (number, piece) in unchanged.iter().enumerate().skip(1) {
         let found =
             if piece.is_empty() { Some(0) } else { rest.windows(piece.len()).position(|it| it == piece) };
         let Some(at) = found else { return Some(number) };
@@ -204,20 +204,20 @@ fn run_round(number: u64, editor: impl Fn(&[u8], &Value) -> Result<Vec<u8>, Stri
     let mut dice = Random(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     dice.below(2);
     let file = File::new(&mut dice);
-    let (arguments, mut kept): (Value, Vec<Vec<u8>>) = if dice.below(3) == 0 {
+    let (arguments, mut unchanged): (Value, Vec<Vec<u8>>) = if dice.below(3) == 0 {
         let (arguments, before, after) = search(&mut dice, &file);
         (arguments, vec![before, after])
     } else {
         let case = case(&mut dice, &file);
         (case.arguments, case.kept.into_iter().map(|run| file.bytes(run)).collect())
     };
-    kept[0] = [file.form.mark(), kept[0].clone()].concat();
+    unchanged[0] = [file.form.mark(), unchanged[0].clone()].concat();
     let before = file.whole();
     let after = match editor(&before, &arguments) {
         Ok(after) => after,
         Err(why) => return Some(format!("case {number}: {arguments} of {before:?}: {why}")),
     };
-    lost(&after, &kept).map(|piece| {
+    lost(&after, &unchanged).map(|piece| {
         format!("case {number}: {arguments} of {before:?} gave {after:?}, without piece {piece}")
     })
 }
@@ -240,6 +240,6 @@ fn an_editor_of_lines_would_be_seen() {
         let text = String::from_utf8_lossy(bytes);
         Ok(text.lines().map(|line| format!("{}\n", line.trim_end())).collect::<String>().into_bytes())
     };
-    let seen = (0..500).filter(|number| run_round(*number, naive).is_some()).count();
-    assert!(seen > 300, "{seen} of 500 were seen");
+    let detected = (0..500).filter(|number| run_round(*number, naive).is_some()).count();
+    assert!(detected > 300, "{detected} of 500 were seen");
 }

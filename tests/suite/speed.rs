@@ -23,9 +23,9 @@ fn lines(count: usize) -> String {
     (0..count).map(|line| format!("value_{line:07} = compute({line}, scale)\n")).collect()
 }
 
-fn median<T: PartialOrd + Copy>(mut seen: Vec<T>) -> T {
-    seen.sort_by(|one, other| one.partial_cmp(other).unwrap());
-    seen[seen.len() / 2]
+fn median<T: PartialOrd + Copy>(mut values: Vec<T>) -> T {
+    values.sort_by(|one, other| one.partial_cmp(other).unwrap());
+    values[values.len() / 2]
 }
 
 #[test]

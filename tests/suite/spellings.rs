@@ -198,8 +198,8 @@ fn two_thousand_spellings_of_protected_paths_are_refused() {
 fn without_the_rule_the_same_spellings_are_written() {
     let project = Project::new(Some("quality_gates: {}\nhard_links: in_place\n"));
     let (root, mut dice) = (project.root(), Random(1));
-    let asked = (0..300).map(|round| dice.spelled(PROTECTED[round % PROTECTED.len()].0, &root));
-    let written = asked.filter(|path| project.edit(path).is_ok()).count();
+    let spellings = (0..300).map(|round| dice.spelled(PROTECTED[round % PROTECTED.len()].0, &root));
+    let written = spellings.filter(|path| project.edit(path).is_ok()).count();
     assert!(written > 200, "{written}");
 }
 

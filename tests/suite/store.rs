@@ -117,8 +117,8 @@ fn publish(
         folders: 0,
         record: JournalRecord::default(),
     };
-    let done = files.publish(&[write], Publishing::default(), None)?;
-    Ok(done.files.into_iter().next().unwrap())
+    let published = files.publish(&[write], Publishing::default(), None)?;
+    Ok(published.files.into_iter().next().unwrap())
 }
 
 fn remove(files: &Files, path: &str) -> Result<PublishedFile, Error> {
@@ -133,8 +133,8 @@ fn remove(files: &Files, path: &str) -> Result<PublishedFile, Error> {
         folders: 0,
         record: JournalRecord::default(),
     };
-    let done = files.publish(&[write], Publishing::default(), None)?;
-    Ok(done.files.into_iter().next().unwrap())
+    let published = files.publish(&[write], Publishing::default(), None)?;
+    Ok(published.files.into_iter().next().unwrap())
 }
 
 fn collect(top: &Path, dir: &Path, paths: &mut Vec<String>) {

@@ -52,9 +52,9 @@ impl Fixture {
 
     /// The exit code of a command, and its answer.
     fn json(&self, folder: &str, arguments: &[&str]) -> (i32, Value) {
-        let done = self.run(folder, &[arguments, &["--json"]].concat());
-        let answer = serde_json::from_str(&done.stdout);
-        (done.exit, answer.unwrap_or_else(|_| panic!("{}{}", done.stdout, done.stderr)))
+        let output = self.run(folder, &[arguments, &["--json"]].concat());
+        let answer = serde_json::from_str(&output.stdout);
+        (output.exit, answer.unwrap_or_else(|_| panic!("{}{}", output.stdout, output.stderr)))
     }
 }
 
@@ -126,12 +126,12 @@ fn the_journal_is_that_of_the_project() {
     assert_eq!(paths("project/sub/deep", &["../a.txt"]), ["../a.txt"]);
     // The control: another root has another journal.
     assert!(paths("project/sub", &["--root", "."]).is_empty());
-    let done = fixture.run("project/sub/deep", &["undo"]);
-    assert_eq!((done.exit, fixture.read("project/sub/a.txt").as_str()), (0, "a\n"), "{}", done.stderr);
-    let done = fixture.run("project/sub", &["undo", "--path", "../top.txt"]);
-    assert_eq!((done.exit, fixture.read("project/top.txt").as_str()), (0, "top\n"), "{}", done.stderr);
-    let done = fixture.run("project", &["redo", "--path", "sub/a.txt"]);
-    assert_eq!((done.exit, fixture.read("project/sub/a.txt").as_str()), (0, "two\n"), "{}", done.stderr);
+    let output = fixture.run("project/sub/deep", &["undo"]);
+    assert_eq!((output.exit, fixture.read("project/sub/a.txt").as_str()), (0, "a\n"), "{}", output.stderr);
+    let output = fixture.run("project/sub", &["undo", "--path", "../top.txt"]);
+    assert_eq!((output.exit, fixture.read("project/top.txt").as_str()), (0, "top\n"), "{}", output.stderr);
+    let output = fixture.run("project", &["redo", "--path", "sub/a.txt"]);
+    assert_eq!((output.exit, fixture.read("project/sub/a.txt").as_str()), (0, "two\n"), "{}", output.stderr);
 }
 
 #[test]
@@ -141,8 +141,9 @@ fn a_check_judges_the_folder_by_the_policy_above_it() {
     fixture.write("project/sub/a.txt", "forbidden\n");
     fs::remove_dir(fixture.path("project/.git")).unwrap();
     let findings = |folder: &str, more: &[&str]| -> Vec<String> {
-        let done = fixture.run(folder, &[&["check", "--format", "json"], more].concat());
-        let answer: Value = serde_json::from_str(&done.stdout).unwrap_or_else(|_| panic!("{}", done.stderr));
+        let output = fixture.run(folder, &[&["check", "--format", "json"], more].concat());
+        let answer: Value =
+            serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{}", output.stderr));
         let path = |finding: &Value| finding["path"].as_str().unwrap().to_owned();
         let mut paths: Vec<String> = answer["findings"].as_array().unwrap().iter().map(path).collect();
         paths.sort();
@@ -169,10 +170,10 @@ fn commands_of_a_policy_above_run_only_where_a_person_trusts_it() {
         (exit, answer["gates"][0]["outcome"].as_str().unwrap_or_default().to_owned())
     };
     assert_eq!(outcome(), (0, "skipped".to_owned()));
-    let done = fixture.run("project/sub", &["trust", "status"]);
-    assert_ne!(done.exit, 0, "{}", done.stdout);
-    let done = fixture.run("project/sub", &["trust", "--yes"]);
-    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let output = fixture.run("project/sub", &["trust", "status"]);
+    assert_ne!(output.exit, 0, "{}", output.stdout);
+    let output = fixture.run("project/sub", &["trust", "--yes"]);
+    assert_eq!(output.exit, 0, "{}", output.stderr);
     assert_eq!(outcome(), (1, "found".to_owned()));
     assert_eq!(fixture.run("project", &["trust", "status"]).exit, 0, "it is the same policy there");
     assert!(fixture.run("project/sub", &["gates", "show", "word"]).exit == 0);
@@ -190,10 +191,10 @@ fn a_server_is_ruled_by_the_policy_above_its_folder() {
                 "name": "safe_edit_file", "arguments": {"path": "a.txt", "content": content}}}),
         ];
         let input: String = messages.iter().map(|message| format!("{message}\n")).collect();
-        let done = fixture.run_with(&fixture.path("project/sub"), &[&["serve"], more].concat(), &input);
-        let answers = done.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let output = fixture.run_with(&fixture.path("project/sub"), &[&["serve"], more].concat(), &input);
+        let answers = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let found = answers.into_iter().find(|answer| answer["id"] == 2);
-        found.unwrap_or_else(|| panic!("{}{}", done.stdout, done.stderr))["result"]["structuredContent"]
+        found.unwrap_or_else(|| panic!("{}{}", output.stdout, output.stderr))["result"]["structuredContent"]
             .clone()
     };
     assert_eq!(call("forbidden\n", &[])["code"], "GATE_REFUSED");
@@ -207,8 +208,8 @@ fn the_whole_system_and_the_home_stay_refused() {
     let fixture = Fixture::new(POLICY);
     let edit = ["edit", "--json", "--path", "x", "--content", "x\n"];
     for folder in [Path::new("/"), &fixture.path("user/home")] {
-        let done = fixture.run_with(folder, &edit, "");
-        let answer: Value = serde_json::from_str(&done.stdout).unwrap();
+        let output = fixture.run_with(folder, &edit, "");
+        let answer: Value = serde_json::from_str(&output.stdout).unwrap();
         assert_eq!(answer["code"], "INVALID_INPUT", "{answer:#}");
     }
     // A repository in the home folder makes no root of it.

@@ -133,9 +133,9 @@ fn isolation_that_is_required_is_there_or_nothing_runs() {
     let (free, ran, written) = answer("");
     assert_eq!((free.structured["gates"][0]["isolation"].as_str(), ran, written), (Some("none"), true, true));
     for level in ["landlock", "bubblewrap"] {
-        let (held, ran, written) = answer(&format!("require_isolation: {level}"));
-        assert_eq!((held.code(), ran, written), ("GATE_REFUSED", false, false), "{}", held.text);
-        let gate = &held.structured["gates"][0];
+        let (refusal, ran, written) = answer(&format!("require_isolation: {level}"));
+        assert_eq!((refusal.code(), ran, written), ("GATE_REFUSED", false, false), "{}", refusal.text);
+        let gate = &refusal.structured["gates"][0];
         let why = format!(
             "the policy requires {level}, and this machine has none: LOCKGATE_ISOLATION allows none at most"
         );
@@ -183,19 +183,19 @@ fn type_checkers_of_python_judge_the_drafts_of_a_call_as_one_tree() {
             let request = json!({"edits": edits.collect::<Vec<_>>()}).to_string();
             fixture.write("outside/request.json", &request);
             let file = fixture.at("outside/request.json");
-            let done = fixture.call(&["edit", "--root", ".", "--json", "--file", file.to_str().unwrap()]);
-            (done.exit, done.stdout)
+            let output = fixture.call(&["edit", "--root", ".", "--json", "--file", file.to_str().unwrap()]);
+            (output.exit, output.stdout)
         };
         fixture.ran();
         // Half of it is found, with its place in both files.
-        let (exit, told) = call(&["pkg/b.py", "pkg/c.py"]);
-        assert_eq!(exit, 1, "{tool}: {told}");
-        assert_eq!(told.matches("\"found\"").count(), 2, "{tool}: {told}");
-        assert!(told.contains("\"line\": 1") || told.contains("\"line\":1"), "{tool}: {told}");
+        let (exit, stdout) = call(&["pkg/b.py", "pkg/c.py"]);
+        assert_eq!(exit, 1, "{tool}: {stdout}");
+        assert_eq!(stdout.matches("\"found\"").count(), 2, "{tool}: {stdout}");
+        assert!(stdout.contains("\"line\": 1") || stdout.contains("\"line\":1"), "{tool}: {stdout}");
         assert_eq!(runs(&fixture), 2, "{tool}: the drafts, and the texts before");
-        let (exit, told) = call(&["pkg/a.py", "pkg/b.py", "pkg/c.py"]);
-        assert_eq!(exit, 0, "{tool}: {told}");
-        assert_eq!(told.matches("\"passed\"").count(), 3, "{tool}: {told}");
+        let (exit, stdout) = call(&["pkg/a.py", "pkg/b.py", "pkg/c.py"]);
+        assert_eq!(exit, 0, "{tool}: {stdout}");
+        assert_eq!(stdout.matches("\"passed\"").count(), 3, "{tool}: {stdout}");
         assert_eq!(runs(&fixture), 2, "{tool}: the drafts, and their canaries");
     }
 }

@@ -11,38 +11,39 @@ const NOT_HERE: i32 = 77;
 /// Runs a sample of a trial; its exit code, and what it said.
 fn sample(trial: &str, more: &[&str]) -> Option<(i32, String)> {
     let trials = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trials");
-    let ran = Command::new("python3")
+    let output = Command::new("python3")
         .arg("-B")
         .arg(trials.join(trial).with_extension("py"))
         .args(["--binary", env!("CARGO_BIN_EXE_lockgate"), "--quick"])
         .args(more)
         .current_dir(trials)
         .output();
-    let Ok(ran) = ran else {
+    let Ok(output) = output else {
         not_run(&format!("the trial {trial}: no python3"));
         return None;
     };
-    let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    let exit = ran.status.code().unwrap_or(-1);
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let exit = output.status.code().unwrap_or(-1);
     if exit == NOT_HERE {
-        not_run(&format!("the trial {trial}: {said}"));
+        not_run(&format!("the trial {trial}: {text}"));
         return None;
     }
-    Some((exit, said))
+    Some((exit, text))
 }
 
 #[track_caller]
 fn holds(trial: &str, more: &[&str]) {
-    if let Some((exit, said)) = sample(trial, more) {
-        assert_eq!(exit, 0, "{said}");
+    if let Some((exit, output)) = sample(trial, more) {
+        assert_eq!(exit, 0, "{output}");
     }
 }
 
 /// The same trial of a naive writer must find something.
 #[track_caller]
 fn sees(trial: &str, more: &[&str]) {
-    if let Some((exit, said)) = sample(trial, &[more, &["--control"]].concat()) {
-        assert!(exit == 1 && said.contains("the control is seen"), "{exit} {said}");
+    if let Some((exit, output)) = sample(trial, &[more, &["--control"]].concat()) {
+        assert!(exit == 1 && output.contains("the control is seen"), "{exit} {output}");
     }
 }
 
@@ -110,7 +111,7 @@ fn a_past_without_a_journal_is_seen() {
 
 #[test]
 fn no_trial_is_forgotten() {
-    let here = include_str!("trials.rs");
+    let source = include_str!("trials.rs");
     let shared = ["blocklog", "client", "lab", "naive", "tracer", "ways"];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trials");
     let soak = std::fs::read_to_string(folder.join("../soak")).unwrap();
@@ -119,7 +120,7 @@ fn no_trial_is_forgotten() {
         let name = path.file_stem().unwrap().to_str().unwrap();
         if path.extension().is_some_and(|ending| ending == "py") && !shared.contains(&name) {
             assert!(soak.contains(&format!("trial {name}")), "{name} is not in tests/soak");
-            assert!(name == "powercut" || here.contains(&format!("(\"{name}\",")), "{name} has no sample");
+            assert!(name == "powercut" || source.contains(&format!("(\"{name}\",")), "{name} has no sample");
         }
     }
 }

@@ -137,7 +137,7 @@ fn what_would_run_is_shown_whole_and_cannot_pretend() {
     let text = fs::read_to_string(fixture.at("root/quality.yaml")).unwrap();
     let own = "    - { tool: own, args: [\"--two words\", \"it's\\n\\u202e\"] }\n  go:\n    - { tool: it, args: [-v] }\n";
     fixture.write("root/quality.yaml", &text.replace("    - tool: it\n", &format!("    - tool: it\n{own}")));
-    let seen = fixture.call(&["trust"]).stdout;
+    let printed = fixture.call(&["trust"]).stdout;
     for line in [
         "root      {SCENE}/root",
         "policy    quality.yaml",
@@ -154,9 +154,9 @@ fn what_would_run_is_shown_whole_and_cannot_pretend() {
         "program   {SCENE}/bin/it",
         "may       do all that you can do; anyone who can change the repository decides what",
     ] {
-        assert!(seen.lines().any(|shown| shown == fixture.fill(line)), "{line}\n{seen}");
+        assert!(printed.lines().any(|shown| shown == fixture.fill(line)), "{line}\n{printed}");
     }
-    assert!(!seen.contains(['\u{1b}', '\u{202e}']), "{seen:?}");
+    assert!(!printed.contains(['\u{1b}', '\u{202e}']), "{printed:?}");
 }
 
 #[test]
@@ -164,16 +164,16 @@ fn programs_are_told_the_same_as_json() {
     let fixture = fixture();
     fixture.program("root/bin/it");
     let status = |code: i32| -> Value {
-        let done = fixture.call(&["trust", "status", "--json"]);
-        assert_eq!(done.exit, code, "{}", done.stderr);
-        serde_json::from_str(&done.stdout).unwrap()
+        let output = fixture.call(&["trust", "status", "--json"]);
+        assert_eq!(output.exit, code, "{}", output.stderr);
+        serde_json::from_str(&output.stdout).unwrap()
     };
-    let told = status(WITHHELD);
-    assert_eq!((&told["trusted"], &told["why"]), (&json!(false), &json!(NEVER)));
-    assert_eq!(told["policies"], json!(["quality.yaml"]));
+    let report = status(WITHHELD);
+    assert_eq!((&report["trusted"], &report["why"]), (&json!(false), &json!(NEVER)));
+    assert_eq!(report["policies"], json!(["quality.yaml"]));
     let command = json!({"gate": "it", "words": ["it", "{path}"], "env": {}, "with": [], "program": fixture.at("bin/it"),
         "real_path": fixture.at("bin/it"), "inside_repository": false, "passed_over": []});
-    assert_eq!(told["commands"], json!([command]));
+    assert_eq!(report["commands"], json!([command]));
     fixture.trust(".");
     assert_eq!((status(0)["trusted"].clone(), status(0)["why"].clone()), (json!(true), json!(null)));
 }
@@ -182,8 +182,13 @@ fn programs_are_told_the_same_as_json() {
 fn a_policy_that_runs_nothing_needs_no_word() {
     let fixture = Fixture::new();
     trusted(&fixture);
-    let done = fixture.call(&["trust"]);
-    assert!(done.exit == 0 && done.stdout.contains("nothing to trust"), "{}{}", done.stdout, done.stderr);
+    let output = fixture.call(&["trust"]);
+    assert!(
+        output.exit == 0 && output.stdout.contains("nothing to trust"),
+        "{}{}",
+        output.stdout,
+        output.stderr
+    );
     fixture.write("root/quality.yaml", "quality_gate: {}\n");
     assert_eq!(fixture.call(&["trust", "--yes"]).exit, 8);
     assert!(fixture.call(&["trust", "status"]).stderr.contains("POLICY_INVALID"));
@@ -206,9 +211,9 @@ fn at_a_terminal(fixture: &Fixture, answer: &str) -> Option<(String, i32)> {
         }
     };
     std::io::Write::write_all(child.stdin.as_mut().unwrap(), answer.as_bytes()).unwrap();
-    let seen = outcome(&child.wait_with_output().unwrap()).stdout;
-    let exit = seen.split("exit ").last().unwrap().trim().parse().unwrap();
-    Some((seen, exit))
+    let printed = outcome(&child.wait_with_output().unwrap()).stdout;
+    let exit = printed.split("exit ").last().unwrap().trim().parse().unwrap();
+    Some((printed, exit))
 }
 
 #[test]
@@ -217,9 +222,9 @@ fn a_person_is_asked_and_only_yes_means_yes() {
         [("y\n", true), ("yes\n", true), ("n\n", false), ("\n", false), ("yess\n", false), ("\u{4}", false)]
     {
         let fixture = fixture();
-        let Some((seen, exit)) = at_a_terminal(&fixture, answer) else { return };
-        assert!(seen.contains("Trust these commands? [y/N]"), "{seen}");
-        assert_eq!(exit, if is_yes { 0 } else { WITHHELD }, "{answer:?}: {seen}");
+        let Some((printed, exit)) = at_a_terminal(&fixture, answer) else { return };
+        assert!(printed.contains("Trust these commands? [y/N]"), "{printed}");
+        assert_eq!(exit, if is_yes { 0 } else { WITHHELD }, "{answer:?}: {printed}");
         if is_yes { trusted(&fixture) } else { withheld(&fixture, NEVER) }
     }
 }

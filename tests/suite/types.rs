@@ -105,14 +105,14 @@ fn edits(line: usize, from: &str, to: &str, whole: &str) -> [Edit; 4] {
 
 #[test]
 fn no_kind_of_edit_and_no_mode_passes_the_rules_over() {
-    let world = Fixture::new("");
+    let fixture = Fixture::new("");
     for mode in [Mode::Strict, Mode::Interactive, Mode::VerifyOnly] {
-        world.edit("workflow", content(FLOW), Mode::Strict).unwrap();
+        fixture.edit("workflow", content(FLOW), Mode::Strict).unwrap();
         // A line that is put after the decorator makes a class of what was a function.
         let spoilt = FLOW.replace("@workflow", "class A: ...");
         for edit in edits(4, "@workflow", "class A: ...", &spoilt) {
-            let kept = edits(6, "    return 1", "    return 2", &FLOW.replace("return 1", "return 2"));
-            let refused = match world.edit("workflow", edit.clone(), mode) {
+            let allowed = edits(6, "    return 1", "    return 2", &FLOW.replace("return 1", "return 2"));
+            let refused = match fixture.edit("workflow", edit.clone(), mode) {
                 // A decorator without its function is no Python, which the gate tells first where it may refuse.
                 Ok(report) if matches!(edit, Edit::Insert(_)) && mode != Mode::Interactive => {
                     assert!(report.verdict.refuses(), "{mode:?} {edit:?}");
@@ -121,12 +121,12 @@ fn no_kind_of_edit_and_no_mode_passes_the_rules_over() {
                 answer => answer.unwrap_err(),
             };
             assert_eq!(refused.code, Code::EntityMismatch, "{mode:?} {edit:?}");
-            assert_eq!(world.text("workflow").as_deref(), Some(FLOW), "{mode:?} {edit:?}");
-            for edit in kept {
-                let done = world.edit("workflow", edit.clone(), mode).unwrap();
+            assert_eq!(fixture.text("workflow").as_deref(), Some(FLOW), "{mode:?} {edit:?}");
+            for edit in allowed {
+                let edit_report = fixture.edit("workflow", edit.clone(), mode).unwrap();
                 let wanted = if mode == Mode::VerifyOnly { Status::Verified } else { Status::Written };
-                assert_eq!(done.status, wanted, "{mode:?} {edit:?}");
-                world.edit("workflow", content(FLOW), Mode::Strict).unwrap();
+                assert_eq!(edit_report.status, wanted, "{mode:?} {edit:?}");
+                fixture.edit("workflow", content(FLOW), Mode::Strict).unwrap();
             }
         }
     }
@@ -139,24 +139,24 @@ fn what_comes_back_is_not_asked_about() {
         "define: { titled: { kind: pattern, languages: ['*'], must_match: '^# ', message: no title } }\n\
          entities: { job: { owner: global, gates: [titled] } }",
     );
-    let world = Fixture::new(free);
-    let first = world.edit("job", content("one\n"), Mode::Strict).unwrap();
-    let second = world.edit("job", content("two\n"), Mode::Strict).unwrap();
-    std::fs::write(world.dir.path().join("root/quality.yaml"), bound).unwrap();
-    assert_eq!(world.edit("job", content("two\n"), Mode::Strict).unwrap_err().code, Code::EntityMismatch);
+    let fixture = Fixture::new(free);
+    let first = fixture.edit("job", content("one\n"), Mode::Strict).unwrap();
+    let second = fixture.edit("job", content("two\n"), Mode::Strict).unwrap();
+    std::fs::write(fixture.dir.path().join("root/quality.yaml"), bound).unwrap();
+    assert_eq!(fixture.edit("job", content("two\n"), Mode::Strict).unwrap_err().code, Code::EntityMismatch);
     let revert = |direction, report: &Report| {
         let edit_id = report.edit_id.map(|id| id.to_string());
         let revert = UndoRequest { direction, edit_id, target: None, author: Author::default() };
-        world.runtime.block_on(world.workspace.undo_or_redo(revert, Watch::idle())).unwrap();
-        world.text("job")
+        fixture.runtime.block_on(fixture.workspace.undo_or_redo(revert, Watch::idle())).unwrap();
+        fixture.text("job")
     };
     assert_eq!(revert(Direction::Undo, &second).as_deref(), Some("one\n"));
     assert_eq!(revert(Direction::Redo, &second).as_deref(), Some("two\n"));
     assert_eq!(revert(Direction::Undo, &second).as_deref(), Some("one\n"));
     assert_eq!(revert(Direction::Undo, &first), None);
-    let removed = world.edit("job", content("# A\n"), Mode::Strict).unwrap();
+    let removed = fixture.edit("job", content("# A\n"), Mode::Strict).unwrap();
     assert_eq!(removed.status, Status::Written);
-    assert!(world.edit("job", Edit::Remove, Mode::Strict).unwrap().removed);
+    assert!(fixture.edit("job", Edit::Remove, Mode::Strict).unwrap().removed);
 }
 
 #[test]
@@ -167,50 +167,52 @@ fn drafts_of_a_call_meet_their_own_kin_alone() {
         output: { regex: '^(?P<line>\\d+):(?P<message>.*)$' }\n\
         quality_gates: { '*': [{ tool: look, level: warn }] }\n\
         entities: { note: { owner: global }, page: { owner: global } }\n";
-    let world = Fixture::new(policy);
-    std::fs::write(world.dir.path().join("root/b.txt"), "on disk\n").unwrap();
-    let told = |requests: Vec<Request>| -> Vec<String> {
-        let reports = world.edit_all(requests).unwrap();
+    let fixture = Fixture::new(policy);
+    std::fs::write(fixture.dir.path().join("root/b.txt"), "on disk\n").unwrap();
+    let messages = |requests: Vec<Request>| -> Vec<String> {
+        let reports = fixture.edit_all(requests).unwrap();
         assert!(reports[0].verdict.runs.iter().all(|run| run.outcome == Outcome::Found), "{reports:?}");
         reports[0].verdict.findings.iter().map(|finding| finding.message.clone()).collect()
     };
     let (own, other) = (request("note", "a.txt", content("a\n"), Mode::VerifyOnly), |kind| {
         request(kind, "b.txt", content("drafted\n"), Mode::VerifyOnly)
     });
-    assert_eq!(told(vec![own.clone(), other("note")]), ["drafted"]);
-    assert_eq!(told(vec![own.clone(), other("page")]), ["on disk"]);
+    assert_eq!(messages(vec![own.clone(), other("note")]), ["drafted"]);
+    assert_eq!(messages(vec![own.clone(), other("page")]), ["on disk"]);
     let same = request("page", "a.txt", content("a\n"), Mode::VerifyOnly);
-    assert_eq!(told(vec![own, same]), ["on disk"], "two entities of one path are two");
+    assert_eq!(messages(vec![own, same]), ["on disk"], "two entities of one path are two");
 }
 
 #[test]
 fn without_a_root_the_types_are_those_that_are_compiled_in() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = Workspace::without_roots().with_state_dir(dir.path()).open().unwrap();
-    let world = Fixture::over(workspace, dir);
-    assert_eq!(world.edit("module", content(FLOW), Mode::Strict).unwrap_err().code, Code::EntityMismatch);
-    assert_eq!(world.edit("workflow", content(FLOW), Mode::Strict).unwrap().status, Status::Written);
-    let broken = world.edit("workflow", content("@workflow\ndef f():\n    x = = 1\n"), Mode::Strict).unwrap();
+    let fixture = Fixture::over(workspace, dir);
+    assert_eq!(fixture.edit("module", content(FLOW), Mode::Strict).unwrap_err().code, Code::EntityMismatch);
+    assert_eq!(fixture.edit("workflow", content(FLOW), Mode::Strict).unwrap().status, Status::Written);
+    let broken =
+        fixture.edit("workflow", content("@workflow\ndef f():\n    x = = 1\n"), Mode::Strict).unwrap();
     assert_eq!(broken.status, Status::Refused);
-    let refused = world.edit("note", content("x\n"), Mode::Strict).unwrap_err();
+    let refused = fixture.edit("note", content("x\n"), Mode::Strict).unwrap_err();
     assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("entity_type")));
 }
 
 /// Each text was a workflow, and what is left of the two edits would be none.
 #[test]
 fn what_is_carried_over_while_it_comes_back_is_asked_about() {
-    let world = Fixture::new("{}");
+    let fixture = Fixture::new("{}");
     let lines = |f: &str, g: &str| {
         format!("{f}def f(): pass\n{}{g}def g(): pass\n", "# far from each other\n".repeat(10))
     };
-    let write = |text: &str| world.edit("workflow", content(text), Mode::Strict).unwrap();
+    let write = |text: &str| fixture.edit("workflow", content(text), Mode::Strict).unwrap();
     write(&lines("@workflow\n", ""));
     let first = write(&lines("@workflow\n", "@workflow\n"));
     let last = lines("", "@workflow\n");
     write(&last);
     let edit_id = first.edit_id.map(|id| id.to_string());
     let revert = UndoRequest { direction: Direction::Undo, edit_id, target: None, author: Author::default() };
-    let refused = world.runtime.block_on(world.workspace.undo_or_redo(revert, Watch::idle())).unwrap_err();
+    let refused =
+        fixture.runtime.block_on(fixture.workspace.undo_or_redo(revert, Watch::idle())).unwrap_err();
     assert_eq!(refused.code, Code::EntityMismatch);
-    assert_eq!(world.text("workflow").as_deref(), Some(last.as_str()));
+    assert_eq!(fixture.text("workflow").as_deref(), Some(last.as_str()));
 }

@@ -128,16 +128,16 @@ fn nothing_is_started_in_a_hostile_repository() {
         (repository.build)(&fixture);
         let name = repository.name;
         let edits: Vec<_> = every_edit(repository.covers).into_iter().chain(OTHERS.map(edit)).collect();
-        let seen = traced(&fixture, &["--tools", "all"], &edits);
-        assert_eq!(seen.started.len(), 1, "{name}: {:#?}", seen.started);
-        assert!(seen.started[0].contains(env!("CARGO_BIN_EXE_lockgate")), "{name}: {:?}", seen.started);
+        let trace = traced(&fixture, &["--tools", "all"], &edits);
+        assert_eq!(trace.started.len(), 1, "{name}: {:#?}", trace.started);
+        assert!(trace.started[0].contains(env!("CARGO_BIN_EXE_lockgate")), "{name}: {:?}", trace.started);
         assert_eq!(fixture.ran(), [""; 0], "{name}");
-        for (path, answer) in &seen.answers {
+        for (path, answer) in &trace.answers {
             let fine = ["written", "verified", "unchanged"].contains(&answer.status());
             assert!(fine, "{name}: {path}: {}", answer.structured);
-            let told = answer.structured["notes"].to_string().contains("lockgate trust");
+            let has_hint = answer.structured["notes"].to_string().contains("lockgate trust");
             let wanted = repository.then != Then::Plain;
-            assert!(path != repository.covers || told == wanted, "{name}: {path}: {}", answer.structured);
+            assert!(path != repository.covers || has_hint == wanted, "{name}: {path}: {}", answer.structured);
         }
     }
 }
@@ -153,14 +153,14 @@ fn what_is_trusted_is_started() {
         let fixture = Fixture::new();
         (repository.build)(&fixture);
         let name = repository.name;
-        let seen = traced(&fixture, &["--tools", "all", "--trust"], &[edit(repository.covers)]);
-        let started = seen.started.len() > 1;
+        let trace = traced(&fixture, &["--tools", "all", "--trust"], &[edit(repository.covers)]);
+        let started = trace.started.len() > 1;
         assert_eq!(
             started,
             repository.then == Then::Withheld,
             "{name}: {:#?} {:?}",
-            seen.started,
-            seen.answers.last()
+            trace.started,
+            trace.answers.last()
         );
         assert_eq!(!fixture.ran().is_empty(), started, "{name}");
         ran += usize::from(started);
@@ -194,16 +194,16 @@ fn a_policy_with_a_fault_refuses_every_write_and_starts_nothing() {
         for arguments in [&["--tools", "all"][..], &["--tools", "all", "--trust"]] {
             let fixture = Fixture::new();
             build(&fixture);
-            let there = || fs::read_dir(fixture.at("root/sub/deep")).unwrap().count();
-            let before = there();
+            let entry_count = || fs::read_dir(fixture.at("root/sub/deep")).unwrap().count();
+            let before = entry_count();
             let edits: Vec<_> = every_edit("app.py").into_iter().chain([edit("sub/deep/new.py")]).collect();
-            let seen = traced(&fixture, arguments, &edits);
-            assert_eq!(seen.started.len(), 1, "{name}: {:#?}", seen.started);
-            for (path, answer) in &seen.answers {
+            let trace = traced(&fixture, arguments, &edits);
+            assert_eq!(trace.started.len(), 1, "{name}: {:#?}", trace.started);
+            for (path, answer) in &trace.answers {
                 assert_eq!(answer.code(), "POLICY_INVALID", "{name}: {path}: {}", answer.structured);
             }
             assert_eq!(fs::read_to_string(fixture.at("root/app.py")).unwrap(), "x = 1\n", "{name}");
-            assert_eq!((there(), fixture.ran().len()), (before, 0), "{name}");
+            assert_eq!((entry_count(), fixture.ran().len()), (before, 0), "{name}");
         }
     }
 }
@@ -259,14 +259,14 @@ fn configuration_that_is_code_runs_with_a_trusted_tool_and_not_before() {
             fixture.write(&format!("root/{name}"), text);
         }
         let edit = ["edit", "--json", "--path", path, "--content", "x = 2\n", "--mode", "verify_only"];
-        let done = fixture.call(&edit);
-        assert_eq!(fixture.ran(), [""; 0], "{tool}: {}", done.stdout);
-        let done = fixture.call(&[&edit[..], &["--trust"]].concat());
+        let output = fixture.call(&edit);
+        assert_eq!(fixture.ran(), [""; 0], "{tool}: {}", output.stdout);
+        let output = fixture.call(&[&edit[..], &["--trust"]].concat());
         assert!(
             fixture.ran().iter().any(|line| line == tool),
             "the control: {tool}: {}{}",
-            done.stdout,
-            done.stderr
+            output.stdout,
+            output.stderr
         );
     }
 }

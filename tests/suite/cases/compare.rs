@@ -14,71 +14,80 @@ const SHOWN: usize = 24;
 /// A mapping asks for its keys only; `null` asks that the key be absent; a text that begins with `~ ` is a regular
 /// expression; a list asks for each element in order, `{contains: [..]}` for some element for each; everything else
 /// asks for equality.
-pub fn answer(expected: &Value, seen: &Value, path: &str, differences: &mut Vec<String>) {
+pub fn answer(expected: &Value, actual: &Value, path: &str, differences: &mut Vec<String>) {
     let mut differ = |why: String| differences.push(format!("{path}: {why}"));
-    match (expected, seen) {
+    match (expected, actual) {
         (Value::Null, Value::Null) => {}
         (Value::String(text), _) if text.starts_with("~ ") => {
-            let subject = seen.as_str().map_or_else(|| seen.to_string(), str::to_owned);
+            let subject = actual.as_str().map_or_else(|| actual.to_string(), str::to_owned);
             match regex::Regex::new(&text[2..]) {
                 Ok(pattern) if pattern.is_match(&subject) => {}
                 Ok(_) => differ(format!("expected a match of /{}/, seen {subject:?}", &text[2..])),
                 Err(error) => differ(format!("the case has a bad pattern: {error}")),
             }
         }
-        (Value::Object(wanted), Value::Array(there)) if wanted.keys().eq(["contains"]) => {
-            contains(&wanted["contains"], there, path, differences);
+        (Value::Object(wanted), Value::Array(actual_items)) if wanted.keys().eq(["contains"]) => {
+            contains(&wanted["contains"], actual_items, path, differences);
         }
         (Value::Object(wanted), Value::Object(_)) => {
             for (key, value) in wanted {
                 let place = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                answer(value, &seen[key], &place, differences);
+                answer(value, &actual[key], &place, differences);
             }
         }
-        (Value::Array(wanted), Value::Array(there)) => {
-            if wanted.len() != there.len() {
-                differ(format!("expected {} elements, seen {}: {seen}", wanted.len(), there.len()));
+        (Value::Array(wanted), Value::Array(actual_items)) => {
+            if wanted.len() != actual_items.len() {
+                differ(format!("expected {} elements, seen {}: {actual}", wanted.len(), actual_items.len()));
             }
-            for (index, (wanted, there)) in wanted.iter().zip(there).enumerate() {
-                answer(wanted, there, &format!("{path}[{index}]"), differences);
+            for (index, (wanted, item)) in wanted.iter().zip(actual_items).enumerate() {
+                answer(wanted, item, &format!("{path}[{index}]"), differences);
             }
         }
-        (Value::Number(wanted), Value::Number(there)) if wanted.as_f64() == there.as_f64() => {}
-        (wanted, there) if wanted == there => {}
-        (Value::Null, there) => differ(format!("expected to be absent, seen {there}")),
+        (Value::Number(wanted), Value::Number(actual)) if wanted.as_f64() == actual.as_f64() => {}
+        (wanted, actual) if wanted == actual => {}
+        (Value::Null, actual) => differ(format!("expected to be absent, seen {actual}")),
         (wanted, Value::Null) => differ(format!("expected {wanted}, but it is absent")),
-        (wanted, there) => differ(format!("expected {wanted}, seen {there}")),
+        (wanted, actual) => differ(format!("expected {wanted}, seen {actual}")),
     }
 }
 
-fn contains(wanted: &Value, there: &[Value], path: &str, differences: &mut Vec<String>) {
+fn contains(wanted: &Value, actual_items: &[Value], path: &str, differences: &mut Vec<String>) {
     for element in wanted.as_array().into_iter().flatten() {
-        let found = there.iter().any(|candidate| {
+        let found = actual_items.iter().any(|candidate| {
             let mut apart = Vec::new();
             answer(element, candidate, path, &mut apart);
             apart.is_empty()
         });
         if !found {
-            differences
-                .push(format!("{path}: no element is {element}; seen {}", Value::from(there.to_vec())));
+            differences.push(format!(
+                "{path}: no element is {element}; seen {}",
+                Value::from(actual_items.to_vec())
+            ));
         }
     }
 }
 
 /// Collects where a world is not what the case says: what `after` names is as it says, all else is as it was, to
 /// the byte, the permissions, the inode and the time of change.
-pub fn state(before: &State, after: &[CaseEntry], seen: &State, differences: &mut Vec<String>) {
-    for thing in after {
-        entry_exists(thing, before.get(&thing.path), seen.get(&thing.path), differences);
+pub fn state(before: &State, after: &[CaseEntry], actual: &State, differences: &mut Vec<String>) {
+    for expected_entry in after {
+        entry_exists(
+            expected_entry,
+            before.get(&expected_entry.path),
+            actual.get(&expected_entry.path),
+            differences,
+        );
     }
-    let named = |path: &String| after.iter().any(|thing| thing.path == *path);
+    let named = |path: &String| after.iter().any(|expected_entry| expected_entry.path == *path);
     for (path, entry) in before {
-        if !named(path) && seen.get(path) != Some(entry) {
-            differences.push(untouched(path, entry, seen.get(path)));
+        if !named(path) && actual.get(path) != Some(entry) {
+            differences.push(untouched(path, entry, actual.get(path)));
         }
     }
-    let holds = |folder: &str| after.iter().any(|thing| thing.path.starts_with(&format!("{folder}/")));
-    for (path, entry) in seen {
+    let holds = |folder: &str| {
+        after.iter().any(|expected_entry| expected_entry.path.starts_with(&format!("{folder}/")))
+    };
+    for (path, entry) in actual {
         let parent = entry.kind == Kind::Folder && holds(path);
         if !named(path) && !before.contains_key(path) && !parent {
             differences
@@ -88,50 +97,54 @@ pub fn state(before: &State, after: &[CaseEntry], seen: &State, differences: &mu
 }
 
 fn entry_exists(
-    thing: &CaseEntry,
+    expected_entry: &CaseEntry,
     before: Option<&Entry>,
-    seen: Option<&Entry>,
+    actual: Option<&Entry>,
     differences: &mut Vec<String>,
 ) {
-    let path = &thing.path;
-    let Some(seen) = seen else {
-        if thing.kind != Kind::Absent {
+    let path = &expected_entry.path;
+    let Some(actual) = actual else {
+        if expected_entry.kind != Kind::Absent {
             differences.push(format!("{path}: is not there after the call"));
         }
         return;
     };
-    if seen.kind != thing.kind {
-        differences.push(format!("{path}: {}", apart(&thing.kind, &seen.kind)));
+    if actual.kind != expected_entry.kind {
+        differences.push(format!("{path}: {}", apart(&expected_entry.kind, &actual.kind)));
     }
-    let mode = thing.mode.or_else(|| before.map(|entry| entry.mode));
-    if mode.is_some_and(|mode| mode != seen.mode) {
+    let mode = expected_entry.mode.or_else(|| before.map(|entry| entry.mode));
+    if mode.is_some_and(|mode| mode != actual.mode) {
         differences.push(format!(
             "{path}: expected mode {:o}, seen {:o}",
             mode.unwrap_or_default(),
-            seen.mode
+            actual.mode
         ));
     }
-    let rewritten = before.is_some_and(|entry| entry.kind == seen.kind && entry.identity != seen.identity);
+    let rewritten =
+        before.is_some_and(|entry| entry.kind == actual.kind && entry.identity != actual.identity);
     if rewritten {
         differences.push(format!("{path}: was written again although it stayed the same"));
     }
 }
 
-fn untouched(path: &str, before: &Entry, seen: Option<&Entry>) -> String {
-    match seen {
+fn untouched(path: &str, before: &Entry, actual: Option<&Entry>) -> String {
+    match actual {
         None => format!("{path}: was removed, and no `after` block says so"),
-        Some(seen) if seen.kind != before.kind => {
-            format!("{path}: was changed, and no `after` block names it: {}", apart(&before.kind, &seen.kind))
+        Some(actual) if actual.kind != before.kind => {
+            format!(
+                "{path}: was changed, and no `after` block names it: {}",
+                apart(&before.kind, &actual.kind)
+            )
         }
-        Some(seen) if seen.mode != before.mode => {
-            format!("{path}: mode was {:o} and is {:o}", before.mode, seen.mode)
+        Some(actual) if actual.mode != before.mode => {
+            format!("{path}: mode was {:o} and is {:o}", before.mode, actual.mode)
         }
         Some(_) => format!("{path}: was written again although it stayed the same"),
     }
 }
 
-fn apart(expected: &Kind, seen: &Kind) -> String {
-    format!("expected\n{}\n  seen\n{}", indent(&describe(expected)), indent(&describe(seen)))
+fn apart(expected: &Kind, actual: &Kind) -> String {
+    format!("expected\n{}\n  seen\n{}", indent(&describe(expected)), indent(&describe(actual)))
 }
 
 fn indent(text: &str) -> String {
@@ -157,17 +170,17 @@ mod tests {
 
     use super::*;
 
-    fn differences(expected: Value, seen: Value) -> Vec<String> {
+    fn differences(expected: Value, actual: Value) -> Vec<String> {
         let mut differences = Vec::new();
-        answer(&expected, &seen, "", &mut differences);
+        answer(&expected, &actual, "", &mut differences);
         differences
     }
 
     #[test]
     fn a_subset_is_enough_and_every_other_difference_is_named() {
-        let seen = json!({"a": 1, "b": ["x", {"c": "hello", "d": 2}], "e": true});
-        assert!(differences(json!({"b": ["x", {"c": "~ ^hel"}], "z": null}), seen.clone()).is_empty());
-        assert!(differences(json!({"b": {"contains": [{"d": 2}]}}), seen.clone()).is_empty());
+        let actual = json!({"a": 1, "b": ["x", {"c": "hello", "d": 2}], "e": true});
+        assert!(differences(json!({"b": ["x", {"c": "~ ^hel"}], "z": null}), actual.clone()).is_empty());
+        assert!(differences(json!({"b": {"contains": [{"d": 2}]}}), actual.clone()).is_empty());
         for wrong in [
             json!({"a": 2}),
             json!({"b": ["x"]}),
@@ -179,7 +192,7 @@ mod tests {
             json!({"b": ["x", {"c": "~ ^ello"}]}),
             json!({"a": "1"}),
         ] {
-            assert_eq!(differences(wrong.clone(), seen.clone()).len().min(1), 1, "{wrong} was taken");
+            assert_eq!(differences(wrong.clone(), actual.clone()).len().min(1), 1, "{wrong} was taken");
         }
     }
 }

@@ -53,13 +53,13 @@ enum Charset {
 impl CaseEntry {
     /// Reads the words and the text of a block.
     pub fn read(fence: &Fence) -> Result<CaseEntry, String> {
-        let mut thing = CaseEntry { path: String::new(), kind: Kind::Absent, mode: None };
+        let mut entry = CaseEntry { path: String::new(), kind: Kind::Absent, mode: None };
         let mut dress = ContentOptions::default();
         let mut kind = None;
         for word in &fence.words {
             match word.split_once('=') {
-                Some(("path", path)) => path.clone_into(&mut thing.path),
-                Some(("mode", mode)) => thing.mode = Some(number(word, u32::from_str_radix(mode, 8))?),
+                Some(("path", path)) => path.clone_into(&mut entry.path),
+                Some(("mode", mode)) => entry.mode = Some(number(word, u32::from_str_radix(mode, 8))?),
                 Some(("symlink", target)) => kind = Some(Kind::Link(target.to_owned())),
                 Some(("hardlink", target)) => kind = Some(Kind::HardLink(target.to_owned())),
                 Some(("sparse", size)) => kind = Some(Kind::Sparse(number(word, size.parse())?)),
@@ -72,15 +72,15 @@ impl CaseEntry {
                 },
             }
         }
-        if thing.path.is_empty() {
+        if entry.path.is_empty() {
             return Err("the block names no path (path=app.py)".to_owned());
         }
-        thing.kind = match kind {
+        entry.kind = match kind {
             Some(_) if !fence.text.is_empty() => return Err("only a file has text".to_owned()),
             Some(kind) => kind,
             None => Kind::File(dress.apply(&fence.text)?),
         };
-        Ok(thing)
+        Ok(entry)
     }
 }
 

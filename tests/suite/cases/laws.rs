@@ -17,156 +17,173 @@ use reads::check_read;
 const LONGEST: usize = 8 * 1024;
 
 /// Collects each law that the answer to a call breaks; `before` is what stood there before it.
-pub fn hold(answer: &Answer, world: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
+pub fn hold(answer: &Answer, workspace: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
     match answer.status() {
-        "" if !answer.is_error => check_read(answer, world, broken),
-        "success" | "failure" => check_ai_edit_answer(answer, world, before, broken),
-        _ => hold_edit(answer, world, before, broken),
+        "" if !answer.is_error => check_read(answer, workspace, broken),
+        "success" | "failure" => check_ai_edit_answer(answer, workspace, before, broken),
+        _ => hold_edit(answer, workspace, before, broken),
     }
 }
 
 /// Collects each law that the answer to an edit breaks.
-fn hold_edit(answer: &Answer, world: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
-    let seen = &answer.structured;
-    let mut law = |holds: bool, words: &str| {
+fn hold_edit(answer: &Answer, workspace: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
+    let response = &answer.structured;
+    let mut check = |holds: bool, words: &str| {
         if !holds {
-            broken.push(format!("a law of every answer is broken: {words}; the answer is {seen}"));
+            broken.push(format!("a law of every answer is broken: {words}; the answer is {response}"));
         }
     };
     let status = answer.status();
     let written = status == "written";
     let refused = status == "refused";
-    law(
+    check(
         refused || ["written", "unchanged", "verified", "already_applied"].contains(&status),
         "a known status",
     );
-    law(answer.is_error == refused, "isError is true for a refusal and only for one");
-    law(seen["success"] == Value::Bool(!refused), "success says the same as the status");
-    law(seen["code"].is_string() == refused, "a refusal has a code and a success has none");
-    law(seen["message"].is_string(), "there is a message");
-    law(!refused || answer.text.contains("nothing was written"), "a refusal says that nothing was written");
-    law(answer.text.contains(answer.code()), "the text names the code");
-    law((seen["written"] == Value::Bool(true)) == written, "`written` says the same as the status");
-    law(seen.to_string().len() + answer.text.len() <= LONGEST, "an answer has at most 8 KB");
-    law(
-        !written || seen["edit_id"].is_string() || notes_why(seen),
+    check(answer.is_error == refused, "isError is true for a refusal and only for one");
+    check(response["success"] == Value::Bool(!refused), "success says the same as the status");
+    check(response["code"].is_string() == refused, "a refusal has a code and a success has none");
+    check(response["message"].is_string(), "there is a message");
+    check(!refused || answer.text.contains("nothing was written"), "a refusal says that nothing was written");
+    check(answer.text.contains(answer.code()), "the text names the code");
+    check((response["written"] == Value::Bool(true)) == written, "`written` says the same as the status");
+    check(response.to_string().len() + answer.text.len() <= LONGEST, "an answer has at most 8 KB");
+    check(
+        !written || response["edit_id"].is_string() || notes_why(response),
         "a written edit has a name, or says why not",
     );
-    if let Some(files) = seen["files"].as_array() {
-        law(files.iter().all(|file| file["success"].is_null()), "what all have in common is said once");
+    if let Some(files) = response["files"].as_array() {
+        check(files.iter().all(|file| file["success"].is_null()), "what all have in common is said once");
         for file in files {
             let mut file = file.clone();
             if file["bytes_outside_edit"].is_null() {
-                file["bytes_outside_edit"] = seen["bytes_outside_edit"].clone();
+                file["bytes_outside_edit"] = response["bytes_outside_edit"].clone();
             }
-            hold_file(&file, seen, world, before, &mut law);
+            hold_file(&file, response, workspace, before, &mut check);
         }
         return;
     }
-    if seen["path"].is_null() {
-        law(refused, "a success names the path");
+    if response["path"].is_null() {
+        check(refused, "a success names the path");
         return;
     }
-    hold_file(seen, seen, world, before, &mut law);
+    hold_file(response, response, workspace, before, &mut check);
 }
 
 /// Collects each law that an answer breaks which has the form that callers of `ai_edit_code` know: what it adds, and
 /// those of every edit.
-fn check_ai_edit_answer(answer: &Answer, world: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
-    let seen = &answer.structured;
-    let mut law = |holds: bool, words: &str| {
+fn check_ai_edit_answer(
+    answer: &Answer,
+    workspace: &CaseWorkspace,
+    before: &State,
+    broken: &mut Vec<String>,
+) {
+    let response = &answer.structured;
+    let mut check = |holds: bool, words: &str| {
         if !holds {
-            broken.push(format!("a law of every dressed answer is broken: {words}; the answer is {seen}"));
+            broken
+                .push(format!("a law of every dressed answer is broken: {words}; the answer is {response}"));
         }
     };
     let failed = answer.status() == "failure";
     let few = ["FILE_NOT_FOUND", "PERMISSION_DENIED", "EDIT_CONFLICT", "INVALID_INPUT"];
-    law(answer.is_error == failed, "isError is true for a failure and only for one");
-    law(
-        seen["file_path"].is_string() && seen["path"].is_null(),
+    check(answer.is_error == failed, "isError is true for a failure and only for one");
+    check(
+        response["file_path"].is_string() && response["path"].is_null(),
         "file_path is always there, and path is not",
     );
-    law(few.contains(&answer.code()) == failed, "a failure has one of four codes and a success has none");
-    law(seen["detail"].is_string() == failed, "a failure has the precise code, too");
-    law(!failed || seen["error"] == seen["message"], "the error is the message");
-    law(failed || seen["error"].is_null(), "a success has no error");
-    law(answer.text.contains(answer.code()), "the text names the code");
+    check(few.contains(&answer.code()) == failed, "a failure has one of four codes and a success has none");
+    check(response["detail"].is_string() == failed, "a failure has the precise code, too");
+    check(!failed || response["error"] == response["message"], "the error is the message");
+    check(failed || response["error"].is_null(), "a success has no error");
+    check(answer.text.contains(answer.code()), "the text names the code");
     let mut plain = answer.clone();
     for (own, name) in [("outcome", "status"), ("detail", "code"), ("file_path", "path")] {
-        plain.structured[name] = seen[own].clone();
+        plain.structured[name] = response[own].clone();
     }
     if plain.structured["path"] == "" {
         plain.structured["path"] = Value::Null;
     }
-    hold_edit(&plain, world, before, broken);
+    hold_edit(&plain, workspace, before, broken);
 }
 
 /// The laws of what is said about one file.
 fn hold_file(
-    seen: &Value,
+    response: &Value,
     whole: &Value,
-    world: &CaseWorkspace,
+    workspace: &CaseWorkspace,
     before: &State,
-    law: &mut impl FnMut(bool, &str),
+    check: &mut impl FnMut(bool, &str),
 ) {
-    let (path, status) = (seen["path"].as_str().unwrap_or(""), seen["status"].as_str().unwrap_or(""));
+    let (path, status) = (response["path"].as_str().unwrap_or(""), response["status"].as_str().unwrap_or(""));
     let (written, refused) = (status == "written", status == "refused");
-    law(!written || outside(seen), "bytes outside the edit were compared");
-    let entity = stored::entity_in_answer(seen, whole);
-    let on_disk = world.text(entity.as_deref().unwrap_or(path));
-    let there = on_disk.as_deref().map(version);
-    law(refused || seen["version"].as_str() == there.as_deref(), "version is what is on disk after the call");
-    let told = seen["version"].is_null() || seen["version"].as_str() == there.as_deref();
-    law(told, "a version in a refusal is what is on disk");
-    let target = seen["resolved_path"].as_str().unwrap_or(path);
+    check(!written || outside(response), "bytes outside the edit were compared");
+    let entity = stored::entity_in_answer(response, whole);
+    let on_disk = workspace.text(entity.as_deref().unwrap_or(path));
+    let disk_version = on_disk.as_deref().map(version);
+    check(
+        refused || response["version"].as_str() == disk_version.as_deref(),
+        "version is what is on disk after the call",
+    );
+    let is_consistent =
+        response["version"].is_null() || response["version"].as_str() == disk_version.as_deref();
+    check(is_consistent, "a version in a refusal is what is on disk");
+    let target = response["resolved_path"].as_str().unwrap_or(path);
     let old = match before.get(entity.as_deref().unwrap_or(target)).map(|entry| &entry.kind) {
         Some(Kind::File(bytes)) => Some(bytes.as_slice()),
         _ => None,
     };
-    law(!written || seen["previous_version"].as_str() == old.map(version).as_deref(), "previous_version");
-    law(!written || (seen["created"] == Value::Bool(true)) == old.is_none(), "created");
-    law((seen["removed"] == Value::Bool(true)) == (written && on_disk.is_none()), "removed");
+    check(
+        !written || response["previous_version"].as_str() == old.map(version).as_deref(),
+        "previous_version",
+    );
+    check(!written || (response["created"] == Value::Bool(true)) == old.is_none(), "created");
+    check((response["removed"] == Value::Bool(true)) == (written && on_disk.is_none()), "removed");
     if status == "already_applied" {
         // Its diff and its lines are those of the edit, which is in the past.
         return;
     }
-    let diff = seen["diff"].as_str().unwrap_or("");
+    let diff = response["diff"].as_str().unwrap_or("");
     let new = if written { on_disk.as_deref() } else { None };
     if let Err(why) = diff_applies(diff, target, old, new) {
-        law(false, &format!("git applies the diff ({why})"));
+        check(false, &format!("git applies the diff ({why})"));
     }
     // The lines of an older version, of which the call spoke, have moved further than those of the last one.
-    let carried = seen["notes"].to_string().contains("rebased from version");
-    if let Err(why) = check_moved_lines(seen, old, new)
-        && !carried
+    let is_rebased = response["notes"].to_string().contains("rebased from version");
+    if let Err(why) = check_moved_lines(response, old, new)
+        && !is_rebased
     {
-        law(false, &format!("line_map and edits say where the lines are ({why})"));
+        check(false, &format!("line_map and edits say where the lines are ({why})"));
     }
 }
 
 /// True if an edit that has no name says that it cannot be undone.
-fn notes_why(seen: &Value) -> bool {
-    seen["notes"].to_string().contains("cannot be undone")
+fn notes_why(response: &Value) -> bool {
+    response["notes"].to_string().contains("cannot be undone")
 }
 
-fn is_in(answer: &Answer, told: &Value) -> bool {
-    answer.text.contains(told.as_str().unwrap_or_default())
+fn is_in(answer: &Answer, reported: &Value) -> bool {
+    answer.text.contains(reported.as_str().unwrap_or_default())
 }
 
 /// The laws of a list of files with their versions.
-fn hold_versions(answer: &Answer, world: &CaseWorkspace, law: &mut impl FnMut(bool, &str)) {
-    for (path, told) in answer.structured["versions"].as_object().into_iter().flatten() {
-        let there = world.text(path).as_deref().map(version);
-        law(told.as_str() == there.as_deref(), "version is what is on disk");
-        law(is_in(answer, told) && answer.text.contains(path.as_str()), "the text names the same files");
+fn hold_versions(answer: &Answer, workspace: &CaseWorkspace, check: &mut impl FnMut(bool, &str)) {
+    for (path, reported) in answer.structured["versions"].as_object().into_iter().flatten() {
+        let disk_version = workspace.text(path).as_deref().map(version);
+        check(reported.as_str() == disk_version.as_deref(), "version is what is on disk");
+        check(
+            is_in(answer, reported) && answer.text.contains(path.as_str()),
+            "the text names the same files",
+        );
     }
 }
 
 /// True if the answer reports the bytes outside the edit as unchanged, or as changed by fixers.
-fn outside(seen: &Value) -> bool {
-    let gates = seen["gates"].as_array().cloned().unwrap_or_default();
+fn outside(response: &Value) -> bool {
+    let gates = response["gates"].as_array().cloned().unwrap_or_default();
     let fixed: Vec<&str> =
         gates.iter().filter(|run| run["outcome"] == "fixed").filter_map(|run| run["gate"].as_str()).collect();
-    let said = seen["bytes_outside_edit"].as_str().unwrap_or_default();
-    said == "unchanged" || (!fixed.is_empty() && said == format!("changed by {}", fixed.join(", ")))
+    let bytes_outside = response["bytes_outside_edit"].as_str().unwrap_or_default();
+    bytes_outside == "unchanged"
+        || (!fixed.is_empty() && bytes_outside == format!("changed by {}", fixed.join(", ")))
 }

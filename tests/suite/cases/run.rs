@@ -71,8 +71,8 @@ impl Stage {
         match fence.role {
             Role::Serve => self.serve = self.strings(&yaml(&fence.text)?)?,
             Role::Before => {
-                let thing = CaseEntry::read(fence)?;
-                self.world.put(&thing).map_err(|error| format!("{}: {error}", thing.path))?;
+                let entry = CaseEntry::read(fence)?;
+                self.world.put(&entry).map_err(|error| format!("{}: {error}", entry.path))?;
             }
             Role::Answer | Role::After => return Err("this block follows no call".to_owned()),
             Role::Call => {
@@ -88,7 +88,7 @@ impl Stage {
     fn act(&mut self, group: &Group) -> Result<(), String> {
         let call = self.read_call(&group.call.text)?;
         let before = self.read_state()?;
-        let seen = match &call {
+        let actual = match &call {
             Call::Tool { name, arguments } => {
                 let answer = self.call(name, arguments)?;
                 let mut broken = Vec::new();
@@ -98,9 +98,9 @@ impl Stage {
             }
             Call::CommandLine { arguments, input } => self.command(arguments, input),
         };
-        self.judge_answer(group, &seen)?;
+        self.judge_answer(group, &actual)?;
         self.judge_state(group, &before)?;
-        self.answers.push(seen);
+        self.answers.push(actual);
         Ok(())
     }
 
@@ -118,7 +118,7 @@ impl Stage {
         json!({"exit": outcome.exit, "stdout": outcome.stdout, "stderr": outcome.stderr, "json": parsed})
     }
 
-    fn judge_answer(&mut self, group: &Group, seen: &Value) -> Result<(), String> {
+    fn judge_answer(&mut self, group: &Group, actual: &Value) -> Result<(), String> {
         let expected = match group.answer {
             Some(fence) => self.filled(yaml(&fence.text)?),
             None => json!({}),
@@ -127,32 +127,32 @@ impl Stage {
         let mut differences = Vec::new();
         let mut wanted = expected.as_object().cloned().ok_or("an answer is a mapping")?;
         if let Some(keys) = wanted.shift_remove("same_as_previous") {
-            self.same_as_previous(&self.strings(&keys)?, seen, &mut differences);
+            self.same_as_previous(&self.strings(&keys)?, actual, &mut differences);
         }
-        compare::answer(&Value::Object(wanted.clone()), seen, "", &mut differences);
-        if let Some(why) = unnamed_refusal(&wanted, seen) {
+        compare::answer(&Value::Object(wanted.clone()), actual, "", &mut differences);
+        if let Some(why) = unnamed_refusal(&wanted, actual) {
             differences.push(why);
         }
         if !differences.is_empty() {
-            self.found.rewrites.push(update::answer(group.answer, group.call, wanted, seen));
+            self.found.rewrites.push(update::answer(group.answer, group.call, wanted, actual));
         }
         self.fail(line, differences);
         Ok(())
     }
 
-    fn same_as_previous(&self, keys: &[String], seen: &Value, differences: &mut Vec<String>) {
+    fn same_as_previous(&self, keys: &[String], actual: &Value, differences: &mut Vec<String>) {
         let before = self.answers.last().unwrap_or(&Value::Null);
         for key in keys {
-            if seen[key] != before[key] {
+            if actual[key] != before[key] {
                 let previous = &before[key];
                 differences
-                    .push(format!("{key}: is {}, and in the call before it was {previous}", seen[key]));
+                    .push(format!("{key}: is {}, and in the call before it was {previous}", actual[key]));
             }
         }
     }
 
     fn judge_state(&mut self, group: &Group, before: &State) -> Result<(), String> {
-        let after: Vec<CaseEntry> = group.after.iter().map(|(_, thing)| thing.clone()).collect();
+        let after: Vec<CaseEntry> = group.after.iter().map(|(_, entry)| entry.clone()).collect();
         let now = self.read_state()?;
         let mut differences = Vec::new();
         compare::state(before, &after, &now, &mut differences);
@@ -248,25 +248,25 @@ impl<'a> Group<'a> {
 }
 
 /// A refusal that the case does not name by its code: one for another reason would pass as well.
-fn unnamed_refusal(wanted: &Map<String, Value>, seen: &Value) -> Option<String> {
-    let refused = seen["status"] == "refused" || seen["success"] == false || seen["is_error"] == true;
+fn unnamed_refusal(wanted: &Map<String, Value>, actual: &Value) -> Option<String> {
+    let refused = actual["status"] == "refused" || actual["success"] == false || actual["is_error"] == true;
     if refused && !wanted.get("code").is_some_and(Value::is_string) {
         return Some(format!(
             "was refused, and the case names no code: {} {}",
-            seen["code"], seen["message"]
+            actual["code"], actual["message"]
         ));
     }
-    let failed = seen["exit"].as_i64().is_some_and(|exit| exit != 0);
+    let failed = actual["exit"].as_i64().is_some_and(|exit| exit != 0);
     (failed && !wanted.contains_key("exit"))
-        .then(|| format!("ended with {}, and the case does not say so: {}", seen["exit"], seen["stderr"]))
+        .then(|| format!("ended with {}, and the case does not say so: {}", actual["exit"], actual["stderr"]))
 }
 
 fn response_json(answer: &Answer) -> Value {
-    let mut seen = answer.structured.clone();
-    if let Some(fields) = seen.as_object_mut() {
+    let mut actual = answer.structured.clone();
+    if let Some(fields) = actual.as_object_mut() {
         fields.insert("text".to_owned(), json!(answer.text));
         fields.insert("is_error".to_owned(), json!(answer.is_error));
-        return seen;
+        return actual;
     }
     json!({"text": answer.text, "is_error": answer.is_error})
 }

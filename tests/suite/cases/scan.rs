@@ -243,8 +243,8 @@ mod tests {
             ("## a\n```text before path=x\n```\n", 1, "no call"),
         ];
         for (text, line, why) in wrong {
-            let (seen_line, seen) = cases(text).unwrap_err();
-            assert!(seen_line == line && seen.contains(why), "{text:?} gave {seen_line}: {seen}");
+            let (seen_line, message) = cases(text).unwrap_err();
+            assert!(seen_line == line && message.contains(why), "{text:?} gave {seen_line}: {message}");
         }
     }
 

@@ -19,18 +19,23 @@ pub struct Rewrite {
 }
 
 /// Rewrites the answer block of a call, or adds one: the keys that the case names, with what was seen.
-pub fn answer(block: Option<&Fence>, call: &Fence, mut wanted: Map<String, Value>, seen: &Value) -> Rewrite {
+pub fn answer(
+    block: Option<&Fence>,
+    call: &Fence,
+    mut wanted: Map<String, Value>,
+    actual: &Value,
+) -> Rewrite {
     for key in ["status", "code", "exit"] {
-        let refused = seen["code"].is_string() && !wanted.contains_key(key) && key == "code";
-        if (block.is_none() || refused) && !seen[key].is_null() {
+        let refused = actual["code"].is_string() && !wanted.contains_key(key) && key == "code";
+        if (block.is_none() || refused) && !actual[key].is_null() {
             wanted.insert(key.to_owned(), Value::Null);
         }
     }
     let mut lines: Vec<String> = Vec::new();
     for (key, value) in &wanted {
         let mut differences = Vec::new();
-        compare::answer(value, &seen[key], key, &mut differences);
-        let value = if differences.is_empty() { value } else { &seen[key] };
+        compare::answer(value, &actual[key], key, &mut differences);
+        let value = if differences.is_empty() { value } else { &actual[key] };
         lines.push(format!("{key}: {value}"));
     }
     match block {
@@ -67,10 +72,10 @@ pub fn state(blocks: &[&Fence], last: &Fence, before: &State, now: &State) -> Ve
             }
         }
     }
-    let gone = |fence: &&&Fence| !now.keys().any(|path| path_of(fence, path));
-    for block in blocks.iter().filter(gone) {
-        let word = |word: &&String| word.starts_with("path=");
-        let path = block.words.iter().find(word).map_or("", |word| &word["path=".len()..]);
+    let is_removed = |fence: &&&Fence| !now.keys().any(|path| path_of(fence, path));
+    for block in blocks.iter().filter(is_removed) {
+        let has_path = |word: &&String| word.starts_with("path=");
+        let path = block.words.iter().find(has_path).map_or("", |word| &word["path=".len()..]);
         let lines = vec![format!("```text after path={} absent", quoted(path))];
         rewrites.push(Rewrite { start: block.line - 1, end: block.body.end, lines });
     }

@@ -96,13 +96,13 @@ impl CaseWorkspace {
     }
 
     /// Puts something there, in place of what stood there.
-    pub fn put(&self, thing: &CaseEntry) -> std::io::Result<()> {
-        if stored::is_name(&thing.path) {
+    pub fn put(&self, entry: &CaseEntry) -> std::io::Result<()> {
+        if stored::is_name(&entry.path) {
             return Err(std::io::Error::other("an entity is put there by a call"));
         }
-        let path = self.path(&thing.path);
+        let path = self.path(&entry.path);
         fs::create_dir_all(path.parent().unwrap_or(&path))?;
-        match &thing.kind {
+        match &entry.kind {
             Kind::File(bytes) => fs::write(&path, bytes)?,
             Kind::Sparse(size) => fs::File::create(&path)?.set_len(*size)?,
             Kind::Folder => fs::create_dir_all(&path)?,
@@ -117,7 +117,7 @@ impl CaseWorkspace {
             )?,
             Kind::Absent => fs::remove_file(&path)?,
         }
-        match thing.mode {
+        match entry.mode {
             Some(mode) => fs::set_permissions(&path, fs::Permissions::from_mode(mode)),
             None => Ok(()),
         }

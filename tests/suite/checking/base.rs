@@ -73,11 +73,11 @@ fn a_revision_that_is_not_there_is_refused_with_what_was_seen() {
         "HEAD@{u}",
         ":/nowhere",
     ] {
-        let done = check(&fixture, &[&format!("--base={base}")], 2);
+        let output = check(&fixture, &[&format!("--base={base}")], 2);
         assert!(
-            done.stderr.contains(&format!("there is no revision {base:?} here")),
+            output.stderr.contains(&format!("there is no revision {base:?} here")),
             "{base}: {}",
-            done.stderr
+            output.stderr
         );
     }
 }
@@ -86,8 +86,12 @@ fn a_revision_that_is_not_there_is_refused_with_what_was_seen() {
 fn without_a_repository_every_finding_counts() {
     let fixture = Fixture::new();
     fixture.write("root/a.py", BAD);
-    let done = check(&fixture, &[], 1);
-    assert!(done.stdout.contains("is not in a git repository, so every finding counts"), "{}", done.stdout);
+    let output = check(&fixture, &[], 1);
+    assert!(
+        output.stdout.contains("is not in a git repository, so every finding counts"),
+        "{}",
+        output.stdout
+    );
     assert_eq!(finding_texts(&json(&fixture, &[], 1)), ["a.py"]);
     assert_eq!(judged(&json(&fixture, &["app.py"], 0)), ["app.py"]);
     assert!(check(&fixture, &["--base", "HEAD"], 2).stderr.contains("is not in a git repository"));
@@ -107,8 +111,8 @@ fn a_history_that_is_cut_off_is_named_as_the_reason() {
     let arguments = ["--root", root.to_str().unwrap()];
     check(&fixture, &arguments, 0);
     for base in ["HEAD~1", "HEAD~2...", "v1"] {
-        let done = check(&fixture, &[&arguments[..], &["--base", base]].concat(), 2);
-        assert!(done.stderr.contains("`fetch-depth: 2`"), "{}", done.stderr);
+        let output = check(&fixture, &[&arguments[..], &["--base", base]].concat(), 2);
+        assert!(output.stderr.contains("`fetch-depth: 2`"), "{}", output.stderr);
     }
     git(&fixture, "outside/clone", &["fetch", "-q", "--deepen=1"]);
     assert_eq!(
@@ -126,8 +130,11 @@ fn a_root_may_be_a_folder_of_a_repository() {
     let arguments = ["--root", root.to_str().unwrap()];
     assert_eq!(finding_texts(&json(&fixture, &arguments, 1)), ["a.py", "e/b.py"]);
     assert_eq!(finding_texts(&json(&fixture, &[&arguments[..], &["e"]].concat(), 1)), ["e/b.py"]);
-    let told = check(&fixture, &[&arguments[..], &["--format", "github"]].concat(), 1).stdout;
-    assert!(told.starts_with("::error file=d/a.py,line=2,"), "relative to the top of the repository: {told}");
+    let annotations = check(&fixture, &[&arguments[..], &["--format", "github"]].concat(), 1).stdout;
+    assert!(
+        annotations.starts_with("::error file=d/a.py,line=2,"),
+        "relative to the top of the repository: {annotations}"
+    );
 }
 
 #[test]

@@ -23,22 +23,28 @@ fn fixture() -> Fixture {
 
 #[test]
 fn annotations_are_those_of_the_runner() {
-    let told = check(&fixture(), &["--format", "github"], 1).stdout;
-    let mut lines = told.lines();
+    let annotations = check(&fixture(), &["--format", "github"], 1).stdout;
+    let mut lines = annotations.lines();
     assert_eq!(lines.next(), Some("::error file=a.txt,line=2,col=4,title=no-todo::a TODO, 100%25: ::x"));
-    assert!(told.contains("\n::error file=d/b c.py,line=2,col=1,title=syntax::"), "{told}");
-    assert!(told.contains("\n::warning file=a.txt,line=2,col=14,title=no-maybe::a maybe\n"), "{told}");
-    assert!(told.lines().last().unwrap().starts_with("lockgate: 2 files judged against HEAD ("), "{told}");
+    assert!(annotations.contains("\n::error file=d/b c.py,line=2,col=1,title=syntax::"), "{annotations}");
+    assert!(
+        annotations.contains("\n::warning file=a.txt,line=2,col=14,title=no-maybe::a maybe\n"),
+        "{annotations}"
+    );
+    assert!(
+        annotations.lines().last().unwrap().starts_with("lockgate: 2 files judged against HEAD ("),
+        "{annotations}"
+    );
 }
 
 #[test]
 fn only_the_gravest_are_annotated_where_they_are_many() {
     let fixture = fixture();
     write(&fixture, &[("a.txt", &("maybe\n".repeat(15) + &"TODO x\n".repeat(12)))]);
-    let told = check(&fixture, &["--format", "github"], 1).stdout;
-    let count = |start: &str| told.lines().filter(|line| line.starts_with(start)).count();
-    assert_eq!((count("::error "), count("::warning ")), (10, 10), "{told}");
-    assert!(count("error: ") >= 2 && count("warning: ") == 5, "the rest is in the log: {told}");
+    let annotations = check(&fixture, &["--format", "github"], 1).stdout;
+    let count = |start: &str| annotations.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!((count("::error "), count("::warning ")), (10, 10), "{annotations}");
+    assert!(count("error: ") >= 2 && count("warning: ") == 5, "the rest is in the log: {annotations}");
 }
 
 #[test]
@@ -98,10 +104,11 @@ fn logs_are_valid_by_the_schema() {
         fs::write(&path, log.stdout).unwrap();
         command.arg(path);
     }
-    let done = command.output().unwrap();
-    let told = format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
-    assert!(done.status.success(), "{told}");
-    assert_eq!(told.lines().filter(|line| line.starts_with("valid ")).count(), 3, "{told}");
+    let output = command.output().unwrap();
+    let report =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{report}");
+    assert_eq!(report.lines().filter(|line| line.starts_with("valid ")).count(), 3, "{report}");
 }
 
 #[test]
@@ -113,16 +120,16 @@ fn a_reader_that_goes_away_changes_no_exit_code() {
         command.args(["check", "--format", format]).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         drop(child.stdout.take());
-        let mut told = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{format}: {told}");
-        assert!(!told.contains("panicked"), "{format}: {told}");
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{format}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{format}: {stderr}");
     }
 }
 
 #[test]
 fn a_file_that_cannot_be_written_is_a_failure() {
     let fixture = fixture();
-    let done = check(&fixture, &["--sarif", "/nowhere/at/all.sarif"], 70);
-    assert!(done.stderr.contains("IO_FAILED"), "{}", done.stderr);
+    let output = check(&fixture, &["--sarif", "/nowhere/at/all.sarif"], 70);
+    assert!(output.stderr.contains("IO_FAILED"), "{}", output.stderr);
 }

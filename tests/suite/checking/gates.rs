@@ -80,8 +80,11 @@ fn a_gate_that_cannot_look_is_said_and_fails_where_it_is_required() {
         let invocation = &log["runs"][0]["invocations"][0];
         assert_eq!(invocation["executionSuccessful"], false);
         assert_eq!(invocation["toolExecutionNotifications"][0]["level"], "error");
-        let told = check(&strict, &["--trust", "--format", "github"], 1).stdout;
-        assert!(told.starts_with("::error title=it::it is required and could not run"), "{told}");
+        let annotations = check(&strict, &["--trust", "--format", "github"], 1).stdout;
+        assert!(
+            annotations.starts_with("::error title=it::it is required and could not run"),
+            "{annotations}"
+        );
         assert!(check(&strict, &["--trust"], 1).stdout.contains("required but could not run: it"));
     }
 }
@@ -91,8 +94,11 @@ fn a_warning_is_told_and_fails_nothing() {
     let fixture = fixture(", level: warn", Some(FINDS));
     let text = check(&fixture, &["--trust"], 0).stdout;
     assert!(text.contains("warning: # bad two") && text.contains("1 finding that blocks nothing"), "{text}");
-    let told = check(&fixture, &["--trust", "--format", "github"], 0).stdout;
-    assert!(told.starts_with("::warning file=a.py,line=3,col=1,title=it::# bad two\n"), "{told}");
+    let annotations = check(&fixture, &["--trust", "--format", "github"], 0).stdout;
+    assert!(
+        annotations.starts_with("::warning file=a.py,line=3,col=1,title=it::# bad two\n"),
+        "{annotations}"
+    );
     assert_eq!(sarif(&fixture, &["--trust"], 0)["runs"][0]["results"][0]["level"], "warning");
 }
 
@@ -109,8 +115,11 @@ fn the_policy_says_on_which_occasion_a_gate_is_asked() {
     assert_eq!((findings.len(), &findings[0]["gate"]), (1, &"at-check".into()));
     fixture.write("request.json", "{\"path\": \"a.txt\", \"content\": \"bad\\nx\\n\"}");
     let request = fixture.at("request.json");
-    let asked = json(&fixture, &["--request", request.to_str().unwrap()], 0);
-    assert_eq!(asked["counts"]["judged"], 1, "an edit of a file that was bad before adds nothing: {asked:#}");
+    let response = json(&fixture, &["--request", request.to_str().unwrap()], 0);
+    assert_eq!(
+        response["counts"]["judged"], 1,
+        "an edit of a file that was bad before adds nothing: {response:#}"
+    );
 }
 
 #[test]
@@ -140,13 +149,13 @@ fn what_a_gate_finds_in_another_file_is_told_once() {
     commit(&fixture, &[("quality.yaml", &policy), ("a.py", GOOD), ("b.py", GOOD), ("c.py", "# bad\n")]);
     write(&fixture, &[("a.py", "# bad a\n"), ("b.py", "# bad b\n")]);
     let answer = json(&fixture, &["--trust"], 1);
-    let told: Vec<(&str, bool)> = answer["findings"]
+    let findings: Vec<(&str, bool)> = answer["findings"]
         .as_array()
         .unwrap()
         .iter()
         .map(|it| (it["path"].as_str().unwrap(), it["new"].as_bool().unwrap()))
         .collect();
-    assert_eq!(told, [("a.py", true), ("b.py", true), ("c.py", false)], "{answer:#}");
+    assert_eq!(findings, [("a.py", true), ("b.py", true), ("c.py", false)], "{answer:#}");
 }
 
 #[test]
@@ -163,10 +172,10 @@ fn a_signal_ends_a_check_and_its_programs() {
     let mut child = fixture.command();
     let mut child =
         child.args(["check", "--trust"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let begun = Instant::now();
-    let waits = |done: &dyn Fn() -> bool| {
-        while !done() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain");
+    let start = Instant::now();
+    let waits = |is_done: &dyn Fn() -> bool| {
+        while !is_done() {
+            assert!(start.elapsed() < Duration::from_secs(60), "waited in vain");
             std::thread::sleep(Duration::from_millis(10));
         }
     };

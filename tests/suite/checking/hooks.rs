@@ -29,11 +29,15 @@ fn the_action_annotates_and_writes_a_log() {
     let fixture = project();
     commit(&fixture, &[("a.py", GOOD), ("b c.py", GOOD)]);
     commit(&fixture, &[("a.py", BAD), ("b c.py", BAD)]);
-    let done = action(&fixture, &[("LOCKGATE_BASE", "HEAD~1"), ("LOCKGATE_SARIF", "out/of the.sarif")]);
-    assert_eq!(done.exit, 70, "there is no such folder: {}", done.stderr);
-    let done = action(&fixture, &[("LOCKGATE_BASE", "HEAD~1"), ("LOCKGATE_SARIF", "of the.sarif")]);
-    assert_eq!(done.exit, 1, "{}", done.stderr);
-    assert!(done.stdout.starts_with("::error file=a.py,line=2,col=1,title=syntax::"), "{}", done.stdout);
+    let run_output = action(&fixture, &[("LOCKGATE_BASE", "HEAD~1"), ("LOCKGATE_SARIF", "out/of the.sarif")]);
+    assert_eq!(run_output.exit, 70, "there is no such folder: {}", run_output.stderr);
+    let run_output = action(&fixture, &[("LOCKGATE_BASE", "HEAD~1"), ("LOCKGATE_SARIF", "of the.sarif")]);
+    assert_eq!(run_output.exit, 1, "{}", run_output.stderr);
+    assert!(
+        run_output.stdout.starts_with("::error file=a.py,line=2,col=1,title=syntax::"),
+        "{}",
+        run_output.stdout
+    );
     let log = std::fs::read_to_string(fixture.at("root/of the.sarif")).unwrap();
     assert!(log.contains("\"uri\": \"b%20c.py\""), "{log}");
     let output = std::fs::read_to_string(fixture.at("outside/output")).unwrap();
@@ -54,14 +58,14 @@ fn the_definitions_are_valid() {
     let Some(check) = installed("LOCKGATE_TEST_VENV", "venv", "bin/check-jsonschema") else { return };
     let Some(pre_commit) = installed("LOCKGATE_TEST_VENV", "venv", "bin/pre-commit") else { return };
     let schema = ["--builtin-schema", "vendor.github-actions"];
-    let done = Command::new(check).args(schema).arg(ours("action.yml")).output().unwrap();
-    assert!(done.status.success(), "{done:?}");
-    let done = Command::new(pre_commit)
+    let run_output = Command::new(check).args(schema).arg(ours("action.yml")).output().unwrap();
+    assert!(run_output.status.success(), "{run_output:?}");
+    let run_output = Command::new(pre_commit)
         .arg("validate-manifest")
         .arg(ours(".pre-commit-hooks.yaml"))
         .output()
         .unwrap();
-    assert!(done.status.success(), "{done:?}");
+    assert!(run_output.status.success(), "{run_output:?}");
 }
 
 #[test]
@@ -93,15 +97,19 @@ fn pre_commit_refuses_a_commit_for_what_is_new() {
     };
     write(&fixture, &[("a.py", BAD), ("old.py", &format!("{BAD}x = 1\n"))]);
     git(&fixture, "root", &["add", "-A"]);
-    let done = run();
-    assert_eq!(done.exit, 1, "{}{}", done.stdout, done.stderr);
-    assert!(done.stdout.contains("a.py:2:1") && !done.stdout.contains("old.py:2"), "{}", done.stdout);
+    let run_output = run();
+    assert_eq!(run_output.exit, 1, "{}{}", run_output.stdout, run_output.stderr);
+    assert!(
+        run_output.stdout.contains("a.py:2:1") && !run_output.stdout.contains("old.py:2"),
+        "{}",
+        run_output.stdout
+    );
     // What is staged is judged, though another text is on disk: pre-commit puts that aside.
     write(&fixture, &[("a.py", "x = 2\n")]);
     assert_eq!(run().exit, 1);
     git(&fixture, "root", &["add", "-A"]);
     write(&fixture, &[("a.py", BAD)]);
-    let done = run();
-    assert_eq!(done.exit, 0, "{}{}", done.stdout, done.stderr);
+    let run_output = run();
+    assert_eq!(run_output.exit, 0, "{}{}", run_output.stdout, run_output.stderr);
     assert_eq!(std::fs::read_to_string(fixture.at("root/a.py")).unwrap(), BAD, "and it is put back");
 }

@@ -62,8 +62,8 @@ fn the_environment_does_not_say_which_repository_it_is() {
     let mut command = fixture.command();
     command.args(["check", "--format", "json"]).env("GIT_DIR", fixture.at("outside/other/.git"));
     command.env("GIT_OBJECT_DIRECTORY", fixture.at("outside/other/.git/objects"));
-    let done = outcome(&command.output().unwrap());
-    assert_eq!(finding_texts(&serde_json::from_str(&done.stdout).unwrap()), ["a.py"], "{}", done.stderr);
+    let output = outcome(&command.output().unwrap());
+    assert_eq!(finding_texts(&serde_json::from_str(&output.stdout).unwrap()), ["a.py"], "{}", output.stderr);
 }
 
 /// Names that mean something to a terminal, a runner, or a URI.
@@ -103,14 +103,17 @@ fn names_break_no_format() {
     uris.dedup();
     assert_eq!(uris, names, "each path comes back from its URI");
 
-    let told = check(&fixture, &["--format", "github"], 1).stdout;
-    for line in told.lines() {
+    let annotations = check(&fixture, &["--format", "github"], 1).stdout;
+    for line in annotations.lines() {
         let ours = line.starts_with("::error file=") && line.matches("::").count() >= 2;
         assert!(ours || !(line.trim_start().starts_with("::") || line.contains("##[")), "{line:?}");
         let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
         assert!(!line.contains(steers), "{line:?}");
     }
-    assert_eq!(told.lines().filter(|line| line.starts_with("::error file=")).count(), results.len().min(10));
+    assert_eq!(
+        annotations.lines().filter(|line| line.starts_with("::error file=")).count(),
+        results.len().min(10)
+    );
 
     let text = check(&fixture, &[], 1).stdout;
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text:?}");

@@ -52,22 +52,26 @@ fn several_edits_and_standard_input_are_read_as_by_edit() {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let text = value!({"path": "app.py", "content": BAD}).to_string();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
-    let done = outcome(&child.wait_with_output().unwrap());
-    assert_eq!(done.exit, 1);
-    assert!(done.stdout.starts_with("::error file=app.py,line=2,col=1,title=syntax::"), "{}", done.stdout);
+    let output = outcome(&child.wait_with_output().unwrap());
+    assert_eq!(output.exit, 1);
+    assert!(
+        output.stdout.starts_with("::error file=app.py,line=2,col=1,title=syntax::"),
+        "{}",
+        output.stdout
+    );
 }
 
 #[test]
 fn a_request_that_cannot_be_judged_is_refused_as_by_edit() {
     let fixture = fixture();
-    for (asked, exit, code) in [
+    for (body, exit, code) in [
         (value!({"path": "app.py", "search": "nowhere", "replace": "x"}), 5, "NO_MATCH"),
         (value!({"path": "../app.py", "content": "x"}), 4, "PATH_OUTSIDE_ROOT"),
         (value!({"path": "none.py", "search": "a", "replace": "x"}), 3, "FILE_NOT_FOUND"),
         (value!({"path": "app.py", "contents": "x"}), 2, "INVALID_INPUT"),
     ] {
-        let asked = request(&fixture, "asked.json", &asked);
-        assert_eq!(json(&fixture, &["--request", &asked], exit)["code"], code);
+        let path = request(&fixture, "asked.json", &body);
+        assert_eq!(json(&fixture, &["--request", &path], exit)["code"], code);
     }
     fixture.write("list.json", "[1]");
     let list = fixture.at("list.json");

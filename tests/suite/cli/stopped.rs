@@ -36,10 +36,10 @@ pub fn runs(tag: &str) -> bool {
 }
 
 #[track_caller]
-pub fn wait_until(what: &str, seen: impl Fn() -> bool) {
+pub fn wait_until(event: &str, is_done: impl Fn() -> bool) {
     let begun = Instant::now();
-    while !seen() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain until {what}");
+    while !is_done() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain until {event}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

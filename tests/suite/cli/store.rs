@@ -85,8 +85,8 @@ fn what_was_exported_is_imported_byte_for_byte() {
     files.iter().for_each(|(name, bytes)| fixture.write(&format!("in/{name}"), bytes));
     fixture.write("in/apps.tsv", "7\tacme\n_global\tbeta\nof/nobody\t\n");
     fixture.write("in/.git/HEAD", "no entity\n");
-    let brought = fixture.json(&["store", "import", "in"], 0);
-    assert_eq!((&brought["created"], &brought["new_apps"]), (&json!(files.len()), &json!(3)), "{brought}");
+    let imported = fixture.json(&["store", "import", "in"], 0);
+    assert_eq!((&imported["created"], &imported["new_apps"]), (&json!(files.len()), &json!(3)), "{imported}");
     let exported = fixture.json(&["store", "export", "out"], 0);
     assert_eq!(exported, json!({"entities": files.len(), "apps": 3, "failed": []}));
     let (mut was, is) = (fixture.files("in"), fixture.files("out"));
@@ -113,8 +113,8 @@ fn what_is_there_with_another_text_stays_unless_it_is_to_go() {
     assert_eq!(stayed["failed"][0]["file"], "module/_global/a.py");
     fixture.run(&["store", "export", "before"], 0);
     assert_eq!(fixture.files("before")["module/_global/a.py"], b"x = 1\n");
-    let shown = fixture.json(&["store", "import", "in", "--replace", "--mode", "verify_only"], 0);
-    assert_eq!((&shown["verified"], &shown["unchanged"]), (&json!(1), &json!(1)), "{shown}");
+    let preview = fixture.json(&["store", "import", "in", "--replace", "--mode", "verify_only"], 0);
+    assert_eq!((&preview["verified"], &preview["unchanged"]), (&json!(1), &json!(1)), "{preview}");
     assert_eq!(fixture.json(&["store", "import", "in"], 3), stayed, "nothing was written");
     assert_eq!(fixture.json(&["store", "import", "in", "--replace"], 0), counts(0, 1, 1));
     let root = tempfile::tempdir().unwrap();
@@ -149,8 +149,8 @@ fn one_file_that_is_refused_stops_no_other() {
     fs::write(fixture.folder.path().join("secret"), "the secret\n").unwrap();
     std::os::unix::fs::symlink("../../../secret", fixture.folder.path().join("in/module/_global/link.py"))
         .unwrap();
-    let brought = fixture.json(&["store", "import", "in"], 2);
-    let failed: BTreeMap<&str, &str> = brought["failed"]
+    let imported = fixture.json(&["store", "import", "in"], 2);
+    let failed: BTreeMap<&str, &str> = imported["failed"]
         .as_array()
         .unwrap()
         .iter()
@@ -170,12 +170,12 @@ fn one_file_that_is_refused_stops_no_other() {
         ("nothing/_global/a.txt", "INVALID_INPUT"),
     ];
     assert_eq!(failed, BTreeMap::from(expected));
-    assert_eq!(brought["created"], 1);
+    assert_eq!(imported["created"], 1);
     fixture.run(&["store", "export", "out"], 0);
     assert_eq!(fixture.files("out").into_keys().collect::<Vec<_>>(), ["apps.tsv", "module/_global/good.py"]);
-    let said = fixture.run(&["store", "import", "in"], 2);
-    assert!(said.stderr.contains("refused   README.md: INVALID_INPUT:"), "{}", said.stderr);
-    assert!(said.stdout.starts_with("imported  unchanged: 1, refused: 11"), "{}", said.stdout);
+    let output = fixture.run(&["store", "import", "in"], 2);
+    assert!(output.stderr.contains("refused   README.md: INVALID_INPUT:"), "{}", output.stderr);
+    assert!(output.stdout.starts_with("imported  unchanged: 1, refused: 11"), "{}", output.stdout);
 }
 
 #[test]
@@ -240,8 +240,8 @@ fn commands_and_servers_reach_what_the_organisation_has() {
     for more in [&["--organization", "beta"][..], &[]] {
         fixture.run(&[&["show", id, "--root", root.path().to_str().unwrap()], more].concat(), 2);
     }
-    let turned = |verb: &str| fixture.json(&[&[verb, id], &acme[..]].concat(), 0)["status"].clone();
-    assert_eq!((turned("undo"), turned("redo")), (json!("written"), json!("written")));
+    let status_after = |verb: &str| fixture.json(&[&[verb, id], &acme[..]].concat(), 0)["status"].clone();
+    assert_eq!((status_after("undo"), status_after("redo")), (json!("written"), json!("written")));
     for (arguments, offered) in [(&acme[2..], true), (&[], false)] {
         let mut server = Server::start_for(fixture.home.path(), root.path(), arguments);
         let listed = server.post("tools/list", json!({}));
@@ -251,6 +251,6 @@ fn commands_and_servers_reach_what_the_organisation_has() {
         assert_eq!(server.call("read_content_lines", &call).code(), "FILE_NOT_FOUND");
     }
     let mut server = Server::start_for(fixture.home.path(), root.path(), &acme[2..]);
-    let seen = server.call("get_content", &json!({"entity_type": "workflow", "path": "a.py"}));
-    assert!(seen.text.contains("pass"), "{}", seen.text);
+    let response = server.call("get_content", &json!({"entity_type": "workflow", "path": "a.py"}));
+    assert!(response.text.contains("pass"), "{}", response.text);
 }

@@ -15,11 +15,11 @@ fn the_tour_shows_each_outcome_and_cleans_up() {
         let mut demo: Command = lockgate(private.path());
         demo.env("PATH", path);
         demo.arg("demo").args(more).env("TMPDIR", temporary.path()).env("TMP", temporary.path());
-        let done = demo.output().unwrap();
-        let (seen, errors) =
-            (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap());
-        assert!(done.status.success() && errors.is_empty(), "{seen}{errors}");
-        seen
+        let result = demo.output().unwrap();
+        let (output, errors) =
+            (String::from_utf8(result.stdout).unwrap(), String::from_utf8(result.stderr).unwrap());
+        assert!(result.status.success() && errors.is_empty(), "{output}{errors}");
+        output
     };
     let left =
         || fs::read_dir(temporary.path()).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
@@ -27,21 +27,21 @@ fn the_tour_shows_each_outcome_and_cleans_up() {
     // A machine without any tool: three stops are written unjudged, and say so.
     let bare = tour("/nowhere".as_ref(), &[]);
     counted(&bare, [("written", 10), ("refused", 1), ("verified", 1), ("unavailable", 3), ("on disk", 14)]);
-    let seen = match std::env::var_os("LOCKGATE_TEST_VENV") {
+    let output = match std::env::var_os("LOCKGATE_TEST_VENV") {
         Some(_) => tour(&tools_path(), &[]),
         None => return not_run("the tour with ruff, gofmt and pyright: no LOCKGATE_TEST_VENV"),
     };
-    counted(&seen, [("written", 8), ("refused", 3), ("verified", 1), ("unavailable", 0), ("on disk", 14)]);
-    assert_eq!(seen.matches("same as before the call").count(), 4, "{seen}");
+    counted(&output, [("written", 8), ("refused", 3), ("verified", 1), ("unavailable", 0), ("on disk", 14)]);
+    assert_eq!(output.matches("same as before the call").count(), 4, "{output}");
     assert!(
-        seen.contains("+++ b/cmd/stockd/main.go") && seen.contains('^') && !seen.contains('\u{1b}'),
-        "{seen}"
+        output.contains("+++ b/cmd/stockd/main.go") && output.contains('^') && !output.contains('\u{1b}'),
+        "{output}"
     );
     assert_eq!(left(), Vec::<std::path::PathBuf>::new());
 
-    let seen = tour("/nowhere".as_ref(), &["--keep"]);
+    let output = tour("/nowhere".as_ref(), &["--keep"]);
     let [kept] = &left()[..] else { panic!("one folder is kept, found {:?}", left()) };
-    assert!(seen.contains(&format!("stays in {}", kept.display())), "{seen}");
+    assert!(output.contains(&format!("stays in {}", kept.display())), "{output}");
     assert!(kept.join("tests/test_inventory.py").exists());
     let readme = fs::read_to_string(kept.join("README.md")).unwrap();
     assert!(readme.contains("below `reorder_at`") && readme.contains("## Shipping"), "{readme}");
@@ -49,9 +49,9 @@ fn the_tour_shows_each_outcome_and_cleans_up() {
 
 /// Holds how many lines begin with these labels.
 #[track_caller]
-fn counted(seen: &str, wanted: [(&str, usize); 5]) {
+fn counted(output: &str, wanted: [(&str, usize); 5]) {
     for (label, times) in wanted {
-        assert_eq!(seen.matches(&format!("\n{label} ")).count(), times, "{label:?} in {seen}");
+        assert_eq!(output.matches(&format!("\n{label} ")).count(), times, "{label:?} in {output}");
     }
 }
 
@@ -60,7 +60,7 @@ fn a_tour_that_cannot_begin_fails() {
     let private = tempfile::tempdir().unwrap();
     let nowhere = private.path().join("nowhere");
     let mut demo: Command = lockgate(private.path());
-    let done = demo.arg("demo").env("TMPDIR", &nowhere).env("TMP", &nowhere).output().unwrap();
-    assert_eq!(done.status.code(), Some(70));
-    assert!(String::from_utf8_lossy(&done.stderr).contains("IO_FAILED"), "{done:?}");
+    let result = demo.arg("demo").env("TMPDIR", &nowhere).env("TMP", &nowhere).output().unwrap();
+    assert_eq!(result.status.code(), Some(70));
+    assert!(String::from_utf8_lossy(&result.stderr).contains("IO_FAILED"), "{result:?}");
 }

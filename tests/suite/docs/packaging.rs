@@ -114,8 +114,9 @@ fn the_unit_is_one_that_systemd_takes() {
         let (name, _) = line.split_once('=').unwrap_or_else(|| panic!("{line} sets nothing"));
         assert!(name.chars().all(|letter| letter.is_ascii_alphanumeric()), "{line}");
     }
-    for kept in ["NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=", "User=lockgate"] {
-        assert!(settings.contains(&kept), "{kept}");
+    for required in ["NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=", "User=lockgate"]
+    {
+        assert!(settings.contains(&required), "{required}");
     }
     // bubblewrap could not work.
     for left in
@@ -124,9 +125,10 @@ fn the_unit_is_one_that_systemd_takes() {
         assert!(settings.iter().all(|line| !line.starts_with(left)), "{left}");
     }
     let folder = tempfile::tempdir().unwrap();
-    let there = folder.path().join("lockgate.service");
-    fs::write(&there, unit.replace("/usr/local/bin/lockgate", env!("CARGO_BIN_EXE_lockgate"))).unwrap();
-    let Ok(out) = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&there).output() else {
+    let unit_path = folder.path().join("lockgate.service");
+    fs::write(&unit_path, unit.replace("/usr/local/bin/lockgate", env!("CARGO_BIN_EXE_lockgate"))).unwrap();
+    let Ok(out) = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit_path).output()
+    else {
         return;
     };
     assert!(out.status.success() && out.stderr.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));

@@ -95,9 +95,9 @@ fn the_page_of_tools_is_what_they_say_and_do() {
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, &wanted).unwrap();
     }
-    let there = fs::read_to_string(&path).unwrap_or_default();
+    let page_text = fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        there == wanted,
+        page_text == wanted,
         "docs/tools.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::docs"
     );
 }
@@ -211,9 +211,9 @@ fn kind(schema: &Value) -> String {
             let fields = schema["properties"].as_object().unwrap();
             let short = fields.len() <= FEW;
             let field = |(name, field): (&String, &Value)| {
-                let mark = if is_required(schema, name) { "" } else { "?" };
+                let suffix = if is_required(schema, name) { "" } else { "?" };
                 let kind = if short { format!(": {}", kind(field)) } else { String::new() };
-                format!("`{name}{mark}`{kind}")
+                format!("`{name}{suffix}`{kind}")
             };
             let fields: Vec<String> = fields.iter().map(field).collect();
             format!("{{{}}}", fields.join(", "))
@@ -247,17 +247,17 @@ fn called(tool: &str) -> (Value, Value) {
 fn steady(value: &Value, edits: &mut BTreeMap<String, usize>) -> Value {
     match value {
         Value::Object(fields) => {
-            let mark = |(name, value): (&String, &Value)| {
-                let mark = MARKS.iter().find(|(known, _)| known == name);
-                let value = match mark {
-                    Some((_, mark)) if !value.is_object() && value != "transaction" => {
-                        serde_json::from_str(mark).unwrap()
+            let with_placeholder = |(name, value): (&String, &Value)| {
+                let placeholder = MARKS.iter().find(|(known, _)| known == name);
+                let value = match placeholder {
+                    Some((_, placeholder)) if !value.is_object() && value != "transaction" => {
+                        serde_json::from_str(placeholder).unwrap()
                     }
                     _ => steady(value, edits),
                 };
                 (name.clone(), value)
             };
-            Value::Object(fields.iter().map(mark).collect::<Map<_, _>>())
+            Value::Object(fields.iter().map(with_placeholder).collect::<Map<_, _>>())
         }
         Value::Array(items) => Value::Array(items.iter().map(|item| steady(item, edits)).collect()),
         Value::String(text) => {

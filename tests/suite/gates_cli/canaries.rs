@@ -61,12 +61,12 @@ fn every_tool_passes_a_good_draft_once_it_found_the_mistake_behind_it() {
         let sample = good(gate);
         let files: Vec<(&str, &str)> =
             sample.with.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-        let done = judged(&policy(name, &sample.path, ""), &files, &sample.path, &sample.draft);
-        if done.outcome == "unavailable" {
-            not_run(&format!("the canary of {name}, live: {}", done.why));
+        let response = judged(&policy(name, &sample.path, ""), &files, &sample.path, &sample.draft);
+        if response.outcome == "unavailable" {
+            not_run(&format!("the canary of {name}, live: {}", response.why));
             continue;
         }
-        assert_eq!(done.outcome, "passed", "{name}: {}", done.why);
+        assert_eq!(response.outcome, "passed", "{name}: {}", response.why);
     }
 }
 
@@ -104,14 +104,14 @@ fn parsing_only(name: &str, text: &str) -> String {
     let file = format!("{}/gates/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     let definition = fs::read_to_string(file).unwrap();
     let mut skips = false;
-    let kept = definition.lines().filter(|line| {
+    let remaining = definition.lines().filter(|line| {
         if !line.starts_with(' ') {
             skips = line.starts_with("canary:");
         }
         !skips
     });
     let canary = format!("canary: {}", Value::from(text));
-    let lines: String = kept.chain([canary.as_str()]).map(|line| format!("    {line}\n")).collect();
+    let lines: String = remaining.chain([canary.as_str()]).map(|line| format!("    {line}\n")).collect();
     format!("define:\n  parses:\n{lines}")
 }
 
@@ -123,9 +123,9 @@ fn a_tool_that_only_parses_is_skipped_and_does_not_pass() {
     for (name, file, configuration, path, faulty) in SWITCHED_OFF {
         let draft = if path == "a.py" { "X = 1\n" } else { "export const a = 1;\n" };
         let off = [(file, configuration)];
-        let done = judged(&policy(name, path, ""), &off, path, draft);
-        assert_eq!(done.outcome, "skipped", "{name}: {}", done.why);
-        assert!(done.why.starts_with("reads the file, but what it checks for is disabled"), "{name}");
+        let response = judged(&policy(name, path, ""), &off, path, draft);
+        assert_eq!(response.outcome, "skipped", "{name}: {}", response.why);
+        assert!(response.why.starts_with("reads the file, but what it checks for is disabled"), "{name}");
         // The control: by a canary that does not parse, the same project passes.
         let parses = policy("parses", path, &parsing_only(name, faulty));
         assert_eq!(judged(&parses, &off, path, draft).outcome, "passed", "{name}");

@@ -7,12 +7,12 @@ use super::{BLIND, DEFINED, FAILS, FINDS, ILL, entry, executable, fixture, gates
 #[test]
 fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
     let fixture = fixture(FINDS);
-    let told = json(&fixture, &["doctor"], ILL);
-    let it = entry(&told, "it");
+    let report = json(&fixture, &["doctor"], ILL);
+    let it = entry(&report, "it");
     assert_eq!(
-        (it["state"].as_str(), told["trusted"].as_bool()),
+        (it["state"].as_str(), report["trusted"].as_bool()),
         (Some("needs_trust"), Some(false)),
-        "{told:#}"
+        "{report:#}"
     );
     assert_eq!(fixture.ran(), [""; 0], "its command is the repository's");
     let text = gates(&fixture, &["doctor"], ILL).stdout;
@@ -34,9 +34,9 @@ fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
     assert_eq!(fixture.ran(), [""; 0], "trust covers what the policy names");
     // The control: with a person's word, both run.
     fixture.write("root/quality.yaml", &DEFINED.replace("[{ tool: it,", "[{ tool: ruff }, { tool: it,"));
-    let told = json(&fixture, &["doctor", "--trust"], ILL);
-    assert_eq!(entry(&told, "it")["state"], "works", "{told:#}");
-    assert_eq!(entry(&told, "ruff")["state"], "broken", "{told:#}");
+    let report = json(&fixture, &["doctor", "--trust"], ILL);
+    assert_eq!(entry(&report, "it")["state"], "works", "{report:#}");
+    assert_eq!(entry(&report, "ruff")["state"], "broken", "{report:#}");
     let ran = fixture.ran();
     for program in ["root/.venv/bin/ruff check ", "bin/it /"] {
         assert!(ran.iter().any(|line| line.contains(program)), "{program}: {ran:?}");
@@ -47,14 +47,14 @@ fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
 fn the_doctor_tells_what_works_from_what_does_not() {
     let fixture = fixture(FINDS);
     fixture.trust(".");
-    let told = json(&fixture, &["doctor"], 0);
-    let it = entry(&told, "it");
+    let report = json(&fixture, &["doctor"], 0);
+    let it = entry(&report, "it");
     assert_eq!(
         (&it["state"], &it["version"], &it["wanted"]),
         (&"works".into(), &"1.2.3".into(), &true.into())
     );
     assert_eq!(
-        (&told["well"], &told["isolation"], &told["trusted"]),
+        (&report["well"], &report["isolation"], &report["trusted"]),
         (&true.into(), &"none".into(), &true.into())
     );
     let ran = scene.ran();
@@ -74,8 +74,8 @@ fn the_doctor_tells_what_works_from_what_does_not() {
         "its probe fails"
     );
     executable(&fixture, "bin/it", BLIND);
-    let told = json(&fixture, &["doctor", "--trust"], 0);
-    assert_eq!((&entry(&told, "it")["state"], &told["well"]), (&"unproven".into(), &true.into()));
+    let report = json(&fixture, &["doctor", "--trust"], 0);
+    assert_eq!((&entry(&report, "it")["state"], &report["well"]), (&"unproven".into(), &true.into()));
 
     fs::remove_file(fixture.at("bin/it")).unwrap();
     let text = gates(&fixture, &["doctor", "--trust"], ILL).stdout;
@@ -94,9 +94,9 @@ fn a_gate_that_skips_its_canary_needs_a_configuration() {
         "root/quality.yaml",
         &DEFINED.replace("probe:", "config: [it.cfg]\n    unconfigured: skip\n    probe:"),
     );
-    let told = json(&fixture, &["doctor", "--trust"], ILL);
-    assert_eq!(entry(&told, "it")["state"], "needs_configuration", "{told:#}");
-    assert_eq!(entry(&told, "it")["why"], "the project has no configuration of it");
+    let report = json(&fixture, &["doctor", "--trust"], ILL);
+    assert_eq!(entry(&report, "it")["state"], "needs_configuration", "{report:#}");
+    assert_eq!(entry(&report, "it")["why"], "the project has no configuration of it");
     let with = DEFINED.replace("draft: \"good\\n\"", "draft: \"good\\n\", with: { it.cfg: \"\" }");
     fixture.write(
         "root/quality.yaml",
@@ -116,14 +116,14 @@ fn the_doctor_the_samples_and_an_edit_agree() {
         ("it is blind", Some(BLIND), DEFINED, ["broken", "failed", "broken"]),
         ("no sandbox", Some(FINDS), isolated.as_str(), ["unavailable", "unavailable", "unavailable"]),
     ];
-    for (what, program, policy, due) in setups {
+    for (what, program, policy, expected) in setups {
         let fixture = fixture(FINDS);
         fixture.write("root/quality.yaml", policy);
         match program {
             Some(program) => executable(&fixture, "bin/it", program),
             None => fs::remove_file(fixture.at("bin/it")).unwrap(),
         }
-        let exit = if due[0] == "works" { 0 } else { ILL };
+        let exit = if expected[0] == "works" { 0 } else { ILL };
         let doctor = json(&fixture, &["doctor", "it", "--trust"], exit);
         let doctor = entry(&doctor, "it");
         let tested = json(&fixture, &["test", "it", "--trust", "--require-all"], exit);
@@ -131,13 +131,13 @@ fn the_doctor_the_samples_and_an_edit_agree() {
         let mut server = fixture.server(&["--tools", "all", "--trust"]);
         let edit = server.call("safe_edit_file", &serde_json::json!({"path": "new.py", "content": "good\n"}));
         let edited = &edit.structured["gates"][0];
-        let said = [&doctor["state"], &tested["outcome"], &edited["outcome"]];
-        assert_eq!(said.map(|said| said.as_str().unwrap_or_default()), due, "{what}: {}", edit.text);
+        let states = [&doctor["state"], &tested["outcome"], &edited["outcome"]];
+        assert_eq!(states.map(|state| state.as_str().unwrap_or_default()), expected, "{what}: {}", edit.text);
         // Where all say the same word, they give the same reason.
-        if due[0] == due[2] {
+        if expected[0] == expected[2] {
             assert_eq!(doctor["why"], edited["why"], "{what}");
         }
-        if due[0] == "unavailable" {
+        if expected[0] == "unavailable" {
             assert_eq!(tested["why"], edited["why"], "{what}");
         }
         let installs = doctor["install_hints"].as_array().is_some_and(|hints| !hints.is_empty());
@@ -162,8 +162,8 @@ fn the_doctor_tries_every_text_of_a_canary() {
         let policy = canary(more);
         assert_ne!(policy, DEFINED);
         fixture.write("root/quality.yaml", &policy);
-        let told = json(&fixture, &["doctor", "it", "--trust"], if state == "works" { 0 } else { ILL });
-        let it = entry(&told, "it");
+        let report = json(&fixture, &["doctor", "it", "--trust"], if state == "works" { 0 } else { ILL });
+        let it = entry(&report, "it");
         assert_eq!(it["state"], state, "{more}: {it:#}");
         assert!(it["why"].as_str().unwrap_or_default().contains(why), "{more}: {it:#}");
     }

@@ -46,15 +46,15 @@ fn defined(name: &str, definition: &str) -> String {
 /// The definition without the lines from the one that begins with `key` to the next key.
 fn without(definition: &str, key: &str) -> String {
     let mut skips = false;
-    let kept = definition.lines().filter(|line| {
+    let remaining = definition.lines().filter(|line| {
         if !line.starts_with(' ') {
             skips = line.starts_with(key);
         }
         !skips
     });
-    let kept: String = kept.map(|line| format!("{line}\n")).collect();
-    assert_ne!(kept, definition, "{key}");
-    kept
+    let remaining: String = remaining.map(|line| format!("{line}\n")).collect();
+    assert_ne!(remaining, definition, "{key}");
+    remaining
 }
 
 /// A project with one package for each scenario, all of them the same but for `prints`.
@@ -116,12 +116,12 @@ impl Project {
 
     /// Sees that the edit is refused for something that is found, and that no gate is called broken.
     #[track_caller]
-    fn finds(&mut self, what: &str, edits: &[Value], said: &str) {
+    fn finds(&mut self, what: &str, edits: &[Value], message: &str) {
         let (outcomes, answer) = self.edit(edits);
         assert_eq!(answer.code(), "GATE_REFUSED", "{what}: {}", answer.text);
         assert!(outcomes.iter().any(|one| one == "found"), "{what}: {outcomes:?}\n{}", answer.text);
         assert!(!outcomes.iter().any(|one| one == "broken"), "{what}: {outcomes:?}\n{}", answer.text);
-        assert!(answer.text.contains(said), "{what}: {said}\n{}", answer.text);
+        assert!(answer.text.contains(message), "{what}: {message}\n{}", answer.text);
         for edit in edits {
             let path = self.root.path().join(edit["path"].as_str().unwrap());
             let text = fs::read_to_string(path).unwrap();
@@ -171,10 +171,10 @@ fn judged_by(go: &Path) {
     ];
     project.passes("a split", &split);
     project.passes("the most used file", &core_changed());
-    let mut fault = CORE.replace("package m\n", "package m\n\nimport \"fmt\"\n");
-    write!(fault, "\nfunc P() {{ fmt.Printf(\"%d\", \"x\") }}\n").unwrap();
-    let fault = json!({"path": "fault/z_core.go", "content": fault});
-    project.finds("a fault in the most used file", &[fault], PRINTF);
+    let mut faulty_core = CORE.replace("package m\n", "package m\n\nimport \"fmt\"\n");
+    write!(faulty_core, "\nfunc P() {{ fmt.Printf(\"%d\", \"x\") }}\n").unwrap();
+    let faulty_core = json!({"path": "fault/z_core.go", "content": faulty_core});
+    project.finds("a fault in the most used file", &[faulty_core], PRINTF);
     drop(project);
     // The control: in the place of the draft the canary takes away what the other files need.
     let mut project = Project::new(go, REPLACES);
@@ -184,9 +184,9 @@ fn judged_by(go: &Path) {
 
 /// The numbers of the version that a Go says.
 fn version(go: &Path) -> (u32, u32) {
-    let said = Command::new(go).arg("version").output().map(|output| output.stdout).unwrap_or_default();
-    let said = String::from_utf8_lossy(&said).into_owned();
-    let number = said.split_whitespace().find_map(|word| word.strip_prefix("go1.")).unwrap_or_default();
+    let stdout = Command::new(go).arg("version").output().map(|output| output.stdout).unwrap_or_default();
+    let stdout = String::from_utf8_lossy(&stdout).into_owned();
+    let number = stdout.split_whitespace().find_map(|word| word.strip_prefix("go1.")).unwrap_or_default();
     let minor: String = number.chars().take_while(char::is_ascii_digit).collect();
     (1, minor.parse().unwrap_or_default())
 }

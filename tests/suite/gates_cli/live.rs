@@ -16,9 +16,9 @@ use crate::suite::wire::tools_path;
 
 /// The search path with the suite's tools, and rustfmt itself before the one that asks rustup.
 pub(super) fn path() -> OsString {
-    let asked = Command::new("rustc").args(["--print", "sysroot"]).output();
+    let output = Command::new("rustc").args(["--print", "sysroot"]).output();
     let sysroot =
-        asked.ok().map(|told| PathBuf::from(String::from_utf8_lossy(&told.stdout).trim()).join("bin"));
+        output.ok().map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()).join("bin"));
     let tools = tools_path();
     std::env::join_paths(sysroot.into_iter().chain(std::env::split_paths(&tools))).unwrap()
 }
@@ -35,9 +35,9 @@ fn call_isolated(fixture: &Fixture, level: Option<&str>, arguments: &[&str]) -> 
     let mut command = fixture.command();
     command.env_remove("LOCKGATE_ISOLATION").envs(level.map(|level| ("LOCKGATE_ISOLATION", level)));
     command.env("PATH", path()).env("XDG_CACHE_HOME", cache).stdin(Stdio::null());
-    let done = outcome(&command.arg("gates").args(arguments).arg("--json").output().unwrap());
-    let answer = serde_json::from_str(&done.stdout);
-    (done.exit, answer.unwrap_or_else(|why| panic!("{why}: {}{}", done.stdout, done.stderr)))
+    let output = outcome(&command.arg("gates").args(arguments).arg("--json").output().unwrap());
+    let answer = serde_json::from_str(&output.stdout);
+    (output.exit, answer.unwrap_or_else(|why| panic!("{why}: {}{}", output.stdout, output.stderr)))
 }
 
 pub(super) fn installed() -> bool {
@@ -58,11 +58,11 @@ fn required_gates<'a>(answer: &'a Value, state: &str) -> Vec<&'a Value> {
         promised.contains(name) || catalogue.find(name).is_none_or(|gate| !gate.runs_program())
     };
     let all = answer["gates"].as_array().unwrap().iter().filter(is_asked);
-    let (missing, here): (Vec<&Value>, Vec<&Value>) = all.partition(|gate| gate[state] == "unavailable");
+    let (missing, available): (Vec<&Value>, Vec<&Value>) = all.partition(|gate| gate[state] == "unavailable");
     for gate in missing {
         not_run(&format!("the gate {}, live: {}", gate["name"], gate["why"]));
     }
-    here
+    available
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn every_tool_finds_its_bad_samples_and_passes_its_good_ones() {
     }
     let fixture = Fixture::new();
     let (exit, answer) = call(&fixture, &["test", "--require-all"]);
-    let here = required_gates(&answer, "outcome");
-    for gate in &here {
+    let available = required_gates(&answer, "outcome");
+    for gate in &available {
         assert_eq!(gate["outcome"], "passed", "{gate:#}");
         let samples = gate["samples"].as_array().unwrap();
         for finds in [true, false] {

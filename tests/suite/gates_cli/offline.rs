@@ -19,15 +19,18 @@ pub(super) fn unaware(name: &str, key: &str) -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("gates").join(format!("{name}.yaml"));
     let definition = fs::read_to_string(file).unwrap();
     let mut skips = false;
-    let kept = definition.lines().filter(|line| {
+    let remaining = definition.lines().filter(|line| {
         if !line.starts_with(' ') {
             skips = line.starts_with(&format!("{key}:"));
         }
         !skips
     });
-    let kept: String = kept.map(|line| format!("    {line}\n")).collect();
-    assert!(definition.contains(&format!("\n{key}:")) && !kept.contains(&format!("    {key}:")), "{name}");
-    format!("define:\n  unaware:\n{kept}")
+    let remaining: String = remaining.map(|line| format!("    {line}\n")).collect();
+    assert!(
+        definition.contains(&format!("\n{key}:")) && !remaining.contains(&format!("    {key}:")),
+        "{name}"
+    );
+    format!("define:\n  unaware:\n{remaining}")
 }
 
 /// What became of a gate on an edit in a project with these files, and why.

@@ -62,10 +62,10 @@ fn an_import_that_package_json_declares_warns_and_names_the_command() {
     }
     let edit = json!({"path": "a.ts", "search": "export {};", "replace": "import x from \"@lockgate/none/x\";\nexport default x;"});
     let manifest = ("package.json", "{\"devDependencies\": {\"@lockgate/none\": \"1\"}}\n");
-    let known = "{\"packages\": {\"node_modules/@lockgate/none\": {}}}\n";
+    let lock_file = "{\"packages\": {\"node_modules/@lockgate/none\": {}}}\n";
     for (lock, command) in [
         (None, "npm install"),
-        (Some(("package-lock.json", known)), "npm ci"),
+        (Some(("package-lock.json", lock_file)), "npm ci"),
         (Some(("pnpm-lock.yaml", "")), "pnpm install"),
     ] {
         let files: Vec<(&str, &str)> = [TSCONFIG, ("a.ts", "export {};\n")].into_iter().chain(lock).collect();
@@ -75,9 +75,9 @@ fn an_import_that_package_json_declares_warns_and_names_the_command() {
         excused("tsc", "typescript", &files, manifest, &edit, &hint);
     }
     // A package that is installed and cannot be resolved is a fault like any other.
-    let there = ("node_modules/@lockgate/none/README.md", "");
+    let package = ("node_modules/@lockgate/none/README.md", "");
     let (outcome, why, findings) =
-        judged("tsc", "", &[TSCONFIG, ("a.ts", "export {};\n"), manifest, there], "typescript", &edit);
+        judged("tsc", "", &[TSCONFIG, ("a.ts", "export {};\n"), manifest, package], "typescript", &edit);
     assert!(outcome == "found" && findings[0].0 == "error", "{outcome}: {why}: {findings:?}");
 }
 

@@ -11,13 +11,13 @@ use crate::suite::wire::PATIENCE;
 #[test]
 fn samples_are_judged_here_and_now() {
     let fixture = fixture(FINDS);
-    let held = json(&fixture, &["test", "it"], 0);
-    assert_eq!((&entry(&held, "it")["outcome"], fixture.ran()), (&"needs_trust".into(), Vec::new()));
+    let untrusted = json(&fixture, &["test", "it"], 0);
+    assert_eq!((&entry(&untrusted, "it")["outcome"], fixture.ran()), (&"needs_trust".into(), Vec::new()));
     gates(&fixture, &["test", "it", "--require-all"], ILL);
-    let told = json(&fixture, &["test", "it", "syntax", "--trust", "--require-all"], 0);
-    assert_eq!((&entry(&told, "it")["outcome"], &told["passed"]), (&"passed".into(), &true.into()));
-    assert_eq!(entry(&told, "it")["samples"].as_array().unwrap().len(), 2);
-    assert!(entry(&told, "syntax")["samples"].as_array().unwrap().len() > 20);
+    let report = json(&fixture, &["test", "it", "syntax", "--trust", "--require-all"], 0);
+    assert_eq!((&entry(&report, "it")["outcome"], &report["passed"]), (&"passed".into(), &true.into()));
+    assert_eq!(entry(&report, "it")["samples"].as_array().unwrap().len(), 2);
+    assert!(entry(&report, "syntax")["samples"].as_array().unwrap().len() > 20);
     assert!(!fixture.ran().is_empty());
 
     fixture.write("root/quality.yaml", &DEFINED.replace("message: one", "message: two"));
@@ -26,13 +26,13 @@ fn samples_are_judged_here_and_now() {
     assert!(text.contains("- 2 two") && text.contains("+ 2:1 error bad one"), "{text}");
     assert!(text.contains("failed    0 of 1 gates passed") && text.contains("; failed it\n"), "{text}");
     assert!(text.ends_with("not your files, nor your project's configuration\n"), "{text}");
-    let told = json(&fixture, &["test", "it", "--trust"], ILL);
-    assert_eq!(entry(&told, "it")["samples"][1]["missing"][0], "2 two");
+    let report = json(&fixture, &["test", "it", "--trust"], ILL);
+    assert_eq!(entry(&report, "it")["samples"][1]["missing"][0], "2 two");
 
     fixture.write("root/quality.yaml", DEFINED);
     executable(&fixture, "bin/it", FAILS);
-    let told = json(&fixture, &["test", "it", "--trust"], ILL);
-    assert_eq!(entry(&told, "it")["samples"][0]["why"], "broken: ended with exit code 3");
+    let report = json(&fixture, &["test", "it", "--trust"], ILL);
+    assert_eq!(entry(&report, "it")["samples"][0]["why"], "broken: ended with exit code 3");
     fs::remove_file(fixture.at("bin/it")).unwrap();
     let text = gates(&fixture, &["test", "it", "--trust"], 0).stdout;
     assert!(text.contains("unavailable") && text.contains("install: pip install it"), "{text}");
@@ -59,10 +59,10 @@ fn a_signal_ends_the_programs_and_leaves_nothing() {
 
 /// Waits until there is something.
 #[track_caller]
-fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
+fn until<T>(mut poll: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + PATIENCE;
     loop {
-        if let Some(found) = look() {
+        if let Some(found) = poll() {
             return found;
         }
         assert!(Instant::now() < end, "nothing came");

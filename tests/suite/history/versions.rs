@@ -91,13 +91,16 @@ fn the_same_request_sent_again_is_known() {
     ] {
         let version =
             Expect::Version(lockgate::text::Version::hash(fixture.text("a.txt").as_bytes()).to_string());
-        let asked = request("a.txt", edit, version);
-        let done = fixture.edit(asked.clone()).unwrap();
+        let edit_request = request("a.txt", edit, version);
+        let first_report = fixture.edit(edit_request.clone()).unwrap();
         let text = fixture.text("a.txt");
-        let again = fixture.edit(asked.clone()).unwrap();
-        assert_eq!((again.status, again.edit_id), (Status::AlreadyApplied, done.edit_id));
-        assert_eq!((again.version, again.previous_version), (done.version, done.previous_version));
-        assert_eq!(again.diff().render(9999).0, done.diff().render(9999).0);
+        let again = fixture.edit(edit_request.clone()).unwrap();
+        assert_eq!((again.status, again.edit_id), (Status::AlreadyApplied, first_report.edit_id));
+        assert_eq!(
+            (again.version, again.previous_version),
+            (first_report.version, first_report.previous_version)
+        );
+        assert_eq!(again.diff().render(9999).0, first_report.diff().render(9999).0);
         assert_eq!(fixture.text("a.txt"), text);
     }
     assert!(first.edit_id.is_some());
@@ -108,17 +111,17 @@ fn a_request_that_was_carried_over_is_known_when_it_comes_again() {
     let (fixture, first) = ten();
     fixture.save("a.txt", &TEN.replace("one", "eins"));
     for edit in [line(9, "new\nnine\n"), line(6, "six\nnew\n"), line(4, "")] {
-        let asked = request("a.txt", edit, version(&first));
-        let done = fixture.edit(asked.clone()).unwrap();
+        let edit_request = request("a.txt", edit, version(&first));
+        let first_report = fixture.edit(edit_request.clone()).unwrap();
         let text = fixture.text("a.txt");
         for _ in 0..2 {
-            let again = fixture.edit(asked.clone()).unwrap();
-            assert_eq!((again.status, again.edit_id), (Status::AlreadyApplied, done.edit_id));
+            let again = fixture.edit(edit_request.clone()).unwrap();
+            assert_eq!((again.status, again.edit_id), (Status::AlreadyApplied, first_report.edit_id));
         }
         // After somebody else's edit it is no longer the present version, and still not made twice.
         let now = fixture.text("a.txt");
         fixture.save("a.txt", &now.replace("eins", "uno").replace("one", "eins"));
-        let refusal = fixture.edit(asked).unwrap_err();
+        let refusal = fixture.edit(edit_request).unwrap_err();
         assert_eq!(refusal.code, Code::EditConflict, "{}", refusal.message);
         assert!(refusal.message.contains("already applied as edit"), "{}", refusal.message);
         fixture.save("a.txt", &text);
@@ -129,12 +132,12 @@ fn a_request_that_was_carried_over_is_known_when_it_comes_again() {
 #[test]
 fn another_request_is_no_repeat() {
     let (fixture, first) = ten();
-    let asked = request("a.txt", insertion(2, "new\n"), version(&first));
-    fixture.edit(asked.clone()).unwrap();
+    let edit_request = request("a.txt", insertion(2, "new\n"), version(&first));
+    fixture.edit(edit_request.clone()).unwrap();
     let other = request("a.txt", insertion(2, "newer\n"), version(&first));
     assert_eq!(fixture.edit(other).unwrap_err().code, Code::EditConflict);
     fixture.edit(request("a.txt", line(11, "TEN\n"), Expect::Anything)).unwrap();
-    assert_eq!(fixture.edit(asked).unwrap_err().code, Code::EditConflict);
+    assert_eq!(fixture.edit(edit_request).unwrap_err().code, Code::EditConflict);
 }
 
 #[test]
@@ -147,8 +150,12 @@ fn a_batch_sent_again_is_known_as_a_whole() {
             request("other.txt", search("x", "y"), Expect::Anything),
         ]
     };
-    let done = fixture.edit_all(batch()).unwrap();
-    assert!(done.iter().all(|report| report.status == Status::Written && report.edit_id == done[0].edit_id));
+    let first_reports = fixture.edit_all(batch()).unwrap();
+    assert!(
+        first_reports
+            .iter()
+            .all(|report| report.status == Status::Written && report.edit_id == first_reports[0].edit_id)
+    );
     let again = fixture.edit_all(batch()).unwrap();
     assert!(again.iter().all(|report| report.status == Status::AlreadyApplied), "{again:?}");
 }

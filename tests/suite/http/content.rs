@@ -48,9 +48,9 @@ impl Fixture {
             command.env("LOCKGATE_STORE", store);
         }
         let out = command.output().unwrap();
-        let said = String::from_utf8_lossy(&out.stderr).into_owned();
-        assert_eq!(out.status.code(), Some(2), "{said}");
-        said
+        let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{stderr}");
+        stderr
     }
 }
 
@@ -86,15 +86,15 @@ fn tokens_of_one_organisation_share_what_is_stored_and_others_see_nothing() {
         let write = with(workflow("sync.py"), json!({"content": FLOW}));
         let made = alice.call("replace_content", &write);
         assert_eq!(made["isError"], json!(false), "{made}");
-        let seen = carol.call("get_content", &workflow("sync.py"));
-        assert!(seen.to_string().contains("SECRET"), "{seen}");
+        let response = carol.call("get_content", &workflow("sync.py"));
+        assert!(response.to_string().contains("SECRET"), "{response}");
         assert!(!names(&mut carol).contains("replace_content"), "carol may only read");
         let own = with(workflow("sync.py"), json!({"organization_id": "acme"}));
         for call in [workflow("sync.py"), own] {
-            let seen = bob.call("get_content", &call);
+            let response = bob.call("get_content", &call);
             let absent = bob.call("get_content", &with(call, json!({"path": "none.py"})));
-            assert_eq!((code(&seen), code(&absent)), ("FILE_NOT_FOUND", "FILE_NOT_FOUND"), "{seen}");
-            assert_eq!(seen.to_string().replace("sync.py", "none.py"), absent.to_string());
+            assert_eq!((code(&response), code(&absent)), ("FILE_NOT_FOUND", "FILE_NOT_FOUND"), "{response}");
+            assert_eq!(response.to_string().replace("sync.py", "none.py"), absent.to_string());
         }
         let edits = bob.call("list_edits", &json!({}));
         assert_eq!(edits["structuredContent"]["edits"], json!([]), "{edits}");
@@ -203,7 +203,7 @@ fn a_database_that_no_server_should_use_is_refused() {
     let tokens =
         format!("tokens:\n{}", entry("alice", TOKEN, &format!("roots: [{}]", root.path().display())));
     let with_password = "postgres://u:hunter2@h/d";
-    for (store, variable, said) in [
+    for (store, variable, message) in [
         (format!("store: sqlite:{inside}\n"), None, "inside the root"),
         (String::new(), Some(format!("sqlite:{inside}")), "inside the root"),
         ("store: sqlite:content.db\n".to_owned(), None, "must be absolute"),
@@ -214,7 +214,7 @@ fn a_database_that_no_server_should_use_is_refused() {
         (String::new(), Some("mysql://u:hunter2@h/d".to_owned()), "neither sqlite:PATH nor postgres://"),
     ] {
         let refused = fixture.refused(&format!("{store}{tokens}"), variable.as_deref());
-        assert!(refused.contains(said) && !refused.contains("hunter2"), "{store}{variable:?}: {refused}");
+        assert!(refused.contains(message) && !refused.contains("hunter2"), "{store}{variable:?}: {refused}");
     }
     for arguments in [["--store", "sqlite:/x"], ["--organization", "acme"]] {
         let file = written(fixture.home.path(), &tokens).display().to_string();
@@ -237,8 +237,7 @@ fn what_the_database_was_asked_is_counted() {
         client.call("get_content", &workflow("sync.py"));
     }
     let text = page(served.address, "/metrics", Some(TOKEN)).text();
-    let count =
-        |line: &str| text.lines().find_map(|seen| seen.strip_prefix(line)?.trim().parse::<u64>().ok());
+    let count = |line: &str| text.lines().find_map(|row| row.strip_prefix(line)?.trim().parse::<u64>().ok());
     let operations = |what: &str| {
         count(&format!("lockgate_store_operations_total{{operation=\"{what}\",outcome=\"done\"}}"))
     };

@@ -36,10 +36,10 @@ fn pace(served: &ServerProcess) -> Duration {
 
 #[track_caller]
 fn holds_up_nobody(what: &str, served: &ServerProcess, alone: Duration) {
-    let beside = pace(served);
-    let ratio = beside.as_secs_f64() / alone.as_secs_f64();
-    println!("{what}: {beside:?} beside {alone:?} alone, {ratio:.2} times");
-    assert!(ratio < RATIO, "{what}: {beside:?} beside {alone:?} alone");
+    let loaded_pace = pace(served);
+    let ratio = loaded_pace.as_secs_f64() / alone.as_secs_f64();
+    println!("{what}: {loaded_pace:?} beside {alone:?} alone, {ratio:.2} times");
+    assert!(ratio < RATIO, "{what}: {loaded_pace:?} beside {alone:?} alone");
 }
 
 /// Sends calls with large answers, and reads none of them, until the server takes no more.
@@ -140,8 +140,8 @@ fn half_a_request_holds_up_nobody_and_has_an_end() {
     holds_up_nobody("half-sent requests", &patient, alone);
     drop(open);
     let strict = served(root.path(), "requests: 200, headers_within: 300ms, body_within: 300ms");
-    for mut half in halves(&strict) {
-        let rest = half.rest();
+    for mut incomplete in halves(&strict) {
+        let rest = incomplete.rest();
         assert!(rest.is_empty() || rest.starts_with("HTTP/1.1 408 "), "{rest}");
     }
     assert!(!root.path().join("b.txt").exists());
@@ -216,8 +216,8 @@ fn one_token_has_no_more_requests_and_sessions_than_it_may() {
     let asking =
         String::from_utf8(whole.clone()).unwrap().replacen("\r\n", "\r\nExpect: 100-continue\r\n", 1);
     let (asking, body) = asking.split_at(asking.find("\r\n\r\n").unwrap() + 4);
-    let mut half: Vec<Raw> = (0..2).map(|_| served.connect()).collect();
-    for raw in &mut half {
+    let mut incomplete: Vec<Raw> = (0..2).map(|_| served.connect()).collect();
+    for raw in &mut incomplete {
         raw.send(asking);
         raw.expect_continue();
     }
@@ -227,8 +227,8 @@ fn one_token_has_no_more_requests_and_sessions_than_it_may() {
     assert_eq!((refused.status, refused.header("retry-after")), (429, "1"));
     let mut bob = served.client(OTHER, ProtocolEra::New);
     assert_eq!(bob.call("read_content_lines", &json!({"path": "a.txt"}))["isError"], json!(false));
-    half.iter_mut().for_each(|raw| raw.send(body));
-    for raw in &mut half {
+    incomplete.iter_mut().for_each(|raw| raw.send(body));
+    for raw in &mut incomplete {
         assert_eq!(raw.response().unwrap().status, 200);
     }
     let sessions: Vec<Client> = (0..2).map(|_| served.client(TOKEN, ProtocolEra::Old)).collect();

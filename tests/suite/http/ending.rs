@@ -35,12 +35,12 @@ fn a_signal_ends_a_running_edit_and_answers_it() {
         wait_until("the gate runs", || runs(&tag));
         served.signal("TERM");
         // As long as it works, it says that it is about to end.
-        let asked = served.connect();
-        drop(asked);
+        let connection = served.connect();
+        drop(connection);
         let answer = client.raw.response().unwrap().answer();
-        let told = answer["result"]["content"][0]["text"].as_str().unwrap();
+        let message = answer["result"]["content"][0]["text"].as_str().unwrap();
         assert!(
-            answer["result"]["isError"] == json!(true) && told.contains("nothing was written"),
+            answer["result"]["isError"] == json!(true) && message.contains("nothing was written"),
             "{answer}"
         );
         assert_eq!(served.wait(), Some(0), "{}", served.log_text());

@@ -61,8 +61,8 @@ fn required(schema: &Value, path: &str) -> Map<String, Value> {
     let wanted: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let fields = schema["properties"].as_object().into_iter().flatten();
-    let meant = fields.filter(|(name, _)| wanted.contains(&name.as_str()) || name.contains("path"));
-    meant.map(|(name, field)| (name.clone(), sample(name, field, path))).collect()
+    let path_fields = fields.filter(|(name, _)| wanted.contains(&name.as_str()) || name.contains("path"));
+    path_fields.map(|(name, field)| (name.clone(), sample(name, field, path))).collect()
 }
 
 /// Calls that each tool would carry out if it could reach the file; for one that is not among them, what its schema wants.
@@ -106,11 +106,11 @@ fn no_tool_of_one_token_reaches_or_tells_of_the_files_of_another() {
             let name = tool["name"].as_str().unwrap();
             for way in [alice.as_str(), "../alice", "link"] {
                 // One that is there and one that is not, with names of one length, for answers have a limit.
-                let [there, absent] = ["there.py", "where.py"].map(|file| format!("{way}/{file}"));
-                for (one, other) in calls(tool, &there).iter().zip(calls(tool, &absent)) {
-                    let (seen, control) = (bob.call(name, one), bob.call(name, &other));
-                    assert_eq!(without(&seen, &there), without(&control, &absent), "{name} {one}");
-                    assert!(!seen.to_string().contains(SECRET), "{name} {one}: {seen}");
+                let [existing, absent] = ["there.py", "where.py"].map(|file| format!("{way}/{file}"));
+                for (one, other) in calls(tool, &existing).iter().zip(calls(tool, &absent)) {
+                    let (response, control) = (bob.call(name, one), bob.call(name, &other));
+                    assert_eq!(without(&response, &existing), without(&control, &absent), "{name} {one}");
+                    assert!(!response.to_string().contains(SECRET), "{name} {one}: {response}");
                 }
             }
         }
@@ -234,16 +234,16 @@ fn the_answer_of_a_person_counts_for_the_token_that_was_asked() {
     let tokens = entry("alice", TOKEN, &shared) + &entry("bob", OTHER, &shared);
     let served = ServerProcess::configured(&format!("tokens:\n{tokens}"));
     let mut alice = served.client(TOKEN, ProtocolEra::New);
-    let asked = ask_about(&mut alice, &json!({}));
-    let state = asked["requestState"].as_str().unwrap_or_else(|| panic!("{asked}")).to_owned();
+    let question = ask_about(&mut alice, &json!({}));
+    let state = question["requestState"].as_str().unwrap_or_else(|| panic!("{question}")).to_owned();
     let answer =
         json!({"requestState": state, "inputResponses": {"write": {"action": "accept", "content": {}}}});
     let bob = ask_about(&mut served.client(OTHER, ProtocolEra::New), &answer);
     assert_eq!(bob["structuredContent"]["code"], "NOT_CONFIRMED", "{bob}");
     assert!(!root.path().join("a.txt").exists());
     // A connection of its own, as the factory makes a server of its own for each request.
-    let done = ask_about(&mut served.client(TOKEN, ProtocolEra::New), &answer);
-    assert_eq!(done["structuredContent"]["status"], "written", "the control: {done}");
+    let response = ask_about(&mut served.client(TOKEN, ProtocolEra::New), &answer);
+    assert_eq!(response["structuredContent"]["status"], "written", "the control: {response}");
 }
 
 /// Of two tokens the one has the other's root and another.
@@ -263,13 +263,13 @@ fn who_shares_one_root_learns_nothing_of_the_other() {
     let made = edit_id(&mut alice, &hidden);
     let both = json!({"edits": [{"path": "b.py", "content": "x\n"}, {"path": format!("{own}/b.py"), "content": "x\n"}]});
     assert_eq!(alice.call("edit_files", &both)["isError"], json!(true), "an edit is of one root");
-    let mut told = vec![bob.call("list_edits", &json!({}))];
-    assert!(told[0].to_string().contains("a.py"), "the control: {}", told[0]);
+    let mut answers = vec![bob.call("list_edits", &json!({}))];
+    assert!(answers[0].to_string().contains("a.py"), "the control: {}", answers[0]);
     for arguments in [json!({"edit_id": made}), json!({}), json!({})] {
-        told.push(bob.call("undo_edit", &arguments));
+        answers.push(bob.call("undo_edit", &arguments));
     }
-    assert!(!at("shared").join("a.py").exists(), "the control: {told:?}");
-    for answer in &told {
+    assert!(!at("shared").join("a.py").exists(), "the control: {answers:?}");
+    for answer in &answers {
         assert!(!answer.to_string().contains("hidden"), "{answer}");
     }
     assert_eq!(std::fs::read_to_string(&hidden).unwrap(), "y = 2\n");

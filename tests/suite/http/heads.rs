@@ -14,11 +14,11 @@ fn making(client: &Client, name: &str) -> Vec<u8> {
 }
 
 /// The same request with other line ends in its head.
-fn with_ends(request: &[u8], ends: impl Fn(usize) -> &'static str) -> Vec<u8> {
+fn with_ends(request: &[u8], line_end: impl Fn(usize) -> &'static str) -> Vec<u8> {
     let text = String::from_utf8(request.to_vec()).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
     let lines = head.split("\r\n").chain([""]).enumerate();
-    let head: String = lines.map(|(number, line)| format!("{line}{}", ends(number))).collect();
+    let head: String = lines.map(|(number, line)| format!("{line}{}", line_end(number))).collect();
     (head + body).into_bytes()
 }
 
@@ -32,8 +32,11 @@ fn a_bare_line_feed_is_refused_wherever_it_stands() {
     for bare in 0..=lines {
         let mut raw = served.connect();
         raw.send(with_ends(&request, |number| if number == bare { "\n" } else { "\r\n" }));
-        let said = raw.rest();
-        assert!(said.starts_with("HTTP/1.1 400") && said.matches("HTTP/1.1").count() == 1, "{bare}: {said}");
+        let response = raw.rest();
+        assert!(
+            response.starts_with("HTTP/1.1 400") && response.matches("HTTP/1.1").count() == 1,
+            "{bare}: {response}"
+        );
     }
     let mut raw = served.connect();
     raw.send("GET /healthz HTTP/1.1\nHost: a\n\n");
@@ -55,11 +58,11 @@ fn requests_that_come_together_or_in_pieces_are_each_looked_at() {
         [making(&client, "a.txt"), making(&client, "b.txt"), bare, making(&client, "after.txt")].concat();
     let mut raw = served.connect();
     raw.send(&all);
-    let said = raw.rest();
+    let response = raw.rest();
     assert_eq!(
-        (said.matches("HTTP/1.1 200").count(), said.matches("HTTP/1.1 400").count()),
+        (response.matches("HTTP/1.1 200").count(), response.matches("HTTP/1.1 400").count()),
         (2, 1),
-        "{said}"
+        "{response}"
     );
     assert_eq!(files(root.path()).into_iter().collect::<Vec<_>>(), ["a.txt", "b.txt"]);
     let mut raw = served.connect();
@@ -91,11 +94,11 @@ fn after_a_body_in_chunks_the_connection_ends() {
     for request in [chunked, both] {
         let mut raw: Raw = served.connect();
         raw.send(request);
-        let said = raw.rest();
-        assert_eq!(said.matches("HTTP/1.1").count(), 1, "{said}");
+        let response = raw.rest();
+        assert_eq!(response.matches("HTTP/1.1").count(), 1, "{response}");
         assert!(
-            said.starts_with("HTTP/1.1 200") && said.to_lowercase().contains("connection: close"),
-            "{said}"
+            response.starts_with("HTTP/1.1 200") && response.to_lowercase().contains("connection: close"),
+            "{response}"
         );
         assert_eq!(files(root.path()).into_iter().collect::<Vec<_>>(), ["a.txt"]);
     }

@@ -37,18 +37,18 @@ enum Size {
 
 /// The headers of every way to show a token, and what comes of it.
 fn tokens() -> Vec<(Vec<String>, u16)> {
-    let shown = |token: &str| format!("Bearer {token}");
+    let authorization = |token: &str| format!("Bearer {token}");
     vec![
-        (vec![shown(TOKEN)], 200),
+        (vec![authorization(TOKEN)], 200),
         (vec![format!("bEARER {TOKEN}")], 200),
         (vec![], 401),
-        (vec![shown("no-token-that-anybody-has")], 401),
-        (vec![shown(&TOKEN[..TOKEN.len() - 1])], 401),
-        (vec![shown(&format!("{TOKEN}x"))], 401),
+        (vec![authorization("no-token-that-anybody-has")], 401),
+        (vec![authorization(&TOKEN[..TOKEN.len() - 1])], 401),
+        (vec![authorization(&format!("{TOKEN}x"))], 401),
         (vec![format!("Basic {TOKEN}")], 401),
         (vec![TOKEN.to_owned()], 401),
-        (vec![shown(TOKEN), shown(TOKEN)], 400),
-        (vec![shown(TOKEN), shown(OTHER)], 400),
+        (vec![authorization(TOKEN), authorization(TOKEN)], 400),
+        (vec![authorization(TOKEN), authorization(OTHER)], 400),
     ]
 }
 
@@ -111,7 +111,7 @@ pub fn files(root: &Path) -> BTreeSet<String> {
 }
 
 fn send_request(served: &ServerProcess, client: &Client, knock: &RequestCase<'_>, name: &str) {
-    let told = knock.describe();
+    let description = knock.describe();
     let (status, by_head) = knock.wanted();
     let body = body(client, name, knock.size);
     let mut headers: Vec<(String, String)> = client.headers("tools/call", "safe_edit_file");
@@ -141,19 +141,19 @@ fn send_request(served: &ServerProcess, client: &Client, knock: &RequestCase<'_>
     }
     // A stream that is listened to has no end.
     let response = if knock.method == "GET" { raw.head() } else { raw.response() };
-    let response = response.unwrap_or_else(|why| panic!("{told}: {why}"));
-    assert_eq!(response.status, status, "{told}: {}", response.text());
+    let response = response.unwrap_or_else(|why| panic!("{description}: {why}"));
+    assert_eq!(response.status, status, "{description}: {}", response.text());
     if status == 200 && knock.method == "POST" {
         assert_eq!(
             response.answer()["result"]["structuredContent"]["status"],
             "written",
-            "{told}: {response:?}"
+            "{description}: {response:?}"
         );
     }
-    assert_eq!(response.header("www-authenticate").is_empty(), status != 401, "{told}: {response:?}");
+    assert_eq!(response.header("www-authenticate").is_empty(), status != 401, "{description}: {response:?}");
     let page = if response.status < 400 && !knock.origin.0.is_empty() { PAGE } else { "" };
     if !page.is_empty() || response.status == 403 {
-        assert_eq!(response.header("access-control-allow-origin"), page, "{told}: {response:?}");
+        assert_eq!(response.header("access-control-allow-origin"), page, "{description}: {response:?}");
     }
 }
 
@@ -171,7 +171,7 @@ fn every_way_to_knock_has_its_status_and_who_is_refused_changes_nothing() {
     let (mut wanted, mut knocks) = (BTreeSet::new(), 0);
     for host in HOSTS {
         for origin in ORIGINS {
-            for (shown, status) in &tokens {
+            for (authorization, status) in &tokens {
                 for method in METHODS {
                     for (client, era) in clients.iter().zip(ERAS) {
                         let sizes: &[Size] = if method == "POST" {
@@ -182,8 +182,14 @@ fn every_way_to_knock_has_its_status_and_who_is_refused_changes_nothing() {
                         for &size in sizes {
                             knocks += 1;
                             let name = format!("{knocks}.txt");
-                            let one =
-                                RequestCase { host, origin, token: (shown, *status), method, size, era };
+                            let one = RequestCase {
+                                host,
+                                origin,
+                                token: (authorization, *status),
+                                method,
+                                size,
+                                era,
+                            };
                             send_request(&served, client, &one, &name);
                             if method == "POST" && one.wanted().0 == 200 {
                                 wanted.insert(name);
@@ -204,7 +210,7 @@ fn every_way_to_knock_has_its_status_and_who_is_refused_changes_nothing() {
 fn a_server_without_a_configuration_is_called_by_its_own_machine_only() {
     let root = tempfile::tempdir().unwrap();
     let served = ServerProcess::start(root.path(), &[]);
-    let shown = format!("Bearer {TOKEN}");
+    let authorization = format!("Bearer {TOKEN}");
     for (host, origin, status) in [
         ("localhost", "http://localhost:3000", 200),
         ("127.0.0.1:8137", "http://127.0.0.1:8137", 200),
@@ -216,7 +222,11 @@ fn a_server_without_a_configuration_is_called_by_its_own_machine_only() {
         ("127.0.0.2", "http://localhost:3000", 403),
     ] {
         let mut raw = served.connect();
-        raw.send(head("GET", "/metrics", &[("Host", host), ("Origin", origin), ("Authorization", &shown)]));
+        raw.send(head(
+            "GET",
+            "/metrics",
+            &[("Host", host), ("Origin", origin), ("Authorization", &authorization)],
+        ));
         assert_eq!(raw.response().unwrap().status, status, "{host} {origin}");
     }
 }
@@ -225,7 +235,7 @@ fn a_server_without_a_configuration_is_called_by_its_own_machine_only() {
 fn other_paths_lead_nowhere_and_health_is_told_to_everybody() {
     let root = tempfile::tempdir().unwrap();
     let served = ServerProcess::start(root.path(), &[]);
-    let ask = |request: String| {
+    let send = |request: String| {
         let mut raw = Raw::to(served.address);
         raw.send(request);
         raw.response().unwrap()
@@ -239,22 +249,22 @@ fn other_paths_lead_nowhere_and_health_is_told_to_everybody() {
         "//mcp",
         "/healthz/",
     ] {
-        assert_eq!(ask(head("GET", path, &[("Host", "localhost")])).status, 404, "{path}");
+        assert_eq!(send(head("GET", path, &[("Host", "localhost")])).status, 404, "{path}");
     }
     for path in ["/healthz", "/readyz"] {
-        let told = ask(head("GET", path, &[("Host", "10.0.0.7")]));
-        assert_eq!((told.status, told.body.len() < 8), (200, true), "{path}");
+        let response = send(head("GET", path, &[("Host", "10.0.0.7")]));
+        assert_eq!((response.status, response.body.len() < 8), (200, true), "{path}");
         assert_eq!(
-            ask(head("POST", path, &[("Host", "localhost"), ("Content-Length", "0")])).status,
+            send(head("POST", path, &[("Host", "localhost"), ("Content-Length", "0")])).status,
             405,
             "{path}"
         );
-        let page = ask(head("GET", path, &[("Host", "localhost"), ("Origin", "https://evil.example")]));
+        let page = send(head("GET", path, &[("Host", "localhost"), ("Origin", "https://evil.example")]));
         assert_eq!(page.header("access-control-allow-origin"), "", "{path}");
     }
-    assert_eq!(ask(head("GET", "/healthz?token=x", &[])).status, 200, "whoever asks may leave out Host");
+    assert_eq!(send(head("GET", "/healthz?token=x", &[])).status, 200, "whoever asks may leave out Host");
     let named = head("GET", "http://evil.example/metrics", &[("Host", "localhost")]);
-    assert_eq!(ask(named).status, 403, "a host in the request line counts, too");
-    assert_eq!(ask("GET /healthz HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n".to_owned()).status, 400);
-    assert_eq!(ask(head("GET", "/healthz", &[("Host", "a"), ("X", &"x".repeat(100_000))])).status, 431);
+    assert_eq!(send(named).status, 403, "a host in the request line counts, too");
+    assert_eq!(send("GET /healthz HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n".to_owned()).status, 400);
+    assert_eq!(send(head("GET", "/healthz", &[("Host", "a"), ("X", &"x".repeat(100_000))])).status, 431);
 }

@@ -19,22 +19,22 @@ fn generated(page: &str) -> String {
 
 #[test]
 fn the_table_of_the_page_is_that_of_the_code() {
-    let there = fs::read_to_string(page()).unwrap();
-    let wanted = generated(&there);
-    if std::env::var_os("UPDATE").is_some() && there != wanted {
+    let page_text = fs::read_to_string(page()).unwrap();
+    let wanted = generated(&page_text);
+    if std::env::var_os("UPDATE").is_some() && page_text != wanted {
         fs::write(page(), &wanted).unwrap();
         return;
     }
     assert!(
-        there == wanted,
+        page_text == wanted,
         "docs/serving.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::http::page"
     );
 }
 
 #[test]
 fn the_example_of_the_page_is_a_configuration() {
-    let there = fs::read_to_string(page()).unwrap();
-    let example = there.split("<!-- example -->\n```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let page_text = fs::read_to_string(page()).unwrap();
+    let example = page_text.split("<!-- example -->\n```yaml\n").nth(1).unwrap().split("```").next().unwrap();
     let serving = Serving::parse("serve.yaml", example).unwrap();
     let names: Vec<&str> = serving.tokens.iter().map(|token| token.name.as_str()).collect();
     assert_eq!(names, ["alice", "review-bot", "platform", "prometheus"]);

@@ -23,8 +23,8 @@ fn asks(mut client: Client, who: &str, ids: impl Iterator<Item = u64>) -> Vec<St
         let response = client.raw.response().unwrap();
         let messages = response.messages();
         let answer = response.answer();
-        let told = answer["result"]["structuredContent"]["path"].as_str().unwrap_or_default();
-        if answer["id"] != id || told != path || messages.len() != 1 {
+        let answered_path = answer["result"]["structuredContent"]["path"].as_str().unwrap_or_default();
+        if answer["id"] != id || answered_path != path || messages.len() != 1 {
             wrong.push(format!("{path}: {messages:?}"));
         }
     }

@@ -262,9 +262,9 @@ impl Client {
 /// Asks for a page.
 pub fn page(address: SocketAddr, path: &str, token: Option<&str>) -> Response {
     let mut raw = Raw::to(address);
-    let shown = token.map(|token| format!("Bearer {token}"));
+    let authorization = token.map(|token| format!("Bearer {token}"));
     let mut headers = vec![("Host", "localhost")];
-    headers.extend(shown.as_deref().map(|shown| ("Authorization", shown)));
+    headers.extend(authorization.as_deref().map(|authorization| ("Authorization", authorization)));
     raw.send(head("GET", path, &headers));
     raw.response().unwrap()
 }

@@ -66,8 +66,8 @@ impl ServerProcess {
     pub fn by(mut command: Command, home: TempDir) -> ServerProcess {
         let mut process =
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let said = Arc::new(Mutex::new(String::new()));
-        let heard = Arc::clone(&said);
+        let log = Arc::new(Mutex::new(String::new()));
+        let heard = Arc::clone(&log);
         let mut errors = BufReader::new(process.stderr.take().unwrap());
         std::thread::spawn(move || {
             let mut line = String::new();
@@ -77,7 +77,7 @@ impl ServerProcess {
         });
         let begun = Instant::now();
         let address = loop {
-            let text = said.lock().unwrap().clone();
+            let text = log.lock().unwrap().clone();
             if let Some(after) = text.split("listening on http://").nth(1)
                 && let Some((address, _)) = after.split_once("/mcp\n")
             {
@@ -89,7 +89,7 @@ impl ServerProcess {
             );
             std::thread::sleep(Duration::from_millis(5));
         };
-        ServerProcess { address, process, said, _home: home }
+        ServerProcess { address, process, said: log, _home: home }
     }
 
     /// What the server wrote to standard error so far.

@@ -46,10 +46,10 @@ fn a_token_is_made_for_the_user_alone_and_kept() {
 }
 
 #[track_caller]
-fn refused(home: &Path, root: &Path, arguments: &[&str], exit: i32, said: &str) {
+fn refused(home: &Path, root: &Path, arguments: &[&str], exit: i32, message: &str) {
     let outcome = run_for(home, &words(arguments), root, "");
     assert_eq!(outcome.exit, exit, "{arguments:?}: {}", outcome.stderr);
-    assert!(outcome.stderr.contains(said), "{arguments:?}: {}", outcome.stderr);
+    assert!(outcome.stderr.contains(message), "{arguments:?}: {}", outcome.stderr);
 }
 
 #[test]
@@ -70,10 +70,10 @@ fn addresses_that_nobody_vouched_for_are_refused() {
         .current_dir(root.path())
         .env("LOCKGATE_TOKEN", "short");
     let out = out.output().unwrap();
-    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
     assert!(
-        out.status.code() == Some(2) && said.contains("LOCKGATE_TOKEN") && !said.contains("short "),
-        "{said}"
+        out.status.code() == Some(2) && stderr.contains("LOCKGATE_TOKEN") && !stderr.contains("short "),
+        "{stderr}"
     );
 }
 
@@ -83,7 +83,7 @@ fn configurations_that_cannot_be_kept_are_refused() {
     let shared = format!("roots: [{}]", root.path().display());
     let token = format!("tokens:\n{}", entry("alice", TOKEN, &shared));
     let config = |text: &str| written(home.path(), text).display().to_string();
-    for (text, exit, said) in [
+    for (text, exit, message) in [
         ("tokens: []".to_owned(), 2, "`tokens` is empty"),
         (format!("{token}lissen: 'x'\n"), 2, "serve.yaml:3:1: unknown key `lissen`"),
         (format!("{token}listen: 0.0.0.0:0\n"), 2, "serve.yaml:3:9: other machines can reach this address"),
@@ -95,7 +95,7 @@ fn configurations_that_cannot_be_kept_are_refused() {
         ),
         (token.replace(root.path().to_str().unwrap(), "/"), 2, "root"),
     ] {
-        refused(home.path(), root.path(), &["serve", "--config", &config(&text)], exit, said);
+        refused(home.path(), root.path(), &["serve", "--config", &config(&text)], exit, message);
     }
     let file = config(&token);
     for more in [["--root", "."], ["--tools", "all"], ["--http", "127.0.0.1:0"]] {
@@ -120,12 +120,12 @@ fn configurations_that_cannot_be_kept_are_refused() {
 #[test]
 fn a_token_is_made_with_what_the_configuration_is_told_of_it() {
     let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let told = run_for(home.path(), &words(&["serve", "token", "carol"]), root.path(), "");
-    assert_eq!(told.exit, 0, "{}", told.stderr);
-    let token = told.stderr.trim_end().rsplit(' ').next().unwrap().to_owned();
+    let output = run_for(home.path(), &words(&["serve", "token", "carol"]), root.path(), "");
+    assert_eq!(output.exit, 0, "{}", output.stderr);
+    let token = output.stderr.trim_end().rsplit(' ').next().unwrap().to_owned();
     assert_eq!(token.len(), "lockgate_".len() + 64);
-    assert!(!told.stdout.contains(&token), "{}", told.stdout);
-    let entry = told.stdout.replace("/path/to/a/project", root.path().to_str().unwrap());
+    assert!(!output.stdout.contains(&token), "{}", output.stdout);
+    let entry = output.stdout.replace("/path/to/a/project", root.path().to_str().unwrap());
     let served = ServerProcess::configured(&format!("tokens:\n{entry}"));
     let mut client = served.client(&token, ProtocolEra::New);
     assert_eq!(
@@ -133,11 +133,11 @@ fn a_token_is_made_with_what_the_configuration_is_told_of_it() {
         json!(false)
     );
     let mut command = lockgate(home.path());
-    let known = command.args(["serve", "token", "alice"]).env("LOCKGATE_TOKEN", TOKEN).output().unwrap();
-    let known = String::from_utf8(known.stdout).unwrap();
+    let existing = command.args(["serve", "token", "alice"]).env("LOCKGATE_TOKEN", TOKEN).output().unwrap();
+    let existing = String::from_utf8(existing.stdout).unwrap();
     assert!(
-        known.contains(&blake3::hash(TOKEN.as_bytes()).to_hex().to_string()) && !known.contains(TOKEN),
-        "{known}"
+        existing.contains(&blake3::hash(TOKEN.as_bytes()).to_hex().to_string()) && !existing.contains(TOKEN),
+        "{existing}"
     );
     refused(home.path(), root.path(), &["serve", "token", "a b"], 2, "a name has letters");
 }
@@ -160,24 +160,24 @@ fn no_log_line_holds_a_token() {
     }
     for (token, host) in [(wrong, "localhost"), (wrong, "evil.example"), (TOKEN, "evil.example")] {
         let mut raw = Raw::to(served.address);
-        let shown = format!("Bearer {token}");
+        let authorization = format!("Bearer {token}");
         raw.send(head(
             "GET",
             "/mcp",
-            &[("Host", host), ("Authorization", &shown), ("Authorization", &shown)],
+            &[("Host", host), ("Authorization", &authorization), ("Authorization", &authorization)],
         ));
         assert!(raw.response().unwrap().status >= 400);
         assert!(page(served.address, "/metrics", Some(wrong)).status == 401);
     }
     served.signal("TERM");
     assert_eq!(served.wait(), Some(0));
-    let said = served.log_text();
+    let log = served.log_text();
     assert!(
-        said.contains("a request was refused") && said.contains("TRACE"),
-        "the control: it says what it does: {said:.300}"
+        log.contains("a request was refused") && log.contains("TRACE"),
+        "the control: it says what it does: {log:.300}"
     );
     for token in [TOKEN, wrong, &TOKEN[..16]] {
-        assert!(!said.contains(token), "a log line holds a token");
+        assert!(!log.contains(token), "a log line holds a token");
     }
 }
 
@@ -194,9 +194,9 @@ fn metrics_count_what_was_done_for_whoever_may_read_them() {
     client.call("safe_edit_file", &json!({"path": "a.py", "search": "x = 1", "replace": "x = 2"}));
     client.call("safe_edit_file", &json!({"path": "a.py", "search": "y", "replace": "z"}));
     client.call("safe_edit_file", &json!({"path": "a.py", "content": "def f(:\n"}));
-    let told = page(served.address, "/metrics", Some(scraper));
-    assert_eq!(told.header("content-type").split(';').next(), Some("application/openmetrics-text"));
-    let text = told.text();
+    let response = page(served.address, "/metrics", Some(scraper));
+    assert_eq!(response.header("content-type").split(';').next(), Some("application/openmetrics-text"));
+    let text = response.text();
     for line in [
         "lockgate_edits_total{tool=\"safe_edit_file\",status=\"written\"} 2",
         "lockgate_edits_total{tool=\"safe_edit_file\",status=\"refused\"} 1",
@@ -209,15 +209,15 @@ fn metrics_count_what_was_done_for_whoever_may_read_them() {
         "lockgate_http_sessions 1",
         "# EOF",
     ] {
-        assert!(text.lines().any(|seen| seen == line), "{line} is not in\n{text}");
+        assert!(text.lines().any(|row| row == line), "{line} is not in\n{text}");
     }
     assert!(!text.contains("a.py") && !text.contains("alice"), "{text}");
     for (token, status) in [(None, 401), (Some(TOKEN), 403), (Some("no-token-of-anybody-at-all"), 401)] {
         assert_eq!(page(served.address, "/metrics", token).status, status);
     }
     let mut raw = served.connect();
-    let shown = format!("Bearer {}", scraper);
-    raw.send(head("GET", "/mcp", &[("Host", "localhost"), ("Authorization", &shown)]));
+    let authorization = format!("Bearer {}", scraper);
+    raw.send(head("GET", "/mcp", &[("Host", "localhost"), ("Authorization", &authorization)]));
     assert_eq!(raw.response().unwrap().status, 403, "who reads the metrics has no tools");
     let open = ServerProcess::configured(&format!("metrics: open\ntokens:\n{tokens}"));
     assert_eq!(page(open.address, "/metrics", None).status, 200);

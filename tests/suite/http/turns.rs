@@ -41,8 +41,8 @@ fn a_question_of_one_server_is_answered_at_another_that_has_the_same_seal() {
     let tokens = entry("alice", TOKEN, &shared) + &entry("bob", OTHER, &shared);
     let servers = [Some(SEAL), Some(SEAL), Some("another-seal-that-is-not-shared"), None];
     let servers = servers.map(|seal| served(&tokens, seal));
-    let asked = ask(&mut servers[0].client(TOKEN, ProtocolEra::New), &json!({}));
-    let state = asked["requestState"].as_str().unwrap_or_else(|| panic!("{asked}"));
+    let question = ask(&mut servers[0].client(TOKEN, ProtocolEra::New), &json!({}));
+    let state = question["requestState"].as_str().unwrap_or_else(|| panic!("{question}"));
     let agreed =
         json!({"requestState": state, "inputResponses": {"write": {"action": "accept", "content": {}}}});
     for (at, token) in [(1, OTHER), (2, TOKEN), (3, TOKEN)] {
@@ -50,8 +50,8 @@ fn a_question_of_one_server_is_answered_at_another_that_has_the_same_seal() {
         assert_eq!(refused["structuredContent"]["code"], "NOT_CONFIRMED", "server {at}: {refused}");
         assert!(!root.path().join("a.txt").exists());
     }
-    let done = ask(&mut servers[1].client(TOKEN, ProtocolEra::New), &agreed);
-    assert_eq!(done["structuredContent"]["status"], "written", "{done}");
+    let response = ask(&mut servers[1].client(TOKEN, ProtocolEra::New), &agreed);
+    assert_eq!(response["structuredContent"]["status"], "written", "{response}");
     for served in &servers {
         assert!(
             !served.log_text().contains("seal-of") && !served.log_text().contains("another-seal"),
@@ -85,9 +85,9 @@ fn a_seal_that_could_be_guessed_is_refused() {
     let mut command = lockgate(home.path());
     command.args(["serve", "--config"]).arg(file).env("LOCKGATE_SEAL", "too-short-to-be-one");
     let out = command.output().unwrap();
-    let said = String::from_utf8_lossy(&out.stderr).into_owned();
-    assert!(out.status.code() == Some(2) && said.contains("LOCKGATE_SEAL must have 24"), "{said}");
-    assert!(!said.contains("too-short"), "{said}");
+    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.code() == Some(2) && stderr.contains("LOCKGATE_SEAL must have 24"), "{stderr}");
+    assert!(!stderr.contains("too-short"), "{stderr}");
 }
 
 /// Two servers on one database, of which a client is sent to either.
@@ -108,25 +108,27 @@ fn servers_on_one_database_know_what_each_other_did() {
             ServerProcess::by(command, home)
         };
         let (one, other) = (serve(), serve());
-        let [mut here, mut there] = [&one, &other].map(|served| served.client(TOKEN, ProtocolEra::New));
+        let [mut first_client, mut second_client] =
+            [&one, &other].map(|served| served.client(TOKEN, ProtocolEra::New));
         let at = |more: Value| {
             let mut call = json!({"entity_type": "workflow", "path": "sync.py"});
             call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             call
         };
-        let made = here.call("replace_content", &at(json!({"content": "@workflow\ndef f(): ...\n"})));
+        let made = first_client.call("replace_content", &at(json!({"content": "@workflow\ndef f(): ...\n"})));
         let version = made["structuredContent"]["version"].clone();
         let edit = at(json!({"old_string": "...", "new_string": "pass", "expected_version": version}));
-        let edited = there.call("patch_content", &edit);
+        let edited = second_client.call("patch_content", &edit);
         assert_eq!(edited["isError"], json!(false), "{edited}");
         // The answer was lost, and the client is sent elsewhere.
-        let again = here.call("patch_content", &edit);
+        let again = first_client.call("patch_content", &edit);
         assert_eq!(again["structuredContent"]["status"], "already_applied", "{again}");
         assert_eq!(again["structuredContent"]["edit_id"], edited["structuredContent"]["edit_id"], "{again}");
         drop(other);
-        let undone = here.call("undo_edit", &json!({"edit_id": edited["structuredContent"]["edit_id"]}));
+        let undone =
+            first_client.call("undo_edit", &json!({"edit_id": edited["structuredContent"]["edit_id"]}));
         assert_eq!(undone["isError"], json!(false), "what a server wrote that is gone: {undone}");
-        let seen = one.client(OTHER, ProtocolEra::New).call("get_content", &at(json!({})));
-        assert_eq!(seen["structuredContent"]["code"], "FILE_NOT_FOUND", "{seen}");
+        let response = one.client(OTHER, ProtocolEra::New).call("get_content", &at(json!({})));
+        assert_eq!(response["structuredContent"]["code"], "FILE_NOT_FOUND", "{response}");
     }
 }

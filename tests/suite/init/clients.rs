@@ -12,14 +12,14 @@ use crate::suite::wire::lockgate;
 
 #[test]
 fn a_configuration_behind_a_link_is_left_alone() {
-    let beside = tempfile::tempdir().unwrap();
-    fs::write(beside.path().join("mcp.json"), "{}").unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("mcp.json"), "{}").unwrap();
     // Out of the root by the file, by its folder, and within the root.
     for (link, target) in [
-        (".mcp.json", beside.path().join("mcp.json")),
+        (".mcp.json", outside.path().join("mcp.json")),
         (".mcp.json", PathBuf::from("other.json")),
         (".mcp.json", PathBuf::from("nothing.json")),
-        (".cursor", beside.path().to_owned()),
+        (".cursor", outside.path().to_owned()),
         (".cursor", PathBuf::from("folder")),
     ] {
         let fixture = Fixture::new(&[("other.json", "{}"), ("folder/mcp.json", "{}")]);
@@ -34,7 +34,7 @@ fn a_configuration_behind_a_link_is_left_alone() {
         };
         fixture.refuses(&["--client", client], code);
     }
-    assert_eq!(fs::read_to_string(beside.path().join("mcp.json")).unwrap(), "{}");
+    assert_eq!(fs::read_to_string(outside.path().join("mcp.json")).unwrap(), "{}");
     // A second name of a file is no link that could be told from the first.
     let fixture = Fixture::new(&[("other.json", "{}")]);
     fs::hard_link(fixture.root().join("other.json"), fixture.root().join(".mcp.json")).unwrap();
@@ -50,7 +50,7 @@ fn what_is_no_configuration_is_refused_at_once() {
     let fixture = Fixture::new(&[]);
     fs::File::create(fixture.root().join(".mcp.json")).unwrap().set_len(50_000_000).unwrap();
     fixture.refuses(&["--client", "claude"], "TOO_LARGE");
-    for (text, code, said) in [
+    for (text, code, expected_message) in [
         (&b"{\"a\": \"\xff\"}"[..], "NOT_TEXT", "not UTF-8"),
         (b"\xff\xfe{\0}\0", "NOT_TEXT", "not UTF-8"),
         (b"\0\0\0", "INVALID_INPUT", ".mcp.json:1:1: "),
@@ -65,7 +65,7 @@ fn what_is_no_configuration_is_refused_at_once() {
         let fixture = Fixture::new(&[]);
         fixture.write(".mcp.json", text);
         let message = fixture.refuses(&["--client", "claude"], code);
-        assert!(message.contains(said), "{message}");
+        assert!(message.contains(expected_message), "{message}");
     }
     for open in ["[", "{\"a\":"] {
         let fixture = Fixture::new(&[]);

@@ -75,21 +75,21 @@ impl Fixture {
     pub fn init(&self, words: &[&str]) -> InitResult {
         let output = self.command(words).arg("--json").output().unwrap();
         let json = serde_json::from_slice(&output.stdout);
-        let said = || String::from_utf8_lossy(&output.stderr).into_owned();
+        let stderr = || String::from_utf8_lossy(&output.stderr).into_owned();
         InitResult {
             exit: output.status.code().unwrap(),
-            json: json.unwrap_or_else(|why| panic!("{why}: {}", said())),
+            json: json.unwrap_or_else(|why| panic!("{why}: {}", stderr())),
         }
     }
 
     /// The policy that is written without trials, which must be one.
     #[track_caller]
     pub fn policy(&self) -> Policy {
-        let seen = self.init(&["--no-trial"]);
-        assert_eq!((seen.exit, &seen.json["status"]), (0, &Value::from("written")), "{}", seen.json);
+        let output = self.init(&["--no-trial"]);
+        assert_eq!((output.exit, &output.json["status"]), (0, &Value::from("written")), "{}", output.json);
         assert!(!self.mark().exists(), "a program was run");
         let text = self.text("quality.yaml");
-        assert_eq!(seen.json["text"], Value::from(text.clone()));
+        assert_eq!(output.json["text"], Value::from(text.clone()));
         Policy::parse("quality.yaml", &text).unwrap()
     }
 
@@ -115,16 +115,16 @@ impl Fixture {
     #[track_caller]
     pub fn refuses(&self, words: &[&str], code: &str) -> String {
         let before = self.tree();
-        let seen = self.init(words);
+        let output = self.init(words);
         assert_eq!(
-            (&seen.json["status"], &seen.json["code"]),
+            (&output.json["status"], &output.json["code"]),
             (&Value::from("refused"), &Value::from(code)),
             "{}",
-            seen.json
+            output.json
         );
-        assert_ne!(seen.exit, 0);
+        assert_ne!(output.exit, 0);
         assert!(self.tree() == before, "something was touched");
-        seen.json["message"].as_str().unwrap().to_owned()
+        output.json["message"].as_str().unwrap().to_owned()
     }
 }
 

@@ -34,13 +34,13 @@ fn fixture(script: Option<&str>, folder: &str) -> Fixture {
 /// The gates for YAML of the policy that is written, and its text.
 #[track_caller]
 fn proposed(fixture: &Fixture, words: &[&str]) -> (Vec<String>, String) {
-    let shown = fixture.command(&[words, &["--print"]].concat()).output().unwrap();
-    let shown = String::from_utf8(shown.stdout).unwrap();
+    let printed = fixture.command(&[words, &["--print"]].concat()).output().unwrap();
+    let printed = String::from_utf8(printed.stdout).unwrap();
     assert!(!fixture.root().join("quality.yaml").exists(), "--print writes nothing");
-    let seen = fixture.init(words);
-    assert_eq!((seen.exit, &seen.json["status"]), (0, &Value::from("written")), "{:#}", seen.json);
+    let output = fixture.init(words);
+    assert_eq!((output.exit, &output.json["status"]), (0, &Value::from("written")), "{:#}", output.json);
     let text = fixture.text("quality.yaml");
-    assert_eq!(shown, text, "--print shows what is written");
+    assert_eq!(printed, text, "--print shows what is written");
     let policy = Policy::parse("quality.yaml", &text).unwrap();
     (gates(&policy, "yaml"), text)
 }
@@ -86,14 +86,14 @@ fn only_a_tool_that_passes_its_trial_is_proposed() {
 
 #[test]
 fn programs_are_told_why_a_tool_is_not_proposed() {
-    let seen = fixture(Some(PASSES_ALL), "bin").init(&["--print"]);
-    let gate = &seen.json["gates"][0];
-    assert_eq!((&gate["gate"], &gate["state"]), (&"yamllint".into(), &"failed".into()), "{:#}", seen.json);
+    let output = fixture(Some(PASSES_ALL), "bin").init(&["--print"]);
+    let gate = &output.json["gates"][0];
+    assert_eq!((&gate["gate"], &gate["state"]), (&"yamllint".into(), &"failed".into()), "{:#}", output.json);
     assert!(gate["failure"].as_str().unwrap().contains("finds nothing in its canary"), "{gate}");
     assert!(gate["next"].as_str().unwrap().contains("lockgate gates test yamllint"), "{gate}");
-    let seen = fixture(Some(WORKS), "bin").init(&["--print"]);
-    let gate = &seen.json["gates"][0];
-    assert_eq!((&gate["state"], &gate["failure"]), (&"proposed".into(), &Value::Null), "{:#}", seen.json);
+    let output = fixture(Some(WORKS), "bin").init(&["--print"]);
+    let gate = &output.json["gates"][0];
+    assert_eq!((&gate["state"], &gate["failure"]), (&"proposed".into(), &Value::Null), "{:#}", output.json);
 }
 
 #[test]

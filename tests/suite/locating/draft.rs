@@ -12,21 +12,21 @@ pub struct Draft {
 }
 
 impl Draft {
-    pub fn new(world: &TextFixture) -> Draft {
-        let search = world
+    pub fn new(fixture: &TextFixture) -> Draft {
+        let search = fixture
             .block
             .clone()
-            .map(|index| (world.lines[index].text.clone(), LineOrigin::Kept(index)))
+            .map(|index| (fixture.lines[index].text.clone(), LineOrigin::Kept(index)))
             .collect();
-        let replace = world.rows.iter().map(|row| (row.text.clone(), row.from)).collect();
+        let replace = fixture.rows.iter().map(|row| (row.text.clone(), row.from)).collect();
         Draft { search, replace, layers: Vec::new() }
     }
 
     pub fn quote(&self, ended: (bool, bool)) -> Quote {
         let text = |side: &Side, ended: bool| {
             let lines: Vec<&str> = side.iter().map(|(text, _)| text.as_str()).collect();
-            let ends = !lines.is_empty() && (ended || lines.last().is_some_and(|last| blank(last)));
-            lines.join("\n") + if ends { "\n" } else { "" }
+            let has_line_end = !lines.is_empty() && (ended || lines.last().is_some_and(|last| blank(last)));
+            lines.join("\n") + if has_line_end { "\n" } else { "" }
         };
         Quote {
             search: text(&self.search, ended.0),
@@ -64,7 +64,7 @@ impl Draft {
         self.each(|text, _| change(indent_of(text)).unwrap() + text.trim_start())
     }
 
-    pub fn drift(&mut self, layer: Drift, world: &TextFixture, dice: &mut Random<'_>) -> bool {
+    pub fn drift(&mut self, layer: Drift, fixture: &TextFixture, dice: &mut Random<'_>) -> bool {
         let blanks = |indent: &str| indent.bytes().all(|byte| byte == b' ').then_some(indent.len());
         let salt = dice.below(3);
         match layer {
@@ -80,18 +80,18 @@ impl Draft {
                 let common = all.map(|(text, _)| indent_of(text).to_owned()).min_by_key(String::len).unwrap();
                 self.indented(|indent| indent.strip_prefix(common.as_str()).map(str::to_owned))
             }
-            Deeper => self.indented(|indent| Some(format!("{}{indent}", [world.unit, "   ", " "][salt]))),
+            Deeper => self.indented(|indent| Some(format!("{}{indent}", [fixture.unit, "   ", " "][salt]))),
             Blanks => {
                 let width = dice.pick(&[4, 2, 8]);
                 self.indented(|indent| Some(indent.replace('\t', &" ".repeat(width))))
             }
             Tabs => self.indented(|indent| {
                 blanks(indent)
-                    .filter(|blanks| blanks % world.unit.len() == 0)
-                    .map(|blanks| "\t".repeat(blanks / world.unit.len()))
+                    .filter(|blanks| blanks % fixture.unit.len() == 0)
+                    .map(|blanks| "\t".repeat(blanks / fixture.unit.len()))
             }),
             Unit => {
-                let (from, to) = if world.unit.len() == 2 { (2, 4) } else { (4, 2) };
+                let (from, to) = if fixture.unit.len() == 2 { (2, 4) } else { (4, 2) };
                 self.indented(|indent| {
                     blanks(indent)
                         .filter(|blanks| blanks % from == 0)
@@ -145,13 +145,13 @@ impl Draft {
             }),
             Slip => self.add_typo(dice),
             Elide => self.elide(dice),
-            Gutter => self.gutter(world, dice),
+            Gutter => self.gutter(fixture, dice),
             Prefix => {
                 for (sign, side) in [("-", &mut self.search), ("+", &mut self.replace)] {
                     for (text, from) in side {
-                        let kept = world.rows.iter().any(|row| row.from == *from)
+                        let is_kept = fixture.rows.iter().any(|row| row.from == *from)
                             && matches!(from, LineOrigin::Kept(_));
-                        *text = format!("{}{text}", if kept { " " } else { sign });
+                        *text = format!("{}{text}", if is_kept { " " } else { sign });
                     }
                 }
                 true
@@ -192,7 +192,7 @@ impl Draft {
 
     /// A run of lines that stay, inside of both.
     fn elide(&mut self, dice: &mut Random<'_>) -> bool {
-        let mark = dice.pick(&["...", "# ... existing code ...", "// ...", "\u{2026}"]);
+        let ellipsis = dice.pick(&["...", "# ... existing code ...", "// ...", "\u{2026}"]);
         let (count, length) = (self.search.len(), 1 + dice.below(4));
         if count < length + 2 {
             return false;
@@ -210,18 +210,18 @@ impl Draft {
         };
         let indent = indent_of(&self.search[from].0).to_owned();
         for (side, start) in [(&mut self.search, from), (&mut self.replace, row)] {
-            side.splice(start..start + length, [(format!("{indent}{mark}"), LineOrigin::Added)]);
+            side.splice(start..start + length, [(format!("{indent}{ellipsis}"), LineOrigin::Added)]);
         }
         true
     }
 
-    fn gutter(&mut self, world: &TextFixture, dice: &mut Random<'_>) -> bool {
+    fn gutter(&mut self, fixture: &TextFixture, dice: &mut Random<'_>) -> bool {
         let (before, behind) = dice.pick(&GUTTERS);
         // Blanks before each line could be the gutter's.
         let both = !dice.one_in(3) || self.layers.iter().any(|layer| layer.of_indent());
         for side in [&mut self.search, &mut self.replace].into_iter().take(1 + usize::from(both)) {
             for (index, (text, _)) in side.iter_mut().enumerate() {
-                *text = format!("{before}{}{behind}{text}", world.block.start + index + 1);
+                *text = format!("{before}{}{behind}{text}", fixture.block.start + index + 1);
             }
         }
         true

@@ -76,8 +76,8 @@ pub struct Quote {
 
 impl Quote {
     /// A quote with some layers of drift; nothing where it would be that of another place.
-    pub fn drifted(world: &TextFixture, dice: &mut Random<'_>) -> Option<Quote> {
-        let mut draft = Draft::new(world);
+    pub fn drifted(fixture: &TextFixture, dice: &mut Random<'_>) -> Option<Quote> {
+        let mut draft = Draft::new(fixture);
         let mut layers: Vec<Drift> = match dice.below(8) {
             0 => vec![],
             1..=5 => vec![dice.pick(&ALL)],
@@ -89,13 +89,13 @@ impl Quote {
         // Each part of an elided block shows its own marks alone.
         layers.retain(|layer| *layer != Elide || !marked);
         // So that a blank line more at the end is one.
-        let ended = if layers.contains(&Double) { (true, true) } else { world.ended };
+        let ended = if layers.contains(&Double) { (true, true) } else { fixture.ended };
         let mut texts = None;
         for layer in layers {
             if matches!(layer, Fence | Escapes | Quotes) {
                 let quote = texts.take().unwrap_or_else(|| draft.quote(ended));
                 texts = Some(wrapped(layer, quote, dice));
-            } else if draft.drift(layer, world, dice) {
+            } else if draft.drift(layer, fixture, dice) {
                 draft.layers.push(layer);
             }
         }
@@ -104,9 +104,9 @@ impl Quote {
         let (search, replace) = (normal(&quote.search), normal(&quote.replace));
         // A slip may happen to be what stands elsewhere, or to take the edit back.
         let elsewhere =
-            slipped && (world.count(&search) > 0 || normal(&world.quoted().join("\n")) == replace);
+            slipped && (fixture.count(&search) > 0 || normal(&fixture.quoted().join("\n")) == replace);
         let same = quote.search.trim_end_matches('\n') == quote.replace.trim_end_matches('\n');
-        let literal = world.view().matches(quote.search.trim_matches('\n')).count();
+        let literal = fixture.view().matches(quote.search.trim_matches('\n')).count();
         (!elsewhere && !same && literal <= usize::from(!quote.layers.contains(&Elide))).then_some(quote)
     }
 }

@@ -14,9 +14,9 @@ use super::{Applied, Locator, Outcome, case, check, fixture, naive, needle, read
 
 /// An applied edit is the edit of the undrifted text.
 fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
-    let Some((world, quote, request)) = case(&mut Random::new(bytes)) else { return Ok(None) };
-    let buffer = read(world.bytes());
-    let told = |why: String, after: &[u8]| {
+    let Some((fixture, quote, request)) = case(&mut Random::new(bytes)) else { return Ok(None) };
+    let buffer = read(fixture.bytes());
+    let failure = |why: String, after: &[u8]| {
         format!(
             "{why}\n{:?}\nfile {:?}\nsearch {:?}\nreplace {:?}\nlines {:?} {:?} {:?} {:?}\nblock {:?}\ntruth {:?}\nresult {:?}",
             quote.layers,
@@ -27,33 +27,33 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
             request.occurrences,
             request.tolerance,
             request.on_duplicate,
-            world.block,
-            world.truth().iter().map(|row| row.text.as_str()).collect::<Vec<_>>().join("\n"),
+            fixture.block,
+            fixture.truth().iter().map(|row| row.text.as_str()).collect::<Vec<_>>().join("\n"),
             String::from_utf8_lossy(after)
         )
     };
     let outcome = locator(&request, &buffer);
     let again = locator(&with_crlf(&request), &buffer);
     if let Some((why, bytes)) = differing(&outcome, &again) {
-        return Err(told(why, bytes));
+        return Err(failure(why, bytes));
     }
     if request.occurrences == Occurrences::Matches
-        && window_text(&world, request.lines).contains(needle(&request))
+        && window_text(&fixture, request.lines).contains(needle(&request))
     {
         // The contract of a plain replacement of strings.
         let literal = buffer.view().replace(needle(&request), &request.replace);
         return match &outcome {
             Ok(applied) if read(applied.bytes.clone()).view() != literal => {
-                Err(told("not literal".to_owned(), &applied.bytes))
+                Err(failure("not literal".to_owned(), &applied.bytes))
             }
             _ => Ok(Some(Outcome { layers: quote.layers.clone(), applied: outcome.is_ok() })),
         };
     }
-    let judge = Judge { world: &world, quote: &quote };
+    let judge = Judge { world: &fixture, quote: &quote };
     if let Ok(applied) = &outcome {
-        judge.judge(&applied.bytes).map_err(|why| told(why, &applied.bytes))?;
+        judge.judge(&applied.bytes).map_err(|why| failure(why, &applied.bytes))?;
         if let Some(plan) = &applied.plan {
-            check_in_window(&world, request.lines, plan).map_err(|why| told(why, &applied.bytes))?;
+            check_in_window(&fixture, request.lines, plan).map_err(|why| failure(why, &applied.bytes))?;
         }
     }
     if let Err(Error { next: Some(next), .. }) = &outcome
@@ -61,7 +61,7 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
     {
         proposed(&request, (search, replace), &buffer, locator)
             .and_then(|bytes| judge.judge(&bytes))
-            .map_err(|why| told(format!("proposal {search:?} {replace:?}: {why}"), &[]))?;
+            .map_err(|why| failure(format!("proposal {search:?} {replace:?}: {why}"), &[]))?;
     }
     Ok(Some(Outcome { layers: quote.layers.clone(), applied: outcome.is_ok() }))
 }
@@ -83,22 +83,23 @@ fn differing<'a>(
 }
 
 /// The text of the searched lines.
-fn window_text(world: &TextFixture, lines: Option<LineWindow>) -> String {
-    let LineWindow { start, end } = lines.unwrap_or(LineWindow { start: 1, end: world.lines.len() });
-    let text = world.lines[start - 1..end].iter().map(|line| line.text.clone() + line.end);
+fn window_text(fixture: &TextFixture, lines: Option<LineWindow>) -> String {
+    let LineWindow { start, end } = lines.unwrap_or(LineWindow { start: 1, end: fixture.lines.len() });
+    let text = fixture.lines[start - 1..end].iter().map(|line| line.text.clone() + line.end);
     text.collect::<String>().replace("\r\n", "\n")
 }
 
 /// Checks that all splices lie in the searched lines; but at an open end the newline before the last line goes
 /// with that line.
-fn check_in_window(world: &TextFixture, lines: Option<LineWindow>, plan: &Plan) -> Result<(), String> {
+fn check_in_window(fixture: &TextFixture, lines: Option<LineWindow>, plan: &Plan) -> Result<(), String> {
     let Some(LineWindow { start, end }) = lines else { return Ok(()) };
     let length =
         |lines: &[fixture::Line]| lines.iter().map(|line| line.text.len() + line.end.len()).sum::<usize>();
-    let mark = if world.mark { 3 } else { 0 };
-    let (mut from, to) = (mark + length(&world.lines[..start - 1]), mark + length(&world.lines[..end]));
-    if end == world.lines.len() && world.lines[end - 1].end.is_empty() && start > 1 {
-        from -= world.lines[start - 2].end.len();
+    let bom_length = if fixture.mark { 3 } else { 0 };
+    let (mut from, to) =
+        (bom_length + length(&fixture.lines[..start - 1]), bom_length + length(&fixture.lines[..end]));
+    if end == fixture.lines.len() && fixture.lines[end - 1].end.is_empty() && start > 1 {
+        from -= fixture.lines[start - 2].end.len();
     }
     let beyond = plan.splices().iter().find(|splice| splice.span.start < from || to < splice.span.end);
     beyond.map_or(Ok(()), |splice| Err(format!("{:?} lies outside of {:?}", splice.span, from..to)))
@@ -112,14 +113,14 @@ fn proposed(
     buffer: &Buffer,
     locator: Locator,
 ) -> Result<Vec<u8>, String> {
-    let sent = |aim| {
+    let sent = |occurrences| {
         let next = Search {
             needle: Needle::Literal(search.to_owned()),
             replace: replace.to_owned(),
-            occurrences: aim,
+            occurrences,
             ..request.clone()
         };
-        locator(&next, buffer).map(|applied| applied.bytes).map_err(|why| format!("{aim:?}: {why}"))
+        locator(&next, buffer).map(|applied| applied.bytes).map_err(|why| format!("{occurrences:?}: {why}"))
     };
     let (block, matches, every) =
         (sent(Occurrences::Block)?, sent(Occurrences::Matches)?, sent(Occurrences::EveryBlock)?);
@@ -130,26 +131,27 @@ fn proposed(
 
 #[test]
 fn an_applied_edit_is_that_of_the_undrifted_text() {
-    let seen = RefCell::new(BTreeMap::<String, (usize, usize)>::new());
-    let held = check(3_000, |bytes| {
+    let tally_by_layer = RefCell::new(BTreeMap::<String, (usize, usize)>::new());
+    let result = check(3_000, |bytes| {
         if let Some(outcome) = equals(bytes, real)? {
-            let mut seen = seen.borrow_mut();
+            let mut tally_by_layer = tally_by_layer.borrow_mut();
             let name = match outcome.layers.as_slice() {
                 [] => "Exact".to_owned(),
                 [one] => format!("{one:?}"),
                 _ => "several".to_owned(),
             };
-            let counts = seen.entry(name).or_default();
+            let counts = tally_by_layer.entry(name).or_default();
             *counts = (counts.0 + 1, counts.1 + usize::from(outcome.applied));
         }
         Ok(())
     });
-    for (name, (all, applied)) in seen.borrow().iter() {
+    for (name, (all, applied)) in tally_by_layer.borrow().iter() {
         println!("{name}: {applied} of {all}");
     }
-    let (all, applied) = seen.borrow().values().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let (all, applied) =
+        tally_by_layer.borrow().values().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     assert!(applied * 2 > all, "{applied} of {all} applied: the law holds of too little");
-    held.unwrap_or_else(|why| panic!("{why}"));
+    result.unwrap_or_else(|why| panic!("{why}"));
 }
 
 #[test]

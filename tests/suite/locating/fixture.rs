@@ -108,11 +108,11 @@ impl TextFixture {
         // A text that ends with a blank line and without a newline is one with a newline and without that line.
         ended.0 |= blank(&lines[block.end - 1].text);
         ended.1 |= rows.last().is_some_and(|row| blank(&row.text));
-        let world = TextFixture { mark: dice.one_in(5), unit, lines, block, rows, ended };
-        let same = world.rows.iter().map(|row| &row.text).eq(world.quoted().iter());
-        let all_blank = world.rows.iter().all(|row| blank(&row.text)) && !world.rows.is_empty();
-        let needle = normal(&world.quoted().join("\n"));
-        (!same && !all_blank && !needle.is_empty() && world.count(&needle) == 1).then_some(world)
+        let fixture = TextFixture { mark: dice.one_in(5), unit, lines, block, rows, ended };
+        let same = fixture.rows.iter().map(|row| &row.text).eq(fixture.quoted().iter());
+        let all_blank = fixture.rows.iter().all(|row| blank(&row.text)) && !fixture.rows.is_empty();
+        let needle = normal(&fixture.quoted().join("\n"));
+        (!same && !all_blank && !needle.is_empty() && fixture.count(&needle) == 1).then_some(fixture)
     }
 
     /// How often a normal text stands in the file, places that overlap included.
@@ -139,9 +139,10 @@ impl TextFixture {
 
     /// All lines of the result.
     pub fn truth(&self) -> Vec<Row> {
-        let kept = |index: usize| Row { text: self.lines[index].text.clone(), from: LineOrigin::Kept(index) };
-        let before = (0..self.block.start).map(kept);
-        let after = (self.block.end..self.lines.len()).map(kept);
+        let kept_row =
+            |index: usize| Row { text: self.lines[index].text.clone(), from: LineOrigin::Kept(index) };
+        let before = (0..self.block.start).map(kept_row);
+        let after = (self.block.end..self.lines.len()).map(kept_row);
         before.chain(self.rows.iter().cloned()).chain(after).collect()
     }
 }
@@ -161,7 +162,7 @@ fn content(dice: &mut Random<'_>) -> String {
 
 fn file(dice: &mut Random<'_>) -> (&'static str, Vec<Line>) {
     let unit = dice.pick(&["    ", "\t", "  "]);
-    let ends: &[&'static str] = dice.pick(&[&["\n"][..], &["\r\n"], &["\n", "\r\n"]]);
+    let line_ends: &[&'static str] = dice.pick(&[&["\n"][..], &["\r\n"], &["\n", "\r\n"]]);
     let count = 3 + dice.below(22);
     let (mut lines, mut depth): (Vec<Line>, usize) = (Vec::new(), 0);
     for _ in 0..count {
@@ -178,7 +179,7 @@ fn file(dice: &mut Random<'_>) -> (&'static str, Vec<Line>) {
         };
         let trail = if dice.one_in(10) { "  " } else { "" };
         let indent = if content.is_empty() { String::new() } else { unit.repeat(depth) };
-        lines.push(Line { text: indent + &content + trail, end: dice.pick(ends) });
+        lines.push(Line { text: indent + &content + trail, end: dice.pick(line_ends) });
     }
     if dice.one_in(4) && lines.last().is_some_and(|last| !last.text.is_empty()) {
         lines[count - 1].end = "";
@@ -193,19 +194,19 @@ fn edited(dice: &mut Random<'_>, lines: &[Line], block: Range<usize>, unit: &str
     }
     for index in block.clone() {
         let text = &lines[index].text;
-        let kept = Row { text: text.clone(), from: LineOrigin::Kept(index) };
+        let kept_row = Row { text: text.clone(), from: LineOrigin::Kept(index) };
         match dice.below(8) {
             4 | 5 if !blank(text) => {
                 rows.push(Row { text: changed(dice, text, unit), from: LineOrigin::Changed(index) })
             }
             6 => {}
             7 => {
-                rows.push(kept);
+                rows.push(kept_row);
                 for _ in 0..=dice.below(2) {
                     rows.push(added(dice, text, unit));
                 }
             }
-            _ => rows.push(kept),
+            _ => rows.push(kept_row),
         }
     }
     if rows.iter().map(|row| &row.text).eq(lines[block].iter().map(|line| &line.text)) {
@@ -219,12 +220,12 @@ fn edited(dice: &mut Random<'_>, lines: &[Line], block: Range<usize>, unit: &str
     rows
 }
 
-fn added(dice: &mut Random<'_>, beside: &str, unit: &str) -> Row {
+fn added(dice: &mut Random<'_>, neighbor: &str, unit: &str) -> Row {
     let deeper = if dice.one_in(4) { unit } else { "" };
     let text = if dice.one_in(8) {
         String::new()
     } else {
-        format!("{}{deeper}{}", if blank(beside) { "" } else { indent_of(beside) }, content(dice))
+        format!("{}{deeper}{}", if blank(neighbor) { "" } else { indent_of(neighbor) }, content(dice))
     };
     Row { text, from: LineOrigin::Added }
 }

@@ -12,7 +12,7 @@ fn edited(
     file: &str,
     search: &str,
     replace: &str,
-    aim: Occurrences,
+    occurrences: Occurrences,
     window: Option<(usize, usize)>,
 ) -> Result<String, Code> {
     let request = Search {
@@ -21,7 +21,7 @@ fn edited(
         count: None::<NonZeroUsize>,
         lines: window.map(|(start, end)| LineWindow { start, end }),
         within: None,
-        occurrences: aim,
+        occurrences,
         tolerance: MatchTolerance::Similar {
             threshold: MatchTolerance::THRESHOLD,
             typos: TypoPolicy::Certain,
@@ -34,8 +34,8 @@ fn edited(
 
 #[test]
 fn a_line_quoted_without_its_indentation_stays_a_line() {
-    for aim in [Occurrences::Block, Occurrences::EveryBlock] {
-        let block = |search, replace| edited("  a\n  b\n", search, replace, aim, None);
+    for occurrences in [Occurrences::Block, Occurrences::EveryBlock] {
+        let block = |search, replace| edited("  a\n  b\n", search, replace, occurrences, None);
         assert_eq!(block("a\n", "c").as_deref(), Ok("  c\n  b\n"));
         assert_eq!(block("a\n", "").as_deref(), Ok("  b\n"));
         assert_eq!(block("a\n", "c\na\n").as_deref(), Ok("  c\n  a\n  b\n"));

@@ -51,24 +51,24 @@ impl Judge<'_> {
             }
         }
         let open = self.world.lines.last().is_some_and(|line| line.end.is_empty());
-        let mut truth = self.world.truth();
+        let mut expected = self.world.truth();
         // A blank last line without a line end is none.
-        let gone = open
+        let removed = open
             && self.world.block.end == self.world.lines.len()
-            && truth.pop_if(|row| blank(&row.text)).is_some();
-        let wanted: Vec<usize> = (0..truth.len()).filter(|row| !blank(&truth[*row].text)).collect();
+            && expected.pop_if(|row| blank(&row.text)).is_some();
+        let wanted: Vec<usize> = (0..expected.len()).filter(|row| !blank(&expected[*row].text)).collect();
         if wanted.len() != spots.len() {
             return Err(format!("{} lines, not {}", spots.len(), wanted.len()));
         }
         for (index, (row, spot)) in wanted.iter().zip(&spots).enumerate() {
             let last = index + 1 == spots.len() && before.is_empty();
-            self.line(&truth[*row], spot, last)?;
-            self.gap(&truth, index.checked_sub(1).map(|above| wanted[above]), Some(*row), &spot.before)?;
+            self.line(&expected[*row], spot, last)?;
+            self.gap(&expected, index.checked_sub(1).map(|above| wanted[above]), Some(*row), &spot.before)?;
         }
-        if !gone {
-            self.gap(&truth, wanted.last().copied(), None, &before)?;
+        if !removed {
+            self.gap(&expected, wanted.last().copied(), None, &before)?;
         }
-        let free = found.is_empty() || gone || open && self.blanks_drifted();
+        let free = found.is_empty() || removed || open && self.blanks_drifted();
         if !free && open == body.ends_with('\n') {
             return Err("the final newline is another".to_owned());
         }
@@ -77,7 +77,7 @@ impl Judge<'_> {
 
     /// Tells whether the edit brings or takes a blank line, all of which are the same.
     fn moves_blanks(&self) -> bool {
-        let kept = self
+        let kept_lines = self
             .world
             .rows
             .iter()
@@ -85,7 +85,7 @@ impl Judge<'_> {
             .count();
         let all = |texts: &[String]| texts.iter().filter(|text| blank(text)).count();
         let rows: Vec<String> = self.world.rows.iter().map(|row| row.text.clone()).collect();
-        kept < all(&rows).max(all(&self.world.quoted()))
+        kept_lines < all(&rows).max(all(&self.world.quoted()))
     }
 
     fn blanks_drifted(&self) -> bool {
@@ -99,10 +99,10 @@ impl Judge<'_> {
     /// Tells whether lines of the block, or what the edit makes of them, are the same but for marks and blanks, so that
     /// nothing shows which of them are meant.
     fn has_twins(&self) -> bool {
-        let world = self.world;
+        let fixture = self.world;
         let touched =
-            world.rows.iter().filter(|row| !matches!(row.from, LineOrigin::Kept(_))).map(|row| &row.text);
-        let all = world.lines[world.block.clone()].iter().map(|line| &line.text).chain(touched);
+            fixture.rows.iter().filter(|row| !matches!(row.from, LineOrigin::Kept(_))).map(|row| &row.text);
+        let all = fixture.lines[fixture.block.clone()].iter().map(|line| &line.text).chain(touched);
         let mut all: Vec<String> = all.map(|line| folded(line)).filter(|line| !line.is_empty()).collect();
         all.sort_unstable();
         all.windows(2).any(|two| two[0] == two[1])
@@ -110,8 +110,8 @@ impl Judge<'_> {
 
     fn stays(&self, index: usize, row: &Row, spot: &SplitText<'_>, last: bool) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("{what}: {:?} for {:?} of {:?}", spot.text, row.text, row.from));
-        let world = self.world;
-        let inside = world.block.contains(&index);
+        let fixture = self.world;
+        let inside = fixture.block.contains(&index);
         let indented = indent_of(spot.text) == indent_of(&row.text) || self.is_free(row);
         if inside && self.has_twins() && folded(spot.text) == folded(&row.text) && indented {
             return Ok(());
@@ -119,7 +119,7 @@ impl Judge<'_> {
         if spot.text != row.text {
             return wrong("a line that stays");
         }
-        let own = world.lines[index].end;
+        let own = fixture.lines[index].end;
         if spot.end == own || last || own.is_empty() || inside && self.moves_blanks() {
             Ok(())
         } else {
@@ -129,36 +129,36 @@ impl Judge<'_> {
 
     fn line(&self, row: &Row, spot: &SplitText<'_>, last: bool) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("{what}: {:?} for {:?} of {:?}", spot.text, row.text, row.from));
-        let world = self.world;
+        let fixture = self.world;
         if let LineOrigin::Kept(index) = row.from {
             return self.stays(index, row, spot, last);
         }
         let trails = self.has(|layer| layer == Drift::Trail);
-        let [mut there, mut asked] = [spot.text, row.text.as_str()];
+        let [mut actual, mut expected] = [spot.text, row.text.as_str()];
         if trails {
-            [there, asked] = [there.trim_end(), asked.trim_end()];
+            [actual, expected] = [actual.trim_end(), expected.trim_end()];
         }
         if self.is_free(row) {
-            [there, asked] = [there.trim_start(), asked.trim_start()];
+            [actual, expected] = [actual.trim_start(), expected.trim_start()];
         }
-        if there == asked {
+        if actual == expected {
             return self.end(row, spot, last);
         }
         if !self.has(Drift::of_marks)
-            || indent_of(there) != indent_of(asked)
-            || folded(there) != folded(asked)
+            || indent_of(actual) != indent_of(expected)
+            || folded(actual) != folded(expected)
         {
             return wrong("a line of the edit");
         }
         match row.from {
             LineOrigin::Changed(index) if !self.has_twins() => {
-                let own = world.lines[index].text.trim();
-                if !alike(own, asked) {
+                let own = fixture.lines[index].text.trim();
+                if !alike(own, expected) {
                     return Ok(());
                 }
                 let (head, tail) = common_ends(own, row.text.trim());
-                let there = there.trim();
-                if there.starts_with(head) && there.ends_with(tail) {
+                let actual = actual.trim();
+                if actual.starts_with(head) && actual.ends_with(tail) {
                     Ok(())
                 } else {
                     wrong("the marks of a changed line")
@@ -169,30 +169,30 @@ impl Judge<'_> {
     }
 
     fn end(&self, row: &Row, spot: &SplitText<'_>, last: bool) -> Result<(), String> {
-        let world = self.world;
-        let paired = world.rows.iter().all(|row| row.from != LineOrigin::Added)
-            && world.rows.len() == world.block.len();
+        let fixture = self.world;
+        let paired = fixture.rows.iter().all(|row| row.from != LineOrigin::Added)
+            && fixture.rows.len() == fixture.block.len();
         let paired = paired && !self.has_twins() && !self.blanks_drifted();
         let own = match row.from {
-            LineOrigin::Changed(index) if paired && alike(&world.lines[index].text, &row.text) => {
-                vec![world.lines[index].end]
+            LineOrigin::Changed(index) if paired && alike(&fixture.lines[index].text, &row.text) => {
+                vec![fixture.lines[index].end]
             }
             _ => {
                 let (from, to) =
-                    (world.block.start.saturating_sub(1), (world.block.end + 1).min(world.lines.len()));
-                world.lines[from..to].iter().map(|line| line.end).collect()
+                    (fixture.block.start.saturating_sub(1), (fixture.block.end + 1).min(fixture.lines.len()));
+                fixture.lines[from..to].iter().map(|line| line.end).collect()
             }
         };
-        let fits = last || own.contains(&spot.end) || own.contains(&"") || world.block.start == 0;
+        let fits = last || own.contains(&spot.end) || own.contains(&"") || fixture.block.start == 0;
         if fits { Ok(()) } else { Err(format!("the line end of a line of the edit: {:?}", spot.text)) }
     }
 
     /// Tells whether nothing shows how the file would indent this line.
     fn is_free(&self, row: &Row) -> bool {
-        let world = self.world;
+        let fixture = self.world;
         let drifts = self.quote.layers.iter().filter(|layer| layer.of_indent()).count();
         let head = usize::from(self.has(|layer| layer == Drift::Head));
-        let mut shown: Vec<&str> = world.lines[world.block.clone()]
+        let mut shown: Vec<&str> = fixture.lines[fixture.block.clone()]
             .iter()
             .skip(head)
             .filter(|line| !blank(&line.text))
@@ -202,7 +202,7 @@ impl Judge<'_> {
         shown.dedup();
         let anew = match row.from {
             LineOrigin::Changed(index) => {
-                let own = &world.lines[index].text;
+                let own = &fixture.lines[index].text;
                 indent_of(own) != indent_of(&row.text) || drifts > 1 && !alike(own, &row.text)
             }
             LineOrigin::Added => true,
@@ -216,13 +216,13 @@ impl Judge<'_> {
     /// The blank lines between two rows; nothing stands for an end of the file.
     fn gap(
         &self,
-        truth: &[Row],
+        expected: &[Row],
         above: Option<usize>,
         below: Option<usize>,
-        there: &[(&str, &str)],
+        actual: &[(&str, &str)],
     ) -> Result<(), String> {
-        let rows = above.map_or(0, |above| above + 1)..below.unwrap_or(truth.len());
-        let around = [above, below].map(|row| row.map(|row| truth[row].from));
+        let rows = above.map_or(0, |above| above + 1)..below.unwrap_or(expected.len());
+        let around = [above, below].map(|row| row.map(|row| expected[row].from));
         let own = match around {
             [None, Some(LineOrigin::Kept(below))] => Some(0..below),
             [Some(LineOrigin::Kept(above)), Some(LineOrigin::Kept(below))] => Some(above + 1..below),
@@ -230,13 +230,13 @@ impl Judge<'_> {
             _ => None,
         };
         let own = own.filter(|own| {
-            truth[rows.clone()].iter().map(|row| row.from).eq(own.clone().map(LineOrigin::Kept))
+            expected[rows.clone()].iter().map(|row| row.from).eq(own.clone().map(LineOrigin::Kept))
         });
         if let Some(own) = own {
             let lines = || self.world.lines[own.clone()].iter().map(|line| (line.text.as_str(), line.end));
             let last = below.is_none();
-            let same = lines().eq(there.iter().copied())
-                || last && lines().map(|line| line.0).eq(there.iter().map(|line| line.0));
+            let same = lines().eq(actual.iter().copied())
+                || last && lines().map(|line| line.0).eq(actual.iter().map(|line| line.0));
             let inside = around
                 .into_iter()
                 .flatten()
@@ -245,13 +245,13 @@ impl Judge<'_> {
             return if same || twin {
                 Ok(())
             } else {
-                Err(format!("the blank lines at row {}: {there:?}", rows.start))
+                Err(format!("the blank lines at row {}: {actual:?}", rows.start))
             };
         }
-        if self.blanks_drifted() || self.has_twins() || rows.len() == there.len() {
+        if self.blanks_drifted() || self.has_twins() || rows.len() == actual.len() {
             Ok(())
         } else {
-            Err(format!("{} blank lines at row {}, not {}", there.len(), rows.start, rows.len()))
+            Err(format!("{} blank lines at row {}, not {}", actual.len(), rows.start, rows.len()))
         }
     }
 }
@@ -262,15 +262,15 @@ fn alike(one: &str, other: &str) -> bool {
 }
 
 /// The head and the tail that two texts share, without the words that the difference touches.
-fn common_ends<'t>(own: &'t str, asked: &str) -> (&'t str, &'t str) {
+fn common_ends<'t>(own: &'t str, expected: &str) -> (&'t str, &'t str) {
     let common = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
         pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
     };
-    let head = common(&mut own.chars().zip(asked.chars()));
-    let tail = common(&mut own[head..].chars().rev().zip(asked[head..].chars().rev()));
-    let word = |letter: char| !letter.is_whitespace();
+    let head = common(&mut own.chars().zip(expected.chars()));
+    let tail = common(&mut own[head..].chars().rev().zip(expected[head..].chars().rev()));
+    let in_word = |letter: char| !letter.is_whitespace();
     (
-        own[..head].trim_end_matches(word).trim_end(),
-        own[own.len() - tail..].trim_start_matches(word).trim_start(),
+        own[..head].trim_end_matches(in_word).trim_end(),
+        own[own.len() - tail..].trim_start_matches(in_word).trim_start(),
     )
 }

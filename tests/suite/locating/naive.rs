@@ -11,8 +11,8 @@ use super::{Applied, needle, real};
 pub fn paste(search: &Search, buffer: &Buffer) -> Result<Applied, Error> {
     let wanted: Vec<String> = needle(search).lines().map(folded).filter(|line| !line.is_empty()).collect();
     let lines: Vec<&str> = buffer.view().split_inclusive('\n').collect();
-    let ground: Vec<usize> = (0..lines.len()).filter(|line| !folded(lines[*line]).is_empty()).collect();
-    let place = ground
+    let text_lines: Vec<usize> = (0..lines.len()).filter(|line| !folded(lines[*line]).is_empty()).collect();
+    let place = text_lines
         .windows(wanted.len().max(1))
         .find(|place| place.iter().map(|line| folded(lines[*line])).eq(wanted.iter().cloned()))
         .ok_or_else(|| Error::new(Code::MatchNotFound, "nowhere"))?;

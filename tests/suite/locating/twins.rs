@@ -10,13 +10,13 @@ use super::{Locator, check, fixture, naive, random_search, read, real};
 fn twins(dice: &mut Random<'_>) -> Option<(Vec<u8>, Search)> {
     let mut request = random_search("", "", dice);
     let kind = dice.below(3);
-    let world = TextFixture::new(dice)?;
-    let block = world.quoted().join("\n");
+    let fixture = TextFixture::new(dice)?;
+    let block = fixture.quoted().join("\n");
     let (one, other, quoted) = match kind {
         0 => (block.clone(), block.clone(), block),
         1 => (indented(&block, "    "), indented(&block, "        "), indented(&block, "            ")),
         _ => {
-            let marked = |mark: &str| format!("{block}\nlast {mark}one more word{mark}");
+            let marked = |marker: &str| format!("{block}\nlast {marker}one more word{marker}");
             (marked("\u{201c}"), marked("\u{201f}"), marked("\""))
         }
     };

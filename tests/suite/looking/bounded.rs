@@ -34,13 +34,13 @@ fn a_hundred_thousand_files_and_a_loop_of_links() {
     }
     let mut server = Server::start(root.path(), &[]);
     let begun = Instant::now();
-    let seen = search(&mut server, json!({"pattern": ".", "max_results": 3}));
+    let response = search(&mut server, json!({"pattern": ".", "max_results": 3}));
     assert!(begun.elapsed() < BOUNDED, "{:?}", begun.elapsed());
-    if seen["notes"].is_null() {
-        assert_eq!((&seen["total_matches"], &seen["truncated"]), (&json!(200), &json!(true)));
-        assert_eq!(paths(&seen), ["000/first", "000/first", "001/first"]);
+    if response["notes"].is_null() {
+        assert_eq!((&response["total_matches"], &response["truncated"]), (&json!(200), &json!(true)));
+        assert_eq!(paths(&response), ["000/first", "000/first", "001/first"]);
     } else {
-        assert!(seen["notes"].to_string().contains("lower bound"), "{seen}");
+        assert!(response["notes"].to_string().contains("lower bound"), "{response}");
     }
     let entries = server.call("list_content", &json!({"path_prefix": "09", "max_results": 2})).structured;
     assert_eq!(entries["entries"][1]["path"], "090/0001");

@@ -114,13 +114,13 @@ fn search_while(written: impl Fn(usize) + Sync, root: &Path) -> Vec<String> {
 
 /// The text that an answer shows, which must be that of its version; nothing where it shows none.
 fn text_of(answer: &Answer) -> Option<String> {
-    let seen = &answer.structured;
+    let response = &answer.structured;
     if answer.is_error {
         let codes = ["EDIT_CONFLICT", "FILE_NOT_FOUND"];
-        assert!(codes.contains(&answer.code()), "{seen}");
+        assert!(codes.contains(&answer.code()), "{response}");
         return None;
     }
-    let (text, version) = match (seen["matches"].as_array(), seen["start_line"].as_u64()) {
+    let (text, version) = match (response["matches"].as_array(), response["start_line"].as_u64()) {
         (Some(matches), _) => {
             let versions: Vec<&Value> = matches.iter().map(|found| &found["version"]).collect();
             assert!(versions.windows(2).all(|pair| pair[0] == pair[1]), "two states in one answer");
@@ -128,15 +128,16 @@ fn text_of(answer: &Answer) -> Option<String> {
             (rows.join("\n"), versions.first().map(|version| (*version).clone())?)
         }
         (None, Some(_)) => {
-            let rows = seen["content"].as_str().unwrap().lines().map(|row| row.split_once(": ").unwrap().1);
-            (rows.collect::<Vec<_>>().join("\n"), seen["version"].clone())
+            let rows =
+                response["content"].as_str().unwrap().lines().map(|row| row.split_once(": ").unwrap().1);
+            (rows.collect::<Vec<_>>().join("\n"), response["version"].clone())
         }
-        (None, None) => (seen["content"].as_str().unwrap().to_owned(), seen["version"].clone()),
+        (None, None) => (response["content"].as_str().unwrap().to_owned(), response["version"].clone()),
     };
     let stamped = |text: &str| json!(lockgate::text::Version::hash(text.as_bytes()).to_string()) == version;
-    let ended = format!("{text}\n");
-    assert!(stamped(&text) || stamped(&ended), "{version} is not the version of {text:.80}");
-    Some(if stamped(&text) { text } else { ended })
+    let with_line_end = format!("{text}\n");
+    assert!(stamped(&text) || stamped(&with_line_end), "{version} is not the version of {text:.80}");
+    Some(if stamped(&text) { text } else { with_line_end })
 }
 
 #[test]

@@ -57,14 +57,14 @@ impl SearchQuery {
 
 impl FileHits {
     /// The match that an answer tells.
-    pub fn from_json(told: &Value) -> FileHits {
+    pub fn from_json(response: &Value) -> FileHits {
         let rows = |key: &str| {
-            told[key].as_array().unwrap().iter().map(|row| row.as_str().unwrap().to_owned()).collect()
+            response[key].as_array().unwrap().iter().map(|row| row.as_str().unwrap().to_owned()).collect()
         };
         FileHits {
-            path: told["path"].as_str().unwrap().to_owned(),
-            line: told["line_number"].as_u64().unwrap(),
-            text: told["match"].as_str().unwrap().to_owned(),
+            path: response["path"].as_str().unwrap().to_owned(),
+            line: response["line_number"].as_u64().unwrap(),
+            text: response["match"].as_str().unwrap().to_owned(),
             before: rows("context_before"),
             after: rows("context_after"),
         }

@@ -95,9 +95,9 @@ fn describe(shape: &ValueShape) -> String {
         ValueShape::ByLanguage(_) => "map by language".to_owned(),
         ValueShape::ByName(..) => "map by name".to_owned(),
         ValueShape::Either(shapes) => {
-            let mut said: Vec<String> = shapes.iter().map(describe).collect();
-            said.dedup();
-            said.join(" or ")
+            let mut descriptions: Vec<String> = shapes.iter().map(describe).collect();
+            descriptions.dedup();
+            descriptions.join(" or ")
         }
     }
 }
@@ -165,22 +165,22 @@ pub fn replaced(page: &str, name: &str, text: &str) -> String {
 
 #[test]
 fn the_tables_of_the_page_are_those_of_the_code() {
-    let there = fs::read_to_string(page()).unwrap();
-    let wanted = generated(&there);
-    if std::env::var_os("UPDATE").is_some() && there != wanted {
+    let page_text = fs::read_to_string(page()).unwrap();
+    let wanted = generated(&page_text);
+    if std::env::var_os("UPDATE").is_some() && page_text != wanted {
         fs::write(page(), &wanted).unwrap();
     }
-    let there = fs::read_to_string(page()).unwrap();
+    let page_text = fs::read_to_string(page()).unwrap();
     assert!(
-        there == wanted,
+        page_text == wanted,
         "docs/policy.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::policy::page"
     );
 }
 
 #[test]
 fn a_key_that_the_page_does_not_have_is_noticed() {
-    let there = fs::read_to_string(page()).unwrap();
-    let row = there.lines().find(|line| line.starts_with("| `limits.total` |")).unwrap();
-    let without = there.replace(&format!("{row}\n"), "");
-    assert!(generated(&without) != without && generated(&without) == generated(&there));
+    let page_text = fs::read_to_string(page()).unwrap();
+    let row = page_text.lines().find(|line| line.starts_with("| `limits.total` |")).unwrap();
+    let without = page_text.replace(&format!("{row}\n"), "");
+    assert!(generated(&without) != without && generated(&without) == generated(&page_text));
 }

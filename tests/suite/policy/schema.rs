@@ -13,8 +13,8 @@ use crate::suite::{mcp, wire};
 
 fn schema() -> Value {
     let root = tempfile::tempdir().unwrap();
-    let told = wire::run(&["schema", "policy"].map(str::to_owned), root.path(), "");
-    serde_json::from_str(&told.stdout).unwrap()
+    let output = wire::run(&["schema", "policy"].map(str::to_owned), root.path(), "");
+    serde_json::from_str(&output.stdout).unwrap()
 }
 
 /// What the validator says of each text: nothing when it passes.
@@ -24,8 +24,8 @@ fn judged(texts: &[String]) -> Option<Vec<Option<String>>> {
     let mut command = Command::new(python);
     command.arg(mcp::tool("policy_schema.py")).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let asked = json!({ "schema": schema(), "documents": documents }).to_string();
-    child.stdin.take().unwrap().write_all(asked.as_bytes()).unwrap();
+    let input = json!({ "schema": schema(), "documents": documents }).to_string();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "the validator does not take the schema");
     Some(serde_json::from_slice(&output.stdout).unwrap())

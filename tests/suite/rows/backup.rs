@@ -62,8 +62,8 @@ impl Person {
         let mut command = lockgate(self.home.path());
         command.args(["undo", second, "--root", "root", "--organization", "acme"]);
         let out = command.current_dir(self.folder.path()).env("LOCKGATE_STORE", copy).output().unwrap();
-        let said = String::from_utf8_lossy(&out.stderr).into_owned();
-        assert!(out.status.code() == Some(2) && said.contains("there is no edit"), "{said}");
+        let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(out.status.code() == Some(2) && stderr.contains("there is no edit"), "{stderr}");
         self.run(copy, &["undo", first, "--root", "root", "--organization", "acme"]);
         assert!(!self.run(copy, &["store", "export", "gone"]).contains("entities: 1"));
     }
@@ -121,8 +121,9 @@ fn a_role_that_may_make_no_tables_serves() {
     person.run(&database.url(), &["store", "migrate"]);
     let server = format!("{}_serve", database.name);
     database.boss(&format!("CREATE ROLE {server} LOGIN PASSWORD '{PASSWORD}'"));
-    let grant = format!("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {server}");
-    database.query_as_server(&grant);
+    let grant_statement =
+        format!("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {server}");
+    database.query_as_server(&grant_statement);
     let folder = postgres.folder().display().to_string().replace('/', "%2F");
     let store = format!("postgres://{server}:{PASSWORD_IN_URL}@localhost/{}?host={folder}", database.name);
     let first = person.write(&store, "1");

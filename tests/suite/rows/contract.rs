@@ -45,21 +45,21 @@ alike! {
     together::many_servers_making_one_text,
 }
 
-/// Does the same in each world, and compares what was answered with what was answered over files.
+/// Does the same in each store, and compares what was answered with what was answered over files.
 fn answers_are_alike(scenario: fn(&EntityFixture)) {
     let files = answers(scenario, Storage::Files).expect("files can always be kept");
-    for kept in [Storage::Sqlite, Storage::Postgres] {
-        let Some(answers) = answers(scenario, kept) else { continue };
+    for storage in [Storage::Sqlite, Storage::Postgres] {
+        let Some(answers) = answers(scenario, storage) else { continue };
         for (number, (answer, of_files)) in answers.iter().zip(&files).enumerate() {
-            assert_eq!(answer, of_files, "{kept:?}, answer {number}, beside that of files");
+            assert_eq!(answer, of_files, "{storage:?}, answer {number}, beside that of files");
         }
-        assert_eq!(answers.len(), files.len(), "the number of answers of {kept:?}, beside that of files");
+        assert_eq!(answers.len(), files.len(), "the number of answers of {storage:?}, beside that of files");
     }
 }
 
 /// The answers of one store; `None` where it cannot be had here.
-fn answers(scenario: fn(&EntityFixture), kept: Storage) -> Option<Vec<String>> {
-    let world = EntityFixture::new(kept)?;
-    fixture(&world);
-    Some(world.into_answers())
+fn answers(scenario: fn(&EntityFixture), storage: Storage) -> Option<Vec<String>> {
+    let fixture = EntityFixture::new(storage)?;
+    scenario(&fixture);
+    Some(fixture.into_answers())
 }

@@ -157,9 +157,9 @@ pub fn write_outcome<T>(answer: &Result<T, Error>) -> WriteOutcome {
 pub fn clear(refusal: &Error) {
     assert!(matches!(refusal.code, Code::StoreUnavailable | Code::NoSpace), "{refusal:?}");
     assert!(!refusal.message.is_empty(), "{refusal:?}");
-    let said = format!("{refusal:?}");
+    let message = format!("{refusal:?}");
     for secret in [PASSWORD, "s3cret", "keeper", "INSERT", "SELECT"] {
-        assert!(!said.contains(secret), "{said}");
+        assert!(!message.contains(secret), "{message}");
     }
 }
 
@@ -180,13 +180,13 @@ impl WriteLog {
 
     #[track_caller]
     pub fn note<T>(&mut self, line: &str, answer: &Result<T, Error>) -> WriteOutcome {
-        let fate = write_outcome(answer);
-        self.sent(line, fate);
-        fate
+        let outcome = write_outcome(answer);
+        self.sent(line, outcome);
+        outcome
     }
 
-    pub fn sent(&mut self, line: &str, fate: WriteOutcome) {
-        self.sent.push((line.to_owned(), fate));
+    pub fn sent(&mut self, line: &str, outcome: WriteOutcome) {
+        self.sent.push((line.to_owned(), outcome));
     }
 
     /// Holds what stands there against what was answered: each edit once or not at all, and each of them remembered.
@@ -194,14 +194,14 @@ impl WriteLog {
     pub fn check(&self, witness: &Client) {
         let text = witness.text(&self.path).expect("it is there");
         let mut lines: Vec<&str> = text.lines().skip(1).collect();
-        for (sent, fate) in &self.sent {
+        for (sent, outcome) in &self.sent {
             let count = lines.iter().filter(|line| *line == sent).count();
-            let holds = match fate {
+            let holds = match outcome {
                 WriteOutcome::There => count == 1,
                 WriteOutcome::Absent => count == 0,
                 WriteOutcome::Unknown => count <= 1,
             };
-            assert!(holds, "{sent} stands there {count} times, and was {fate:?}\n{self:#?}\n{text}");
+            assert!(holds, "{sent} stands there {count} times, and was {outcome:?}\n{self:#?}\n{text}");
         }
         let history = witness.history(&self.path);
         assert_eq!(history.len(), lines.len() + 1, "{self:#?}\n{text}\n{history:#?}");

@@ -47,9 +47,9 @@ pub struct EntityFixture {
 
 impl EntityFixture {
     /// A world; nothing where PostgreSQL is wanted and not to be had.
-    pub fn new(kept: Storage) -> Option<EntityFixture> {
+    pub fn new(storage: Storage) -> Option<EntityFixture> {
         let dir = tempfile::tempdir().unwrap();
-        let database = match kept {
+        let database = match storage {
             Storage::Files | Storage::Sqlite => None,
             Storage::Postgres => Some(Postgres::shared()?.database()),
         };
@@ -62,7 +62,7 @@ impl EntityFixture {
         std::fs::write(root.join("quality.yaml"), POLICY).unwrap();
         let servers = [0, 1].map(|number| {
             // Servers of files share their records; those of a database may run on different machines.
-            let own = dir.path().join(if kept == Storage::Files {
+            let own = dir.path().join(if storage == Storage::Files {
                 "own".to_owned()
             } else {
                 format!("own{number}")
@@ -79,16 +79,17 @@ impl EntityFixture {
         });
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let world = EntityFixture { kept, servers, runtime, told: AnswerLog::default(), dir, database };
-        if kept != Storage::Files {
+        let fixture =
+            EntityFixture { kept: storage, servers, runtime, told: AnswerLog::default(), dir, database };
+        if storage != Storage::Files {
             // The first look makes the tables.
             assert_eq!(
-                world.read(ReadRequest::Whole(world.target("src/a.txt"))).unwrap_err().code,
+                fixture.read(ReadRequest::Whole(fixture.target("src/a.txt"))).unwrap_err().code,
                 Code::FileNotFound
             );
-            world.sql(&format!("INSERT INTO apps(id, organization, at) VALUES ('{APP}', '{OWNER}', 0)"));
+            fixture.sql(&format!("INSERT INTO apps(id, organization, at) VALUES ('{APP}', '{OWNER}', 0)"));
         }
-        Some(world)
+        Some(fixture)
     }
 
     /// Runs a statement in the database, past lockgate.
@@ -204,22 +205,22 @@ impl EntityFixture {
         remembered
     }
 
-    pub fn read(&self, look: ReadRequest) -> Result<ReadResponse, Error> {
-        self.runtime.block_on(self.servers[0].run_read(look, Watch::idle()))
+    pub fn read(&self, request: ReadRequest) -> Result<ReadResponse, Error> {
+        self.runtime.block_on(self.servers[0].run_read(request, Watch::idle()))
     }
 
     /// The bytes that stand there.
     #[track_caller]
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
-        let seen = match self.read(ReadRequest::Whole(self.target(path))) {
+        let response = match self.read(ReadRequest::Whole(self.target(path))) {
             Ok(ReadResponse::Whole(reading)) => Some(reading.text.bytes().to_vec()),
             Err(refusal) if refusal.code == Code::FileNotFound => None,
             other => panic!("{path}: {other:?}"),
         };
         if self.kept == Storage::Files {
-            assert_eq!(std::fs::read(self.dir.path().join("root").join(path)).ok(), seen, "{path}");
+            assert_eq!(std::fs::read(self.dir.path().join("root").join(path)).ok(), response, "{path}");
         }
-        seen
+        response
     }
 
     #[track_caller]
@@ -234,7 +235,7 @@ impl EntityFixture {
     }
 
     pub fn search(&self, pattern: &str, path: Option<&str>, most: usize) -> Result<ReadResponse, Error> {
-        let look = SearchRequest {
+        let request = SearchRequest {
             pattern: pattern.to_owned(),
             path: path.map(str::to_owned),
             entity_scope: self.realm(),
@@ -243,7 +244,7 @@ impl EntityFixture {
             hidden: false,
             multiline: false,
         };
-        self.read(ReadRequest::Search(look))
+        self.read(ReadRequest::Search(request))
     }
 
     pub fn list(&self, prefix: &str, most: usize) -> Result<ReadResponse, Error> {

@@ -33,17 +33,17 @@ const CALLS: usize = 10_000;
 fn holds(seed: u64, count: usize, front: Front, actor: Actor, store: fn(&Path) -> Store) {
     let codes =
         Trial::new(seed, front, [actor, actor], store).run(count).unwrap_or_else(|wrong| panic!("{wrong}"));
-    let mut told: Vec<String> = codes.iter().map(|(code, count)| format!("{count} {code}")).collect();
-    told.sort();
-    println!("{}", told.join("\n"));
+    let mut counts: Vec<String> = codes.iter().map(|(code, count)| format!("{count} {code}")).collect();
+    counts.sort();
+    println!("{}", counts.join("\n"));
     // The calls reach what they are about: edits are written, and what is out of reach is not found.
     for tool in ["get_content", "patch_content", "replace_content", "delete_content"] {
-        assert!(codes.contains_key(&format!("{tool} FILE_NOT_FOUND")), "{tool}: {told:?}");
+        assert!(codes.contains_key(&format!("{tool} FILE_NOT_FOUND")), "{tool}: {counts:?}");
     }
     for outcome in
         ["patch_content written", "replace_content written", "undo_edit written", "search_content seen"]
     {
-        assert!(codes.contains_key(outcome), "{outcome}: {told:?}");
+        assert!(codes.contains_key(outcome), "{outcome}: {counts:?}");
     }
 }
 
@@ -88,19 +88,19 @@ fn a_small_journal_forgets_no_edit_of_another_organisation() {
         if Postgres::shared().is_none() {
             return;
         }
-        let mut world = IsolationFixture::new(Front::Pipes, store);
-        world.set_up(true);
-        let mut foreigner = world.caller(Actor::Organization(FOREIGN));
-        let mut known = CallState::default();
-        settle_foreign(&mut foreigner, &mut known, 0);
-        settle(&mut world, Actor::Organization(ACTOR));
-        let before = world.store.rows_of(FOREIGN);
-        std::fs::write(world.dir.path().join("root/quality.yaml"), "limits: { journal: 4KiB }\n").unwrap();
-        let mut forgetful = world.caller(Actor::Organization(ACTOR));
+        let mut fixture = IsolationFixture::new(Front::Pipes, store);
+        fixture.set_up(true);
+        let mut foreigner = fixture.caller(Actor::Organization(FOREIGN));
+        let mut state = CallState::default();
+        settle_foreign(&mut foreigner, &mut state, 0);
+        settle(&mut fixture, Actor::Organization(ACTOR));
+        let before = fixture.store.rows_of(FOREIGN);
+        std::fs::write(fixture.dir.path().join("root/quality.yaml"), "limits: { journal: 4KiB }\n").unwrap();
+        let mut forgetful = fixture.caller(Actor::Organization(ACTOR));
         let edits = |caller: &mut Caller| {
-            let told = caller.call("list_edits", &json!({"max_results": 100}));
+            let history = caller.call("list_edits", &json!({"max_results": 100}));
             let edits =
-                told.structured["edits"].as_array().unwrap_or_else(|| panic!("{}", told.text)).clone();
+                history.structured["edits"].as_array().unwrap_or_else(|| panic!("{}", history.text)).clone();
             edits.iter().map(|edit| edit["edit_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
         // It forgets while nobody waits for it.
@@ -114,9 +114,9 @@ fn a_small_journal_forgets_no_edit_of_another_organisation() {
                 app_file(ACTORS_APP, "src/own.py", &text("file", ACTOR, number)),
             );
         }
-        assert_eq!(world.store.rows_of(FOREIGN), before);
-        let kept = edits(&mut foreigner);
-        assert!(known.foreign_edits.iter().all(|id| kept.contains(id)), "{kept:?}");
+        assert_eq!(fixture.store.rows_of(FOREIGN), before);
+        let remaining = edits(&mut foreigner);
+        assert!(state.foreign_edits.iter().all(|id| remaining.contains(id)), "{remaining:?}");
     }
 }
 
@@ -133,12 +133,12 @@ fn row_level_security_holds_where_a_statement_is_wrong() {
     if Postgres::shared().is_none() {
         return;
     }
-    let mut world = IsolationFixture::new(Front::Pipes, postgres);
-    world.set_up(true);
-    let mut known = CallState::default();
-    settle_foreign(&mut world.caller(Actor::Organization(FOREIGN)), &mut known, 0);
-    settle(&mut world, Actor::Organization(ACTOR));
-    let Store::Postgres(database) = &world.store else { unreachable!() };
+    let mut fixture = IsolationFixture::new(Front::Pipes, postgres);
+    fixture.set_up(true);
+    let mut state = CallState::default();
+    settle_foreign(&mut fixture.caller(Actor::Organization(FOREIGN)), &mut state, 0);
+    settle(&mut fixture, Actor::Organization(ACTOR));
+    let Store::Postgres(database) = &fixture.store else { unreachable!() };
     let tables = database.boss(OWNED);
     let tables: Vec<&str> = tables.lines().collect();
     assert!(tables.contains(&"entities") && tables.contains(&"apps") && tables.len() >= 5, "{tables:?}");
@@ -146,7 +146,7 @@ fn row_level_security_holds_where_a_statement_is_wrong() {
         let all = format!("SELECT DISTINCT organization FROM {table} ORDER BY 1");
         scoped(database, organization, &all).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
     };
-    let before = world.store.rows_of(FOREIGN);
+    let before = fixture.store.rows_of(FOREIGN);
     for table in &tables {
         let all = database.boss(&format!("SELECT DISTINCT organization FROM {table}"));
         assert!(all.lines().any(|owner| owner == FOREIGN), "{table}: there is something to be seen");
@@ -164,7 +164,7 @@ fn row_level_security_holds_where_a_statement_is_wrong() {
         let refused = scoped(database, Some(ACTOR), &made).unwrap_err();
         assert!(refused.contains("row-level security"), "{table}: {refused}");
     }
-    assert_eq!(world.store.rows_of(FOREIGN), before);
+    assert_eq!(fixture.store.rows_of(FOREIGN), before);
     // The control: where it is off, the same statements see and change what is somebody else's.
     for table in &tables {
         database.boss(&format!("ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY"));
@@ -176,10 +176,10 @@ fn row_level_security_holds_where_a_statement_is_wrong() {
     }
     let delete_all = |table: &str| scoped(database, Some(ACTOR), &format!("DELETE FROM {table}")).unwrap();
     tables.iter().for_each(|table| drop(delete_all(table)));
-    assert_eq!(world.store.rows_of(FOREIGN), before);
+    assert_eq!(fixture.store.rows_of(FOREIGN), before);
     for table in &tables {
         database.boss(&format!("ALTER TABLE {table} DISABLE ROW LEVEL SECURITY"));
         delete_all(table);
     }
-    assert!(world.store.rows_of(FOREIGN).is_empty());
+    assert!(fixture.store.rows_of(FOREIGN).is_empty());
 }

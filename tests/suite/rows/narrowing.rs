@@ -72,7 +72,7 @@ fn atom() -> impl Strategy<Value = String> {
 }
 
 fn pattern() -> impl Strategy<Value = (String, bool)> {
-    let turned = (atom(), atom(), 0..9).prop_map(|(one, other, how)| match how {
+    let case_changed = (atom(), atom(), 0..9).prop_map(|(one, other, how)| match how {
         0 => format!("(?:{one})?"),
         1 => format!("(?:{one})+"),
         2 => format!("(?:{one}){{2}}"),
@@ -83,25 +83,25 @@ fn pattern() -> impl Strategy<Value = (String, bool)> {
         7 => format!("(?-u:{one})"),
         _ => one,
     });
-    (prop::collection::vec(turned, 1..4).prop_map(|parts| parts.concat()), any::<bool>())
+    (prop::collection::vec(case_changed, 1..4).prop_map(|parts| parts.concat()), any::<bool>())
 }
 
 /// All matches, or the code of the refusal.
 fn search_matches(
-    world: &EntityFixture,
+    fixture: &EntityFixture,
     pattern: &str,
     multiline: bool,
 ) -> Result<Vec<(String, usize)>, String> {
-    let look = SearchRequest {
+    let request = SearchRequest {
         pattern: pattern.to_owned(),
         path: None,
-        entity_scope: world.realm(),
+        entity_scope: fixture.realm(),
         context: 0,
         max_matches: 1000,
         hidden: false,
         multiline,
     };
-    match world.read(ReadRequest::Search(look)) {
+    match fixture.read(ReadRequest::Search(request)) {
         Ok(ReadResponse::Matches(found)) => {
             let mut matches: Vec<(String, usize)> =
                 found.found.iter().map(|one| (one.path.clone(), one.line)).collect();
@@ -114,8 +114,8 @@ fn search_matches(
     }
 }
 
-fn loses_no_match(kept: Storage) {
-    let Some(rows) = EntityFixture::new(kept) else { return };
+fn loses_no_match(storage: Storage) {
+    let Some(rows) = EntityFixture::new(storage) else { return };
     let files = EntityFixture::new(Storage::Files).unwrap();
     let mut runner = TestRunner::new(Config::default());
     let mut texts = vec![String::new(); TEXTS];
@@ -125,9 +125,9 @@ fn loses_no_match(kept: Storage) {
             let more =
                 self::text(if turn == 0 { 0..60 } else { 0..4 }).new_tree(&mut runner).unwrap().current();
             *text = if turn % 2 == 0 { format!("{text}{more}") } else { format!("{more}\n{text}") };
-            for world in [&rows, &files] {
+            for fixture in [&rows, &files] {
                 let edit = Edit::Restore(encoded(text, number));
-                world
+                fixture
                     .edit_as(&format!("{number:02}.txt"), edit, Mode::Interactive, Expect::Anything)
                     .unwrap();
             }
@@ -160,14 +160,14 @@ fn in_postgres_no_match_is_lost() {
 /// How PostgreSQL would look for a text, as a server does.
 #[test]
 fn in_postgres_an_index_is_asked() {
-    let Some(world) = EntityFixture::new(Storage::Postgres) else { return };
+    let Some(fixture) = EntityFixture::new(Storage::Postgres) else { return };
     for number in 0..50 {
-        world.put(&format!("{number}.txt"), format!("def f_{number}(): ...\n").as_bytes());
+        fixture.put(&format!("{number}.txt"), format!("def f_{number}(): ...\n").as_bytes());
     }
     let begun = Instant::now();
-    assert_eq!(search_matches(&world, "def f_17", false), Ok(vec![("17.txt".to_owned(), 1)]));
+    assert_eq!(search_matches(&fixture, "def f_17", false), Ok(vec![("17.txt".to_owned(), 1)]));
     assert!(begun.elapsed().as_secs() < 60);
-    let plan = world.query_as_server(
+    let plan = fixture.query_as_server(
         "SET enable_seqscan = off; BEGIN; SET LOCAL cpu_operator_cost = 0.25; SET LOCAL lockgate.organization = 'acme';
          SET LOCAL lockgate.needle = '%f\\_17%';
          EXPLAIN SELECT path FROM lines WHERE organization IN ('', 'acme')",

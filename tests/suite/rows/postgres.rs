@@ -159,10 +159,10 @@ impl Postgres {
 
     /// Makes a folder that belongs to whom the cluster does, where its processes see it.
     pub fn make_folder(&self, folder: &Path) {
-        let seen = PathBuf::from(format!("/proc/{}/root{}", self.id(), folder.display()));
-        std::fs::create_dir(&seen).unwrap();
+        let path = PathBuf::from(format!("/proc/{}/root{}", self.id(), folder.display()));
+        std::fs::create_dir(&path).unwrap();
         if let Some((user, group)) = self.user.and_then(id_of) {
-            chown(&seen, Some(user), Some(group)).unwrap();
+            chown(&path, Some(user), Some(group)).unwrap();
         }
     }
 
@@ -210,8 +210,8 @@ impl Postgres {
 
     /// Makes the role of the servers where it is not there yet.
     fn meet(&self) {
-        let there = self.boss("postgres", &format!("SELECT 1 FROM pg_roles WHERE rolname = '{KEEPER}'"));
-        if there.is_empty() {
+        let role = self.boss("postgres", &format!("SELECT 1 FROM pg_roles WHERE rolname = '{KEEPER}'"));
+        if role.is_empty() {
             self.boss("postgres", &format!("CREATE ROLE {KEEPER} LOGIN PASSWORD '{PASSWORD}'"));
         }
     }

@@ -71,14 +71,14 @@ fn a_policy_that_is_there_but_cannot_be_read_is_never_passed_over() {
             fs::write(fixture.at("d/quality.yaml"), vec![b' '; (1 << 20) + 1]).unwrap()
         }),
     ];
-    for (seen, spoil) in faults {
+    for (message, spoil) in faults {
         let fixture = Fixture::new(&[("quality.yaml", "top"), ("d/x.py", "")]);
         fs::write(fixture.outside("secret"), "quality_gates: {}").unwrap();
         assert_eq!(fixture.policy("d/x.py").unwrap().unwrap().1, "top", "the control");
         spoil(&fixture);
         let error = fixture.policy("d/x.py").unwrap_err();
         assert_eq!(error.code, Code::PolicyInvalid);
-        assert!(error.message.contains(seen), "{seen}: {}", error.message);
+        assert!(error.message.contains(message), "{message}: {}", error.message);
     }
 }
 

@@ -18,7 +18,7 @@ fn foreign_changes_between_reading_and_publishing_are_conflicts() {
             std::os::unix::fs::symlink(path.with_extension("moved"), path).unwrap();
         }),
     ];
-    for (seen, change) in changes {
+    for (message, change) in changes {
         let fixture = Fixture::new(&[("a.txt", "first")]);
         let place = fixture.files.admit("a.txt").unwrap();
         let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
@@ -28,11 +28,11 @@ fn foreign_changes_between_reading_and_publishing_are_conflicts() {
             .unwrap_err();
         assert_eq!(error.code, Code::EditConflict, "{}", error.message);
         assert!(
-            error.message.contains(seen) && error.hint.unwrap().contains(seen),
-            "{seen}: {}",
+            error.message.contains(message) && error.hint.unwrap().contains(message),
+            "{message}: {}",
             error.message
         );
-        assert_eq!((fixture.tree(), fs::read(fixture.at("a.txt")).ok()), (tree, content), "{seen}");
+        assert_eq!((fixture.tree(), fs::read(fixture.at("a.txt")).ok()), (tree, content), "{message}");
     }
 }
 

@@ -172,14 +172,14 @@ fn what_a_file_carries_is_kept_or_the_edit_is_refused() {
             continue;
         }
         let (was, tree) = (read_metadata(&fixture.at("d/a")), fixture.tree());
-        let done = fixture.write("d/a", "new");
-        assert_eq!(done.as_ref().err().map(|error| error.code), *replaced, "{what}: {done:?}");
+        let result = fixture.write("d/a", "new");
+        assert_eq!(result.as_ref().err().map(|error| error.code), *replaced, "{what}: {result:?}");
         assert_eq!(fixture.text("d/a"), if replaced.is_some() { "old" } else { "new" }, "{what}");
         assert_eq!((read_metadata(&fixture.at("d/a")), fixture.tree()), (was, tree), "{what}");
-        let done = remove(&fixture.files, "d/a");
-        assert_eq!(done.as_ref().err().map(|error| error.code), *removed, "{what}: {done:?}");
-        let there = fs::metadata(fixture.at("d/a")).is_ok();
-        assert_eq!(there, removed.is_some(), "{what}");
+        let result = remove(&fixture.files, "d/a");
+        assert_eq!(result.as_ref().err().map(|error| error.code), *removed, "{what}: {result:?}");
+        let exists = fs::metadata(fixture.at("d/a")).is_ok();
+        assert_eq!(exists, removed.is_some(), "{what}");
         assert!(!fixture.tree().iter().any(|path| path.ends_with(".lockgate")), "{what}");
     }
 }
@@ -198,8 +198,8 @@ fn a_file_that_is_made_again_has_its_permission_bits() {
             folders: 0,
             record: JournalRecord::default(),
         };
-        let done = fixture.files.publish(&[write], Publishing::default(), None).unwrap();
-        assert!(done.files[0].created);
+        let result = fixture.files.publish(&[write], Publishing::default(), None).unwrap();
+        assert!(result.files[0].created);
         assert_eq!(read_metadata(&fixture.at("d/a")).mode & 0o7777, mode & 0o777, "and never a privilege");
     }
 }
@@ -275,8 +275,8 @@ fn a_mount_point_is_refused_with_a_hint_and_written_into_where_the_policy_says_s
             record: JournalRecord::default(),
         };
         let how = Publishing { hard_links: HardLinks::InPlace, ..Publishing::default() };
-        let done = fixture.files.publish(&[write], how, None).unwrap();
-        assert_eq!(done.files[0].level.name(), "in_place");
+        let result = fixture.files.publish(&[write], how, None).unwrap();
+        assert_eq!(result.files[0].level.name(), "in_place");
         assert_eq!(
             (fixture.text("real").as_str(), fixture.tree()),
             ("the new one", vec!["a".into(), "real".into()])
@@ -296,7 +296,7 @@ fn folders_that_forbid_it_refuse_every_sort_of_edit() {
     let fixture = Fixture::new(&[("d/a", "old"), ("s/mine", "old")]);
     let refusals = || {
         let codes = [fixture.write("d/a", "x"), fixture.write("d/new", "x"), remove(&fixture.files, "d/a")];
-        codes.map(|done| done.map_err(|error| error.code).err())
+        codes.map(|result| result.map_err(|error| error.code).err())
     };
     chmod(&fixture.at("d"), 0o555);
     let refused = refusals();

@@ -92,15 +92,15 @@ fn what_a_link_inside_a_protected_folder_leads_to_is_protected() {
         ("id_ed25519.old", "conf/rsa", "conf/rsa"),
     ] {
         for above in ["", "pkg/"] {
-            let beside = format!("{above}unrelated/x");
-            let fixture = Fixture::new(&[(&format!("{above}{written}"), "x"), (&beside, "x")]);
+            let unrelated = format!("{above}unrelated/x");
+            let fixture = Fixture::new(&[(&format!("{above}{written}"), "x"), (&unrelated, "x")]);
             let at = fixture.at(&format!("{above}{link}"));
             fs::create_dir_all(at.parent().unwrap()).unwrap();
             assert!(fixture.files.admit(&format!("{above}{written}")).is_ok(), "the control: {link}");
             let target = format!("{}{target}", "../".repeat(link.matches('/').count()));
             std::os::unix::fs::symlink(target, at).unwrap();
             assert_eq!(fixture.code(&format!("{above}{written}")), Code::Protected, "{above}{link}");
-            assert!(fixture.files.admit(&beside).is_ok(), "{above}{link}");
+            assert!(fixture.files.admit(&unrelated).is_ok(), "{above}{link}");
         }
     }
 }

@@ -58,7 +58,7 @@ fn linked_roots() -> (Fixture, Vec<PathBuf>) {
 fn the_answered_path_admitted_again_is_the_same_place_in_every_root() {
     let (fixture, roots) = linked_roots();
     let files = Files::open(&roots).unwrap();
-    let mut asked: Vec<String> = [
+    let mut paths: Vec<String> = [
         "a.txt",
         "./inner/../a.txt",
         "inner/b.txt",
@@ -72,27 +72,27 @@ fn the_answered_path_admitted_again_is_the_same_place_in_every_root() {
     .into();
     for root in &roots[..3] {
         for path in ["l/c.txt", "real/../real/c.txt", "l/../new.txt", "across/b.txt", "n/e/w.txt"] {
-            asked.push(root.join(path).display().to_string());
+            paths.push(root.join(path).display().to_string());
         }
     }
-    let law = |path: &str| {
+    let check = |path: &str| {
         let place = files.admit(path).unwrap();
-        for answered in [Some(place.shown()), place.resolved()].into_iter().flatten() {
-            let again = files.admit(answered).unwrap();
+        for path_shown in [Some(place.shown()), place.resolved()].into_iter().flatten() {
+            let again = files.admit(path_shown).unwrap();
             assert_eq!(
                 (again.key(), again.in_root()),
                 (place.key(), place.in_root()),
-                "{path} -> {answered}"
+                "{path} -> {path_shown}"
             );
         }
         (place.shown().to_owned(), place.in_root().to_owned())
     };
-    asked.iter().for_each(|path| drop(law(path)));
-    assert_eq!(law("l/../x.txt"), ("l/../x.txt".to_owned(), "deep/x.txt".to_owned()));
+    paths.iter().for_each(|path| drop(check(path)));
+    assert_eq!(check("l/../x.txt"), ("l/../x.txt".to_owned(), "deep/x.txt".to_owned()));
     assert_eq!(
-        law(fixture.at("a.txt").to_str().unwrap()).0,
+        check(fixture.at("a.txt").to_str().unwrap()).0,
         "a.txt",
         "a root that is given twice is the first"
     );
-    assert!(law(fixture.outside("third/l/c.txt").to_str().unwrap()).0.ends_with("third/l/c.txt"));
+    assert!(check(fixture.outside("third/l/c.txt").to_str().unwrap()).0.ends_with("third/l/c.txt"));
 }

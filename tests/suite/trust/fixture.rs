@@ -100,8 +100,8 @@ impl Fixture {
     /// Trusts the policy of a folder.
     #[track_caller]
     pub fn trust(&self, folder: &str) {
-        let done = self.call(&["trust", "--yes", folder]);
-        assert_eq!(done.exit, 0, "{}{}", done.stdout, done.stderr);
+        let output = self.call(&["trust", "--yes", folder]);
+        assert_eq!(output.exit, 0, "{}{}", output.stdout, output.stderr);
     }
 
     pub fn server(&self, arguments: &[&str]) -> Server {

@@ -65,9 +65,9 @@ fn nothing_is_recorded_where_an_edit_could_reach_it() {
     for state in ["root/.state", "root", "root/sub/deep/new"] {
         let mut trust = fixture.command();
         trust.args(["trust", "--yes"]).env("XDG_STATE_HOME", fixture.at(state)).stdin(Stdio::null());
-        let done = outcome(&trust.output().unwrap());
-        assert_eq!(done.exit, 4, "{}", done.stderr);
-        assert!(done.stderr.contains("is inside the root"), "{}", done.stderr);
+        let output = outcome(&trust.output().unwrap());
+        assert_eq!(output.exit, 4, "{}", output.stderr);
+        assert!(output.stderr.contains("is inside the root"), "{}", output.stderr);
         assert!(!fixture.at(state).join("lockgate").exists());
     }
 }
@@ -107,6 +107,10 @@ fn lockgate_s_own_folders_cannot_be_edited() {
     inside
         .args(["edit", "--path", "x", "--content", "x", "--root"])
         .arg(fixture.at("root/state/lockgate/trust"));
-    let done = outcome(&inside.env("XDG_STATE_HOME", fixture.at("root/state")).output().unwrap());
-    assert!(done.exit == 2 && done.stderr.contains("is inside lockgate's own folder"), "{}", done.stderr);
+    let output = outcome(&inside.env("XDG_STATE_HOME", fixture.at("root/state")).output().unwrap());
+    assert!(
+        output.exit == 2 && output.stderr.contains("is inside lockgate's own folder"),
+        "{}",
+        output.stderr
+    );
 }

@@ -9,12 +9,12 @@ use serde_json::Value;
 const WHOLE_DIFF: usize = 5 * 1024;
 
 /// Whether every line that no edit names is where `line_map` says.
-pub fn check_moved_lines(seen: &Value, old: Option<&[u8]>, new: Option<&[u8]>) -> Result<(), String> {
+pub fn check_moved_lines(response: &Value, old: Option<&[u8]>, new: Option<&[u8]>) -> Result<(), String> {
     let (Some(old), Some(new)) = (old, new) else { return Ok(()) };
-    let list = |key: &str| seen[key].as_array().cloned().unwrap_or_default();
+    let list = |key: &str| response[key].as_array().cloned().unwrap_or_default();
     let number = |value: &Value| value.as_i64().unwrap_or(0);
     let (edits, shifts) = (list("edits"), list("line_map"));
-    let cut = seen["notes"].to_string().contains("not shown");
+    let cut = response["notes"].to_string().contains("not shown");
     if cut || old.contains(&0) {
         return Ok(());
     }
@@ -28,8 +28,8 @@ pub fn check_moved_lines(seen: &Value, old: Option<&[u8]>, new: Option<&[u8]>) -
             .iter()
             .rfind(|shift| number(&shift["from"]) <= line)
             .map_or(0, |shift| number(&shift["by"]));
-        let there = usize::try_from(line + by - 1).ok().and_then(|at| new.get(at));
-        if there != Some(text) {
+        let line_at = usize::try_from(line + by - 1).ok().and_then(|at| new.get(at));
+        if line_at != Some(text) {
             return Err(format!("line {line} should be {by} lines further on"));
         }
     }

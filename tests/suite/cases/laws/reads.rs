@@ -8,68 +8,79 @@ use crate::suite::cases::workspace::{CaseWorkspace, version};
 use crate::suite::wire::Answer;
 
 /// Collects each law that the answer to a look breaks: it shows what is on disk, in both forms.
-pub fn check_read(answer: &Answer, world: &CaseWorkspace, broken: &mut Vec<String>) {
-    let seen = &answer.structured;
-    let mut law = |holds: bool, words: &str| {
+pub fn check_read(answer: &Answer, workspace: &CaseWorkspace, broken: &mut Vec<String>) {
+    let response = &answer.structured;
+    let mut check = |holds: bool, words: &str| {
         if !holds {
-            broken.push(format!("a law of every look is broken: {words}; the answer is {seen:.400}"));
+            broken.push(format!("a law of every look is broken: {words}; the answer is {response:.400}"));
         }
     };
-    let there = |told: &Value| {
-        let entity = stored::entity_in_answer(told, seen);
-        entity.as_deref().or(told["path"].as_str()).and_then(|name| world.text(name))
+    let disk_text = |reported: &Value| {
+        let entity = stored::entity_in_answer(reported, response);
+        entity.as_deref().or(reported["path"].as_str()).and_then(|name| workspace.text(name))
     };
-    let is_version =
-        |told: &Value| told["version"].as_str() == there(told).as_deref().map(version).as_deref();
-    for entry in list(seen, "entries") {
-        law(entry["version"].is_null() || is_version(&entry), "version is what is on disk");
-        law(
+    let is_version = |reported: &Value| {
+        reported["version"].as_str() == disk_text(reported).as_deref().map(version).as_deref()
+    };
+    for entry in list(response, "entries") {
+        check(entry["version"].is_null() || is_version(&entry), "version is what is on disk");
+        check(
             is_in(answer, &entry["path"]) && is_in(answer, &entry["version"]),
             "the text names the same files",
         );
     }
-    let matches = list(seen, "matches");
+    let matches = list(response, "matches");
     for found in &matches {
-        law(is_version(found), "version is what is on disk");
-        law(
+        check(is_version(found), "version is what is on disk");
+        check(
             is_in(answer, &found["path"]) && is_in(answer, &found["version"]),
             "the text names the same files",
         );
-        hold_match(found, there(found).and_then(|bytes| view(&bytes)), answer, &mut law);
+        hold_match(found, disk_text(found).and_then(|bytes| view(&bytes)), answer, &mut check);
     }
-    if seen["matches"].is_array() {
-        let (shown, total) = (matches.len() as u64, seen["total_matches"].as_u64().unwrap_or(0));
-        law(shown <= total, "no more is shown than there is");
-        law(shown == total || seen["truncated"] == Value::Bool(true), "what is left out is said");
+    if response["matches"].is_array() {
+        let (shown, total) = (matches.len() as u64, response["total_matches"].as_u64().unwrap_or(0));
+        check(shown <= total, "no more is shown than there is");
+        check(shown == total || response["truncated"] == Value::Bool(true), "what is left out is said");
     }
-    law(seen["outline"].is_null() || is_version(seen), "version is what is on disk");
-    hold_versions(answer, world, &mut law);
-    if let Some(content) = seen["content"].as_str() {
-        law(is_version(seen), "version is what is on disk");
-        law(answer.text.contains(content), "the text shows the same lines");
-        hold_content(seen, content, there(seen).and_then(|bytes| view(&bytes)), &mut law);
+    check(response["outline"].is_null() || is_version(response), "version is what is on disk");
+    hold_versions(answer, workspace, &mut check);
+    if let Some(content) = response["content"].as_str() {
+        check(is_version(response), "version is what is on disk");
+        check(answer.text.contains(content), "the text shows the same lines");
+        hold_content(response, content, disk_text(response).and_then(|bytes| view(&bytes)), &mut check);
     }
 }
 
 /// The laws of lines, or of a whole text: they are what is on disk.
-fn hold_content(seen: &Value, content: &str, lines: Option<Vec<String>>, law: &mut impl FnMut(bool, &str)) {
+fn hold_content(
+    response: &Value,
+    content: &str,
+    lines: Option<Vec<String>>,
+    check: &mut impl FnMut(bool, &str),
+) {
     let Some(lines) = lines else { return };
-    law(seen["total_lines"].as_u64() == Some(lines.len() as u64), "total_lines is what is on disk");
-    let Some(first) = seen["start_line"].as_u64() else {
+    check(response["total_lines"].as_u64() == Some(lines.len() as u64), "total_lines is what is on disk");
+    let Some(first) = response["start_line"].as_u64() else {
         let whole = lines.join("\n");
-        return law(
+        return check(
             whole.starts_with(content.strip_suffix('\n').unwrap_or(content)),
             "the text is what is on disk",
         );
     };
     let shown: Vec<&str> = if content.is_empty() { Vec::new() } else { content.split('\n').collect() };
-    let cut = seen["truncated"] == Value::Bool(true);
+    let cut = response["truncated"] == Value::Bool(true);
     let right = |(row, number): (&&str, u64)| is_numbered(row, number, ": ", &lines) || cut;
-    law(shown.iter().zip(first..).all(right), "every line has its number");
+    check(shown.iter().zip(first..).all(right), "every line has its number");
 }
 
 /// The laws of one match: each line that is shown is that line on disk, with its number, and the text shows it, too.
-fn hold_match(found: &Value, lines: Option<Vec<String>>, answer: &Answer, law: &mut impl FnMut(bool, &str)) {
+fn hold_match(
+    found: &Value,
+    lines: Option<Vec<String>>,
+    answer: &Answer,
+    check: &mut impl FnMut(bool, &str),
+) {
     let first = found["line_number"].as_u64().unwrap_or(0);
     let last = found["end_line"].as_u64().unwrap_or(first);
     let rows: Vec<&str> = found["match"].as_str().unwrap_or_default().split('\n').collect();
@@ -80,21 +91,21 @@ fn hold_match(found: &Value, lines: Option<Vec<String>>, answer: &Answer, law: &
     let numbers = first.saturating_sub(before.len() as u64)..first;
     let Some(lines) = lines else { return };
     let right = |(row, number): (&String, u64)| is_numbered(row, number, ": ", &lines);
-    law(before.iter().zip(numbers).all(right), "each line before a match is that line on disk");
-    law(after.iter().zip(last + 1..).all(right), "each line behind a match is that line on disk");
+    check(before.iter().zip(numbers).all(right), "each line before a match is that line on disk");
+    check(after.iter().zip(last + 1..).all(right), "each line behind a match is that line on disk");
     let is_shown = |(row, number): (&&str, u64)| {
         is_numbered(&format!("{number}: {row}"), number, ": ", &lines)
             && answer.text.contains(&format!("{number}: {row}\n"))
     };
-    law(
+    check(
         rows.iter().take((last - first + 1) as usize).zip(first..).all(is_shown),
         "each line of a match is that line on disk",
     );
 }
 
 /// True if a row is this line with its number; a long line may be shown in part, with `...` for what is missing.
-fn is_numbered(row: &str, number: u64, mark: &str, lines: &[String]) -> bool {
-    let Some(shown) = row.strip_prefix(&format!("{number}{mark}")) else { return false };
+fn is_numbered(row: &str, number: u64, marker: &str, lines: &[String]) -> bool {
+    let Some(shown) = row.strip_prefix(&format!("{number}{marker}")) else { return false };
     let Some(line) = usize::try_from(number).ok().and_then(|number| lines.get(number.wrapping_sub(1))) else {
         return false;
     };
@@ -103,8 +114,8 @@ fn is_numbered(row: &str, number: u64, mark: &str, lines: &[String]) -> bool {
     shown == line || (part.chars().count() == 500 && line.contains(part))
 }
 
-fn list(seen: &Value, key: &str) -> Vec<Value> {
-    seen[key].as_array().cloned().unwrap_or_default()
+fn list(response: &Value, key: &str) -> Vec<Value> {
+    response[key].as_array().cloned().unwrap_or_default()
 }
 
 /// The lines of a file as they are shown; nothing where it is in an encoding that only lockgate reads.

@@ -18,35 +18,40 @@ fn a_diff_that_does_not_fit_or_gives_something_else_is_seen() {
 
 #[test]
 fn a_line_that_is_elsewhere_is_seen() {
-    let told = |by: i64| {
-        let seen = serde_json::json!({"edits": [{"start_line": 1, "end_line": 1}], "line_map": [{"from": 2, "by": by}]});
-        check_moved_lines(&seen, Some(b"a\nb\nc\n"), Some(b"1\n2\nb\nc\n"))
+    let check_shift = |by: i64| {
+        let response = serde_json::json!({"edits": [{"start_line": 1, "end_line": 1}], "line_map": [{"from": 2, "by": by}]});
+        check_moved_lines(&response, Some(b"a\nb\nc\n"), Some(b"1\n2\nb\nc\n"))
     };
-    assert_eq!(told(1), Ok(()));
-    assert!(told(0).is_err() && told(2).is_err());
+    assert_eq!(check_shift(1), Ok(()));
+    assert!(check_shift(0).is_err() && check_shift(2).is_err());
 }
 
 #[test]
 fn a_look_that_lies_is_seen() {
-    let world = CaseWorkspace::new();
-    std::fs::write(world.root().join("x"), "one\ntwo\n").unwrap();
-    let broken = |stamp: String, content: &str, text: &str| {
-        let structured = serde_json::json!({"path": "x", "version": stamp, "start_line": 1, "total_lines": 2, "content": content});
+    let workspace = CaseWorkspace::new();
+    std::fs::write(workspace.root().join("x"), "one\ntwo\n").unwrap();
+    let broken = |version_text: String, content: &str, text: &str| {
+        let structured = serde_json::json!({"path": "x", "version": version_text, "start_line": 1, "total_lines": 2, "content": content});
         let mut broken = Vec::new();
-        hold(&Answer { is_error: false, structured, text: text.into() }, &world, &State::new(), &mut broken);
+        hold(
+            &Answer { is_error: false, structured, text: text.into() },
+            &workspace,
+            &State::new(),
+            &mut broken,
+        );
         broken.len()
     };
-    let (stamp, content) = (version(b"one\ntwo\n"), "1: one\n2: two");
-    assert_eq!(broken(stamp.clone(), content, content), 0);
+    let (version_text, content) = (version(b"one\ntwo\n"), "1: one\n2: two");
+    assert_eq!(broken(version_text.clone(), content, content), 0);
     assert_eq!(broken(version(b"one\n"), content, content), 1);
-    assert_eq!(broken(stamp.clone(), content, "1: one"), 1);
-    assert_eq!(broken(stamp, "1: one\n3: two", "1: one\n3: two"), 1);
+    assert_eq!(broken(version_text.clone(), content, "1: one"), 1);
+    assert_eq!(broken(version_text, "1: one\n3: two", "1: one\n3: two"), 1);
 }
 
 #[test]
 fn a_dressed_answer_that_lies_is_seen() {
-    let world = CaseWorkspace::new();
-    std::fs::write(world.root().join("x"), "new").unwrap();
+    let workspace = CaseWorkspace::new();
+    std::fs::write(workspace.root().join("x"), "new").unwrap();
     let honest = serde_json::json!({"status": "success", "outcome": "written", "success": true, "written": true,
         "message": "m", "file_path": "x", "version": version(b"new"), "created": true, "edit_id": "7f3a-1",
         "bytes_outside_edit": "unchanged"});
@@ -56,12 +61,12 @@ fn a_dressed_answer_that_lies_is_seen() {
     let broken = |structured: Value, is_error: bool| {
         let answer = Answer { is_error, structured, text: if is_error { text } else { "" }.into() };
         let mut broken = Vec::new();
-        hold(&answer, &world, &State::new(), &mut broken);
+        hold(&answer, &workspace, &State::new(), &mut broken);
         broken.len()
     };
     assert_eq!((broken(honest.clone(), false), broken(failure.clone(), true)), (0, 0));
     assert!(broken(honest.clone(), true) > 0 && broken(failure.clone(), false) > 0);
-    for (is_error, field, lie) in [
+    for (is_error, field, false_value) in [
         (false, "outcome", Value::from("success")),
         (false, "outcome", Value::from("refused")),
         (false, "status", Value::from("failure")),
@@ -73,34 +78,34 @@ fn a_dressed_answer_that_lies_is_seen() {
         (true, "error", Value::from("other")),
         (true, "status", Value::from("success")),
     ] {
-        let mut told = if is_error { failure.clone() } else { honest.clone() };
-        told[field] = lie;
-        assert!(broken(told, is_error) > 0, "a lie in {field} was taken");
+        let mut false_answer = if is_error { failure.clone() } else { honest.clone() };
+        false_answer[field] = false_value;
+        assert!(broken(false_answer, is_error) > 0, "a lie in {field} was taken");
     }
 }
 
 #[test]
 fn a_search_a_text_and_a_list_that_lie_are_seen() {
-    let world = CaseWorkspace::new();
-    std::fs::write(world.root().join("x"), "one\ntwo\nthree\n").unwrap();
-    let stamp = version(b"one\ntwo\nthree\n");
+    let workspace = CaseWorkspace::new();
+    std::fs::write(workspace.root().join("x"), "one\ntwo\nthree\n").unwrap();
+    let version_text = version(b"one\ntwo\nthree\n");
     let broken = |structured: &Value, text: &str| {
         let answer = Answer { is_error: false, structured: structured.clone(), text: text.to_owned() };
         let mut broken = Vec::new();
-        hold(&answer, &world, &State::new(), &mut broken);
+        hold(&answer, &workspace, &State::new(), &mut broken);
         broken.len()
     };
-    let lies = |honest: &Value, text: &str, told: &[(&str, Value)]| {
+    let lies = |honest: &Value, text: &str, false_claims: &[(&str, Value)]| {
         assert_eq!(broken(honest, text), 0);
-        for (at, lie) in told {
-            let mut seen = honest.clone();
-            *seen.pointer_mut(at).unwrap() = lie.clone();
-            assert!(broken(&seen, text) > 0, "a lie in {at} was taken");
+        for (at, false_value) in false_claims {
+            let mut response = honest.clone();
+            *response.pointer_mut(at).unwrap() = false_value.clone();
+            assert!(broken(&response, text) > 0, "a lie in {at} was taken");
         }
     };
-    let found = serde_json::json!({"total_matches": 1, "truncated": false, "matches": [{"path": "x", "version": stamp,
+    let found = serde_json::json!({"total_matches": 1, "truncated": false, "matches": [{"path": "x", "version": version_text,
         "line_number": 2, "match": "two", "context_before": ["1: one"], "context_after": ["3: three"]}]});
-    let told = [
+    let false_claims = [
         ("/total_matches", Value::from(2)),
         ("/total_matches", Value::from(0)),
         ("/matches/0/version", Value::from("000000000000")),
@@ -109,34 +114,33 @@ fn a_search_a_text_and_a_list_that_lie_are_seen() {
         ("/matches/0/context_before/0", Value::from("1: two")),
         ("/matches/0/context_after/0", Value::from("4: three")),
     ];
-    lies(&found, &format!("x (version {stamp})\n1- one\n2: two\n3- three\n"), &told);
-    let whole =
-        serde_json::json!({"path": "x", "version": stamp, "total_lines": 3, "content": "one\ntwo\nthree\n"});
-    let told = [("/content", Value::from("one\n2\n")), ("/total_lines", Value::from(4))];
-    lies(&whole, "one\ntwo\nthree\n", &told);
-    let entries = serde_json::json!({"entries": [{"path": "x", "version": stamp, "size": 14}]});
+    lies(&found, &format!("x (version {version_text})\n1- one\n2: two\n3- three\n"), &false_claims);
+    let whole = serde_json::json!({"path": "x", "version": version_text, "total_lines": 3, "content": "one\ntwo\nthree\n"});
+    let false_claims = [("/content", Value::from("one\n2\n")), ("/total_lines", Value::from(4))];
+    lies(&whole, "one\ntwo\nthree\n", &false_claims);
+    let entries = serde_json::json!({"entries": [{"path": "x", "version": version_text, "size": 14}]});
     lies(
         &entries,
-        &format!("x: 14 bytes, version {stamp}"),
+        &format!("x: 14 bytes, version {version_text}"),
         &[("/entries/0/version", Value::from("000000000000"))],
     );
 }
 
 #[test]
 fn an_answer_that_lies_is_seen() {
-    let world = CaseWorkspace::new();
-    std::fs::write(world.root().join("x"), "new").unwrap();
+    let workspace = CaseWorkspace::new();
+    std::fs::write(workspace.root().join("x"), "new").unwrap();
     let mut honest = serde_json::json!({"status": "written", "success": true, "written": true, "message": "m",
         "path": "x", "version": version(b"new"), "created": true, "bytes_outside_edit": "unchanged",
         "edit_id": "7f3a-1"});
     let broken = |structured: &Value| {
         let answer = Answer { is_error: false, structured: structured.clone(), text: String::new() };
         let mut broken = Vec::new();
-        hold(&answer, &world, &State::new(), &mut broken);
+        hold(&answer, &workspace, &State::new(), &mut broken);
         broken.len()
     };
     assert_eq!(broken(&honest), 0);
-    for (field, lie) in [
+    for (field, false_value) in [
         ("version", Value::from("000000000000")),
         ("written", Value::from(false)),
         ("success", Value::from(false)),
@@ -147,8 +151,8 @@ fn an_answer_that_lies_is_seen() {
         ("status", Value::from("done")),
         ("code", Value::from("NO_MATCH")),
     ] {
-        let truth = std::mem::replace(&mut honest[field], lie);
+        let true_value = std::mem::replace(&mut honest[field], false_value);
         assert!(broken(&honest) > 0, "a lie in {field} was taken");
-        honest[field] = truth;
+        honest[field] = true_value;
     }
 }

@@ -38,19 +38,19 @@ fn a_password_is_shown_to_nobody() {
             "hunter2",
             "sqlite:hunter2?mode=rwc",
         ] {
-            let said = run_with_url(&fixture, command, url);
+            let output = run_with_url(&fixture, command, url);
             assert!(
-                said.0 == 2 && said.1.contains("LOCKGATE_STORE") || said.1.contains("store URL"),
-                "{said:?}"
+                output.0 == 2 && output.1.contains("LOCKGATE_STORE") || output.1.contains("store URL"),
+                "{output:?}"
             );
-            assert!(!said.1.contains("hunter2"), "{command:?} {url}: {}", said.1);
+            assert!(!output.1.contains("hunter2"), "{command:?} {url}: {}", output.1);
         }
     }
     // A database that cannot be reached, with all that can be logged.
     for command in commands.iter().filter(|command| command[0] == "store") {
-        let (exit, said) = run_with_url(&fixture, command, "postgres://u:hunter2@127.0.0.1:1/secret_name");
-        assert_eq!(exit, 70, "{command:?}: {said}");
-        assert!(said.contains("STORE_UNAVAILABLE") && !said.contains("hunter2"), "{said}");
+        let (exit, output) = run_with_url(&fixture, command, "postgres://u:hunter2@127.0.0.1:1/secret_name");
+        assert_eq!(exit, 70, "{command:?}: {output}");
+        assert!(output.contains("STORE_UNAVAILABLE") && !output.contains("hunter2"), "{output}");
     }
     let (_, help) = run_with_url(&fixture, &["serve", "--help"], "postgres://u:hunter2@h/d");
     assert!(help.contains("--store <URL>") && !help.contains("hunter2"), "{help}");
@@ -63,8 +63,8 @@ fn run_with_url(fixture: &Fixture, arguments: &[&str], url: &str) -> (i32, Strin
     command.args(arguments).current_dir(fixture.folder.path());
     command.env("LOCKGATE_STORE", url).env("LOCKGATE_LOG", "trace").env("RUST_LOG", "trace");
     let out = command.output().unwrap();
-    let said = [out.stdout, out.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-    (out.status.code().unwrap_or(-1), said)
+    let output = [out.stdout, out.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    (out.status.code().unwrap_or(-1), output)
 }
 
 #[test]

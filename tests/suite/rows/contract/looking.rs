@@ -10,14 +10,14 @@ use super::asked::{utf16, written};
 use crate::suite::edits::search;
 use crate::suite::rows::fixture::EntityFixture;
 
-pub fn lines_and_whole_texts(world: &EntityFixture) {
+pub fn lines_and_whole_texts(fixture: &EntityFixture) {
     let crlf = "one\r\ntwo\r\nthree\r\nfour\r\nfive";
-    let made = world.put("src/a.txt", crlf.as_bytes());
-    world.put("src/empty.txt", b"");
-    let look = |path: &str, start_line, end_line| {
-        let target = world.target(path);
-        let sight = world.read(ReadRequest::Lines(LinesRequest { target, start_line, end_line }));
-        let shown = sight.map(|sight| match sight {
+    let made = fixture.put("src/a.txt", crlf.as_bytes());
+    fixture.put("src/empty.txt", b"");
+    let read_lines = |path: &str, start_line, end_line| {
+        let target = fixture.target(path);
+        let response = fixture.read(ReadRequest::Lines(LinesRequest { target, start_line, end_line }));
+        let shown = response.map(|response| match response {
             ReadResponse::Lines(reading) => {
                 assert_eq!(
                     Some(reading.text.version()),
@@ -30,26 +30,26 @@ pub fn lines_and_whole_texts(world: &EntityFixture) {
             }
             other => panic!("{other:?}"),
         });
-        world.told.tell("lines", shown.as_ref().cloned());
+        fixture.told.tell("lines", shown.as_ref().cloned());
         shown
     };
-    assert_eq!(look("src/a.txt", 2, 3).unwrap(), "src/a.txt 2 3 [\"two\", \"three\"]");
-    assert_eq!(look("src/a.txt", 5, 99).unwrap(), "src/a.txt 5 5 [\"five\"]");
-    assert_eq!(look("src/a.txt", 6, 7).unwrap_err().code, Code::RangeOutOfBounds);
-    assert_eq!(look("src/none.txt", 1, 1).unwrap_err().code, Code::FileNotFound);
-    assert!(look("src/empty.txt", 1, 9).is_ok());
-    assert_eq!(world.text("src/a.txt"), crlf);
+    assert_eq!(read_lines("src/a.txt", 2, 3).unwrap(), "src/a.txt 2 3 [\"two\", \"three\"]");
+    assert_eq!(read_lines("src/a.txt", 5, 99).unwrap(), "src/a.txt 5 5 [\"five\"]");
+    assert_eq!(read_lines("src/a.txt", 6, 7).unwrap_err().code, Code::RangeOutOfBounds);
+    assert_eq!(read_lines("src/none.txt", 1, 1).unwrap_err().code, Code::FileNotFound);
+    assert!(read_lines("src/empty.txt", 1, 9).is_ok());
+    assert_eq!(fixture.text("src/a.txt"), crlf);
 }
 
 /// What a search showed, in a line for each match.
 pub fn search_paths(
-    world: &EntityFixture,
+    fixture: &EntityFixture,
     pattern: &str,
     path: Option<&str>,
     most: usize,
 ) -> Result<Vec<String>, Code> {
-    let sight = world.search(pattern, path, most);
-    let shown = sight.map(|sight| match sight {
+    let response = fixture.search(pattern, path, most);
+    let shown = response.map(|response| match response {
         ReadResponse::Matches(matches) => {
             let mut lines: Vec<String> = matches
                 .found
@@ -70,20 +70,20 @@ pub fn search_paths(
         }
         other => panic!("{other:?}"),
     });
-    world.told.tell("search", shown.as_ref().map(|lines| lines.join("; ")));
+    fixture.told.tell("search", shown.as_ref().map(|lines| lines.join("; ")));
     shown.map_err(|refusal| refusal.code).map(|lines| {
         lines.iter().map(|line| line.split_whitespace().next().unwrap_or_default().to_owned()).collect()
     })
 }
 
-pub fn searching(world: &EntityFixture) {
-    world.put("src/a.py", b"import os\n\ndef get_agents(client):\n    return os\n");
-    world.put("src/b.py", "# get_agents, é\u{1F600}\nx = 'Get_Agents'\n".as_bytes());
-    world.put("src/deep/c.txt", b"nothing\r\nget_agents\r\nend");
-    world.put("src/deep/d.txt", &utf16("get_agents\nsecond\n", [0xFF, 0xFE]));
-    world.put("src/e_f.txt", b"100% a_b\nget agents\n");
-    world.put("src/empty.txt", b"");
-    let all = search_paths(world, "get_agents", None, 20).unwrap();
+pub fn searching(fixture: &EntityFixture) {
+    fixture.put("src/a.py", b"import os\n\ndef get_agents(client):\n    return os\n");
+    fixture.put("src/b.py", "# get_agents, é\u{1F600}\nx = 'Get_Agents'\n".as_bytes());
+    fixture.put("src/deep/c.txt", b"nothing\r\nget_agents\r\nend");
+    fixture.put("src/deep/d.txt", &utf16("get_agents\nsecond\n", [0xFF, 0xFE]));
+    fixture.put("src/e_f.txt", b"100% a_b\nget agents\n");
+    fixture.put("src/empty.txt", b"");
+    let all = search_paths(fixture, "get_agents", None, 20).unwrap();
     assert_eq!(all[..3], ["src/a.py:3:def", "src/b.py:1:#", "src/deep/c.txt:2:get_agents+1+1"]);
     assert_eq!(all.len(), 5, "{all:?}");
     for (pattern, path, most) in [
@@ -109,18 +109,18 @@ pub fn searching(world: &EntityFixture) {
         ("(", None, 20),
         ("x", Some("src/none.py"), 20),
     ] {
-        search_paths(world, pattern, path, most).ok();
+        search_paths(fixture, pattern, path, most).ok();
     }
     // What was changed, taken back or removed is found as it is now.
-    let edit = written(world, "src/a.py", search("get_agents", "get_people"));
-    assert_eq!(search_paths(world, "get_people", None, 20).unwrap().len(), 2);
-    world.undo(&edit).unwrap();
-    assert_eq!(search_paths(world, "get_people", None, 20).unwrap(), ["0"]);
-    world.edit("src/a.py", Edit::Remove, Expect::Anything).unwrap();
-    assert_eq!(search_paths(world, "get_agents", None, 20).unwrap().len(), 4);
+    let edit = written(fixture, "src/a.py", search("get_agents", "get_people"));
+    assert_eq!(search_paths(fixture, "get_people", None, 20).unwrap().len(), 2);
+    fixture.undo(&edit).unwrap();
+    assert_eq!(search_paths(fixture, "get_people", None, 20).unwrap(), ["0"]);
+    fixture.edit("src/a.py", Edit::Remove, Expect::Anything).unwrap();
+    assert_eq!(search_paths(fixture, "get_agents", None, 20).unwrap().len(), 4);
 }
 
-pub fn listing(world: &EntityFixture) {
+pub fn listing(fixture: &EntityFixture) {
     for path in [
         "src/b.txt",
         "src/a.txt",
@@ -131,11 +131,11 @@ pub fn listing(world: &EntityFixture) {
         "src/a_c",
         "src/axc",
     ] {
-        world.put(path, path.as_bytes());
+        fixture.put(path, path.as_bytes());
     }
     let listed = |prefix: &str, most: usize| {
-        let sight = world.list(prefix, most);
-        let shown = sight.map(|sight| match sight {
+        let response = fixture.list(prefix, most);
+        let shown = response.map(|response| match response {
             ReadResponse::Entries(entries) => {
                 let mut paths: Vec<String> = entries
                     .entries
@@ -147,7 +147,7 @@ pub fn listing(world: &EntityFixture) {
             }
             other => panic!("{other:?}"),
         });
-        world.told.tell("list", shown.as_ref().map(|lines| lines.join("; ")));
+        fixture.told.tell("list", shown.as_ref().map(|lines| lines.join("; ")));
         shown.unwrap().len() - 1
     };
     assert_eq!(listed("src/", 20), 8);
@@ -160,6 +160,6 @@ pub fn listing(world: &EntityFixture) {
     assert_eq!(listed("src/", 8), 8);
     assert_eq!(listed("src/none", 8), 0);
     assert_eq!(listed("src/%", 8), 0);
-    world.edit("src/b.txt", Edit::Remove, Expect::Anything).unwrap();
+    fixture.edit("src/b.txt", Edit::Remove, Expect::Anything).unwrap();
     assert_eq!(listed("src/", 20), 7);
 }

@@ -9,83 +9,83 @@ use super::asked::{FIVE, written};
 use crate::suite::edits::{content, lines, search};
 use crate::suite::rows::fixture::EntityFixture;
 
-pub fn taking_back_and_making_again(world: &EntityFixture) {
-    let made = written(world, "src/a.txt", content(FIVE));
-    let edit = written(world, "src/a.txt", lines(2, 2, "TWO\n"));
+pub fn taking_back_and_making_again(fixture: &EntityFixture) {
+    let made = written(fixture, "src/a.txt", content(FIVE));
+    let edit = written(fixture, "src/a.txt", lines(2, 2, "TWO\n"));
     for _ in 0..2 {
-        let back = world.undo(&edit).unwrap();
-        assert_eq!((back[0].status, world.text("src/a.txt").as_str()), (Status::Written, FIVE));
+        let back = fixture.undo(&edit).unwrap();
+        assert_eq!((back[0].status, fixture.text("src/a.txt").as_str()), (Status::Written, FIVE));
         assert_eq!((back[0].version, back[0].previous_version), (made.version, edit.version));
-        let standing = world.undo(&edit).unwrap();
-        assert_eq!((standing[0].status, standing[0].edit_id), (Status::AlreadyApplied, edit.edit_id));
-        let again = world.revert(Direction::Redo, None, Some("src/a.txt")).unwrap();
+        let reports = fixture.undo(&edit).unwrap();
+        assert_eq!((reports[0].status, reports[0].edit_id), (Status::AlreadyApplied, edit.edit_id));
+        let again = fixture.revert(Direction::Redo, None, Some("src/a.txt")).unwrap();
         assert_eq!((again[0].status, again[0].version), (Status::Written, edit.version));
     }
-    let back = world.revert(Direction::Undo, None, Some("src/a.txt")).unwrap();
+    let back = fixture.revert(Direction::Undo, None, Some("src/a.txt")).unwrap();
     assert_eq!(back[0].version, made.version);
     // An undo is taken back by its own name, too.
     let undo = back[0].edit_id.unwrap().to_string();
-    let again = world.revert(Direction::Undo, Some(&undo), None).unwrap();
+    let again = fixture.revert(Direction::Undo, Some(&undo), None).unwrap();
     assert_eq!(again[0].version, edit.version);
-    let none = world.revert(Direction::Redo, None, Some("src/a.txt")).unwrap_err();
+    let none = fixture.revert(Direction::Redo, None, Some("src/a.txt")).unwrap_err();
     assert_eq!((none.code, none.field.as_deref()), (Code::InvalidInput, Some("path")));
-    let none = world.revert(Direction::Undo, None, Some("src/none.txt")).unwrap_err();
+    let none = fixture.revert(Direction::Undo, None, Some("src/none.txt")).unwrap_err();
     assert_eq!((none.code, none.field.as_deref()), (Code::InvalidInput, Some("path")));
     for id in ["e-nothing", "0", ""] {
         assert_eq!(
-            world.revert(Direction::Undo, Some(id), None).unwrap_err().code,
+            fixture.revert(Direction::Undo, Some(id), None).unwrap_err().code,
             Code::InvalidInput,
             "{id}"
         );
     }
 }
 
-pub fn taking_back_what_made_and_what_removed(world: &EntityFixture) {
-    let made = written(world, "src/a.txt", content(FIVE));
-    let back = world.undo(&made).unwrap();
+pub fn taking_back_what_made_and_what_removed(fixture: &EntityFixture) {
+    let made = written(fixture, "src/a.txt", content(FIVE));
+    let back = fixture.undo(&made).unwrap();
     assert!(back[0].removed && back[0].version.is_none());
-    assert_eq!(world.bytes("src/a.txt"), None);
-    let again = world.redo(&made).unwrap();
+    assert_eq!(fixture.bytes("src/a.txt"), None);
+    let again = fixture.redo(&made).unwrap();
     assert!(again[0].created && again[0].version == made.version);
-    let gone = world.edit("src/a.txt", Edit::Remove, Expect::Anything).unwrap();
-    let back = world.undo(&gone).unwrap();
+    let gone = fixture.edit("src/a.txt", Edit::Remove, Expect::Anything).unwrap();
+    let back = fixture.undo(&gone).unwrap();
     assert!(back[0].created && back[0].version == made.version);
-    world.redo(&gone).unwrap();
-    assert_eq!(world.bytes("src/a.txt"), None);
+    fixture.redo(&gone).unwrap();
+    assert_eq!(fixture.bytes("src/a.txt"), None);
     // Somebody else's text stands where the removed one is to come back.
-    written(world, "src/a.txt", content("theirs\n"));
-    assert_eq!(world.undo(&gone).unwrap_err().code, Code::EditConflict);
-    assert_eq!(world.text("src/a.txt"), "theirs\n");
+    written(fixture, "src/a.txt", content("theirs\n"));
+    assert_eq!(fixture.undo(&gone).unwrap_err().code, Code::EditConflict);
+    assert_eq!(fixture.text("src/a.txt"), "theirs\n");
     // What was made was changed since: it is not removed with the change.
-    let other = written(world, "src/b.txt", content("mine\n"));
-    written(world, "src/b.txt", content("changed\n"));
-    assert_eq!(world.undo(&other).unwrap_err().code, Code::EditConflict);
-    assert_eq!(world.text("src/b.txt"), "changed\n");
+    let other = written(fixture, "src/b.txt", content("mine\n"));
+    written(fixture, "src/b.txt", content("changed\n"));
+    assert_eq!(fixture.undo(&other).unwrap_err().code, Code::EditConflict);
+    assert_eq!(fixture.text("src/b.txt"), "changed\n");
 }
 
-pub fn taking_back_one_of_many(world: &EntityFixture) {
-    written(world, "src/a.txt", content(FIVE));
+pub fn taking_back_one_of_many(fixture: &EntityFixture) {
+    written(fixture, "src/a.txt", content(FIVE));
     let edits: Vec<Report> = ["one", "two", "three", "four", "five"]
         .iter()
-        .map(|word| written(world, "src/a.txt", search(word, &format!("{word}\n{word}!"))))
+        .map(|word| written(fixture, "src/a.txt", search(word, &format!("{word}\n{word}!"))))
         .collect();
-    let back = world.undo(&edits[2]).unwrap();
-    assert_eq!(world.text("src/a.txt"), "one\none!\ntwo\ntwo!\nthree\nfour\nfour!\nfive\nfive!\n");
+    let back = fixture.undo(&edits[2]).unwrap();
+    assert_eq!(fixture.text("src/a.txt"), "one\none!\ntwo\ntwo!\nthree\nfour\nfour!\nfive\nfive!\n");
     assert!(back[0].notes.iter().any(|note| note.contains("rebased from")), "{:?}", back[0].notes);
-    world.redo(&edits[2]).unwrap();
-    assert_eq!(world.text("src/a.txt"), "one\none!\ntwo\ntwo!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
-    written(world, "src/a.txt", search("two!", "zwei!"));
-    let refusal = world.undo(&edits[1]).unwrap_err();
+    fixture.redo(&edits[2]).unwrap();
+    assert_eq!(fixture.text("src/a.txt"), "one\none!\ntwo\ntwo!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
+    written(fixture, "src/a.txt", search("two!", "zwei!"));
+    let refusal = fixture.undo(&edits[1]).unwrap_err();
     assert_eq!(refusal.code, Code::EditConflict);
-    assert_eq!(world.text("src/a.txt"), "one\none!\ntwo\nzwei!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
+    assert_eq!(fixture.text("src/a.txt"), "one\none!\ntwo\nzwei!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
 }
 
-pub fn what_is_remembered(world: &EntityFixture) {
-    let made = written(world, "src/a.txt", content(FIVE));
-    let other = written(world, "src/b.txt", content("b\n"));
-    let second = written(world, "src/a.txt", lines(1, 2, "ONE\n"));
-    world.undo(&second).unwrap();
-    let of_a = world.history(Some("src/a.txt"), 10);
+pub fn what_is_remembered(fixture: &EntityFixture) {
+    let made = written(fixture, "src/a.txt", content(FIVE));
+    let other = written(fixture, "src/b.txt", content("b\n"));
+    let second = written(fixture, "src/a.txt", lines(1, 2, "ONE\n"));
+    fixture.undo(&second).unwrap();
+    let of_a = fixture.history(Some("src/a.txt"), 10);
     assert_eq!(of_a.len(), 3);
     assert!(matches!(of_a[0].meta.kind, EntryKind::Undo(of) if Some(of) == second.edit_id));
     assert_eq!((Some(of_a[1].id), of_a[1].undone), (second.edit_id, true));
@@ -93,20 +93,20 @@ pub fn what_is_remembered(world: &EntityFixture) {
     assert_eq!((of_a[1].changes[0].added, of_a[1].changes[0].removed), (1, 2));
     assert_eq!((of_a[1].meta.tool.as_str(), of_a[1].meta.author.as_str()), ("suite", "tester"));
     assert!(of_a.windows(2).all(|two| two[0].at >= two[1].at));
-    assert_eq!(world.history(None, 10).len(), 4);
-    assert_eq!(world.history(None, 2).len(), 2);
-    assert_eq!(world.history(Some("src/a.txt"), 1)[0].id, of_a[0].id);
+    assert_eq!(fixture.history(None, 10).len(), 4);
+    assert_eq!(fixture.history(None, 2).len(), 2);
+    assert_eq!(fixture.history(Some("src/a.txt"), 1)[0].id, of_a[0].id);
     assert_eq!(
-        world.history(Some("src/b.txt"), 10).iter().map(|entry| Some(entry.id)).collect::<Vec<_>>(),
+        fixture.history(Some("src/b.txt"), 10).iter().map(|entry| Some(entry.id)).collect::<Vec<_>>(),
         [other.edit_id]
     );
-    assert_eq!(world.history(Some("src/none.txt"), 10), []);
-    let shown = world.remembered(&second);
+    assert_eq!(fixture.history(Some("src/none.txt"), 10), []);
+    let shown = fixture.remembered(&second);
     assert!(shown.diffs[0].as_ref().unwrap().contains("-one\n-two\n+ONE\n"), "{:?}", shown.diffs);
-    let shown = world.remembered(&made);
+    let shown = fixture.remembered(&made);
     assert!(shown.diffs[0].as_ref().unwrap().contains("+five\n"), "{:?}", shown.diffs);
     // Both servers remember the same.
     let again =
-        lockgate::request::HistoryRequest { target: Some(world.target("src/a.txt")), max_entries: 10 };
-    assert_eq!(world.runtime.block_on(world.servers[1].history(again)).unwrap(), of_a);
+        lockgate::request::HistoryRequest { target: Some(fixture.target("src/a.txt")), max_entries: 10 };
+    assert_eq!(fixture.runtime.block_on(fixture.servers[1].history(again)).unwrap(), of_a);
 }

@@ -10,7 +10,7 @@ use super::looking::search_paths;
 use crate::suite::edits::{content, insertion, search};
 use crate::suite::rows::fixture::EntityFixture;
 
-pub fn every_text_byte_for_byte(world: &EntityFixture) {
+pub fn every_text_byte_for_byte(fixture: &EntityFixture) {
     let texts: Vec<(&str, Vec<u8>)> = vec![
         ("crlf", b"one\r\ntwo\r\nthree\r\n".to_vec()),
         ("mixed", b"one\r\ntwo\nthree\r\n".to_vec()),
@@ -29,91 +29,92 @@ pub fn every_text_byte_for_byte(world: &EntityFixture) {
     ];
     for (number, (name, bytes)) in texts.iter().enumerate() {
         let path = format!("src/{number}.txt");
-        let made = world.put(&path, bytes);
-        assert_eq!(world.bytes(&path).as_ref(), Some(bytes), "{name}");
+        let made = fixture.put(&path, bytes);
+        assert_eq!(fixture.bytes(&path).as_ref(), Some(bytes), "{name}");
         assert_eq!(made.version, Some(Version::hash(bytes)), "{name}");
         // Of a line of its own nothing but that line changes, and both ways lead back to the byte.
-        let edit = written(world, &path, search("two", "2 and 2"));
-        let changed = world.bytes(&path).unwrap();
+        let edit = written(fixture, &path, search("two", "2 and 2"));
+        let changed = fixture.bytes(&path).unwrap();
         assert!(changed.len() > bytes.len() && changed[..2] == bytes[..2], "{name}");
         assert_eq!(changed.ends_with(b"\n"), bytes.ends_with(b"\n"), "{name}");
-        world.undo(&edit).unwrap();
-        assert_eq!(world.bytes(&path).as_ref(), Some(bytes), "{name}");
-        world.redo(&edit).unwrap();
-        assert_eq!(world.bytes(&path), Some(changed), "{name}");
-        let gone = world.edit(&path, Edit::Remove, Expect::Anything).unwrap();
-        world.undo(&gone).unwrap();
-        world.undo(&edit).unwrap();
-        assert_eq!(world.bytes(&path).as_ref(), Some(bytes), "{name}");
+        fixture.undo(&edit).unwrap();
+        assert_eq!(fixture.bytes(&path).as_ref(), Some(bytes), "{name}");
+        fixture.redo(&edit).unwrap();
+        assert_eq!(fixture.bytes(&path), Some(changed), "{name}");
+        let gone = fixture.edit(&path, Edit::Remove, Expect::Anything).unwrap();
+        fixture.undo(&gone).unwrap();
+        fixture.undo(&edit).unwrap();
+        assert_eq!(fixture.bytes(&path).as_ref(), Some(bytes), "{name}");
     }
     // Empty, and from and to it.
-    written(world, "src/empty.txt", content(""));
-    let filled = written(world, "src/empty.txt", content("x"));
-    world.undo(&filled).unwrap();
-    assert_eq!(world.bytes("src/empty.txt"), Some(Vec::new()));
+    written(fixture, "src/empty.txt", content(""));
+    let filled = written(fixture, "src/empty.txt", content("x"));
+    fixture.undo(&filled).unwrap();
+    assert_eq!(fixture.bytes("src/empty.txt"), Some(Vec::new()));
     for (number, (_, bytes)) in texts.iter().enumerate() {
         // The whole text anew, in another encoding than the one that stands there.
         let edit = Edit::Restore(texts[(number + 5) % texts.len()].1.clone());
         let path = format!("src/{number}.txt");
-        let other = world.edit_as(&path, edit, Mode::Interactive, Expect::Anything).unwrap();
-        world.undo(&other).unwrap();
-        assert_eq!(world.bytes(&path).as_ref(), Some(bytes));
+        let other = fixture.edit_as(&path, edit, Mode::Interactive, Expect::Anything).unwrap();
+        fixture.undo(&other).unwrap();
+        assert_eq!(fixture.bytes(&path).as_ref(), Some(bytes));
     }
 }
 
-pub fn names_that_look_like_a_statement(world: &EntityFixture) {
+pub fn names_that_look_like_a_statement(fixture: &EntityFixture) {
     let names = ["it's", "'; ROLLBACK; --", "$1 = ?1", "\"a\" %_", "E'x'", "é\u{1F600}", "(NULL)"];
     for name in names {
         let path = format!("src/{name}.txt");
-        assert_eq!(world.bytes(&path), None, "{path}");
-        written(world, &path, content("one\n"));
-        let edit = written(world, &path, content("one\ntwo\n"));
-        world.undo(&edit).unwrap();
-        assert_eq!(world.text(&path), "one\n");
-        assert_eq!(world.history(Some(&path), 9).len(), 3, "{path}");
+        assert_eq!(fixture.bytes(&path), None, "{path}");
+        written(fixture, &path, content("one\n"));
+        let edit = written(fixture, &path, content("one\ntwo\n"));
+        fixture.undo(&edit).unwrap();
+        assert_eq!(fixture.text(&path), "one\n");
+        assert_eq!(fixture.history(Some(&path), 9).len(), 3, "{path}");
     }
     // All of them, and how many there are.
-    assert_eq!(search_paths(world, "one", None, 20).unwrap().len(), names.len() + 1);
+    assert_eq!(search_paths(fixture, "one", None, 20).unwrap().len(), names.len() + 1);
 }
 
-pub fn more_statements_than_are_remembered(world: &EntityFixture) {
+pub fn more_statements_than_are_remembered(fixture: &EntityFixture) {
     for text in ["one\n", "two\n", "three\n"] {
-        written(world, "src/a.txt", content(text));
+        written(fixture, "src/a.txt", content(text));
     }
     // Each number makes a statement of its own.
     for most in 1..130 {
-        assert_eq!(world.history(Some("src/a.txt"), most).len(), most.min(3), "{most}");
+        assert_eq!(fixture.history(Some("src/a.txt"), most).len(), most.min(3), "{most}");
     }
 }
 
-pub fn what_is_no_text(world: &EntityFixture) {
+pub fn what_is_no_text(fixture: &EntityFixture) {
     for (number, bytes) in
         [b"a\0b\n".as_slice(), b"\x7FELF\x02\x01\x01\0\0\0", b"\0\x01\x02\xFF"].into_iter().enumerate()
     {
         let path = format!("src/{number}.bin");
-        let refusal = world.edit_as(&path, Edit::Restore(bytes.to_vec()), Mode::Interactive, Expect::Absent);
-        world.told.tell("no text", refusal.as_ref().map(|report| report.status.name().to_owned()));
-        let there = world.read(ReadRequest::Whole(world.target(&path)));
-        world.told.tell("read", there.as_ref().map(|_| "text".to_owned()));
+        let refusal =
+            fixture.edit_as(&path, Edit::Restore(bytes.to_vec()), Mode::Interactive, Expect::Absent);
+        fixture.told.tell("no text", refusal.as_ref().map(|report| report.status.name().to_owned()));
+        let response = fixture.read(ReadRequest::Whole(fixture.target(&path)));
+        fixture.told.tell("read", response.as_ref().map(|_| "text".to_owned()));
     }
-    let refusal = world.edit("src/nul.txt", content("a\0b\n"), Expect::Anything);
-    world.told.tell("nul", refusal.as_ref().map(|report| report.status.name().to_owned()));
+    let refusal = fixture.edit("src/nul.txt", content("a\0b\n"), Expect::Anything);
+    fixture.told.tell("nul", refusal.as_ref().map(|report| report.status.name().to_owned()));
 }
 
-pub fn what_is_too_large(world: &EntityFixture) {
+pub fn what_is_too_large(fixture: &EntityFixture) {
     let limit = 20 << 10;
     let fits = "x".repeat(limit - 1) + "\n";
-    let made = written(world, "src/a.txt", content(&fits));
+    let made = written(fixture, "src/a.txt", content(&fits));
     for edit in [content(&format!("{fits}x")), insertion(1, "x\n"), search("x\n", "xx\n")] {
-        let refusal = world.edit("src/a.txt", edit, Expect::Anything).unwrap_err();
+        let refusal = fixture.edit("src/a.txt", edit, Expect::Anything).unwrap_err();
         assert_eq!(refusal.code, Code::TooLarge);
     }
     assert_eq!(
-        world.edit("src/b.txt", content(&format!("{fits}x")), Expect::Anything).unwrap_err().code,
+        fixture.edit("src/b.txt", content(&format!("{fits}x")), Expect::Anything).unwrap_err().code,
         Code::TooLarge
     );
     assert_eq!(
-        (world.bytes("src/a.txt").map(|bytes| Version::hash(&bytes)), world.bytes("src/b.txt")),
+        (fixture.bytes("src/a.txt").map(|bytes| Version::hash(&bytes)), fixture.bytes("src/b.txt")),
         (made.version, None)
     );
 }

@@ -15,18 +15,18 @@ const WORKERS: usize = 6;
 const EDITS: usize = 12;
 
 /// Every edit that was acknowledged is there once, and none that was refused.
-pub fn many_servers_at_one_text(world: &EntityFixture) {
-    world.put("src/a.txt", b"begin\n");
-    let done: Vec<(String, Result<Status, Code>)> = std::thread::scope(|scope| {
+pub fn many_servers_at_one_text(fixture: &EntityFixture) {
+    fixture.put("src/a.txt", b"begin\n");
+    let results: Vec<(String, Result<Status, Code>)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..WORKERS)
             .map(|worker| {
                 scope.spawn(move || {
                     let line = |number: usize| format!("worker {worker} edit {number}.");
                     let each = |number: usize| {
                         let edit = insertion(Insertion::END, &line(number));
-                        let request = world.request("src/a.txt", edit, Mode::Strict, Expect::Anything);
-                        let server = &world.servers[(worker + number) % 2];
-                        let answer = world.runtime.block_on(server.edit(request, Watch::idle()));
+                        let request = fixture.request("src/a.txt", edit, Mode::Strict, Expect::Anything);
+                        let server = &fixture.servers[(worker + number) % 2];
+                        let answer = fixture.runtime.block_on(server.edit(request, Watch::idle()));
                         (line(number), answer.map(|report| report.status).map_err(|refusal| refusal.code))
                     };
                     (0..EDITS).map(each).collect::<Vec<_>>()
@@ -35,25 +35,25 @@ pub fn many_servers_at_one_text(world: &EntityFixture) {
             .collect();
         workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
     });
-    let text = world.text("src/a.txt");
-    let mut there: Vec<&str> = text.lines().skip(1).collect();
-    let mut acknowledged: Vec<&str> = done
+    let text = fixture.text("src/a.txt");
+    let mut appended: Vec<&str> = text.lines().skip(1).collect();
+    let mut acknowledged: Vec<&str> = results
         .iter()
         .filter(|(_, answer)| *answer == Ok(Status::Written))
         .map(|(line, _)| line.as_str())
         .collect();
-    assert!(acknowledged.len() >= EDITS, "{done:?}");
-    there.sort_unstable();
+    assert!(acknowledged.len() >= EDITS, "{results:?}");
+    appended.sort_unstable();
     acknowledged.sort_unstable();
-    assert_eq!(there, acknowledged);
-    let other: Vec<_> = done
+    assert_eq!(appended, acknowledged);
+    let other: Vec<_> = results
         .iter()
         .filter(|(_, answer)| !matches!(answer, Ok(Status::Written) | Err(Code::EditConflict)))
         .collect();
     assert!(other.is_empty(), "{other:?}");
     let history =
-        lockgate::request::HistoryRequest { target: Some(world.target("src/a.txt")), max_entries: 1000 };
-    let history = world.runtime.block_on(world.servers[0].history(history)).unwrap();
+        lockgate::request::HistoryRequest { target: Some(fixture.target("src/a.txt")), max_entries: 1000 };
+    let history = fixture.runtime.block_on(fixture.servers[0].history(history)).unwrap();
     assert_eq!(history.len(), acknowledged.len() + 1);
     // The past is one chain: each edit began with what the one before it left.
     let chained = history.windows(2).all(|two| two[0].changes[0].before == two[1].changes[0].after);
@@ -61,9 +61,9 @@ pub fn many_servers_at_one_text(world: &EntityFixture) {
     assert_eq!(history[0].changes[0].after, Some(Version::hash(text.as_bytes())));
 }
 
-pub fn many_servers_making_one_text(world: &EntityFixture) {
+pub fn many_servers_making_one_text(fixture: &EntityFixture) {
     // The folder of files is there: they do not wait for one that is made.
-    world.put("src/first.txt", b"");
+    fixture.put("src/first.txt", b"");
     for round in 0..6 {
         let path = format!("src/{round}.txt");
         let answers: Vec<Result<Status, Code>> = std::thread::scope(|scope| {
@@ -72,9 +72,10 @@ pub fn many_servers_making_one_text(world: &EntityFixture) {
                     let path = &path;
                     scope.spawn(move || {
                         let edit = content(&format!("worker {worker}\n"));
-                        let request = world.request(path, edit, Mode::Strict, Expect::Absent);
-                        let answer =
-                            world.runtime.block_on(world.servers[worker % 2].edit(request, Watch::idle()));
+                        let request = fixture.request(path, edit, Mode::Strict, Expect::Absent);
+                        let answer = fixture
+                            .runtime
+                            .block_on(fixture.servers[worker % 2].edit(request, Watch::idle()));
                         answer.map(|report| report.status).map_err(|refusal| refusal.code)
                     })
                 })
@@ -88,6 +89,6 @@ pub fn many_servers_making_one_text(world: &EntityFixture) {
             answers.iter().all(|answer| matches!(answer, Ok(Status::Written) | Err(Code::FileExists))),
             "{answers:?}"
         );
-        assert_eq!(world.text(&path), format!("worker {}\n", winners[0]));
+        assert_eq!(fixture.text(&path), format!("worker {}\n", winners[0]));
     }
 }

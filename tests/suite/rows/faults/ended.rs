@@ -24,10 +24,10 @@ fn edits_are_there_once_however_the_database_ended() {
     let ledgers: Vec<Mutex<WriteLog>> = (0..WORKERS)
         .map(|worker| Mutex::new(WriteLog::begin(&servers[worker % 2], &format!("src/{worker}.txt"))))
         .collect();
-    let (enough, there, refused) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+    let (enough, written, refused) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for (worker, ledger) in ledgers.iter().enumerate() {
-            let (servers, enough, there, refused) = (&servers, &enough, &there, &refused);
+            let (servers, enough, written, refused) = (&servers, &enough, &written, &refused);
             scope.spawn(move || {
                 let mut number = 0;
                 while !enough.load(Ordering::SeqCst) {
@@ -37,7 +37,7 @@ fn edits_are_there_once_however_the_database_ended() {
                     let mut ledger = ledger.lock().unwrap();
                     let answer = servers[(worker + number) % 2].append(&ledger.path.clone(), &line);
                     match ledger.note(&line, &answer) {
-                        WriteOutcome::There => there.fetch_add(1, Ordering::SeqCst),
+                        WriteOutcome::There => written.fetch_add(1, Ordering::SeqCst),
                         WriteOutcome::Absent | WriteOutcome::Unknown => {
                             refused.fetch_add(1, Ordering::SeqCst)
                         }
@@ -46,12 +46,12 @@ fn edits_are_there_once_however_the_database_ended() {
             });
         }
         for how in [Ending::Immediate, Ending::Killed, Ending::Clean, Ending::Killed, Ending::Immediate] {
-            await_more(&there, 12);
+            await_more(&written, 12);
             postgres.end(how);
             await_more(&refused, 1);
             postgres.begin();
         }
-        await_more(&there, 12);
+        await_more(&written, 12);
         enough.store(true, Ordering::SeqCst);
     });
     let witness = Client::new(&database.url(), &dir.path().join("witness"));
@@ -90,26 +90,26 @@ fn edits_are_there_once_where_servers_are_killed() {
             let arguments = ["--tools", "all", "--organization", OWNER];
             let mut server = Server::start_by(command, &root, &arguments);
             let line = |number: usize| format!("round {round} edit {number}.");
-            let asked: Vec<u64> = (0..WORKERS * 4)
+            let ids: Vec<u64> = (0..WORKERS * 4)
                 .map(|number| {
                     let path = &ledgers[number % WORKERS].path;
-                    let quote = json!({"entity_type": "app_file", "app_id": APP, "path": path,
+                    let edit_arguments = json!({"entity_type": "app_file", "app_id": APP, "path": path,
                         "old_string": "begin\n", "new_string": format!("begin\n{}\n", line(number))});
-                    server.post_call("patch_content", &quote)
+                    server.post_call("patch_content", &edit_arguments)
                 })
                 .collect();
             // Some are acknowledged; of the others nobody is told.
-            let first = server.wait_answer(asked[round]).unwrap();
+            let first = server.wait_answer(ids[round]).unwrap();
             let end = rustix::process::Pid::from_raw(server.id().try_into().unwrap()).unwrap();
             rustix::process::kill_process(end, rustix::process::Signal::KILL).unwrap();
-            for (number, id) in asked.iter().enumerate() {
+            for (number, id) in ids.iter().enumerate() {
                 let answer = if number == round { Ok(first.clone()) } else { server.wait_answer(*id) };
-                let fate = match answer {
+                let outcome = match answer {
                     Ok(answer) if answer.status() == "written" => WriteOutcome::There,
                     Ok(answer) => panic!("{}", answer.text),
                     Err(_) => WriteOutcome::Unknown,
                 };
-                ledgers[number % WORKERS].sent(&line(number), fate);
+                ledgers[number % WORKERS].sent(&line(number), outcome);
             }
         }
         ledgers.iter().for_each(|ledger| ledger.check(&witness));

@@ -48,7 +48,7 @@ fn url(file: &Path) -> String {
 fn nothing_is_acknowledged_into_a_file_that_was_removed() {
     let fixture = Fixture::new();
     fixture.server.put("src/a.txt", "begin\n").unwrap();
-    let kept = fixture.files().map(|file| std::fs::read(file).ok());
+    let copies = fixture.files().map(|file| std::fs::read(file).ok());
     for file in fixture.files() {
         std::fs::remove_file(file).ok();
     }
@@ -58,31 +58,31 @@ fn nothing_is_acknowledged_into_a_file_that_was_removed() {
         // A new one knows no app until a person says which there are.
         assert_eq!(fixture.another().try_text("src/a.txt").unwrap_or_default().filter(|_| number == 0), None);
         fixture.connection().execute_batch(&the_app().replace("INSERT", "INSERT OR IGNORE")).unwrap();
-        let there = fixture.another().try_text("src/a.txt").unwrap();
+        let found_text = fixture.another().try_text("src/a.txt").unwrap();
         if answer.as_ref().is_err_and(|refusal| refusal.code == Code::FileNotFound) {
-            assert_eq!(there, None);
+            assert_eq!(found_text, None);
             continue;
         }
         match write_outcome(&answer) {
             WriteOutcome::There => {
-                assert_eq!(there, Some(text), "it was acknowledged, and nobody else sees it")
+                assert_eq!(found_text, Some(text), "it was acknowledged, and nobody else sees it")
             }
-            WriteOutcome::Absent => assert_ne!(there, Some(text)),
+            WriteOutcome::Absent => assert_ne!(found_text, Some(text)),
             WriteOutcome::Unknown => panic!("{answer:?}"),
         }
-        assert_ne!(there.as_deref(), Some("begin\n"));
+        assert_ne!(found_text.as_deref(), Some("begin\n"));
     }
     // A person puts it back.
     for file in fixture.files() {
         std::fs::remove_file(file).ok();
     }
-    for (file, bytes) in fixture.files().iter().zip(kept) {
+    for (file, bytes) in fixture.files().iter().zip(copies) {
         if let Some(bytes) = bytes.filter(|_| !file.ends_with("content.db-shm")) {
             std::fs::write(file, bytes).unwrap();
         }
     }
-    let seen = fixture.server.try_text("src/a.txt").or_else(|_| fixture.server.try_text("src/a.txt"));
-    assert_eq!(seen.unwrap().as_deref(), Some("begin\n"));
+    let text_read = fixture.server.try_text("src/a.txt").or_else(|_| fixture.server.try_text("src/a.txt"));
+    assert_eq!(text_read.unwrap().as_deref(), Some("begin\n"));
     assert_eq!(write_outcome(&fixture.server.put("src/a.txt", "again\n")), WriteOutcome::There);
     assert_eq!(fixture.another().text("src/a.txt").as_deref(), Some("again\n"));
 }

@@ -148,22 +148,22 @@ fn an_edit_for_which_sqlite_has_no_room_is_refused_whole() {
         let path = format!("{pages}.py");
         let text = noise(pages, 30_000);
         let answer = server.call("replace_content", &flow(&path, &text));
-        let there = server.call("get_content", &json!({"entity_type": "workflow", "path": path}));
-        let told = server.call("list_edits", &json!({"entity_type": "workflow", "path": path}));
-        let edits = told.structured["edits"].as_array().map(Vec::len);
+        let response = server.call("get_content", &json!({"entity_type": "workflow", "path": path}));
+        let history = server.call("list_edits", &json!({"entity_type": "workflow", "path": path}));
+        let edits = history.structured["edits"].as_array().map(Vec::len);
         if answer.is_error {
             assert_eq!(answer.code(), "NO_SPACE", "{pages}: {}", answer.text);
             assert_eq!(answer.structured["written"], Value::Bool(false), "{pages}: {:#}", answer.structured);
             assert_eq!(
-                (there.code(), edits),
+                (response.code(), edits),
                 ("FILE_NOT_FOUND", Some(0)),
                 "{pages}: {}\n{}",
-                there.text,
-                told.text
+                response.text,
+                history.text
             );
             full += 1;
         } else {
-            assert_eq!((there.is_error, edits), (false, Some(1)), "{pages}: {}", there.text);
+            assert_eq!((response.is_error, edits), (false, Some(1)), "{pages}: {}", response.text);
         }
         filler.go();
         let again = server.call("replace_content", &flow("a.py", &pages.to_string()));

@@ -60,17 +60,17 @@ fn tables_whose_making_was_interrupted_are_made_by_who_comes_next() {
         let at = if number % 4 == 0 { FaultPoint::AnswerLost } else { FaultPoint::Before };
         proxy.arm(When::Number(number), at, Then::Broken);
         let answer = interrupted.try_text("src/a.txt");
-        let (seen, broke) = proxy.clear_fault();
+        let (messages, broke) = proxy.clear_fault();
         if let Err(refusal) = &answer {
             clear(refusal);
         }
         let notes = database.boss("SELECT count(to_regclass('lockgate_migrations'))");
         made += usize::from(notes == "1");
         let next = Client::new(&database.url(), &dir.path().join(format!("b{number}")));
-        assert_eq!(next.try_text("src/a.txt"), Ok(None), "{broke:?} of {seen:#?}");
+        assert_eq!(next.try_text("src/a.txt"), Ok(None), "{broke:?} of {messages:#?}");
         database.boss(&the_app());
-        assert!(next.put("src/a.txt", "one\n").is_ok(), "{broke:?} of {seen:#?}");
-        assert!(interrupted.put("src/a.txt", "two\n").is_ok(), "{broke:?} of {seen:#?}");
+        assert!(next.put("src/a.txt", "one\n").is_ok(), "{broke:?} of {messages:#?}");
+        assert!(interrupted.put("src/a.txt", "two\n").is_ok(), "{broke:?} of {messages:#?}");
         assert_eq!(next.history("src/a.txt").len(), 2);
         if broke.is_none() {
             assert_eq!(answer, Ok(None));

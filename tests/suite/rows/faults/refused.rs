@@ -45,16 +45,16 @@ fn what_a_person_does_to_the_database_is_told_and_survived() {
     // Connections that are open already are ended first, as a person would have to.
     let end =
         format!("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '{KEEPER}'");
-    let others = format!("SELECT count(*) FROM pg_stat_activity WHERE usename = '{KEEPER}'");
-    for (number, (what, done, undone)) in troubles(name).into_iter().enumerate() {
+    let other_connections = format!("SELECT count(*) FROM pg_stat_activity WHERE usename = '{KEEPER}'");
+    for (number, (what, disturb, restore)) in troubles(name).into_iter().enumerate() {
         let change = |sql: &str| {
             postgres.boss("postgres", &end);
-            while postgres.boss("postgres", &others) != "0" {
+            while postgres.boss("postgres", &other_connections) != "0" {
                 std::thread::sleep(std::time::Duration::from_millis(10));
             }
             postgres.boss("postgres", sql);
         };
-        change(&done);
+        change(&disturb);
         let refusal = server.put("src/a.txt", &format!("{what}\n")).unwrap_err();
         clear(&refusal);
         println!("{what}: {}", refusal.message);
@@ -65,7 +65,7 @@ fn what_a_person_does_to_the_database_is_told_and_survived() {
             WriteOutcome::Absent,
             "{what}"
         );
-        change(&undone);
+        change(&restore);
         assert_eq!(server.text("src/a.txt").as_deref(), Some("begin\n"), "{what}");
         for (client, text) in [(&server, "other\n"), (&fresh, "begin\n")] {
             assert_eq!(write_outcome(&client.put("src/a.txt", text)), WriteOutcome::There, "{what}");

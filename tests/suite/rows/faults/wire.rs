@@ -42,15 +42,15 @@ impl Fixture {
     ) -> bool {
         self.proxy.arm(when, at, then);
         let answer = edit();
-        let (seen, broke) = self.proxy.clear_fault();
-        let what = format!("{when:?} {at:?} {then:?}: {broke:?} of {seen:#?}");
+        let (messages, broke) = self.proxy.clear_fault();
+        let what = format!("{when:?} {at:?} {then:?}: {broke:?} of {messages:#?}");
         match &answer {
             Ok(_) => (),
             Err(refusal) => {
                 assert!(broke.is_some(), "nothing broke: {what}: {refusal:?}");
                 clear(refusal);
                 // Whoever may look again knows; and what was never sent was not obeyed.
-                let committing = seen.iter().any(|message| message == "Query COMMIT");
+                let committing = messages.iter().any(|message| message == "Query COMMIT");
                 let may_be_unknown = then == Then::Broken && committing;
                 assert!(refusal.disk == Disk::Untouched || may_be_unknown, "{what}: {refusal:?}");
             }
@@ -119,8 +119,8 @@ fn an_edit_is_there_once_wherever_the_wire_breaks_for_good() {
     let ledger = RefCell::new(begun);
     let edit = |line: &str| fixture.served.append("src/a.txt", line).map(|report| vec![report]);
     let note = |line: &str, answer: &Result<Vec<Report>, Error>| {
-        let fate = ledger.borrow_mut().note(line, answer);
-        unknown.set(unknown.get() + usize::from(fate == WriteOutcome::Unknown));
+        let outcome = ledger.borrow_mut().note(line, answer);
+        unknown.set(unknown.get() + usize::from(outcome == WriteOutcome::Unknown));
     };
     for at in FaultPoint::ALL {
         let line = format!("{at:?}.");
@@ -141,7 +141,7 @@ fn an_edit_is_there_once_wherever_the_wire_breaks_for_good() {
 fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
     let Some(fixture) = Fixture::new() else { return };
     let paths = |number: usize| ["a", "b", "c"].map(|name| format!("src/{number}/{name}.txt"));
-    let there = |number: usize| paths(number).map(|path| fixture.witness.text(&path).is_some());
+    let paths_exist = |number: usize| paths(number).map(|path| fixture.witness.text(&path).is_some());
     fixture.at_each(
         (1, FaultPoint::AnswerLost, Then::Mended),
         |number| {
@@ -149,7 +149,7 @@ fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
             fixture.served.edit_all(paths(number).iter().map(new).collect())
         },
         |number, answer| {
-            assert_eq!(there(number), [write_outcome(answer) == WriteOutcome::There; 3], "{number}")
+            assert_eq!(paths_exist(number), [write_outcome(answer) == WriteOutcome::There; 3], "{number}")
         },
     );
     let made = |number: usize| {
@@ -162,7 +162,11 @@ fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
         (1, FaultPoint::AnswerLost, Then::Mended),
         |number| fixture.served.undo(&made(number)),
         |number, answer| {
-            assert_eq!(there(number + 1000), [write_outcome(answer) != WriteOutcome::There; 3], "{number}")
+            assert_eq!(
+                paths_exist(number + 1000),
+                [write_outcome(answer) != WriteOutcome::There; 3],
+                "{number}"
+            )
         },
     );
 }
@@ -181,19 +185,19 @@ fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
     for number in (0..).step_by(2) {
         let path = format!("src/{number}.txt");
         let first = fixture.witness.put(&path, "one\ntwo\nthree\n").unwrap();
-        let asked = || fixture.served.edit(&path, line(2, "TWO\n"), version(&first));
-        assert!(asked().is_ok());
+        let send = || fixture.served.edit(&path, line(2, "TWO\n"), version(&first));
+        assert!(send().is_ok());
         // As it stands there now, the same edit could be made again.
         for (number, text) in [(2, "two\n"), (1, "ONE\n")] {
             fixture.witness.edit(&path, line(number, text), Expect::Anything).unwrap();
         }
         fixture.proxy.arm(When::Number(number), FaultPoint::Before, Then::Broken);
-        let refusal = asked().unwrap_err();
-        let (seen, broke) = fixture.proxy.clear_fault();
+        let refusal = send().unwrap_err();
+        let (messages, broke) = fixture.proxy.clear_fault();
         assert_eq!(fixture.witness.text(&path).as_deref(), Some("ONE\ntwo\nthree\n"));
         let known = refusal.code == Code::EditConflict && refusal.message.contains("already applied as edit");
         assert!(known || broke.is_some(), "{refusal:?}");
-        assert!(known || refusal.code == Code::StoreUnavailable, "{broke:?} of {seen:#?}: {refusal:?}");
+        assert!(known || refusal.code == Code::StoreUnavailable, "{broke:?} of {messages:#?}: {refusal:?}");
         unseen += usize::from(!known);
         if broke.is_none() {
             break;
@@ -212,14 +216,17 @@ fn a_server_that_starts_on_a_broken_wire_serves_when_it_is_mended() {
             fixture.proxy.arm(When::Number(number), at, Then::Broken);
             let path = format!("src/{at:?}{number}.txt");
             let answer = cold.put(&path, "text\n");
-            let (seen, broke) = fixture.proxy.clear_fault();
-            let there = fixture.witness.text(&path).is_some();
+            let (messages, broke) = fixture.proxy.clear_fault();
+            let exists = fixture.witness.text(&path).is_some();
             match write_outcome(&answer) {
-                WriteOutcome::There => assert!(there),
-                WriteOutcome::Absent => assert!(!there, "{broke:?} of {seen:#?}: {answer:?}"),
+                WriteOutcome::There => assert!(exists),
+                WriteOutcome::Absent => assert!(!exists, "{broke:?} of {messages:#?}: {answer:?}"),
                 WriteOutcome::Unknown => (),
             }
-            assert!(cold.put(&path, "other\n").is_ok(), "it does not serve again: {broke:?} of {seen:#?}");
+            assert!(
+                cold.put(&path, "other\n").is_ok(),
+                "it does not serve again: {broke:?} of {messages:#?}"
+            );
             assert_eq!(fixture.witness.text(&path).as_deref(), Some("other\n"));
             if broke.is_none() {
                 break;

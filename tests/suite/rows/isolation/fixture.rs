@@ -194,8 +194,8 @@ impl IsolationFixture {
     /// Makes the tables, and the apps: those that are there in both worlds, and somebody else's.
     pub fn set_up(&self, foreign: bool) {
         let mut server = self.caller(Actor::Nobody);
-        let seen = server.call("get_content", &json!({"entity_type": "module", "path": "none.py"}));
-        assert_eq!(seen.code(), "FILE_NOT_FOUND", "{}", seen.text);
+        let response = server.call("get_content", &json!({"entity_type": "module", "path": "none.py"}));
+        assert_eq!(response.code(), "FILE_NOT_FOUND", "{}", response.text);
         let mut apps = vec![(ACTORS_APP, ACTOR), (FREE_APP, "")];
         if foreign {
             apps.push((FOREIGN_APP, FOREIGN));

@@ -27,8 +27,8 @@ pub fn workflow(organization: Option<&str>, path: &str, content: &str) -> Value 
 }
 
 /// What nobody has, and what the actor has where it is an organisation.
-pub fn settle(world: &mut IsolationFixture, actor: Actor) {
-    let mut nobody = world.caller(Actor::Nobody);
+pub fn settle(fixture: &mut IsolationFixture, actor: Actor) {
+    let mut nobody = fixture.caller(Actor::Nobody);
     let known = &mut Vec::new();
     let module = text("module", "everybody", 2);
     let mut made = vec![
@@ -41,7 +41,7 @@ pub fn settle(world: &mut IsolationFixture, actor: Actor) {
         make(&mut nobody, known, app_file(FREE_APP, "src/both.py", &text("file", "everybody", 3))),
     ];
     if let Actor::Organization(name) = actor {
-        let mut own = world.caller(actor);
+        let mut own = fixture.caller(actor);
         for path in ["src/own.py", "src/both.py", "lib/own.txt"] {
             made.push(make(&mut own, known, app_file(ACTORS_APP, path, &text("file", name, 1))));
         }
@@ -49,7 +49,7 @@ pub fn settle(world: &mut IsolationFixture, actor: Actor) {
         made.push(make(&mut own, known, workflow(Some(name), "flows/both.py", &text("workflow", name, 3))));
     }
     let ids = made.iter().map(|answer| answer.structured["edit_id"].as_str().unwrap().to_owned());
-    world.edits.extend(ids);
+    fixture.edits.extend(ids);
 }
 
 /// What somebody else has and does.

@@ -26,22 +26,22 @@ static MASKS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
 static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[0-9a-f]{4}-[0-9]+").unwrap());
 
 /// An answer without the parts that differ between two fixtures in any case.
-fn masked(answer: &Answer, world: &IsolationFixture) -> String {
+fn masked(answer: &Answer, fixture: &IsolationFixture) -> String {
     let answer = json!({"is_error": answer.is_error, "structured": answer.structured, "text": answer.text});
-    let mut text = answer.to_string().replace(world.dir.path().to_str().unwrap(), "WORLD");
+    let mut text = answer.to_string().replace(fixture.dir.path().to_str().unwrap(), "WORLD");
     for (pattern, word) in MASKS.iter() {
         text = pattern.replace_all(&text, *word).into_owned();
     }
     let name = |found: &regex::Captures<'_>| {
-        world.edits.iter().position(|name| *name == found[0]).map_or_else(|| found[0].to_owned(), own)
+        fixture.edits.iter().position(|name| *name == found[0]).map_or_else(|| found[0].to_owned(), own)
     };
     NAME.replace_all(&text, name).into_owned()
 }
 
 /// The arguments with the names that edits have in this world.
-fn named(arguments: &Value, world: &IsolationFixture) -> Value {
+fn named(arguments: &Value, fixture: &IsolationFixture) -> Value {
     let mut text = arguments.to_string();
-    for (number, name) in world.edits.iter().enumerate() {
+    for (number, name) in fixture.edits.iter().enumerate() {
         if text.contains("{own:") {
             text = text.replace(&own(number), name);
         }
@@ -82,10 +82,10 @@ impl Trial {
         let mut worlds = [IsolationFixture::new(front, store), IsolationFixture::new(front, store)];
         worlds[0].set_up(true);
         worlds[1].set_up(false);
-        let mut known = CallState::default();
+        let mut state = CallState::default();
         let mut foreigner = worlds[0].caller(Actor::Organization(FOREIGN));
-        settle_foreign(&mut foreigner, &mut known, 0);
-        worlds.iter_mut().for_each(|world| settle(world, actors[1]));
+        settle_foreign(&mut foreigner, &mut state, 0);
+        worlds.iter_mut().for_each(|fixture| settle(fixture, actors[1]));
         let callers = [0, 1].map(|at| worlds[at].caller(actors[at]));
         let foreign = worlds[0].store.rows_of(FOREIGN);
         Trial {
@@ -95,7 +95,7 @@ impl Trial {
             callers,
             foreigner,
             foreign,
-            known,
+            known: state,
             answers: HashMap::new(),
         }
     }
@@ -113,7 +113,7 @@ impl Trial {
         }
         self.guard(count)?;
         let [real, twin] =
-            [&self.worlds[0], &self.worlds[1]].map(|world| world.store.entities_but_of(FOREIGN));
+            [&self.worlds[0], &self.worlds[1]].map(|fixture| fixture.store.entities_but_of(FOREIGN));
         if real == twin {
             return Ok(self.answers);
         }
@@ -148,13 +148,13 @@ impl Trial {
                 Err(format!("{what}: {answers:#?}"))
             };
         };
-        for (world, answer) in self.worlds.iter_mut().zip([&real, &twin]) {
+        for (fixture, answer) in self.worlds.iter_mut().zip([&real, &twin]) {
             let new = answer.structured["edit_id"].as_str().map(str::to_owned);
-            world.edits.extend(new.filter(|id| !answer.is_error && !world.edits.contains(id)));
+            fixture.edits.extend(new.filter(|id| !answer.is_error && !fixture.edits.contains(id)));
         }
-        let (told, wanted) = (masked(&real, &self.worlds[0]), masked(&twin, &self.worlds[1]));
-        if told != wanted {
-            return Err(format!("{what}\n{}", apart(&told, &wanted)));
+        let (actual, expected) = (masked(&real, &self.worlds[0]), masked(&twin, &self.worlds[1]));
+        if actual != expected {
+            return Err(format!("{what}\n{}", apart(&actual, &expected)));
         }
         self.known.own_edits = self.worlds[0].edits.len();
         self.known.own_versions.extend(real.structured["version"].as_str().map(str::to_owned));
@@ -169,11 +169,11 @@ impl Trial {
 }
 
 /// Where two answers part.
-fn apart(told: &str, wanted: &str) -> String {
-    let apart = told.bytes().zip(wanted.bytes()).take_while(|(one, other)| one == other).count();
-    let near = |text: &str| {
+fn apart(actual: &str, expected: &str) -> String {
+    let apart = actual.bytes().zip(expected.bytes()).take_while(|(one, other)| one == other).count();
+    let excerpt = |text: &str| {
         let bytes = &text.as_bytes()[apart.saturating_sub(300).min(text.len())..];
         String::from_utf8_lossy(&bytes[..bytes.len().min(900)]).into_owned()
     };
-    format!("...{}...\nbut without them\n...{}...", near(told), near(wanted))
+    format!("...{}...\nbut without them\n...{}...", excerpt(actual), excerpt(expected))
 }

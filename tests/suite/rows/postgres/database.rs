@@ -37,11 +37,11 @@ impl Database<'_> {
     /// Runs SQL as a server could; `Err` has what the database said.
     pub fn try_query_as_server(&self, sql: &str) -> Result<String, String> {
         let output = self.postgres.psql(&self.name, KEEPER, sql);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.success() {
             Ok(String::from_utf8(output.stdout).unwrap().trim_end().to_owned())
         } else {
-            Err(said)
+            Err(stderr)
         }
     }
 }

@@ -18,15 +18,15 @@ pub fn answers(server: &mut UnixStream, client: &mut TcpStream, swallow: &Mutex<
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(_) => break,
         };
-        let held = *swallow.lock().unwrap();
-        match held {
+        let fault_point = *swallow.lock().unwrap();
+        match fault_point {
             None if client.write_all(&chunk[..read]).is_err() => break,
             None => (),
             Some(_) => swallowed.extend_from_slice(&chunk[..read]),
         }
     }
-    let held = *swallow.lock().unwrap();
-    if held == Some(FaultPoint::AnswerCut) {
+    let fault_point = *swallow.lock().unwrap();
+    if fault_point == Some(FaultPoint::AnswerCut) {
         client.write_all(&swallowed[..swallowed.len() / 2]).ok();
     }
 }
