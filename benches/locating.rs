@@ -57,7 +57,7 @@ fn main() {
         std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let sections: [(&str, fn()); 5] = [
         ("exact", exact),
-        ("near", near),
+        ("near", similar_search),
         ("growth", growth),
         ("worst", worst::table),
         ("memory", memory::table),
@@ -172,7 +172,7 @@ fn exact() {
     }
 }
 
-fn near() {
+fn similar_search() {
     println!("| lines | quote | that differs by | median | of that CPU | p95 | right place | applied |");
     println!("|---|---|---|---|---|---|---|---|");
     for lines in [10_000, 100_000] {

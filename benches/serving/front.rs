@@ -81,30 +81,30 @@ async fn over_http(place: &RunDir, one: &Calls, width: usize, era: ProtocolEra) 
                 tokio::task::spawn_local(async move {
                     let mut peer = Peer::new(era, token(0), vec![address], 0);
                     let start = Instant::now();
-                    let mut done = 0;
+                    let mut completed = 0;
                     // An even number, so that edits end where they began.
-                    while start.elapsed() < until || done % 2 == 1 {
-                        let response = peer.call(one.tool, &(one.arguments)(done)).await.unwrap();
+                    while start.elapsed() < until || completed % 2 == 1 {
+                        let response = peer.call(one.tool, &(one.arguments)(completed)).await.unwrap();
                         assert_eq!(response.code(), None, "{}", String::from_utf8_lossy(&response.body));
-                        done += 1;
+                        completed += 1;
                     }
-                    done
+                    completed
                 })
             })
             .collect();
         async {
-            let mut done = 0;
+            let mut completed = 0;
             for task in tasks {
-                done += task.await.unwrap();
+                completed += task.await.unwrap();
             }
-            done
+            completed
         }
     };
     calling(WHILE / 5).await;
     let (start, before) = (Instant::now(), processor_time(id));
-    let done = calling(WHILE).await;
+    let completed = calling(WHILE).await;
     let way = if era == ProtocolEra::Sessions { "HTTP, with a session" } else { "HTTP, stateless" };
-    row(one, way, width, done, start.elapsed(), processor_time(id) - before);
+    row(one, way, width, completed, start.elapsed(), processor_time(id) - before);
 }
 
 /// A server over its standard input and output.
@@ -140,11 +140,11 @@ impl Piped {
 
     /// Calls for so long, with so many calls at a time; gives how many were answered.
     fn calls(&mut self, one: &Calls, width: usize, until: Duration) -> usize {
-        let (mut sent, mut done) = (0, 0);
+        let (mut sent, mut completed) = (0, 0);
         let start = Instant::now();
         loop {
             let on = start.elapsed() < until || sent % 2 == 1;
-            while on && sent - done < width {
+            while on && sent - completed < width {
                 let arguments = (one.arguments)(sent);
                 self.send(&format!(
                     r#"{{"jsonrpc":"2.0","id":{},"method":"tools/call","params":{{"name":"{}","arguments":{arguments}}}}}"#,
@@ -153,12 +153,12 @@ impl Piped {
                 ));
                 sent += 1;
             }
-            if sent == done {
-                return done;
+            if sent == completed {
+                return completed;
             }
             let answer = self.answer();
             assert!(answer.contains("\"isError\":false"), "{answer}");
-            done += 1;
+            completed += 1;
         }
     }
 }
@@ -175,8 +175,8 @@ fn pipes(place: &RunDir, one: &Calls, width: usize) {
     let id = piped.process.id();
     piped.calls(one, width, WHILE / 5);
     let (start, before) = (Instant::now(), processor_time(id));
-    let done = piped.calls(one, width, WHILE);
-    row(one, "standard input and output", width, done, start.elapsed(), processor_time(id) - before);
+    let completed = piped.calls(one, width, WHILE);
+    row(one, "standard input and output", width, completed, start.elapsed(), processor_time(id) - before);
 }
 
 /// What a server keeps for connections and sessions without a request.

@@ -148,9 +148,9 @@ fn programs() -> Option<PathBuf> {
         versions.flatten().map(|entry| (number(&entry.file_name()), entry.path().join("bin"))).collect()
     });
     found.sort();
-    let known = found.into_iter().rev().map(|(_, bin)| bin);
+    let installed = found.into_iter().rev().map(|(_, bin)| bin);
     std::env::split_paths(&path)
-        .chain(known)
+        .chain(installed)
         .find(|bin| ["initdb", "postgres", "psql"].iter().all(|name| bin.join(name).exists()))
 }
 

@@ -58,11 +58,11 @@ fn rows(load: &Load, database: &Postgres, texts: &mut [Option<String>]) {
         };
         format!("{}\t{own}\t{app}\t{}", entity.kind.name(), entity.path)
     };
-    let known: HashMap<String, usize> =
+    let stored_rows: HashMap<String, usize> =
         load.entities.borrow().iter().map(|entity| (key(entity), entity.number)).collect();
     database.copy("SELECT kind, organization, app, path, encode(stamp, 'hex'), text FROM entities FULL JOIN contents USING (kind, organization, app, path)", |line| {
         let fields: Vec<&str> = line.split('\t').collect();
-        match known.get(&fields[..4].join("\t")) {
+        match stored_rows.get(&fields[..4].join("\t")) {
             Some(&number) => {
                 let text = unescaped(fields[5]);
                 if fields[4] != blake3::hash(text.as_bytes()).to_hex().as_str() {

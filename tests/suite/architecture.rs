@@ -210,8 +210,8 @@ mod controls {
     #[test]
     fn every_way_to_name_a_module_is_seen() {
         let code = "use crate::{edit::{Edit, Search}, text::Buffer};\nfn f() { crate::store::Files::open(lockgate::front::go()) }";
-        let seen: Vec<String> = modules_named(code).into_iter().collect();
-        assert_eq!(seen, ["edit", "front", "store", "text"]);
+        let modules: Vec<String> = modules_named(code).into_iter().collect();
+        assert_eq!(modules, ["edit", "front", "store", "text"]);
         assert!(
             modules_named("let x = $crate::Error; // crate::nothing")
                 .iter()

@@ -138,9 +138,9 @@ fn the_catalogue_is_the_folder_of_gates() {
         .map(|file| file.strip_suffix(".yaml").unwrap_or_else(|| panic!("{file} is no gate")).to_owned())
         .collect();
     let gates = Catalogue::embedded().gates();
-    let known: BTreeSet<String> = gates.iter().map(|gate| gate.name.clone()).collect();
-    assert_eq!(known, shipped, "gates/ and catalogue::FILES differ");
-    assert_eq!(known.len(), gates.len(), "a gate stands twice");
+    let catalogue: BTreeSet<String> = gates.iter().map(|gate| gate.name.clone()).collect();
+    assert_eq!(catalogue, shipped, "gates/ and catalogue::FILES differ");
+    assert_eq!(catalogue.len(), gates.len(), "a gate stands twice");
 }
 
 #[test]
@@ -240,9 +240,10 @@ fn the_table_of_tools_is_what_the_catalogue_and_the_tests_have() {
 
 #[test]
 fn what_is_asked_live_is_in_the_catalogue_and_enough() {
-    let known: BTreeSet<&str> = Catalogue::embedded().gates().iter().map(|gate| gate.name.as_str()).collect();
+    let catalogue: BTreeSet<&str> =
+        Catalogue::embedded().gates().iter().map(|gate| gate.name.as_str()).collect();
     let live = live_gates();
-    assert!(live.is_subset(&known), "{:?}", live.difference(&known));
+    assert!(live.is_subset(&catalogue), "{:?}", live.difference(&catalogue));
     assert!(live.len() >= 35, "{}", live.len());
     let programs = Catalogue::embedded().gates().iter().filter(|gate| gate.runs_program());
     for gate in programs {

@@ -89,8 +89,8 @@ fn the_list_has_every_gate_in_a_row_of_its_own() {
     let text = gates(&fixture, &[], 0).stdout;
     assert_eq!(text, gates(&fixture, &["list"], 0).stdout);
     let names: Vec<&str> = text.lines().skip(1).map(|row| row.split_whitespace().next().unwrap()).collect();
-    let known: Vec<&str> = Catalogue::embedded().gates().iter().map(|gate| gate.name.as_str()).collect();
-    assert_eq!(names, [known.as_slice(), &["it"]].concat());
+    let catalogue: Vec<&str> = Catalogue::embedded().gates().iter().map(|gate| gate.name.as_str()).collect();
+    assert_eq!(names, [catalogue.as_slice(), &["it"]].concat());
     assert!(text.lines().all(|row| row.chars().count() <= 100), "{text}");
     let row = |name: &str| text.lines().find(|row| row.starts_with(&format!("{name} "))).unwrap();
     assert!(row("ruff").contains(" here "), "{text}");

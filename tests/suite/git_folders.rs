@@ -323,11 +323,11 @@ fn what_is_taken_back_or_made_again_makes_no_git_folder() {
         let removed = Project::new();
         removed.put(head, "ref: refs/heads/main\n");
         let removal = removed.edit(removed.request(head, Edit::Remove)).unwrap();
-        let undone = Project::new();
-        let creation = undone.write(head, "ref: refs/heads/main\n").unwrap();
-        undone.undo(Direction::Undo, &creation).unwrap();
+        let created = Project::new();
+        let creation = created.write(head, "ref: refs/heads/main\n").unwrap();
+        created.undo(Direction::Undo, &creation).unwrap();
         for (project, direction, report) in
-            [(&removed, Direction::Undo, &removal), (&undone, Direction::Redo, &creation)]
+            [(&removed, Direction::Undo, &removal), (&created, Direction::Redo, &creation)]
         {
             project.write("v/objects/x", "x\n").unwrap();
             project.write("v/refs/x", "x\n").unwrap();

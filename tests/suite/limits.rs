@@ -68,9 +68,9 @@ fn ended_well(output: &Output, what: &str) {
     let code = output.status.code();
     // The dynamic loader needs descriptors and memory, too, and ends so.
     let loaded = code != Some(127) || !stderr.contains("shared librar");
-    let known = |code: i32| EXIT_CODES.iter().any(|family| i32::from(family.exit_code()) == code);
+    let is_known = |code: i32| EXIT_CODES.iter().any(|family| i32::from(family.exit_code()) == code);
     assert!(
-        code.is_some_and(|code| code == 0 || known(code)) || !loaded,
+        code.is_some_and(|code| code == 0 || is_known(code)) || !loaded,
         "{what}: {:?} {stderr}",
         output.status
     );
@@ -117,8 +117,8 @@ fn no_limit_on_descriptors_makes_a_command_panic_or_write_half_an_edit() {
 fn a_runtime_panics_where_there_are_too_few_descriptors() {
     const CHILD: &str = "LOCKGATE_TEST_RUNTIME";
     if std::env::var_os(CHILD).is_some() {
-        let made = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        return drop(made);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        return drop(runtime);
     }
     let name = "suite::limits::a_runtime_panics_where_there_are_too_few_descriptors";
     let panics = |limit: &u32| {
@@ -213,6 +213,6 @@ fn a_server_outlives_a_limit_on_the_size_of_files() {
     }
     let answer = server.call("safe_edit_file", &json!({"path": "a.txt", "content": "new\n"}));
     assert_eq!((answer.status(), project.text().as_str()), ("written", "new\n"), "{}", answer.text);
-    let undone = server.call("undo_edit", &json!({}));
-    assert_eq!((undone.is_error, project.text().as_str()), (false, "old\n"), "{}", undone.text);
+    let response = server.call("undo_edit", &json!({}));
+    assert_eq!((response.is_error, project.text().as_str()), (false, "old\n"), "{}", response.text);
 }

@@ -276,7 +276,7 @@ fn a_search_that_is_cancelled_leaves_the_server_free() {
     let cancellation =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": call}});
     server.send(cancellation.to_string().as_bytes());
-    let begun = Instant::now();
+    let start = Instant::now();
     assert_eq!(search(&mut server, json!({"pattern": "y"}))["total_matches"], 0);
-    assert!(begun.elapsed() < BOUNDED);
+    assert!(start.elapsed() < BOUNDED);
 }

@@ -158,7 +158,7 @@ fn large() -> String {
 fn a_ping_is_answered_while_edits_are_judged() {
     let root = tempfile::tempdir().unwrap();
     let mut server = Server::start(root.path(), &[]);
-    let begun = Instant::now();
+    let calls_start = Instant::now();
     let edits: Vec<u64> = (0..4)
         .map(|number| {
             let arguments = json!({"path": format!("{number}.py"), "content": large(), "show_diff": false});
@@ -172,11 +172,11 @@ fn a_ping_is_answered_while_edits_are_judged() {
         server.wait(ping).unwrap();
         slowest = slowest.max(start.elapsed());
     }
-    let pinged = begun.elapsed();
+    let pinged = calls_start.elapsed();
     for edit in edits {
         assert_eq!(server.wait_answer(edit).unwrap().status(), "written");
     }
-    let took = begun.elapsed();
+    let took = calls_start.elapsed();
     assert!(slowest < AWAKE, "a ping took {slowest:?}");
     assert!(took > pinged + slowest, "the edits took {took:?} only, so the pings met no work");
 }

@@ -157,8 +157,8 @@ struct Peak {
 
 impl Peak {
     fn read(process: u32) -> Peak {
-        let ended = Arc::new(AtomicBool::new(false));
-        let stop_flag = Arc::clone(&ended);
+        let should_stop = Arc::new(AtomicBool::new(false));
+        let stop_flag = Arc::clone(&should_stop);
         let thread = std::thread::spawn(move || {
             let mut most = 0;
             while !stop_flag.load(Ordering::Relaxed) {
@@ -167,7 +167,7 @@ impl Peak {
             }
             most
         });
-        Peak { ended, thread }
+        Peak { ended: should_stop, thread }
     }
 
     fn end(self) -> usize {
@@ -364,14 +364,14 @@ fn concurrent_peak(calls: usize, text: &str) -> usize {
     edit("small.toml");
     let idle = resident(served.process.id());
     let peak = Peak::read(served.process.id());
-    let began = Instant::now();
+    let start = Instant::now();
     std::thread::scope(|scope| {
         let edit = &edit;
         for number in 0..calls {
             scope.spawn(move || edit(&format!("a{number}.toml")));
         }
     });
-    println!("{calls} calls: {:?}", began.elapsed());
+    println!("{calls} calls: {:?}", start.elapsed());
     peak.end().saturating_sub(idle)
 }
 

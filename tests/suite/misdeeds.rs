@@ -61,12 +61,12 @@ fn no_misdeed_passes_or_leaves_anything() {
         fs::write(root.path().join("quality.yaml"), policy(attempt, &tag)).unwrap();
         fs::write(root.path().join("a.txt"), "a\n").unwrap();
         let mut server = Server::start(root.path(), &["--trust"]);
-        let begun = Instant::now();
+        let start = Instant::now();
         let edit = server.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
         let ping = server.post("ping", json!({}));
         server.wait(ping).unwrap();
         let answer = server.wait_answer(edit).unwrap();
-        let elapsed = begun.elapsed();
+        let elapsed = start.elapsed();
         let outcome = answer.structured["gates"][0]["outcome"].as_str().unwrap_or("").to_owned();
         assert!(expected.contains(&outcome.as_str()), "{attempt}: {outcome}\n{}", answer.text);
         assert_eq!(answer.code(), "GATE_REFUSED", "{attempt}: {}", answer.text);
@@ -107,10 +107,10 @@ fn a_cancelled_call_ends_its_program() {
     let call = server.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
     // What keeps the program apart has its words, too.
     let wait = |runs: bool| {
-        let begun = Instant::now();
+        let start = Instant::now();
         while (count_processes(&tag) > 0) != runs {
             assert!(
-                begun.elapsed() < Duration::from_secs(20),
+                start.elapsed() < Duration::from_secs(20),
                 "{} processes, runs: {runs}",
                 count_processes(&tag)
             );
@@ -147,9 +147,9 @@ fn the_folder_of_a_killed_server_is_removed_by_the_next() {
         entries.filter(|path| path.join(".lockgate-stage").exists()).collect::<Vec<_>>()
     };
     let wait = |what: &str, is_done: &dyn Fn() -> bool| {
-        let begun = Instant::now();
+        let wait_start = Instant::now();
         while !is_done() {
-            assert!(begun.elapsed() < Duration::from_secs(20), "{what}: {:?}", folders());
+            assert!(wait_start.elapsed() < Duration::from_secs(20), "{what}: {:?}", folders());
             std::thread::sleep(Duration::from_millis(10));
         }
     };

@@ -207,10 +207,10 @@ fn without_the_rule_the_same_spellings_are_written() {
 fn what_became_protected_is_not_taken_back() {
     let project = Project::new(None);
     let report = project.edit("vendor/lib/a.go").unwrap();
-    let made = project.edit("vendor/new.go").unwrap();
+    let creation = project.edit("vendor/new.go").unwrap();
     fs::write(project.root().join("quality.yaml"), POLICY).unwrap();
     let tree = project.tree();
-    for report in [report, made] {
+    for report in [report, creation] {
         let refusal = project.undo(report.edit_id.unwrap().to_string()).unwrap_err();
         assert_eq!(refusal.code, Code::Protected, "{}", refusal.message);
     }

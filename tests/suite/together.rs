@@ -130,11 +130,14 @@ fn isolation_that_is_required_is_there_or_nothing_runs() {
         let answer = server.call("safe_edit_file", &json!({"path": "a.txt", "content": "a\n"}));
         (answer, root.path().join("ran").exists(), root.path().join("a.txt").exists())
     };
-    let (free, ran, written) = answer("");
-    assert_eq!((free.structured["gates"][0]["isolation"].as_str(), ran, written), (Some("none"), true, true));
+    let (free, has_run, written) = answer("");
+    assert_eq!(
+        (free.structured["gates"][0]["isolation"].as_str(), has_run, written),
+        (Some("none"), true, true)
+    );
     for level in ["landlock", "bubblewrap"] {
-        let (refusal, ran, written) = answer(&format!("require_isolation: {level}"));
-        assert_eq!((refusal.code(), ran, written), ("GATE_REFUSED", false, false), "{}", refusal.text);
+        let (refusal, has_run, written) = answer(&format!("require_isolation: {level}"));
+        assert_eq!((refusal.code(), has_run, written), ("GATE_REFUSED", false, false), "{}", refusal.text);
         let gate = &refusal.structured["gates"][0];
         let why = format!(
             "the policy requires {level}, and this machine has none: LOCKGATE_ISOLATION allows none at most"

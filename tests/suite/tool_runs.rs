@@ -172,9 +172,9 @@ impl Project {
 /// written down.
 fn starts(tool: Tool, count: usize) -> [usize; 3] {
     let project = Project::new(tool, count);
-    let known = [project.edit(1000, 1001), project.edit(1001, 1002)];
+    let edits = [project.edit(1000, 1001), project.edit(1001, 1002)];
     fs::remove_dir_all(project.user.path().join("cache/lockgate/proofs")).unwrap();
-    [known[0], known[1], project.edit(1002, 1003)]
+    [edits[0], edits[1], project.edit(1002, 1003)]
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn what_is_trusted_is_started() {
     if !has_strace() {
         return;
     }
-    let mut ran = 0;
+    let mut run_count = 0;
     for repository in REPOSITORIES {
         let fixture = Fixture::new();
         (repository.build)(&fixture);
@@ -163,15 +163,15 @@ fn what_is_trusted_is_started() {
             trace.answers.last()
         );
         assert_eq!(!fixture.ran().is_empty(), started, "{name}");
-        ran += usize::from(started);
+        run_count += usize::from(started);
     }
-    assert!(ran >= 15, "the control of {ran} only");
+    assert!(run_count >= 15, "the control of {run_count} only");
 }
 
 /// Who looks at the gates runs nothing of the repository either, and the control, who trusts it, does.
 #[test]
 fn looking_at_gates_starts_nothing_of_a_repository() {
-    let mut ran = 0;
+    let mut run_count = 0;
     for repository in REPOSITORIES.iter().filter(|repository| repository.then == Then::Withheld) {
         let fixture = Fixture::new();
         (repository.build)(&fixture);
@@ -180,9 +180,9 @@ fn looking_at_gates_starts_nothing_of_a_repository() {
             assert_eq!(fixture.ran(), [""; 0], "{}: {looked:?}", repository.name);
         }
         fixture.call(&["gates", "doctor", "it", "--trust"]);
-        ran += usize::from(!fixture.ran().is_empty());
+        run_count += usize::from(!fixture.ran().is_empty());
     }
-    assert!(ran > 0, "the control ran nothing");
+    assert!(run_count > 0, "the control ran nothing");
 }
 
 #[test]
@@ -285,7 +285,10 @@ fn a_trusted_program_finds_no_program_of_the_repository_by_its_name() {
     fixture.executable("bin/it");
     fixture.policy("root/quality.yaml", "[it]");
     traced(&fixture, &["--tools", "all", "--trust"], &[edit("app.py")]);
-    let ran = fixture.ran();
+    let programs_run = fixture.ran();
     let outside: PathBuf = fixture.at("bin/helper");
-    assert!(!ran.is_empty() && ran.iter().all(|program| Path::new(program) == outside), "{ran:?}");
+    assert!(
+        !programs_run.is_empty() && programs_run.iter().all(|program| Path::new(program) == outside),
+        "{programs_run:?}"
+    );
 }

@@ -17,8 +17,8 @@ fn no_file_of_the_suite_is_forgotten() {
 fn forgotten(home: &Path, files: &BTreeMap<PathBuf, String>) -> Vec<PathBuf> {
     let is_program =
         |path: &Path| ["all.rs", "markdown_cases.rs"].iter().any(|name| *path == home.join(name));
-    let known = |path: &Path| is_program(path) || names(module_of(home, path, files), path);
-    files.keys().filter(|path| !known(path)).cloned().collect()
+    let is_known = |path: &Path| is_program(path) || names(module_of(home, path, files), path);
+    files.keys().filter(|path| !is_known(path)).cloned().collect()
 }
 
 /// The text of the module that has to name a file.
@@ -66,10 +66,10 @@ fn a_forgotten_file_is_seen() {
         text("suite/tools/lost.rs", ""),
         text("suite/nobody/lost.rs", ""),
     ]);
-    let seen = forgotten(home, &files);
-    let seen: Vec<_> = seen.iter().map(|path| path.strip_prefix(home).unwrap().to_str().unwrap()).collect();
+    let found = forgotten(home, &files);
+    let found: Vec<_> = found.iter().map(|path| path.strip_prefix(home).unwrap().to_str().unwrap()).collect();
     assert_eq!(
-        seen,
+        found,
         [
             "beside.rs",
             "suite/nobody/lost.rs",

@@ -60,15 +60,15 @@ impl Fixture {
     pub fn refuse(&mut self, tool: &str, arguments: &Value, codes: &[&str]) {
         let shown: String = arguments.to_string().chars().take(200).collect();
         let answer = self.server.try_call(tool, arguments).unwrap_or_else(|why| panic!("{shown}: {why}"));
-        let seen = answer.structured.to_string();
-        assert!(answer.is_error, "{shown} was not refused: {seen:.400}");
+        let response = answer.structured.to_string();
+        assert!(answer.is_error, "{shown} was not refused: {response:.400}");
         assert!(
             codes.contains(&answer.code()),
-            "{shown} was refused with {}, not {codes:?}: {seen:.400}",
+            "{shown} was refused with {}, not {codes:?}: {response:.400}",
             answer.code()
         );
         assert!(answer.text.contains("nothing was written"), "{shown}: {}", answer.text);
-        assert!(!seen.contains("KEY=1") && !answer.text.contains("KEY=1"), "{shown} told a secret");
+        assert!(!response.contains("KEY=1") && !answer.text.contains("KEY=1"), "{shown} told a secret");
         self.untouched(&shown);
     }
 
@@ -105,9 +105,9 @@ impl Fixture {
         if let Some(id) = id {
             let message = self.server.wait(id).unwrap_or_else(|why| panic!("{name}: {why}"));
             let refused = message["error"].is_object() || message["result"]["isError"] == json!(true);
-            let seen = message.to_string();
-            assert!(refused, "{name} was not refused: {seen:.400}");
-            assert!(seen.len() < 8 * 1024, "{name} got an answer of {} bytes", seen.len());
+            let response = message.to_string();
+            assert!(refused, "{name} was not refused: {response:.400}");
+            assert!(response.len() < 8 * 1024, "{name} got an answer of {} bytes", response.len());
         }
         self.untouched(name);
         self.good_edit(name);
@@ -127,7 +127,7 @@ impl Fixture {
     pub fn untouched(&self, after: &str) {
         let now = tree_state(self.home.path());
         let changed: Vec<_> =
-            now.iter().filter(|(path, seen)| self.before.get(*path) != Some(*seen)).collect();
+            now.iter().filter(|(path, state)| self.before.get(*path) != Some(*state)).collect();
         assert!(
             now == self.before,
             "{after:.200} left its mark: {changed:?}, {} of {}",

@@ -123,6 +123,6 @@ fn templates_of_environments_are_written_and_read() {
     let edit = fixture
         .server
         .call("safe_edit_file", &json!({"path": ".env.example", "search": "KEY", "replace": "NAME"}));
-    let undone = fixture.server.call("undo_edit", &json!({"edit_id": edit.structured["edit_id"]}));
-    assert!(!undone.is_error, "{}", undone.text);
+    let response = fixture.server.call("undo_edit", &json!({"edit_id": edit.structured["edit_id"]}));
+    assert!(!response.is_error, "{}", response.text);
 }

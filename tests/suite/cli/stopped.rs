@@ -37,9 +37,9 @@ pub fn runs(tag: &str) -> bool {
 
 #[track_caller]
 pub fn wait_until(event: &str, is_done: impl Fn() -> bool) {
-    let begun = Instant::now();
+    let start = Instant::now();
     while !is_done() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain until {event}");
+        assert!(start.elapsed() < PATIENCE, "waited in vain until {event}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -52,11 +52,11 @@ fn signal(name: &str, process: u32) {
 /// The process's exit code, once it has ended.
 #[track_caller]
 fn ended(child: &mut Child) -> Option<i32> {
-    let begun = Instant::now();
+    let start = Instant::now();
     loop {
         match child.try_wait().unwrap() {
             Some(status) => return status.code(),
-            None => assert!(begun.elapsed() < PATIENCE, "it has not ended"),
+            None => assert!(start.elapsed() < PATIENCE, "it has not ended"),
         }
         std::thread::sleep(Duration::from_millis(10));
     }

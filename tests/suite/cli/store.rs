@@ -199,8 +199,11 @@ fn an_export_writes_into_a_new_folder_only() {
 #[test]
 fn apps_and_tables_are_told_of() {
     let fixture = Fixture::new();
-    let made = fixture.json(&["store", "migrate"], 0);
-    assert_eq!((&made["from"], &made["to"]), (&json!(0), &fixture.json(&["store", "migrate"], 0)["from"]));
+    let migration = fixture.json(&["store", "migrate"], 0);
+    assert_eq!(
+        (&migration["from"], &migration["to"]),
+        (&json!(0), &fixture.json(&["store", "migrate"], 0)["from"])
+    );
     assert_eq!(fixture.json(&["store", "app", "list"], 0), json!({"apps": []}));
     for (organization, new) in [("acme", true), ("acme", false)] {
         let added = fixture.json(&["store", "app", "add", "7", "--organization", organization], 0);

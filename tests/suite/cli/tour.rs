@@ -40,10 +40,10 @@ fn the_tour_shows_each_outcome_and_cleans_up() {
     assert_eq!(left(), Vec::<std::path::PathBuf>::new());
 
     let output = tour("/nowhere".as_ref(), &["--keep"]);
-    let [kept] = &left()[..] else { panic!("one folder is kept, found {:?}", left()) };
-    assert!(output.contains(&format!("stays in {}", kept.display())), "{output}");
-    assert!(kept.join("tests/test_inventory.py").exists());
-    let readme = fs::read_to_string(kept.join("README.md")).unwrap();
+    let [folder] = &left()[..] else { panic!("one folder is kept, found {:?}", left()) };
+    assert!(output.contains(&format!("stays in {}", folder.display())), "{output}");
+    assert!(folder.join("tests/test_inventory.py").exists());
+    let readme = fs::read_to_string(folder.join("README.md")).unwrap();
     assert!(readme.contains("below `reorder_at`") && readme.contains("## Shipping"), "{readme}");
 }
 

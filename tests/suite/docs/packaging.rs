@@ -33,8 +33,8 @@ fn check(words: &[&str]) {
     }
     let help = help(&commands);
     for flag in words.iter().filter(|word| word.starts_with("--")) {
-        let known = help.split([' ', ',', '\n', '=']).any(|known| known == *flag);
-        assert!(known, "{commands:?} has no {flag}");
+        let is_known = help.split([' ', ',', '\n', '=']).any(|word| word == *flag);
+        assert!(is_known, "{commands:?} has no {flag}");
     }
 }
 

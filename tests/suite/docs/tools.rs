@@ -248,7 +248,7 @@ fn steady(value: &Value, edits: &mut BTreeMap<String, usize>) -> Value {
     match value {
         Value::Object(fields) => {
             let with_placeholder = |(name, value): (&String, &Value)| {
-                let placeholder = MARKS.iter().find(|(known, _)| known == name);
+                let placeholder = MARKS.iter().find(|(field, _)| field == name);
                 let value = match placeholder {
                     Some((_, placeholder)) if !value.is_object() && value != "transaction" => {
                         serde_json::from_str(placeholder).unwrap()

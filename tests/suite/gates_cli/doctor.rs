@@ -37,9 +37,9 @@ fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
     let report = json(&fixture, &["doctor", "--trust"], ILL);
     assert_eq!(entry(&report, "it")["state"], "works", "{report:#}");
     assert_eq!(entry(&report, "ruff")["state"], "broken", "{report:#}");
-    let ran = fixture.ran();
+    let programs_run = fixture.ran();
     for program in ["root/.venv/bin/ruff check ", "bin/it /"] {
-        assert!(ran.iter().any(|line| line.contains(program)), "{program}: {ran:?}");
+        assert!(programs_run.iter().any(|line| line.contains(program)), "{program}: {programs_run:?}");
     }
 }
 

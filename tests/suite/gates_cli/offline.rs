@@ -41,14 +41,14 @@ fn judged(
     language: &str,
     edit: &serde_json::Value,
 ) -> (String, String) {
-    let answer = answered(tool, more, files, language, edit);
+    let answer = judge_edit(tool, more, files, language, edit);
     let gate = &answer["gates"][0];
     let text = |name: &str| gate[name].as_str().unwrap_or_default().to_owned();
     (text("outcome"), text("why"))
 }
 
 /// The answer to an edit in a project with these files.
-pub(super) fn answered(
+pub(super) fn judge_edit(
     tool: &str,
     more: &str,
     files: &[(&str, &str)],

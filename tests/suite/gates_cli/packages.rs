@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::live::installed;
-use super::offline::{answered, unaware};
+use super::offline::{judge_edit, unaware};
 
 /// The gate's outcome, its `why`, and severity and message of each finding.
 fn judged(
@@ -13,7 +13,7 @@ fn judged(
     language: &str,
     edit: &Value,
 ) -> (String, String, Vec<(String, String)>) {
-    let answer = answered(tool, more, files, language, edit);
+    let answer = judge_edit(tool, more, files, language, edit);
     let gate = &answer["gates"][0];
     let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
     let findings = answer["findings"].as_array().cloned().unwrap_or_default();

@@ -38,8 +38,8 @@ fn a_file_that_was_made_is_removed_with_its_folders_and_comes_back() {
     assert!(back[0].removed && back[0].version.is_none(), "{:?}", back[0]);
     assert!(back[0].diff().render(9999).0.contains("deleted file mode"));
     assert!(!fixture.dir.path().join("root/new").exists(), "the folders went with it");
-    let undone = back[0].edit_id.unwrap().to_string();
-    let again = fixture.revert(Direction::Undo, Some(&undone), None).unwrap();
+    let undo_id = back[0].edit_id.unwrap().to_string();
+    let again = fixture.revert(Direction::Undo, Some(&undo_id), None).unwrap();
     assert!(again[0].created);
     assert_eq!(fixture.text("new/deep/a.sh"), "#!/bin/sh\n");
     let mode = std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions());
@@ -169,8 +169,8 @@ fn an_empty_file_that_was_made_is_removed_as_well() {
     let fixture = Fixture::new(&[("a.txt", "0\n")]);
     fixture.edit(content("a.txt", "1\n")).unwrap();
     let batch = vec![content("pkg/__init__.py", ""), content("pkg/m.py", "x = 1\n")];
-    let made = fixture.edit_all(batch).unwrap().remove(0);
-    assert!(fixture.undo(&made).unwrap().iter().all(|report| report.removed));
+    let creation = fixture.edit_all(batch).unwrap().remove(0);
+    assert!(fixture.undo(&creation).unwrap().iter().all(|report| report.removed));
     assert!(!fixture.dir.path().join("root/pkg").exists());
     fixture.revert(Direction::Redo, None, None).unwrap();
     assert_eq!(

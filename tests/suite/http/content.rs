@@ -84,8 +84,8 @@ fn tokens_of_one_organisation_share_what_is_stored_and_others_see_nothing() {
             fixture.served(&format!("store: sqlite:{}\ntokens:\n{tokens}", fixture.at("content.db")));
         let [mut alice, mut bob, mut carol] = [TOKEN, OTHER, THIRD].map(|token| served.client(token, era));
         let write = with(workflow("sync.py"), json!({"content": FLOW}));
-        let made = alice.call("replace_content", &write);
-        assert_eq!(made["isError"], json!(false), "{made}");
+        let created = alice.call("replace_content", &write);
+        assert_eq!(created["isError"], json!(false), "{created}");
         let response = carol.call("get_content", &workflow("sync.py"));
         assert!(response.to_string().contains("SECRET"), "{response}");
         assert!(!names(&mut carol).contains("replace_content"), "carol may only read");
@@ -144,8 +144,8 @@ fn a_token_without_roots_reaches_no_file() {
     let refused = alice.call("replace_content", &broken);
     assert_eq!(refused["isError"], json!(true), "{refused}");
     let sound = with(workflow("a.py"), json!({"content": FLOW}));
-    let made = alice.call("replace_content", &sound);
-    assert_eq!(made["isError"], json!(false), "{made}");
+    let created = alice.call("replace_content", &sound);
+    assert_eq!(created["isError"], json!(false), "{created}");
 }
 
 #[test]
@@ -178,8 +178,8 @@ fn one_root_and_two_organisations_are_two_workspaces_over_the_same_files() {
     let tokens = entry("alice", TOKEN, &of("acme")) + &entry("bob", OTHER, &of("beta"));
     let served = fixture.served(&format!("tokens:\n{tokens}"));
     let [mut alice, mut bob] = [TOKEN, OTHER].map(|token| served.client(token, ProtocolEra::New));
-    let made = alice.call("safe_edit_file", &json!({"path": "a.txt", "content": "a\n"}));
-    assert_eq!(made["isError"], json!(false));
+    let created = alice.call("safe_edit_file", &json!({"path": "a.txt", "content": "a\n"}));
+    assert_eq!(created["isError"], json!(false));
     let edit = json!({"path": "a.txt", "search": "a\n", "replace": "b\n"});
     assert_eq!(bob.call("safe_edit_file", &edit)["isError"], json!(false));
     alice.call("replace_content", &with(workflow("sync.py"), json!({"content": FLOW})));

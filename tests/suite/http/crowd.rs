@@ -22,14 +22,14 @@ fn served(root: &Path, limits: &str) -> ServerProcess {
 /// How long a client takes for some calls, at best.
 fn pace(served: &ServerProcess) -> Duration {
     let run = |_| {
-        let begun = Instant::now();
+        let start = Instant::now();
         for era in ERAS {
             let mut client = served.client(TOKEN, era);
             for _ in 0..20 {
                 client.call("read_content_lines", &json!({"path": "a.txt"}));
             }
         }
-        begun.elapsed()
+        start.elapsed()
     };
     (0..RUNS).map(run).min().unwrap()
 }
@@ -61,7 +61,7 @@ fn quiet(served: &ServerProcess) {
         let fields: Vec<String> = line.rsplit(')').next().unwrap().split(' ').map(str::to_owned).collect();
         (fields[12].clone(), fields[13].clone())
     };
-    let (begun, mut before) = (Instant::now(), spent());
+    let (start, mut before) = (Instant::now(), spent());
     loop {
         std::thread::sleep(Duration::from_millis(300));
         let now = spent();
@@ -69,7 +69,7 @@ fn quiet(served: &ServerProcess) {
             return;
         }
         before = now;
-        assert!(begun.elapsed() < PATIENCE, "the server works on");
+        assert!(start.elapsed() < PATIENCE, "the server works on");
     }
 }
 
@@ -103,12 +103,12 @@ fn a_slow_reader_is_not_waited_for_for_ever() {
     for era in ERAS {
         let mut slow = served.client(TOKEN, era);
         slow_reader(&mut slow);
-        let begun = Instant::now();
+        let start = Instant::now();
         slow.raw.stream.set_write_timeout(None).unwrap();
         // Closed by the server while it was written to.
         let request = vec![b' '; 1 << 20];
         while slow.raw.try_send(&request).is_ok() {
-            assert!(begun.elapsed() < PATIENCE, "it is still listened to");
+            assert!(start.elapsed() < PATIENCE, "it is still listened to");
         }
     }
 }
@@ -172,8 +172,8 @@ fn where_all_places_are_taken_who_was_idle_longest_makes_room() {
     let mut last = served.client(TOKEN, ProtocolEra::New);
     last.call("read_content_lines", &json!({"path": "a.txt"}));
     assert_eq!(first.raw.rest(), "", "the first has made room");
-    for mut gone in idle.into_iter().take(20) {
-        assert_eq!(gone.rest(), "");
+    for mut closed in idle.into_iter().take(20) {
+        assert_eq!(closed.rest(), "");
     }
     last.call("read_content_lines", &json!({"path": "a.txt"}));
 }

@@ -104,10 +104,10 @@ fn an_idle_server_with_sessions_and_streams_ends_at_once() {
         assert_eq!(client.raw.head().unwrap().status, 200);
     }
     let _idle: Vec<_> = (0..20).map(|_| served.connect()).collect();
-    let begun = Instant::now();
+    let start = Instant::now();
     served.signal("TERM");
     assert_eq!(served.wait(), Some(0));
-    assert!(begun.elapsed() < Duration::from_secs(20), "it took {:?}", begun.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(20), "it took {:?}", start.elapsed());
 }
 
 #[test]

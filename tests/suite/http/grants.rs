@@ -140,21 +140,21 @@ fn an_edit_of_another_token_is_as_unknown_as_one_that_never_was() {
     let fixture = Fixture::new();
     for era in ERAS {
         let (mut alice, mut bob) = (fixture.served.client(TOKEN, era), fixture.served.client(OTHER, era));
-        let made = edit_id(&mut alice, "made.py");
+        let edit = edit_id(&mut alice, "made.py");
         let alices = fixture.files("alice");
         for tool in ["undo_edit", "redo_edit"] {
-            let [seen, control] =
-                [made.clone(), unused(&made)].map(|id| (bob.call(tool, &json!({"edit_id": id})), id));
-            assert_eq!(without(&seen.0, &seen.1), without(&control.0, &control.1), "{tool}");
-            assert_eq!(seen.0["isError"], json!(true), "{}", seen.0);
+            let [response, control] =
+                [edit.clone(), unused(&edit)].map(|id| (bob.call(tool, &json!({"edit_id": id})), id));
+            assert_eq!(without(&response.0, &response.1), without(&control.0, &control.1), "{tool}");
+            assert_eq!(response.0["isError"], json!(true), "{}", response.0);
         }
         let last = bob.call("undo_edit", &json!({}));
         assert!(last["isError"] == json!(true) || !last.to_string().contains("made.py"), "{last}");
         let listed = bob.call("list_edits", &json!({}));
-        assert!(!listed.to_string().contains("made.py") && !listed.to_string().contains(&made), "{listed}");
+        assert!(!listed.to_string().contains("made.py") && !listed.to_string().contains(&edit), "{listed}");
         assert_eq!(fixture.files("alice"), alices);
-        let undone = alice.call("undo_edit", &json!({"edit_id": made}));
-        assert_eq!(undone["isError"], json!(false), "the control: alice takes it back: {undone}");
+        let undo = alice.call("undo_edit", &json!({"edit_id": edit}));
+        assert_eq!(undo["isError"], json!(false), "the control: alice takes it back: {undo}");
     }
 }
 
@@ -189,7 +189,7 @@ fn tokens_of_one_root_share_it_and_the_journal_tells_them_apart() {
     let served = ServerProcess::configured(&format!("tokens:\n{tokens}"));
     let (mut alice, mut bob) =
         (served.client(TOKEN, ProtocolEra::Old), served.client(OTHER, ProtocolEra::New));
-    let made = edit_id(&mut alice, "a.py");
+    let edit = edit_id(&mut alice, "a.py");
     edit_id(&mut bob, "b.py");
     let mut reader = served.client("the-token-of-a-reader-01234", ProtocolEra::Old);
     let listed = reader.call("list_edits", &json!({}));
@@ -211,8 +211,8 @@ fn tokens_of_one_root_share_it_and_the_journal_tells_them_apart() {
     reader.post_call("safe_edit_file", &json!({"path": "c.py", "content": "x\n"}));
     assert_eq!(reader.raw.response().unwrap().answer()["error"]["code"], -32602);
     assert!(!Path::new(root.path()).join("c.py").exists());
-    let undone = bob.call("undo_edit", &json!({"edit_id": made}));
-    assert_eq!(undone["isError"], json!(false), "who shares a root takes back each other's edits: {undone}");
+    let undo = bob.call("undo_edit", &json!({"edit_id": edit}));
+    assert_eq!(undo["isError"], json!(false), "who shares a root takes back each other's edits: {undo}");
 }
 
 /// A call that a person is asked about, and the state that comes back with the question.
@@ -260,12 +260,12 @@ fn who_shares_one_root_learns_nothing_of_the_other() {
         (served.client(TOKEN, ProtocolEra::Old), served.client(OTHER, ProtocolEra::New));
     edit_id(&mut alice, "a.py");
     let hidden = format!("{own}/hidden.py");
-    let made = edit_id(&mut alice, &hidden);
+    let edit = edit_id(&mut alice, &hidden);
     let both = json!({"edits": [{"path": "b.py", "content": "x\n"}, {"path": format!("{own}/b.py"), "content": "x\n"}]});
     assert_eq!(alice.call("edit_files", &both)["isError"], json!(true), "an edit is of one root");
     let mut answers = vec![bob.call("list_edits", &json!({}))];
     assert!(answers[0].to_string().contains("a.py"), "the control: {}", answers[0]);
-    for arguments in [json!({"edit_id": made}), json!({}), json!({})] {
+    for arguments in [json!({"edit_id": edit}), json!({}), json!({})] {
         answers.push(bob.call("undo_edit", &arguments));
     }
     assert!(!at("shared").join("a.py").exists(), "the control: {answers:?}");
@@ -273,6 +273,6 @@ fn who_shares_one_root_learns_nothing_of_the_other() {
         assert!(!answer.to_string().contains("hidden"), "{answer}");
     }
     assert_eq!(std::fs::read_to_string(&hidden).unwrap(), "y = 2\n");
-    let undone = alice.call("undo_edit", &json!({"edit_id": made}));
-    assert_eq!(undone["isError"], json!(false), "{undone}");
+    let undo = alice.call("undo_edit", &json!({"edit_id": edit}));
+    assert_eq!(undo["isError"], json!(false), "{undo}");
 }

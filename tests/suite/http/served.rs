@@ -75,7 +75,7 @@ impl ServerProcess {
                 heard.lock().unwrap().push_str(&std::mem::take(&mut line));
             }
         });
-        let begun = Instant::now();
+        let start = Instant::now();
         let address = loop {
             let text = log.lock().unwrap().clone();
             if let Some(after) = text.split("listening on http://").nth(1)
@@ -84,7 +84,7 @@ impl ServerProcess {
                 break address.parse().unwrap();
             }
             assert!(
-                begun.elapsed() < PATIENCE && process.try_wait().unwrap().is_none(),
+                start.elapsed() < PATIENCE && process.try_wait().unwrap().is_none(),
                 "it does not listen: {text}"
             );
             std::thread::sleep(Duration::from_millis(5));
@@ -113,12 +113,12 @@ impl ServerProcess {
 
     /// Waits for the end, and gives the exit code.
     pub fn wait(&mut self) -> Option<i32> {
-        let begun = Instant::now();
+        let start = Instant::now();
         loop {
             if let Some(status) = self.process.try_wait().unwrap() {
                 return status.code();
             }
-            assert!(begun.elapsed() < PATIENCE, "the server does not end: {}", self.log_text());
+            assert!(start.elapsed() < PATIENCE, "the server does not end: {}", self.log_text());
             std::thread::sleep(Duration::from_millis(5));
         }
     }

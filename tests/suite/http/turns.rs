@@ -115,8 +115,9 @@ fn servers_on_one_database_know_what_each_other_did() {
             call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             call
         };
-        let made = first_client.call("replace_content", &at(json!({"content": "@workflow\ndef f(): ...\n"})));
-        let version = made["structuredContent"]["version"].clone();
+        let created =
+            first_client.call("replace_content", &at(json!({"content": "@workflow\ndef f(): ...\n"})));
+        let version = created["structuredContent"]["version"].clone();
         let edit = at(json!({"old_string": "...", "new_string": "pass", "expected_version": version}));
         let edited = second_client.call("patch_content", &edit);
         assert_eq!(edited["isError"], json!(false), "{edited}");
@@ -125,9 +126,9 @@ fn servers_on_one_database_know_what_each_other_did() {
         assert_eq!(again["structuredContent"]["status"], "already_applied", "{again}");
         assert_eq!(again["structuredContent"]["edit_id"], edited["structuredContent"]["edit_id"], "{again}");
         drop(other);
-        let undone =
+        let undo =
             first_client.call("undo_edit", &json!({"edit_id": edited["structuredContent"]["edit_id"]}));
-        assert_eq!(undone["isError"], json!(false), "what a server wrote that is gone: {undone}");
+        assert_eq!(undo["isError"], json!(false), "what a server wrote that is gone: {undo}");
         let response = one.client(OTHER, ProtocolEra::New).call("get_content", &at(json!({})));
         assert_eq!(response["structuredContent"]["code"], "FILE_NOT_FOUND", "{response}");
     }

@@ -22,15 +22,16 @@ impl Draft {
         Draft { search, replace, layers: Vec::new() }
     }
 
-    pub fn quote(&self, ended: (bool, bool)) -> Quote {
-        let text = |side: &Side, ended: bool| {
+    pub fn quote(&self, have_line_ends: (bool, bool)) -> Quote {
+        let text = |side: &Side, ends_line: bool| {
             let lines: Vec<&str> = side.iter().map(|(text, _)| text.as_str()).collect();
-            let has_line_end = !lines.is_empty() && (ended || lines.last().is_some_and(|last| blank(last)));
+            let has_line_end =
+                !lines.is_empty() && (ends_line || lines.last().is_some_and(|last| blank(last)));
             lines.join("\n") + if has_line_end { "\n" } else { "" }
         };
         Quote {
-            search: text(&self.search, ended.0),
-            replace: text(&self.replace, ended.1),
+            search: text(&self.search, have_line_ends.0),
+            replace: text(&self.replace, have_line_ends.1),
             layers: self.layers.clone(),
         }
     }

@@ -89,17 +89,17 @@ impl Quote {
         // Each part of an elided block shows its own marks alone.
         layers.retain(|layer| *layer != Elide || !marked);
         // So that a blank line more at the end is one.
-        let ended = if layers.contains(&Double) { (true, true) } else { fixture.ended };
+        let have_line_ends = if layers.contains(&Double) { (true, true) } else { fixture.ended };
         let mut texts = None;
         for layer in layers {
             if matches!(layer, Fence | Escapes | Quotes) {
-                let quote = texts.take().unwrap_or_else(|| draft.quote(ended));
+                let quote = texts.take().unwrap_or_else(|| draft.quote(have_line_ends));
                 texts = Some(wrapped(layer, quote, dice));
             } else if draft.drift(layer, fixture, dice) {
                 draft.layers.push(layer);
             }
         }
-        let quote = texts.unwrap_or_else(|| draft.quote(ended));
+        let quote = texts.unwrap_or_else(|| draft.quote(have_line_ends));
         let slipped = quote.layers.contains(&Slip);
         let (search, replace) = (normal(&quote.search), normal(&quote.replace));
         // A slip may happen to be what stands elsewhere, or to take the edit back.

@@ -97,7 +97,7 @@ impl TextFixture {
         let start = dice.below(lines.len() - size + 1);
         let block = start..start + size;
         let rows = edited(dice, &lines, block.clone(), unit);
-        let mut ended = dice.pick(&[
+        let mut have_line_ends = dice.pick(&[
             (true, true),
             (true, true),
             (false, false),
@@ -106,9 +106,9 @@ impl TextFixture {
             (false, true),
         ]);
         // A text that ends with a blank line and without a newline is one with a newline and without that line.
-        ended.0 |= blank(&lines[block.end - 1].text);
-        ended.1 |= rows.last().is_some_and(|row| blank(&row.text));
-        let fixture = TextFixture { mark: dice.one_in(5), unit, lines, block, rows, ended };
+        have_line_ends.0 |= blank(&lines[block.end - 1].text);
+        have_line_ends.1 |= rows.last().is_some_and(|row| blank(&row.text));
+        let fixture = TextFixture { mark: dice.one_in(5), unit, lines, block, rows, ended: have_line_ends };
         let same = fixture.rows.iter().map(|row| &row.text).eq(fixture.quoted().iter());
         let all_blank = fixture.rows.iter().all(|row| blank(&row.text)) && !fixture.rows.is_empty();
         let needle = normal(&fixture.quoted().join("\n"));

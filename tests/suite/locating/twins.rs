@@ -21,12 +21,12 @@ fn twins(dice: &mut Random<'_>) -> Option<(Vec<u8>, Search)> {
         }
     };
     let file = format!("begin\n{one}\nbetween\n{other}\nend\n");
-    let ended = if dice.one_in(2) { "\n" } else { "" };
-    request.needle = Needle::Literal(format!("{quoted}{ended}"));
+    let line_end = if dice.one_in(2) { "\n" } else { "" };
+    request.needle = Needle::Literal(format!("{quoted}{line_end}"));
     request.replace = if kind == 1 {
-        format!("{quoted}\n            more{ended}")
+        format!("{quoted}\n            more{line_end}")
     } else {
-        format!("{quoted}\nmore{ended}")
+        format!("{quoted}\nmore{line_end}")
     };
     // Every match is what a plain replacement of strings is asked for.
     request.occurrences =

@@ -33,9 +33,9 @@ fn a_hundred_thousand_files_and_a_loop_of_links() {
         symlink("loop", folder.join("loop")).unwrap();
     }
     let mut server = Server::start(root.path(), &[]);
-    let begun = Instant::now();
+    let start = Instant::now();
     let response = search(&mut server, json!({"pattern": ".", "max_results": 3}));
-    assert!(begun.elapsed() < BOUNDED, "{:?}", begun.elapsed());
+    assert!(start.elapsed() < BOUNDED, "{:?}", start.elapsed());
     if response["notes"].is_null() {
         assert_eq!((&response["total_matches"], &response["truncated"]), (&json!(200), &json!(true)));
         assert_eq!(paths(&response), ["000/first", "000/first", "001/first"]);
@@ -92,12 +92,12 @@ fn patterns_that_are_hard_end_soon() {
         ("\\".to_owned(), "BAD_PATTERN"),
     ] {
         for multiline in [false, true] {
-            let begun = Instant::now();
+            let start = Instant::now();
             let arguments = json!({"pattern": pattern, "multiline": multiline});
             let answer = server.call("search_content", &arguments);
             assert_eq!(answer.code(), code, "{pattern:.80}: {:.300}", answer.text);
             assert!(code.is_empty() || answer.text.contains("invalid regex: "), "{:.300}", answer.text);
-            assert!(begun.elapsed() < BOUNDED, "{pattern:.80} took {:?}", begun.elapsed());
+            assert!(start.elapsed() < BOUNDED, "{pattern:.80} took {:?}", start.elapsed());
         }
     }
 }

@@ -32,11 +32,15 @@ impl SearchQuery {
             let text = String::from_utf8(bytes.clone()).unwrap();
             let lines: Vec<&str> =
                 text.split_inclusive('\n').map(|line| line.strip_suffix('\n').unwrap_or(line)).collect();
-            let ended = text.split_inclusive('\n').map(|line| line.ends_with('\n'));
+            let has_line_end = text.split_inclusive('\n').map(|line| line.ends_with('\n'));
             let lines: Vec<&str> = lines
                 .into_iter()
-                .zip(ended)
-                .map(|(line, ended)| if ended { line.strip_suffix('\r').unwrap_or(line) } else { line })
+                .zip(has_line_end)
+                .map(
+                    |(line, has_line_end)| {
+                        if has_line_end { line.strip_suffix('\r').unwrap_or(line) } else { line }
+                    },
+                )
                 .collect();
             let row = |at: usize| format!("{}: {}", at + 1, lines[at]);
             for (at, line) in lines.iter().enumerate().filter(|(_, line)| pattern.is_match(line)) {

@@ -31,8 +31,8 @@ pub fn rows(tables: &[&[Setting]], above: &str, out: &mut Vec<Row>) {
     }
 }
 
-fn below(shape: &ValueShape, path: &str, out: &mut Vec<Row>) {
-    match shape {
+fn below(value_shape: &ValueShape, path: &str, out: &mut Vec<Row>) {
+    match value_shape {
         ValueShape::Map(tables) => rows(tables, path, out),
         ValueShape::List(item, _) => below(item, &format!("{path}[]"), out),
         ValueShape::ByLanguage(item) => below(item, &format!("{path}.<language>"), out),
@@ -56,9 +56,9 @@ fn below(shape: &ValueShape, path: &str, out: &mut Vec<Row>) {
 fn alternatives(shapes: &[ValueShape], path: &str, out: &mut Vec<Row>) {
     let each: Vec<Vec<Row>> = shapes
         .iter()
-        .map(|shape| {
+        .map(|value_shape| {
             let mut rows = Vec::new();
-            below(shape, path, &mut rows);
+            below(value_shape, path, &mut rows);
             rows
         })
         .collect();
@@ -75,9 +75,9 @@ fn alternatives(shapes: &[ValueShape], path: &str, out: &mut Vec<Row>) {
     }
 }
 
-fn describe(shape: &ValueShape) -> String {
+fn describe(value_shape: &ValueShape) -> String {
     let quoted = |words: &[&str]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-    match shape {
+    match value_shape {
         ValueShape::Words(words) => quoted(words),
         ValueShape::Flag => quoted(&["true", "false"]),
         ValueShape::Text => "text".to_owned(),
@@ -113,8 +113,8 @@ fn absent(absent: Absent) -> String {
 
 pub fn keys(rows: &[Row]) -> String {
     let mut text = "| key | type | default | meaning |\n|---|---|---|---|\n".to_owned();
-    for [path, shape, default, meaning] in rows {
-        writeln!(text, "| `{path}` | {} | {default} | {meaning} |", shape.replace('|', "\\|")).unwrap();
+    for [path, value_shape, default, meaning] in rows {
+        writeln!(text, "| `{path}` | {} | {default} | {meaning} |", value_shape.replace('|', "\\|")).unwrap();
     }
     text
 }
@@ -152,8 +152,8 @@ fn generated(page: &str) -> String {
     parts.iter().fold(page.to_owned(), |page, (name, text)| replaced(&page, name, text))
 }
 
-fn join(path: &str, [shape, default, meaning]: [String; 3]) -> Row {
-    [path.to_owned(), shape, default, meaning]
+fn join(path: &str, [value_shape, default, meaning]: [String; 3]) -> Row {
+    [path.to_owned(), value_shape, default, meaning]
 }
 
 pub fn replaced(page: &str, name: &str, text: &str) -> String {

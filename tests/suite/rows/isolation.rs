@@ -158,10 +158,10 @@ fn row_level_security_holds_where_a_statement_is_wrong() {
         let took = format!("UPDATE {table} SET organization = '{FOREIGN}'");
         let refused = scoped(database, Some(ACTOR), &took).unwrap_err();
         assert!(refused.contains("row-level security"), "{table}: {refused}");
-        let made = format!(
+        let insert = format!(
             "INSERT INTO {table} SELECT (jsonb_populate_record(t, '{{\"organization\": \"{FOREIGN}\"}}')).* FROM {table} t"
         );
-        let refused = scoped(database, Some(ACTOR), &made).unwrap_err();
+        let refused = scoped(database, Some(ACTOR), &insert).unwrap_err();
         assert!(refused.contains("row-level security"), "{table}: {refused}");
     }
     assert_eq!(fixture.store.rows_of(FOREIGN), before);

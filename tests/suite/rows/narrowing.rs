@@ -164,9 +164,9 @@ fn in_postgres_an_index_is_asked() {
     for number in 0..50 {
         fixture.put(&format!("{number}.txt"), format!("def f_{number}(): ...\n").as_bytes());
     }
-    let begun = Instant::now();
+    let start = Instant::now();
     assert_eq!(search_matches(&fixture, "def f_17", false), Ok(vec![("17.txt".to_owned(), 1)]));
-    assert!(begun.elapsed().as_secs() < 60);
+    assert!(start.elapsed().as_secs() < 60);
     let plan = fixture.query_as_server(
         "SET enable_seqscan = off; BEGIN; SET LOCAL cpu_operator_cost = 0.25; SET LOCAL lockgate.organization = 'acme';
          SET LOCAL lockgate.needle = '%f\\_17%';

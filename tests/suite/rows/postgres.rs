@@ -96,8 +96,8 @@ impl Postgres {
     fn make(&self) {
         let mut initdb = self.unprivileged(&self.programs.join("initdb"));
         initdb.arg("-D").arg(self.data()).args(["-U", BOSS, "-A", "trust", "-E", "UTF8", "--locale=C"]);
-        let made = initdb.args(["--no-sync", "--no-instructions", "--wal-segsize=1"]).output().unwrap();
-        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        let output = initdb.args(["--no-sync", "--no-instructions", "--wal-segsize=1"]).output().unwrap();
+        assert!(output.status.success(), "initdb: {}", String::from_utf8_lossy(&output.stderr));
         let own = "listen_addresses = ''\nunix_socket_permissions = 0777\nshared_buffers = 32MB\nmax_connections = 80\n\
              min_wal_size = 4MB\nmax_wal_size = 64MB\njit = off\nautovacuum = off\nfsync = off\n";
         let mut text = format!("{own}unix_socket_directories = '{}'\n", self.folder.display());
@@ -168,7 +168,7 @@ impl Postgres {
 
     /// Starts the cluster, and waits until it takes connections.
     pub fn begin(&self) {
-        let begun = Instant::now();
+        let start = Instant::now();
         loop {
             match self.try_begin() {
                 Ok(running) => {
@@ -176,7 +176,7 @@ impl Postgres {
                     return self.meet();
                 }
                 // What was killed has ended only when its last process has.
-                Err(why) => assert!(begun.elapsed() < PATIENCE, "PostgreSQL does not start: {why}"),
+                Err(why) => assert!(start.elapsed() < PATIENCE, "PostgreSQL does not start: {why}"),
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -192,7 +192,7 @@ impl Postgres {
         BufReader::new(guard.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let postmaster = Pid::from_raw(line.trim().parse().unwrap()).unwrap();
         let mut running = Running { input: guard.stdin.take(), guard, postmaster };
-        let begun = Instant::now();
+        let start = Instant::now();
         loop {
             let status = std::fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
             let mut lines = status.lines();
@@ -200,7 +200,7 @@ impl Postgres {
             if own && lines.last().is_some_and(|line| line.trim() == "ready") {
                 return Ok(running);
             }
-            if is_dead(postmaster) || begun.elapsed() > PATIENCE {
+            if is_dead(postmaster) || start.elapsed() > PATIENCE {
                 running.end("keep");
                 return Err(std::fs::read_to_string(self.folder.join("log")).unwrap_or_default());
             }

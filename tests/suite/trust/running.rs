@@ -26,14 +26,14 @@ fn says_why(answer: &Answer, why: &str) {
 fn a_word_that_is_given_or_taken_back_counts_at_once() {
     let fixture = fixture();
     let mut server = fixture.server(&["--tools", "all"]);
-    let (answer, ran) = edited(&fixture, &mut server, "app.py", "x = 2\n");
-    assert!(!ran);
+    let (answer, has_run) = edited(&fixture, &mut server, "app.py", "x = 2\n");
+    assert!(!has_run);
     says_why(&answer, NEVER);
     fixture.trust(".");
     assert!(edited(&fixture, &mut server, "app.py", "x = 3\n").1);
     fixture.append("root/quality.yaml", "# a remark\n");
-    let (answer, ran) = edited(&fixture, &mut server, "app.py", "x = 4\n");
-    assert!(!ran);
+    let (answer, has_run) = edited(&fixture, &mut server, "app.py", "x = 4\n");
+    assert!(!has_run);
     says_why(&answer, CHANGED);
     fixture.trust(".");
     assert!(edited(&fixture, &mut server, "app.py", "x = 5\n").1);
@@ -49,13 +49,13 @@ fn a_word_for_one_process_is_for_what_was_there() {
     withheld(&fixture, NEVER);
     // A policy that is put there meanwhile, and one that is changed, are nobody's word.
     fixture.policy("root/sub/quality.yaml", "[it]");
-    let (answer, ran) = edited(&fixture, &mut server, "sub/app.py", "x = 1\n");
-    assert!(!ran);
+    let (answer, has_run) = edited(&fixture, &mut server, "sub/app.py", "x = 1\n");
+    assert!(!has_run);
     says_why(&answer, "sub/quality.yaml changed after this process started");
     assert!(edited(&fixture, &mut server, "app.py", "x = 3\n").1);
     fixture.append("root/quality.yaml", "# a remark\n");
-    let (answer, ran) = edited(&fixture, &mut server, "app.py", "x = 4\n");
-    assert!(!ran);
+    let (answer, has_run) = edited(&fixture, &mut server, "app.py", "x = 4\n");
+    assert!(!has_run);
     says_why(&answer, "quality.yaml changed after this process started");
     // What is written down counts all the same.
     fixture.trust(".");
@@ -74,8 +74,8 @@ fn a_word_for_one_process_is_not_for_a_policy_that_was_moved_or_linked() {
     fixture.link(Path::new("../elsewhere/quality.yaml"), "root/one/quality.yaml");
     fixture.link(Path::new("../elsewhere"), "root/two/.lockgate");
     for path in ["sub/app.py", "one/app.py", "two/app.py"] {
-        let (answer, ran) = edited(&fixture, &mut server, path, "x = 1\n");
-        assert!(!ran, "{path}");
+        let (answer, has_run) = edited(&fixture, &mut server, path, "x = 1\n");
+        assert!(!has_run, "{path}");
         says_why(&answer, "changed after this process started");
     }
 }
@@ -87,8 +87,8 @@ fn a_word_for_one_process_is_for_the_programs_that_were_there() {
     assert!(edited(&fixture, &mut server, "app.py", "x = 2\n").1);
     fixture.program("bin/other");
     fixture.link(&fixture.at("bin/other"), "bin/it");
-    let (answer, ran) = edited(&fixture, &mut server, "app.py", "x = 3\n");
-    assert!(!ran);
+    let (answer, has_run) = edited(&fixture, &mut server, "app.py", "x = 3\n");
+    assert!(!has_run);
     says_why(&answer, "the program of the gate it is now");
 }
 

@@ -95,7 +95,7 @@ fn a_search_a_text_and_a_list_that_lie_are_seen() {
         hold(&answer, &workspace, &State::new(), &mut broken);
         broken.len()
     };
-    let lies = |honest: &Value, text: &str, false_claims: &[(&str, Value)]| {
+    let check_rejected = |honest: &Value, text: &str, false_claims: &[(&str, Value)]| {
         assert_eq!(broken(honest, text), 0);
         for (at, false_value) in false_claims {
             let mut response = honest.clone();
@@ -114,12 +114,12 @@ fn a_search_a_text_and_a_list_that_lie_are_seen() {
         ("/matches/0/context_before/0", Value::from("1: two")),
         ("/matches/0/context_after/0", Value::from("4: three")),
     ];
-    lies(&found, &format!("x (version {version_text})\n1- one\n2: two\n3- three\n"), &false_claims);
+    check_rejected(&found, &format!("x (version {version_text})\n1- one\n2: two\n3- three\n"), &false_claims);
     let whole = serde_json::json!({"path": "x", "version": version_text, "total_lines": 3, "content": "one\ntwo\nthree\n"});
     let false_claims = [("/content", Value::from("one\n2\n")), ("/total_lines", Value::from(4))];
-    lies(&whole, "one\ntwo\nthree\n", &false_claims);
+    check_rejected(&whole, "one\ntwo\nthree\n", &false_claims);
     let entries = serde_json::json!({"entries": [{"path": "x", "version": version_text, "size": 14}]});
-    lies(
+    check_rejected(
         &entries,
         &format!("x: 14 bytes, version {version_text}"),
         &[("/entries/0/version", Value::from("000000000000"))],

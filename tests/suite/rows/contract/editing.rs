@@ -12,11 +12,11 @@ use crate::suite::edits::{content, insertion, lines, search};
 use crate::suite::rows::fixture::{EntityFixture, Storage, version};
 
 pub fn the_four_modes(fixture: &EntityFixture) {
-    let made = written(fixture, "src/a.txt", content(FIVE));
-    assert!(made.created && made.previous_version.is_none());
+    let creation = written(fixture, "src/a.txt", content(FIVE));
+    assert!(creation.created && creation.previous_version.is_none());
     let second = written(fixture, "src/a.txt", lines(2, 3, "TWO\n"));
     assert_eq!(fixture.text("src/a.txt"), "one\nTWO\nfour\nfive\n");
-    assert_eq!((second.previous_version, second.created), (made.version, false));
+    assert_eq!((second.previous_version, second.created), (creation.version, false));
     written(fixture, "src/a.txt", insertion(1, "zero\n"));
     written(fixture, "src/a.txt", insertion(Insertion::END, "six"));
     assert_eq!(fixture.text("src/a.txt"), "zero\none\nTWO\nfour\nfive\nsix\n");
@@ -69,11 +69,11 @@ pub fn the_modes_of_checking(fixture: &EntityFixture) {
 }
 
 pub fn what_a_caller_expects(fixture: &EntityFixture) {
-    let made = fixture.edit("src/a.txt", content(FIVE), Expect::Absent).unwrap();
-    assert_eq!(made.status, Status::Written);
+    let creation = fixture.edit("src/a.txt", content(FIVE), Expect::Absent).unwrap();
+    assert_eq!(creation.status, Status::Written);
     let refusal = fixture.edit("src/a.txt", content("x\n"), Expect::Absent).unwrap_err();
     assert_eq!((refusal.code, refusal.field.as_deref()), (Code::FileExists, Some("path")));
-    let short = Expect::Version(made.version.unwrap().hex()[..12].to_owned());
+    let short = Expect::Version(creation.version.unwrap().hex()[..12].to_owned());
     let second = fixture.edit("src/a.txt", lines(1, 1, "ONE\n"), short).unwrap();
     let third = fixture.edit("src/a.txt", lines(5, 5, "FIVE\n"), version(&second)).unwrap();
     assert_eq!(third.status, Status::Written);
@@ -109,12 +109,12 @@ pub fn carried_over_or_refused(fixture: &EntityFixture) {
 }
 
 pub fn removing(fixture: &EntityFixture) {
-    let made = written(fixture, "src/a.txt", content(FIVE));
+    let creation = written(fixture, "src/a.txt", content(FIVE));
     let second = written(fixture, "src/a.txt", lines(1, 1, "ONE\n"));
-    let refusal = fixture.edit("src/a.txt", Edit::Remove, version(&made)).unwrap_err();
+    let refusal = fixture.edit("src/a.txt", Edit::Remove, version(&creation)).unwrap_err();
     assert_eq!(refusal.code, Code::EditConflict);
-    let gone = fixture.edit("src/a.txt", Edit::Remove, version(&second)).unwrap();
-    assert!(gone.removed && gone.version.is_none() && gone.previous_version == second.version);
+    let removal = fixture.edit("src/a.txt", Edit::Remove, version(&second)).unwrap();
+    assert!(removal.removed && removal.version.is_none() && removal.previous_version == second.version);
     assert_eq!(fixture.bytes("src/a.txt"), None);
     assert_eq!(
         fixture.edit("src/a.txt", Edit::Remove, Expect::Anything).unwrap_err().code,
@@ -174,20 +174,21 @@ pub fn a_batch_is_whole_or_nothing(fixture: &EntityFixture) {
 }
 
 pub fn the_same_request_again(fixture: &EntityFixture) {
-    let made = written(fixture, "src/a.txt", content(FIVE));
-    let first = fixture.edit("src/a.txt", lines(2, 2, "TWO\ntwo and a half\n"), version(&made)).unwrap();
+    let creation = written(fixture, "src/a.txt", content(FIVE));
+    let first = fixture.edit("src/a.txt", lines(2, 2, "TWO\ntwo and a half\n"), version(&creation)).unwrap();
     for _ in 0..2 {
-        let again = fixture.edit("src/a.txt", lines(2, 2, "TWO\ntwo and a half\n"), version(&made)).unwrap();
+        let again =
+            fixture.edit("src/a.txt", lines(2, 2, "TWO\ntwo and a half\n"), version(&creation)).unwrap();
         assert_eq!((again.status, again.edit_id), (Status::AlreadyApplied, first.edit_id));
         assert_eq!((again.version, again.previous_version), (first.version, first.previous_version));
     }
     // Another server of the same store knows it, too.
     let request =
-        fixture.request("src/a.txt", lines(2, 2, "TWO\ntwo and a half\n"), Mode::Strict, version(&made));
+        fixture.request("src/a.txt", lines(2, 2, "TWO\ntwo and a half\n"), Mode::Strict, version(&creation));
     let again = fixture.runtime.block_on(fixture.servers[1].edit(request, Watch::idle())).unwrap();
     assert_eq!((again.status, again.edit_id), (Status::AlreadyApplied, first.edit_id));
     // Another request of the same version is none.
-    let other = fixture.edit("src/a.txt", lines(2, 2, "ZWEI\n"), version(&made));
+    let other = fixture.edit("src/a.txt", lines(2, 2, "ZWEI\n"), version(&creation));
     assert_eq!(other.unwrap_err().code, Code::EditConflict);
     let batch = |at: &Report| {
         vec![
@@ -203,8 +204,8 @@ pub fn the_same_request_again(fixture: &EntityFixture) {
             .all(|report| (report.status, report.edit_id) == (Status::AlreadyApplied, reports[0].edit_id))
     );
     assert_eq!(fixture.text("src/a.txt"), "ONE\nTWO\ntwo and a half\nthree\nfour\nfive\n");
-    let gone = fixture.edit("src/b.txt", Edit::Remove, version(&reports[1])).unwrap();
+    let removal = fixture.edit("src/b.txt", Edit::Remove, version(&reports[1])).unwrap();
     let again = fixture.edit("src/b.txt", Edit::Remove, version(&reports[1]));
-    fixture.told.tell("removed again", Ok(format!("{} {}", gone.removed, again.is_ok())));
+    fixture.told.tell("removed again", Ok(format!("{} {}", removal.removed, again.is_ok())));
     assert_eq!(fixture.history(Some("src/a.txt"), 9).len(), 3);
 }

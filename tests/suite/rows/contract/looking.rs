@@ -12,7 +12,7 @@ use crate::suite::rows::fixture::EntityFixture;
 
 pub fn lines_and_whole_texts(fixture: &EntityFixture) {
     let crlf = "one\r\ntwo\r\nthree\r\nfour\r\nfive";
-    let made = fixture.put("src/a.txt", crlf.as_bytes());
+    let creation = fixture.put("src/a.txt", crlf.as_bytes());
     fixture.put("src/empty.txt", b"");
     let read_lines = |path: &str, start_line, end_line| {
         let target = fixture.target(path);
@@ -21,7 +21,7 @@ pub fn lines_and_whole_texts(fixture: &EntityFixture) {
             ReadResponse::Lines(reading) => {
                 assert_eq!(
                     Some(reading.text.version()),
-                    made.version.filter(|_| path == "src/a.txt").or(Some(Version::hash(b"")))
+                    creation.version.filter(|_| path == "src/a.txt").or(Some(Version::hash(b"")))
                 );
                 let text: Vec<&str> = (reading.start_line..=reading.end_line)
                     .map(|line| reading.text.lines().text(line))

@@ -10,19 +10,19 @@ use crate::suite::edits::{content, lines, search};
 use crate::suite::rows::fixture::EntityFixture;
 
 pub fn taking_back_and_making_again(fixture: &EntityFixture) {
-    let made = written(fixture, "src/a.txt", content(FIVE));
+    let creation = written(fixture, "src/a.txt", content(FIVE));
     let edit = written(fixture, "src/a.txt", lines(2, 2, "TWO\n"));
     for _ in 0..2 {
         let back = fixture.undo(&edit).unwrap();
         assert_eq!((back[0].status, fixture.text("src/a.txt").as_str()), (Status::Written, FIVE));
-        assert_eq!((back[0].version, back[0].previous_version), (made.version, edit.version));
+        assert_eq!((back[0].version, back[0].previous_version), (creation.version, edit.version));
         let reports = fixture.undo(&edit).unwrap();
         assert_eq!((reports[0].status, reports[0].edit_id), (Status::AlreadyApplied, edit.edit_id));
         let again = fixture.revert(Direction::Redo, None, Some("src/a.txt")).unwrap();
         assert_eq!((again[0].status, again[0].version), (Status::Written, edit.version));
     }
     let back = fixture.revert(Direction::Undo, None, Some("src/a.txt")).unwrap();
-    assert_eq!(back[0].version, made.version);
+    assert_eq!(back[0].version, creation.version);
     // An undo is taken back by its own name, too.
     let undo = back[0].edit_id.unwrap().to_string();
     let again = fixture.revert(Direction::Undo, Some(&undo), None).unwrap();
@@ -41,20 +41,20 @@ pub fn taking_back_and_making_again(fixture: &EntityFixture) {
 }
 
 pub fn taking_back_what_made_and_what_removed(fixture: &EntityFixture) {
-    let made = written(fixture, "src/a.txt", content(FIVE));
-    let back = fixture.undo(&made).unwrap();
+    let creation = written(fixture, "src/a.txt", content(FIVE));
+    let back = fixture.undo(&creation).unwrap();
     assert!(back[0].removed && back[0].version.is_none());
     assert_eq!(fixture.bytes("src/a.txt"), None);
-    let again = fixture.redo(&made).unwrap();
-    assert!(again[0].created && again[0].version == made.version);
-    let gone = fixture.edit("src/a.txt", Edit::Remove, Expect::Anything).unwrap();
-    let back = fixture.undo(&gone).unwrap();
-    assert!(back[0].created && back[0].version == made.version);
-    fixture.redo(&gone).unwrap();
+    let again = fixture.redo(&creation).unwrap();
+    assert!(again[0].created && again[0].version == creation.version);
+    let removal = fixture.edit("src/a.txt", Edit::Remove, Expect::Anything).unwrap();
+    let back = fixture.undo(&removal).unwrap();
+    assert!(back[0].created && back[0].version == creation.version);
+    fixture.redo(&removal).unwrap();
     assert_eq!(fixture.bytes("src/a.txt"), None);
     // Somebody else's text stands where the removed one is to come back.
     written(fixture, "src/a.txt", content("theirs\n"));
-    assert_eq!(fixture.undo(&gone).unwrap_err().code, Code::EditConflict);
+    assert_eq!(fixture.undo(&removal).unwrap_err().code, Code::EditConflict);
     assert_eq!(fixture.text("src/a.txt"), "theirs\n");
     // What was made was changed since: it is not removed with the change.
     let other = written(fixture, "src/b.txt", content("mine\n"));
@@ -81,7 +81,7 @@ pub fn taking_back_one_of_many(fixture: &EntityFixture) {
 }
 
 pub fn what_is_remembered(fixture: &EntityFixture) {
-    let made = written(fixture, "src/a.txt", content(FIVE));
+    let creation = written(fixture, "src/a.txt", content(FIVE));
     let other = written(fixture, "src/b.txt", content("b\n"));
     let second = written(fixture, "src/a.txt", lines(1, 2, "ONE\n"));
     fixture.undo(&second).unwrap();
@@ -89,7 +89,7 @@ pub fn what_is_remembered(fixture: &EntityFixture) {
     assert_eq!(of_a.len(), 3);
     assert!(matches!(of_a[0].meta.kind, EntryKind::Undo(of) if Some(of) == second.edit_id));
     assert_eq!((Some(of_a[1].id), of_a[1].undone), (second.edit_id, true));
-    assert_eq!((Some(of_a[2].id), of_a[2].undone), (made.edit_id, false));
+    assert_eq!((Some(of_a[2].id), of_a[2].undone), (creation.edit_id, false));
     assert_eq!((of_a[1].changes[0].added, of_a[1].changes[0].removed), (1, 2));
     assert_eq!((of_a[1].meta.tool.as_str(), of_a[1].meta.author.as_str()), ("suite", "tester"));
     assert!(of_a.windows(2).all(|two| two[0].at >= two[1].at));
@@ -103,7 +103,7 @@ pub fn what_is_remembered(fixture: &EntityFixture) {
     assert_eq!(fixture.history(Some("src/none.txt"), 10), []);
     let shown = fixture.remembered(&second);
     assert!(shown.diffs[0].as_ref().unwrap().contains("-one\n-two\n+ONE\n"), "{:?}", shown.diffs);
-    let shown = fixture.remembered(&made);
+    let shown = fixture.remembered(&creation);
     assert!(shown.diffs[0].as_ref().unwrap().contains("+five\n"), "{:?}", shown.diffs);
     // Both servers remember the same.
     let again =

@@ -29,9 +29,9 @@ pub fn every_text_byte_for_byte(fixture: &EntityFixture) {
     ];
     for (number, (name, bytes)) in texts.iter().enumerate() {
         let path = format!("src/{number}.txt");
-        let made = fixture.put(&path, bytes);
+        let creation = fixture.put(&path, bytes);
         assert_eq!(fixture.bytes(&path).as_ref(), Some(bytes), "{name}");
-        assert_eq!(made.version, Some(Version::hash(bytes)), "{name}");
+        assert_eq!(creation.version, Some(Version::hash(bytes)), "{name}");
         // Of a line of its own nothing but that line changes, and both ways lead back to the byte.
         let edit = written(fixture, &path, search("two", "2 and 2"));
         let changed = fixture.bytes(&path).unwrap();
@@ -41,8 +41,8 @@ pub fn every_text_byte_for_byte(fixture: &EntityFixture) {
         assert_eq!(fixture.bytes(&path).as_ref(), Some(bytes), "{name}");
         fixture.redo(&edit).unwrap();
         assert_eq!(fixture.bytes(&path), Some(changed), "{name}");
-        let gone = fixture.edit(&path, Edit::Remove, Expect::Anything).unwrap();
-        fixture.undo(&gone).unwrap();
+        let removal = fixture.edit(&path, Edit::Remove, Expect::Anything).unwrap();
+        fixture.undo(&removal).unwrap();
         fixture.undo(&edit).unwrap();
         assert_eq!(fixture.bytes(&path).as_ref(), Some(bytes), "{name}");
     }
@@ -104,7 +104,7 @@ pub fn what_is_no_text(fixture: &EntityFixture) {
 pub fn what_is_too_large(fixture: &EntityFixture) {
     let limit = 20 << 10;
     let fits = "x".repeat(limit - 1) + "\n";
-    let made = written(fixture, "src/a.txt", content(&fits));
+    let creation = written(fixture, "src/a.txt", content(&fits));
     for edit in [content(&format!("{fits}x")), insertion(1, "x\n"), search("x\n", "xx\n")] {
         let refusal = fixture.edit("src/a.txt", edit, Expect::Anything).unwrap_err();
         assert_eq!(refusal.code, Code::TooLarge);
@@ -115,6 +115,6 @@ pub fn what_is_too_large(fixture: &EntityFixture) {
     );
     assert_eq!(
         (fixture.bytes("src/a.txt").map(|bytes| Version::hash(&bytes)), fixture.bytes("src/b.txt")),
-        (made.version, None)
+        (creation.version, None)
     );
 }

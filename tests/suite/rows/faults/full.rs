@@ -139,8 +139,8 @@ fn an_edit_for_which_sqlite_has_no_room_is_refused_whole() {
         let content = format!("@workflow\ndef f():\n    return '''{text}'''\n");
         json!({"entity_type": "workflow", "path": path, "content": content})
     };
-    let made = server.call("replace_content", &flow("a.py", ""));
-    assert_eq!(made.status(), "written", "{}", made.text);
+    let created = server.call("replace_content", &flow("a.py", ""));
+    assert_eq!(created.status(), "written", "{}", created.text);
     let filler = Filler::new(server.id(), folder.path());
     let mut full = 0;
     for pages in 0..40 {

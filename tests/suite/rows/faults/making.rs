@@ -51,7 +51,7 @@ fn tables_whose_making_was_interrupted_are_made_by_who_comes_next() {
     let Some(postgres) = Postgres::shared() else { return };
     let proxy = Proxy::before(&postgres.socket());
     let dir = tempfile::tempdir().unwrap();
-    let mut made = 0;
+    let mut created = 0;
     for number in (0..).step_by(2) {
         let database = postgres.database();
         let interrupted =
@@ -65,7 +65,7 @@ fn tables_whose_making_was_interrupted_are_made_by_who_comes_next() {
             clear(refusal);
         }
         let notes = database.boss("SELECT count(to_regclass('lockgate_migrations'))");
-        made += usize::from(notes == "1");
+        created += usize::from(notes == "1");
         let next = Client::new(&database.url(), &dir.path().join(format!("b{number}")));
         assert_eq!(next.try_text("src/a.txt"), Ok(None), "{broke:?} of {messages:#?}");
         database.boss(&the_app());
@@ -77,7 +77,7 @@ fn tables_whose_making_was_interrupted_are_made_by_who_comes_next() {
             break;
         }
     }
-    assert!(made > 2, "it was interrupted in the middle");
+    assert!(created > 2, "it was interrupted in the middle");
 }
 
 /// A file that may not grow makes a write fail in the middle.

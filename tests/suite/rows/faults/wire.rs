@@ -115,8 +115,8 @@ fn a_commit_that_arrives_late_is_seen() {
 fn an_edit_is_there_once_wherever_the_wire_breaks_for_good() {
     let Some(fixture) = Fixture::new() else { return };
     let unknown = Cell::new(0);
-    let begun = WriteLog::begin(&fixture.witness, "src/a.txt");
-    let ledger = RefCell::new(begun);
+    let log = WriteLog::begin(&fixture.witness, "src/a.txt");
+    let ledger = RefCell::new(log);
     let edit = |line: &str| fixture.served.append("src/a.txt", line).map(|report| vec![report]);
     let note = |line: &str, answer: &Result<Vec<Report>, Error>| {
         let outcome = ledger.borrow_mut().note(line, answer);
@@ -152,7 +152,7 @@ fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
             assert_eq!(paths_exist(number), [write_outcome(answer) == WriteOutcome::There; 3], "{number}")
         },
     );
-    let made = |number: usize| {
+    let creation = |number: usize| {
         let new = |path: &String| request(path, Edit::Content(format!("{number}\n")), Expect::Absent);
         let number = number + 1000;
         let reports = fixture.witness.edit_all(paths(number).iter().map(new).collect()).unwrap();
@@ -160,7 +160,7 @@ fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
     };
     fixture.at_each(
         (1, FaultPoint::AnswerLost, Then::Mended),
-        |number| fixture.served.undo(&made(number)),
+        |number| fixture.served.undo(&creation(number)),
         |number, answer| {
             assert_eq!(
                 paths_exist(number + 1000),
@@ -195,10 +195,14 @@ fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
         let refusal = send().unwrap_err();
         let (messages, broke) = fixture.proxy.clear_fault();
         assert_eq!(fixture.witness.text(&path).as_deref(), Some("ONE\ntwo\nthree\n"));
-        let known = refusal.code == Code::EditConflict && refusal.message.contains("already applied as edit");
-        assert!(known || broke.is_some(), "{refusal:?}");
-        assert!(known || refusal.code == Code::StoreUnavailable, "{broke:?} of {messages:#?}: {refusal:?}");
-        unseen += usize::from(!known);
+        let is_conflict =
+            refusal.code == Code::EditConflict && refusal.message.contains("already applied as edit");
+        assert!(is_conflict || broke.is_some(), "{refusal:?}");
+        assert!(
+            is_conflict || refusal.code == Code::StoreUnavailable,
+            "{broke:?} of {messages:#?}: {refusal:?}"
+        );
+        unseen += usize::from(!is_conflict);
         if broke.is_none() {
             break;
         }

@@ -139,10 +139,10 @@ const OF_VERSIONS: [&str; 6] =
     ["patch_content", "replace_content", "delete_content", "safe_edit_file", "edit_file", "edit_code"];
 
 /// The arguments of the next call of a tool.
-pub fn call(dice: &mut Random, known: &CallState, tool: &str, number: usize) -> Value {
+pub fn call(dice: &mut Random, state: &CallState, tool: &str, number: usize) -> Value {
     if dice.one_in(40) {
         // The very call by which somebody else made something.
-        let mut same = known.foreign_calls.iter().filter(|(name, _)| name == tool);
+        let mut same = state.foreign_calls.iter().filter(|(name, _)| name == tool);
         if let Some((_, arguments)) = same.nth(dice.below(20)) {
             return arguments.clone();
         }
@@ -161,7 +161,7 @@ pub fn call(dice: &mut Random, known: &CallState, tool: &str, number: usize) -> 
         ["entity_type", "app_id", "organization_id"].iter().for_each(|field| drop(fields.remove(*field)));
     }
     let more = match tool {
-        "undo_edit" | "redo_edit" => return history_call(dice, known, fields),
+        "undo_edit" | "redo_edit" => return history_call(dice, state, fields),
         // Not so many that what does not fit is left out: names of edits have not all one length.
         "list_edits" if dice.one_in(2) => return json!({"max_results": 1 + dice.below(8)}),
         "get_content" | "delete_content" | "edit_files" => json!({}),
@@ -172,7 +172,7 @@ pub fn call(dice: &mut Random, known: &CallState, tool: &str, number: usize) -> 
     };
     fields.extend(more.as_object().unwrap().clone());
     if OF_VERSIONS.contains(&tool) && dice.one_in(3) {
-        fields.extend(version(dice, known));
+        fields.extend(version(dice, state));
     }
     Value::Object(fields)
 }
@@ -229,16 +229,16 @@ fn edit(dice: &mut Random, tool: &str, number: usize, fields: &Map<String, Value
 
 /// What is to be taken back or made again: the last of what is named or of all, or an edit of the actor's, of somebody
 /// else's, or of nobody's.
-fn history_call(dice: &mut Random, known: &CallState, fields: Map<String, Value>) -> Value {
+fn history_call(dice: &mut Random, state: &CallState, fields: Map<String, Value>) -> Value {
     match dice.below(8) {
         0 => Value::Object(fields),
         1 => json!({}),
-        2..5 if known.own_edits > 0 => {
-            let back = dice.below(known.own_edits.min(30));
-            json!({"edit_id": own(known.own_edits - 1 - back)})
+        2..5 if state.own_edits > 0 => {
+            let back = dice.below(state.own_edits.min(30));
+            json!({"edit_id": own(state.own_edits - 1 - back)})
         }
         2..7 => {
-            let id = known.foreign_edits.get(dice.below(known.foreign_edits.len().max(1)));
+            let id = state.foreign_edits.get(dice.below(state.foreign_edits.len().max(1)));
             json!({"edit_id": id.map_or("0000-1", String::as_str)})
         }
         _ => json!({"edit_id": format!("{:04x}-{}", dice.below(0x1_0000), dice.below(usize::MAX >> 4))}),
@@ -246,8 +246,8 @@ fn history_call(dice: &mut Random, known: &CallState, fields: Map<String, Value>
 }
 
 /// A version of the actor's texts, or of somebody else's.
-fn version(dice: &mut Random, known: &CallState) -> Option<(String, Value)> {
-    let versions = if dice.one_in(2) { &known.foreign_versions } else { &known.own_versions };
+fn version(dice: &mut Random, state: &CallState) -> Option<(String, Value)> {
+    let versions = if dice.one_in(2) { &state.foreign_versions } else { &state.own_versions };
     if versions.is_empty() {
         return None;
     }

@@ -63,9 +63,9 @@ impl Running {
                 }
             }
         }
-        let begun = Instant::now();
+        let start = Instant::now();
         while !is_dead(self.postmaster) || !orphans.iter().copied().all(is_dead) {
-            assert!(begun.elapsed() < PATIENCE, "PostgreSQL does not end");
+            assert!(start.elapsed() < PATIENCE, "PostgreSQL does not end");
             std::thread::sleep(Duration::from_millis(5));
         }
         self.end("keep");
