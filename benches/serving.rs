@@ -20,20 +20,22 @@
 
 #[path = "serving/control.rs"]
 mod control;
+#[path = "serving/entities.rs"]
+mod entities;
 #[path = "serving/front.rs"]
 mod front;
 #[path = "serving/growth.rs"]
 mod growth;
 #[path = "serving/load.rs"]
 mod load;
-#[path = "serving/look.rs"]
-mod look;
 #[path = "serving/options.rs"]
 mod options;
 #[path = "serving/peer.rs"]
 mod peer;
 #[path = "serving/postgres.rs"]
 mod postgres;
+#[path = "serving/reads.rs"]
+mod reads;
 #[path = "serving/report.rs"]
 mod report;
 #[path = "serving/seed.rs"]
@@ -46,8 +48,6 @@ mod usage;
 mod verify;
 #[path = "serving/wire.rs"]
 mod wire;
-#[path = "serving/world.rs"]
-mod world;
 
 use std::process::ExitCode;
 use std::rc::Rc;

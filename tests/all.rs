@@ -14,6 +14,7 @@ mod suite {
     mod architecture;
     mod bad_input;
     mod cache;
+    mod call_drafts;
     mod cargo_isolated;
     #[expect(dead_code, reason = "only the program of the cases runs them")]
     mod cases;
@@ -31,6 +32,7 @@ mod suite {
     mod gates;
     mod gates_cli;
     mod git_folders;
+    mod hard_links;
     mod history;
     mod hostile_names;
     mod http;
@@ -38,25 +40,23 @@ mod suite {
     mod journal;
     mod limits;
     mod locating;
-    mod looking;
-    mod lost;
     mod mcp;
     mod memory;
-    mod misdeeds;
+    mod misbehaving_gates;
     mod moved;
     mod parallel;
     mod policy;
     mod regex_parity;
+    mod removed_definitions;
     mod rows;
     mod runnable;
-    mod second_names;
+    mod searching;
     mod servers;
     mod spans;
     mod speed;
     mod spellings;
     mod store;
     mod subfolder;
-    mod together;
     mod tool_runs;
     mod trials;
     mod trust;

@@ -6,12 +6,12 @@ use std::process::{Child, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use super::entities::Entity;
 use super::options::Options;
 use super::peer::{Peer, ProtocolEra};
 use super::servers::{RunDir, token};
 use super::usage::{memory, processor_time};
 use super::wire::Connection;
-use super::world::Entity;
 
 /// How long each way of calling is measured.
 const WHILE: Duration = Duration::from_secs(5);

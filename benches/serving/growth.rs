@@ -3,13 +3,13 @@
 use std::rc::Rc;
 use std::time::Instant;
 
+use super::entities::{Entity, Kind, Random};
 use super::load::Load;
 use super::options::{Options, Storage};
 use super::peer::{Peer, ProtocolEra};
 use super::report::{millis, quantile};
 use super::seed;
 use super::servers::{RunDir, token};
-use super::world::{Entity, Kind, Random};
 
 /// Calls of each sort.
 const CALLS: usize = 300;

@@ -8,11 +8,11 @@ use memchr::memmem;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
+use super::entities::{Entity, Kind, Random, organization, version};
 use super::options::{Options, Storage};
 use super::peer::{Peer, PeerResponse};
 use super::report::{CallKind, Record};
 use super::wire::{field, quoted};
-use super::world::{Entity, Kind, Random, organization, version};
 
 /// How often an edit that met another one is built anew.
 const AGAIN: u32 = 20;

@@ -2,12 +2,12 @@
 
 use std::fs;
 
+use super::entities::{Entity, Kind, apps, organization};
 use super::load::Load;
 use super::options::Storage;
 use super::peer::{Peer, ProtocolEra};
 use super::postgres::Postgres;
 use super::servers::{RunDir, Server, token};
-use super::world::{Entity, Kind, apps, organization};
 
 /// Puts all entities where the servers find them.
 pub async fn seed(load: &Load, place: &RunDir, server: &Server) {

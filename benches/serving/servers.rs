@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::entities::organization;
 use super::options::{Options, Storage};
 use super::postgres::Postgres;
 use super::usage::processor_time;
-use super::world::organization;
 
 /// One server.
 pub struct Server {

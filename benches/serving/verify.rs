@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 
+use super::entities::{Entity, Kind, organization};
 use super::load::Load;
 use super::postgres::Postgres;
 use super::servers::RunDir;
-use super::world::{Entity, Kind, organization};
 
 /// Looks at every text; gives the number of edits that are there, and says what is broken by way of `load`.
 pub fn verify(load: &Load, place: &RunDir) -> usize {

@@ -5,7 +5,7 @@
 
 mod compare;
 mod entry;
-mod laws;
+mod invariants;
 mod run;
 mod scan;
 mod stored;

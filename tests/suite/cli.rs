@@ -10,9 +10,9 @@ use tempfile::TempDir;
 
 use super::wire::{Outcome, Server, lockgate, run};
 
-pub mod stopped;
+mod demo;
+pub mod signals;
 mod store;
-mod tour;
 
 const PYTHON: &str = "def total(items):\n    return sum(items)\n";
 const BROKEN: &str = "def total(items):\nreturn sum(items)\n";

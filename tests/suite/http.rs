@@ -3,17 +3,17 @@
 
 mod bodies;
 mod content;
-mod crowd;
-mod ending;
 mod grants;
 mod heads;
+mod load;
 mod matrix;
 mod page;
 mod pairs;
 pub mod raw;
-pub mod served;
+mod replicas;
+pub mod server_process;
 mod setup;
-mod turns;
+mod shutdown;
 
 use std::process::Command;
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::http::raw::ProtocolEra;
-use super::http::served::{ServerProcess, TOKEN};
+use super::http::server_process::{ServerProcess, TOKEN};
 use super::wire::{Answer, Server};
 
 /// Promised above what an idle server takes: so many bytes for each byte of the text, and so many for every text.

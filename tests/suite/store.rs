@@ -1,9 +1,9 @@
 //! The store as its callers see it, on real files: who may pass, what is read, what is written, and what is left behind.
 
 mod admission;
-mod beside;
 mod foreign;
 mod matrix;
+mod nearby_files;
 mod protected;
 pub mod rights;
 mod roots;

@@ -101,12 +101,12 @@ fn batches_without_a_lock_are_torn() {
 /// Every trial is run from here, or is what the others share.
 #[test]
 fn any_way_through_the_past_comes_to_the_same_bytes() {
-    holds("past", &[]);
+    holds("history", &[]);
 }
 
 #[test]
 fn a_past_without_a_journal_is_seen() {
-    sees("past", &[]);
+    sees("history", &[]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::compare;
 use super::entry::CaseEntry;
-use super::laws;
+use super::invariants;
 use super::scan::{Case, Fence, Role};
 use super::update::{self, Rewrite};
 use super::workspace::{CaseWorkspace, State};
@@ -92,7 +92,7 @@ impl Stage {
             Call::Tool { name, arguments } => {
                 let answer = self.call(name, arguments)?;
                 let mut broken = Vec::new();
-                laws::hold(&answer, &self.world, &before, &mut broken);
+                invariants::hold(&answer, &self.world, &before, &mut broken);
                 self.fail(group.call.line, broken);
                 response_json(&answer)
             }

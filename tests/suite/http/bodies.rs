@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::matrix::files;
 use super::raw::{ERAS, ProtocolEra, head};
-use super::served::{ServerProcess, TOKEN};
+use super::server_process::{ServerProcess, TOKEN};
 
 /// What is not in the matrix: a limit that is not told beforehand, the default limit, and other paths.
 #[test]

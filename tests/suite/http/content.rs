@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::raw::{Client, ERAS, ProtocolEra, page};
-use super::served::{OTHER, ServerProcess, TOKEN, entry, written};
+use super::server_process::{OTHER, ServerProcess, TOKEN, entry, written};
 use crate::suite::wire::{lockgate, run_for};
 
 /// A third token.

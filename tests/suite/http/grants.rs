@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::raw::{Client, ERAS, ProtocolEra, head};
-use super::served::{OTHER, ServerProcess, TOKEN, entry};
+use super::server_process::{OTHER, ServerProcess, TOKEN, entry};
 
 const SECRET: &str = "the_secret_of_alice";
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::matrix::files;
 use super::raw::{Client, ProtocolEra, Raw};
-use super::served::{ServerProcess, TOKEN};
+use super::server_process::{ServerProcess, TOKEN};
 
 /// A request that makes a file of that name.
 fn making(client: &Client, name: &str) -> Vec<u8> {

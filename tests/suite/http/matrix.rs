@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::raw::{Client, ERAS, ProtocolEra, Raw, head};
-use super::served::{OTHER, ServerProcess, TOKEN, entry};
+use super::server_process::{OTHER, ServerProcess, TOKEN, entry};
 
 /// The largest body that this server takes.
 pub const BODY: usize = 64 * 1024;

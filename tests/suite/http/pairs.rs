@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::raw::{Client, ProtocolEra};
-use super::served::{OTHER, ServerProcess, TOKEN, entry};
+use super::server_process::{OTHER, ServerProcess, TOKEN, entry};
 
 /// Pairs of requests with one id, over all pairings; and connections that a client has at a time.
 const PAIRS: u64 = 10_000;

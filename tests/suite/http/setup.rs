@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::raw::{ERAS, ProtocolEra, Raw, head, page};
-use super::served::{ServerProcess, TOKEN, entry, written};
+use super::server_process::{ServerProcess, TOKEN, entry, written};
 use crate::suite::wire::{lockgate, run_for};
 
 fn words(words: &[&str]) -> Vec<String> {

@@ -1,11 +1,11 @@
 //! The contract of every store: the same requests get the same answers over files, SQLite and PostgreSQL.
 
-mod asked;
+mod common;
+mod concurrency;
 mod editing;
-mod looking;
-mod past;
+mod history;
+mod reads;
 mod texts;
-mod together;
 
 use super::fixture::{EntityFixture, Storage};
 
@@ -29,20 +29,20 @@ alike! {
     editing::removing,
     editing::a_batch_is_whole_or_nothing,
     editing::the_same_request_again,
-    past::taking_back_and_making_again,
-    past::taking_back_what_made_and_what_removed,
-    past::taking_back_one_of_many,
-    past::what_is_remembered,
+    history::taking_back_and_making_again,
+    history::taking_back_what_made_and_what_removed,
+    history::taking_back_one_of_many,
+    history::what_is_remembered,
     texts::every_text_byte_for_byte,
     texts::names_that_look_like_a_statement,
     texts::more_statements_than_are_remembered,
     texts::what_is_no_text,
     texts::what_is_too_large,
-    looking::lines_and_whole_texts,
-    looking::searching,
-    looking::listing,
-    together::many_servers_at_one_text,
-    together::many_servers_making_one_text,
+    reads::lines_and_whole_texts,
+    reads::searching,
+    reads::listing,
+    concurrency::many_servers_at_one_text,
+    concurrency::many_servers_making_one_text,
 }
 
 /// Does the same in each store, and compares what was answered with what was answered over files.

@@ -1,11 +1,11 @@
 //! What becomes of edits when the database, its disk or the wire to it fails: each is there once or not at all, the answer
 //! says no more than is known, and the same server serves again when the trouble is over.
 
-mod ended;
 mod file;
 mod full;
-mod making;
-mod refused;
+mod killed;
+mod migration;
+mod unavailable;
 mod wire;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

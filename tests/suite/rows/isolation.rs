@@ -5,7 +5,7 @@
 
 mod calls;
 mod fixture;
-mod settled;
+mod setup;
 mod trial;
 
 use std::path::Path;
@@ -15,7 +15,7 @@ use serde_json::json;
 use super::postgres::{Database, Postgres};
 use calls::{ACTOR, ACTORS_APP, CallState, FOREIGN, text};
 use fixture::{Actor, Caller, Front, IsolationFixture, OWNED, Store};
-use settled::{app_file, make, settle, settle_foreign};
+use setup::{app_file, make, settle, settle_foreign};
 use trial::Trial;
 
 fn sqlite(dir: &Path) -> Store {

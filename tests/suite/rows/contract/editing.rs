@@ -7,7 +7,7 @@ use lockgate::gate::Watch;
 use lockgate::request::{Expect, Mode};
 use lockgate::text::Version;
 
-use super::asked::{FIVE, written};
+use super::common::{FIVE, written};
 use crate::suite::edits::{content, insertion, lines, search};
 use crate::suite::rows::fixture::{EntityFixture, Storage, version};
 

@@ -5,8 +5,8 @@ use lockgate::error::Code;
 use lockgate::request::{Expect, Mode, ReadRequest};
 use lockgate::text::Version;
 
-use super::asked::{utf16, written};
-use super::looking::search_paths;
+use super::common::{utf16, written};
+use super::reads::search_paths;
 use crate::suite::edits::{content, insertion, search};
 use crate::suite::rows::fixture::EntityFixture;
 

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::calls::{ACTOR, ACTORS_APP, FOREIGN, FOREIGN_APP, FREE_APP};
 use crate::suite::http::raw::{Client, ProtocolEra};
-use crate::suite::http::served::{ServerProcess, entry, written};
+use crate::suite::http::server_process::{ServerProcess, entry, written};
 use crate::suite::rows::postgres::Database;
 use crate::suite::wire::{Answer, Server, lockgate};
 

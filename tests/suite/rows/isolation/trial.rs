@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::calls::{CallState, FOREIGN, Random, call, own};
 use super::fixture::{Actor, Caller, Front, IsolationFixture, Store};
-use super::settled::{settle, settle_foreign};
+use super::setup::{settle, settle_foreign};
 use crate::suite::wire::Answer;
 
 /// What an answer says differently each time, and what stands for it.

@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
 use super::raw::{Client, ERAS, ProtocolEra, Raw, head, page};
-use super::served::{OTHER, ServerProcess, TOKEN, entry};
+use super::server_process::{OTHER, ServerProcess, TOKEN, entry};
 use crate::suite::wire::PATIENCE;
 
 /// How much longer a client may wait beside a crowd, in times of an undisturbed run; the best of some runs counts.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::raw::{Client, ProtocolEra};
-use super::served::{OTHER, ServerProcess, TOKEN, entry, written};
+use super::server_process::{OTHER, ServerProcess, TOKEN, entry, written};
 use crate::suite::rows::postgres::Postgres;
 use crate::suite::wire::lockgate;
 

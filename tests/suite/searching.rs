@@ -2,7 +2,7 @@
 //! whoever changes them meanwhile.
 
 mod bounded;
-mod meanwhile;
+mod concurrent_changes;
 mod naive;
 
 use std::fs;
@@ -210,7 +210,7 @@ fn what_must_not_be_read_is_not_read_and_what_blocks_does_not_block() {
 #[test]
 fn what_may_not_be_read_is_counted() {
     // Root reads everything.
-    if !runs_unprivileged("suite::looking::what_may_not_be_read_is_counted", None) {
+    if !runs_unprivileged("suite::searching::what_may_not_be_read_is_counted", None) {
         return;
     }
     let root = tempfile::tempdir().unwrap();

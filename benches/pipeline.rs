@@ -1,4 +1,4 @@
-//! The cost of each module of the pipeline, and its growth: `cargo bench --bench rooms`.
+//! The cost of each module of the pipeline, and its growth: `cargo bench --bench pipeline`.
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at the first trouble")]
 
 #[path = "../tests/suite/edits.rs"]

@@ -5,7 +5,7 @@ use lockgate::engine::{EntryKind, Report, Status};
 use lockgate::error::Code;
 use lockgate::request::{Direction, Expect};
 
-use super::asked::{FIVE, written};
+use super::common::{FIVE, written};
 use crate::suite::edits::{content, lines, search};
 use crate::suite::rows::fixture::EntityFixture;
 

@@ -1,6 +1,6 @@
 //! What looks cost: 50 lines out of a large file, a whole file, a search through many files, a list of them.
 //!
-//!     cargo bench --bench looking
+//!     cargo bench --bench reads
 //!
 //! CPU is that of the whole process, user and system, with the threads that help. tests/tools/ripgrep.py holds a search
 //! against ripgrep over the wire.

@@ -1,10 +1,10 @@
 //! What the clients look at.
 
+use super::entities::{Entity, Kind, Random};
 use super::load::Load;
 use super::options::Storage;
 use super::peer::Peer;
 use super::report::CallKind;
-use super::world::{Entity, Kind, Random};
 
 impl Load {
     /// Looks at something within reach, and now and then for what is not.

@@ -8,8 +8,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::raw::{ERAS, ProtocolEra, head, page};
-use super::served::{ServerProcess, TOKEN};
-use crate::suite::cli::stopped::{hanging, runs, wait_until};
+use super::server_process::{ServerProcess, TOKEN};
+use crate::suite::cli::signals::{hanging, runs, wait_until};
 
 fn tag(what: &str) -> String {
     format!("http-{what}-{}", std::process::id())

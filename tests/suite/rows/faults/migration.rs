@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Client, clear, the_app};
 use crate::suite::http::raw::ProtocolEra;
-use crate::suite::http::served::{ServerProcess, TOKEN, entry, written};
+use crate::suite::http::server_process::{ServerProcess, TOKEN, entry, written};
 use crate::suite::rows::fixture::OWNER;
 use crate::suite::rows::postgres::{Postgres, behind};
 use crate::suite::rows::proxy::{FaultPoint, Proxy, Then, When};

@@ -6,7 +6,7 @@ use lockgate::error::Code;
 use lockgate::request::{Expect, LinesRequest, ReadRequest};
 use lockgate::text::Version;
 
-use super::asked::{utf16, written};
+use super::common::{utf16, written};
 use crate::suite::edits::search;
 use crate::suite::rows::fixture::EntityFixture;
 
