@@ -43,7 +43,7 @@ const GATES: [(&str, &str, &str, usize); 8] = [
 ];
 
 /// What a gate does that other calls must not feel, and the words for `tests/tools/misbehave.py`.
-const MISDEEDS: [(&str, &[&str]); 4] = [
+const ATTEMPTS: [(&str, &[&str]); 4] = [
     ("is not there", &[]),
     ("hangs", &["sleep"]),
     ("prints 1 GiB", &["flood", "stderr", "1024"]),
@@ -59,7 +59,7 @@ fn main() {
     println!();
     println!("| a gate that | slowest of {PINGS} pings | median |");
     println!("|---|---|---|");
-    for (attempt, words) in MISDEEDS {
+    for (attempt, words) in ATTEMPTS {
         pinged(attempt, words);
     }
 }

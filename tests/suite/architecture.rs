@@ -208,7 +208,7 @@ mod controls {
     }
 
     #[test]
-    fn every_way_to_name_a_module_is_seen() {
+    fn every_way_to_name_a_module_is_recognized() {
         let code = "use crate::{edit::{Edit, Search}, text::Buffer};\nfn f() { crate::store::Files::open(lockgate::front::go()) }";
         let modules: Vec<String> = modules_named(code).into_iter().collect();
         assert_eq!(modules, ["edit", "front", "store", "text"]);
@@ -223,7 +223,7 @@ mod controls {
     }
 
     #[test]
-    fn a_name_is_told_from_its_parts() {
+    fn a_name_is_distinct_from_its_parts() {
         assert!(names("use syn::File;", "syn::") && names("oxc_span::Span", "oxc_") && names("rmcp", "rmcp"));
         assert!(!names("async_rmcp", "rmcp") && !names("rmcps", "rmcp") && !names("my_syn::x", "syn::"));
     }
@@ -235,7 +235,7 @@ mod controls {
     }
 
     #[test]
-    fn files_for_tests_are_told_apart() {
+    fn test_files_are_distinguished() {
         let text = "#[cfg(test)]\n#[path = \"x_tests.rs\"]\nmod tests;\n#[cfg(test)]\nmod laws;\nmod code;\n";
         let files = test_files(Path::new("src/a/mod.rs"), text);
         assert_eq!(files, [Path::new("src/a/x_tests.rs"), Path::new("src/a/laws.rs")]);

@@ -191,7 +191,7 @@ fn json_is_the_answer_of_the_tool() {
 }
 
 #[test]
-fn the_mode_on_the_command_line_stands_above_the_request() {
+fn the_mode_of_the_command_line_overrides_the_request() {
     let root = project();
     let request = json!({"path": "app.py", "content": "x = 1\n", "mode": "strict"}).to_string();
     let output = call_with(root.path(), &["edit", "--file", "-", "--mode", "verify_only"], &request);

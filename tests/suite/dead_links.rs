@@ -101,7 +101,7 @@ fn numbered_headings_and_anchors_of_html_are_known() {
 }
 
 #[test]
-fn links_that_the_same_call_corrects_are_not_told() {
+fn links_that_the_same_call_corrects_are_not_reported() {
     let rename = json!({"path": "docs/guide.md", "search": "## First steps", "replace": "## Begin"});
     let readme = json!({"path": "README.md", "search": "#first-steps", "replace": "#begin"});
     let other = json!({"path": "docs/other.md", "search": "#first-steps", "replace": "#begin"});
@@ -145,7 +145,7 @@ fn a_file_that_is_deleted_warns_of_the_links_to_it() {
 }
 
 #[test]
-fn the_policy_decides_what_a_dead_link_means() {
+fn the_policy_sets_the_level_of_dead_links() {
     let gate =
         |more: &str| format!("quality_gates: {{ markdown: [{{ tool: markdown-structure{more} }}] }}\n");
     for (more, status, message) in [

@@ -105,7 +105,7 @@ fn where_old_findings_count_the_same_edits_are_refused() {
 
 /// What was hidden by a fault of syntax warns, and what the same edit adds is refused.
 #[test]
-fn an_edit_that_mends_a_text_answers_for_the_lines_that_it_writes() {
+fn an_edit_that_fixes_a_text_is_judged_by_the_lines_that_it_writes() {
     let Some(_) = installed("LOCKGATE_TEST_VENV", "venv", "bin/ruff") else { return };
     let root = tempfile::tempdir().unwrap();
     let mut server = server(root.path(), POLICY);

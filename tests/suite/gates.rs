@@ -239,7 +239,7 @@ fn the_table_of_tools_is_what_the_catalogue_and_the_tests_have() {
 }
 
 #[test]
-fn what_is_asked_live_is_in_the_catalogue_and_enough() {
+fn live_gates_are_in_the_catalogue_and_enough() {
     let catalogue: BTreeSet<&str> =
         Catalogue::embedded().gates().iter().map(|gate| gate.name.as_str()).collect();
     let live = live_gates();

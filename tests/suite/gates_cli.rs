@@ -155,7 +155,7 @@ fn a_gate_is_shown_with_all_there_is_to_know() {
 }
 
 #[test]
-fn an_unknown_name_is_refused_with_what_was_meant() {
+fn an_unknown_name_is_refused_with_a_suggestion() {
     let fixture = fixture(FINDS);
     for arguments in [["show", "ruf"], ["doctor", "ruf"], ["test", "ruf"]] {
         let stderr = gates(&fixture, &arguments, REFUSED).stderr;

@@ -400,7 +400,7 @@ fn pieces_are_found_behind_links_and_in_every_spelling() {
 }
 
 #[test]
-fn a_configuration_that_runs_something_is_refused_beside_any_piece_and_written_elsewhere() {
+fn a_configuration_that_runs_something_is_refused_next_to_any_piece_and_written_elsewhere() {
     for setting in [
         "[core]\n\tfsmonitor = x\n",
         "[CORE]\n\tFSMonitor = x\n",

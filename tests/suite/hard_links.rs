@@ -55,7 +55,7 @@ fn names_that_are_no_text_protect() {
 }
 
 #[test]
-fn names_that_lie_too_deep_to_be_seen_are_feared() {
+fn a_file_with_a_link_too_deep_to_find_is_not_shown() {
     for (name, levels) in [("d".to_owned(), 6_000), ("n".repeat(250), 17)] {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("plain.txt"), "SECRET=1\n").unwrap();

@@ -169,7 +169,7 @@ fn every_mode_edits_a_file_of_any_name() {
 }
 
 #[test]
-fn names_that_do_not_look_like_what_they_are_cannot_be_given_but_can_be_there() {
+fn misleading_names_are_refused_in_requests_but_may_exist() {
     let fixture = fixture();
     let mut server = fixture.server(&["--tools", "all", "--trust"]);
     for name in UNSEEMLY {
@@ -190,9 +190,9 @@ fn names_that_do_not_look_like_what_they_are_cannot_be_given_but_can_be_there() 
     }
 }
 
-/// The control: the same look at the words finds every name that is given without its folder.
+/// The control: the same check of the words finds every name that is given without its folder.
 #[test]
-fn a_name_that_is_given_as_it_is_would_be_seen() {
+fn a_bare_name_is_detected() {
     let fixture = fixture();
     let mut detected = 0;
     for name in LEGAL {

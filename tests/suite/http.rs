@@ -45,7 +45,7 @@ fn the_typescript_sdk_uses_every_tool_over_http_in_both_eras() {
 }
 
 #[test]
-fn the_conformance_suite_finds_no_fault_that_it_could_find() {
+fn the_conformance_suite_finds_no_error() {
     let suite = "node_modules/@modelcontextprotocol/conformance";
     let Some(suite) = installed("LOCKGATE_TEST_NODE", "node", suite) else { return };
     let modules = suite.parent().unwrap().parent().unwrap();

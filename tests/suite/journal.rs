@@ -122,7 +122,7 @@ fn look() {
 
 /// Whoever is killed leaves every file as one of the texts, and the journal agrees with it once it was recovered.
 #[test]
-fn after_a_kill_the_journal_says_what_stands_in_the_files() {
+fn after_a_kill_the_journal_matches_the_files() {
     let rounds = std::env::var("LOCKGATE_ROUNDS").ok().and_then(|it| it.parse().ok()).unwrap_or(10);
     let dir = tempfile::tempdir().unwrap();
     for round in 0..rounds {

@@ -46,7 +46,7 @@ fn the_python_sdk_is_served_in_both_eras() {
 }
 
 #[test]
-fn a_person_is_asked_in_both_eras() {
+fn a_confirmation_is_requested_in_both_eras() {
     let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
     let binary = env!("CARGO_BIN_EXE_lockgate");
     let output = succeeds(Command::new(python).arg(tool("confirm_client.py")).arg(binary));
@@ -111,7 +111,7 @@ fn a_client_s_model_writes_code_in_both_eras() {
 }
 
 #[test]
-fn a_person_is_asked_at_the_terminal() {
+fn a_confirmation_is_requested_at_the_terminal() {
     let script = tool("at_terminal.py");
     let output = succeeds(Command::new("python3").arg(script).arg(env!("CARGO_BIN_EXE_lockgate")));
     assert_eq!(output, "ok\n");

@@ -292,7 +292,7 @@ fn what_was_not_read_as_usual_is_named_with_the_limit() {
 }
 
 #[test]
-fn a_page_that_takes_too_much_memory_is_not_looked_at_and_a_required_gate_blocks() {
+fn a_page_that_takes_too_much_memory_is_not_checked_and_a_required_gate_blocks() {
     let emphasis = SHAPES.iter().find(|shape| shape.0 == "emphasis").unwrap();
     let text = text(emphasis, 6_000_000);
     let mut lab = Lab::new("a.md", &text);

@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(3);
 const BEYOND: Duration = Duration::from_secs(if cfg!(debug_assertions) { 4 } else { 2 });
 
 /// What the program does, and what becomes of its gate: one of these outcomes.
-const DEEDS: [(&str, &[&str]); 15] = [
+const ATTEMPTS: [(&str, &[&str]); 15] = [
     ("exit 64", &["broken"]),
     ("die-of SIGKILL", &["broken"]),
     ("die-of SIGSEGV", &["broken"]),
@@ -54,8 +54,8 @@ fn count_processes(tag: &str) -> usize {
 }
 
 #[test]
-fn no_misdeed_passes_or_leaves_anything() {
-    for (number, (attempt, expected)) in DEEDS.iter().enumerate() {
+fn no_misbehaving_program_passes_or_leaves_anything() {
+    for (number, (attempt, expected)) in ATTEMPTS.iter().enumerate() {
         let tag = format!("misdeed-{number}-{}", std::process::id());
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("quality.yaml"), policy(attempt, &tag)).unwrap();

@@ -107,7 +107,7 @@ fn contend(lock_wait: &str) -> (Answer, Answer, String) {
 }
 
 #[test]
-fn who_waits_too_long_is_told_so() {
+fn a_call_that_waits_too_long_is_refused() {
     let (first, second, text) = contend("10ms");
     assert_eq!(first.status(), "written", "{}", first.structured);
     assert_eq!(second.code(), "LOCK_TIMEOUT", "{}", second.structured);
@@ -117,7 +117,7 @@ fn who_waits_too_long_is_told_so() {
 
 /// The positive control: with patience, the same second call is written.
 #[test]
-fn who_waits_long_enough_is_served() {
+fn a_call_that_waits_long_enough_is_served() {
     let (first, second, text) = contend("60s");
     assert_eq!((first.status(), second.status()), ("written", "written"), "{}", second.structured);
     assert!(text.starts_with("y = 2\n# head\nz = [1]\n"), "{:.60}", text);
@@ -148,7 +148,7 @@ fn slow_server(lines: usize) -> (tempfile::TempDir, tempfile::TempDir, Server) {
 
 /// Edits by line numbers that wait while lines are inserted above them.
 #[test]
-fn line_numbers_of_a_call_that_waited_are_those_of_the_text_that_it_came_to() {
+fn line_numbers_of_a_waiting_call_refer_to_the_text_after_the_wait() {
     let (root, _beside, mut server) = slow_server(9);
     let line = |line: usize, text: &str| json!({"path": "one.txt", "line_edits": [{"start_line": line, "end_line": line, "new_content": text}]});
     let insert = json!({"path": "one.txt", "insert_lines": [{"at_line": 3, "content": "new\nnewer\n"}]});

@@ -58,7 +58,7 @@ const USERS: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn a_renamed_definition_is_told_with_the_uses_that_remain() {
+fn a_renamed_definition_is_reported_with_the_remaining_uses() {
     let mut project = Project::new("", &USERS, true);
     let answer = project.search("lib/a.py", "def one", "def two");
     assert_eq!(answer.status(), "written", "{}", answer.structured);
@@ -87,7 +87,7 @@ fn it_refuses_where_the_policy_says_so_and_keeps_quiet_where_it_is_off() {
 }
 
 #[test]
-fn nothing_is_said_of_uses_without_an_index_or_with_a_stale_one() {
+fn uses_are_not_reported_without_a_current_index() {
     let mut project = Project::new("damage: { used_definitions: block }\n", &USERS, false);
     assert_eq!(project.search("lib/a.py", "def one", "def two").status(), "written", "no index");
     let mut project = Project::new("damage: { used_definitions: block }\n", &USERS, true);
@@ -127,7 +127,7 @@ fn a_rename_in_one_call_over_all_files_is_no_accident() {
 }
 
 #[test]
-fn a_new_content_that_drops_definitions_is_told() {
+fn content_that_drops_definitions_is_reported() {
     let old = "import os\n\n\nclass A:\n    def b(self):\n        return 1\n\n\ndef c():\n    return 2\n\n\ndef d():\n    return os\n";
     let new = "import os\n\n\ndef d():\n    return os\n";
     let content = |path: &str, text: &str| json!({"path": path, "content": text});

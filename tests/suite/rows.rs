@@ -53,7 +53,7 @@ fn send_query(stream: &mut TcpStream, sql: &str) -> std::io::Result<()> {
 }
 
 #[test]
-fn the_wire_breaks_where_it_is_told_to() {
+fn the_proxy_breaks_the_connection_at_the_given_message() {
     let Some(postgres) = Postgres::shared() else { return };
     let database = postgres.database();
     database.query_as_server("CREATE TABLE t (n bigint)");

@@ -121,7 +121,7 @@ fn confirmation_id(refusal: Error) -> String {
 }
 
 #[test]
-fn a_person_is_asked_before_a_runnable_file_is_written_under_any_name() {
+fn a_confirmation_is_requested_before_a_runnable_file_is_written_under_any_name() {
     for line in ["", "runnable: ask", "confirm: never"] {
         let project = Project::new(line);
         for path in RUNNABLE {
@@ -148,7 +148,7 @@ fn a_policy_may_refuse_or_allow_it() {
 }
 
 #[test]
-fn what_only_looks_runnable_is_written() {
+fn similar_names_that_are_not_runnable_are_written() {
     let project = Project::new("");
     for path in [
         "githooks/x",
@@ -164,7 +164,7 @@ fn what_only_looks_runnable_is_written() {
 }
 
 #[test]
-fn an_agreement_holds_for_the_write_that_was_asked_about() {
+fn a_confirmation_counts_only_for_its_own_write() {
     let project = Project::new("");
     let content = |text: &str, agreed| request(".githooks/x", Edit::Content(text.to_owned()), agreed);
     let about = confirmation_id(project.edit(content("one\n", None)).unwrap_err());
@@ -192,7 +192,7 @@ fn several_files_are_written_together_or_not_at_all() {
 }
 
 #[test]
-fn it_is_asked_again_before_an_edit_is_taken_back_or_made_again() {
+fn a_confirmation_is_requested_again_before_undo_and_redo() {
     let project = Project::new("");
     let content = |agreed| request(".codex/new.toml", Edit::Content("new\n".to_owned()), agreed);
     let about = confirmation_id(project.edit(content(None)).unwrap_err());

@@ -235,7 +235,7 @@ fn what_an_edit_does_not_name_stays_to_the_byte() {
 
 /// The control: an editor that reads text and writes lines, as many do.
 #[test]
-fn an_editor_of_lines_would_be_seen() {
+fn a_line_based_editor_is_detected() {
     let naive = |bytes: &[u8], _: &Value| {
         let text = String::from_utf8_lossy(bytes);
         Ok(text.lines().map(|line| format!("{}\n", line.trim_end())).collect::<String>().into_bytes())

@@ -91,7 +91,7 @@ fn without_a_repository_the_topmost_policy_is_obeyed() {
 }
 
 #[test]
-fn paths_are_relative_to_the_folder_and_told_so() {
+fn paths_are_relative_to_the_folder_and_reported_so() {
     let fixture = Fixture::new(POLICY);
     for (path, file) in
         [("a.txt", "sub/a.txt"), ("../top.txt", "top.txt"), ("deep/new.txt", "sub/deep/new.txt")]

@@ -53,17 +53,17 @@ fn a_kill_leaves_every_file_whole_and_a_restart_recovers() {
 }
 
 #[test]
-fn a_kill_in_a_naive_writer_is_seen() {
+fn a_kill_in_a_naive_writer_is_detected() {
     sees("kills", &["--ways", "replace,create"]);
 }
 
 #[test]
-fn a_fault_is_told_and_leaves_every_file_whole() {
+fn a_system_call_error_is_reported_and_leaves_every_file_whole() {
     holds("faults", &[]);
 }
 
 #[test]
-fn a_writer_that_ignores_faults_is_seen() {
+fn a_writer_that_ignores_errors_is_detected() {
     sees("faults", &["--ways", "replace,create"]);
 }
 
@@ -73,7 +73,7 @@ fn a_full_disk_leaves_every_file_whole() {
 }
 
 #[test]
-fn a_naive_writer_on_a_full_disk_is_seen() {
+fn a_naive_writer_on_a_full_disk_is_detected() {
     sees("full", &["--ways", "replace"]);
 }
 
@@ -100,12 +100,12 @@ fn batches_without_a_lock_are_torn() {
 
 /// Every trial is run from here, or is what the others share.
 #[test]
-fn any_way_through_the_past_comes_to_the_same_bytes() {
+fn any_sequence_of_undo_and_redo_gives_the_same_bytes() {
     holds("history", &[]);
 }
 
 #[test]
-fn a_past_without_a_journal_is_seen() {
+fn undo_without_a_journal_is_detected() {
     sees("history", &[]);
 }
 

@@ -40,7 +40,7 @@ const NEVER: &str = "the commands of quality.yaml are not trusted";
 const CHANGED: &str = "quality.yaml, or what it includes, changed since its commands were trusted";
 
 #[test]
-fn a_word_is_given_once_and_taken_back() {
+fn trust_is_granted_once_and_revoked() {
     let fixture = fixture();
     withheld(&fixture, NEVER);
     let unasked = fixture.call(&["trust"]);
@@ -160,7 +160,7 @@ fn what_would_run_is_shown_whole_and_cannot_pretend() {
 }
 
 #[test]
-fn programs_are_told_the_same_as_json() {
+fn json_reports_the_same_as_the_text() {
     let fixture = fixture();
     fixture.program("root/bin/it");
     let status = |code: i32| -> Value {
@@ -179,7 +179,7 @@ fn programs_are_told_the_same_as_json() {
 }
 
 #[test]
-fn a_policy_that_runs_nothing_needs_no_word() {
+fn a_policy_that_runs_nothing_needs_no_trust() {
     let fixture = Fixture::new();
     trusted(&fixture);
     let output = fixture.call(&["trust"]);
@@ -217,7 +217,7 @@ fn at_a_terminal(fixture: &Fixture, answer: &str) -> Option<(String, i32)> {
 }
 
 #[test]
-fn a_person_is_asked_and_only_yes_means_yes() {
+fn a_confirmation_accepts_only_yes() {
     for (answer, is_yes) in
         [("y\n", true), ("yes\n", true), ("n\n", false), ("\n", false), ("yess\n", false), ("\u{4}", false)]
     {
@@ -230,7 +230,7 @@ fn a_person_is_asked_and_only_yes_means_yes() {
 }
 
 #[test]
-fn no_tool_gives_a_word() {
+fn no_tool_grants_trust() {
     let fixture = fixture();
     let mut server = fixture.server(&["--tools", "all"]);
     let id = server.post("tools/list", json!({}));

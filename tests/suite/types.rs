@@ -133,7 +133,7 @@ fn no_kind_of_edit_and_no_mode_passes_the_rules_over() {
 }
 
 #[test]
-fn what_comes_back_is_not_asked_about() {
+fn restored_text_is_not_judged() {
     let (free, bound) = (
         "entities: { job: { owner: global } }",
         "define: { titled: { kind: pattern, languages: ['*'], must_match: '^# ', message: no title } }\n\
@@ -160,7 +160,7 @@ fn what_comes_back_is_not_asked_about() {
 }
 
 #[test]
-fn drafts_of_a_call_meet_their_own_kin_alone() {
+fn drafts_of_a_call_see_only_drafts_of_their_own_type() {
     // A program that finds what stands in the other file of the call.
     let policy = "define:\n  look:\n    kind: command\n    languages: ['*']\n    input: staged\n    scope: project\n    \
         command: [sh, -c, 'cd \"${0%/*}\" && cat b.txt | sed \"s/^/1:/\"', '{path}']\n    \
@@ -199,7 +199,7 @@ fn without_a_root_the_types_are_those_that_are_compiled_in() {
 
 /// Each text was a workflow, and what is left of the two edits would be none.
 #[test]
-fn what_is_carried_over_while_it_comes_back_is_asked_about() {
+fn rebased_undo_is_judged() {
     let fixture = Fixture::new("{}");
     let lines = |f: &str, g: &str| {
         format!("{f}def f(): pass\n{}{g}def g(): pass\n", "# far from each other\n".repeat(10))

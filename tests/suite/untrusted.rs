@@ -170,7 +170,7 @@ fn what_is_trusted_is_started() {
 
 /// Who looks at the gates runs nothing of the repository either, and the control, who trusts it, does.
 #[test]
-fn looking_at_gates_starts_nothing_of_a_repository() {
+fn listing_gates_starts_nothing_of_a_repository() {
     let mut run_count = 0;
     for repository in REPOSITORIES.iter().filter(|repository| repository.then == Then::Withheld) {
         let fixture = Fixture::new();
@@ -186,7 +186,7 @@ fn looking_at_gates_starts_nothing_of_a_repository() {
 }
 
 #[test]
-fn a_policy_with_a_fault_refuses_every_write_and_starts_nothing() {
+fn an_invalid_policy_refuses_every_write_and_starts_nothing() {
     if !has_strace() {
         return;
     }

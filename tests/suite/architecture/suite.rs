@@ -48,7 +48,7 @@ fn names(module: Option<&str>, path: &Path) -> bool {
 
 /// The positive control: forgotten files are found at each depth, and no others.
 #[test]
-fn a_forgotten_file_is_seen() {
+fn a_forgotten_file_is_detected() {
     let home = Path::new("tests");
     let text = |path: &str, text: &str| (home.join(path), text.to_owned());
     let files = BTreeMap::from([

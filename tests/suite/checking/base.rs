@@ -59,7 +59,7 @@ fn where_two_histories_parted_is_the_base_of_both() {
 }
 
 #[test]
-fn a_revision_that_is_not_there_is_refused_with_what_was_seen() {
+fn an_unknown_revision_is_refused_with_a_reason() {
     let fixture = history();
     for base in [
         "none",

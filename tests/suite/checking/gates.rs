@@ -58,7 +58,7 @@ fn a_program_runs_only_when_it_is_trusted() {
 }
 
 #[test]
-fn a_gate_that_cannot_look_is_said_and_fails_where_it_is_required() {
+fn a_gate_that_cannot_run_is_reported_and_fails_where_required() {
     let fails = "#!/bin/sh\ncat > /dev/null\nexit 3\n";
     let hangs = "#!/bin/sh\nexec sleep 60\n";
     for (program, options, outcome) in [
@@ -90,7 +90,7 @@ fn a_gate_that_cannot_look_is_said_and_fails_where_it_is_required() {
 }
 
 #[test]
-fn a_warning_is_told_and_fails_nothing() {
+fn a_warning_is_reported_and_fails_nothing() {
     let fixture = fixture(", level: warn", Some(FINDS));
     let text = check(&fixture, &["--trust"], 0).stdout;
     assert!(text.contains("warning: # bad two") && text.contains("1 finding that blocks nothing"), "{text}");
@@ -103,7 +103,7 @@ fn a_warning_is_told_and_fails_nothing() {
 }
 
 #[test]
-fn the_policy_says_on_which_occasion_a_gate_is_asked() {
+fn the_policy_decides_when_a_gate_runs() {
     let fixture = project();
     let policy = "quality_gates: { '*': [{ tool: at-check, on: [check] }, { tool: at-edit, on: [edit] }] }\ndefine:\n  \
                   at-check: { about: X., kind: pattern, languages: ['*'], must_not_match: bad, message: at check }\n  \
@@ -123,7 +123,7 @@ fn the_policy_says_on_which_occasion_a_gate_is_asked() {
 }
 
 #[test]
-fn a_gate_that_mends_only_looks() {
+fn a_fixer_only_checks() {
     let mut fixture = project();
     fixture.path = format!("{}:/usr/bin:/bin", fixture.at("bin").display());
     fixture.write("bin/it", "#!/bin/sh\nsed 's/bad/good/'\n");
@@ -139,7 +139,7 @@ fn a_gate_that_mends_only_looks() {
 }
 
 #[test]
-fn what_a_gate_finds_in_another_file_is_told_once() {
+fn findings_in_another_file_are_reported_once() {
     let mut fixture = project();
     fixture.path = format!("{}:/usr/bin:/bin", fixture.at("bin").display());
     // It tells of every file that has `bad` in it, whichever it is asked about; the draft comes on standard input.

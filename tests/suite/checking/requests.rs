@@ -21,7 +21,7 @@ fn request(fixture: &Fixture, name: &str, request: &Value) -> String {
 }
 
 #[test]
-fn a_request_is_judged_and_never_carried_out() {
+fn a_request_is_judged_and_never_applied() {
     let fixture = fixture();
     let bad = request(&fixture, "bad.json", &value!({"path": "app.py", "content": BAD, "mode": "strict"}));
     let good = request(&fixture, "good.json", &value!({"path": "new.py", "content": GOOD}));

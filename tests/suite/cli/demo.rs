@@ -9,7 +9,7 @@ use crate::suite::store::not_run;
 use crate::suite::wire::tools_path;
 
 #[test]
-fn the_tour_shows_each_outcome_and_cleans_up() {
+fn the_demo_shows_each_outcome_and_cleans_up() {
     let (private, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let tour = |path: &OsStr, more: &[&str]| {
         let mut demo: Command = lockgate(private.path());
@@ -56,7 +56,7 @@ fn counted(output: &str, wanted: [(&str, usize); 5]) {
 }
 
 #[test]
-fn a_tour_that_cannot_begin_fails() {
+fn a_demo_that_cannot_start_fails() {
     let private = tempfile::tempdir().unwrap();
     let nowhere = private.path().join("nowhere");
     let mut demo: Command = lockgate(private.path());

@@ -197,7 +197,7 @@ fn an_export_writes_into_a_new_folder_only() {
 }
 
 #[test]
-fn apps_and_tables_are_told_of() {
+fn apps_and_tables_are_listed() {
     let fixture = Fixture::new();
     let migration = fixture.json(&["store", "migrate"], 0);
     assert_eq!(

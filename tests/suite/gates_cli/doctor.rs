@@ -5,7 +5,7 @@ use std::fs;
 use super::{BLIND, DEFINED, FAILS, FINDS, ILL, entry, executable, fixture, gates, json};
 
 #[test]
-fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
+fn the_doctor_runs_nothing_of_an_untrusted_repository() {
     let fixture = fixture(FINDS);
     let report = json(&fixture, &["doctor"], ILL);
     let it = entry(&report, "it");
@@ -44,7 +44,7 @@ fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
 }
 
 #[test]
-fn the_doctor_tells_what_works_from_what_does_not() {
+fn the_doctor_distinguishes_working_and_broken_gates() {
     let fixture = fixture(FINDS);
     fixture.trust(".");
     let report = json(&fixture, &["doctor"], 0);

@@ -86,7 +86,7 @@ fn what_was_edited_again_at_the_same_place_is_not_taken_back() {
 }
 
 #[test]
-fn a_made_file_that_somebody_changed_is_not_removed_and_another_is_not_overwritten() {
+fn a_created_file_that_changed_is_not_removed_and_another_is_not_overwritten() {
     let fixture = Fixture::new(&[("other.txt", "x\n")]);
     let edit = fixture.edit(content("a.txt", "x\n")).unwrap();
     fixture.save("a.txt", "theirs\n");
@@ -149,7 +149,7 @@ fn a_batch_is_taken_back_as_a_whole_or_not_at_all() {
 }
 
 #[test]
-fn an_undo_may_bring_a_fault_back_but_nothing_protected() {
+fn an_undo_may_restore_an_error_but_nothing_protected() {
     let fixture = Fixture::new(&[("a.py", "def f(:\n")]);
     let mended = fixture.edit(content("a.py", "def f():\n    pass\n")).unwrap();
     let back = fixture.undo(&mended).unwrap();
@@ -200,7 +200,7 @@ fn what_an_undo_would_glue_or_could_mistake_is_refused() {
 }
 
 #[test]
-fn without_an_id_the_last_edit_of_all_roots_is_meant() {
+fn without_an_id_the_last_edit_of_all_roots_is_chosen() {
     let dir = tempfile::tempdir().unwrap();
     let roots: Vec<_> = ["one", "two", "three"].iter().map(|name| dir.path().join(name)).collect();
     for root in &roots {

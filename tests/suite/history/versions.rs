@@ -14,7 +14,7 @@ fn ten() -> (Fixture, Report) {
 }
 
 #[test]
-fn an_edit_of_an_older_version_is_carried_over_where_nothing_meets_it() {
+fn an_edit_of_an_older_version_is_rebased_without_a_conflict() {
     for (edit, expected) in [
         (line(9, "NINE\n"), TEN.replace("nine", "NINE")),
         (insertion(9, "new\n"), TEN.replace("nine", "new\nnine")),
@@ -50,7 +50,7 @@ fn what_was_changed_since_is_never_overwritten() {
 }
 
 #[test]
-fn the_whole_text_is_not_carried_over() {
+fn the_whole_text_is_not_rebased() {
     let (fixture, first) = ten();
     fixture.edit(request("a.txt", line(9, "theirs\n"), Expect::Anything)).unwrap();
     let refusal = fixture.edit(request("a.txt", Edit::Content("all\n".into()), version(&first))).unwrap_err();
@@ -69,7 +69,7 @@ fn a_version_that_is_not_known_is_refused() {
 }
 
 #[test]
-fn a_foreign_save_is_carried_over_as_well_and_told() {
+fn a_foreign_save_is_rebased_and_reported() {
     let (fixture, first) = ten();
     fixture.save("a.txt", &TEN.replace("two", "zwei"));
     let report = fixture.edit(request("a.txt", line(9, "NINE\n"), version(&first))).unwrap();
@@ -107,7 +107,7 @@ fn the_same_request_sent_again_is_known() {
 }
 
 #[test]
-fn a_request_that_was_carried_over_is_known_when_it_comes_again() {
+fn a_rebased_request_is_recognized_when_repeated() {
     let (fixture, first) = ten();
     fixture.save("a.txt", &TEN.replace("one", "eins"));
     for edit in [line(9, "new\nnine\n"), line(6, "six\nnew\n"), line(4, "")] {

@@ -37,7 +37,7 @@ fn a_body_is_as_large_as_it_is_whatever_it_says() {
 }
 
 #[test]
-fn bodies_that_are_no_messages_are_told_what_they_are() {
+fn invalid_bodies_get_a_specific_error() {
     let root = tempfile::tempdir().unwrap();
     let served = ServerProcess::start(root.path(), &[]);
     for era in ERAS {

@@ -225,7 +225,7 @@ fn a_database_that_no_server_should_use_is_refused() {
 }
 
 #[test]
-fn what_the_database_was_asked_is_counted() {
+fn database_queries_are_counted() {
     let fixture = Fixture::new();
     let tokens = entry("alice", TOKEN, "organization: acme, metrics: true")
         + &entry("bob", OTHER, "organization: beta, metrics: true");

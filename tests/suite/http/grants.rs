@@ -93,7 +93,7 @@ fn without(answer: &Value, path: &str) -> String {
 }
 
 #[test]
-fn no_tool_of_one_token_reaches_or_tells_of_the_files_of_another() {
+fn no_tool_reads_or_reveals_the_files_of_another_token() {
     let fixture = Fixture::new();
     let (alices, bobs) = (fixture.files("alice"), fixture.files("bob"));
     for era in ERAS {
@@ -180,7 +180,7 @@ fn a_session_of_one_token_is_none_of_another_s() {
 }
 
 #[test]
-fn tokens_of_one_root_share_it_and_the_journal_tells_them_apart() {
+fn tokens_of_one_root_share_it_and_the_journal_names_each() {
     let root = tempfile::tempdir().unwrap();
     let of = |more: &str| format!("roots: [{}], {more}", root.path().display());
     let tokens = entry("alice", TOKEN, &of("tools: [edit, history, look]"))
@@ -227,7 +227,7 @@ fn ask_about(client: &mut Client, extra: &Value) -> Value {
 }
 
 #[test]
-fn the_answer_of_a_person_counts_for_the_token_that_was_asked() {
+fn a_confirmation_counts_only_for_its_own_token() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("quality.yaml"), "confirm: always\n").unwrap();
     let shared = format!("roots: [{}]", root.path().display());
@@ -248,7 +248,7 @@ fn the_answer_of_a_person_counts_for_the_token_that_was_asked() {
 
 /// Of two tokens the one has the other's root and another.
 #[test]
-fn who_shares_one_root_learns_nothing_of_the_other() {
+fn tokens_that_share_one_root_learn_nothing_of_other_roots() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     ["shared", "own"].iter().for_each(|name| std::fs::create_dir(at(name)).unwrap());

@@ -23,7 +23,7 @@ fn with_ends(request: &[u8], line_end: impl Fn(usize) -> &'static str) -> Vec<u8
 }
 
 #[test]
-fn a_bare_line_feed_is_refused_wherever_it_stands() {
+fn a_bare_line_feed_is_refused_anywhere() {
     let root = tempfile::tempdir().unwrap();
     let served = ServerProcess::start(root.path(), &[]);
     let client = served.client(TOKEN, ProtocolEra::New);
@@ -49,7 +49,7 @@ fn a_bare_line_feed_is_refused_wherever_it_stands() {
 }
 
 #[test]
-fn requests_that_come_together_or_in_pieces_are_each_looked_at() {
+fn pipelined_and_split_requests_are_each_checked() {
     let root = tempfile::tempdir().unwrap();
     let served = ServerProcess::start(root.path(), &[]);
     let client = served.client(TOKEN, ProtocolEra::New);

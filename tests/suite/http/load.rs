@@ -74,7 +74,7 @@ fn quiet(served: &ServerProcess) {
 }
 
 #[test]
-fn slow_readers_hold_up_nobody() {
+fn slow_readers_delay_no_other_client() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
     std::fs::write(
@@ -114,7 +114,7 @@ fn a_slow_reader_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn half_a_request_holds_up_nobody_and_has_an_end() {
+fn incomplete_requests_delay_no_other_client_and_end() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
     let patient = served(root.path(), "requests: 200");
@@ -148,7 +148,7 @@ fn half_a_request_holds_up_nobody_and_has_an_end() {
 }
 
 #[test]
-fn a_thousand_idle_connections_hold_up_nobody() {
+fn a_thousand_idle_connections_delay_no_other_client() {
     let files = getrlimit(Resource::Nofile);
     let wanted = 2500.min(files.maximum.unwrap_or(u64::MAX));
     setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: files.maximum }).unwrap();
@@ -162,7 +162,7 @@ fn a_thousand_idle_connections_hold_up_nobody() {
 }
 
 #[test]
-fn where_all_places_are_taken_who_was_idle_longest_makes_room() {
+fn a_new_connection_replaces_the_longest_idle_one() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
     let served = served(root.path(), "connections: 16");

@@ -158,7 +158,7 @@ fn send_request(served: &ServerProcess, client: &Client, knock: &RequestCase<'_>
 }
 
 #[test]
-fn every_way_to_knock_has_its_status_and_who_is_refused_changes_nothing() {
+fn every_kind_of_request_has_its_status_and_refused_ones_change_nothing() {
     let root = tempfile::tempdir().unwrap();
     let shared = format!("roots: [{}], tools: [all]", root.path().display());
     let served = ServerProcess::configured(&format!(
@@ -232,7 +232,7 @@ fn a_server_without_a_configuration_is_called_by_its_own_machine_only() {
 }
 
 #[test]
-fn other_paths_lead_nowhere_and_health_is_told_to_everybody() {
+fn other_paths_are_not_found_and_health_needs_no_token() {
     let root = tempfile::tempdir().unwrap();
     let served = ServerProcess::start(root.path(), &[]);
     let send = |request: String| {

@@ -14,7 +14,7 @@ fn words(words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_token_is_made_for_the_user_alone_and_kept() {
+fn a_token_is_created_for_the_user_alone_and_reused() {
     let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let file = home.path().join("state/lockgate/secrets/http-token");
     let mut tokens = Vec::new();
@@ -53,7 +53,7 @@ fn refused(home: &Path, root: &Path, arguments: &[&str], exit: i32, message: &st
 }
 
 #[test]
-fn addresses_that_nobody_vouched_for_are_refused() {
+fn invalid_addresses_and_tokens_are_refused() {
     let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for address in ["0.0.0.0:0", "[::]:0"] {
         refused(home.path(), root.path(), &["serve", "--http", address], 2, "wildcard address");
@@ -78,7 +78,7 @@ fn addresses_that_nobody_vouched_for_are_refused() {
 }
 
 #[test]
-fn configurations_that_cannot_be_kept_are_refused() {
+fn invalid_configurations_are_refused() {
     let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let shared = format!("roots: [{}]", root.path().display());
     let token = format!("tokens:\n{}", entry("alice", TOKEN, &shared));
@@ -118,7 +118,7 @@ fn configurations_that_cannot_be_kept_are_refused() {
 }
 
 #[test]
-fn a_token_is_made_with_what_the_configuration_is_told_of_it() {
+fn a_new_token_is_printed_with_its_configuration_entry() {
     let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let output = run_for(home.path(), &words(&["serve", "token", "carol"]), root.path(), "");
     assert_eq!(output.exit, 0, "{}", output.stderr);
@@ -182,7 +182,7 @@ fn no_log_line_holds_a_token() {
 }
 
 #[test]
-fn metrics_count_what_was_done_for_whoever_may_read_them() {
+fn metrics_count_calls_and_need_the_scraper_s_token() {
     let root = tempfile::tempdir().unwrap();
     let shared = format!("roots: [{}]", root.path().display());
     let tokens =

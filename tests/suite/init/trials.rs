@@ -85,7 +85,7 @@ fn only_a_tool_that_passes_its_trial_is_proposed() {
 }
 
 #[test]
-fn programs_are_told_why_a_tool_is_not_proposed() {
+fn json_explains_why_a_tool_is_not_proposed() {
     let output = fixture(Some(PASSES_ALL), "bin").init(&["--print"]);
     let gate = &output.json["gates"][0];
     assert_eq!((&gate["gate"], &gate["state"]), (&"yamllint".into(), &"failed".into()), "{:#}", output.json);

@@ -159,7 +159,7 @@ fn in_postgres_no_match_is_lost() {
 
 /// How PostgreSQL would look for a text, as a server does.
 #[test]
-fn in_postgres_an_index_is_asked() {
+fn postgres_uses_an_index() {
     let Some(fixture) = EntityFixture::new(Storage::Postgres) else { return };
     for number in 0..50 {
         fixture.put(&format!("{number}.txt"), format!("def f_{number}(): ...\n").as_bytes());

@@ -141,7 +141,7 @@ fn text_of(answer: &Answer) -> Option<String> {
 }
 
 #[test]
-fn a_file_that_is_replaced_meanwhile_is_seen_in_one_state() {
+fn a_concurrently_replaced_file_is_read_in_one_state() {
     let root = tempfile::tempdir().unwrap();
     let (file, staged) = (root.path().join("a"), root.path().join(".staged"));
     fs::write(&file, state(0)).unwrap();
@@ -159,7 +159,7 @@ fn a_file_that_is_replaced_meanwhile_is_seen_in_one_state() {
 }
 
 #[test]
-fn a_file_that_is_rewritten_in_place_is_told_by_the_version_of_what_is_shown() {
+fn a_file_rewritten_in_place_has_the_version_of_the_text_shown() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("a");
     fs::write(&file, state(0)).unwrap();

@@ -117,7 +117,7 @@ fn what_holds_no_text_is_refused_at_once() {
 }
 
 #[test]
-fn a_slash_after_a_file_s_name_is_said_to_be_the_fault() {
+fn a_slash_after_a_file_name_is_named_as_the_error() {
     let fixture = Fixture::new(&[("a.txt", "x")]);
     let message = |path: &str| fixture.refusal(path).message;
     assert_eq!(message("a.txt/"), "not a file: a.txt/ ends in `/` but names a file");

@@ -37,7 +37,7 @@ fn foreign_changes_between_reading_and_publishing_are_conflicts() {
 }
 
 #[test]
-fn a_same_sized_write_that_hides_its_time_is_still_seen() {
+fn a_same_sized_write_with_a_restored_time_is_detected() {
     let fixture = Fixture::new(&[("a.txt", "first")]);
     let place = fixture.files.admit("a.txt").unwrap();
     let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();

@@ -164,7 +164,7 @@ const FILES: &[(&str, Prepare, Option<Code>, Option<Code>)] = &[
 ];
 
 #[test]
-fn what_a_file_carries_is_kept_or_the_edit_is_refused() {
+fn the_metadata_of_a_file_is_preserved_or_the_edit_is_refused() {
     for (what, prepare, replaced, removed) in FILES {
         let fixture = Fixture::new(&[("d/a", "old")]);
         if !prepare(&fixture) {

@@ -34,7 +34,7 @@ fn the_nearest_policy_is_found_in_the_order_of_its_names() {
 }
 
 #[test]
-fn the_policy_above_is_looked_for_from_the_folder_above() {
+fn the_policy_above_is_searched_from_the_parent_folder() {
     let fixture = Fixture::new(&[
         ("quality.yaml", "top"),
         ("a/quality.yaml", "a"),
@@ -141,7 +141,7 @@ fn broken_hints_are_no_hints() {
 }
 
 #[test]
-fn neighbours_are_seen_and_never_those_outside() {
+fn neighbouring_files_are_found_and_none_outside() {
     let fixture = Fixture::new(&[("a/b.txt", "x")]);
     fs::write(fixture.outside("secret"), "s").unwrap();
     fixture.link("..", "up");
@@ -152,7 +152,7 @@ fn neighbours_are_seen_and_never_those_outside() {
 }
 
 #[test]
-fn what_stands_beside_is_asked_in_the_root_that_the_file_lies_in() {
+fn neighbouring_files_are_searched_in_the_root_of_the_file() {
     let fixture = Fixture::new(&[("first.txt", "")]);
     for path in ["second/pkg/a.py", "second/pkg/neighbour", "second/quality.yaml"] {
         fs::create_dir_all(fixture.outside(path).parent().unwrap()).unwrap();

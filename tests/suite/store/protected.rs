@@ -49,7 +49,7 @@ fn protected_paths_are_refused_there_or_not_under_any_disguise() {
 }
 
 #[test]
-fn what_only_looks_protected_may_be_written() {
+fn similar_names_that_are_not_protected_are_written() {
     let fixture = guarded();
     for path in [
         ".gitignore",

@@ -58,7 +58,7 @@ fn a_file_without_any_write_bit_is_refused_to_root_too() {
 }
 
 #[test]
-fn rights_withdrawn_after_admission_are_seen_when_publishing() {
+fn rights_withdrawn_after_admission_are_noticed_when_publishing() {
     let fixture = Fixture::new(&[("a.txt", "old")]);
     let place = fixture.files.admit("a.txt").unwrap();
     let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();

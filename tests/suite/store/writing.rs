@@ -55,7 +55,7 @@ fn names_of_the_greatest_length_can_be_edited() {
 }
 
 #[test]
-fn mode_owner_attributes_and_acl_are_kept() {
+fn mode_owner_attributes_and_acl_are_preserved() {
     let fixture = Fixture::new(&[("a.sh", "old")]);
     let path = fixture.at("a.sh");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();

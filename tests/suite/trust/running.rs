@@ -23,7 +23,7 @@ fn says_why(answer: &Answer, why: &str) {
 }
 
 #[test]
-fn a_word_that_is_given_or_taken_back_counts_at_once() {
+fn granted_or_revoked_trust_counts_at_once() {
     let fixture = fixture();
     let mut server = fixture.server(&["--tools", "all"]);
     let (answer, has_run) = edited(&fixture, &mut server, "app.py", "x = 2\n");
@@ -42,7 +42,7 @@ fn a_word_that_is_given_or_taken_back_counts_at_once() {
 }
 
 #[test]
-fn a_word_for_one_process_is_for_what_was_there() {
+fn trust_for_one_process_covers_only_existing_policies() {
     let fixture = fixture();
     let mut server = fixture.server(&["--tools", "all", "--trust"]);
     assert!(edited(&fixture, &mut server, "app.py", "x = 2\n").1);
@@ -63,7 +63,7 @@ fn a_word_for_one_process_is_for_what_was_there() {
 }
 
 #[test]
-fn a_word_for_one_process_is_not_for_a_policy_that_was_moved_or_linked() {
+fn trust_for_one_process_excludes_a_moved_or_linked_policy() {
     let fixture = fixture();
     fs::remove_file(fixture.at("root/quality.yaml")).unwrap();
     fixture.policy("root/elsewhere/quality.yaml", "[it]");
@@ -81,7 +81,7 @@ fn a_word_for_one_process_is_not_for_a_policy_that_was_moved_or_linked() {
 }
 
 #[test]
-fn a_word_for_one_process_is_for_the_programs_that_were_there() {
+fn trust_for_one_process_covers_only_existing_programs() {
     let fixture = fixture();
     let mut server = fixture.server(&["--tools", "all", "--trust"]);
     assert!(edited(&fixture, &mut server, "app.py", "x = 2\n").1);
@@ -93,7 +93,7 @@ fn a_word_for_one_process_is_for_the_programs_that_were_there() {
 }
 
 #[test]
-fn an_edit_of_the_command_line_takes_the_word_too() {
+fn an_edit_of_the_command_line_accepts_trust_too() {
     let fixture = fixture();
     let edit = ["edit", "--json", "--path", "app.py", "--content", "x = 2\n", "--mode", "verify_only"];
     assert_eq!(fixture.call(&edit).exit, 0);

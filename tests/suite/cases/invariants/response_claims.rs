@@ -10,14 +10,14 @@ use crate::suite::wire::Answer;
 const DIFF: &str = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
 
 #[test]
-fn a_diff_that_does_not_fit_or_gives_something_else_is_seen() {
+fn a_wrong_diff_is_detected() {
     assert_eq!(diff_applies(DIFF, "x", Some(b"a\nb\n"), Some(b"a\nc\n")), Ok(()));
     assert!(diff_applies(DIFF, "x", Some(b"a\nb\n"), Some(b"a\nd\n")).is_err());
     assert!(diff_applies(DIFF, "x", Some(b"a\nx\n"), None).is_err());
 }
 
 #[test]
-fn a_line_that_is_elsewhere_is_seen() {
+fn a_wrong_line_map_is_detected() {
     let check_shift = |by: i64| {
         let response = serde_json::json!({"edits": [{"start_line": 1, "end_line": 1}], "line_map": [{"from": 2, "by": by}]});
         check_moved_lines(&response, Some(b"a\nb\nc\n"), Some(b"1\n2\nb\nc\n"))
@@ -27,7 +27,7 @@ fn a_line_that_is_elsewhere_is_seen() {
 }
 
 #[test]
-fn a_look_that_lies_is_seen() {
+fn a_false_read_response_is_detected() {
     let workspace = CaseWorkspace::new();
     std::fs::write(workspace.root().join("x"), "one\ntwo\n").unwrap();
     let broken = |version_text: String, content: &str, text: &str| {
@@ -49,7 +49,7 @@ fn a_look_that_lies_is_seen() {
 }
 
 #[test]
-fn a_dressed_answer_that_lies_is_seen() {
+fn a_false_ai_edit_answer_is_detected() {
     let workspace = CaseWorkspace::new();
     std::fs::write(workspace.root().join("x"), "new").unwrap();
     let honest = serde_json::json!({"status": "success", "outcome": "written", "success": true, "written": true,
@@ -85,7 +85,7 @@ fn a_dressed_answer_that_lies_is_seen() {
 }
 
 #[test]
-fn a_search_a_text_and_a_list_that_lie_are_seen() {
+fn false_search_text_and_list_responses_are_detected() {
     let workspace = CaseWorkspace::new();
     std::fs::write(workspace.root().join("x"), "one\ntwo\nthree\n").unwrap();
     let version_text = version(b"one\ntwo\nthree\n");
@@ -127,7 +127,7 @@ fn a_search_a_text_and_a_list_that_lie_are_seen() {
 }
 
 #[test]
-fn an_answer_that_lies_is_seen() {
+fn a_false_edit_response_is_detected() {
     let workspace = CaseWorkspace::new();
     std::fs::write(workspace.root().join("x"), "new").unwrap();
     let mut honest = serde_json::json!({"status": "written", "success": true, "written": true, "message": "m",

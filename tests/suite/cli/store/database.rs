@@ -6,7 +6,7 @@ use super::Fixture;
 use crate::suite::wire::lockgate;
 
 #[test]
-fn a_password_is_shown_to_nobody() {
+fn a_password_is_never_shown() {
     let fixture = Fixture::new();
     let root = fixture.folder.path();
     fixture.write("in/module/_global/a.py", "x = 1\n");

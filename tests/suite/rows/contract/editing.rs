@@ -86,7 +86,7 @@ pub fn what_a_caller_expects(fixture: &EntityFixture) {
     assert_eq!(fixture.bytes("src/none.txt"), None);
 }
 
-pub fn carried_over_or_refused(fixture: &EntityFixture) {
+pub fn rebased_or_refused(fixture: &EntityFixture) {
     let first = written(fixture, "src/a.txt", content(FIVE));
     written(fixture, "src/a.txt", lines(1, 1, "ONE\nand a half\n"));
     let rebased = fixture.edit("src/a.txt", lines(4, 4, "FOUR\n"), version(&first)).unwrap();

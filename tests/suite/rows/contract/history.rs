@@ -9,7 +9,7 @@ use super::common::{FIVE, written};
 use crate::suite::edits::{content, lines, search};
 use crate::suite::rows::fixture::EntityFixture;
 
-pub fn taking_back_and_making_again(fixture: &EntityFixture) {
+pub fn undo_and_redo(fixture: &EntityFixture) {
     let creation = written(fixture, "src/a.txt", content(FIVE));
     let edit = written(fixture, "src/a.txt", lines(2, 2, "TWO\n"));
     for _ in 0..2 {
@@ -40,7 +40,7 @@ pub fn taking_back_and_making_again(fixture: &EntityFixture) {
     }
 }
 
-pub fn taking_back_what_made_and_what_removed(fixture: &EntityFixture) {
+pub fn undo_of_creation_and_removal(fixture: &EntityFixture) {
     let creation = written(fixture, "src/a.txt", content(FIVE));
     let back = fixture.undo(&creation).unwrap();
     assert!(back[0].removed && back[0].version.is_none());
@@ -63,7 +63,7 @@ pub fn taking_back_what_made_and_what_removed(fixture: &EntityFixture) {
     assert_eq!(fixture.text("src/b.txt"), "changed\n");
 }
 
-pub fn taking_back_one_of_many(fixture: &EntityFixture) {
+pub fn undo_of_one_of_many(fixture: &EntityFixture) {
     written(fixture, "src/a.txt", content(FIVE));
     let edits: Vec<Report> = ["one", "two", "three", "four", "five"]
         .iter()

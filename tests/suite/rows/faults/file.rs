@@ -88,7 +88,7 @@ fn nothing_is_acknowledged_into_a_file_that_was_removed() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_told_and_left_alone() {
+fn a_file_that_is_no_database_is_reported_and_unchanged() {
     let fixture = Fixture::new();
     fixture.server.put("src/a.txt", "begin\n").unwrap();
     fixture.connection().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
@@ -137,7 +137,7 @@ fn a_file_that_another_program_locks_is_refused_in_time() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_told_and_used_once_it_is() {
+fn a_missing_folder_is_reported_and_used_once_it_exists() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("none/content.db");
     let server = Client::new(&url(&file), &dir.path().join("own"));

@@ -47,7 +47,7 @@ fn servers_that_make_the_tables_together_all_find_them() {
 }
 
 #[test]
-fn tables_whose_making_was_interrupted_are_made_by_who_comes_next() {
+fn an_interrupted_migration_is_finished_by_the_next_server() {
     let Some(postgres) = Postgres::shared() else { return };
     let proxy = Proxy::before(&postgres.socket());
     let dir = tempfile::tempdir().unwrap();

@@ -32,7 +32,7 @@ fn troubles(name: &str) -> [(&'static str, String, String); 5] {
 
 /// What a person does to the database, what a server then refuses with, and how it is undone.
 #[test]
-fn what_a_person_does_to_the_database_is_told_and_survived() {
+fn database_changes_by_an_administrator_are_reported_and_survived() {
     let Some(postgres) = Postgres::start(&[]) else { return };
     let database = postgres.database();
     let dir = tempfile::tempdir().unwrap();

@@ -97,7 +97,7 @@ fn an_edit_is_there_once_wherever_the_wire_breaks_for_a_moment() {
 
 /// The commit arrives after its lookup has started: the lookup waits until the old connection has ended.
 #[test]
-fn a_commit_that_arrives_late_is_seen() {
+fn a_late_commit_is_detected() {
     let Some(fixture) = Fixture::new() else { return };
     let ledger = RefCell::new(WriteLog::begin(&fixture.witness, "src/a.txt"));
     for number in 0..3 {
@@ -211,7 +211,7 @@ fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
 }
 
 #[test]
-fn a_server_that_starts_on_a_broken_wire_serves_when_it_is_mended() {
+fn a_server_that_starts_without_a_connection_serves_once_it_is_restored() {
     let Some(fixture) = Fixture::new() else { return };
     for at in [FaultPoint::Before, FaultPoint::AnswerLost] {
         for number in (0..).step_by(3) {
@@ -240,7 +240,7 @@ fn a_server_that_starts_on_a_broken_wire_serves_when_it_is_mended() {
 }
 
 #[test]
-fn a_server_whose_wire_is_cut_while_nobody_asks_serves_the_next_who_does() {
+fn a_server_whose_idle_connection_was_cut_serves_the_next_call() {
     let Some(fixture) = Fixture::new() else { return };
     let mut ledger = WriteLog::begin(&fixture.witness, "src/a.txt");
     for number in 0..10 {
