@@ -174,18 +174,18 @@ class Maker:
 
     def comment(self, kind, words, indent):
         if kind in SLASHED:
-            mark = self.random.choice(["// {}", "// {}", "// {}", "/* {} */"])
+            template = self.random.choice(["// {}", "// {}", "// {}", "/* {} */"])
         elif kind in HASHED:
-            mark = "# {}"
+            template = "# {}"
         elif kind in ("html", "md", "xml"):
-            mark = "<!-- {} -->"
+            template = "<!-- {} -->"
         elif kind == "css":
-            mark = "/* {} */"
+            template = "/* {} */"
         else:
-            mark = "{}"
+            template = "{}"
         if words[:3] in ("...",) and self.random.random() < 0.08:
-            mark = "{}"
-        return indent + mark.format(words)
+            template = "{}"
+        return indent + template.format(words)
 
     # Each gives how it happened, the path, and the lines before and after.
 
@@ -270,9 +270,9 @@ class Maker:
             kind, path, lines = self.file(CODE - {"sh"} | {"json", "toml"})
             start, end = self.region(lines, 3, 25)
             sent = self.changed(lines[start:end])
-            mark = "//" if kind in SLASHED else "#"
+            marker = "//" if kind in SLASHED else "#"
             able = [at for at, line in enumerate(sent)
-                    if quoted.search(line) and mark not in line and not line.strip().startswith(("*", "/*", '"""', ">", "..", ":"))
+                    if quoted.search(line) and marker not in line and not line.strip().startswith(("*", "/*", '"""', ">", "..", ":"))
                     and re.search(r"[=(,:\[{]\s*[\"']", line) and not self.in_text(lines, start + at, kind)]
             if not able:
                 continue
@@ -324,13 +324,13 @@ class Maker:
             width = self.random.choice([2, 4, 4, 8])
             sent = self.changed(lines[start:end])
             if to_spaces:
-                turned = [re.sub(r"^\t+", lambda found: " " * (width * len(found[0])), line) for line in sent]
+                converted = [re.sub(r"^\t+", lambda found: " " * (width * len(found[0])), line) for line in sent]
             else:
-                turned = [re.sub(r"^( {4})+", lambda found: "\t" * (len(found[0]) // 4), line) for line in sent]
-            indented = [line for line in turned if line[:1] in " \t" and line.strip() and not line.strip().startswith(("*", "//", "#"))]
-            if turned == sent or len(indented) < 2:
+                converted = [re.sub(r"^( {4})+", lambda found: "\t" * (len(found[0]) // 4), line) for line in sent]
+            indented = [line for line in converted if line[:1] in " \t" and line.strip() and not line.strip().startswith(("*", "//", "#"))]
+            if converted == sent or len(indented) < 2:
                 continue
-            return "spaces" if to_spaces else "tabs", path, lines, lines[:start] + turned + lines[end:]
+            return "spaces" if to_spaces else "tabs", path, lines, lines[:start] + converted + lines[end:]
 
     def lost_decorators(self):
         above = {
@@ -432,7 +432,7 @@ def main():
     with open(options.target / "accidents.jsonl", "w") as out:
         for rule in RULES:
             maker = Maker(files, f"{options.seed} {rule}")
-            count = trouble = 0
+            count = failures = 0
             while count < options.each:
                 try:
                     how, path, before, after = getattr(maker, rule)()
@@ -440,8 +440,8 @@ def main():
                     continue
                 except LookupError:
                     # A small corpus may have no file with tabs.
-                    trouble += 1
-                    if trouble > 3:
+                    failures += 1
+                    if failures > 3:
                         break
                     continue
                 if before == after:

@@ -64,8 +64,8 @@ def run(argv, **more):
     try:
         return subprocess.run(argv, capture_output=True, timeout=600, check=True, **more).stdout
     except (OSError, subprocess.SubprocessError) as error:
-        said = getattr(error, "stderr", b"") or b""
-        print(f"not had: {' '.join(map(str, argv))}: {error} {said[-300:]!r}", file=sys.stderr)
+        stderr = getattr(error, "stderr", b"") or b""
+        print(f"not had: {' '.join(map(str, argv))}: {error} {stderr[-300:]!r}", file=sys.stderr)
         return None
 
 
@@ -89,8 +89,8 @@ def history(repository, most=None):
         if not line.startswith(":"):
             commit = line or commit
             continue
-        facts, *paths = line.split("\t")
-        _, _, old, new, status = facts.split()
+        header, *paths = line.split("\t")
+        _, _, old, new, status = header.split()
         if status[0] in "AMR":
             changes.append((commit, paths[-1], None if status[0] == "A" else old, new))
     changes = changes[:: max(1, len(changes) // most)] if most else changes
@@ -161,8 +161,8 @@ def archive(folder, fetch):
     return next((path for path in folder.iterdir() if path.is_file()), None)
 
 
-def fetched(packages, kind, wanted, fetch):
-    for name, versions in wanted.items():
+def fetched(packages, kind, packages_wanted, fetch):
+    for name, versions in packages_wanted.items():
         releases = []
         for version in versions:
             found = archive(packages / kind / name.replace("/", "_") / version, fetch(name, version))
@@ -176,8 +176,8 @@ def modules(packages):
         releases = []
         for version in versions:
             environment = {**os.environ, "GOPATH": str(packages / "go"), "GOFLAGS": "-modcacherw"}
-            said = run(["go", "mod", "download", "-json", f"{name}@{version}"], cwd=packages, env=environment)
-            folder = json.loads(said).get("Dir") if said else None
+            output = run(["go", "mod", "download", "-json", f"{name}@{version}"], cwd=packages, env=environment)
+            folder = json.loads(output).get("Dir") if output else None
             if folder:
                 releases.append((version, tree(folder)))
         yield from between(f"go {name}", releases)
@@ -204,8 +204,8 @@ def library():
     root = run(["go", "env", "GOROOT"])
     folder = pathlib.Path(root.decode().strip(), "src") if root else None
     for path in sorted(folder.rglob("*.go"))[::10] if folder and folder.is_dir() else []:
-        if shown := text(path.read_bytes()):
-            yield {"path": str(path.relative_to(folder)), "after": shown}
+        if content := text(path.read_bytes()):
+            yield {"path": str(path.relative_to(folder)), "after": content}
 
 
 def main():

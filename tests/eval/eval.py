@@ -29,31 +29,31 @@ def arguments():
     return ap.parse_args()
 
 
-def generate(which, seed, o, given):
+def generate(corpus, seed, o, root_arguments):
     """The path of a corpus, made when it is not there."""
-    cases = os.path.join(o.dir, f'{which}_{seed}.jsonl')
+    cases = os.path.join(o.dir, f'{corpus}_{seed}.jsonl')
     if o.keep and os.path.exists(cases): return cases
-    maker = os.path.join(kinds.SHARED, 'drift.py') if which == 'drift' else os.path.join(HERE, 'kinds.py')
-    made = subprocess.run([sys.executable, maker, '--seed', seed, '--count', str(o.count), '--out', cases + '.part', *given], stderr=subprocess.PIPE, text=True)
-    if made.returncode: sys.exit(f'{maker}: {made.stderr}')
+    maker = os.path.join(kinds.SHARED, 'drift.py') if corpus == 'drift' else os.path.join(HERE, 'kinds.py')
+    generated = subprocess.run([sys.executable, maker, '--seed', seed, '--count', str(o.count), '--out', cases + '.part', *root_arguments], stderr=subprocess.PIPE, text=True)
+    if generated.returncode: sys.exit(f'{maker}: {generated.stderr}')
     os.replace(cases + '.part', cases)
     return cases
 
 
-def judge(which, cases, o):
+def judge(corpus, cases, o):
     """Runs one corpus, prints one line, and says whether it reaches the bar."""
     results = cases.replace('.jsonl', '.results.jsonl')
     run = subprocess.run([sys.executable, os.path.join(kinds.SHARED, 'run.py'), cases, results, '--', o.binary, 'serve', '--tools', 'all', '--root', '{root}'],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with open(cases.replace('.jsonl', '.report.txt'), 'w', encoding='utf8') as f: f.write(run.stdout + run.stderr)
-    said = re.search(r'lied (\d+) .*p99 ([\d.]+) ms', run.stdout)
-    if not said:
+    figures = re.search(r'lied (\d+) .*p99 ([\d.]+) ms', run.stdout)
+    if not figures:
         print(f'{os.path.basename(cases):22s} did not run: {(run.stderr.strip() or "no report").splitlines()[-1]}')
         return False
-    got = tally(cases, results, int(said[1]))
-    ok = run.returncode == 0 if which == 'drift' else got['apply'] >= APPLY and not any(got[k] for k in HARM)
+    got = tally(cases, results, int(figures[1]))
+    ok = run.returncode == 0 if corpus == 'drift' else got['apply'] >= APPLY and not any(got[k] for k in HARM)
     print(f'{os.path.basename(cases):22s} right apply {100 * got["apply"]:.1f}%  right either {100 * got["either"]:.1f}%  '
-          + '  '.join(f'{k} {got[k]}' for k in HARM) + f'  p99 {said[2]} ms  ({got["cases"]} cases)  {"OK" if ok else "BELOW THE BAR"}', flush=True)
+          + '  '.join(f'{k} {got[k]}' for k in HARM) + f'  p99 {figures[2]} ms  ({got["cases"]} cases)  {"OK" if ok else "BELOW THE BAR"}', flush=True)
     for line in got['faults'][:10]: print('    ' + line)
     return ok
 
@@ -74,13 +74,13 @@ def tally(cases, results, lied):
 def main():
     o = arguments()
     if not os.path.exists(o.binary): print(f'no binary at {o.binary}', file=sys.stderr); sys.exit(2)
-    given, missing = [x for r in o.root or [] for x in ('--root', r)], []
-    if not given:
-        given, (_, missing) = roots.arguments(), roots.found()
+    root_arguments, missing = [x for r in o.root or [] for x in ('--root', r)], []
+    if not root_arguments:
+        root_arguments, (_, missing) = roots.arguments(), roots.found()
         for lang in missing: print(f'missing: sources of {lang}', file=sys.stderr)
-    if not given: sys.exit(2)
+    if not root_arguments: sys.exit(2)
     os.makedirs(o.dir, exist_ok=True)
-    good = [judge(which, generate(which, seed, o, given), o) for which in ('drift', 'own') if o.only in (None, which) for seed in o.seeds.split(',')]
+    good = [judge(corpus, generate(corpus, seed, o, root_arguments), o) for corpus in ('drift', 'own') if o.only in (None, corpus) for seed in o.seeds.split(',')]
     sys.exit(0 if all(good) else 1)
 
 

@@ -34,17 +34,17 @@ def lone(f, lines, a, b, old):
     """Whether nothing else in the file comes near the quoted block, so that the place is beyond doubt."""
     return drift.best_other(F(f.lang, f.path, J(lines)), a, b, old) <= 0.72
 
-def stands(lines, block):
+def is_present(lines, block):
     """Whether the block stands in the file already, white space aside."""
     pat = [wsnorm(l) for l in block if l.strip()]
     seq = [n for n in map(wsnorm, lines) if n]
     return any(seq[i:i+len(pat)] == pat for i in range(len(seq) - len(pat) + 1))
 
-def carry(script, kept, changed=lambda t, i: [t], added=lambda t: [t]):
+def carry(script, kept_line, changed=lambda t, i: [t], added=lambda t: [t]):
     """The block after the change; kept(i), changed(text, i) and added(text) give the lines that stand for one."""
     o = []
     for k, t in enumerate(script):
-        if t[0] == '=': o += kept(t[1])
+        if t[0] == '=': o += kept_line(t[1])
         elif t[0] == '+': o += changed(t[1], script[k-1][1]) if k and script[k-1][0] == '-' else added(t[1])
     return o
 
@@ -96,7 +96,7 @@ def k_formatted(f, rng, fs):
     old = [form(i, blk) for i in range(len(blk))]
     bare = lambda t, i: [t[:-1] if closer(i, blk) and t.endswith(',') else was(t)]
     mine = carry(s, lambda i: [old[i]], bare, lambda t: [was(t)])
-    if old == mine or not lone(f, f.lines, a, b, old) or stands(f.lines, new): return
+    if old == mine or not lone(f, f.lines, a, b, old) or is_present(f.lines, new): return
     put = lambda changed, added: J(splice(f.lines, a, b, carry(s, lambda i: [blk[i]], changed, added)))
     same = lambda t, i: [t]
     # a line that the edit itself writes may have the edit's quotes and blanks; a comma of the file's must not get lost
@@ -145,7 +145,7 @@ def k_stacked(f, rng, fs):
     s[j:j+1] = [('=', j), ('+', second)] if grow and j < len(blk) - 1 else [('-', j), ('+', second)]
     s[i:i+1] = [('-', i), ('+', first)]
     new = drift.render(s, blk)
-    if stands(f.lines, new): return
+    if is_present(f.lines, new): return
     def tabs(l):
         d = indent_of(l)
         t = d.replace('\t', '    ') if u == '\t' else '\t' * (len(d) // len(u)) + ' ' * (len(d) % len(u))
@@ -180,7 +180,7 @@ def k_neighbour(f, rng, fs):
     x = base(f, rng, 4, 9, None, op='ins' if gap else 'mod')
     if not x: return
     a, b, s, new = x; blk = f.lines[a:b]
-    if stands(f.lines, new): return
+    if is_present(f.lines, new): return
     if gap:
         k = next(k for k, t in enumerate(s) if t[0] == '+'); i = s[k-1][1] + 1; text = s[k][1]
         extra = [text] if v == 'the same line there already' else [newcomer(f, rng, blk[i-1])]
@@ -210,29 +210,29 @@ def k_twin(f, rng, fs):
     x = base(f, rng, 3, 8, None, op='mod')
     if not x: return
     a, b, s, new = x; blk = f.lines[a:b]
-    i = next(t[1] for t in s if t[0] == '-'); told = next(t[1] for t in s if t[0] == '+')
+    i = next(t[1] for t in s if t[0] == '-'); added = next(t[1] for t in s if t[0] == '+')
     swap = lambda ls, k, l: ls[:k] + [l] + ls[k+1:]
     at = rng.randint(b, len(f.lines))
     both = lambda one, two: f.lines[:a] + one + f.lines[b:at] + [''] + two + [''] + f.lines[at:]
     if v in ('exact', 'dedented', 'twin has the quoted indent'):
         other = change_line(blk[i], rng)
-        if not other or wsnorm(other) in (wsnorm(blk[i]), wsnorm(told)): return
+        if not other or wsnorm(other) in (wsnorm(blk[i]), wsnorm(added)): return
         m = 0 if v == 'exact' else min(len(indent_of(l)) for l in blk if l.strip())
         if v != 'exact' and m == 0: return
         cut = lambda ls: [l[m:] if l.strip() else l for l in ls]
         twin = swap(blk, i, other)
         lines = both(blk, cut(twin) if v == 'twin has the quoted indent' else twin); old = J(cut(blk))
-        if J(lines).count(old) != (1 if v == 'exact' else 0) or stands(lines, new): return
+        if J(lines).count(old) != (1 if v == 'exact' else 0) or is_present(lines, new): return
         return out(J(lines), old, J(cut(new)), J(splice(lines, a, b, new)), (a, b), v, should='apply')
     if v == 'letter':
         k = rng.choice(kept_lines(s, blk) or [0]); words = [m for m in IDENT.finditer(blk[k]) if len(m.group()) >= 6 and m.group() not in KW]
         if k == 0 or not words: return
-        m = rng.choice(words); q = m.start() + rng.randrange(2, len(m.group()) - 1); near = blk[k][q-1] + blk[k][q+1]
-        if not blk[k][q].islower() or blk[k][q] in near: return
+        m = rng.choice(words); q = m.start() + rng.randrange(2, len(m.group()) - 1); neighbours = blk[k][q-1] + blk[k][q+1]
+        if not blk[k][q].islower() or blk[k][q] in neighbours: return
         less = swap(blk, k, blk[k][:q] + blk[k][q+1:])
-        twin = swap(blk, k, blk[k][:q] + rng.choice([c for c in 'aeiorst' if c not in near + blk[k][q]]) + blk[k][q+1:])
+        twin = swap(blk, k, blk[k][:q] + rng.choice([c for c in 'aeiorst' if c not in neighbours + blk[k][q]]) + blk[k][q+1:])
         if J(less) in J(both(blk, twin)): return
-        return out(J(both(blk, twin)), J(less), J(swap(less, i, told)), None, None, 'one letter less than both')
+        return out(J(both(blk, twin)), J(less), J(swap(less, i, added)), None, None, 'one letter less than both')
     rx, form = BLURS[v]
     spots = [(k, m) for k, l in enumerate(blk) for m in rx.finditer(l)]
     if len(spots) < 2: return
@@ -271,9 +271,9 @@ def k_unicode(f, rng, fs):
     if one == two or one != blk[k] and wsnorm(one) in f.norm: return
     theirs = blk[:k] + [one] + blk[k+1:]; lines = splice(f.lines, a, b, theirs)
     old = blk[:k] + [two] + blk[k+1:]; put = lambda ls: carry(s, lambda i: [ls[i]])
-    if not lone(f, lines, a, b, old) or stands(f.lines, new): return
-    way = {True: 'in the file', False: 'in the edit'}[len(one) > len(two) if v != 'full width' else not one.isascii()]
-    return out(J(lines), J(old), J(put(old)), J(splice(lines, a, b, put(theirs))), (a, b), f'{v} {way}', carried=J(splice(lines, a, b, put(old))))
+    if not lone(f, lines, a, b, old) or is_present(f.lines, new): return
+    direction = {True: 'in the file', False: 'in the edit'}[len(one) > len(two) if v != 'full width' else not one.isascii()]
+    return out(J(lines), J(old), J(put(old)), J(splice(lines, a, b, put(theirs))), (a, b), f'{v} {direction}', carried=J(splice(lines, a, b, put(old))))
 
 # either: a tool put the marks before every line, and which tool it was can be told from all lines together. Refusing is right
 # because such marks also begin lines of texts. Marks in the file are never right.
@@ -283,21 +283,21 @@ def k_prefixed(f, rng, fs):
     x = base(f, rng, 2, 8)
     if not x: return
     a, b, s, new = x; blk = f.lines[a:b]
-    gone = {t[1] for t in s if t[0] == '-'}
+    removed = {t[1] for t in s if t[0] == '-'}
     if v.startswith('diff'):
-        if v == 'diff, new clean' and not gone: return
-        old = [('-' if k in gone else ' ') + l for k, l in enumerate(blk)]
+        if v == 'diff, new clean' and not removed: return
+        old = [('-' if k in removed else ' ') + l for k, l in enumerate(blk)]
         mine = carry(s, lambda k: [' ' + blk[k]], lambda t, k: ['+' + t], lambda t: ['+' + t])
     elif v == 'mail':
         old, mine = ['> ' + l for l in blk], ['> ' + l for l in new]
     else:
         name = f.path if rng.random() < .5 else os.path.basename(f.path)
         sep = lambda k, hit: ':' if v != 'grep with context' or hit else '-'
-        mark = lambda n, hit: '{0}{2}{1}{2}'.format(name, a + 1 + n, sep(n, hit))
-        old = [mark(k, k in gone or (not gone and k == 0)) + l for k, l in enumerate(blk)]
-        mine = [mark(k, l not in blk) + l for k, l in enumerate(new)]
+        prefix = lambda n, hit: '{0}{2}{1}{2}'.format(name, a + 1 + n, sep(n, hit))
+        old = [prefix(k, k in removed or (not removed and k == 0)) + l for k, l in enumerate(blk)]
+        mine = [prefix(k, l not in blk) + l for k, l in enumerate(new)]
     if v.endswith('new clean'): mine = new
-    if not lone(f, f.lines, a, b, blk) or stands(f.lines, new): return
+    if not lone(f, f.lines, a, b, blk) or is_present(f.lines, new): return
     return out(f.text, J(old), J(mine), J(splice(f.lines, a, b, new)), (a, b), v, carried=J(splice(f.lines, a, b, mine)))
 
 # A rename that is half done.
@@ -318,15 +318,15 @@ def k_renamed(f, rng, fs):
     rename = lambda l: re.sub(rf'\b{w}\b', to, l)
     at = [k for k, l in enumerate(blk) if rename(l) != l]
     if len(at) < 2: return
-    done = set(rng.sample(at, rng.randint(1, len(at) - 1)))
-    half = [rename(l) if k in done else l for k, l in enumerate(blk)]; new = [rename(l) for l in blk]
+    renamed_lines = set(rng.sample(at, rng.randint(1, len(at) - 1)))
+    partly_renamed = [rename(l) if k in renamed_lines else l for k, l in enumerate(blk)]; new = [rename(l) for l in blk]
     if rng.random() < .6:
         # one remark that is worded in another way is no sign of another file
         note = re.compile(drift.CM[f.lang])
-        if len(done) < 2 and all(rename(l) == l for l in (note.sub('', blk[k]) for k in done)): return
-        if not lone(f, f.lines, a, b, half): return
-        return out(f.text, J(half), J(new), None, (a, b), 'the caller believes a part is renamed')
-    lines = splice(f.lines, a, b, half)
+        if len(renamed_lines) < 2 and all(rename(l) == l for l in (note.sub('', blk[k]) for k in renamed_lines)): return
+        if not lone(f, f.lines, a, b, partly_renamed): return
+        return out(f.text, J(partly_renamed), J(new), None, (a, b), 'the caller believes a part is renamed')
+    lines = splice(f.lines, a, b, partly_renamed)
     # a longer name may end in the old one, and then the block stands there still, from the middle of a line on
     if J(blk) in J(lines) or not lone(f, lines, a, b, blk): return
     return out(J(lines), J(blk), J(new), J(splice(lines, a, b, new)), (a, b), 'another renamed a part', should='either')
@@ -345,7 +345,7 @@ def k_moved(f, rng, fs):
     rest = f.lines[:a] + left + f.lines[b:]
     at = rng.choice([rng.randint(0, a), rng.randint(a + len(left), len(rest))])
     lines = rest[:at] + [''] + to(blk) + [''] + rest[at:]
-    if J(blk) in J(lines) or stands(lines, new) or not lone(f, lines, at + 1, at + 1 + len(blk), blk): return
+    if J(blk) in J(lines) or is_present(lines, new) or not lone(f, lines, at + 1, at + 1 + len(blk), blk): return
     return out(J(lines), J(blk), J(new), J(splice(lines, at + 1, at + 1 + len(blk), to(new))), (at + 1, at + 1 + len(blk)), f'{v}, {stub} left')
 
 # apply: line ends are no part of what a caller quotes. Every line keeps its own, a changed one too; an added line has that of
@@ -360,7 +360,7 @@ def k_ends(f, rng, fs):
     if len(set(cr[a:b])) < 2: return
     end = lambda l, k: l + '\r' * cr[k]
     lines = [end(l, k) for k, l in enumerate(f.lines)]
-    if stands(f.lines, new): return
+    if is_present(f.lines, new): return
     def put(like):
         o = []
         for k, t in enumerate(s):

@@ -21,7 +21,7 @@ TOOLS = {
 READ = 'read_content_lines'
 
 
-class Bench:
+class Client:
     """A server over a folder of its own, and one file there at a time."""
 
     def __init__(self, binary):
@@ -48,25 +48,25 @@ class Bench:
         self.wire.p.stdin.close(); self.wire.p.wait(10); shutil.rmtree(self.root)
 
 
-def judge(bench, case, tool):
+def judge(client, case, tool):
     """-> (what happened, the fault or None)"""
-    bench.put(case); edit = case['op']['edits'][0]; should = case['expect']['should']
-    ok, answer = bench.call(tool, TOOLS[tool](bench.path, edit['old'], edit['new']))
+    client.put(case); edit = case['op']['edits'][0]; should = case['expect']['should']
+    ok, answer = client.call(tool, TOOLS[tool](client.path, edit['old'], edit['new']))
     if ok: return 'accepted', None
-    if bench.text() != case['before']: return 'refused', 'a refusal wrote'
+    if client.text() != case['before']: return 'refused', 'a refusal wrote'
     step = answer.get('next')
     if not step: return 'refused', None
     name, arguments = step.get('tool'), step.get('arguments')
     if not isinstance(arguments, dict): return 'refused', f'next has no arguments: {json.dumps(step)[:200]}'
     if name == READ:
-        ok, seen = bench.call(name, arguments)
-        if bench.text() != case['before']: return 'read', 'the proposed read wrote'
-        return 'read', None if ok else f'the proposed read fails: {seen.get("code")} {seen.get("message")}'
+        ok, response = client.call(name, arguments)
+        if client.text() != case['before']: return 'read', 'the proposed read wrote'
+        return 'read', None if ok else f'the proposed read fails: {response.get("code")} {response.get("message")}'
     if name not in TOOLS: return 'refused', f'next is no edit and no read: {name}'
-    ok, told = bench.call(name, arguments)
+    ok, response_again = client.call(name, arguments)
     if should == 'reject': return 'edit', 'an edit is proposed where nothing may be applied'
-    after = bench.text()
-    if after == case['before']: return 'edit', f'the proposed edit does nothing: {told.get("code") or told.get("status")} {told.get("message")}'
+    after = client.text()
+    if after == case['before']: return 'edit', f'the proposed edit does nothing: {response_again.get("code") or response_again.get("status")} {response_again.get("message")}'
     outcome = score.outcome(case, dict(status='applied', after=after))
     return 'edit', None if ok and outcome in ('right', 'right~') else f'the proposed edit is {outcome}' + ('' if ok else ', and said to be refused')
 
@@ -91,22 +91,22 @@ def main():
     ap.add_argument('--faults', help='a file for the faults, one JSON object a line')
     o = ap.parse_args()
     if not os.path.exists(o.binary): print(f'no binary at {o.binary}', file=sys.stderr); sys.exit(2)
-    bench = Bench(o.binary)
-    tools = [t for t in TOOLS if t in bench.tools]
-    for t in TOOLS.keys() - bench.tools: print(f'missing: the tool {t}', file=sys.stderr)
-    if READ not in bench.tools: print(f'missing: the tool {READ}', file=sys.stderr)
+    client = Client(o.binary)
+    tools = [t for t in TOOLS if t in client.tools]
+    for t in TOOLS.keys() - client.tools: print(f'missing: the tool {t}', file=sys.stderr)
+    if READ not in client.tools: print(f'missing: the tool {READ}', file=sys.stderr)
     counts = {t: collections.defaultdict(collections.Counter) for t in tools}; faults = []
     for path in o.cases:
-        seen = collections.Counter()
+        kind_counts = collections.Counter()
         for case in map(json.loads, open(path, encoding='utf8')):
-            kind = case['kind']; seen[kind] += 1
-            if o.kinds and kind not in o.kinds.split(',') or o.limit and seen[kind] > o.limit: continue
+            kind = case['kind']; kind_counts[kind] += 1
+            if o.kinds and kind not in o.kinds.split(',') or o.limit and kind_counts[kind] > o.limit: continue
             for tool in tools:
-                what, fault = judge(bench, case, tool)
-                c = counts[tool][kind]; c[what] += 1
-                if fault: c['fault'] += 1; faults.append(dict(id=case['id'], tool=tool, fault=fault, variant=case['variant'], lang=case['lang']))
-                elif what == 'edit': c['edit right'] += 1
-    bench.close()
+                outcome, failure = judge(client, case, tool)
+                c = counts[tool][kind]; c[outcome] += 1
+                if failure: c['fault'] += 1; faults.append(dict(id=case['id'], tool=tool, fault=failure, variant=case['variant'], lang=case['lang']))
+                elif outcome == 'edit': c['edit right'] += 1
+    client.close()
     for tool in tools: report(tool, counts[tool])
     for f in faults[:20]: print(f'FAULT {f["tool"]} {f["id"]} ({f["lang"]}, {f["variant"]}): {f["fault"]}')
     if len(faults) > 20: print(f'and {len(faults) - 20} more faults')

@@ -24,8 +24,8 @@ def go_trees():
     """Every place where the library's sources of Go may lie, the tests' own first."""
     for go in (os.path.join(VENV, 'bin', 'go'), shutil.which('go')):
         if go and os.path.exists(go):
-            told = subprocess.run([go, 'env', 'GOROOT'], capture_output=True, text=True)
-            if told.returncode == 0 and told.stdout.strip(): yield os.path.join(told.stdout.strip(), 'src')
+            output = subprocess.run([go, 'env', 'GOROOT'], capture_output=True, text=True)
+            if output.returncode == 0 and output.stdout.strip(): yield os.path.join(output.stdout.strip(), 'src')
     for pattern in (os.path.join(VENV, 'lib', 'python*', 'site-packages', '*', 'src'), os.path.join(VENV, 'lib', 'python*', 'site-packages', '*', '*', 'src'),
                     '/usr/share/go*/src', '/usr/lib/go*/src', '/usr/local/go/src'):
         yield from sorted(glob.glob(pattern))

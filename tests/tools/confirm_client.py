@@ -25,11 +25,11 @@ class Person:
     """Answers what is asked, and remembers it."""
 
     def __init__(self, *answers):
-        self.answers, self.asked, self.meanwhile = list(answers), [], lambda: None
+        self.answers, self.questions, self.before_answer = list(answers), [], lambda: None
 
     async def __call__(self, context, params):
-        self.asked.append(params.message)
-        self.meanwhile()
+        self.questions.append(params.message)
+        self.before_answer()
         return types.ElicitResult(action=self.answers.pop(0), content={})
 
 
@@ -60,15 +60,15 @@ async def client(mode, confirm, person):
             yield connected, root
 
 
-def same(seen, wanted):
-    assert seen == wanted, f"saw {seen!r}, wanted {wanted!r}"
+def same(actual, expected):
+    assert actual == expected, f"saw {actual!r}, wanted {expected!r}"
 
 
 def refused(answer, words):
     assert answer.is_error, answer
-    told = answer.structured_content
-    same(told["code"], "NOT_CONFIRMED")
-    assert "nothing was written" in told["message"] and words in told["message"], told
+    content = answer.structured_content
+    same(content["code"], "NOT_CONFIRMED")
+    assert "nothing was written" in content["message"] and words in content["message"], content
 
 
 async def writes_what_was_agreed_to(mode):
@@ -77,7 +77,7 @@ async def writes_what_was_agreed_to(mode):
         answer = await connected.call_tool(TOOL, dict(path="a.txt", content="a\n"))
         same(answer.structured_content["status"], "written")
         same((root / "a.txt").read_text(), "a\n")
-        assert len(person.asked) == 1 and "a.txt (+1 -0)" in person.asked[0], person.asked
+        assert len(person.questions) == 1 and "a.txt (+1 -0)" in person.questions[0], person.questions
 
 
 async def writes_nothing_that_was_declined_or_left(mode):
@@ -86,15 +86,15 @@ async def writes_nothing_that_was_declined_or_left(mode):
         async with client(mode, "always", person) as (connected, root):
             refused(await connected.call_tool(TOOL, dict(path="a.txt", content="a\n")), words)
             assert not (root / "a.txt").exists()
-            same(len(person.asked), 1)
+            same(len(person.questions), 1)
 
 
 async def refuses_where_nobody_can_be_asked(mode):
     async with client(mode, "always", None) as (connected, root):
         refused(await connected.call_tool(TOOL, dict(path="a.txt", content="a\n")), "cannot ask")
         assert not (root / "a.txt").exists()
-        shown = await connected.call_tool(TOOL, dict(path="a.txt", content="a\n", mode="verify_only"))
-        same(shown.structured_content["status"], "verified")
+        preview = await connected.call_tool(TOOL, dict(path="a.txt", content="a\n", mode="verify_only"))
+        same(preview.structured_content["status"], "verified")
 
 
 async def asks_about_what_is_risky_only(mode):
@@ -102,16 +102,16 @@ async def asks_about_what_is_risky_only(mode):
     async with client(mode, "risky", person) as (connected, root):
         (root / "a.txt").write_text(LONG)
         answer = await connected.call_tool(TOOL, dict(path="a.txt", search="line 7\n", replace="seven\n"))
-        same((answer.structured_content["status"], person.asked), ("written", []))
+        same((answer.structured_content["status"], person.questions), ("written", []))
         answer = await connected.call_tool(TOOL, dict(path="a.txt", content="short\n"))
         same((root / "a.txt").read_text(), "short\n")
-        assert "less than a quarter" in person.asked[0], person.asked
+        assert "less than a quarter" in person.questions[0], person.questions
         answer = await connected.call_tool(TOOL, dict(path="b.py", content="def f(:\n", mode="interactive"))
         same(answer.structured_content["status"], "written")
-        assert "reject in strict" in person.asked[1], person.asked
+        assert "reject in strict" in person.questions[1], person.questions
         answer = await connected.call_tool("undo_edit", dict(edit_id=answer.structured_content["edit_id"]))
         assert not answer.is_error and not (root / "b.py").exists(), answer
-        assert "removes the file" in person.asked[2], person.asked
+        assert "removes the file" in person.questions[2], person.questions
 
 
 async def asks_once_about_several_files(mode):
@@ -121,8 +121,8 @@ async def asks_once_about_several_files(mode):
         answer = await connected.call_tool("edit_files", dict(edits=edits))
         assert not answer.is_error, answer
         same(sorted(path.name for path in root.glob("*.txt")), ["a.txt", "b.txt", "c.txt"])
-        same(len(person.asked), 1)
-        assert all(f"{name}.txt" in person.asked[0] for name in "abc"), person.asked
+        same(len(person.questions), 1)
+        assert all(f"{name}.txt" in person.questions[0] for name in "abc"), person.questions
 
 
 async def an_answer_holds_for_one_write_only(mode):
@@ -130,10 +130,10 @@ async def an_answer_holds_for_one_write_only(mode):
     person = Person("accept", "decline")
     async with client(mode, "always", person) as (connected, root):
         (root / "a.txt").write_text("one\n")
-        person.meanwhile = lambda: (root / "a.txt").write_text("one\ntwo\n")
+        person.before_answer = lambda: (root / "a.txt").write_text("one\ntwo\n")
         refused(await connected.call_tool(TOOL, dict(path="a.txt", search="one\n", replace="1\n")), "declined")
         same((root / "a.txt").read_text(), "one\ntwo\n")
-        same(len(person.asked), 2)
+        same(len(person.questions), 2)
 
 
 async def asks_about_what_runs_whatever_confirm_says(mode):
@@ -145,9 +145,9 @@ async def asks_about_what_runs_whatever_confirm_says(mode):
         assert not (root / ".githooks").exists()
         answer = await connected.call_tool(TOOL, hook)
         same(answer.structured_content["status"], "written")
-        assert all("can start a program" in asked for asked in person.asked), person.asked
+        assert all("can start a program" in question for question in person.questions), person.questions
         answer = await connected.call_tool(TOOL, dict(path="a.txt", content="a\n"))
-        same((answer.structured_content["status"], len(person.asked)), ("written", 2))
+        same((answer.structured_content["status"], len(person.questions)), ("written", 2))
     async with client(mode, "never", None) as (connected, root):
         refused(await connected.call_tool(TOOL, hook), "`runnable: ask`")
         assert not (root / ".githooks").exists()

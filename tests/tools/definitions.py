@@ -68,8 +68,8 @@ class Wire:
     def listen(self):
         while message := self.receive():
             if "method" in message and "id" in message:
-                asked = message["method"] == "workspace/configuration"
-                result = [None] * len(message["params"]["items"]) if asked else None
+                is_request = message["method"] == "workspace/configuration"
+                result = [None] * len(message["params"]["items"]) if is_request else None
                 self.write({"id": message["id"], "result": result})
             elif "id" in message:
                 with self.news:
@@ -92,8 +92,8 @@ class Wire:
         self.number += 1
         self.write({"id": self.number, "method": method, "params": params})
         with self.news:
-            done = self.news.wait_for(lambda: self.number in self.answers or None in self.answers, timeout=600)
-            if not done or self.number not in self.answers:
+            is_answered = self.news.wait_for(lambda: self.number in self.answers or None in self.answers, timeout=600)
+            if not is_answered or self.number not in self.answers:
                 sys.exit(f"{self.process.args[0]} did not answer {method}")
             answer = self.answers.pop(self.number)
         if "error" in answer:
@@ -145,12 +145,12 @@ class Server(Wire):
         return list(walk(self.ask("textDocument/documentSymbol", {"textDocument": {"uri": uri}}), []))
 
     def references(self, path, place):
-        asked = {"textDocument": {"uri": (self.root / path).as_uri()}, "position": place, "context": {"includeDeclaration": False}}
+        params = {"textDocument": {"uri": (self.root / path).as_uri()}, "position": place, "context": {"includeDeclaration": False}}
         found = set()
-        for it in self.ask("textDocument/references", asked) or []:
-            there = pathlib.Path(urllib.parse.unquote(urllib.parse.urlparse(it["uri"]).path))
-            if there.is_relative_to(self.root):
-                found.add((str(there.relative_to(self.root)), it["range"]["start"]["line"] + 1))
+        for it in self.ask("textDocument/references", params) or []:
+            target = pathlib.Path(urllib.parse.unquote(urllib.parse.urlparse(it["uri"]).path))
+            if target.is_relative_to(self.root):
+                found.add((str(target.relative_to(self.root)), it["range"]["start"]["line"] + 1))
         return found
 
 
@@ -181,18 +181,18 @@ def wanted(kind, around):
     return kind in TYPES | CALLED or (kind in VALUES and not around)
 
 
-def counts(kind, whole):
-    free = "." not in whole and kind in ("variable", "constant")
+def counts(kind, text):
+    free = "." not in text and kind in ("variable", "constant")
     return free or kind in ("function", "method", "class", "struct", "interface", "enum", "type", "trait")
 
 
-def share(part, whole):
-    return 100.0 * part / whole if whole else 100.0
+def share(part, total):
+    return 100.0 * part / total if total else 100.0
 
 
 def definitions(server, ours, files, show):
     """Compares the definitions of all files; gives the figures, and those that both know."""
-    theirs_all, ours_all, both, known = 0, 0, 0, []
+    theirs_all, ours_all, both, confirmed = 0, 0, 0, []
     for path in files:
         server.open(path)
         symbols = server.symbols(path)
@@ -200,29 +200,29 @@ def definitions(server, ours, files, show):
         mine = {(it.name, it.line): it for it in ours.symbols(path) if counts(it.kind, it.whole)}
         shared = theirs.keys() & mine.keys()
         theirs_all, ours_all, both = theirs_all + len(theirs), ours_all + len(mine), both + len(shared)
-        known.extend((path, theirs[key], mine[key]) for key in sorted(shared, key=lambda key: key[1]))
+        confirmed.extend((path, theirs[key], mine[key]) for key in sorted(shared, key=lambda key: key[1]))
         if show:
             for name, line in sorted(mine.keys() - theirs.keys(), key=lambda key: key[1]):
                 print(f"  only ours: {path}:{line} {name} ({mine[name, line].kind})")
             for name, line in sorted(theirs.keys() - mine.keys(), key=lambda key: key[1]):
                 print(f"  only theirs: {path}:{line} {name}")
-    return share(both, ours_all), share(both, theirs_all), (theirs_all, ours_all, both), known
+    return share(both, ours_all), share(both, theirs_all), (theirs_all, ours_all, both), confirmed
 
 
-def references(server, ours, known, sample, show):
+def references(server, ours, definitions_known, sample, show):
     """Compares the references of a sample, spread over all of them."""
-    chosen = known[:: max(1, len(known) // sample)]
+    chosen = definitions_known[:: max(1, len(definitions_known) // sample)]
     theirs_all, ours_all, both, cut, exact, left_out = 0, 0, 0, 0, 0, 0
     for path, place, it in chosen:
-        here = {(path, it.line)}
+        declaration = {(path, it.line)}
         try:
-            theirs = server.references(path, place) - here
+            theirs = server.references(path, place) - declaration
         except Refused:
             # gopls does not build what is meant for another system.
             left_out += 1
             continue
         answer = ours.context(symbol=it.whole, target_file=path)
-        mine = {(use["path"], use["line"]) for use in answer["references"]} - here
+        mine = {(use["path"], use["line"]) for use in answer["references"]} - declaration
         cut += any("references" in note for note in answer.get("notes", []))
         shared = theirs & mine
         theirs_all, ours_all, both = theirs_all + len(theirs), ours_all + len(mine), both + len(shared)
@@ -233,14 +233,14 @@ def references(server, ours, known, sample, show):
 
 
 def archive(folder, python, name, version):
-    there = sorted(folder.glob(f"{name}-{version}.tar.gz"))
-    if not there:
+    archives = sorted(folder.glob(f"{name}-{version}.tar.gz"))
+    if not archives:
         folder.mkdir(parents=True, exist_ok=True)
         pip = [python, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", name, f"{name}=={version}", "-d", folder]
         if subprocess.run([str(word) for word in pip], check=False).returncode != 0:
             sys.exit(NOT_TO_BE_HAD)
-        there = sorted(folder.glob(f"{name}-{version}.tar.gz"))
-    return there[0]
+        archives = sorted(folder.glob(f"{name}-{version}.tar.gz"))
+    return archives[0]
 
 
 def unpack(source, root):
@@ -296,10 +296,10 @@ def main():
             continue
         root, files, server = prepare()
         ours = Lockgate(options.binary, root, work / "state")
-        precision, recall, (theirs, mine, both), known = definitions(server, ours, files, options.show)
+        precision, recall, (theirs, mine, both), confirmed = definitions(server, ours, files, options.show)
         print(f"{name}: {len(files)} files; definitions: precision {precision:.1f} %, recall {recall:.1f} % ({theirs} theirs, {mine} ours, {both} both)", flush=True)
-        found, told, (chosen, theirs, mine, both, exact, cut) = references(server, ours, known, options.sample, options.show)
-        print(f"{name}: references of {chosen} definitions: precision {found:.1f} %, recall {told:.1f} % ({theirs} theirs, {mine} ours, {both} both; all of {exact} the same, {cut} cut)", flush=True)
+        found, reported, (chosen, theirs, mine, both, exact, cut) = references(server, ours, confirmed, options.sample, options.show)
+        print(f"{name}: references of {chosen} definitions: precision {found:.1f} %, recall {reported:.1f} % ({theirs} theirs, {mine} ours, {both} both; all of {exact} the same, {cut} cut)", flush=True)
         if precision < PRECISION or recall < RECALL:
             status = 1
         server.end()

@@ -107,25 +107,25 @@ def dies():
 
 
 def grow():
-    kept = []
+    blocks = []
     while True:
-        kept.append(bytearray(8 << 20))
+        blocks.append(bytearray(8 << 20))
         time.sleep(0.005)
 
 
-def beside(uri):
+def referenced_findings(uri):
     """What it sees of the file that the text's first line names, as an open document or on disk."""
     text = documents[uri]
     name = text.split("\n")[0].removeprefix("see ")
     other = os.path.join(os.path.dirname(uri), name)
-    seen = documents.get(other)
-    if seen is None:
+    content = documents.get(other)
+    if content is None:
         try:
             with open(other.removeprefix("file://"), encoding="utf-8") as file:
-                seen = file.read()
+                content = file.read()
         except OSError:
-            seen = "nothing"
-    item = {"severity": 1, "code": "sees", "message": seen.strip()}
+            content = "nothing"
+    item = {"severity": 1, "code": "sees", "message": content.strip()}
     item["range"] = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}
     return found(text) + ([item] if text.startswith("see ") else [])
 
@@ -138,7 +138,7 @@ def pulled(message):
         if len(awaited) > 1:
             for other in awaited:
                 other_uri = other["params"]["textDocument"]["uri"]
-                send(id=other["id"], result={"kind": "full", "items": beside(other_uri)})
+                send(id=other["id"], result={"kind": "full", "items": referenced_findings(other_uri)})
             awaited.clear()
         return
     if WAY in ("once", "mortal"):
@@ -156,7 +156,7 @@ def pulled(message):
         send(id="r", method="workspace/diagnostic/refresh")
         send(id=message["id"], result={"kind": "full", "items": []})
         return
-    send(id=message["id"], result={"kind": "full", "items": beside(uri)})
+    send(id=message["id"], result={"kind": "full", "items": referenced_findings(uri)})
 
 
 def greeted():

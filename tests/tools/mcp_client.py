@@ -32,14 +32,14 @@ async def client(mode, *arguments):
             yield connected, root
 
 
-def same(seen, wanted):
-    assert seen == wanted, f"saw {seen!r}, wanted {wanted!r}"
+def same(actual, expected):
+    assert actual == expected, f"saw {actual!r}, wanted {expected!r}"
 
 
 def offered(*arguments):
     """The names of the tools that the command line says are offered."""
-    told = subprocess.run([BINARY, "schema", *arguments], check=True, capture_output=True).stdout
-    return sorted(tool["name"] for tool in json.loads(told)["tools"])
+    output = subprocess.run([BINARY, "schema", *arguments], check=True, capture_output=True).stdout
+    return sorted(tool["name"] for tool in json.loads(output)["tools"])
 
 
 async def lists_its_tools(mode):
@@ -69,30 +69,30 @@ async def edits_in_every_mode(mode):
             guard = dict(expected_version=version) if version else {}
             answer = await connected.call_tool(TOOL, dict(path="app.py", **fields, **guard))
             assert not answer.is_error, answer
-            told = answer.structured_content
-            same((told["status"], told["written"], told["bytes_outside_edit"]), ("written", True, "unchanged"))
+            data = answer.structured_content
+            same((data["status"], data["written"], data["bytes_outside_edit"]), ("written", True, "unchanged"))
             same((root / "app.py").read_text(), text)
-            assert told["version"] in answer.content[0].text and "app.py" in answer.content[0].text, answer
-            version = told["version"]
-        shown = await connected.call_tool(TOOL, dict(path="app.py", content="x = 2\n", mode="verify_only"))
-        same(shown.structured_content["status"], "verified")
+            assert data["version"] in answer.content[0].text and "app.py" in answer.content[0].text, answer
+            version = data["version"]
+        preview = await connected.call_tool(TOOL, dict(path="app.py", content="x = 2\n", mode="verify_only"))
+        same(preview.structured_content["status"], "verified")
         same((root / "app.py").read_text(), steps[-1][1])
 
 
 async def edits_what_is_quoted_and_reads_it_back(mode):
     async with client(mode, "--tools", "all") as (connected, root):
         (root / "app.py").write_text("x = 1\ny = 1\n")
-        for tool, fields, said in [
+        for tool, fields, expected_text in [
             ("edit_file", dict(old_string="x = 1", new_string="x = 2"), "Successfully replaced 1 occurrence(s) in app.py"),
             ("edit_code", dict(search_context="y = 1", new_content="y = 2"), "Replaced block at line 2 (Match Score: 100%)"),
         ]:
             answer = await connected.call_tool(tool, dict(file_path="app.py", **fields))
-            same((answer.is_error, answer.structured_content["message"]), (False, said))
-        seen = await connected.call_tool(READER, dict(path="app.py", start_line=2))
-        told = seen.structured_content
-        same((told["content"], told["total_lines"]), ("2: y = 2", 2))
-        same(told["version"], answer.structured_content["version"])
-        assert told["content"] in seen.content[0].text, seen
+            same((answer.is_error, answer.structured_content["message"]), (False, expected_text))
+        lines_read = await connected.call_tool(READER, dict(path="app.py", start_line=2))
+        data = lines_read.structured_content
+        same((data["content"], data["total_lines"]), ("2: y = 2", 2))
+        same(data["version"], answer.structured_content["version"])
+        assert data["content"] in lines_read.content[0].text, lines_read
 
 
 async def refuses_where_the_model_sees_it(mode):
@@ -106,11 +106,11 @@ async def refuses_where_the_model_sees_it(mode):
             (dict(content="x", expected_version="000000000000"), "EDIT_CONFLICT"),
         ]:
             answer = await connected.call_tool(TOOL, dict(path="app.py", **fields))
-            told, text = answer.structured_content, answer.content[0].text
-            same((answer.is_error, told["success"], told["written"], told["code"]), (True, False, False, code))
-            for said in (told["message"], text):
-                assert said.startswith("nothing was written: "), said
-            assert code in text and told["hint"] in text, text
+            data, text = answer.structured_content, answer.content[0].text
+            same((answer.is_error, data["success"], data["written"], data["code"]), (True, False, False, code))
+            for expected_text in (data["message"], text):
+                assert expected_text.startswith("nothing was written: "), expected_text
+            assert code in text and data["hint"] in text, text
             same((root / "app.py").read_text(), "x = 1\n")
         try:
             await connected.call_tool("no_such_tool", {})
@@ -131,11 +131,11 @@ async def tells_its_progress(mode):
     async with client(mode) as (connected, _):
         steps = []
 
-        async def note(done, total, message):
-            steps.append((done, total, message))
+        async def note(progress, total, message):
+            steps.append((progress, total, message))
 
         await connected.call_tool(TOOL, dict(path="a.py", content="x = 1\n"), progress_callback=note)
-        assert any(message == "syntax" and done <= total for done, total, message in steps), steps
+        assert any(message == "syntax" and progress <= total for progress, total, message in steps), steps
 
 
 def large(value):
@@ -145,9 +145,9 @@ def large(value):
 
 async def leaves_the_file_alone_when_cancelled(mode):
     async with client(mode) as (connected, root):
-        begun = time.monotonic()
+        start = time.monotonic()
         answer = await connected.call_tool(TOOL, dict(path="a.py", content=large(1), show_diff=False))
-        took = time.monotonic() - begun
+        took = time.monotonic() - start
         same(answer.structured_content["status"], "written")
         with anyio.move_on_after(took / 8) as scope:
             await connected.call_tool(TOOL, dict(path="a.py", content=large(2), show_diff=False))
@@ -169,9 +169,9 @@ async def main():
             tells_its_progress,
             leaves_the_file_alone_when_cancelled,
         ):
-            begun = time.monotonic()
+            start = time.monotonic()
             await check(mode)
-            print(f"ok  {mode:10} {check.__name__} ({time.monotonic() - begun:.1f} s)", flush=True)
+            print(f"ok  {mode:10} {check.__name__} ({time.monotonic() - start:.1f} s)", flush=True)
 
 
 anyio.run(main)

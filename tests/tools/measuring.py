@@ -32,8 +32,8 @@ class Results:
 def in_parallel(jobs, work, items):
     """Calls `work` on each item, `jobs` at a time, and raises the first exception that there was."""
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for done in [pool.submit(work, item) for item in items]:
-            done.result()
+        for future in [pool.submit(work, item) for item in items]:
+            future.result()
 
 
 def laid_out(root, files):

@@ -100,21 +100,21 @@ def text(before, piece, after, size):
 
 def call(kind, path, content):
     """The tool, its arguments, and what is on disk before."""
-    given = {"path": path, "mode": "verify_only"}
+    arguments = {"path": path, "mode": "verify_only"}
     edit = "safe_edit_file"
     if kind == "create":
-        return edit, {**given, "content": content}, None
+        return edit, {**arguments, "content": content}, None
     if kind == "edit":
-        return edit, {**given, "search": "first", "replace": "other", "search_count": 1}, content
+        return edit, {**arguments, "search": "first", "replace": "other", "search_count": 1}, content
     if kind == "break":
-        return edit, {**given, "search": "first", "replace": "other ) ] } = <(", "search_count": 1}, content
+        return edit, {**arguments, "search": "first", "replace": "other ) ] } = <(", "search_count": 1}, content
     if kind == "replace":
-        return edit, {**given, "content": content.replace("a", "c").replace("1", "7"), "show_diff": True}, content
+        return edit, {**arguments, "content": content.replace("a", "c").replace("1", "7"), "show_diff": True}, content
     if kind == "quote":
-        quote = content[:200].replace("first", "fist") + "nothing like it\n" * 3
-        return "edit_code", {"file_path": path, "mode": "verify_only", "search_context": quote, "new_content": "b\n"}, content
+        search_text = content[:200].replace("first", "fist") + "nothing like it\n" * 3
+        return "edit_code", {"file_path": path, "mode": "verify_only", "search_context": search_text, "new_content": "b\n"}, content
     if kind == "regex":
-        return edit, {**given, "search": "[a1b]", "replace": "\\g<0>x", "regex": True}, content
+        return edit, {**arguments, "search": "[a1b]", "replace": "\\g<0>x", "regex": True}, content
     if kind == "search":
         return "search_content", {"pattern": "[a-z0-9]", "path": path, "max_results": 1000}, content
     return "ai_get_code_context", {"target_file": path, "max_tokens": 50000}, content
@@ -193,8 +193,8 @@ class Lab:
 
 def outcomes(answer):
     gates = answer.get("gates") or answer.get("details", {}).get("gates") or []
-    told = ", ".join(f"{gate['gate']} {gate['outcome']}" for gate in gates if gate["outcome"] != "passed" or gate["gate"] == "syntax")
-    return told or answer.get("code") or ""
+    listed = ", ".join(f"{gate['gate']} {gate['outcome']}" for gate in gates if gate["outcome"] != "passed" or gate["gate"] == "syntax")
+    return listed or answer.get("code") or ""
 
 
 def measure(binary, debug, name, kind, path, content):
@@ -203,13 +203,13 @@ def measure(binary, debug, name, kind, path, content):
     tool, arguments, before = call(kind, path, content)
     if before is not None:
         lab.write(path, before)
-    begun = time.time()
+    start = time.time()
     with Watch(lab.pid) as watch:
         try:
             answer = lab.server.call(tool, arguments, 120)
         except queue.Empty:
             answer = {"code": "no answer within 120 s"}
-    taken = time.time() - begun
+    taken = time.time() - start
     time.sleep(1)
     later, most = resident(lab.pid) - lab.idle, watch.most - lab.idle
     left = len(processes(lab.pid)) - 1
@@ -229,7 +229,7 @@ def together(binary, debug, count, kind, path, content):
     for name, (_, _, before) in zip(names, calls):
         if before is not None:
             lab.write(name, before)
-    begun, answers = time.time(), []
+    start, answers = time.time(), []
 
     def send(tool, arguments):
         try:
@@ -241,12 +241,12 @@ def together(binary, debug, count, kind, path, content):
         threads = [threading.Thread(target=send, args=(tool, arguments)) for tool, arguments, _ in calls]
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
-    taken, most = time.time() - begun, watch.most - lab.idle
+    taken, most = time.time() - start, watch.most - lab.idle
     time.sleep(1)
     later, size = resident(lab.pid) - lab.idle, len(content.encode())
     bound = count * (12 * size + 64 * MIB)
-    told = ", ".join(sorted({outcomes(answer) for answer in answers}))
-    print(f"| {path} | {kind} | {count} | {told} | {most // MIB} | {most / bound:.2f} | {later // MIB} | {taken:.1f} |", flush=True)
+    listed = ", ".join(sorted({outcomes(answer) for answer in answers}))
+    print(f"| {path} | {kind} | {count} | {listed} | {most // MIB} | {most / bound:.2f} | {later // MIB} | {taken:.1f} |", flush=True)
     lab.stop()
     return most <= bound
 
@@ -277,14 +277,14 @@ def main():
                 if options.only not in file.name:
                     continue
                 content = file.read_text()
-                kept, judged, answer = measure(binary, options.debug, file.name, "create", file.name, content)
-                if not kept or not judged:
+                within_bound, judged, answer = measure(binary, options.debug, file.name, "create", file.name, content)
+                if not within_bound or not judged:
                     over.append(f"{file.name}: {answer.get('gates')}")
         else:
             for name, path, content in texts:
                 for kind in kinds:
-                    kept, _, _ = measure(binary, options.debug, name, kind, path, content)
-                    if not kept:
+                    within_bound, _, _ = measure(binary, options.debug, name, kind, path, content)
+                    if not within_bound:
                         over.append(f"{name}, {kind}")
     print("over the bound:", "; ".join(over) or "none")
     return 1 if over else 0

@@ -37,21 +37,21 @@ def fork(child):
 
 
 def daemonise(child):
-    """Starts `child` in a session of its own, below nobody, and returns its number once it has closed `tell`."""
-    told, tell = os.pipe()
+    """Starts `child` in a session of its own, below nobody, and returns its number once it has closed `writer`."""
+    reader, writer = os.pipe()
 
     def between():
         os.setsid()
-        fork(lambda: (os.write(tell, b"%d" % os.getpid()), child(tell)))
+        fork(lambda: (os.write(writer, b"%d" % os.getpid()), child(writer)))
 
     os.waitpid(fork(between), 0)
-    os.close(tell)
-    with open(told) as pid:
+    os.close(writer)
+    with open(reader) as pid:
         return int(pid.read())
 
 
-def daemon(tell):
-    os.close(tell)
+def daemon(writer):
+    os.close(writer)
     sleep()
 
 
@@ -101,19 +101,19 @@ def close_and_exit():
 
 def child(kind, ending):
     """A child in the same group or in a session of its own, with the environment or without."""
-    told, tell = os.pipe()
+    reader, writer = os.pipe()
 
     def run():
         if "session" in kind:
             os.setsid()
         if "bare" in kind:
             bare()
-        os.close(tell)
+        os.close(writer)
         sleep()
 
     pid = fork(run)
-    os.close(tell)
-    os.read(told, 1)
+    os.close(writer)
+    os.read(reader, 1)
     say(str(pid))
     if ending == "exit":
         os._exit(0)
@@ -122,16 +122,16 @@ def child(kind, ending):
 
 def leave_chatter():
     """The child goes on writing to the pipe that it shares with its parent."""
-    told, tell = os.pipe()
+    reader, writer = os.pipe()
 
     def chatter():
         signal.alarm(60)
         while True:
             os.write(1, b"x" * 4096)
-            os.write(tell, b"x")
+            os.write(writer, b"x")
 
     pid = fork(chatter)
-    os.read(told, 1)
+    os.read(reader, 1)
     sys.stderr.write(str(pid))
     sys.stderr.flush()
     os._exit(0)
@@ -154,22 +154,22 @@ def leave_daemon(kind):
 
 def tree(size, ending):
     """Two chains of forks, half as long as `size` each, in which every other one leaves the group."""
-    told, tell = os.pipe()
+    reader, writer = os.pipe()
 
     def grow(left):
         if left % 2:
             os.setsid()
-        os.write(tell, b"x")
+        os.write(writer, b"x")
         if left > 1:
             fork(lambda: grow(left - 1))
         sleep()
 
     for _ in range(2):
         fork(lambda: grow(int(size) // 2))
-    seen = 0
-    while seen < int(size):
-        seen += len(os.read(told, 1000))
-    say(str(seen))
+    received = 0
+    while received < int(size):
+        received += len(os.read(reader, 1000))
+    say(str(received))
     if ending == "exit":
         os._exit(0)
     sleep()
@@ -211,9 +211,9 @@ def fork_bomb():
 
 def hoard(mebibytes):
     """Takes memory, and touches all of it."""
-    kept = [bytearray(os.urandom(1 << 20)) for _ in range(int(mebibytes))]
+    blocks = [bytearray(os.urandom(1 << 20)) for _ in range(int(mebibytes))]
     sleep()
-    return kept
+    return blocks
 
 
 def fill(mebibytes):
@@ -224,29 +224,29 @@ def fill(mebibytes):
     sleep()
 
 
-def attempts(scene):
+def attempts(setup):
     """Tries one thing after the other that a gate must not do, and says which of them seemed to succeed."""
     # Loaded here, as the memory of the other programs is bounded closely.
     import mmap
     import resource
 
-    scene = json.loads(scene)
-    done = {}
+    setup = json.loads(setup)
+    outcomes = {}
 
     def attempt(name):
-        def decorate(deed):
+        def decorate(action):
             try:
-                done[name] = deed() is not False
-            except Exception as trouble:
-                done[name] = False
-                done[name + ": why"] = str(trouble)
+                outcomes[name] = action() is not False
+            except Exception as error:
+                outcomes[name] = False
+                outcomes[name + ": why"] = str(error)
         return decorate
 
-    def write(name, path, mode, what="misdeed"):
+    def write(name, path, mode, text="misdeed"):
         @attempt(name)
         def _():
             with open(path, mode) as file:
-                file.write(what)
+                file.write(text)
 
     def read(name, path):
         @attempt(name)
@@ -262,16 +262,16 @@ def attempts(scene):
                 own.connect(address)
                 own.send(b"misdeed")
 
-    write("change a file", scene["tree"] + "/a.txt", "r+")
-    write("make a file", scene["tree"] + "/made.txt", "x")
-    write("write a hook", scene["tree"] + "/.git/hooks/pre-commit", "w")
-    write("write to the home", scene["home"] + "/.profile", "a")
-    attempt("cut a file short")(lambda: os.truncate(scene["tree"] + "/b.txt", 0))
-    attempt("remove a file")(lambda: os.unlink(scene["tree"] + "/c.txt"))
-    read("read a key", scene["home"] + "/.ssh/id")
-    read("read the state", scene["state"] + "/journal")
-    read("read a temporary file", scene["temporary"])
-    read("read an environment", "/proc/%d/environ" % scene["victim"])
+    write("change a file", setup["tree"] + "/a.txt", "r+")
+    write("make a file", setup["tree"] + "/made.txt", "x")
+    write("write a hook", setup["tree"] + "/.git/hooks/pre-commit", "w")
+    write("write to the home", setup["home"] + "/.profile", "a")
+    attempt("cut a file short")(lambda: os.truncate(setup["tree"] + "/b.txt", 0))
+    attempt("remove a file")(lambda: os.unlink(setup["tree"] + "/c.txt"))
+    read("read a key", setup["home"] + "/.ssh/id")
+    read("read the state", setup["state"] + "/journal")
+    read("read a temporary file", setup["temporary"])
+    read("read an environment", "/proc/%d/environ" % setup["victim"])
 
     @attempt("trace a process")
     def _():
@@ -279,7 +279,7 @@ def attempts(scene):
         # By a child, whose end lets go of it; and before it is signalled, as nobody traces who is dead.
         child = os.fork()
         if child == 0:
-            traced = ctypes.CDLL(None).ptrace(seize, scene["victim"], None, None) == 0
+            traced = ctypes.CDLL(None).ptrace(seize, setup["victim"], None, None) == 0
             os._exit(0 if traced else 1)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
@@ -310,7 +310,7 @@ def attempts(scene):
             os.unlink(link)
 
     # Each by a file of its own, so that one that succeeds does not stand in for another.
-    for name, path in scene["modes"].items():
+    for name, path in setup["modes"].items():
         attempt("change the mode of " + name)(lambda: os.chmod(path, 0o777))
     for name, change in {
         "fchmod": lambda path: os.fchmod(os.open(path, os.O_RDONLY), 0o777),
@@ -319,21 +319,21 @@ def attempts(scene):
         "a link": by_link,
         "proc": lambda path: os.chmod("/proc/self/fd/%d" % os.open(path, os.O_RDONLY), 0o777),
     }.items():
-        attempt("change the mode by " + name)(lambda: change(scene["ways"][name]))
+        attempt("change the mode by " + name)(lambda: change(setup["ways"][name]))
     attempt("change a setting of the kernel")(lambda: os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY)))
-    attempt("change the times of a file")(lambda: os.utime(scene["times"], (1, 1)))
-    attempt("set an attribute of a file")(lambda: os.setxattr(scene["attribute"], "user.misdeed", b"x"))
+    attempt("change the times of a file")(lambda: os.utime(setup["times"], (1, 1)))
+    attempt("set an attribute of a file")(lambda: os.setxattr(setup["attribute"], "user.misdeed", b"x"))
     group = 65534 if os.getuid() == 0 else os.getgid()
-    attempt("change the owner of a file")(lambda: os.chown(scene["owner"], -1, group))
+    attempt("change the owner of a file")(lambda: os.chown(setup["owner"], -1, group))
 
     @attempt("set a flag of a file")
     def _():
         import fcntl
         no_dump = 0x40
-        with open(scene["flag"], "rb") as file:
+        with open(setup["flag"], "rb") as file:
             fcntl.ioctl(file, 0x40086602, no_dump.to_bytes(8, "little"))
 
-    victim = scene["victim"]
+    victim = setup["victim"]
     byte = ctypes.create_string_buffer(1)
     try:
         with open("/proc/%d/maps" % victim) as maps:
@@ -347,10 +347,10 @@ def attempts(scene):
     attempt("delay what a process reads")(lambda: call(number(251, 30), 1, victim, 3 << 13))
 
     def ipc(get, control, remove):
-        def deed():
-            made = call(get, scene["key"], *remove[1])
-            call(control, made, *remove[0])
-        return deed
+        def action():
+            identifier = call(get, setup["key"], *remove[1])
+            call(control, identifier, *remove[0])
+        return action
 
     create = 0o1600
     segments = ipc(number(29, 194), number(31, 195), ((0, 0), (4096, create)))
@@ -360,9 +360,9 @@ def attempts(scene):
     @attempt("use System V IPC")
     def _():
         tried = []
-        for deed in segments, semaphores, queues:
+        for action in segments, semaphores, queues:
             try:
-                deed()
+                action()
                 tried.append(True)
             except OSError:
                 tried.append(False)
@@ -371,7 +371,7 @@ def attempts(scene):
     @attempt("make a message queue")
     def _():
         # Landlock lets one be made and not be removed: what is left is removed from outside.
-        name = ctypes.c_char_p(b"lockgate-test-%d" % scene["key"])
+        name = ctypes.c_char_p(b"lockgate-test-%d" % setup["key"])
         os.close(call(number(240, 180), name, os.O_CREAT | os.O_RDWR, 0o600, 0))
         with contextlib.suppress(OSError):
             call(number(241, 181), name)
@@ -379,7 +379,7 @@ def attempts(scene):
     @attempt("leave a key in a keyring")
     def _():
         session, timeout, seconds = -3, 15, 60
-        description = ctypes.c_char_p(scene["key description"].encode())
+        description = ctypes.c_char_p(setup["key description"].encode())
         key = call(number(248, 217), ctypes.c_char_p(b"user"), description, ctypes.c_char_p(b"misdeed"), 7, session)
         call(number(250, 219), timeout, key, seconds)
 
@@ -387,14 +387,14 @@ def attempts(scene):
     def _():
         os.close(call(425, 4, ctypes.create_string_buffer(120)))
 
-    def by_child(name, deed):
+    def by_child(name, action):
         """By a process of its own, which may be killed for it."""
         @attempt(name)
         def _():
             child = os.fork()
             if child == 0:
                 try:
-                    os._exit(0 if deed() is not False else 1)
+                    os._exit(0 if action() is not False else 1)
                 finally:
                     os._exit(1)
             return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -420,8 +420,8 @@ def attempts(scene):
 
     @attempt("write another's memory by a call")
     def _():
-        here, there = Words(ctypes.addressof(byte), 1), Words(stack, 1)
-        return call(number(311, 271), victim, ctypes.byref(here), 1, ctypes.byref(there), 1, 0) == 1
+        local, remote = Words(ctypes.addressof(byte), 1), Words(stack, 1)
+        return call(number(311, 271), victim, ctypes.byref(local), 1, ctypes.byref(remote), 1, 0) == 1
 
     @attempt("take a descriptor")
     def _():
@@ -429,15 +429,15 @@ def attempts(scene):
 
     # It lets the signal pass.
     attempt("signal by a pidfd")(lambda: signal.pidfd_send_signal(os.pidfd_open(victim), signal.SIGWINCH))
-    attempt("signal another gate")(lambda: os.kill(scene["sibling"], signal.SIGUSR1))
+    attempt("signal another gate")(lambda: os.kill(setup["sibling"], signal.SIGUSR1))
     write("choose who is killed", "/proc/%d/oom_score_adj" % victim, "w", "500")
     attempt("compare processes")(lambda: call(number(312, 272), os.getpid(), victim, 1, 0, 0))
 
     @attempt("measure a process")
     def _():
         software, size, task_clock = 1, 112, 1
-        what = software.to_bytes(4, "little") + size.to_bytes(4, "little") + task_clock.to_bytes(8, "little")
-        os.close(call(number(298, 241), ctypes.create_string_buffer(what, size), victim, -1, -1, 0))
+        attributes = software.to_bytes(4, "little") + size.to_bytes(4, "little") + task_clock.to_bytes(8, "little")
+        os.close(call(number(298, 241), ctypes.create_string_buffer(attributes, size), victim, -1, -1, 0))
 
     @attempt("make a BPF map")
     def _():
@@ -451,7 +451,7 @@ def attempts(scene):
 
     @attempt("read a terminal")
     def _():
-        own = os.open(scene["terminal"], os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        own = os.open(setup["terminal"], os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
         read, end = b"", time.monotonic() + 3
         while b"a secret" not in read and time.monotonic() < end:
             try:
@@ -462,29 +462,29 @@ def attempts(scene):
 
     @attempt("write to a terminal")
     def _():
-        os.write(os.open(scene["terminal"], os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK), b"misdeed")
+        os.write(os.open(setup["terminal"], os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK), b"misdeed")
 
     @attempt("type into a terminal")
     def _():
         import fcntl
         tiocsti = 0x5412
-        fcntl.ioctl(os.open(scene["terminal"], os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK), tiocsti, b"x")
+        fcntl.ioctl(os.open(setup["terminal"], os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK), tiocsti, b"x")
 
-    read("read shared memory", scene["shared"])
+    read("read shared memory", setup["shared"])
     attempt("take an inotify instance")(lambda: os.close(call(number(294, 26), 0)))
 
-    attempt("signal a process")(lambda: os.kill(scene["victim"], signal.SIGUSR1))
+    attempt("signal a process")(lambda: os.kill(setup["victim"], signal.SIGUSR1))
 
-    connect("connect by TCP", socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", scene["tcp"]))
-    connect("send by UDP", socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", scene["udp"]))
-    connect("connect to an abstract socket", socket.AF_UNIX, socket.SOCK_STREAM, "\0" + scene["abstract"])
-    connect("connect to a socket beside the project", socket.AF_UNIX, socket.SOCK_STREAM, scene["socket"])
-    connect("connect to a socket in the project", socket.AF_UNIX, socket.SOCK_STREAM, scene["tree"] + "/socket")
+    connect("connect by TCP", socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", setup["tcp"]))
+    connect("send by UDP", socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", setup["udp"]))
+    connect("connect to an abstract socket", socket.AF_UNIX, socket.SOCK_STREAM, "\0" + setup["abstract"])
+    connect("connect to a socket beside the project", socket.AF_UNIX, socket.SOCK_STREAM, setup["socket"])
+    connect("connect to a socket in the project", socket.AF_UNIX, socket.SOCK_STREAM, setup["tree"] + "/socket")
 
     @attempt("listen by TCP")
     def _():
         with socket.socket() as own:
-            own.bind(("127.0.0.1", scene["free"]))
+            own.bind(("127.0.0.1", setup["free"]))
             own.listen()
             own.settimeout(3)
             own.accept()
@@ -495,23 +495,23 @@ def attempts(scene):
     def _():
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM, mptcp) as own:
             own.settimeout(5)
-            own.connect(("127.0.0.1", scene["mptcp"]))
+            own.connect(("127.0.0.1", setup["mptcp"]))
 
     @attempt("send by TCP fast open")
     def _():
         # With a time limit the call would come back before the connection is there.
         with socket.socket() as own:
-            own.sendto(b"misdeed", socket.MSG_FASTOPEN, ("127.0.0.1", scene["fast open"]))
+            own.sendto(b"misdeed", socket.MSG_FASTOPEN, ("127.0.0.1", setup["fast open"]))
 
     @attempt("listen without an address")
     def _():
         with socket.socket() as own:
             own.listen()
             # Where the kernel shows it, it can be reached.
-            done["inode"] = os.fstat(own.fileno()).st_ino
+            outcomes["inode"] = os.fstat(own.fileno()).st_ino
             time.sleep(0.3)
 
-    say(json.dumps(done))
+    say(json.dumps(outcomes))
 
 
 def own_files():
@@ -553,7 +553,7 @@ def own_files():
     os.nice(1)
     for end in socket.socketpair():
         end.close()
-    if scene_is_caged():
+    if is_sandboxed():
         try:
             os.chmod(path, 0o4755)
             raise AssertionError("set-user-ID was set")
@@ -562,7 +562,7 @@ def own_files():
     say("done")
 
 
-def scene_is_caged():
+def is_sandboxed():
     """Under Landlock alone the supervisor stands between."""
     return os.environ.get("SUPERVISED") == "1"
 

@@ -59,22 +59,22 @@ def calls(round_):
 
 
 def main():
-    asked = argparse.ArgumentParser()
-    asked.add_argument("--binary", required=True)
-    asked.add_argument("--bin", required=True)
-    asked.add_argument("--modules", type=int, default=200)
-    asked.add_argument("--rounds", type=int, default=3)
-    asked = asked.parse_args()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--modules", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder).resolve() / "project"
         root.mkdir()
-        project(root, asked.modules)
-        path = os.path.abspath(asked.bin) + os.pathsep + os.environ["PATH"]
+        project(root, options.modules)
+        path = os.path.abspath(options.bin) + os.pathsep + os.environ["PATH"]
         env = {**os.environ, "PATH": path, "XDG_STATE_HOME": folder, "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
-        server = Server([os.path.abspath(asked.binary), "serve", "--root", str(root), "--trust"], env, root)
+        server = Server([os.path.abspath(options.binary), "serve", "--root", str(root), "--trust"], env, root)
         server.call("edit_files", {"edits": [{"path": "pkg/m0/f0.py", "search": "[a + 0", "replace": "[0 + a"}]}, 120)
         times, judges = {}, {}
-        for number in range(asked.rounds):
+        for number in range(options.rounds):
             for name, edits in calls(number).items():
                 start = time.monotonic()
                 answer = server.call("edit_files", {"edits": edits}, 120)

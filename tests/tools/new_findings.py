@@ -40,27 +40,27 @@ Found = collections.namedtuple("Found", "tool path line column code message")
 
 
 def run(command, cwd, ok=(0,), **more):
-    done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, **more)
-    if done.returncode not in ok:
-        sys.exit(f"{command} ended with {done.returncode}\n{done.stdout}\n{done.stderr}")
-    return done.stdout
+    result = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, **more)
+    if result.returncode not in ok:
+        sys.exit(f"{command} ended with {result.returncode}\n{result.stdout}\n{result.stderr}")
+    return result.stdout
 
 
 def archive(folder: pathlib.Path, python: pathlib.Path, name: str, version: str) -> pathlib.Path:
-    there = sorted(folder.glob(f"{name}-{version}.tar.gz"))
-    if not there:
+    archives = sorted(folder.glob(f"{name}-{version}.tar.gz"))
+    if not archives:
         folder.mkdir(parents=True, exist_ok=True)
         pip = [python, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", name, f"{name}=={version}", "-d", folder]
         if subprocess.run(pip, check=False).returncode != 0:
             sys.exit(NOT_TO_BE_HAD)
-        there = sorted(folder.glob(f"{name}-{version}.tar.gz"))
-    return there[0]
+        archives = sorted(folder.glob(f"{name}-{version}.tar.gz"))
+    return archives[0]
 
 
 def unpack(source: pathlib.Path, root: pathlib.Path) -> None:
-    for there in root.iterdir():
-        if there.name != ".git":
-            shutil.rmtree(there) if there.is_dir() else there.unlink()
+    for path in root.iterdir():
+        if path.name != ".git":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     with tarfile.open(source) as tar:
         for member in tar.getmembers():
             parts = pathlib.PurePosixPath(member.name).parts[1:]
@@ -105,9 +105,9 @@ def new_of(before, after, old, new):
                 return found.line - old_from + new_from
         return None
 
-    def side(found, which):
+    def side(found, key):
         for at, block in enumerate(blocks):
-            if block[0] != "equal" and block[which] < found.line <= block[which + 1]:
+            if block[0] != "equal" and block[key] < found.line <= block[key + 1]:
                 return at
         return None
 
@@ -156,8 +156,8 @@ def main() -> int:
         run([*git, "commit", "-q", "-m", "x"], root, env=env)
         for file in sorted(root.rglob("*.py")):
             text[str(file.relative_to(root))] = file.read_text(encoding="utf-8").split("\n")
-    gone = {tuple(text): path for path, text in texts[0].items() if path not in texts[1]}
-    renamed = [path for path, text in texts[1].items() if path not in texts[0] and any(text) and tuple(text) in gone]
+    removed = {tuple(text): path for path, text in texts[0].items() if path not in texts[1]}
+    renamed = [path for path, text in texts[1].items() if path not in texts[0] and any(text) and tuple(text) in removed]
     changed = [path for path, text in texts[1].items() if texts[0].get(path) != text and path not in renamed]
     found = []
     for commit, text in zip(["main~1", "main"], texts):
@@ -178,20 +178,20 @@ def main() -> int:
     for gate in ["ruff", "pylint"]:
         if set(gates[gate]["outcomes"]) - {"found", "passed", "skipped"}:
             sys.exit(f"{gate} did not look: {gates[gate]}")
-    told = collections.Counter(
+    reported = collections.Counter(
         (it["gate"], it["path"], it["line"], it["column"], it.get("code", "")) for it in answer["findings"] if it["new"]
     )
     schema = pathlib.Path(__file__).with_name("sarif_schema.py")
     print(run([tools / "python", schema, options.schema.absolute(), log], root).strip())
-    for missing in sorted((expected - told).elements()):
+    for missing in sorted((expected - reported).elements()):
         print("not told:", *missing)
-    for extra in sorted((told - expected).elements()):
+    for extra in sorted((reported - expected).elements()):
         print("not new:", *extra)
     totals = [sum(len(it) for it in by_file.values()) for by_file in found]
     print(f"{len(changed)} files changed, {len(renamed)} renamed: {' '.join(renamed)}")
     print(f"{name} {versions[0]} -> {versions[1]}: {totals[0]} and {totals[1]} findings, {sum(expected.values())} new;"
-          f" check tells {sum(told.values())}, of {len(answer['files'])} files")
-    return 0 if expected == told and expected else 1
+          f" check tells {sum(reported.values())}, of {len(answer['files'])} files")
+    return 0 if expected == reported and expected else 1
 
 
 if __name__ == "__main__":

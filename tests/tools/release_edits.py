@@ -110,10 +110,10 @@ CONFIGURATION = re.compile(r"^(\..*|pyproject\.toml|setup\.(cfg|py)|tox\.ini|pac
 
 
 def run(argv, cwd):
-    done = subprocess.run([str(part) for part in argv], cwd=cwd, capture_output=True, text=True, timeout=900, check=False)
-    if done.returncode != 0:
-        print(f"not fetched: {' '.join(map(str, argv))}: {done.stderr[-300:]}", file=sys.stderr)
-    return done.returncode == 0
+    result = subprocess.run([str(part) for part in argv], cwd=cwd, capture_output=True, text=True, timeout=900, check=False)
+    if result.returncode != 0:
+        print(f"not fetched: {' '.join(map(str, argv))}: {result.stderr[-300:]}", file=sys.stderr)
+    return result.returncode == 0
 
 
 def vendored(folder, name, version):
@@ -192,9 +192,9 @@ def by_quote(current, before, start, end, new):
     """A quote with as many lines around the hunk as make it unique; what it replaces ends where the hunks behind begin."""
     for around in range(1, 40):
         first, last = max(0, start - around), min(len(before), end + around)
-        quote = "".join(current[first:last])
-        if "".join(current).count(quote) == 1:
-            return {"search": quote, "replace": "".join([*current[first:start], *new, *current[end:last]])}
+        search_text = "".join(current[first:last])
+        if "".join(current).count(search_text) == 1:
+            return {"search": search_text, "replace": "".join([*current[first:start], *new, *current[end:last]])}
     return {"content": "".join([*current[:start], *new, *current[end:]])}
 
 
@@ -299,22 +299,22 @@ def measured(options, name, results):
         old = {**old, **{path: data for path, data in new.items() if CONFIGURATION.match(path.rsplit("/", 1)[-1])}}
     changes = list(edits(old, new))
     key = {"policy": options.policy, "as": options.manner, "project": name}
-    done = {result["path"] for result in results.where(**key)}
-    todo = [(path, after) for path, after in spread(changes, options.most) if path not in done]
+    measured_paths = {result["path"] for result in results.where(**key)}
+    todo = [(path, after) for path, after in spread(changes, options.most) if path not in measured_paths]
     if todo:
         with Scratch() as folder:
             root = folder / "root"
             # Files that only the newer release has: a release is one change, and an edit may link to or use them.
             laid_out(root, {**new, **old})
             if options.manner != "whole":
-                laid_out(root, {path: new[path] for path in done})
+                laid_out(root, {path: new[path] for path in measured_paths})
             with server_of(options, root, folder) as server:
                 for path, after in todo:
                     edit = whole if options.manner == "whole" else lambda *rest: hunk_by_hunk(MANNERS[options.manner], *rest)
                     of_file = [result_of(path, number, answer, then, options.manner != "whole") for number, answer, then in edit(server, root, path, after)]
                     for result in of_file:
                         results.add({**key, **result})
-    print(f"{name} {older}..{newer}: {len(todo)} of {len(changes)} files, {len(done)} before", file=sys.stderr, flush=True)
+    print(f"{name} {older}..{newer}: {len(todo)} of {len(changes)} files, {len(measured_paths)} before", file=sys.stderr, flush=True)
     return len(changes)
 
 
@@ -334,13 +334,13 @@ def server_of(options, root, folder):
 
 def alarms(results, options, counts):
     """What is not as `KNOWN` has it."""
-    seen = collections.Counter()
+    found = collections.Counter()
     for result in results:
         if result["failed"]:
             yield f"{result['project']} {result['path']}: {result['failed']}: {result['message']}"
         for gate in [] if result["really_broken"] else result["gates"]:
             key = known_key(result, gate)
-            seen[key] += 1
+            found[key] += 1
             if key not in KNOWN:
                 yield f"{result['project']} {result['path']}: {result['message']}"
     for key in KNOWN:
@@ -348,7 +348,7 @@ def alarms(results, options, counts):
         ours = key[0] == (options.policy if options.manner == "whole" else options.manner)
         all_tried = len(tried) >= min(counts.get(key[1]) or sys.maxsize, options.most)
         was_silent = any(gate["gate"] == key[3] for result in results if result["project"] == key[1] for gate in result["silent"])
-        if ours and not seen[key] and not was_silent and (key[2] in tried or (key[2] is None and all_tried)):
+        if ours and not found[key] and not was_silent and (key[2] in tried or (key[2] is None and all_tried)):
             yield f"{key[1]} {key[2] or ''}: listed as refused by {key[3]}, but was not"
         if ours and key[2] and key[2] not in tried and len(tried) == counts.get(key[1]):
             yield f"{key[1]} {key[2]}: listed, but is no changed file of the project"
@@ -375,9 +375,9 @@ def main():
     if options.policy == "init" and options.manner != "whole":
         parser.error("--as is for the default policy: formatters of others write more than the hunk")
     options.most = options.most or (12 if options.policy == "init" else sys.maxsize)
-    wanted, kept, counts = options.project or list(PROJECTS), Results(options.report), {}
-    in_parallel(options.jobs, lambda name: counts.__setitem__(name, measured(options, name, kept)), wanted)
-    results = [result for result in kept.where(policy=options.policy, **{"as": options.manner}) if result["project"] in wanted]
+    projects, stored_results, counts = options.project or list(PROJECTS), Results(options.report), {}
+    in_parallel(options.jobs, lambda name: counts.__setitem__(name, measured(options, name, stored_results)), projects)
+    results = [result for result in stored_results.where(policy=options.policy, **{"as": options.manner}) if result["project"] in projects]
     wrong = list(alarms(results, options, counts))
     for alarm in wrong:
         print(f"ALARM {alarm}")
@@ -388,7 +388,7 @@ def main():
     had = sum(count is not None for count in counts.values())
     print(f"{len(results)} edits of {had} projects; languages {dict(languages)}; judged by {dict(judged)}; refused by {dict(refused)}; "
           f"really broken {sum(result['really_broken'] for result in results)}; no answer {dict(silent)}; alarms {len(wrong)}")
-    if had * 2 < len(wanted):
+    if had * 2 < len(projects):
         return NOT_FETCHED
     return 1 if wrong else 0
 

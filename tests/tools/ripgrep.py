@@ -59,10 +59,10 @@ class Server:
     def search(self, pattern):
         """The number of matching lines."""
         result = self.ask("tools/call", {"name": "search_content", "arguments": {"pattern": pattern}})
-        told = result["structuredContent"]
-        if result.get("isError") or "notes" in told:
-            sys.exit(f"{pattern}: {told.get('notes', told.get('message'))}")
-        return told["total_matches"]
+        content = result["structuredContent"]
+        if result.get("isError") or "notes" in content:
+            sys.exit(f"{pattern}: {content.get('notes', content.get('message'))}")
+        return content["total_matches"]
 
     def end(self):
         self.child.stdin.close()
@@ -72,14 +72,14 @@ class Server:
 def ripgrep(pattern, root):
     """The number of matching lines."""
     command = ["rg", "--no-config", "--no-require-git", "--no-ignore-global", "--no-ignore-dot", "--max-filesize", "10M", "-n"]
-    done = subprocess.run([*command, "--", pattern, root], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return done.stdout.count(b"\n") - done.stdout.count(b": binary file matches")
+    result = subprocess.run([*command, "--", pattern, root], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return result.stdout.count(b"\n") - result.stdout.count(b": binary file matches")
 
 
 def timed(work, *arguments):
-    began = time.perf_counter()
-    given = work(*arguments)
-    return time.perf_counter() - began, given
+    start = time.perf_counter()
+    result = work(*arguments)
+    return time.perf_counter() - start, result
 
 
 def library(folder):
@@ -96,33 +96,33 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--most", type=float)
     parser.add_argument("--tree")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     if not shutil.which("rg"):
         sys.exit("ripgrep is not installed")
     with tempfile.TemporaryDirectory() as folder:
-        root = str(Path(asked.tree).resolve() if asked.tree else library(folder))
+        root = str(Path(options.tree).resolve() if options.tree else library(folder))
         files = [path for path in Path(root).rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in files) / 1e6
         version = subprocess.run(["rg", "--version"], stdout=subprocess.PIPE, text=True).stdout.splitlines()[0]
-        print(f"{len(files)} files, {size:.0f} MB; {version}; medians of {asked.rounds} rounds")
-        server = Server(asked.binary, root)
+        print(f"{len(files)} files, {size:.0f} MB; {version}; medians of {options.rounds} rounds")
+        server = Server(options.binary, root)
         worst = 0
         for name, pattern in PATTERNS.items():
             ours, theirs = [], []
-            for _ in range(asked.rounds + 1):
+            for _ in range(options.rounds + 1):
                 took, found = timed(server.search, pattern)
                 ours.append(took)
-                took, wanted = timed(ripgrep, pattern, root)
+                took, expected = timed(ripgrep, pattern, root)
                 theirs.append(took)
-                if found != wanted and name != BEYOND_ASCII:
-                    sys.exit(f"{name}: {found} matches, ripgrep has {wanted}")
+                if found != expected and name != BEYOND_ASCII:
+                    sys.exit(f"{name}: {found} matches, ripgrep has {expected}")
             # The first round fills the caches of both.
             one, other = statistics.median(ours[1:]), statistics.median(theirs[1:])
             worst = max(worst, one / other)
             print(f"{one * 1000:8.1f} ms  ripgrep {other * 1000:8.1f} ms  ratio {one / other:5.2f}  {found:7} matches  {name}")
         server.end()
         print(f"greatest ratio {worst:.2f}")
-        if asked.most and worst > asked.most:
+        if options.most and worst > options.most:
             sys.exit(1)
 
 

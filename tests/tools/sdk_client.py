@@ -55,34 +55,34 @@ async def client(mode):
             yield connected, root
 
 
-def same(seen, wanted):
-    assert seen == wanted, f"saw {seen!r}, wanted {wanted!r}"
+def same(actual, expected):
+    assert actual == expected, f"saw {actual!r}, wanted {expected!r}"
 
 
-def filled(value, known):
+def filled(value, values):
     """The value with what earlier steps answered in the place of `{name.field}`."""
     if isinstance(value, dict):
-        return {name: filled(one, known) for name, one in value.items()}
+        return {name: filled(one, values) for name, one in value.items()}
     if isinstance(value, list):
-        return [filled(one, known) for one in value]
+        return [filled(one, values) for one in value]
     if isinstance(value, str) and (reference := re.fullmatch(r"\{(\w+(?:\.\w+)+)\}", value)):
         for name in reference[1].split("."):
-            known = known[int(name)] if isinstance(known, list) else known[name]
-        return known
+            values = values[int(name)] if isinstance(values, list) else values[name]
+        return values
     return value
 
 
-def fits(seen, wanted):
+def fits(actual, expected):
     """Whether an answer is what is wanted, or has it."""
-    if isinstance(wanted, dict) and set(wanted) == {"contains"}:
-        return isinstance(seen, list) and all(any(fits(one, some) for one in seen) for some in wanted["contains"])
-    if isinstance(wanted, dict):
-        return isinstance(seen, dict) and all(name in seen and fits(seen[name], one) for name, one in wanted.items())
-    if isinstance(wanted, list):
-        return isinstance(seen, list) and len(seen) == len(wanted) and all(map(fits, seen, wanted))
-    if isinstance(wanted, str) and wanted.startswith("~ "):
-        return isinstance(seen, str) and re.search(wanted[2:], seen) is not None
-    return type(seen) is type(wanted) and seen == wanted
+    if isinstance(expected, dict) and set(expected) == {"contains"}:
+        return isinstance(actual, list) and all(any(fits(one, some) for one in actual) for some in expected["contains"])
+    if isinstance(expected, dict):
+        return isinstance(actual, dict) and all(name in actual and fits(actual[name], one) for name, one in expected.items())
+    if isinstance(expected, list):
+        return isinstance(actual, list) and len(actual) == len(expected) and all(map(fits, actual, expected))
+    if isinstance(expected, str) and expected.startswith("~ "):
+        return isinstance(actual, str) and re.search(expected[2:], actual) is not None
+    return type(actual) is type(expected) and actual == expected
 
 
 async def listed(connected):
@@ -101,26 +101,26 @@ async def has_a_call_for_every_tool(mode):
 
 async def uses_every_tool(mode):
     async with client(mode) as (connected, root):
-        names, known, called = await listed(connected), {}, set()
+        names, answers, called = await listed(connected), {}, set()
         for number, step in enumerate(PLAN["steps"]):
             if step["tool"] not in names:
                 continue
             where = f"step {number}, {step['tool']}"
-            answer = await connected.call_tool(step["tool"], filled(step["arguments"], known))
-            told, text = answer.structured_content, answer.content[0].text
-            assert isinstance(told, dict) and told, f"{where}: {answer}"
+            answer = await connected.call_tool(step["tool"], filled(step["arguments"], answers))
+            structured, text = answer.structured_content, answer.content[0].text
+            assert isinstance(structured, dict) and structured, f"{where}: {answer}"
             same((where, answer.is_error or False), (where, "refused" in step))
             if "refused" in step:
-                same((where, told["code"]), (where, step["refused"]))
+                same((where, structured["code"]), (where, step["refused"]))
             if "as" in step:
-                known[step["as"]] = told
-            wanted = filled(step.get("answer", {}), known)
-            assert fits(told, wanted), f"{where}: saw {told}, wanted {wanted}"
-            for said in filled(step["text"], known):
-                assert said in text, f"{where}: {said!r} is not in {text!r}"
+                answers[step["as"]] = structured
+            expected = filled(step.get("answer", {}), answers)
+            assert fits(structured, expected), f"{where}: saw {structured}, wanted {expected}"
+            for expected_text in filled(step["text"], answers):
+                assert expected_text in text, f"{where}: {expected_text!r} is not in {text!r}"
             for path, content in step.get("files", {}).items():
-                there = (root / path).read_text() if (root / path).exists() else None
-                same((where, path, there), (where, path, content))
+                text_on_disk = (root / path).read_text() if (root / path).exists() else None
+                same((where, path, text_on_disk), (where, path, content))
             called.add(step["tool"])
         same(called, set(names))
 
@@ -137,11 +137,11 @@ async def hears_of_progress(mode):
     async with client(mode) as (connected, _):
         steps = []
 
-        async def note(done, total, message):
-            steps.append((done, total, message))
+        async def note(progress, total, message):
+            steps.append((progress, total, message))
 
         await connected.call_tool(TOOL, dict(path="a.py", content="x = 1\n"), progress_callback=note)
-        assert any(message == "syntax" and done <= total for done, total, message in steps), steps
+        assert any(message == "syntax" and progress <= total for progress, total, message in steps), steps
 
 
 def large(value):
@@ -151,9 +151,9 @@ def large(value):
 
 async def can_cancel_a_call(mode):
     async with client(mode) as (connected, root):
-        begun = time.monotonic()
+        start = time.monotonic()
         await connected.call_tool(TOOL, dict(path="a.py", content=large(1), show_diff=False))
-        took = time.monotonic() - begun
+        took = time.monotonic() - start
         with anyio.move_on_after(took / 8) as scope:
             await connected.call_tool(TOOL, dict(path="a.py", content=large(2), show_diff=False))
         assert scope.cancelled_caught, f"the edit took {took} s at first and was not slow enough to be cancelled"

@@ -238,7 +238,7 @@ GATES = {
 WARN_WITH_0 = {"cargo-check", "clippy", "gopls", "rust-analyzer", "ruff-imports"}
 
 # Files that a tool needs beside a project's own, where the release has none.
-BESIDE = {
+EXTRA_FILES = {
     "eslint": {"eslint.config.mjs": 'export default [{ rules: { "no-const-assign": "error", "no-dupe-keys": "error", "no-debugger": "warn", "use-isnan": "error", "no-unreachable": "error" } }];\n'},
     "tsc": {"tsconfig.json": '{ "compilerOptions": { "target": "es2022", "module": "nodenext", "skipLibCheck": true }, "include": ["src"] }\n'},
     "stylelint": {"stylelint.config.mjs": 'export default { rules: { "property-no-unknown": true, "color-no-invalid-hex": true } };\n'},
@@ -273,9 +273,9 @@ def crate(name, version):
             return None
         sections = re.split(r"(?m)^(?=\[)", files["Cargo.toml"].decode())
         left = [part for part in sections if not re.match(r"\[+(dev-dependencies|target\..*dev-dependencies|bench|test|example)\b", part)]
-        kept = {path: data for path, data in files.items() if path.startswith("src/") or path == "build.rs"}
+        sources = {path: data for path, data in files.items() if path.startswith("src/") or path == "build.rs"}
         lock = f'version = 3\n\n[[package]]\nname = "{name}"\nversion = "{version}"\n'
-        return {**kept, "Cargo.toml": "".join(left).encode(), "Cargo.lock": lock.encode()}
+        return {**sources, "Cargo.toml": "".join(left).encode(), "Cargo.lock": lock.encode()}
 
     return made
 
@@ -293,9 +293,9 @@ def project(archives, name):
 def found_by_hand(command, root, path, environment):
     """The lines of the tool's output without their numbers, and its exit code."""
     words = [word.format(file=path, folder=os.path.dirname(path) or ".") for word in command]
-    done = subprocess.run(words, cwd=root, env=environment, capture_output=True, text=True, timeout=300, check=False, errors="replace")
-    lines = collections.Counter(re.sub(r"\d+", "#", line.strip()) for line in (done.stdout + done.stderr).splitlines() if line.strip())
-    return done.returncode, lines
+    result = subprocess.run(words, cwd=root, env=environment, capture_output=True, text=True, timeout=300, check=False, errors="replace")
+    lines = collections.Counter(re.sub(r"\d+", "#", line.strip()) for line in (result.stdout + result.stderr).splitlines() if line.strip())
+    return result.returncode, lines
 
 
 def seeded(options, environment, gate, name, results):
@@ -304,17 +304,17 @@ def seeded(options, environment, gate, name, results):
     count = -(-options.count // len(names))
     files = project(options.archives.resolve(), name)
     key = {"gate": gate, "project": name, "seed": options.seed}
-    done = {result["attempt"]: result for result in results.where(**key)}
-    tried = sum(result["outcome"] != NOT_BY_HAND for result in done.values())
+    results_by_attempt = {result["attempt"]: result for result in results.where(**key)}
+    tried = sum(result["outcome"] != NOT_BY_HAND for result in results_by_attempt.values())
     if files is None or tried >= count:
         return
     candidates = [path for path in sorted(files) if re.search(pattern, path) and text(files[path]) and len(files[path]) < 200_000]
     dice, drafts, before = random.Random(f"{options.seed} {gate} {name}"), set(), {}
     with Scratch() as folder:
         saved = folder / "saved"
-        beside = {path: data.encode() for path, data in BESIDE.get(gate, {}).items()}
+        extra_files = {path: data.encode() for path, data in EXTRA_FILES.get(gate, {}).items()}
         for home in (saved, folder / "root"):
-            laid_out(home, {**beside, **files})
+            laid_out(home, {**extra_files, **files})
         server = server_of(options, environment, gate, folder)
         for attempt in range(count * 4 if candidates else 0):
             if tried >= count:
@@ -325,7 +325,7 @@ def seeded(options, environment, gate, name, results):
             if not lines or (path, draft) in drafts:
                 continue
             drafts.add((path, draft))
-            if attempt in done:
+            if attempt in results_by_attempt:
                 continue
             if path not in before:
                 before[path] = found_by_hand(command, saved, path, environment)
@@ -346,8 +346,8 @@ def seeded(options, environment, gate, name, results):
 def server_of(options, environment, gate, folder):
     """A server on the project's copy, whose policy has this gate alone."""
     root, binary = folder / "root", str(options.binary.resolve())
-    shown = subprocess.run([binary, "gates", "show", gate], capture_output=True, text=True, check=True).stdout
-    languages = re.search(r"^languages (.+)$", shown, re.M)[1].split(", ")
+    definition = subprocess.run([binary, "gates", "show", gate], capture_output=True, text=True, check=True).stdout
+    languages = re.search(r"^languages (.+)$", definition, re.M)[1].split(", ")
     lists = "".join(f'  "{language}": [{{ tool: {gate}, timeout: 120s }}]\n' for language in languages)
     (root / "quality.yaml").write_text(f"quality_gates:\n{lists}limits: {{ total: 300s }}\n")
     return Server([binary, "serve", "--root", str(root), "--trust"], {**environment, "XDG_STATE_HOME": str(folder / "state")}, root)
@@ -374,23 +374,23 @@ def main():
     options = parser.parse_args()
     folders = [str(folder.absolute()) for folder in options.tools]
     environment = {**os.environ, "PATH": os.pathsep.join([*folders, os.environ["PATH"]])}
-    wanted = options.gate or list(GATES)
-    lacking = [gate for gate in wanted if shutil.which(GATES[gate][3][0], path=environment["PATH"]) is None]
-    kept = Results(options.report)
-    tasks = [(gate, name) for gate in wanted if gate not in lacking for name in GATES[gate][0]]
-    in_parallel(options.jobs, lambda task: seeded(options, environment, *task, kept), tasks)
-    results = [result for result in kept.where(seed=options.seed) if result["gate"] in wanted and result["outcome"] != NOT_BY_HAND]
+    gates = options.gate or list(GATES)
+    lacking = [gate for gate in gates if shutil.which(GATES[gate][3][0], path=environment["PATH"]) is None]
+    stored_results = Results(options.report)
+    tasks = [(gate, name) for gate in gates if gate not in lacking for name in GATES[gate][0]]
+    in_parallel(options.jobs, lambda task: seeded(options, environment, *task, stored_results), tasks)
+    results = [result for result in stored_results.where(seed=options.seed) if result["gate"] in gates and result["outcome"] != NOT_BY_HAND]
     outcomes = collections.Counter(f"{result['gate']} {result['outcome']}" for result in results)
     wrong = [result for result in results if result["outcome"] not in ("found", "fixed", *COULD_NOT_LOOK)]
     for result in wrong:
         print(f"FALSE PASS {result}")
     for gate in lacking:
         print(f"not tried: {gate}: {GATES[gate][3][0]} is not installed")
-    for gate in wanted:
+    for gate in gates:
         if gate not in lacking and not any(result["gate"] == gate for result in results):
             print(f"not tried: {gate}: no mistake that it finds by hand")
     print(f"{len(results)} seeded errors; {dict(sorted(outcomes.items()))}; false passes {len(wrong)}")
-    if len({result["gate"] for result in results}) * 2 < len(wanted):
+    if len({result["gate"] for result in results}) * 2 < len(gates):
         return NOT_FETCHED
     return 1 if wrong else 0
 

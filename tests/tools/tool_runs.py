@@ -179,8 +179,8 @@ class Project:
 
     def by_command_line(self, request, before=()):
         command = [*before, str(self.options.binary), "edit", "--root", str(self.root), "--trust", "--json", "--file", "-"]
-        done = subprocess.run(command, env=self.env, input=json.dumps(request), capture_output=True, text=True)
-        return json.loads(done.stdout)
+        result = subprocess.run(command, env=self.env, input=json.dumps(request), capture_output=True, text=True)
+        return json.loads(result.stdout)
 
     def change_others(self):
         for name in self.others[:2]:
@@ -192,9 +192,9 @@ class Project:
         return int(re.search(r"(1\d{3})\b(?!.*1\d{3}\b)", path.read_text(), re.S).group(1))
 
     def tool_itself(self):
-        done = subprocess.run(self.tool.command(self.edited), cwd=self.root, env={**self.env, **self.tool.env(self.own)}, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{self.tool.name} itself ended with {done.returncode}: {done.stdout}{done.stderr}")
+        result = subprocess.run(self.tool.command(self.edited), cwd=self.root, env={**self.env, **self.tool.env(self.own)}, capture_output=True, text=True)
+        if result.returncode != 0:
+            sys.exit(f"{self.tool.name} itself ended with {result.returncode}: {result.stdout}{result.stderr}")
 
 
 def tsc_as_command(binary):
@@ -214,22 +214,22 @@ def passed(answer, tool):
 
 
 def timed(work):
-    began = time.perf_counter()
+    start = time.perf_counter()
     result = work()
-    return time.perf_counter() - began, result
+    return time.perf_counter() - start, result
 
 
-def measure(tool, options, count, way):
+def measure(tool, options, count, interface):
     with tempfile.TemporaryDirectory(prefix="tool-runs-") as folder:
-        project = Project(tool, options, count, pathlib.Path(folder).resolve(), way != "server")
-        server = project.serve() if way != "edit" else None
-        ask = server.edit if server else project.by_command_line
+        project = Project(tool, options, count, pathlib.Path(folder).resolve(), interface != "server")
+        server = project.serve() if interface != "edit" else None
+        edit = server.edit if server else project.by_command_line
         calls, runs = [], []
         for pair in range(options.pairs + 2):
-            if way == "stale":
+            if interface == "stale":
                 project.change_others()
             request = project.request()
-            took, answer = timed(lambda: ask(request))
+            took, answer = timed(lambda: edit(request))
             passed(answer, tool)
             itself, _ = timed(project.tool_itself)
             if pair >= 2:
@@ -241,20 +241,20 @@ def measure(tool, options, count, way):
     return statistics.median(calls), statistics.median(runs), ratio
 
 
-def count_processes(tool, options, count, way):
+def count_processes(tool, options, count, interface):
     """Processes of the tool that the first call starts, and those of a later one."""
     with tempfile.TemporaryDirectory(prefix="tool-runs-") as folder:
         folder = pathlib.Path(folder).resolve()
-        project = Project(tool, options, count, folder, way != "server")
+        project = Project(tool, options, count, folder, interface != "server")
         trace = folder / "trace"
         strace = ["strace", "-f", "-qq", "-e", "trace=execve", "-o", str(trace)]
         # The tool by its own name, not by that of the program that starts it (rustup's cargo, npm's tsc).
         named = re.compile(r'execve\("([^"]*/)?' + {"cargo": r"toolchains/[^\"]*/bin/cargo", "tsc": r"\.bin/tsc"}.get(tool.program, tool.program) + '"')
         # Who traces a program of many threads may see a start in two lines.
-        ended = re.compile(r'execve\("[^"]+".* = 0$|execve\("[^"]+".*<unfinished')
-        seen = lambda: sum(1 for line in trace.read_text().splitlines() if named.search(line) and ended.search(line) and "-version" not in line and " version" not in line and "\"version\"" not in line)
+        completed = re.compile(r'execve\("[^"]+".* = 0$|execve\("[^"]+".*<unfinished')
+        process_count = lambda: sum(1 for line in trace.read_text().splitlines() if named.search(line) and completed.search(line) and "-version" not in line and " version" not in line and "\"version\"" not in line)
         counts, last = [], 0
-        server = project.serve(strace) if way != "edit" else None
+        server = project.serve(strace) if interface != "edit" else None
         for _ in range(2):
             request = project.request()
             if server:
@@ -263,8 +263,8 @@ def count_processes(tool, options, count, way):
                 trace.unlink(missing_ok=True)
                 last = 0
                 passed(project.by_command_line(request, strace), tool)
-            counts.append(seen() - last)
-            last = seen()
+            counts.append(process_count() - last)
+            last = process_count()
         if server:
             server.close()
         return counts
@@ -290,12 +290,12 @@ def main():
         if not shutil.which(tool.program, path=os.pathsep.join([*map(str, options.bin), os.environ["PATH"]])):
             print(f"{tool.name}: not here", file=sys.stderr)
             continue
-        for way in options.way or ["serve", "edit"]:
+        for interface in options.way or ["serve", "edit"]:
             for count in (1, 5, 20):
-                call, itself, ratio = measure(tool, options, count, way)
-                first, later = ("", "") if options.no_count else count_processes(tool, options, count, way)
+                call, itself, ratio = measure(tool, options, count, interface)
+                first, later = ("", "") if options.no_count else count_processes(tool, options, count, interface)
                 worst = max(worst, ratio)
-                print(f"| {tool.name} | {way} | {count} | {call * 1000:.0f} ms | {itself * 1000:.0f} ms | {ratio:.2f} | {first} | {later} |", flush=True)
+                print(f"| {tool.name} | {interface} | {count} | {call * 1000:.0f} ms | {itself * 1000:.0f} ms | {ratio:.2f} | {first} | {later} |", flush=True)
     if options.most and worst > options.most:
         sys.exit(f"the highest ratio is {worst:.2f}, more than {options.most}")
 

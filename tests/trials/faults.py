@@ -39,7 +39,7 @@ ALL_OF_THEM = {"read", "pread64", "fstat", "statx", "newfstatat", "lseek", "open
 ONCE = ALL_OF_THEM | FOR_GOOD
 
 
-class FaultBench(kills.Bench):
+class FaultRunner(kills.KillRunner):
     """One way of writing, with what the files look like beside their bytes."""
 
     def __init__(self, options, name):
@@ -52,7 +52,7 @@ class FaultBench(kills.Bench):
         """Whether a call is about a file of the root or of lockgate's own."""
         if name not in ERRORS:
             return False
-        below = str(self.lab.here)
+        below = str(self.lab.folder)
         if name in PATH_FIRST:
             return text_at(thread, arguments[0]).startswith(below)
         # A link is made to a file without a name, in the folder that comes third.
@@ -72,37 +72,37 @@ class FaultBench(kills.Bench):
         def look(_, name, arguments, thread):
             if self.concerns(name, arguments, thread):
                 counts[name] = counts.get(name, 0) + 1
-        ended = self.run(look)
-        assert ended.exit == 0, (ended.exit, ended.stdout, ended.stderr)
+        traced = self.run(look)
+        assert traced.exit == 0, (traced.exit, traced.stdout, traced.stderr)
         return counts
 
-    def fault(self, name, count, what, lasting):
+    def fault(self, name, count, error, lasting):
         """What is wrong when the call of that name and count that concerns a file goes wrong; `None` if there is none."""
-        seen = 0
+        calls_seen = 0
 
         def act(_, called, arguments, thread):
-            nonlocal seen
+            nonlocal calls_seen
             if called != name or not self.concerns(called, arguments, thread):
                 return None
-            seen += 1
-            return what if seen == count or lasting and seen > count else None
-        ended = self.run(act)
-        if not ended.acted:
+            calls_seen += 1
+            return error if calls_seen == count or lasting and calls_seen > count else None
+        traced = self.run(act)
+        if not traced.acted:
             return None
-        shown = errno.errorcode.get(what, what) + (" and on" if lasting else "")
-        return [f"{self.way.name}, {name} {count} {shown}: {line}" for line in self.judge(ended, name.startswith("unlink"))]
+        description = errno.errorcode.get(error, error) + (" and on" if lasting else "")
+        return [f"{self.way.name}, {name} {count} {description}: {line}" for line in self.judge(traced, name.startswith("unlink"))]
 
-    def judge(self, ended, may_leave):
-        told = lab.answer(ended) or {}
-        if ended.hang or ended.signal or "panicked" in ended.stderr or ended.exit in (101, 134):
-            return [f"hang {ended.hang}, signal {ended.signal}, exit {ended.exit}: {ended.stderr[:300]}"]
-        is_written = ended.exit == 0 and told.get("success") is True
+    def judge(self, traced, may_leave):
+        answer = lab.answer(traced) or {}
+        if traced.hang or traced.signal or "panicked" in traced.stderr or traced.exit in (101, 134):
+            return [f"hang {traced.hang}, signal {traced.signal}, exit {traced.exit}: {traced.stderr[:300]}"]
+        is_written = traced.exit == 0 and answer.get("success") is True
         old, new, wrong = ways.found(self.lab, self.way)
-        unsure = "not known whether" in ended.stdout + ended.stderr
+        unsure = "not known whether" in traced.stdout + traced.stderr
         if is_written and (old or wrong):
-            wrong.append(f"it said {told.get('status')}, but {old} are old")
+            wrong.append(f"it said {answer.get('status')}, but {old} are old")
         if not is_written and new and not unsure:
-            wrong.append(f"refused, but {new} are new: {ended.stdout[:300]}{ended.stderr[:300]}")
+            wrong.append(f"refused, but {new} are new: {traced.stdout[:300]}{traced.stderr[:300]}")
         if not unsure:
             wrong += self.changed_looks()
         if self.control:
@@ -112,7 +112,7 @@ class FaultBench(kills.Bench):
         if is_written and not is_new:
             wrong.append("it said written, and a restart took it back")
         # Without an id it is not remembered, and the answer says why.
-        remembered = is_new and bool(told.get("edit_id"))
+        remembered = is_new and bool(answer.get("edit_id"))
         return wrong or self.changed_looks() + ways.goes_on(self.lab, self.way, remembered, may_leave)
 
     def changed_looks(self):
@@ -131,13 +131,13 @@ def text_at(thread, address):
 
 
 def unit(options, way, faults):
-    bench = FaultBench(options, way)
+    runner = FaultRunner(options, way)
     figures = {"faults": 0, "wrong": []}
-    for name, count, what, lasting in faults:
-        wrong = bench.fault(name, count, what, lasting)
+    for name, count, error, lasting in faults:
+        wrong = runner.fault(name, count, error, lasting)
         figures["faults"] += wrong is not None
         figures["wrong"] += wrong or []
-    bench.lab.remove()
+    runner.lab.remove()
     return figures
 
 
@@ -149,16 +149,16 @@ def kinds(name):
 
 def jobs(options):
     for way in lab.names(options, ways.WAYS, ("replace", "batch")):
-        bench = FaultBench(options, way)
-        for name, most in sorted(bench.places().items()):
-            faults = [(name, count, what, lasting) for count in range(1, most + 2) for what, lasting in kinds(name)]
+        runner = FaultRunner(options, way)
+        for name, most in sorted(runner.places().items()):
+            faults = [(name, count, error, lasting) for count in range(1, most + 2) for error, lasting in kinds(name)]
             if options.quick and name not in ALL_OF_THEM - {"openat2"}:
                 faults = faults[::max(1, len(faults) // options.count)]
             elif options.quick:
                 continue
             for start in range(0, len(faults), kills.CHUNK):
                 yield f"{way} {name} from {start}", (options, way, faults[start:start + kills.CHUNK])
-        bench.lab.remove()
+        runner.lab.remove()
 
 
 def main():
@@ -166,7 +166,7 @@ def main():
     parser.add_argument("--count", type=int, default=1, help="faults of each call in a sample")
     options = parser.parse_args()
     if tracer.available():
-        lab.not_here(tracer.available())
+        lab.skip(tracer.available())
     with lab.workplace(options):
         progress = lab.Progress(options.progress, options.minutes)
         complete = progress.work(unit, jobs(options), options.workers)

@@ -28,7 +28,7 @@ def mount(*words):
     return subprocess.run(["mount", *words], capture_output=True).returncode == 0
 
 
-class Full(kills.Bench):
+class Full(kills.KillRunner):
     """One way of writing, in a file system whose size can be set."""
 
     def __init__(self, options, name, everything):
@@ -36,7 +36,7 @@ class Full(kills.Bench):
         super().__init__(options, name)
 
     def mounted(self):
-        return self.lab.here if self.everything else self.lab.root
+        return self.lab.folder if self.everything else self.lab.root
 
     def prepare(self):
         """The beginning of the way, on a tmpfs with room; how many bytes and files it holds."""
@@ -44,8 +44,8 @@ class Full(kills.Bench):
         if not self.everything:
             self.lab.reset()
         assert mount("-t", "tmpfs", "none", str(self.mounted()))
-        kept = self.lab.kept if self.everything else self.lab.kept / "root"
-        subprocess.run(["cp", "-a", f"{kept}/.", str(self.mounted())], check=True)
+        target = self.lab.snapshot if self.everything else self.lab.snapshot / "root"
+        subprocess.run(["cp", "-a", f"{target}/.", str(self.mounted())], check=True)
         found = os.statvfs(self.mounted())
         return (found.f_blocks - found.f_bfree) * found.f_frsize, found.f_files - found.f_ffree
 
@@ -57,19 +57,19 @@ class Full(kills.Bench):
         used, files = self.prepare()
         bounds = {"size": used + room * PAGE} if inodes is None else {"nr_inodes": files + inodes}
         assert self.limit(**bounds), bounds
-        ended = self.lab.run(*self.way.words, stdin=self.way.stdin)
-        told = lab.answer(ended) or {}
-        is_written = ended.exit == 0 and told.get("success") is True
+        result = self.lab.run(*self.way.words, stdin=self.way.stdin)
+        answer = lab.answer(result) or {}
+        is_written = result.exit == 0 and answer.get("success") is True
         old, new, wrong = ways.found(self.lab, self.way)
         if is_written and old:
-            wrong.append(f"it said {told.get('status')}, but {old} are old")
-        if not is_written and not self.control and (new or told.get("code") != "NO_SPACE"):
-            wrong.append(f"{new} are new: {ended.exit} {ended.stdout[:300]}{ended.stderr[:300]}")
+            wrong.append(f"it said {answer.get('status')}, but {old} are old")
+        if not is_written and not self.control and (new or answer.get("code") != "NO_SPACE"):
+            wrong.append(f"{new} are new: {result.exit} {result.stdout[:300]}{result.stderr[:300]}")
         wrong += [f"left behind: {name}" for name in self.lab.staged()]
         if not self.control and not wrong:
             assert self.limit(size="64m", nr_inodes=10000)
             is_new, wrong = ways.restarted(self.lab, self.way)
-            remembered = is_new and bool(told.get("edit_id"))
+            remembered = is_new and bool(answer.get("edit_id"))
             wrong += ways.goes_on(self.lab, self.way, remembered)
         at = f"{self.way.name}, {'all' if self.everything else 'root'}, {room} pages, {inodes} files of room: "
         return is_written, [at + line for line in wrong]
@@ -78,15 +78,15 @@ class Full(kills.Bench):
 def unit(options, name, everything, sizes):
     why = own_mounts()
     assert not why, why
-    bench = Full(options, name, everything)
+    runner = Full(options, name, everything)
     figures = {"sizes": 0, "written": 0, "refused": 0, "wrong": []}
     for room, inodes in sizes:
-        is_written, wrong = bench.squeeze(room, inodes)
+        is_written, wrong = runner.squeeze(room, inodes)
         figures["sizes"] += 1
         figures["written" if is_written else "refused"] += 1
         figures["wrong"] += wrong
-    subprocess.run(["umount", str(bench.mounted())], capture_output=True)
-    bench.lab.remove()
+    subprocess.run(["umount", str(runner.mounted())], capture_output=True)
+    runner.lab.remove()
     return figures
 
 
@@ -107,7 +107,7 @@ def main():
     options = parser.parse_args()
     if subprocess.run([sys.executable, "-c", "import full; raise SystemExit(full.own_mounts() or 0)"],
                       cwd=os.path.dirname(os.path.abspath(__file__)), capture_output=True).returncode:
-        lab.not_here("no file system can be mounted here")
+        lab.skip("no file system can be mounted here")
     with lab.workplace(options):
         progress = lab.Progress(options.progress, options.minutes)
         complete = progress.work(unit, jobs(options), options.workers)

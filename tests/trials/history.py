@@ -51,21 +51,21 @@ class Sequence:
 
     def run(self):
         for _ in range(STEPS):
-            step = self.dice.choices((self.edit, self.batch, self.make, self.undo, self.redo, self.meddle),
+            step = self.dice.choices((self.edit, self.batch, self.make, self.undo, self.redo, self.write_foreign),
                                      (30, 10, 6, 30, 18, 6))[0]
-            trouble = step()
+            failure = step()
             self.count += 1
-            if trouble:
-                return [f"sequence {self.number}, step {self.count}, {step.__name__}: {trouble}"]
+            if failure:
+                return [f"sequence {self.number}, step {self.count}, {step.__name__}: {failure}"]
             wrong = self.compare()
             if wrong:
                 return [f"sequence {self.number}, step {self.count}, {step.__name__}: {line}" for line in wrong]
         return []
 
     def compare(self):
-        known = set(self.model) | {path for change in self.changes for path, *_ in change.parts}
+        paths = set(self.model) | {path for change in self.changes for path, *_ in change.parts}
         wrong = []
-        for path in sorted(known):
+        for path in sorted(paths):
             expected, place = self.text(path), self.root / path
             now = place.read_text() if place.exists() else None
             if now != expected:
@@ -76,42 +76,42 @@ class Sequence:
         slot = self.dice.randrange(SLOTS)
         return path, slot, self.model[path][slot], f"changed {self.number} {self.count} {slot}"
 
-    def written(self, tool, asked, parts, figure):
-        told = self.call(tool, {**asked, "show_diff": False})
-        if not told.get("success"):
-            return f"refused: {told}"
-        edit_id = told.get("edit_id")
+    def written(self, tool, arguments, parts, figure):
+        answer = self.call(tool, {**arguments, "show_diff": False})
+        if not answer.get("success"):
+            return f"refused: {answer}"
+        edit_id = answer.get("edit_id")
         if not edit_id:
-            return f"no edit_id: {told}"
+            return f"no edit_id: {answer}"
         self.changes.append(Change(len(self.changes), parts, edit_id))
         self.apply(parts, 3)
         self.figures[figure] += 1
         return None
 
-    def apply(self, parts, which):
+    def apply(self, parts, index):
         for part in parts:
             path, slot = part[:2]
             if slot is not None:
-                self.model[path][slot] = part[which]
-            elif part[which] is None:
+                self.model[path][slot] = part[index]
+            elif part[index] is None:
                 self.model.pop(path)
             else:
-                self.model[path] = list(part[which])
+                self.model[path] = list(part[index])
 
     @staticmethod
-    def asked(part):
+    def arguments_for(part):
         path, slot, old, new = part
         return {"path": path, "search": f"[{slot}]\n{old}\n", "replace": f"[{slot}]\n{new}\n"}
 
     def edit(self):
         part = self.fresh(self.dice.choice(list(self.model)))
-        return self.written("safe_edit_file", self.asked(part), [part], "edits")
+        return self.written("safe_edit_file", self.arguments_for(part), [part], "edits")
 
     def batch(self):
         parts = [self.fresh(path) for path in self.model]
         if len(parts) < 2:
             return None
-        return self.written("edit_files", {"edits": [self.asked(part) for part in parts]}, parts, "batches")
+        return self.written("edit_files", {"edits": [self.arguments_for(part) for part in parts]}, parts, "batches")
 
     def make(self):
         path = f"{self.folder}/new{self.count}/deep/{self.count}.txt"
@@ -121,7 +121,7 @@ class Sequence:
         del self.model[path]
         return self.written("safe_edit_file", {"path": path, "content": content}, [(path, None, None, slots)], "made")
 
-    def meddle(self):
+    def write_foreign(self):
         """Another program changes a slot: what was edited there is not to be taken back any more."""
         path, slot, _, _ = self.fresh(self.dice.choice(list(self.model)))
         self.model[path][slot] = f"theirs {self.count}"
@@ -129,12 +129,12 @@ class Sequence:
         self.figures["foreign"] += 1
         return None
 
-    def stands(self, parts, which):
+    def has_values(self, parts, index):
         """Whether each slot holds what the edit left there, and whether the whole files do."""
         for part in parts:
             path, slot = part[:2]
             now = self.model.get(path)
-            if (now if slot is None else now and now[slot]) != part[which]:
+            if (now if slot is None else now and now[slot]) != part[index]:
                 return False
         return True
 
@@ -144,21 +144,21 @@ class Sequence:
             return None
         change = self.dice.choice(ready) if self.dice.random() < 0.5 else max(ready, key=lambda it: it.number)
         from_, to = (3, 2) if is_undo else (2, 3)
-        must, before = self.stands(change.parts, from_), self.standing()
-        told = self.call(tool, {"edit_id": change.edit_id})
-        if told.get("success"):
+        must, before = self.has_values(change.parts, from_), self.contents()
+        answer = self.call(tool, {"edit_id": change.edit_id})
+        if answer.get("success"):
             if not must:
-                return f"it was done although the slot moved on: {told}"
+                return f"it was done although the slot moved on: {answer}"
             change.is_undone = is_undo
             self.apply(change.parts, to)
             self.figures["undone" if is_undo else "redone"] += 1
             return None
         self.figures["refused"] += 1
-        if told.get("code") != "EDIT_CONFLICT":
-            return f"refused with {told.get('code')}: {told}"
+        if answer.get("code") != "EDIT_CONFLICT":
+            return f"refused with {answer.get('code')}: {answer}"
         if must and not self.was_touched(change):
-            return f"refused although nobody touched it: {told}"
-        return None if self.standing() == before else "it was refused, and something changed"
+            return f"refused although nobody touched it: {answer}"
+        return None if self.contents() == before else "it was refused, and something changed"
 
     def was_touched(self, change):
         """Whether others had to do with the same slots since, so that a refusal is right though the value stands there."""
@@ -166,11 +166,11 @@ class Sequence:
         paths = {path for path, slot in own if slot is None}
         later = [other for other in self.changes if other is not change]
         slots = {part[:2] for other in later for part in other.parts}
-        whole = {part[0] for other in later for part in other.parts if part[1] is None}
-        return bool(own & slots or paths & {path for path, _ in slots} or {path for path, _ in own} & whole
+        created_paths = {part[0] for other in later for part in other.parts if part[1] is None}
+        return bool(own & slots or paths & {path for path, _ in slots} or {path for path, _ in own} & created_paths
                     or self.figures["foreign"])
 
-    def standing(self):
+    def contents(self):
         return {path: self.text(path) for path in self.model}
 
     def undo(self):
@@ -184,45 +184,45 @@ class Naive:
     """The control: it remembers whole files, and puts them back whole."""
 
     def __init__(self, root):
-        self.root, self.past = root, {}
+        self.root, self.history = root, {}
 
-    def call(self, tool, asked):
+    def call(self, tool, arguments):
         if tool in ("undo_edit", "redo_edit"):
-            for path, texts in self.past[asked["edit_id"]]:
+            for path, texts in self.history[arguments["edit_id"]]:
                 text = texts[tool == "redo_edit"]
                 path.unlink() if text is None else path.write_text(text)
             return {"success": True}
-        kept = []
-        for edit in asked.get("edits", [asked]):
+        changes = []
+        for edit in arguments.get("edits", [arguments]):
             path = self.root / edit["path"]
             old = path.read_text() if path.exists() else None
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(edit["content"] if "content" in edit else old.replace(edit["search"], edit["replace"]))
-            kept.append((path, (old, path.read_text())))
-        self.past[str(len(self.past))] = kept
-        return {"success": True, "edit_id": str(len(self.past) - 1)}
+            changes.append((path, (old, path.read_text())))
+        self.history[str(len(self.history))] = changes
+        return {"success": True, "edit_id": str(len(self.history) - 1)}
 
 
 def unit(options, first, count):
-    bench = lab.Lab(options)
-    (bench.root / "quality.yaml").write_text(POLICY)
+    runner = lab.Lab(options)
+    (runner.root / "quality.yaml").write_text(POLICY)
     if options.control:
-        server = Naive(bench.root)
+        server = Naive(runner.root)
     else:
-        server = client.Server(bench.command("serve", "--tools", "all"), bench.env, str(bench.root))
-    total, begun = {"wrong": [], "steps": 0}, time.monotonic()
+        server = client.Server(runner.command("serve", "--tools", "all"), runner.env, str(runner.root))
+    total, start = {"wrong": [], "steps": 0}, time.monotonic()
     for number in range(first, first + count):
-        sequence = Sequence(bench.root, server.call, number)
+        sequence = Sequence(runner.root, server.call, number)
         total["wrong"] += sequence.run()
         total["steps"] += sequence.count
         total = lab.sum_up({1: total, 2: sequence.figures})
-        shutil.rmtree(bench.root / sequence.folder)
+        shutil.rmtree(runner.root / sequence.folder)
     if not options.control:
         server.stop()
-        total["wrong"] += [f"left behind: {name}" for name in bench.staged()] + bench.journal_trouble()
-        total["max journal bytes"] = sum(os.path.getsize(path) for path in bench.state.rglob("journal.db*"))
-    bench.remove()
-    return {**total, "seconds": round(time.monotonic() - begun, 1)}
+        total["wrong"] += [f"left behind: {name}" for name in runner.staged()] + runner.journal_errors()
+        total["max journal bytes"] = sum(os.path.getsize(path) for path in runner.state.rglob("journal.db*"))
+    runner.remove()
+    return {**total, "seconds": round(time.monotonic() - start, 1)}
 
 
 def main():

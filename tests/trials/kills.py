@@ -10,7 +10,7 @@ MATTERS = {"openat", "openat2", "write", "pwrite64", "fsync", "fdatasync", "rena
            "mkdirat", "fcntl", "flock", "ftruncate", "fchmod"}
 
 
-class Bench:
+class KillRunner:
     """One way of writing, ready to be run again and again."""
 
     def __init__(self, options, name):
@@ -28,40 +28,40 @@ class Bench:
         return self.lab.traced(self.way.words, self.way.stdin, act)
 
     def calls(self):
-        ended = self.run(lambda *_: None)
-        assert ended.exit == 0 and ways.found(self.lab, self.way)[1], (ended.exit, ended.stdout, ended.stderr)
-        return ended.calls
+        traced = self.run(lambda *_: None)
+        assert traced.exit == 0 and ways.found(self.lab, self.way)[1], (traced.exit, traced.stdout, traced.stderr)
+        return traced.calls
 
     def kill(self, number):
         """Kills at that call; `None` when the program had ended before."""
-        ended = self.run(lambda call, *_: "kill" if call == number else None)
-        if not ended.acted:
+        traced = self.run(lambda call, *_: "kill" if call == number else None)
+        if not traced.acted:
             return None
-        if ended.hang:
+        if traced.hang:
             return ["hangs"]
-        at = f"{self.way.name}, call {number} ({ended.calls[number - 1]}): "
+        at = f"{self.way.name}, call {number} ({traced.calls[number - 1]}): "
         wrong = ways.found(self.lab, self.way)[2]
         if not self.control:
             is_new, more = ways.restarted(self.lab, self.way)
             wrong += more
-            answered = lab.answer(ended)
-            if answered and answered.get("written") and not is_new:
+            answer = lab.answer(traced)
+            if answer and answer.get("written") and not is_new:
                 wrong.append("it said written, and is not")
             wrong += ways.goes_on(self.lab, self.way, is_new) if not wrong else []
         return [at + line for line in wrong]
 
 
 def unit(options, name, numbers):
-    bench = Bench(options, name)
+    runner = KillRunner(options, name)
     figures = {"kills": 0, "wrong": [], "ended": 0}
     for number in numbers:
-        wrong = bench.kill(number)
+        wrong = runner.kill(number)
         if wrong is None:
             figures["ended"] += 1
             continue
         figures["kills"] += 1
         figures["wrong"] += wrong
-    bench.lab.remove()
+    runner.lab.remove()
     return figures
 
 
@@ -76,9 +76,9 @@ def sample(calls, most):
 def jobs(options, names):
     """Chunks of numbers with a name each, which is the same whenever the trial is continued."""
     for name in names:
-        bench = Bench(options, name)
-        calls = bench.calls()
-        bench.lab.remove()
+        runner = KillRunner(options, name)
+        calls = runner.calls()
+        runner.lab.remove()
         # Threads do not take the same turns each time: some numbers more, until all have ended before.
         numbers = sample(calls, options.count) if options.quick else range(1, len(calls) + len(calls) // 10)
         for start in range(0, len(numbers), CHUNK):
@@ -90,7 +90,7 @@ def main():
     parser.add_argument("--count", type=int, default=6, help="kills of each way in a sample")
     options = parser.parse_args()
     if tracer.available():
-        lab.not_here(tracer.available())
+        lab.skip(tracer.available())
     with lab.workplace(options):
         progress = lab.Progress(options.progress, options.minutes)
         complete = progress.work(unit, jobs(options, lab.names(options, ways.WAYS, ways.WAYS)), options.workers)

@@ -26,27 +26,27 @@ class Lab:
     def __init__(self, options):
         self.binary, self.is_thorough = str(Path(options.binary).resolve()), not options.quick
         self.base = Path(tempfile.mkdtemp(prefix="trial-", dir=options.dir))
-        self.here, self.kept = self.base / "lab", self.base / "kept"
-        self.root, self.state = self.here / "root", self.here / "state"
+        self.folder, self.snapshot = self.base / "lab", self.base / "kept"
+        self.root, self.state = self.folder / "root", self.folder / "state"
         self.root.mkdir(parents=True)
         # The gates of these trials write down that they run, which a cage would not let them.
         self.env = {"PATH": os.environ["PATH"], "NO_COLOR": "1", "RUST_BACKTRACE": "0", "LOCKGATE_ISOLATION": "none"}
         for name, folder in (("HOME", "home"), ("XDG_STATE_HOME", "state"), ("XDG_CACHE_HOME", "cache"),
                              ("XDG_CONFIG_HOME", "config"), ("XDG_RUNTIME_DIR", "run")):
-            (self.here / folder).mkdir(exist_ok=True)
-            self.env[name] = str(self.here / folder)
+            (self.folder / folder).mkdir(exist_ok=True)
+            self.env[name] = str(self.folder / folder)
 
     def keep(self):
         """Remembers how the folder is now, for `reset`."""
-        shutil.rmtree(self.kept, ignore_errors=True)
-        shutil.copytree(self.here, self.kept, symlinks=True)
-        for path in [self.here, *self.here.rglob("*")]:
+        shutil.rmtree(self.snapshot, ignore_errors=True)
+        shutil.copytree(self.folder, self.snapshot, symlinks=True)
+        for path in [self.folder, *self.folder.rglob("*")]:
             found = path.lstat()
-            os.chown(self.kept / path.relative_to(self.here), found.st_uid, found.st_gid)
+            os.chown(self.snapshot / path.relative_to(self.folder), found.st_uid, found.st_gid)
 
     def reset(self):
-        shutil.rmtree(self.here)
-        subprocess.run(["cp", "-a", str(self.kept), str(self.here)], check=True)
+        shutil.rmtree(self.folder)
+        subprocess.run(["cp", "-a", str(self.snapshot), str(self.folder)], check=True)
 
     def remove(self):
         shutil.rmtree(self.base, ignore_errors=True)
@@ -56,13 +56,13 @@ class Lab:
         return [self.binary, command, "--root", str(self.root), *rest]
 
     def traced(self, words, stdin, act):
-        return tracer.run(self.command(*words), self.env, stdin, str(self.here), act, PATIENCE)
+        return tracer.run(self.command(*words), self.env, stdin, str(self.folder), act, PATIENCE)
 
     def run(self, *words, stdin=b""):
-        done = subprocess.run(self.command(*words), env=self.env, input=stdin, cwd=self.here, capture_output=True,
+        result = subprocess.run(self.command(*words), env=self.env, input=stdin, cwd=self.folder, capture_output=True,
                               timeout=PATIENCE)
-        return tracer.Ended(done.returncode, 0, done.stdout.decode(errors="replace"),
-                            done.stderr.decode(errors="replace"))
+        return tracer.ProcessResult(result.returncode, 0, result.stdout.decode(errors="replace"),
+                            result.stderr.decode(errors="replace"))
 
     def edit(self, **request):
         return self.run("edit", "--json", "--file", "-", stdin=json.dumps(request).encode())
@@ -87,7 +87,7 @@ class Lab:
         xattrs = {name: os.getxattr(self.root / path, name) for name in os.listxattr(self.root / path)}
         return stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid, tuple(sorted(xattrs.items()))
 
-    def journal_trouble(self):
+    def journal_errors(self):
         """What SQLite itself says against the journals."""
         troubles = []
         for path in self.state.rglob("journal.db"):
@@ -97,10 +97,10 @@ class Lab:
         return troubles + [f"set aside: {path.name}" for path in self.state.rglob("journal.db.corrupt-*")]
 
 
-def answer(ended):
+def answer(result):
     """The answer that a command printed as JSON; `None` where there is none."""
     try:
-        return json.loads(ended.stdout)
+        return json.loads(result.stdout)
     except ValueError:
         return None
 
@@ -170,9 +170,9 @@ def options(about):
     return parser
 
 
-def names(options, whole, sample):
+def names(options, all_names, sample):
     """The ways of writing that are asked for."""
-    return options.ways.split(",") if options.ways else sample if options.quick else whole
+    return options.ways.split(",") if options.ways else sample if options.quick else all_names
 
 
 def sum_up(units):
@@ -200,6 +200,6 @@ def finish(progress, complete, control=False):
     sys.exit((0 if complete else TO_BE_CONTINUED) if not wrong else 1)
 
 
-def not_here(why):
+def skip(why):
     print(f"NOT RUN: {why}", file=sys.stderr)
     sys.exit(NOT_HERE)

@@ -34,13 +34,13 @@ quality_gates: {{ '*': [{{ tool: slow }}] }}
 class Mixed:
     """Clients that ask for batches, edits and undoing, and what must be there afterwards."""
 
-    def __init__(self, fleet, seed):
-        self.fleet, self.seed, self.over = fleet, seed, False
+    def __init__(self, group, seed):
+        self.group, self.seed, self.over = group, seed, False
         self.guard, self.wrong, self.figures = threading.Lock(), [], collections.Counter()
         # Of each line: the files that it belongs to, and whether it must be there (`None`: nobody was told).
         self.lines = {}
         for path in FILES:
-            (fleet.lab.root / path).write_text("".join(SLOTS))
+            (group.lab.root / path).write_text("".join(SLOTS))
 
     def client(self, number):
         dice = random.Random(self.seed * 100 + number)
@@ -51,39 +51,39 @@ class Mixed:
                 self.turn(number % servers.SERVERS, dice, f"line {number} {count}\n")
         except queue.Empty:
             self.wrong.append(f"client {number} was not answered within {STUCK} s")
-        except Exception as trouble:
-            self.wrong.append(f"client {number}: {type(trouble).__name__} {trouble}")
+        except Exception as error:
+            self.wrong.append(f"client {number}: {type(error).__name__} {error}")
 
     def turn(self, server, dice, line):
         paths = dice.sample(FILES, dice.choice((1, 2, 3, 5)))
         self.lines[line] = (paths, None)
         slot = dice.choice(SLOTS)
         edits = [{"path": path, "search": slot, "replace": slot + line} for path in paths]
-        told = self.call(server, "edit_files" if len(edits) > 1 else "safe_edit_file",
+        answer = self.call(server, "edit_files" if len(edits) > 1 else "safe_edit_file",
                          {"edits": edits, "show_diff": False} if len(edits) > 1 else edits[0])
-        if told is None:
+        if answer is None:
             return
-        self.lines[line] = (paths, told.get("success") is True)
+        self.lines[line] = (paths, answer.get("success") is True)
         self.figures["batches" if len(edits) > 1 else "edits"] += 1
-        if told.get("edit_id") and dice.random() < 0.2:
+        if answer.get("edit_id") and dice.random() < 0.2:
             self.lines[line] = (paths, None)
-            undone = self.call(server, "undo_edit", {"edit_id": told["edit_id"]})
-            if undone is not None:
-                self.lines[line] = (paths, undone.get("success") is not True)
-                self.figures["undone"] += undone.get("success") is True
+            undo = self.call(server, "undo_edit", {"edit_id": answer["edit_id"]})
+            if undo is not None:
+                self.lines[line] = (paths, undo.get("success") is not True)
+                self.figures["undone"] += undo.get("success") is True
 
-    def call(self, server, tool, asked):
+    def call(self, server, tool, arguments):
         """The answer; `None` when the server was killed meanwhile."""
         try:
-            told = self.fleet.running(server).call(tool, asked, STUCK)
+            answer = self.group.running(server).call(tool, arguments, STUCK)
         except client.Gone:
             self.figures["unanswered"] += 1
             return None
-        if told.get("success") is not True:
-            self.figures[f"refused {told.get('code')}"] += 1
-            if told.get("code") != "EDIT_CONFLICT":
-                self.wrong.append(f"{tool}: {told}")
-        return told
+        if answer.get("success") is not True:
+            self.figures[f"refused {answer.get('code')}"] += 1
+            if answer.get("code") != "EDIT_CONFLICT":
+                self.wrong.append(f"{tool}: {answer}")
+        return answer
 
     def run(self, seconds, pause):
         clients = [threading.Thread(target=self.client, args=(number,)) for number in range(servers.SERVERS * THREADS)]
@@ -93,21 +93,21 @@ class Mixed:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             time.sleep(dice.uniform(0.5, 1.5) * pause)
-            self.fleet.kill(dice.randrange(servers.SERVERS))
+            self.group.kill(dice.randrange(servers.SERVERS))
         self.over = True
         for one in clients:
             one.join()
 
     def check(self):
         """What is wrong once lockgate has been started again."""
-        texts = {path: collections.Counter((self.fleet.lab.root / path).read_text().splitlines(keepends=True))
+        texts = {path: collections.Counter((self.group.lab.root / path).read_text().splitlines(keepends=True))
                  for path in FILES}
-        for line, (paths, there) in self.lines.items():
+        for line, (paths, expected) in self.lines.items():
             counts = {path: texts[path].pop(line, 0) for path in FILES}
             inside = [counts[path] for path in paths]
             if any(counts[path] for path in FILES if path not in paths) or set(inside) not in ({0}, {1}) or \
-                    there is not None and inside[0] != there:
-                self.wrong.append(f"{line.strip()} should be {there} in {paths}, is {counts}")
+                    expected is not None and inside[0] != expected:
+                self.wrong.append(f"{line.strip()} should be {expected} in {paths}, is {counts}")
         self.wrong += [f"{path} has {left}" for path, left in texts.items() if set(left) != set(SLOTS)]
         return self.wrong
 
@@ -115,52 +115,52 @@ class Mixed:
 class NaiveMixed(Mixed):
     """The control: each file of a batch is read, changed and renamed by itself."""
 
-    def call(self, server, tool, asked):
-        for edit in asked.get("edits", [asked]):
-            self.fleet.call("safe_edit_file", edit)
+    def call(self, server, tool, arguments):
+        for edit in arguments.get("edits", [arguments]):
+            self.group.call("safe_edit_file", edit)
         return {"success": True}
 
 
 def mixed(options, number):
-    bench = lab.Lab(options)
-    (bench.root / "quality.yaml").write_text(servers.POLICY)
-    fleet = (servers.NaiveFleet if options.control else servers.Fleet)(bench)
-    one = (NaiveMixed if options.control else Mixed)(fleet, number)
+    runner = lab.Lab(options)
+    (runner.root / "quality.yaml").write_text(servers.POLICY)
+    group = (servers.NaiveServerGroup if options.control else servers.ServerGroup)(runner)
+    one = (NaiveMixed if options.control else Mixed)(group, number)
     one.run(options.seconds, options.pause)
-    fleet.stop()
+    group.stop()
     if not options.control:
-        log = bench.run("log", "--json")
+        log = runner.run("log", "--json")
         one.wrong += [] if log.exit == 0 else [f"log: {log.exit} {log.stdout}{log.stderr}"]
-        one.wrong += [f"left behind: {name}" for name in bench.staged()] + bench.journal_trouble()
+        one.wrong += [f"left behind: {name}" for name in runner.staged()] + runner.journal_errors()
     wrong = one.check()
-    bench.remove()
-    return {**one.figures, "kills": fleet.kills, "seconds": options.seconds, "wrong": wrong}
+    runner.remove()
+    return {**one.figures, "kills": group.kills, "seconds": options.seconds, "wrong": wrong}
 
 
 def holder(options, rounds):
     """Kills servers that hold a lock; the milliseconds until another's edit is written."""
-    bench = lab.Lab(options)
-    log = bench.here / "log"
-    (bench.root / "quality.yaml").write_text(SLOW.format(log=log))
-    (bench.root / "held.txt").write_text("top\n")
-    command = [*bench.command("serve", "--tools", "all", "--trust")]
-    other = client.Server(command, bench.env, str(bench.root))
+    runner = lab.Lab(options)
+    log = runner.folder / "log"
+    (runner.root / "quality.yaml").write_text(SLOW.format(log=log))
+    (runner.root / "held.txt").write_text("top\n")
+    command = [*runner.command("serve", "--tools", "all", "--trust")]
+    other = client.Server(command, runner.env, str(runner.root))
     waits, wrong = [], []
     for number in range(rounds):
         for is_waiting in (False, True):
             log.unlink(missing_ok=True)
-            victim = client.Server(command, bench.env, str(bench.root))
+            victim = client.Server(command, runner.env, str(runner.root))
             threading.Thread(target=hold, args=(victim,)).start()
             until = time.monotonic() + STUCK
             while not log.exists():
                 assert time.monotonic() < until, "the gate that holds the lock has not begun"
                 time.sleep(0.005)
-            took, told = after_kill(victim, other, is_waiting, f"{number} {is_waiting}\n")
+            took, answer = after_kill(victim, other, is_waiting, f"{number} {is_waiting}\n")
             waits.append(1000 * took)
-            wrong += [] if told.get("success") else [f"after the kill: {told}"]
+            wrong += [] if answer.get("success") else [f"after the kill: {answer}"]
             wrong += [f"the next edit took {1000 * took:.0f} ms"] if 1000 * took > options.goal else []
     other.stop()
-    bench.remove()
+    runner.remove()
     waits.sort()
     return {"holders killed": len(waits), "max ms after a holder's kill": round(waits[-1], 1),
             "median ms after a holder's kill": round(waits[len(waits) // 2], 1), "wrong": wrong}
@@ -183,12 +183,12 @@ def after_kill(victim, other, is_waiting, content):
     if is_waiting:
         asking.start()
         time.sleep(0.3)
-    begun = time.monotonic()
+    start = time.monotonic()
     victim.kill()
     if not is_waiting:
         asking.start()
-    told = answers.get(timeout=STUCK)
-    return time.monotonic() - begun, told
+    answer = answers.get(timeout=STUCK)
+    return time.monotonic() - start, answer
 
 
 def main():
@@ -210,8 +210,8 @@ def main():
     lab.finish(progress, complete, options.control)
 
 
-def call(what, *arguments):
-    return what(*arguments)
+def call(function, *arguments):
+    return function(*arguments)
 
 
 if __name__ == "__main__":

@@ -35,8 +35,8 @@ class Version:
 class Load:
     """Edits, batches and their undoing, with a record of what was answered when."""
 
-    def __init__(self, bench, disk, seed):
-        self.lab, self.disk, self.dice = bench, disk, random.Random(seed)
+    def __init__(self, runner, disk, seed):
+        self.lab, self.disk, self.dice = runner, disk, random.Random(seed)
         self.groups, self.server = {}, None
         for files in (["f0.txt"], ["f1.txt"], ["f2.txt"], ["g0.txt", "g1.txt", "d/g2.txt"]):
             self.groups[files[0]] = [Version(dict.fromkeys(files), 0, 0)]
@@ -48,19 +48,19 @@ class Load:
         """One call, now of the command line, now of a server that stays."""
         if self.dice.random() < 0.5:
             words = ["undo", "--json"] if tool == "undo_edit" else ways.EDIT
-            done = self.lab.run(*words, stdin=b"" if tool == "undo_edit" else json.dumps(arguments).encode())
-            return done.exit == 0, done.stdout + done.stderr
+            result = self.lab.run(*words, stdin=b"" if tool == "undo_edit" else json.dumps(arguments).encode())
+            return result.exit == 0, result.stdout + result.stderr
         if not self.server:
             command = self.lab.command("serve", "--tools", "all")
             self.server = client.Server(command, self.lab.env, str(self.lab.root))
-        told = self.server.call(tool, arguments)
-        return told.get("success") is True, told
+        answer = self.server.call(tool, arguments)
+        return answer.get("success") is True, answer
 
     def change(self, name, texts, tool, arguments):
-        begun = self.disk.position()
-        is_done, told = self.call(tool, arguments)
-        assert is_done, told
-        self.groups[name].append(Version(texts, begun, self.disk.position()))
+        start_position = self.disk.position()
+        is_done, answer = self.call(tool, arguments)
+        assert is_done, answer
+        self.groups[name].append(Version(texts, start_position, self.disk.position()))
 
     def step(self, number):
         name = self.dice.choice(list(self.groups))
@@ -85,7 +85,7 @@ class NaiveLoad(Load):
     """The control: staged and exchanged without syncing the copy first, as another program syncs a file of its own."""
 
     def change(self, name, texts, tool, arguments):
-        begun = self.disk.position()
+        start_position = self.disk.position()
         for path, content in texts.items():
             path = self.lab.root / path
             if content is None:
@@ -103,66 +103,66 @@ class NaiveLoad(Load):
             theirs.write("x")
             theirs.flush()
             os.fsync(theirs.fileno())
-        self.groups[name].append(Version(texts, begun, self.disk.position()))
+        self.groups[name].append(Version(texts, start_position, self.disk.position()))
 
 
 def candidates(versions, flushed, cut):
     """The versions that may be there: from the last one that was answered to those begun."""
-    answered = [number for number, version in enumerate(versions) if version.answered <= flushed]
-    return [version.texts for version in versions[answered[-1]:] if version.begun <= cut]
+    possible = [number for number, version in enumerate(versions) if version.answered <= flushed]
+    return [version.texts for version in versions[possible[-1]:] if version.begun <= cut]
 
 
 def describe(path, now, versions):
     if now is None:
         return f"{path} is missing"
-    known = [number for number, version in enumerate(versions) if version.texts[path] == now]
-    return f"{path} is version {known} of {len(versions)}" if known else f"{path} is torn: {len(now)} bytes"
+    matching = [number for number, version in enumerate(versions) if version.texts[path] == now]
+    return f"{path} is version {matching} of {len(versions)}" if matching else f"{path} is torn: {len(now)} bytes"
 
 
-def judged(bench, load, flushed, cut, is_control):
+def judged(runner, load, flushed, cut, is_control):
     """What is wrong in a mounted image."""
-    wrong, standing = [], None
+    wrong, contents = [], None
     for is_recovered in (False, True):
         if is_recovered:
-            log = bench.run("log", "--json")
+            log = runner.run("log", "--json")
             wrong += [] if log.exit == 0 else [f"log: {log.exit} {log.stdout}{log.stderr}"]
-            wrong += bench.journal_trouble()
+            wrong += runner.journal_errors()
         for versions in load.groups.values():
             allowed = candidates(versions, flushed, cut)
-            standing = {path: content(bench, path) for path in versions[0].texts}
-            is_right = standing in allowed if is_recovered else \
-                all(any(now == texts[path] for texts in allowed) for path, now in standing.items())
+            contents = {path: content(runner, path) for path in versions[0].texts}
+            is_right = contents in allowed if is_recovered else \
+                all(any(now == texts[path] for texts in allowed) for path, now in contents.items())
             if not is_right:
                 word = "after recovery" if is_recovered else "at once"
-                wrong += [f"{word}: {describe(path, now, versions)}" for path, now in standing.items()]
+                wrong += [f"{word}: {describe(path, now, versions)}" for path, now in contents.items()]
         if wrong or is_control:
             return wrong
-    return wrong + goes_on(bench)
+    return wrong + goes_on(runner)
 
 
-def content(bench, path):
-    now = bench.text(path)
+def content(runner, path):
+    now = runner.text(path)
     return None if now is None else now.decode(errors="replace")
 
 
-def goes_on(bench):
-    before = bench.text("f0.txt")
-    done = bench.edit(path="f0.txt", content="after the cut\n")
-    back = bench.run("undo", "--json")
-    if done.exit or back.exit or bench.text("f0.txt") != before:
-        return [f"the next edit: {done.stdout}{done.stderr}; taken back: {back.stdout}{back.stderr}"]
+def goes_on(runner):
+    before = runner.text("f0.txt")
+    result = runner.edit(path="f0.txt", content="after the cut\n")
+    back = runner.run("undo", "--json")
+    if result.exit or back.exit or runner.text("f0.txt") != before:
+        return [f"the next edit: {result.stdout}{result.stderr}; taken back: {back.stdout}{back.stderr}"]
     return []
 
 
-def record(kind, options, bench, place):
+def record(kind, options, runner, place):
     """Runs the load on a logged disk; gives what was answered when."""
-    disk = blocklog.Disk(kind, place, bench.here)
+    disk = blocklog.Disk(kind, place, runner.folder)
     try:
         for folder in ("root", "state", "home", "cache", "config", "run"):
-            (bench.here / folder).mkdir()
-        (bench.root / "quality.yaml").write_text("quality_gates: {}\n")
-        subprocess.run(["sync", "-f", str(bench.here)], check=True)
-        load = (NaiveLoad if options.control else Load)(bench, disk, options.seed)
+            (runner.folder / folder).mkdir()
+        (runner.root / "quality.yaml").write_text("quality_gates: {}\n")
+        subprocess.run(["sync", "-f", str(runner.folder)], check=True)
+        load = (NaiveLoad if options.control else Load)(runner, disk, options.seed)
         start = disk.position()
         load.run(options.steps)
     finally:
@@ -178,10 +178,10 @@ def images(options, kind, count):
     assert not why, why
     place = Path(options.dir) / kind
     place.mkdir()
-    bench = lab.Lab(argparse.Namespace(**{**vars(options), "dir": place}))
-    shutil.rmtree(bench.here)
-    bench.here.mkdir()
-    load, replay, start = record(kind, options, bench, place)
+    runner = lab.Lab(argparse.Namespace(**{**vars(options), "dir": place}))
+    shutil.rmtree(runner.folder)
+    runner.folder.mkdir()
+    load, replay, start = record(kind, options, runner, place)
     entries = len(replay.entries)
     where, dice = blocklog.cuts(entries - start, count, options.seed)
     figures = {"images": 0, "log entries": entries, "wrong": [], "staged copies left to be swept": 0,
@@ -191,14 +191,14 @@ def images(options, kind, count):
         flushed = replay.cut(at, keep, place / "image.raw", dice)
         figures["images"] += 1
         try:
-            blocklog.run("mount", "-o", "loop", place / "image.raw", bench.here)
+            blocklog.run("mount", "-o", "loop", place / "image.raw", runner.folder)
         except subprocess.CalledProcessError as error:
             figures["wrong"].append(f"{kind} at {at}: cannot be mounted: {error.stderr.decode()}")
             continue
-        wrong = judged(bench, load, flushed, at, options.control)
+        wrong = judged(runner, load, flushed, at, options.control)
         # The entry that named it can be lost with the power: such a copy is swept when it is a day old.
-        figures["staged copies left to be swept"] += len(bench.staged())
-        blocklog.unmount(bench.here)
+        figures["staged copies left to be swept"] += len(runner.staged())
+        blocklog.unmount(runner.folder)
         figures["wrong"] += [f"{kind}, cut at {at} of {entries}, {keep} kept: {line}" for line in wrong]
     return figures
 
@@ -216,7 +216,7 @@ def main():
     kinds = options.kind.split(",")
     lacking = [f"{kind}: {blocklog.lacking(kind)}" for kind in kinds if blocklog.lacking(kind)]
     if lacking:
-        lab.not_here("; ".join(lacking))
+        lab.skip("; ".join(lacking))
     with lab.workplace(options):
         progress = lab.Progress(options.progress, options.minutes)
         jobs = [(kind, (options, kind, options.images)) for kind in kinds]

@@ -21,11 +21,11 @@ ANEW = {"EDIT_CONFLICT", "LOCK_TIMEOUT", "AMBIGUOUS_MATCH", "NO_MATCH"}
 POLICY = "quality_gates: {}\n"
 
 
-class Fleet:
+class ServerGroup:
     """Servers on one root; each is started again when it was killed."""
 
-    def __init__(self, bench):
-        self.lab, self.locks = bench, [threading.Lock() for _ in range(SERVERS)]
+    def __init__(self, runner):
+        self.lab, self.locks = runner, [threading.Lock() for _ in range(SERVERS)]
         self.servers = [None] * SERVERS
         self.kills = 0
         for number in range(SERVERS):
@@ -48,7 +48,7 @@ class Fleet:
                 server.stop()
 
 
-class NaiveFleet(Fleet):
+class NaiveServerGroup(ServerGroup):
     """The control: each client reads a file, adds its line and renames a new file over it."""
 
     def running(self, number):
@@ -64,8 +64,8 @@ class NaiveFleet(Fleet):
         path = self.lab.root / arguments["path"]
         if tool == "read_content_lines":
             lines = (self.lab.root / arguments["path"]).read_text().splitlines()
-            shown = "".join(f"{number}: {line}\n" for number, line in enumerate(lines, 1))
-            return {"success": True, "version": "", "content": shown}
+            numbered = "".join(f"{number}: {line}\n" for number, line in enumerate(lines, 1))
+            return {"success": True, "version": "", "content": numbered}
         text = path.read_text()
         if "insert_lines" in arguments:
             text = arguments["insert_lines"][0]["content"] + text
@@ -81,15 +81,15 @@ class NaiveFleet(Fleet):
 class Round:
     """So many edits of so many files by all clients at once."""
 
-    def __init__(self, fleet, files, edits, seed):
-        self.fleet, self.files, self.seed = fleet, [f"r{seed}_{number}.txt" for number in range(files)], seed
+    def __init__(self, group, files, edits, seed):
+        self.group, self.files, self.seed = group, [f"r{seed}_{number}.txt" for number in range(files)], seed
         self.left, self.guard = list(range(edits)), threading.Lock()
         self.waits, self.acknowledged, self.wrong = [], set(), []
         self.resent = collections.Counter()
         self.fixed = {path: {"top\n", "end\n"} for path in self.files}
         for path in self.files:
             free = [self.free(edit) for edit in range(edits) if self.path(edit) == path]
-            (fleet.lab.root / path).write_text("top\n" + "".join(free) + "end\n")
+            (group.lab.root / path).write_text("top\n" + "".join(free) + "end\n")
 
     def path(self, edit):
         return self.files[edit % len(self.files)]
@@ -107,18 +107,18 @@ class Round:
         try:
             while (edit := self.take()) is not None:
                 self.edit(number % SERVERS, dice, edit)
-        except Exception as trouble:
-            self.wrong.append(f"client {number}: {type(trouble).__name__} {trouble}")
+        except Exception as error:
+            self.wrong.append(f"client {number}: {type(error).__name__} {error}")
 
     def edit(self, server, dice, edit):
         """Asks for one line until it is acknowledged: in the place of another, or beside one."""
         path, line = self.path(edit), f"edit {self.seed} {edit} of client\n"
         is_insertion = dice.random() < 0.5
         for _ in range(100):
-            asked = self.request(server, path, line, edit, is_insertion)
-            told, is_lost = self.insist(server, asked)
-            is_there = told.get("success") or told.get("code") == "ALREADY_APPLIED"
-            if not is_there and is_lost and line in (self.fleet.lab.root / path).read_text():
+            arguments = self.request(server, path, line, edit, is_insertion)
+            answer, is_lost = self.insist(server, arguments)
+            is_there = answer.get("success") or answer.get("code") == "ALREADY_APPLIED"
+            if not is_there and is_lost and line in (self.group.lab.root / path).read_text():
                 is_there = True
                 self.resent["there already"] += 1
             if is_there:
@@ -126,34 +126,34 @@ class Round:
                     self.acknowledged.add((path, line))
                     self.fixed[path] |= {self.free(edit)} if is_insertion else set()
                 return
-            if told.get("code") not in ANEW:
-                self.wrong.append(f"{line.strip()}: {told}")
+            if answer.get("code") not in ANEW:
+                self.wrong.append(f"{line.strip()}: {answer}")
                 return
-            self.resent[told["code"]] += 1
+            self.resent[answer["code"]] += 1
         self.wrong.append(f"{line.strip()}: refused each time")
 
     def request(self, server, path, line, edit, is_insertion):
         if not is_insertion:
             return {"path": path, "search": self.free(edit), "replace": line, "show_diff": False}
-        seen, _ = self.insist(server, {"path": path, "end_line": 10_000}, "read_content_lines")
-        before = next(line for line in seen["content"].splitlines() if line.endswith(self.free(edit).rstrip()))
+        response, _ = self.insist(server, {"path": path, "end_line": 10_000}, "read_content_lines")
+        before = next(line for line in response["content"].splitlines() if line.endswith(self.free(edit).rstrip()))
         inserted = {"at_line": int(before.split(":")[0]), "content": line}
-        return {"path": path, "insert_lines": [inserted], "show_diff": False, "expected_version": seen["version"]}
+        return {"path": path, "insert_lines": [inserted], "show_diff": False, "expected_version": response["version"]}
 
-    def insist(self, number, asked, tool="safe_edit_file"):
+    def insist(self, number, arguments, tool="safe_edit_file"):
         """The answer, and whether one was lost before it."""
         is_lost = False
         while True:
-            begun = time.monotonic()
+            start = time.monotonic()
             try:
-                told = self.fleet.running(number).call(tool, asked)
+                answer = self.group.running(number).call(tool, arguments)
             except client.Gone:
                 is_lost = True
                 self.resent["unanswered"] += tool != "read_content_lines"
                 continue
             if tool != "read_content_lines":
-                self.waits.append(time.monotonic() - begun)
-            return told, is_lost
+                self.waits.append(time.monotonic() - start)
+            return answer, is_lost
 
     def run(self, pause):
         clients = [threading.Thread(target=self.client, args=(number,)) for number in range(SERVERS * CLIENTS)]
@@ -164,13 +164,13 @@ class Round:
         while any(one.is_alive() for one in clients):
             time.sleep(0.01)
             if time.monotonic() > due:
-                self.fleet.kill(dice.randrange(SERVERS))
+                self.group.kill(dice.randrange(SERVERS))
                 due = time.monotonic() + dice.uniform(0.5, 1.5) * pause
         return self.check()
 
     def check(self):
         for path in self.files:
-            lines = collections.Counter((self.fleet.lab.root / path).read_text().splitlines(keepends=True))
+            lines = collections.Counter((self.group.lab.root / path).read_text().splitlines(keepends=True))
             expected = {line for place, line in self.acknowledged if place == path}
             expected |= self.fixed[path]
             self.wrong += [f"{path}: lost {line.strip()}" for line in expected - set(lines)]
@@ -180,22 +180,22 @@ class Round:
 
 
 def unit(options, files, number):
-    bench = lab.Lab(options)
-    (bench.root / "quality.yaml").write_text(POLICY)
-    fleet = (NaiveFleet if options.control else Fleet)(bench)
-    one = Round(fleet, files, options.round, number)
-    begun = time.monotonic()
+    runner = lab.Lab(options)
+    (runner.root / "quality.yaml").write_text(POLICY)
+    group = (NaiveServerGroup if options.control else ServerGroup)(runner)
+    one = Round(group, files, options.round, number)
+    start = time.monotonic()
     wrong = one.run(options.pause)
-    took = time.monotonic() - begun
-    fleet.stop()
+    took = time.monotonic() - start
+    group.stop()
     if not options.control:
-        log = bench.run("log", "--json")
+        log = runner.run("log", "--json")
         wrong += [] if log.exit == 0 else [f"log: {log.exit} {log.stdout}{log.stderr}"]
-        wrong += [f"left behind: {name}" for name in bench.staged()] + bench.journal_trouble()
-    bench.remove()
+        wrong += [f"left behind: {name}" for name in runner.staged()] + runner.journal_errors()
+    runner.remove()
     waits = sorted(one.waits)
     of = f"in {files} files: "
-    return {of + "edits": len(one.acknowledged), of + "kills": fleet.kills, of + "seconds": round(took, 2),
+    return {of + "edits": len(one.acknowledged), of + "kills": group.kills, of + "seconds": round(took, 2),
             of + "sent again unanswered": one.resent["unanswered"],
             of + "found there": one.resent["there already"],
             of + "asked anew": sum(one.resent[code] for code in ANEW),

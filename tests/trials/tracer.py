@@ -54,7 +54,7 @@ class Hang(Exception):
 
 
 @dataclass
-class Ended:
+class ProcessResult:
     exit: int
     signal: int
     stdout: str
@@ -69,10 +69,10 @@ def available():
     if platform.machine() != "x86_64":
         return "the registers of this machine are not known"
     try:
-        ended = run(["/bin/true"], dict(os.environ), b"", "/", lambda *_: None)
+        result = run(["/bin/true"], dict(os.environ), b"", "/", lambda *_: None)
     except OSError as error:
         return f"ptrace: {error}"
-    return "" if ended.exit == 0 and ended.calls else "ptrace saw nothing"
+    return "" if result.exit == 0 and result.calls else "ptrace saw nothing"
 
 
 def ptrace(request, pid, address=0, data=0):
@@ -87,10 +87,10 @@ def run(command, env, stdin, cwd, act, patience=20):
     It answers `None`, `"kill"`, `"short"` (one byte instead of all), or the number of an error that the call is to give
     without being made.
     """
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        given.write(stdin)
-        given.seek(0)
-        pid = start(command, env, cwd, [given.fileno(), out.fileno(), err.fileno()])
+    with tempfile.TemporaryFile() as stdin_file, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        stdin_file.write(stdin)
+        stdin_file.seek(0)
+        pid = start(command, env, cwd, [stdin_file.fileno(), out.fileno(), err.fileno()])
         trace = Trace(pid, act)
         previous = signal.signal(signal.SIGALRM, too_long)
         signal.setitimer(signal.ITIMER_REAL, patience)
@@ -109,7 +109,7 @@ def run(command, env, stdin, cwd, act, patience=20):
             texts.append(stream.read().decode(errors="replace"))
         killed = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
         exited = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -1
-        return Ended(exited, killed, *texts, trace.calls, trace.acted, trace.hang)
+        return ProcessResult(exited, killed, *texts, trace.calls, trace.acted, trace.hang)
 
 
 def too_long(*_):
@@ -175,25 +175,25 @@ class Trace:
         if info.op == 1:
             name = NAMES.get(info.nr, f"call_{info.nr}")
             self.calls.append(name)
-            what = self.act(len(self.calls), name, info.args, tid)
-            if what is not None:
+            action = self.act(len(self.calls), name, info.args, tid)
+            if action is not None:
                 self.acted = True
-                self.interfere(tid, what)
+                self.interfere(tid, action)
         elif info.op == 2 and tid in self.pending:
             registers = self.registers(tid)
             registers.rax = ctypes.c_ulonglong(-self.pending.pop(tid)).value
             ptrace(SETREGS, tid, 0, ctypes.addressof(registers))
 
-    def interfere(self, tid, what):
-        if what == "kill":
+    def interfere(self, tid, action):
+        if action == "kill":
             os.kill(self.pid, signal.SIGKILL)
             return
         registers = self.registers(tid)
-        if what == "short":
+        if action == "short":
             registers.rdx = min(registers.rdx, 1)
         else:
             registers.orig_rax = ctypes.c_ulonglong(-1).value
-            self.pending[tid] = what
+            self.pending[tid] = action
         ptrace(SETREGS, tid, 0, ctypes.addressof(registers))
 
     def registers(self, tid):

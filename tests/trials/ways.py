@@ -27,15 +27,15 @@ class Way:
 
 
 def request(*edits):
-    asked = [{"path": path, "content": content.decode()} for path, content in edits]
-    return json.dumps(asked[0] if len(asked) == 1 else {"edits": asked}).encode()
+    edits_sent = [{"path": path, "content": content.decode()} for path, content in edits]
+    return json.dumps(edits_sent[0] if len(edits_sent) == 1 else {"edits": edits_sent}).encode()
 
 
 EDIT = ["edit", "--json", "--file", "-"]
 
 
-def must(ended):
-    assert ended.exit == 0, (ended.exit, ended.stdout, ended.stderr)
+def must(result):
+    assert result.exit == 0, (result.exit, result.stdout, result.stderr)
 
 
 def begin(lab, policy="quality_gates: {}\n"):
@@ -76,8 +76,8 @@ def undo(lab):
 
 def batch(lab):
     begin(lab)
-    asked = request(("new/c.txt", NEW), ("a.txt", NEW), ("b.txt", OTHER))
-    return Way("batch", EDIT, asked, {"new/c.txt": (None, NEW), "a.txt": (OLD, NEW), "b.txt": (OLD, OTHER)})
+    arguments = request(("new/c.txt", NEW), ("a.txt", NEW), ("b.txt", OTHER))
+    return Way("batch", EDIT, arguments, {"new/c.txt": (None, NEW), "a.txt": (OLD, NEW), "b.txt": (OLD, OTHER)})
 
 
 def tidy(lab):
@@ -140,15 +140,15 @@ def goes_on(lab, way, is_new, may_leave=False):
     follow = text("follow")
     for path in ("bystander.txt", next(iter(way.files)))[0 if lab.is_thorough else 1:]:
         stood = lab.text(path)
-        done = lab.edit(path=path, content=follow.decode())
-        if done.exit or lab.text(path) != follow:
-            wrong.append(f"the next edit of {path}: {done.exit} {done.stdout}{done.stderr}")
-        done = lab.run("undo", "--json")
-        if done.exit or lab.text(path) != stood:
-            wrong.append(f"taking back the next edit of {path}: {done.exit} {done.stdout}{done.stderr}")
+        result = lab.edit(path=path, content=follow.decode())
+        if result.exit or lab.text(path) != follow:
+            wrong.append(f"the next edit of {path}: {result.exit} {result.stdout}{result.stderr}")
+        result = lab.run("undo", "--json")
+        if result.exit or lab.text(path) != stood:
+            wrong.append(f"taking back the next edit of {path}: {result.exit} {result.stdout}{result.stderr}")
     if is_new:
-        done = lab.run(way.back, "--json")
-        if way.back == "undo" and (done.exit or found(lab, way)[1]):
-            wrong.append(f"taking it back: {done.exit} {done.stdout}{done.stderr}")
+        result = lab.run(way.back, "--json")
+        if way.back == "undo" and (result.exit or found(lab, way)[1]):
+            wrong.append(f"taking it back: {result.exit} {result.stdout}{result.stderr}")
     wrong += [f"left behind later: {name}" for name in lab.staged() if not may_leave]
-    return wrong + lab.journal_trouble()
+    return wrong + lab.journal_errors()
