@@ -60,7 +60,7 @@ fn main() {
     println!("| a gate that | slowest of {PINGS} pings | median |");
     println!("|---|---|---|");
     for (attempt, words) in ATTEMPTS {
-        pinged(attempt, words);
+        ping_while_misbehaving(attempt, words);
     }
 }
 
@@ -131,7 +131,7 @@ fn lines(line: impl Fn(usize, usize) -> String) -> String {
 }
 
 /// Pings a server while one of its gates misbehaves.
-fn pinged(attempt: &str, words: &[&str]) {
+fn ping_while_misbehaving(attempt: &str, words: &[&str]) {
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/misbehave.py");
     let words: String = words.iter().map(|word| format!(", {word:?}")).collect();

@@ -111,7 +111,7 @@ fn publishing(fixture: &Fixture) {
     }
 }
 
-fn looking(fixture: &Fixture, dir: &Path) {
+fn journal_size(fixture: &Fixture, dir: &Path) {
     let edits: usize = std::env::var("LOCKGATE_EDITS").ok().and_then(|it| it.parse().ok()).unwrap_or(5_000);
     let large = fixture.file_place("large");
     (0..33).for_each(|number| fixture.publish(&large, &text(4_000_000, number), true));
@@ -159,7 +159,7 @@ fn main() {
     if let Some(dir) = configured {
         let fixture = Fixture::new(&dir);
         publishing(&fixture);
-        looking(&fixture, &dir);
+        journal_size(&fixture, &dir);
         return;
     }
     let memory = Path::new("/dev/shm");

@@ -179,13 +179,13 @@ fn similar_search() {
         let text = texts::library(lines);
         let before = buffer(&text);
         for height in [5, 20, 60] {
-            near_row(&text, &before, lines, height, "3 % of its letters", texts::drifted);
-            near_row(&text, &before, lines, height, "a slip in one line", texts::slipped);
+            similar_row(&text, &before, lines, height, "3 % of its letters", texts::with_changed_letters);
+            similar_row(&text, &before, lines, height, "a slip in one line", texts::with_typo);
         }
     }
 }
 
-fn near_row(
+fn similar_row(
     text: &str,
     before: &Buffer,
     lines: usize,

@@ -49,7 +49,7 @@ fn lines(lines: usize) -> Edit {
 }
 
 /// Plans, applies, proves and diffs one edit: the pure part of the line.
-fn carry(edit: &Edit, before: &Buffer) -> usize {
+fn apply_edit(edit: &Edit, before: &Buffer) -> usize {
     let planned = plan(edit, before, CONTEXT).unwrap();
     let after = before.apply(&planned.plan).unwrap();
     assert!(bytes_outside_unchanged(before.bytes(), after.bytes(), &planned.plan));
@@ -74,16 +74,16 @@ fn pure(criterion: &mut Criterion) {
         });
         for (name, edit) in [("search", search(size)), ("line_edits", lines(size))] {
             group.bench_with_input(BenchmarkId::new(name, size), &size, |bencher, _| {
-                bencher.iter(|| carry(&edit, &before));
+                bencher.iter(|| apply_edit(&edit, &before));
             });
         }
         let changed = Edit::Content(text.replace("compute(1", "calc(1"));
         group.bench_with_input(BenchmarkId::new("content", size), &size, |bencher, _| {
-            bencher.iter(|| carry(&changed, &before));
+            bencher.iter(|| apply_edit(&changed, &before));
         });
         if size <= 10_000 {
             group.bench_with_input(BenchmarkId::new("regex_every_line", size), &size, |bencher, _| {
-                bencher.iter(|| carry(&pattern(), &before));
+                bencher.iter(|| apply_edit(&pattern(), &before));
             });
         }
     }

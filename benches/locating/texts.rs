@@ -49,11 +49,11 @@ pub fn library(lines: usize) -> String {
             count += 1;
         }
     }
-    (count..lines).for_each(|line| text.push_str(&made(line)));
+    (count..lines).for_each(|line| text.push_str(&generated_line(line)));
     text
 }
 
-fn made(line: usize) -> String {
+fn generated_line(line: usize) -> String {
     match line % 12 {
         0 => "\n".to_owned(),
         1 => format!("def compute_{line}(self, scale):\n"),
@@ -101,7 +101,7 @@ pub fn is_telling(block: &str) -> bool {
 }
 
 /// Puts another letter in the place of three in a hundred.
-pub fn drifted(block: &str, random: &mut Random) -> Quoted {
+pub fn with_changed_letters(block: &str, random: &mut Random) -> Quoted {
     let mut search: Vec<char> = block.chars().collect();
     let letters: Vec<usize> = search
         .iter()
@@ -118,7 +118,7 @@ pub fn drifted(block: &str, random: &mut Random) -> Quoted {
 }
 
 /// Leaves a letter out of a long word of one line that is not the first.
-pub fn slipped(block: &str, random: &mut Random) -> Quoted {
+pub fn with_typo(block: &str, random: &mut Random) -> Quoted {
     let first = block.find('\n').unwrap() + 1;
     let letter = |at: usize| block.as_bytes().get(at).is_some_and(u8::is_ascii_lowercase);
     let inside = |at: &usize| (at - 3..=at + 2).all(letter);
@@ -169,7 +169,7 @@ pub fn rungs() -> Vec<(&'static str, Quoted, MatchTolerance)> {
     let indented = with(|(_, line)| format!("    {line}\n"));
     let marked = PLANTED.replace('"', "\u{201d}").replace(' ', "\u{a0}");
     let numbered = with(|(at, line)| format!("{:>6}\t{line}\n", at + 1));
-    let slipped = PLANTED.replace("identifier", "identiifer");
+    let with_typo = PLANTED.replace("identifier", "identiifer");
     let strange = PLANTED.replace("entry", "booking").replace("ledger", "journal");
     let absent = "Bromine vexes jocund quartz sphinx\n".repeat(3);
     let twice = PLANTED.replace("settled", "setled").replace("pending", "pendng");
@@ -178,8 +178,8 @@ pub fn rungs() -> Vec<(&'static str, Quoted, MatchTolerance)> {
         ("`indent`", changed(indented), MatchTolerance::Wrapping),
         ("`marks`", changed(marked), MatchTolerance::Wrapping),
         ("`wrapping`", changed(numbered), MatchTolerance::Wrapping),
-        ("`similar`", changed(slipped.clone()), SIMILAR),
-        ("`similar`, not asked for", changed(slipped), MatchTolerance::Wrapping),
+        ("`similar`", changed(with_typo.clone()), SIMILAR),
+        ("`similar`, not asked for", changed(with_typo), MatchTolerance::Wrapping),
         ("slips in many lines", changed(twice), SIMILAR),
         ("other words", changed(strange), SIMILAR),
         ("other text", changed(absent), SIMILAR),

@@ -39,10 +39,10 @@ fn quoted(search: &str, from: &str, to: &str) -> Quoted {
 
 fn equal() -> (&'static str, String, Quotes) {
     let line = "    value = compute(scale)\n";
-    let drifted = "    value = compote(scale)\n";
+    let changed_letters = "    value = compote(scale)\n";
     let one_off = format!("{}    other = 1\n", line.repeat(20));
     let inner = format!("{}    other = 1\n{}", line.repeat(10), line.repeat(10));
-    let slipped = format!("{}{drifted}{}", line.repeat(10), line.repeat(9));
+    let typo_lines = format!("{}{changed_letters}{}", line.repeat(10), line.repeat(9));
     let quotes = vec![
         ("3 equal lines", quoted(&line.repeat(3), "value", "other")),
         (
@@ -51,9 +51,9 @@ fn equal() -> (&'static str, String, Quotes) {
         ),
         ("20 equal lines, then another", quoted(&one_off, "value", "sum")),
         ("20 equal lines, another in the middle", quoted(&inner, "value", "sum")),
-        ("20 equal lines, one with a slip", quoted(&slipped, "value", "sum")),
-        ("20 lines, all with a slip", quoted(&drifted.repeat(20), "value", "sum")),
-        ("one line, with a slip", quoted(drifted, "value", "sum")),
+        ("20 equal lines, one with a slip", quoted(&typo_lines, "value", "sum")),
+        ("20 lines, all with a slip", quoted(&changed_letters.repeat(20), "value", "sum")),
+        ("one line, with a slip", quoted(changed_letters, "value", "sum")),
         ("5,000 equal lines", quoted(&line.repeat(5_000), "value", "sum")),
         (
             "5,000 equal lines, indented otherwise",
@@ -63,7 +63,7 @@ fn equal() -> (&'static str, String, Quotes) {
             "5,000 equal lines, then another",
             quoted(&format!("{}other = 1\n", line.repeat(5_000)), "value", "sum"),
         ),
-        ("5,000 equal lines, all with a slip", quoted(&drifted.repeat(5_000), "value", "sum")),
+        ("5,000 equal lines, all with a slip", quoted(&changed_letters.repeat(5_000), "value", "sum")),
     ];
     ("a million equal lines", line.repeat(1_000_000), quotes)
 }
@@ -73,14 +73,15 @@ fn long_line() -> (&'static str, String, Quotes) {
     let from = 5_000_000 + text[5_000_000..].find("item").unwrap();
     let until = |length: usize| from + text[from..from + length].rfind("]; ").unwrap();
     let part = text[from..until(2_000)].to_owned();
-    let Quoted { search: drifted, .. } = texts::drifted(&format!("{part}\n"), &mut Random::new(1));
+    let Quoted { search: changed_letters, .. } =
+        texts::with_changed_letters(&format!("{part}\n"), &mut Random::new(1));
     let marked = format!("\u{201c}{}\u{201d} - [", &text[from..until(60)]);
     let blanks = text[from..until(400)].replace(' ', "\u{a0}");
     let quotes = vec![
         ("a piece that is not there", quoted("item99999999 = [1]", "item", "thing")),
         ("a piece with marks", quoted(&blanks, "item", "thing")),
         ("a piece with marks that is not there", quoted(&marked, "item", "thing")),
-        ("2,000 bytes with drift", quoted(drifted.trim_end(), "item", "thing")),
+        ("2,000 bytes with drift", quoted(changed_letters.trim_end(), "item", "thing")),
         ("the line with another dash", quoted(&text.replacen(" - [", " \u{2013} [", 1), "item", "thing")),
         ("the line with a slip", quoted(&text.replacen("item0000007", "itm0000007", 1), "item", "thing")),
     ];
@@ -90,8 +91,8 @@ fn long_line() -> (&'static str, String, Quotes) {
 fn tall() -> (&'static str, String, Quotes) {
     let text = texts::library(100_000);
     let block = texts::block(&text, 50_000, 5_000);
-    let drifted = texts::drifted(&block, &mut Random::new(2));
-    let slipped = texts::slipped(&block, &mut Random::new(3));
+    let changed_letters = texts::with_changed_letters(&block, &mut Random::new(2));
+    let typo_lines = texts::with_typo(&block, &mut Random::new(3));
     let elsewhere = texts::library(205_000);
     let absent = texts::block(&elsewhere, 200_000, 5_000);
     let every = |text: &str| text.lines().map(|line| format!("{line}  # changed\n")).collect::<String>();
@@ -108,8 +109,8 @@ fn tall() -> (&'static str, String, Quotes) {
     let quotes = vec![
         ("5,000 lines with other quotes, 5,000 more", Quoted { search: marked, replace: doubled }),
         ("50 hunks of 49 long lines", Quoted { replace: far.replace("start", "stars"), search: far }),
-        ("5,000 lines with drift", drifted),
-        ("5,000 lines with one slip", slipped),
+        ("5,000 lines with drift", changed_letters),
+        ("5,000 lines with one slip", typo_lines),
         ("5,000 lines that are not there", quoted(&absent, "e", "a")),
         ("5,000 lines, all changed", Quoted { search: block.clone(), replace: every(&block) }),
         ("5,000 indented lines, all changed", Quoted { replace: every(&indented), search: indented.clone() }),

@@ -21,9 +21,11 @@ type CallKind = (&'static str, usize, fn(&Load, &Entity, usize) -> (&'static str
 
 const SORTS: [CallKind; 8] = [
     ("`read_content_lines`, 60 lines", CALLS, |load, entity, _| {
-        ("read_content_lines", format!("{{{},\"start_line\":1,\"end_line\":60}}", load.named(entity)))
+        ("read_content_lines", format!("{{{},\"start_line\":1,\"end_line\":60}}", load.entity_fields(entity)))
     }),
-    ("`get_content`", CALLS, |load, entity, _| ("get_content", format!("{{{}}}", load.named(entity)))),
+    ("`get_content`", CALLS, |load, entity, _| {
+        ("get_content", format!("{{{}}}", load.entity_fields(entity)))
+    }),
     ("`patch_content`", CALLS, |load, entity, turn| {
         load.instruction(entity.number, 0, turn, super::report::CallKind::Patch).unwrap()
     }),

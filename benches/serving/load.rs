@@ -78,7 +78,7 @@ impl Load {
     }
 
     /// The fields that name an entity.
-    pub fn named(&self, entity: &Entity) -> String {
+    pub fn entity_fields(&self, entity: &Entity) -> String {
         if self.options.storage == Storage::Files {
             let of = match entity.kind {
                 Kind::Module => "global".to_owned(),
@@ -133,12 +133,12 @@ impl Load {
         let sort = if dice.below(10) < 3 { CallKind::Replace } else { CallKind::Patch };
         let number = self.edits.replace(self.edits.get() + 1);
         let part = dice.below(self.entities.borrow()[entity_number].parts);
-        let code = self.carry_out(peer, own, (entity_number, part, number), sort).await;
+        let code = self.execute(peer, own, (entity_number, part, number), sort).await;
         (sort, code.err())
     }
 
     /// Makes one edit, and makes it anew from what is there where another came before it.
-    async fn carry_out(
+    async fn execute(
         &self,
         peer: &mut Peer,
         own: usize,
@@ -188,12 +188,12 @@ impl Load {
         sort: CallKind,
     ) -> Option<(&'static str, String)> {
         let entity = &self.entities.borrow()[entity_number];
-        let (named, expected) = (self.named(entity), &entity.version);
+        let (fields, expected) = (self.entity_fields(entity), &entity.version);
         if sort == CallKind::Patch {
             let (old, mark) = (entity.anchor(part), entity.mark_line(number));
             let (old, new) = (quoted(&old), quoted(&(mark + &old)));
             let arguments = format!(
-                r#"{{{named},"old_string":{old},"new_string":{new},"expected_version":"{expected}"}}"#
+                r#"{{{fields},"old_string":{old},"new_string":{new},"expected_version":"{expected}"}}"#
             );
             return Some(("patch_content", arguments));
         }
@@ -205,7 +205,7 @@ impl Load {
         let content = quoted(&entity.text_with(&marks));
         Some((
             "replace_content",
-            format!(r#"{{{named},"content":{content},"expected_version":"{expected}"}}"#),
+            format!(r#"{{{fields},"content":{content},"expected_version":"{expected}"}}"#),
         ))
     }
 
@@ -231,8 +231,8 @@ impl Load {
 
     /// Reads an entity anew.
     async fn read_again(&self, peer: &mut Peer, own: usize, entity_number: usize) -> Result<(), String> {
-        let named = self.named(&self.entities.borrow()[entity_number]);
-        let response = self.call(peer, own, "get_content", &format!("{{{named}}}")).await?;
+        let fields = self.entity_fields(&self.entities.borrow()[entity_number]);
+        let response = self.call(peer, own, "get_content", &format!("{{{fields}}}")).await?;
         response.code().map_or(Ok(()), Err)?;
         let message: Value = serde_json::from_slice(json(&response.body)).map_err(|_| "NO_JSON")?;
         let document = &message["result"]["structuredContent"];

@@ -83,13 +83,13 @@ impl Peer {
             self.connection = Some(Connection::open(self.servers[self.at]).await?);
         }
         if self.era == ProtocolEra::Sessions && self.session.is_none() {
-            self.greet().await?;
+            self.initialize().await?;
         }
         let request = self.request(tool, body);
         self.send(&request).await
     }
 
-    async fn greet(&mut self) -> std::io::Result<()> {
+    async fn initialize(&mut self) -> std::io::Result<()> {
         let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"load","version":"1"}}}"#;
         let greeted = self.send(&self.request("", hello)).await?;
         self.session = greeted.session;

@@ -11,14 +11,14 @@ impl Load {
     pub async fn read(&self, peer: &mut Peer, own: usize, dice: &mut Random) -> (CallKind, Option<String>) {
         let entity_number = self.reach[own][dice.below(self.reach[own].len())];
         let entity = self.entities.borrow()[entity_number].clone();
-        let named = self.named(&entity);
+        let fields = self.entity_fields(&entity);
         let (sort, tool, arguments) = match dice.below(100) {
             0..=49 => {
                 let first = 1 + dice.below(entity.lines());
-                let lines = format!(r#"{{{named},"start_line":{first},"end_line":{}}}"#, first + 60);
+                let lines = format!(r#"{{{fields},"start_line":{first},"end_line":{}}}"#, first + 60);
                 (CallKind::Lines, "read_content_lines", lines)
             }
-            50..=89 => (CallKind::Whole, "get_content", format!("{{{named}}}")),
+            50..=89 => (CallKind::Whole, "get_content", format!("{{{fields}}}")),
             90..=97 => (CallKind::Search, "search_content", self.search(&entity)),
             _ => return (CallKind::Foreign, self.probe(peer, own, dice).await),
         };
@@ -51,7 +51,7 @@ impl Load {
             let tries = (0..100).map(|_| dice.below(entities.len()));
             tries.map(|at| &entities[at]).find(|one| foreign(one)).cloned()
         }?;
-        match self.call(peer, own, "get_content", &format!("{{{}}}", self.named(&other))).await {
+        match self.call(peer, own, "get_content", &format!("{{{}}}", self.entity_fields(&other))).await {
             Err(code) => Some(code),
             Ok(response) => match response.code() {
                 Some(code) if code == "FILE_NOT_FOUND" || self.options.storage == Storage::Files => None,

@@ -63,7 +63,7 @@ fn trials() -> Vec<Trial> {
         };
         for (number, name) in page.trial_names().into_iter().enumerate() {
             let page = Arc::clone(&page);
-            trials.push(Trial::test(name, move || page.hold(number)));
+            trials.push(Trial::test(name, move || page.assert_holds(number)));
         }
     }
     trials
@@ -133,7 +133,7 @@ impl Page {
     }
 
     /// Runs one case.
-    fn hold(&self, number: usize) -> Result<(), Failed> {
+    fn assert_holds(&self, number: usize) -> Result<(), Failed> {
         let case = &self.cases[number];
         let failures = run::case(case).failures;
         if failures.is_empty() {

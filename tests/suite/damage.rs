@@ -138,7 +138,7 @@ impl RuleCounts {
     }
 
     /// No rule that blocks does so on more than so few honest edits of a thousand; each finds so many accidents of a hundred.
-    fn hold(&self, refused: usize, least: usize) {
+    fn assert_limits(&self, refused: usize, least: usize) {
         for (accident, weight) in Accident::ALL {
             let [honest, found, all] = self.by_rule.get(accident.name()).copied().unwrap_or_default();
             let quiet = weight != Weight::Block || honest * 1000 <= self.honest * refused;
@@ -159,7 +159,7 @@ fn script(name: &str, target: &Path, more: &[&str]) -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
-fn tried(target: &Path) -> RuleCounts {
+fn count_rules(target: &Path) -> RuleCounts {
     let mut counts = RuleCounts::default();
     let rule = gate();
     counts.honest(&rule, &samples(&target.join("honest.jsonl"), &["of"]));
@@ -177,13 +177,13 @@ fn rules_keep_quiet_on_the_own_history_and_find_accidents_in_it() {
         return not_run("the trial of damage: no files for accidents in the history");
     }
     // A small sample, which is another one after each commit, hits the mark less closely.
-    tried(target.path()).hold(10, 80);
+    count_rules(target.path()).assert_limits(10, 80);
 }
 
 #[test]
 fn rules_keep_quiet_on_packages_and_find_accidents_in_them() {
     let Some(target) = std::env::var_os("LOCKGATE_TEST_DAMAGE").map(PathBuf::from) else { return };
-    let counts = tried(&target);
+    let counts = count_rules(&target);
     std::fs::write(target.join("report.txt"), format!("{}{}", counts.table(), counts.shown)).unwrap();
-    counts.hold(5, 95);
+    counts.assert_limits(5, 95);
 }

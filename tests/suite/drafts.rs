@@ -41,7 +41,7 @@ fn outcome(answer: &Answer) -> &str {
 
 /// Sends an edit that must be refused for what this gate finds, and sees that the file was not touched.
 #[track_caller]
-fn refused(server: &mut Server, root: &Path, edit: &Value) {
+fn assert_refused(server: &mut Server, root: &Path, edit: &Value) {
     let file = root.join(edit["path"].as_str().unwrap());
     let state = || fs::metadata(&file).ok().map(|meta| (meta.modified().unwrap(), fs::read(&file).unwrap()));
     let before = state();
@@ -51,7 +51,7 @@ fn refused(server: &mut Server, root: &Path, edit: &Value) {
 }
 
 #[track_caller]
-fn written(server: &mut Server, edit: &Value, expected: &str) {
+fn assert_written(server: &mut Server, edit: &Value, expected: &str) {
     let answer = server.call("safe_edit_file", edit);
     assert_eq!((answer.status(), outcome(&answer)), ("written", expected), "{}", answer.text);
 }
@@ -62,15 +62,19 @@ fn types_of_python(tool: &str) {
     let root = project(&policy("python", tool, ""), &MODULES);
     let mut server = Server::start(root.path(), &["--trust"]);
     let wrong = json!({"path": "pkg/a.py", "search": "return 1", "replace": "return ''"});
-    refused(&mut server, root.path(), &wrong);
+    assert_refused(&mut server, root.path(), &wrong);
     let new = json!({"path": "pkg/c.py", "content": "from .a import f\n\ny: str = f()\n"});
-    refused(&mut server, root.path(), &new);
-    written(&mut server, &json!({"path": "pkg/a.py", "search": "return 1", "replace": "return 2"}), "passed");
+    assert_refused(&mut server, root.path(), &new);
+    assert_written(
+        &mut server,
+        &json!({"path": "pkg/a.py", "search": "return 1", "replace": "return 2"}),
+        "passed",
+    );
     // The control: what is wrong on disk and right in the draft passes, though old findings count here.
     let root = project(&policy("python", tool, "baseline: file\n"), &[("a.py", "x: int = ''\n")]);
     let mut server = Server::start(root.path(), &["--trust"]);
-    written(&mut server, &json!({"path": "a.py", "search": "''", "replace": "1"}), "passed");
-    refused(&mut server, root.path(), &json!({"path": "a.py", "search": "= 1", "replace": "= 'z'"}));
+    assert_written(&mut server, &json!({"path": "a.py", "search": "''", "replace": "1"}), "passed");
+    assert_refused(&mut server, root.path(), &json!({"path": "a.py", "search": "= 1", "replace": "= 'z'"}));
 }
 
 #[test]

@@ -200,7 +200,7 @@ fn orders<T: Copy>(items: &[T]) -> Vec<Vec<T>> {
 }
 
 /// The orders that are tried: all where they are few, else those that begin with each thing, forwards and backwards.
-fn tried<T: Copy>(items: &[T]) -> Vec<Vec<T>> {
+fn sampled_orders<T: Copy>(items: &[T]) -> Vec<Vec<T>> {
     if items.len() <= 4 {
         return orders(items);
     }
@@ -229,7 +229,7 @@ fn every_layout_runs_a_command_when_nothing_guards_it() {
 fn no_order_of_edits_makes_a_git_folder() {
     let with_git = has_git();
     for layout in LAYOUTS {
-        for order in tried(layout.files) {
+        for order in sampled_orders(layout.files) {
             let project = Project::new();
             let results: Vec<_> = order.iter().map(|(path, text)| project.write(path, text)).collect();
             let refused: Vec<_> = results.iter().filter_map(|result| result.as_ref().err()).collect();
@@ -281,7 +281,7 @@ fn a_single_piece_that_is_missing_is_refused() {
 #[test]
 fn one_call_that_brings_all_pieces_is_refused_in_every_order() {
     for layout in LAYOUTS {
-        for order in tried(layout.files) {
+        for order in sampled_orders(layout.files) {
             let project = Project::new();
             let error = project.write_all(&order).unwrap_err();
             assert_eq!(error.code, Code::Protected, "{}: {}", layout.name, error.message);

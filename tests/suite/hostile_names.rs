@@ -75,7 +75,7 @@ fn misleading<'a>(words: &'a [String], name: &str) -> Vec<&'a String> {
 }
 
 /// What the three gates are given for a file of that name; one that is not on disk yet is shown in a linked copy.
-fn holds_calls(fixture: &Fixture, name: &str, is_new: bool) {
+fn check_calls(fixture: &Fixture, name: &str, is_new: bool) {
     let path = fixture.root().join(name).to_str().unwrap().to_owned();
     let (folder, _) = path.rsplit_once('/').unwrap();
     let root = fixture.root().display().to_string();
@@ -151,7 +151,7 @@ fn no_name_reaches_a_tool_as_anything_but_a_path() {
         edit_sequentially(&fixture, &mut server, &edits(name)[..count], |answer, name, is_new| {
             let gates = answer.structured["gates"].as_array().unwrap();
             assert!(gates.iter().all(|gate| gate["outcome"] == "passed"), "{name:?}: {gates:?}");
-            holds_calls(&fixture, name, is_new);
+            check_calls(&fixture, name, is_new);
         });
         fs::remove_file(fixture.root().join(name)).unwrap();
     }
@@ -185,7 +185,7 @@ fn misleading_names_are_refused_in_requests_but_may_exist() {
         // An existing file of such a name can still be fixed.
         fs::write(fixture.root().join(&name), "zero\n").unwrap();
         edit_sequentially(&fixture, &mut server, &edits(&name), |_, name, _| {
-            holds_calls(&fixture, name, false)
+            check_calls(&fixture, name, false)
         });
     }
 }

@@ -82,7 +82,7 @@ fn run(part: &str, dir: &tempfile::TempDir) {
 fn a_part_of_another_test() {
     match std::env::var(PART).as_deref() {
         Ok("remember") => remember(),
-        Ok("look") => look(),
+        Ok("look") => check_entries(),
         Ok("edit for ever") => edit_for_ever(),
         Ok("recover") => recover(),
         Ok("recover nothing") => assert_eq!(recovered(&Fixture::new()), 0),
@@ -104,7 +104,7 @@ fn remember() {
     assert!(report.edit.is_some());
 }
 
-fn look() {
+fn check_entries() {
     let fixture = Fixture::new();
     let a = fixture.files.admit("a.txt").unwrap();
     let b = fixture.files.admit("deep/b.txt").unwrap();

@@ -54,7 +54,7 @@ impl Form {
         }
     }
 
-    fn mark(self) -> Vec<u8> {
+    fn bom(self) -> Vec<u8> {
         match self {
             Form::Utf8 | Form::Windows1252 => Vec::new(),
             Form::Utf8Marked => b"\xEF\xBB\xBF".to_vec(),
@@ -121,7 +121,7 @@ impl File {
     }
 
     fn whole(&self) -> Vec<u8> {
-        [self.form.mark(), self.lines.concat()].concat()
+        [self.form.bom(), self.lines.concat()].concat()
     }
 }
 
@@ -211,7 +211,7 @@ fn run_round(number: u64, editor: impl Fn(&[u8], &Value) -> Result<Vec<u8>, Stri
         let case = case(&mut dice, &file);
         (case.arguments, case.kept.into_iter().map(|run| file.bytes(run)).collect())
     };
-    unchanged[0] = [file.form.mark(), unchanged[0].clone()].concat();
+    unchanged[0] = [file.form.bom(), unchanged[0].clone()].concat();
     let before = file.whole();
     let after = match editor(&before, &arguments) {
         Ok(after) => after,

@@ -75,7 +75,7 @@ impl Project {
         self.runtime.block_on(self.workspace.edit(request(path), Watch::idle()))
     }
 
-    fn edit_beside_another(&self, path: &str) -> Result<Vec<Report>, Error> {
+    fn edit_next_to_another(&self, path: &str) -> Result<Vec<Report>, Error> {
         let both = vec![request("innocent.txt"), request(path)];
         self.runtime.block_on(self.workspace.edit_all(both, Watch::idle()))
     }
@@ -183,7 +183,7 @@ fn two_thousand_spellings_of_protected_paths_are_refused() {
         let path = dice.spelled(PROTECTED[round % PROTECTED.len()].0, &root);
         unlike += usize::from(!looks_protected(&path));
         let refusal = match dice.roll(4) {
-            0 => project.edit_beside_another(&path).map(drop),
+            0 => project.edit_next_to_another(&path).map(drop),
             _ => project.edit(&path).map(drop),
         };
         let Err(refusal) = refusal else { panic!("{path:?} was written") };

@@ -33,7 +33,7 @@ fn sample(trial: &str, more: &[&str]) -> Option<(i32, String)> {
 }
 
 #[track_caller]
-fn holds(trial: &str, more: &[&str]) {
+fn assert_holds(trial: &str, more: &[&str]) {
     if let Some((exit, output)) = sample(trial, more) {
         assert_eq!(exit, 0, "{output}");
     }
@@ -41,7 +41,7 @@ fn holds(trial: &str, more: &[&str]) {
 
 /// The same trial of a naive writer must find something.
 #[track_caller]
-fn sees(trial: &str, more: &[&str]) {
+fn assert_detected(trial: &str, more: &[&str]) {
     if let Some((exit, output)) = sample(trial, &[more, &["--control"]].concat()) {
         assert!(exit == 1 && output.contains("the control is seen"), "{exit} {output}");
     }
@@ -49,64 +49,64 @@ fn sees(trial: &str, more: &[&str]) {
 
 #[test]
 fn a_kill_leaves_every_file_whole_and_a_restart_recovers() {
-    holds("kills", &[]);
+    assert_holds("kills", &[]);
 }
 
 #[test]
 fn a_kill_in_a_naive_writer_is_detected() {
-    sees("kills", &["--ways", "replace,create"]);
+    assert_detected("kills", &["--ways", "replace,create"]);
 }
 
 #[test]
 fn a_system_call_error_is_reported_and_leaves_every_file_whole() {
-    holds("faults", &[]);
+    assert_holds("faults", &[]);
 }
 
 #[test]
 fn a_writer_that_ignores_errors_is_detected() {
-    sees("faults", &["--ways", "replace,create"]);
+    assert_detected("faults", &["--ways", "replace,create"]);
 }
 
 #[test]
 fn a_full_disk_leaves_every_file_whole() {
-    holds("full", &[]);
+    assert_holds("full", &[]);
 }
 
 #[test]
 fn a_naive_writer_on_a_full_disk_is_detected() {
-    sees("full", &["--ways", "replace"]);
+    assert_detected("full", &["--ways", "replace"]);
 }
 
 #[test]
 fn four_servers_lose_and_double_nothing() {
-    holds("servers", &[]);
+    assert_holds("servers", &[]);
 }
 
 #[test]
 fn clients_without_a_server_lose_some() {
-    sees("servers", &[]);
+    assert_detected("servers", &[]);
 }
 
 #[test]
 fn batches_of_four_servers_are_whole_and_never_stuck() {
     // A debug build on a busy machine is not what the goal is about.
-    holds("locks", &["--goal", "1000"]);
+    assert_holds("locks", &["--goal", "1000"]);
 }
 
 #[test]
 fn batches_without_a_lock_are_torn() {
-    sees("locks", &[]);
+    assert_detected("locks", &[]);
 }
 
 /// Every trial is run from here, or is what the others share.
 #[test]
 fn any_sequence_of_undo_and_redo_gives_the_same_bytes() {
-    holds("history", &[]);
+    assert_holds("history", &[]);
 }
 
 #[test]
 fn undo_without_a_journal_is_detected() {
-    sees("history", &[]);
+    assert_detected("history", &[]);
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl Server {
         });
         let input = child.stdin.take();
         let mut server = Server { child, input, lines, kept: Vec::new(), next: 0, errors, user: None };
-        server.greet();
+        server.initialize();
         server
     }
 
@@ -162,7 +162,7 @@ impl Server {
         self.child.wait().ok();
     }
 
-    fn greet(&mut self) {
+    fn initialize(&mut self) {
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": "suite", "version": "1"}});
         let id = self.post("initialize", hello);

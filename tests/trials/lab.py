@@ -29,7 +29,7 @@ class Lab:
         self.folder, self.snapshot = self.base / "lab", self.base / "kept"
         self.root, self.state = self.folder / "root", self.folder / "state"
         self.root.mkdir(parents=True)
-        # The gates of these trials write down that they run, which a cage would not let them.
+        # The gates of these trials write down that they run, which a sandbox would prevent.
         self.env = {"PATH": os.environ["PATH"], "NO_COLOR": "1", "RUST_BACKTRACE": "0", "LOCKGATE_ISOLATION": "none"}
         for name, folder in (("HOME", "home"), ("XDG_STATE_HOME", "state"), ("XDG_CACHE_HOME", "cache"),
                              ("XDG_CONFIG_HOME", "config"), ("XDG_RUNTIME_DIR", "run")):

@@ -54,9 +54,9 @@ pub fn answer(expected: &Value, actual: &Value, path: &str, differences: &mut Ve
 fn contains(wanted: &Value, actual_items: &[Value], path: &str, differences: &mut Vec<String>) {
     for element in wanted.as_array().into_iter().flatten() {
         let found = actual_items.iter().any(|candidate| {
-            let mut apart = Vec::new();
-            answer(element, candidate, path, &mut apart);
-            apart.is_empty()
+            let mut remaining = Vec::new();
+            answer(element, candidate, path, &mut remaining);
+            remaining.is_empty()
         });
         if !found {
             differences.push(format!(
@@ -110,7 +110,7 @@ fn entry_exists(
         return;
     };
     if actual.kind != expected_entry.kind {
-        differences.push(format!("{path}: {}", apart(&expected_entry.kind, &actual.kind)));
+        differences.push(format!("{path}: {}", describe_difference(&expected_entry.kind, &actual.kind)));
     }
     let mode = expected_entry.mode.or_else(|| before.map(|entry| entry.mode));
     if mode.is_some_and(|mode| mode != actual.mode) {
@@ -133,7 +133,7 @@ fn untouched(path: &str, before: &Entry, actual: Option<&Entry>) -> String {
         Some(actual) if actual.kind != before.kind => {
             format!(
                 "{path}: was changed, and no `after` block names it: {}",
-                apart(&before.kind, &actual.kind)
+                describe_difference(&before.kind, &actual.kind)
             )
         }
         Some(actual) if actual.mode != before.mode => {
@@ -143,7 +143,7 @@ fn untouched(path: &str, before: &Entry, actual: Option<&Entry>) -> String {
     }
 }
 
-fn apart(expected: &Kind, actual: &Kind) -> String {
+fn describe_difference(expected: &Kind, actual: &Kind) -> String {
     format!("expected\n{}\n  seen\n{}", indent(&describe(expected)), indent(&describe(actual)))
 }
 

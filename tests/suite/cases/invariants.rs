@@ -17,16 +17,16 @@ use reads::check_read;
 const LONGEST: usize = 8 * 1024;
 
 /// Collects each law that the answer to a call breaks; `before` is what stood there before it.
-pub fn hold(answer: &Answer, workspace: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
+pub fn check_answer(answer: &Answer, workspace: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
     match answer.status() {
         "" if !answer.is_error => check_read(answer, workspace, broken),
         "success" | "failure" => check_ai_edit_answer(answer, workspace, before, broken),
-        _ => hold_edit(answer, workspace, before, broken),
+        _ => check_edit(answer, workspace, before, broken),
     }
 }
 
 /// Collects each law that the answer to an edit breaks.
-fn hold_edit(answer: &Answer, workspace: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
+fn check_edit(answer: &Answer, workspace: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
     let response = &answer.structured;
     let mut check = |holds: bool, words: &str| {
         if !holds {
@@ -59,7 +59,7 @@ fn hold_edit(answer: &Answer, workspace: &CaseWorkspace, before: &State, broken:
             if file["bytes_outside_edit"].is_null() {
                 file["bytes_outside_edit"] = response["bytes_outside_edit"].clone();
             }
-            hold_file(&file, response, workspace, before, &mut check);
+            check_file(&file, response, workspace, before, &mut check);
         }
         return;
     }
@@ -67,7 +67,7 @@ fn hold_edit(answer: &Answer, workspace: &CaseWorkspace, before: &State, broken:
         check(refused, "a success names the path");
         return;
     }
-    hold_file(response, response, workspace, before, &mut check);
+    check_file(response, response, workspace, before, &mut check);
 }
 
 /// Collects each law that an answer breaks which has the form that callers of `ai_edit_code` know: what it adds, and
@@ -104,11 +104,11 @@ fn check_ai_edit_answer(
     if plain.structured["path"] == "" {
         plain.structured["path"] = Value::Null;
     }
-    hold_edit(&plain, workspace, before, broken);
+    check_edit(&plain, workspace, before, broken);
 }
 
 /// The laws of what is said about one file.
-fn hold_file(
+fn check_file(
     response: &Value,
     whole: &Value,
     workspace: &CaseWorkspace,
@@ -167,7 +167,7 @@ fn is_in(answer: &Answer, reported: &Value) -> bool {
 }
 
 /// The laws of a list of files with their versions.
-fn hold_versions(answer: &Answer, workspace: &CaseWorkspace, check: &mut impl FnMut(bool, &str)) {
+fn check_versions(answer: &Answer, workspace: &CaseWorkspace, check: &mut impl FnMut(bool, &str)) {
     for (path, reported) in answer.structured["versions"].as_object().into_iter().flatten() {
         let disk_version = workspace.text(path).as_deref().map(version);
         check(reported.as_str() == disk_version.as_deref(), "version is what is on disk");

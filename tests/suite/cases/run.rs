@@ -92,7 +92,7 @@ impl Stage {
             Call::Tool { name, arguments } => {
                 let answer = self.call(name, arguments)?;
                 let mut broken = Vec::new();
-                invariants::hold(&answer, &self.world, &before, &mut broken);
+                invariants::check_answer(&answer, &self.world, &before, &mut broken);
                 self.fail(group.call.line, broken);
                 response_json(&answer)
             }

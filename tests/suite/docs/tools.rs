@@ -261,7 +261,7 @@ fn steady(value: &Value, edits: &mut BTreeMap<String, usize>) -> Value {
         }
         Value::Array(items) => Value::Array(items.iter().map(|item| steady(item, edits)).collect()),
         Value::String(text) => {
-            let words = text.split_inclusive([' ', ':', ',']).map(|word| named(word, edits));
+            let words = text.split_inclusive([' ', ':', ',']).map(|word| replace_edit_ids(word, edits));
             Value::String(words.collect())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
@@ -269,7 +269,7 @@ fn steady(value: &Value, edits: &mut BTreeMap<String, usize>) -> Value {
 }
 
 /// A word, or the number of the edit that it names.
-fn named(word: &str, edits: &mut BTreeMap<String, usize>) -> String {
+fn replace_edit_ids(word: &str, edits: &mut BTreeMap<String, usize>) -> String {
     let bare = word.trim_end_matches([' ', ':', ',']);
     let is_edit = bare.split_once('-').is_some_and(|(start, number)| {
         start.len() == 4 && start.chars().all(|c| c.is_ascii_hexdigit()) && number.parse::<u64>().is_ok()

@@ -35,7 +35,7 @@ fn pace(served: &ServerProcess) -> Duration {
 }
 
 #[track_caller]
-fn holds_up_nobody(what: &str, served: &ServerProcess, alone: Duration) {
+fn assert_no_delay(what: &str, served: &ServerProcess, alone: Duration) {
     let loaded_pace = pace(served);
     let ratio = loaded_pace.as_secs_f64() / alone.as_secs_f64();
     println!("{what}: {loaded_pace:?} beside {alone:?} alone, {ratio:.2} times");
@@ -88,7 +88,7 @@ fn slow_readers_delay_no_other_client() {
         ERAS.iter().flat_map(|era| [*era; 2]).map(|era| served.client(TOKEN, era)).collect();
     slow.iter_mut().for_each(slow_reader);
     quiet(&served);
-    holds_up_nobody("slow readers", &served, alone);
+    assert_no_delay("slow readers", &served, alone);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn incomplete_requests_delay_no_other_client_and_end() {
         .collect()
     };
     let open = halves(&patient);
-    holds_up_nobody("half-sent requests", &patient, alone);
+    assert_no_delay("half-sent requests", &patient, alone);
     drop(open);
     let strict = served(root.path(), "requests: 200, headers_within: 300ms, body_within: 300ms");
     for mut incomplete in halves(&strict) {
@@ -157,7 +157,7 @@ fn a_thousand_idle_connections_delay_no_other_client() {
     let served = served(root.path(), "connections: 2000");
     let alone = pace(&served);
     let idle: Vec<Raw> = (0..1000).map(|_| served.connect()).collect();
-    holds_up_nobody("1,000 idle connections", &served, alone);
+    assert_no_delay("1,000 idle connections", &served, alone);
     assert_eq!(idle.len(), 1000);
 }
 

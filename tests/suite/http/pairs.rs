@@ -13,7 +13,7 @@ const PAIRS: u64 = 10_000;
 const CONNECTIONS: u64 = 4;
 
 /// Asks for a file that is not there, whose name says who asks; gives the answers that are another's.
-fn asks(mut client: Client, who: &str, ids: impl Iterator<Item = u64>) -> Vec<String> {
+fn call_all(mut client: Client, who: &str, ids: impl Iterator<Item = u64>) -> Vec<String> {
     let mut wrong = Vec::new();
     for id in ids {
         let path = format!("{who}-{id}.txt");
@@ -47,7 +47,7 @@ fn pair(
                 // All connections of a client have its session.
                 let mut client = served.client(token, ProtocolEra::New);
                 (client.era, client.session) = (era, session);
-                asks(client, who, (0..pairs).filter(|id| id % CONNECTIONS == at))
+                call_all(client, who, (0..pairs).filter(|id| id % CONNECTIONS == at))
             }));
         }
     }

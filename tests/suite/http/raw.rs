@@ -171,7 +171,7 @@ impl Client {
     pub fn new(raw: Raw, token: &str, era: ProtocolEra) -> Client {
         let mut client = Client { raw, token: token.to_owned(), era, session: None, next: 0 };
         if era == ProtocolEra::Old {
-            client.greet();
+            client.initialize();
         }
         client
     }
@@ -221,7 +221,7 @@ impl Client {
         [head("POST", "/mcp", &headers).as_bytes(), body.as_bytes()].concat()
     }
 
-    fn greet(&mut self) {
+    fn initialize(&mut self) {
         let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "suite", "version": "1"}});
         let hello = self.message(0, "initialize", hello);
         self.raw.send(self.request(&hello));

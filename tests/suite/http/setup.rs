@@ -46,7 +46,7 @@ fn a_token_is_created_for_the_user_alone_and_reused() {
 }
 
 #[track_caller]
-fn refused(home: &Path, root: &Path, arguments: &[&str], exit: i32, message: &str) {
+fn assert_refused(home: &Path, root: &Path, arguments: &[&str], exit: i32, message: &str) {
     let outcome = run_for(home, &words(arguments), root, "");
     assert_eq!(outcome.exit, exit, "{arguments:?}: {}", outcome.stderr);
     assert!(outcome.stderr.contains(message), "{arguments:?}: {}", outcome.stderr);
@@ -56,14 +56,14 @@ fn refused(home: &Path, root: &Path, arguments: &[&str], exit: i32, message: &st
 fn invalid_addresses_and_tokens_are_refused() {
     let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for address in ["0.0.0.0:0", "[::]:0"] {
-        refused(home.path(), root.path(), &["serve", "--http", address], 2, "wildcard address");
+        assert_refused(home.path(), root.path(), &["serve", "--http", address], 2, "wildcard address");
     }
     for address in ["localhost:0", "8137", "127.0.0.1", "evil"] {
-        refused(home.path(), root.path(), &["serve", "--http", address], 2, "--http");
+        assert_refused(home.path(), root.path(), &["serve", "--http", address], 2, "--http");
     }
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    refused(home.path(), root.path(), &["serve", "--http", &address], 70, "cannot listen on");
+    assert_refused(home.path(), root.path(), &["serve", "--http", &address], 70, "cannot listen on");
     let mut command = lockgate(home.path());
     let out = command
         .args(["serve", "--http", "127.0.0.1:0"])
@@ -95,11 +95,11 @@ fn invalid_configurations_are_refused() {
         ),
         (token.replace(root.path().to_str().unwrap(), "/"), 2, "root"),
     ] {
-        refused(home.path(), root.path(), &["serve", "--config", &config(&text)], exit, message);
+        assert_refused(home.path(), root.path(), &["serve", "--config", &config(&text)], exit, message);
     }
     let file = config(&token);
     for more in [["--root", "."], ["--tools", "all"], ["--http", "127.0.0.1:0"]] {
-        refused(
+        assert_refused(
             home.path(),
             root.path(),
             &["serve", "--config", &file, more[0], more[1]],
@@ -107,14 +107,32 @@ fn invalid_configurations_are_refused() {
             "cannot be used with",
         );
     }
-    refused(home.path(), root.path(), &["serve", "--config", "none.yaml"], 70, "cannot read none.yaml");
+    assert_refused(
+        home.path(),
+        root.path(),
+        &["serve", "--config", "none.yaml"],
+        70,
+        "cannot read none.yaml",
+    );
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o662)).unwrap();
-    refused(home.path(), root.path(), &["serve", "--config", &file], 4, "may be written by others");
+    assert_refused(home.path(), root.path(), &["serve", "--config", &file], 4, "may be written by others");
     let inside = written(root.path(), &token);
-    refused(home.path(), root.path(), &["serve", "--config", inside.to_str().unwrap()], 2, "inside the root");
+    assert_refused(
+        home.path(),
+        root.path(),
+        &["serve", "--config", inside.to_str().unwrap()],
+        2,
+        "inside the root",
+    );
     std::os::unix::fs::symlink(&inside, home.path().join("link.yaml")).unwrap();
     let link = home.path().join("link.yaml");
-    refused(home.path(), root.path(), &["serve", "--config", link.to_str().unwrap()], 2, "inside the root");
+    assert_refused(
+        home.path(),
+        root.path(),
+        &["serve", "--config", link.to_str().unwrap()],
+        2,
+        "inside the root",
+    );
 }
 
 #[test]
@@ -139,7 +157,7 @@ fn a_new_token_is_printed_with_its_configuration_entry() {
         existing.contains(&blake3::hash(TOKEN.as_bytes()).to_hex().to_string()) && !existing.contains(TOKEN),
         "{existing}"
     );
-    refused(home.path(), root.path(), &["serve", "token", "a b"], 2, "a name has letters");
+    assert_refused(home.path(), root.path(), &["serve", "token", "a b"], 2, "a name has letters");
 }
 
 /// Neither those that are known nor those that were tried.

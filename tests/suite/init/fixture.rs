@@ -41,11 +41,11 @@ impl Fixture {
 
     pub fn program(&self, path: &Path) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, format!("#!/bin/sh\necho run >> {}\n", self.mark().display())).unwrap();
+        fs::write(path, format!("#!/bin/sh\necho run >> {}\n", self.marker().display())).unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    pub fn mark(&self) -> PathBuf {
+    pub fn marker(&self) -> PathBuf {
         self.folder.path().join("was_run")
     }
 
@@ -87,7 +87,7 @@ impl Fixture {
     pub fn policy(&self) -> Policy {
         let output = self.init(&["--no-trial"]);
         assert_eq!((output.exit, &output.json["status"]), (0, &Value::from("written")), "{}", output.json);
-        assert!(!self.mark().exists(), "a program was run");
+        assert!(!self.marker().exists(), "a program was run");
         let text = self.text("quality.yaml");
         assert_eq!(output.json["text"], Value::from(text.clone()));
         Policy::parse("quality.yaml", &text).unwrap()

@@ -24,7 +24,7 @@ fn fixture(script: Option<&str>, folder: &str) -> Fixture {
     if let Some(script) = script {
         let program = fixture.folder.path().join(folder).join("yamllint");
         fs::create_dir_all(program.parent().unwrap()).unwrap();
-        fs::write(&program, format!("#!/bin/sh\necho run > '{}'\n{script}\n", fixture.mark().display()))
+        fs::write(&program, format!("#!/bin/sh\necho run > '{}'\n{script}\n", fixture.marker().display()))
             .unwrap();
         fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -79,7 +79,7 @@ fn only_a_tool_that_passes_its_trial_is_proposed() {
             let fixture = fixture(script, "bin");
             let (gates, text) = proposed(&fixture, &["--no-trial"]);
             assert_eq!(gates, ["yamllint"]);
-            assert!(!fixture.mark().exists() && text.contains("not tried"), "{text}");
+            assert!(!fixture.marker().exists() && text.contains("not tried"), "{text}");
         }
     }
 }
@@ -102,12 +102,12 @@ fn a_program_of_the_project_is_run_only_where_a_person_says_so() {
     let fixture = new_fixture();
     let (gates, text) = proposed(&fixture, &[]);
     assert_eq!(gates, [""; 0], "{text}");
-    assert!(!fixture.mark().exists(), "it was run");
+    assert!(!fixture.marker().exists(), "it was run");
     assert!(
         text.contains("lies in the project, so it was not run; next: `lockgate init --trust` tries it"),
         "{text}"
     );
     let fixture = new_fixture();
     assert_eq!(proposed(&fixture, &["--trust"]).0, ["yamllint"]);
-    assert!(fixture.mark().exists(), "it was not run");
+    assert!(fixture.marker().exists(), "it was not run");
 }

@@ -22,7 +22,7 @@ impl Draft {
         Draft { search, replace, layers: Vec::new() }
     }
 
-    pub fn quote(&self, have_line_ends: (bool, bool)) -> Quote {
+    pub fn to_quote(&self, have_line_ends: (bool, bool)) -> Quote {
         let text = |side: &Side, ends_line: bool| {
             let lines: Vec<&str> = side.iter().map(|(text, _)| text.as_str()).collect();
             let has_line_end =

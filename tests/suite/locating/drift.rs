@@ -93,13 +93,13 @@ impl Quote {
         let mut texts = None;
         for layer in layers {
             if matches!(layer, Fence | Escapes | Quotes) {
-                let quote = texts.take().unwrap_or_else(|| draft.quote(have_line_ends));
+                let quote = texts.take().unwrap_or_else(|| draft.to_quote(have_line_ends));
                 texts = Some(wrapped(layer, quote, dice));
             } else if draft.drift(layer, fixture, dice) {
                 draft.layers.push(layer);
             }
         }
-        let quote = texts.unwrap_or_else(|| draft.quote(have_line_ends));
+        let quote = texts.unwrap_or_else(|| draft.to_quote(have_line_ends));
         let slipped = quote.layers.contains(&Slip);
         let (search, replace) = (normal(&quote.search), normal(&quote.replace));
         // A slip may happen to be what stands elsewhere, or to take the edit back.

@@ -153,10 +153,10 @@ impl Judge<'_> {
         match row.from {
             LineOrigin::Changed(index) if !self.has_twins() => {
                 let own = fixture.lines[index].text.trim();
-                if !alike(own, expected) {
+                if !are_alike(own, expected) {
                     return Ok(());
                 }
-                let (head, tail) = common_ends(own, row.text.trim());
+                let (head, tail) = common_affixes(own, row.text.trim());
                 let actual = actual.trim();
                 if actual.starts_with(head) && actual.ends_with(tail) {
                     Ok(())
@@ -174,7 +174,7 @@ impl Judge<'_> {
             && fixture.rows.len() == fixture.block.len();
         let paired = paired && !self.has_twins() && !self.blanks_drifted();
         let own = match row.from {
-            LineOrigin::Changed(index) if paired && alike(&fixture.lines[index].text, &row.text) => {
+            LineOrigin::Changed(index) if paired && are_alike(&fixture.lines[index].text, &row.text) => {
                 vec![fixture.lines[index].end]
             }
             _ => {
@@ -203,7 +203,7 @@ impl Judge<'_> {
         let anew = match row.from {
             LineOrigin::Changed(index) => {
                 let own = &fixture.lines[index].text;
-                indent_of(own) != indent_of(&row.text) || drifts > 1 && !alike(own, &row.text)
+                indent_of(own) != indent_of(&row.text) || drifts > 1 && !are_alike(own, &row.text)
             }
             LineOrigin::Added => true,
             // Of twins one may be a new line.
@@ -257,12 +257,12 @@ impl Judge<'_> {
 }
 
 /// Tells whether one line is surely taken for a change of the other.
-fn alike(one: &str, other: &str) -> bool {
+fn are_alike(one: &str, other: &str) -> bool {
     strsim::normalized_levenshtein(&folded(one), &folded(other)) >= 0.75
 }
 
 /// The head and the tail that two texts share, without the words that the difference touches.
-fn common_ends<'t>(own: &'t str, expected: &str) -> (&'t str, &'t str) {
+fn common_affixes<'t>(own: &'t str, expected: &str) -> (&'t str, &'t str) {
     let common = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
         pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
     };

@@ -122,7 +122,7 @@ impl EntityFixture {
     }
 
     /// Where a search or a list looks.
-    pub fn realm(&self) -> SearchScope {
+    pub fn search_scope(&self) -> SearchScope {
         match self.kept {
             Storage::Files => SearchScope::Files,
             Storage::Sqlite | Storage::Postgres => SearchScope::Entities {
@@ -238,7 +238,7 @@ impl EntityFixture {
         let request = SearchRequest {
             pattern: pattern.to_owned(),
             path: path.map(str::to_owned),
-            entity_scope: self.realm(),
+            entity_scope: self.search_scope(),
             context: 1,
             max_matches: most,
             hidden: false,
@@ -250,7 +250,7 @@ impl EntityFixture {
     pub fn list(&self, prefix: &str, most: usize) -> Result<ReadResponse, Error> {
         self.read(ReadRequest::List(ListRequest {
             prefix: prefix.to_owned(),
-            scope: self.realm(),
+            scope: self.search_scope(),
             max_entries: most,
         }))
     }

@@ -30,7 +30,7 @@ fn postgres(_: &Path) -> Store {
 const CALLS: usize = 10_000;
 
 #[track_caller]
-fn holds(seed: u64, count: usize, front: Front, actor: Actor, store: fn(&Path) -> Store) {
+fn check_isolation(seed: u64, count: usize, front: Front, actor: Actor, store: fn(&Path) -> Store) {
     let codes =
         Trial::new(seed, front, [actor, actor], store).run(count).unwrap_or_else(|wrong| panic!("{wrong}"));
     let mut counts: Vec<String> = codes.iter().map(|(code, count)| format!("{count} {code}")).collect();
@@ -50,25 +50,25 @@ fn holds(seed: u64, count: usize, front: Front, actor: Actor, store: fn(&Path) -
 #[test]
 fn no_call_of_an_organisation_learns_of_another_in_postgresql_over_http() {
     if Postgres::shared().is_some() {
-        holds(1, CALLS * 4 / 10, Front::Http, Actor::Organization(ACTOR), postgres);
+        check_isolation(1, CALLS * 4 / 10, Front::Http, Actor::Organization(ACTOR), postgres);
     }
 }
 
 #[test]
 fn no_call_of_nobody_learns_of_an_organisation_in_postgresql() {
     if Postgres::shared().is_some() {
-        holds(2, CALLS / 10, Front::Pipes, Actor::Nobody, postgres);
+        check_isolation(2, CALLS / 10, Front::Pipes, Actor::Nobody, postgres);
     }
 }
 
 #[test]
 fn no_call_of_an_organisation_learns_of_another_in_sqlite() {
-    holds(3, CALLS * 4 / 10, Front::Pipes, Actor::Organization(ACTOR), sqlite);
+    check_isolation(3, CALLS * 4 / 10, Front::Pipes, Actor::Organization(ACTOR), sqlite);
 }
 
 #[test]
 fn no_call_of_nobody_learns_of_an_organisation_in_sqlite_over_http() {
-    holds(4, CALLS / 10, Front::Http, Actor::Nobody, sqlite);
+    check_isolation(4, CALLS / 10, Front::Http, Actor::Nobody, sqlite);
 }
 
 /// The control: who reaches what is somebody else's is caught, whatever is reached for first.

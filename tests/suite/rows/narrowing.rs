@@ -95,7 +95,7 @@ fn search_matches(
     let request = SearchRequest {
         pattern: pattern.to_owned(),
         path: None,
-        entity_scope: fixture.realm(),
+        entity_scope: fixture.search_scope(),
         context: 0,
         max_matches: 1000,
         hidden: false,

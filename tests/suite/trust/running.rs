@@ -17,7 +17,7 @@ fn edited(fixture: &Fixture, server: &mut Server, path: &str, text: &str) -> (An
 }
 
 #[track_caller]
-fn says_why(answer: &Answer, why: &str) {
+fn assert_reason(answer: &Answer, why: &str) {
     let notes = answer.structured["notes"].to_string();
     assert!(notes.contains(why) && notes.contains("lockgate trust"), "{why}: {}", answer.structured);
 }
@@ -28,13 +28,13 @@ fn granted_or_revoked_trust_counts_at_once() {
     let mut server = fixture.server(&["--tools", "all"]);
     let (answer, has_run) = edited(&fixture, &mut server, "app.py", "x = 2\n");
     assert!(!has_run);
-    says_why(&answer, NEVER);
+    assert_reason(&answer, NEVER);
     fixture.trust(".");
     assert!(edited(&fixture, &mut server, "app.py", "x = 3\n").1);
     fixture.append("root/quality.yaml", "# a remark\n");
     let (answer, has_run) = edited(&fixture, &mut server, "app.py", "x = 4\n");
     assert!(!has_run);
-    says_why(&answer, CHANGED);
+    assert_reason(&answer, CHANGED);
     fixture.trust(".");
     assert!(edited(&fixture, &mut server, "app.py", "x = 5\n").1);
     fixture.call(&["trust", "revoke"]);
@@ -51,12 +51,12 @@ fn trust_for_one_process_covers_only_existing_policies() {
     fixture.policy("root/sub/quality.yaml", "[it]");
     let (answer, has_run) = edited(&fixture, &mut server, "sub/app.py", "x = 1\n");
     assert!(!has_run);
-    says_why(&answer, "sub/quality.yaml changed after this process started");
+    assert_reason(&answer, "sub/quality.yaml changed after this process started");
     assert!(edited(&fixture, &mut server, "app.py", "x = 3\n").1);
     fixture.append("root/quality.yaml", "# a remark\n");
     let (answer, has_run) = edited(&fixture, &mut server, "app.py", "x = 4\n");
     assert!(!has_run);
-    says_why(&answer, "quality.yaml changed after this process started");
+    assert_reason(&answer, "quality.yaml changed after this process started");
     // What is written down counts all the same.
     fixture.trust(".");
     assert!(edited(&fixture, &mut server, "app.py", "x = 5\n").1);
@@ -76,7 +76,7 @@ fn trust_for_one_process_excludes_a_moved_or_linked_policy() {
     for path in ["sub/app.py", "one/app.py", "two/app.py"] {
         let (answer, has_run) = edited(&fixture, &mut server, path, "x = 1\n");
         assert!(!has_run, "{path}");
-        says_why(&answer, "changed after this process started");
+        assert_reason(&answer, "changed after this process started");
     }
 }
 
@@ -89,7 +89,7 @@ fn trust_for_one_process_covers_only_existing_programs() {
     fixture.link(&fixture.at("bin/other"), "bin/it");
     let (answer, has_run) = edited(&fixture, &mut server, "app.py", "x = 3\n");
     assert!(!has_run);
-    says_why(&answer, "the program of the gate it is now");
+    assert_reason(&answer, "the program of the gate it is now");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::diffs::lines;
-use super::{hold_versions, is_in, stored};
+use super::{check_versions, is_in, stored};
 use crate::suite::cases::workspace::{CaseWorkspace, version};
 use crate::suite::wire::Answer;
 
@@ -36,7 +36,7 @@ pub fn check_read(answer: &Answer, workspace: &CaseWorkspace, broken: &mut Vec<S
             is_in(answer, &found["path"]) && is_in(answer, &found["version"]),
             "the text names the same files",
         );
-        hold_match(found, disk_text(found).and_then(|bytes| view(&bytes)), answer, &mut check);
+        check_match(found, disk_text(found).and_then(|bytes| view(&bytes)), answer, &mut check);
     }
     if response["matches"].is_array() {
         let (shown, total) = (matches.len() as u64, response["total_matches"].as_u64().unwrap_or(0));
@@ -44,16 +44,16 @@ pub fn check_read(answer: &Answer, workspace: &CaseWorkspace, broken: &mut Vec<S
         check(shown == total || response["truncated"] == Value::Bool(true), "what is left out is said");
     }
     check(response["outline"].is_null() || is_version(response), "version is what is on disk");
-    hold_versions(answer, workspace, &mut check);
+    check_versions(answer, workspace, &mut check);
     if let Some(content) = response["content"].as_str() {
         check(is_version(response), "version is what is on disk");
         check(answer.text.contains(content), "the text shows the same lines");
-        hold_content(response, content, disk_text(response).and_then(|bytes| view(&bytes)), &mut check);
+        check_content(response, content, disk_text(response).and_then(|bytes| view(&bytes)), &mut check);
     }
 }
 
 /// The laws of lines, or of a whole text: they are what is on disk.
-fn hold_content(
+fn check_content(
     response: &Value,
     content: &str,
     lines: Option<Vec<String>>,
@@ -75,7 +75,7 @@ fn hold_content(
 }
 
 /// The laws of one match: each line that is shown is that line on disk, with its number, and the text shows it, too.
-fn hold_match(
+fn check_match(
     found: &Value,
     lines: Option<Vec<String>>,
     answer: &Answer,

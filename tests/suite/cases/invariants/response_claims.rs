@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::check_answer;
 use super::diffs::{check_moved_lines, diff_applies};
-use super::hold;
 use crate::suite::cases::workspace::{CaseWorkspace, State, version};
 use crate::suite::wire::Answer;
 
@@ -33,7 +33,7 @@ fn a_false_read_response_is_detected() {
     let broken = |version_text: String, content: &str, text: &str| {
         let structured = serde_json::json!({"path": "x", "version": version_text, "start_line": 1, "total_lines": 2, "content": content});
         let mut broken = Vec::new();
-        hold(
+        check_answer(
             &Answer { is_error: false, structured, text: text.into() },
             &workspace,
             &State::new(),
@@ -61,7 +61,7 @@ fn a_false_ai_edit_answer_is_detected() {
     let broken = |structured: Value, is_error: bool| {
         let answer = Answer { is_error, structured, text: if is_error { text } else { "" }.into() };
         let mut broken = Vec::new();
-        hold(&answer, &workspace, &State::new(), &mut broken);
+        check_answer(&answer, &workspace, &State::new(), &mut broken);
         broken.len()
     };
     assert_eq!((broken(honest.clone(), false), broken(failure.clone(), true)), (0, 0));
@@ -92,7 +92,7 @@ fn false_search_text_and_list_responses_are_detected() {
     let broken = |structured: &Value, text: &str| {
         let answer = Answer { is_error: false, structured: structured.clone(), text: text.to_owned() };
         let mut broken = Vec::new();
-        hold(&answer, &workspace, &State::new(), &mut broken);
+        check_answer(&answer, &workspace, &State::new(), &mut broken);
         broken.len()
     };
     let check_rejected = |honest: &Value, text: &str, false_claims: &[(&str, Value)]| {
@@ -136,7 +136,7 @@ fn a_false_edit_response_is_detected() {
     let broken = |structured: &Value| {
         let answer = Answer { is_error: false, structured: structured.clone(), text: String::new() };
         let mut broken = Vec::new();
-        hold(&answer, &workspace, &State::new(), &mut broken);
+        check_answer(&answer, &workspace, &State::new(), &mut broken);
         broken.len()
     };
     assert_eq!(broken(&honest), 0);

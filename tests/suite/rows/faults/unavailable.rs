@@ -4,7 +4,7 @@ use super::super::postgres::{KEEPER, PASSWORD, Postgres};
 use super::{Client, WriteOutcome, clear, the_app, write_outcome};
 
 /// What a person does to a database, and how it is undone.
-fn troubles(name: &str) -> [(&'static str, String, String); 5] {
+fn disturbances(name: &str) -> [(&'static str, String, String); 5] {
     [
         (
             "the password is another",
@@ -46,7 +46,7 @@ fn database_changes_by_an_administrator_are_reported_and_survived() {
     let end =
         format!("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '{KEEPER}'");
     let other_connections = format!("SELECT count(*) FROM pg_stat_activity WHERE usename = '{KEEPER}'");
-    for (number, (what, disturb, restore)) in troubles(name).into_iter().enumerate() {
+    for (number, (what, disturb, restore)) in disturbances(name).into_iter().enumerate() {
         let change = |sql: &str| {
             postgres.boss("postgres", &end);
             while postgres.boss("postgres", &other_connections) != "0" {

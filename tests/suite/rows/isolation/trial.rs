@@ -154,7 +154,7 @@ impl Trial {
         }
         let (actual, expected) = (masked(&real, &self.worlds[0]), masked(&twin, &self.worlds[1]));
         if actual != expected {
-            return Err(format!("{what}\n{}", apart(&actual, &expected)));
+            return Err(format!("{what}\n{}", describe_difference(&actual, &expected)));
         }
         self.known.own_edits = self.worlds[0].edits.len();
         self.known.own_versions.extend(real.structured["version"].as_str().map(str::to_owned));
@@ -169,10 +169,10 @@ impl Trial {
 }
 
 /// Where two answers part.
-fn apart(actual: &str, expected: &str) -> String {
-    let apart = actual.bytes().zip(expected.bytes()).take_while(|(one, other)| one == other).count();
+fn describe_difference(actual: &str, expected: &str) -> String {
+    let common_length = actual.bytes().zip(expected.bytes()).take_while(|(one, other)| one == other).count();
     let excerpt = |text: &str| {
-        let bytes = &text.as_bytes()[apart.saturating_sub(300).min(text.len())..];
+        let bytes = &text.as_bytes()[common_length.saturating_sub(300).min(text.len())..];
         String::from_utf8_lossy(&bytes[..bytes.len().min(900)]).into_owned()
     };
     format!("...{}...\nbut without them\n...{}...", excerpt(actual), excerpt(expected))
