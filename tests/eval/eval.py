@@ -50,7 +50,7 @@ def judge(corpus, cases, o):
     if not figures:
         print(f'{os.path.basename(cases):22s} did not run: {(run.stderr.strip() or "no report").splitlines()[-1]}')
         return False
-    got = tally(cases, results, int(figures[1]))
+    got = count_kinds(cases, results, int(figures[1]))
     ok = run.returncode == 0 if corpus == 'drift' else got['apply'] >= APPLY and not any(got[k] for k in HARM)
     print(f'{os.path.basename(cases):22s} right apply {100 * got["apply"]:.1f}%  right either {100 * got["either"]:.1f}%  '
           + '  '.join(f'{k} {got[k]}' for k in HARM) + f'  p99 {figures[2]} ms  ({got["cases"]} cases)  {"OK" if ok else "BELOW THE BAR"}', flush=True)
@@ -58,7 +58,7 @@ def judge(corpus, cases, o):
     return ok
 
 
-def tally(cases, results, lied):
+def count_kinds(cases, results, lied):
     by = {c['id']: c for c in map(json.loads, open(cases, encoding='utf8'))}
     groups, faults = collections.defaultdict(collections.Counter), []
     for r in map(json.loads, open(results, encoding='utf8')):

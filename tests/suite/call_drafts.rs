@@ -1,4 +1,4 @@
-//! Drafts of one call are judged in each other's company by programs that read the project: what is right together passes,
+//! Drafts of one call are judged together by programs that read the project: what is right together passes,
 //! what is wrong alone is refused, and the project on disk is never touched.
 
 use std::fs;
@@ -175,7 +175,7 @@ fn type_checkers_of_python_judge_the_drafts_of_a_call_as_one_tree() {
         );
         fixture.write("root/quality.yaml", &policy);
         let script = format!(
-            "#!/bin/sh\necho \"$0\" >> '{{SCENE}}/outside/ran'\nexec '{}' \"$@\"\n",
+            "#!/bin/sh\necho \"$0\" >> '{{FIXTURE}}/outside/ran'\nexec '{}' \"$@\"\n",
             program.display()
         );
         fixture.write(&format!("bin/{tool}"), &script);

@@ -22,10 +22,10 @@ const ILL: i32 = 1;
 const REFUSED: i32 = 2;
 
 /// A program that finds each line with `bad` in it, says its version, and writes down that it ran.
-const FINDS: &str = "#!/bin/sh\nprintf '%s\\n' \"$0 $*\" >> '{SCENE}/outside/ran'\n[ \"$1\" = --version ] && { echo 'it 1.2.3'; exit; }\ngrep -n bad || true\n";
+const FINDS: &str = "#!/bin/sh\nprintf '%s\\n' \"$0 $*\" >> '{FIXTURE}/outside/ran'\n[ \"$1\" = --version ] && { echo 'it 1.2.3'; exit; }\ngrep -n bad || true\n";
 
 /// The same, but that it finds nothing.
-const BLIND: &str = "#!/bin/sh\nprintf '%s\\n' \"$0 $*\" >> '{SCENE}/outside/ran'\ncat > /dev/null\n";
+const BLIND: &str = "#!/bin/sh\nprintf '%s\\n' \"$0 $*\" >> '{FIXTURE}/outside/ran'\ncat > /dev/null\n";
 
 /// A program that fails.
 const FAILS: &str = "#!/bin/sh\ncat > /dev/null\nexit 3\n";
@@ -131,7 +131,7 @@ fn a_gate_is_shown_with_all_there_is_to_know() {
         "timeout   5s",
         "samples   2",
         "canary    yes",
-        &fixture.fill("program   {SCENE}/bin/it"),
+        &fixture.fill("program   {FIXTURE}/bin/it"),
         "tried     no bin/it in .venv or venv of the project",
         "install   pip install it",
         "policy    python: level: warn, timeout: 7s",

@@ -15,7 +15,7 @@ use names::{LEGAL, SHAPES, UNSEEMLY};
 mod names;
 
 /// Reads its input, and writes the words that it was given into a file of its own, each with a NUL behind it.
-const RECORDER: &str = "#!/bin/sh\ncat > /dev/null\nfor word; do printf '%s\\0' \"$word\"; done > \"{SCENE}/outside/calls/$$\"\n";
+const RECORDER: &str = "#!/bin/sh\ncat > /dev/null\nfor word; do printf '%s\\0' \"$word\"; done > \"{FIXTURE}/outside/calls/$$\"\n";
 
 /// Three gates, one for each way in which a draft reaches a tool.
 const POLICY: &str = "quality_gates:

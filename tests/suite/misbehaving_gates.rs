@@ -29,7 +29,7 @@ const ATTEMPTS: [(&str, &[&str]); 15] = [
     ("child bare,session wait", &["broken", "timed_out"]),
     ("leave-daemon bare", &["broken"]),
     ("tree 30 wait", &["broken", "timed_out"]),
-    ("no-such-deed", &["broken"]),
+    ("no-such-action", &["broken"]),
 ];
 
 /// A root whose one gate does this; its program is found by the tag.

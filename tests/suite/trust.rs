@@ -80,13 +80,13 @@ fn any_change_of_a_program_s_place_ends_it() {
     fixture.trust(".");
     let another = "the program of the gate it is now ";
     fs::rename(fixture.at("bin/it"), fixture.at("bin/other")).unwrap();
-    withheld(&fixture, &format!("{another}none, and {{SCENE}}/bin/it was trusted"));
+    withheld(&fixture, &format!("{another}none, and {{FIXTURE}}/bin/it was trusted"));
     fixture.link(&fixture.at("bin/other"), "bin/it");
-    withheld(&fixture, &format!("{another}{{SCENE}}/bin/it (which is {{SCENE}}/bin/other), and"));
+    withheld(&fixture, &format!("{another}{{FIXTURE}}/bin/it (which is {{FIXTURE}}/bin/other), and"));
     fixture.program("before/it");
     let path = fixture.path.clone();
     fixture.path = format!("{}:{path}", fixture.at("before").display());
-    withheld(&fixture, &format!("{another}{{SCENE}}/before/it, and {{SCENE}}/bin/it was trusted"));
+    withheld(&fixture, &format!("{another}{{FIXTURE}}/before/it, and {{FIXTURE}}/bin/it was trusted"));
     fixture.path = path;
     fs::remove_file(fixture.at("bin/it")).unwrap();
     fs::rename(fixture.at("bin/other"), fixture.at("bin/it")).unwrap();
@@ -100,7 +100,7 @@ fn a_program_that_comes_later_was_not_trusted() {
     fixture.trust(".");
     trusted(&fixture);
     fixture.program("root/.venv/bin/it");
-    withheld(&fixture, "is now {SCENE}/root/.venv/bin/it, and none was trusted");
+    withheld(&fixture, "is now {FIXTURE}/root/.venv/bin/it, and none was trusted");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn what_would_run_is_shown_whole_and_cannot_pretend() {
     fixture.write("root/quality.yaml", &text.replace("    - tool: it\n", &format!("    - tool: it\n{own}")));
     let printed = fixture.call(&["trust"]).stdout;
     for line in [
-        "root      {SCENE}/root",
+        "root      {FIXTURE}/root",
         "policy    quality.yaml",
         "own Is \u{241b}[2Jours.\u{240a}program   /usr/bin/true",
         "runs      own --flag {path} '--two words' 'it'\\''s\u{240a}\u{fffd}' --last",
@@ -150,8 +150,8 @@ fn what_would_run_is_shown_whole_and_cannot_pretend() {
         "with      {venv}/bin before its search path",
         "with      {year} from own.toml, else `2000`",
         "with      --plain 'a b' where the project has no configuration of it",
-        "program   {SCENE}/root/.venv/bin/own, INSIDE THE REPOSITORY",
-        "program   {SCENE}/bin/it",
+        "program   {FIXTURE}/root/.venv/bin/own, INSIDE THE REPOSITORY",
+        "program   {FIXTURE}/bin/it",
         "may       do all that you can do; anyone who can change the repository decides what",
     ] {
         assert!(printed.lines().any(|shown| shown == fixture.fill(line)), "{line}\n{printed}");

@@ -1,5 +1,5 @@
-//! The types of entities: their rules hold in every mode, for every kind of edit, and the drafts of a call meet only their own
-//! kin.
+//! The types of entities: their rules hold in every mode, for every kind of edit, and the drafts of a call see only drafts of
+//! their own type.
 
 use std::path::PathBuf;
 use std::sync::Arc;

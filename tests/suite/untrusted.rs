@@ -221,7 +221,7 @@ const CODE: &[Loading] = &[
     (
         "pylint",
         "app.py",
-        &[(".pylintrc", "[MAIN]\ninit-hook=open('{SCENE}/outside/ran','a').write('pylint\\n')\n")],
+        &[(".pylintrc", "[MAIN]\ninit-hook=open('{FIXTURE}/outside/ran','a').write('pylint\\n')\n")],
     ),
     (
         "mypy",
@@ -230,7 +230,7 @@ const CODE: &[Loading] = &[
             ("mypy.ini", "[mypy]\nplugins = ./own.py\n"),
             (
                 "own.py",
-                "from mypy.plugin import Plugin\nopen('{SCENE}/outside/ran','a').write('mypy\\n')\ndef plugin(version): return Plugin\n",
+                "from mypy.plugin import Plugin\nopen('{FIXTURE}/outside/ran','a').write('mypy\\n')\ndef plugin(version): return Plugin\n",
             ),
         ],
     ),
@@ -239,7 +239,7 @@ const CODE: &[Loading] = &[
         "app.js",
         &[(
             "eslint.config.js",
-            "require('fs').appendFileSync('{SCENE}/outside/ran', 'eslint\\n');\nmodule.exports = [];\n",
+            "require('fs').appendFileSync('{FIXTURE}/outside/ran', 'eslint\\n');\nmodule.exports = [];\n",
         )],
     ),
 ];

@@ -145,7 +145,7 @@ def leave_daemon(kind):
         try:
             open("ready", "w").close()
         except OSError:
-            pass  # In a cage it may write nothing here, and nobody waits for it.
+            pass  # In a sandbox it may write nothing here, and nobody waits for it.
         while not os.path.exists("go") and time.monotonic() < until:
             time.sleep(0.005)
     say(str(pid))

@@ -9,7 +9,7 @@ use super::super::trust::fixture::{Fixture, policy};
 use super::{BAD, GOOD, check, commit, git, json, project, write};
 
 /// A program that finds each line with `bad` in it.
-const FINDS: &str = "#!/bin/sh\necho \"$0\" >> '{SCENE}/outside/ran'\ngrep -n bad || true\n";
+const FINDS: &str = "#!/bin/sh\necho \"$0\" >> '{FIXTURE}/outside/ran'\ngrep -n bad || true\n";
 
 /// A policy whose gate `it` runs `it`, with these options.
 fn finds(options: &str) -> String {
@@ -162,7 +162,7 @@ fn findings_in_another_file_are_reported_once() {
 fn a_signal_ends_a_check_and_its_programs() {
     let mut fixture = project();
     fixture.path = format!("{}:/usr/bin:/bin", fixture.at("bin").display());
-    fixture.write("bin/it", "#!/bin/sh\necho $$ > '{SCENE}/outside/pid'\nexec sleep 600\n");
+    fixture.write("bin/it", "#!/bin/sh\necho $$ > '{FIXTURE}/outside/pid'\nexec sleep 600\n");
     fixture.executable("bin/it");
     commit(
         &fixture,

@@ -10,7 +10,7 @@ use super::super::trust::fixture::outcome;
 use super::{BAD, GOOD, check, commit, finding_texts, git_command, json, project, write};
 
 /// A program of the repository's that writes down that it ran.
-const SPY: &str = "#!/bin/sh\necho \"$0\" >> '{SCENE}/outside/ran'\ncat 2>/dev/null\n";
+const SPY: &str = "#!/bin/sh\necho \"$0\" >> '{FIXTURE}/outside/ran'\ncat 2>/dev/null\n";
 
 #[test]
 fn nothing_that_a_repository_configures_is_run() {
@@ -35,7 +35,7 @@ fn nothing_that_a_repository_configures_is_run() {
         hooks = fixture.at("root/hooks").display(),
         included = fixture.at("root/included").display()
     );
-    fixture.write("root/included", "[core]\n\tfsmonitor = {SCENE}/root/spy\n");
+    fixture.write("root/included", "[core]\n\tfsmonitor = {FIXTURE}/root/spy\n");
     fixture.write("root/.git/config", &config);
     write(&fixture, &[("a.py", BAD)]);
     for base in [&[][..], &["--base", "HEAD"], &["--base", "HEAD..."]] {

@@ -210,16 +210,16 @@ fn adding() -> Vec<Case> {
 }
 
 fn trading() -> Vec<Case> {
-    let mended = OLD.replace("value == None", "value is None");
+    let fixed = OLD.replace("value == None", "value is None");
     vec![
         refused(
             "one is mended and another kind added",
-            content(&format!("{mended}\n\nz = len == True\n")),
+            content(&format!("{fixed}\n\nz = len == True\n")),
             &[(24, "E712")],
         ),
         refused(
             "one is mended and the same kind added elsewhere",
-            content(&format!("{mended}\n\nz = len == None\n")),
+            content(&format!("{fixed}\n\nz = len == None\n")),
             &[(24, "E711")],
         ),
         refused(

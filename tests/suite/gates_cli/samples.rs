@@ -41,7 +41,7 @@ fn samples_are_judged_here_and_now() {
 
 #[test]
 fn a_signal_ends_the_programs_and_leaves_nothing() {
-    let fixture = fixture("#!/bin/sh\necho $$ > '{SCENE}/outside/started'\nexec sleep 600\n");
+    let fixture = fixture("#!/bin/sh\necho $$ > '{FIXTURE}/outside/started'\nexec sleep 600\n");
     fs::create_dir(fixture.at("tmp")).unwrap();
     let mut test = fixture.command();
     test.args(["gates", "test", "it", "--trust"]).env("TMPDIR", fixture.at("tmp"));

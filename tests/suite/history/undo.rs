@@ -151,8 +151,8 @@ fn a_batch_is_taken_back_as_a_whole_or_not_at_all() {
 #[test]
 fn an_undo_may_restore_an_error_but_nothing_protected() {
     let fixture = Fixture::new(&[("a.py", "def f(:\n")]);
-    let mended = fixture.edit(content("a.py", "def f():\n    pass\n")).unwrap();
-    let back = fixture.undo(&mended).unwrap();
+    let fixed = fixture.edit(content("a.py", "def f():\n    pass\n")).unwrap();
+    let back = fixture.undo(&fixed).unwrap();
     assert_eq!(fixture.text("a.py"), "def f(:\n");
     assert!(
         back[0].verdict.findings.iter().any(|finding| !finding.blocking),

@@ -39,9 +39,9 @@ impl Fixture {
         self.at("root")
     }
 
-    /// The text with `{SCENE}` in it replaced by the folder of the fixture.
+    /// The text with `{FIXTURE}` in it replaced by the folder of the fixture.
     pub fn fill(&self, text: &str) -> String {
-        text.replace("{SCENE}", self.at("").to_str().unwrap().trim_end_matches('/'))
+        text.replace("{FIXTURE}", self.at("").to_str().unwrap().trim_end_matches('/'))
     }
 
     pub fn write(&self, path: &str, text: &str) {
@@ -64,7 +64,7 @@ impl Fixture {
 
     /// A program that writes its name into the list of what ran, finds nothing, and repeats its input.
     pub fn program(&self, path: &str) {
-        self.write(path, "#!/bin/sh\nprintf '%s\\n' \"$0\" >> '{SCENE}/outside/ran'\ncat\n");
+        self.write(path, "#!/bin/sh\nprintf '%s\\n' \"$0\" >> '{FIXTURE}/outside/ran'\ncat\n");
         self.executable(path);
     }
 

@@ -42,12 +42,12 @@ fn lay(fixture: &Fixture, files: &[(&str, &str)]) {
     }
 }
 
-const TOUCH: &str = "echo code >> '{SCENE}/outside/ran'";
+const TOUCH: &str = "echo code >> '{FIXTURE}/outside/ran'";
 
 pub const REPOSITORIES: &[Repository] = &[
     repository("an absolute path of its own", NeverFound, |fixture| {
         fixture.program("root/tools/evil");
-        fixture.policy("root/quality.yaml", "['{SCENE}/root/tools/evil']");
+        fixture.policy("root/quality.yaml", "['{FIXTURE}/root/tools/evil']");
     }),
     repository("a program in the working folder", NeverFound, |fixture| {
         fixture.program("root/evil");
