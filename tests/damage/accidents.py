@@ -4,7 +4,7 @@
     python3 tests/damage/accidents.py TARGET [--each N] [--seed N]
 
 reads TARGET/honest.jsonl, writes TARGET/accidents.jsonl, one a line: {"rule", "how", "path", "before", "after"}. An edit is
-made as an agent makes it: some lines of a file are sent anew, with a small change in them; then the accident befalls what
+made as an agent makes it: some lines of a file are sent again, with a small change in them; then the accident befalls what
 is sent.
 """
 
@@ -379,7 +379,7 @@ class Maker:
         return how, path, lines, lines[:start] + sent + lines[end:]
 
     def lost_indentation(self):
-        """One line is sent anew without its indentation: the last of its block in Python, one in the middle elsewhere."""
+        """One line is sent again without its indentation: the last of its block in Python, one in the middle elsewhere."""
         depth = lambda line: len(line) - len(line.lstrip())
         heads = r"(def|class|@|async|else|elif|except|finally|case|if|for|while|with)\b|@"
         for _ in range(200):

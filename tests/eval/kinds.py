@@ -2,7 +2,7 @@
 """Kinds of drift of our own, in the manner and with the command line of ../shared/eval/drift.py, which it imports.
 
     kinds.py --seed 1 --count 1000 --out own_1.jsonl --root LANG=DIR[::GLOB,GLOB] ... [--kinds a,b]
-    LOCKGATE_EVAL names the folder of drift.py where it is not ../shared/eval beside the repository
+    LOCKGATE_EVAL names the folder of drift.py where it is not ../shared/eval next to the repository
 
 The truth of every case is known by construction; each kind says why it is `apply`, `reject` or `either`.
 """
@@ -35,13 +35,13 @@ def lone(f, lines, a, b, old):
     return drift.best_other(F(f.lang, f.path, J(lines)), a, b, old) <= 0.72
 
 def is_present(lines, block):
-    """Whether the block stands in the file already, white space aside."""
+    """Returns whether the file already has the block, ignoring white space."""
     pat = [wsnorm(l) for l in block if l.strip()]
     seq = [n for n in map(wsnorm, lines) if n]
     return any(seq[i:i+len(pat)] == pat for i in range(len(seq) - len(pat) + 1))
 
 def carry(script, kept_line, changed=lambda t, i: [t], added=lambda t: [t]):
-    """The block after the change; kept(i), changed(text, i) and added(text) give the lines that stand for one."""
+    """The block after the change; kept_line(i), changed(text, i) and added(text) return the lines that replace one."""
     o = []
     for k, t in enumerate(script):
         if t[0] == '=': o += kept_line(t[1])
@@ -52,7 +52,7 @@ def remark(f, rng, like):
     return indent_of(like) + MARK[f.lang] + rng.choice(REMARKS)
 
 def newcomer(f, rng, like):
-    """A line that somebody else may have written: a comment or a statement, indented as its neighbour; not in the file."""
+    """A line that another author may have written: a comment or a statement, indented as its neighbour; not in the file."""
     if rng.random() < .5: return remark(f, rng, like)
     for _ in range(20):
         l = change_line(rng.choice(f.lines), rng)
@@ -66,7 +66,7 @@ QUOTED = {'"': re.compile(r'''(?<![\w\\'"])"([^'"\\]*)"(?!['"\w])'''), "'": re.c
 CALL = re.compile(r'^(\s*)([^()\'"#/|]*\w)\(([\w.&*: =-]+(?:, [\w.&*: =-]+)+)\)(;|:|,|\?;| \{)?$')
 
 def unquoted(l):
-    """A line as it was before a formatter settled its quotes."""
+    """A line as it was before a formatter changed its quotes."""
     if l.lstrip().startswith(('#', '//', '*', '/*')): return l
     for q, other in (('"', "'"), ("'", '"')):
         if QUOTED[q].search(l): return QUOTED[q].sub(other + r'\1' + other, l)
@@ -124,7 +124,7 @@ def broken_call(f, rng):
                also=[put(lambda t, k: [t])] if hit else [], carried=None if hit else J(splice(lines, a, end, new)))
 
 # apply: each layer alone must be seen through, and they are independent: white space, look-alike marks and wrapping.
-# Two changes stand around a kept line, so that pasting, or taking one hunk for all, is seen.
+# Two changes surround an unchanged line, so that pasting, or taking one hunk for all, is seen.
 @kind('stacked', 'apply', 1.5)
 def k_stacked(f, rng, fs):
     p = pick(f, rng, 4, 9, lambda blk, f, a, b: not any(l.lstrip().startswith(('```', '~~~')) for l in blk))
@@ -172,7 +172,7 @@ def k_stacked(f, rng, fs):
 
 # Somebody else wrote into the block since it was read.
 # reject, in the very gap: two lines now claim one place, and nothing says which comes first; or the same line is there already.
-# either, elsewhere: both changes can stand, but the block is not what the caller saw. The other's lines must survive.
+# either, elsewhere: both changes are possible, but the block is not what the caller saw. The other's lines must survive.
 @kind('neighbour', 'either', 1.3)
 def k_neighbour(f, rng, fs):
     v = rng.choice(['in the very gap', 'the same line there already', 'beside the changed line', 'two lines more'])
@@ -201,7 +201,7 @@ def k_neighbour(f, rng, fs):
 
 BLURS = {'blank': (re.compile(r'(?<=\w) (?=\w)'), '  '), 'quote': (re.compile(r'"([^"&\\]+)"'), '\u201c\\1\u201d'), 'trailing': (re.compile(r'(?<=\S)$'), '  ')}
 
-# The block stands twice, once as a copy that differs.
+# The file has the block twice, once as a copy that differs.
 # apply, where the text quoted, but for white space, is that of one of them: the other lacks the line that is to be changed.
 # reject, where the quotation differs from both, from each in one place and by as much: nothing says which is meant.
 @kind('near_twin', 'reject', 1.5)
@@ -246,7 +246,7 @@ WIDE = str.maketrans({',': '\uff0c', ':': '\uff1a', '(': '\uff08', ')': '\uff09'
 ZERO = ['\u200b', '\u200c', '\ufeff', '\u00ad']
 
 # either: the letters are the same to a reader but not to a machine, and only in a comment that the edit keeps. The place is
-# beyond doubt, and the file's own letters must stay. Nobody has to know every look-alike, so refusing is right, too.
+# beyond doubt, and the file's own letters must stay. A matcher need not know every look-alike, so refusing is right, too.
 @kind('unicode', 'either')
 def k_unicode(f, rng, fs):
     rx = re.compile(drift.CM[f.lang])
@@ -275,7 +275,7 @@ def k_unicode(f, rng, fs):
     direction = {True: 'in the file', False: 'in the edit'}[len(one) > len(two) if v != 'full width' else not one.isascii()]
     return out(J(lines), J(old), J(put(old)), J(splice(lines, a, b, put(theirs))), (a, b), f'{v} {direction}', carried=J(splice(lines, a, b, put(old))))
 
-# either: a tool put the marks before every line, and which tool it was can be told from all lines together. Refusing is right
+# either: a tool put the marks before every line, and all lines together show which tool it was. Refusing is right
 # because such marks also begin lines of texts. Marks in the file are never right.
 @kind('prefixed', 'either', 1.3)
 def k_prefixed(f, rng, fs):
@@ -327,11 +327,11 @@ def k_renamed(f, rng, fs):
         if not lone(f, f.lines, a, b, partly_renamed): return
         return out(f.text, J(partly_renamed), J(new), None, (a, b), 'the caller believes a part is renamed')
     lines = splice(f.lines, a, b, partly_renamed)
-    # a longer name may end in the old one, and then the block stands there still, from the middle of a line on
+    # a longer name may end in the old one, and then the block is still there, from the middle of a line on
     if J(blk) in J(lines) or not lone(f, lines, a, b, blk): return
     return out(J(lines), J(blk), J(new), J(splice(lines, a, b, new)), (a, b), 'another renamed a part', should='either')
 
-# apply: the block stands whole in one place, one level further in or out; at its old place there is no more than its first
+# apply: the whole block is in one place, one level further in or out; at its old place there is no more than its first
 # line or a remark. The change takes the new place's indentation.
 @kind('moved', 'apply', 1.3)
 def k_moved(f, rng, fs):

@@ -3,7 +3,7 @@
 
     roots.py            prints the arguments, one a line, and on standard error what is missing
 
-It looks into Python's own library, cargo's registry, the tests' npm packages and a Go tree.
+It searches Python's own library, cargo's registry, the tests' npm packages and a Go tree.
 """
 import glob, os, shutil, subprocess, sys, sysconfig
 

@@ -1,4 +1,4 @@
-"""Has the person at a terminal asked before a write.
+"""Requests confirmation at a terminal before a write.
 
   at_terminal.py BINARY
 

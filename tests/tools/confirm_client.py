@@ -1,4 +1,4 @@
-"""Has a person asked before a write, by the Python SDK of the protocol, in both of its eras.
+"""Requests confirmation before a write, through the Python SDK of the protocol, in both of its eras.
 
   confirm_client.py BINARY [http]
 
@@ -22,7 +22,7 @@ LONG = "".join(f"line {number}\n" for number in range(100))
 
 
 class Person:
-    """Answers what is asked, and remembers it."""
+    """Answers questions, and records them."""
 
     def __init__(self, *answers):
         self.answers, self.questions, self.before_answer = list(answers), [], lambda: None
@@ -126,7 +126,7 @@ async def asks_once_about_several_files(mode):
 
 
 async def an_answer_holds_for_one_write_only(mode):
-    """What changes while the person thinks is asked about anew."""
+    """A change during the confirmation needs another one."""
     person = Person("accept", "decline")
     async with client(mode, "always", person) as (connected, root):
         (root / "a.txt").write_text("one\n")

@@ -2,7 +2,7 @@
 
 usage: lsp_server.py WAY LOG
 
-What it was told is written to LOG, a line each: the method, and what it was about.
+Each message that it receives is written to LOG, a line each: the method and its subject.
 """
 
 import json
@@ -74,7 +74,7 @@ def publish(uri, version, items):
 
 
 def changed(uri, version, before, text):
-    """What a server that tells by itself does about a new text."""
+    """How a server that publishes diagnostics handles a new text."""
     if WAY in ("push", "flood"):
         publish(uri, version, found(text))
     elif WAY == "bare":

@@ -48,7 +48,7 @@ async def lists_its_tools(mode):
         same(sorted(tools), offered("--tools", "all"))
         same(tools[TOOL].annotations.destructive_hint, True)
         same(tools["create_file"].annotations.idempotent_hint, True)
-        if mode != NEW:  # A client that is told its version asks for nothing else.
+        if mode != NEW:  # A client with a given version requests no other one.
             assert "Quality gates" in connected.instructions
     async with client(mode, "--read-only") as (connected, _):
         left = (await connected.list_tools()).tools

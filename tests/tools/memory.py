@@ -11,9 +11,9 @@ The calls:
 
     create     the text is the content of a new file
     edit       one word of the text on disk is replaced
-    break      one word of the text on disk is replaced by a fault, so that both texts are parsed
+    break      one word of the text on disk is replaced by an error, so that both texts are parsed
     replace    the text on disk is replaced by another one, in which every line differs
-    quote      a quote that is not in the text on disk is looked for
+    quote      search text that is not in the text on disk is searched for
     regex      a pattern that matches very often is replaced
     search     the text is searched by a pattern that matches very often
     context    the symbols of the text are shown
@@ -39,7 +39,7 @@ from client import Gone, Server  # noqa: E402
 MIB = 1 << 20
 CALLS = ["create", "edit", "break", "replace", "quote", "regex", "search", "context"]
 
-# Name, path, what stands before, what is repeated, what stands after. An edit replaces "first".
+# Name, path, the text before, the repeated text, the text after. An edit replaces "first".
 TEXTS = [
     ("TOML stanzas", "a.toml", "first = 1\n", "[a{n}]\nb = 1\n", ""),
     ("TOML tables", "a.toml", "[first]\n", "[[a]]\nb=1\n", ""),
@@ -198,7 +198,7 @@ def outcomes(answer):
 
 
 def measure(binary, debug, name, kind, path, content):
-    """Measures one call; tells whether it kept to the bound."""
+    """Measures one call; returns whether it stayed within the bound."""
     lab = Lab(binary, debug)
     tool, arguments, before = call(kind, path, content)
     if before is not None:
@@ -222,7 +222,7 @@ def measure(binary, debug, name, kind, path, content):
 
 
 def together(binary, debug, count, kind, path, content):
-    """Sends so many calls at once; tells whether they kept to the bound."""
+    """Sends so many calls at once; returns whether they stayed within the bound."""
     lab = Lab(binary, debug)
     names = [f"{n}-{path}" for n in range(count)]
     calls = [call(kind, name, content) for name in names]

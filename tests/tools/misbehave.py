@@ -37,7 +37,7 @@ def fork(child):
 
 
 def daemonise(child):
-    """Starts `child` in a session of its own, below nobody, and returns its number once it has closed `writer`."""
+    """Starts `child` in a session of its own, without a parent, and returns its number once it has closed `writer`."""
     reader, writer = os.pipe()
 
     def between():
@@ -145,7 +145,7 @@ def leave_daemon(kind):
         try:
             open("ready", "w").close()
         except OSError:
-            pass  # In a sandbox it may write nothing here, and nobody waits for it.
+            pass  # In a sandbox it may write nothing here, and no process waits for it.
         while not os.path.exists("go") and time.monotonic() < until:
             time.sleep(0.005)
     say(str(pid))
@@ -276,7 +276,7 @@ def attempts(setup):
     @attempt("trace a process")
     def _():
         seize = 0x4206
-        # By a child, whose end lets go of it; and before it is signalled, as nobody traces who is dead.
+        # By a child, whose end lets go of it; and before it is signalled, as a dead process cannot be traced.
         child = os.fork()
         if child == 0:
             traced = ctypes.CDLL(None).ptrace(seize, setup["victim"], None, None) == 0
@@ -309,7 +309,7 @@ def attempts(setup):
         finally:
             os.unlink(link)
 
-    # Each by a file of its own, so that one that succeeds does not stand in for another.
+    # Each by a file of its own, so that one that succeeds does not count for another.
     for name, path in setup["modes"].items():
         attempt("change the mode of " + name)(lambda: os.chmod(path, 0o777))
     for name, change in {
@@ -563,7 +563,7 @@ def own_files():
 
 
 def is_sandboxed():
-    """Under Landlock alone the supervisor stands between."""
+    """Under Landlock alone the supervisor is in between."""
     return os.environ.get("SUPERVISED") == "1"
 
 

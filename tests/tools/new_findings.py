@@ -2,12 +2,12 @@
 
     new_findings.py --binary LOCKGATE --bin FOLDER_OF_TOOLS --archives FOLDER --schema SARIF_SCHEMA [--package NAME OLD NEW]
 
-Two releases of a package, from their source archives, become two commits of a repository. ruff and pylint look at the
+Two releases of a package, from their source archives, become two commits of a repository. ruff and pylint check the
 changed files of both, started here and not by lockgate; what they find in the second and not in the first is compared with what
 `check --base HEAD~1 --trust` says. The two must be the same findings, each with its line and column.
 
 The difference is made here by other means than lockgate's: by the blocks of Python's difflib. A finding of the second
-release is old where one of the first has the same code and words (numbers aside), and stands on a line of the same text or
+release is old where one of the first has the same code and words (numbers aside), and is on a line of the same text or
 in the lines that its block replaced, or where both speak of the file as a whole, at its very start; each old one pardons one.
 A file with the very text of one that is gone is that one. So it is the same rule, but nothing of the same code.
 """

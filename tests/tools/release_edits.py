@@ -4,19 +4,19 @@
     release_edits.py --binary LOCKGATE --archives FOLDER [--policy init] [--tools FOLDER]... [--as hunks|lines]
                      [--most N] [--project NAME]... [--jobs N] [--report FILE]
 
-What people released is taken to be right, so a finding that blocks is a false alarm until somebody looked at it. Each
+Released code is taken to be right, so a finding that blocks is a false alarm until someone has checked it. Each
 project's older release is unpacked; each file that differs in the newer one is sent as a `content` edit with `verify_only`,
 so that nothing is written. By default there is no quality.yaml, so the built-in gates judge by the default policy; with
 `--policy init` the policy that `lockgate init` proposes for the project judges, with its commands trusted.
 
-With `--as hunks` and `--as lines` each file is changed hunk by hunk, as agents do it: by quotes (`search` and `replace`) or
+With `--as hunks` and `--as lines` each file is changed hunk by hunk, as agents do it: by search text (`search` and `replace`) or
 by line numbers (`line_edits`), each hunk an edit that is written. A text between two hunks may really be broken, so a
 refusal by `syntax` counts only where a parser by hand takes the text, or where there is none and its brackets are closed.
 Where one is refused, the hunk is written without lockgate, and the next one follows. In the end the file must be that of
 the newer release, byte for byte.
 
 `--report` is a file with one JSON object for each edit; a run that was broken off goes on from there. The last line of the
-output counts: edits, languages, edits refused by gate. Every refusal must stand in `KNOWN` with its reason. The exit code
+output counts: edits, languages, edits refused by gate. `KNOWN` must list every refusal with its reason. The exit code
 is 1 where one does not, where one that is listed was not seen in a project of which every file was tried, or where an edit
 failed otherwise; and 3 where fewer than half of the projects could be fetched.
 """
@@ -189,7 +189,7 @@ def hunks(old, new):
 
 
 def by_quote(current, before, start, end, new):
-    """A quote with as many lines around the hunk as make it unique; what it replaces ends where the hunks behind begin."""
+    """Search text with as many lines around the hunk as make it unique; what it replaces ends where the hunks behind begin."""
     for around in range(1, 40):
         first, last = max(0, start - around), min(len(before), end + around)
         search_text = "".join(current[first:last])

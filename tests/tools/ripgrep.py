@@ -4,7 +4,7 @@
 
 For each pattern it prints how long both took, and the ratio of their medians. Both search a copy of the library that this
 Python has, without what was installed into it, or the tree that `--tree` names. Both must find the same number of matching
-lines, but for letters beyond ASCII: what is not UTF-8 is windows-1252 to lockgate, and bytes to ripgrep. The server is started once and asked over its standard input and output, as a client does; ripgrep is
+lines, but for letters beyond ASCII: what is not UTF-8 is windows-1252 to lockgate, and bytes to ripgrep. The server is started once and called over its standard input and output, as a client does; ripgrep is
 started for each search. With `--most` it exits with 1 where a ratio is greater.
 """
 
@@ -34,7 +34,7 @@ PATTERNS = {
 
 
 class Server:
-    """A server on one root, asked over its standard input and output."""
+    """A server on one root, called over its standard input and output."""
 
     def __init__(self, binary, root):
         command = [binary, "serve", "--root", root]

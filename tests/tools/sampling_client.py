@@ -24,7 +24,7 @@ ASK = "confirm: always\n" + SYNTAX
 
 
 class Model:
-    """Writes what it was told to, and remembers what it was asked."""
+    """Writes the given code, and records the requests."""
 
     def __init__(self, *answers, stop="endTurn", takes=0):
         self.answers, self.stop, self.takes = list(answers), stop, takes
@@ -46,7 +46,7 @@ class Model:
 
 
 class Person:
-    """Agrees or does not, and remembers what was asked."""
+    """Agrees or declines, and records the questions."""
 
     def __init__(self, *answers):
         self.answers, self.questions, self.before_answer = list(answers), [], lambda: None
@@ -181,7 +181,7 @@ async def waits_for_no_longer_than_it_was_told_to(mode):
         words = "no answer within 1 s" if mode == OLD else "too late"
         unwritten(await call(connected), words)
         same(file.read_text(), FILE)
-        if mode == OLD:  # The client is told that nobody waits any more.
+        if mode == OLD:  # The client is notified that its answer is no longer needed.
             with anyio.fail_after(20):
                 while not model.ended:
                     await anyio.sleep(0.01)
@@ -243,7 +243,7 @@ async def has_a_person_agree_to_what_the_model_wrote(mode):
     async with client(mode, model, person=person, policy=ASK) as (connected, file):
         failed(await call(connected), "PERMISSION_DENIED", "NOT_CONFIRMED", "declined")
         same(file.read_text(), FILE)
-    # What changes while the person thinks is asked of the person anew, and not of the model.
+    # A change during the confirmation needs another confirmation, but no new code.
     model, person = Model("b = 20"), Person("accept", "accept")
     async with client(mode, model, person=person, policy=ASK) as (connected, file):
         person.before_answer = lambda: file.write_text("z = 0\n" + FILE)

@@ -1,4 +1,4 @@
-"""Has the Python SDK of the protocol use every tool, in both of its eras: the calls stand in every_tool.json.
+"""Has the Python SDK of the protocol use every tool, in both of its eras: the calls are in every_tool.json.
 
   sdk_client.py BINARY [http]
 

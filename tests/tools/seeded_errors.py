@@ -6,7 +6,7 @@
 
 For each seed, a mistake is written into a file of a project, and the tool is run by hand on the saved file. Where it finds
 the mistake there, the same text is sent to lockgate as an edit with `verify_only`, in a copy of the project without the
-mistake whose policy has this gate alone. The gate must find it as well, or say that it could not look (`unavailable`,
+mistake whose policy has this gate alone. The gate must find it as well, or report that it could not check (`unavailable`,
 `broken`, `timed_out`). `passed` and `skipped` are false passes, and so is a finding that is not new.
 
 The projects are the releases of release_edits.py. `--report` is a file with one JSON object for each seed; a run that was
@@ -35,7 +35,7 @@ NOT_BY_HAND = "not found by hand"
 
 
 def appended(name, *lines):
-    """A mistake that stands at the end of the file."""
+    """A mistake at the end of the file."""
 
     def mistake(dice, before):
         del dice
@@ -175,7 +175,7 @@ def go_printf(dice, lines):
 
 
 def go_import(dice, lines):
-    """An import that nobody uses."""
+    """An unused import."""
     del dice
     at = next((at for at, line in enumerate(lines) if line.startswith("package ")), None)
     return at is not None and [*lines[: at + 1], "", 'import seededUnused "errors"', *lines[at + 1 :]]
@@ -237,7 +237,7 @@ GATES = {
 # Tools that end with 0 where they warn: what they print decides.
 WARN_WITH_0 = {"cargo-check", "clippy", "gopls", "rust-analyzer", "ruff-imports"}
 
-# Files that a tool needs beside a project's own, where the release has none.
+# Files that a tool needs in addition to a project's own, where the release has none.
 EXTRA_FILES = {
     "eslint": {"eslint.config.mjs": 'export default [{ rules: { "no-const-assign": "error", "no-dupe-keys": "error", "no-debugger": "warn", "use-isnan": "error", "no-unreachable": "error" } }];\n'},
     "tsc": {"tsconfig.json": '{ "compilerOptions": { "target": "es2022", "module": "nodenext", "skipLibCheck": true }, "include": ["src"] }\n'},
@@ -354,7 +354,7 @@ def server_of(options, environment, gate, folder):
 
 
 def judged(gate, answer):
-    """What the gate said of a draft."""
+    """The result of the gate for a draft."""
     run = next((run for run in answer.get("gates", []) if run["gate"] == gate), {"outcome": "absent"})
     new = [finding for finding in answer.get("findings", []) if finding["gate"] == gate and finding.get("new")]
     outcome = run["outcome"] if run["outcome"] != "found" or new else "found, but not as new"

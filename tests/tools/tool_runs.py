@@ -5,11 +5,11 @@
 Three projects are made up: a crate of Rust, a project of TypeScript and a module of Go, each with 40 files and several
 thousand lines. For each tool and for 1, 5 and 20 files, `edit_files` changes one line of each file. In turns with that the
 tool is run as a person runs it, in the project as the call left it, with the same words and a folder of its own for what it
-keeps. Both are warm. The answer is the median of the pairs' ratios, beside both medians.
+keeps. Both are warm. The answer is the median of the pairs' ratios, with both medians.
 
 `serve`: all calls go to one server, and tsc is run as a command. `edit`: each call is a process of its own (`lockgate edit`).
-`stale`: one server, and two other files change between the calls, as happens when a person edits meanwhile.
-`server`: one server, which asks the language server of tsc.
+`stale`: one server, and two other files change between the calls, as happens when a person edits at the same time.
+`server`: one server, which uses the language server of tsc.
 
 Processes are counted in a second run, under strace: each execve of the tool itself that succeeds.
 With --most, the exit code is 1 where a ratio is higher.
@@ -160,7 +160,7 @@ class Project:
         self.root.mkdir()
         self.own.mkdir()
         self.names = tool.make(self.root)
-        # Spread over the project, and the others left to change beside them.
+        # Spread over the project, and the others left to change next to them.
         self.edited = [self.names[at * FILES // count] for at in range(count)]
         self.others = [name for name in self.names if name not in self.edited]
         policy = f"quality_gates: {{ {tool.language}: [{{ tool: {tool.name}, timeout: 120s }}] }}\nlimits: {{ total: 120s }}\n"

@@ -40,7 +40,7 @@ ONCE = ALL_OF_THEM | FOR_GOOD
 
 
 class FaultRunner(kills.KillRunner):
-    """One way of writing, with what the files look like beside their bytes."""
+    """One way of writing, with the metadata of the files."""
 
     def __init__(self, options, name):
         super().__init__(options, name)

@@ -122,7 +122,7 @@ class Sequence:
         return self.written("safe_edit_file", {"path": path, "content": content}, [(path, None, None, slots)], "made")
 
     def write_foreign(self):
-        """Another program changes a slot: what was edited there is not to be taken back any more."""
+        """Another program changes a slot: edits of it can no longer be undone."""
         path, slot, _, _ = self.fresh(self.dice.choice(list(self.model)))
         self.model[path][slot] = f"theirs {self.count}"
         self.foreign(path)
@@ -161,7 +161,7 @@ class Sequence:
         return None if self.contents() == before else "it was refused, and something changed"
 
     def was_touched(self, change):
-        """Whether others had to do with the same slots since, so that a refusal is right though the value stands there."""
+        """Returns whether later changes touched the same slots, so that a refusal is right even if the value is there."""
         own = {part[:2] for part in change.parts}
         paths = {path for path, slot in own if slot is None}
         later = [other for other in self.changes if other is not change]

@@ -5,7 +5,7 @@ import tracer
 import ways
 
 CHUNK = 40
-# Where something changes, or is made to last, or is held.
+# System calls that change, sync or lock something.
 MATTERS = {"openat", "openat2", "write", "pwrite64", "fsync", "fdatasync", "renameat", "renameat2", "linkat", "unlinkat", "unlink",
            "mkdirat", "fcntl", "flock", "ftruncate", "fchmod"}
 

@@ -68,7 +68,7 @@ class Lab:
         return self.run("edit", "--json", "--file", "-", stdin=json.dumps(request).encode())
 
     def text(self, path):
-        """The bytes that stand there; `None` where nothing does."""
+        """The bytes of the file; `None` if there is none."""
         try:
             return (self.root / path).read_bytes()
         except FileNotFoundError:
@@ -78,11 +78,11 @@ class Lab:
         return [str(path.relative_to(self.root)) for path in self.root.rglob(".*.lockgate")]
 
     def set_aside(self):
-        """What was set aside as somebody else's."""
+        """The files that were set aside as those of another program."""
         return [str(path.relative_to(self.root)) for path in self.root.rglob("*.kept")]
 
     def looks(self, path):
-        """All that is to be kept beside the bytes: mode, owner, extended attributes."""
+        """The metadata to preserve: mode, owner, extended attributes."""
         found = os.lstat(self.root / path)
         xattrs = {name: os.getxattr(self.root / path, name) for name in os.listxattr(self.root / path)}
         return stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid, tuple(sorted(xattrs.items()))
@@ -126,7 +126,7 @@ class Progress:
             staged.rename(self.path)
 
     def work(self, unit, jobs, workers):
-        """Does each `name, arguments` that is not done yet by `unit(*arguments)`; tells whether all are."""
+        """Does each `name, arguments` that is not done yet by `unit(*arguments)`; returns whether all are."""
         todo = [job for job in jobs if not self.have(job[0])]
         with multiprocessing.Pool(workers) as pool:
             left = len(todo)
@@ -171,7 +171,7 @@ def options(about):
 
 
 def names(options, all_names, sample):
-    """The ways of writing that are asked for."""
+    """The selected ways of writing."""
     return options.ways.split(",") if options.ways else sample if options.quick else all_names
 
 

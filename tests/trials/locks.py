@@ -37,7 +37,7 @@ class Mixed:
     def __init__(self, group, seed):
         self.group, self.seed, self.over = group, seed, False
         self.guard, self.wrong, self.figures = threading.Lock(), [], collections.Counter()
-        # Of each line: the files that it belongs to, and whether it must be there (`None`: nobody was told).
+        # Of each line: the files that it belongs to, and whether it must be there (`None`: no answer came).
         self.lines = {}
         for path in FILES:
             (group.lab.root / path).write_text("".join(SLOTS))
@@ -73,7 +73,7 @@ class Mixed:
                 self.figures["undone"] += undo.get("success") is True
 
     def call(self, server, tool, arguments):
-        """The answer; `None` when the server was killed meanwhile."""
+        """The answer; `None` when the server was killed before it."""
         try:
             answer = self.group.running(server).call(tool, arguments, STUCK)
         except client.Gone:
@@ -174,7 +174,7 @@ def hold(victim):
 
 
 def after_kill(victim, other, is_waiting, content):
-    """Seconds from the kill to the answer of an edit that waits already, or is asked for only then."""
+    """Seconds from the kill to the answer of an edit that waits already, or is sent only then."""
     answers = queue.SimpleQueue()
 
     def ask():

@@ -26,7 +26,7 @@ AT_FDCWD, EXCHANGE = -100, 2
 
 @dataclass
 class Version:
-    """What the files of a group held, begun and answered when the log had so many entries."""
+    """The contents of the files of a group; the edit began and was answered when the log had so many entries."""
     texts: dict
     begun: int
     answered: int

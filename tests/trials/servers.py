@@ -1,7 +1,7 @@
 """Four servers with eight clients each on the same files, killed now and then: nothing acknowledged is lost or doubled.
 
-Each edit adds one line that stands nowhere else. Whoever gets no answer sends the same request again; whoever is refused
-then looks whether the line is there, and if not, asks anew. At the end every line must be there once.
+Each edit adds one line that is nowhere else. A client without an answer sends the same request again; a refused one
+then checks whether the line is there, and if not, sends a new request. At the end every line must be there once.
 """
 
 import collections
@@ -16,7 +16,7 @@ import lab
 SERVERS, CLIENTS, ROUND = 4, 8, 1000
 # The rounds of an edit in one file, and in fifty.
 FILES = (1, 50)
-# What may be refused honestly, and is then asked anew.
+# Codes of legitimate refusals, after which a new request is sent.
 ANEW = {"EDIT_CONFLICT", "LOCK_TIMEOUT", "AMBIGUOUS_MATCH", "NO_MATCH"}
 POLICY = "quality_gates: {}\n"
 
@@ -111,7 +111,7 @@ class Round:
             self.wrong.append(f"client {number}: {type(error).__name__} {error}")
 
     def edit(self, server, dice, edit):
-        """Asks for one line until it is acknowledged: in the place of another, or beside one."""
+        """Sends one line until it is acknowledged: instead of another, or next to one."""
         path, line = self.path(edit), f"edit {self.seed} {edit} of client\n"
         is_insertion = dice.random() < 0.5
         for _ in range(100):

@@ -82,7 +82,7 @@ def ptrace(request, pid, address=0, data=0):
 
 
 def run(command, env, stdin, cwd, act, patience=20):
-    """Runs `command`; `act(number, name, arguments, thread)` is asked before each system call.
+    """Runs `command`; `act(number, name, arguments, thread)` is called before each system call.
 
     It answers `None`, `"kill"`, `"short"` (one byte instead of all), or the number of an error that the call is to give
     without being made.

@@ -9,7 +9,7 @@ NAIVE = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__))
 
 
 def text(word, lines=400):
-    """A text of some blocks of a disk, of which no line stands in another text."""
+    """A text of some blocks of a disk, of which no line is in another text."""
     return "".join(f"{word} line {line} of {lines}\n" for line in range(lines)).encode()
 
 
@@ -100,7 +100,7 @@ def naive(way):
 
 
 def found(lab, way):
-    """What stands there: the files that are old, those that are new, and what is neither."""
+    """The state of the folder: the files that are old, those that are new, and others."""
     old, new, wrong = [], [], []
     for path, (before, after) in way.files.items():
         now = lab.text(path)
