@@ -8,12 +8,12 @@ use super::verify;
 /// Does the damage, and says what was not found.
 pub fn unseen(load: &Load, place: &RunDir) -> Vec<&'static str> {
     let database = place.database.as_ref().expect("the control is for a database");
-    let wanted = damage(load, database);
+    let expected = damage(load, database);
     let body = br#"{"content":"    # @@o99-0000001."}"#;
     load.inspect("get_content", 0, body);
     verify::verify(load, place);
     let broken = load.seen.broken.borrow();
-    wanted.into_iter().filter(|what| !broken.iter().any(|found| found.contains(what))).collect()
+    expected.into_iter().filter(|what| !broken.iter().any(|found| found.contains(what))).collect()
 }
 
 /// Does each sort of damage to another entity; gives what is to be said of them.

@@ -108,10 +108,10 @@ fn phases(killed: Option<Duration>) -> Vec<(&'static str, Duration, Duration)> {
     ]
 }
 
-fn row(name: &str, all: &[&Record], wanted: impl Fn(CallKind) -> bool, goal: Option<Duration>) -> Duration {
+fn row(name: &str, all: &[&Record], includes: impl Fn(CallKind) -> bool, goal: Option<Duration>) -> Duration {
     let mut times = Vec::new();
     let mut codes: BTreeMap<&str, usize> = BTreeMap::new();
-    for one in all.iter().filter(|one| wanted(one.sort)) {
+    for one in all.iter().filter(|one| includes(one.sort)) {
         times.push(one.took);
         if let Some(code) = &one.code {
             *codes.entry(code).or_default() += 1;

@@ -143,7 +143,7 @@ class Maker:
         self.random = random.Random(seed)
         self.files = files
 
-    def file(self, kinds=None, least=30, wanted=lambda text: True):
+    def file(self, kinds=None, least=30, accepts=lambda text: True):
         """A file of one of these kinds, each kind as often as another."""
         by_kind = {kind: files for kind, files in self.files.items() if kinds is None or kind in kinds}
         if not by_kind:
@@ -151,7 +151,7 @@ class Maker:
         for _ in range(500):
             kind = self.random.choice(sorted(by_kind))
             path, text = self.random.choice(by_kind[kind])
-            if text.count("\n") >= least and wanted(text):
+            if text.count("\n") >= least and accepts(text):
                 return kind, path, text.split("\n")
         raise LookupError("no such file")
 
@@ -317,7 +317,7 @@ class Maker:
         spaces = lambda text: text.count("\n    ") > 15 and "\n\t" not in text
         to_spaces = self.random.random() < 0.6
         while True:
-            kind, path, lines = self.file(CODE | {"mk", "css"}, wanted=tabs if to_spaces else spaces)
+            kind, path, lines = self.file(CODE | {"mk", "css"}, accepts=tabs if to_spaces else spaces)
             start, end = self.region(lines, 3, 20)
             if any(self.in_text(lines, at, kind) for at in (start, end)) or any("*" in line[:3].strip() for line in lines[start:end]):
                 continue

@@ -54,9 +54,9 @@ fn renamed(policy: &str, files: [(&str, &str); 2], with: &[(&str, &str)]) {
         }
         let answer = server.call("edit_files", &json!({"edits": files.map(|(path, _)| edit(path))}));
         assert_eq!(answer.status(), "written", "{level}: {}\n{:#}", answer.text, answer.structured);
-        let wanted: Vec<_> =
+        let replacements: Vec<_> =
             files.iter().map(|(path, text)| (root.path().join(path), text.replace("old", "new"))).collect();
-        for (path, text) in wanted {
+        for (path, text) in replacements {
             assert_eq!(fs::read_to_string(path).unwrap(), text, "{level}");
         }
         assert_eq!(state(root.path()).len(), before.len(), "{level}");

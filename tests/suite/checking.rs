@@ -261,7 +261,7 @@ fn several_roots_are_each_compared_with_their_own_repository() {
 fn the_transcript_in_the_readme_is_real() {
     let readme = include_str!("../../README.md");
     let (_, rest) = readme.split_once("```console\n$ lockgate check --base main...\n").unwrap();
-    let wanted = rest.split("```").next().unwrap();
+    let expected = rest.split("```").next().unwrap();
     let fixture = project();
     let body = "    if quantity > item.stock:\n        raise ValueError(\"not enough\")\n    item.stock -= quantity\n";
     let stock = format!("def ship(item, quantity):\n{body}");
@@ -272,5 +272,5 @@ fn the_transcript_in_the_readme_is_real() {
     );
     let transcript = check(&fixture, &["--base", "main..."], 1).stdout;
     let id = git(&fixture, "root", &["rev-parse", "HEAD"]);
-    assert_eq!(transcript, wanted.replace("6c11e102fe", &id[..10]));
+    assert_eq!(transcript, expected.replace("6c11e102fe", &id[..10]));
 }

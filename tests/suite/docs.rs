@@ -113,6 +113,6 @@ fn every_decision_is_numbered_once() {
         .map(|name| name.split('-').next().unwrap().to_owned())
         .collect();
     numbers.sort();
-    let wanted: Vec<String> = (1..=numbers.len()).map(|number| format!("{number:04}")).collect();
-    assert_eq!(numbers, wanted);
+    let expected: Vec<String> = (1..=numbers.len()).map(|number| format!("{number:04}")).collect();
+    assert_eq!(numbers, expected);
 }

@@ -217,8 +217,8 @@ fn an_import_that_the_edit_needs_is_taken_and_the_rest_left() {
     let before =
         "package a\n\nimport \"fmt\"\n\nfunc f(  )  {\n\tfmt.Println(  1)\n}\n\nfunc g(  )  {\n\tf(  )\n}\n";
     let (text, notes) = formatter.edited("", before, 10, "\tf(  );  os.Exit(1)\n");
-    let wanted = before
+    let expected = before
         .replace("import \"fmt\"\n", "import (\n\t\"fmt\"\n\t\"os\"\n)\n")
         .replace("\tf(  )\n", "\tf()\n\tos.Exit(1)\n");
-    assert_eq!(text, wanted, "{notes}");
+    assert_eq!(text, expected, "{notes}");
 }

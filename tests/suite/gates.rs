@@ -227,13 +227,13 @@ fn the_table_of_tools_is_what_the_catalogue_and_the_tests_have() {
     let page = fs::read_to_string(&path).unwrap();
     let (before, rest) = page.split_once(opening).expect("the page has a place for the table");
     let (_, after) = rest.split_once(closing).expect("the page has an end of the table");
-    let wanted = format!("{before}{opening}\n{}\n{closing}{after}", tools());
-    if std::env::var_os("UPDATE").is_some() && page != wanted {
-        fs::write(&path, &wanted).unwrap();
+    let expected = format!("{before}{opening}\n{}\n{closing}{after}", tools());
+    if std::env::var_os("UPDATE").is_some() && page != expected {
+        fs::write(&path, &expected).unwrap();
     }
     let page = fs::read_to_string(&path).unwrap();
     assert!(
-        page == wanted,
+        page == expected,
         "docs/gates.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::gates::"
     );
 }

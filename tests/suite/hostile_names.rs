@@ -176,8 +176,9 @@ fn misleading_names_are_refused_in_requests_but_may_exist() {
         let name = format!("{name}.py");
         for (arguments, _) in edits(&name) {
             let answer = edit(&mut server, &arguments);
-            let wanted = if arguments.get("content").is_some() { "INVALID_INPUT" } else { "FILE_NOT_FOUND" };
-            assert!([wanted, "INVALID_INPUT"].contains(&answer.code()), "{name:?}: {}", answer.structured);
+            let expected =
+                if arguments.get("content").is_some() { "INVALID_INPUT" } else { "FILE_NOT_FOUND" };
+            assert!([expected, "INVALID_INPUT"].contains(&answer.code()), "{name:?}: {}", answer.structured);
         }
         if name.contains('\0') {
             continue;

@@ -54,7 +54,7 @@ fn tools_that_the_project_names_are_proposed_for_their_languages() {
         &POLYGLOT,
     );
     let policy = fixture.policy();
-    for (language, wanted) in [
+    for (language, expected) in [
         ("python", &["black fix", "ruff", "mypy warn", "codespell"][..]),
         ("typescript", &["prettier fix", "eslint", "tsc warn", "codespell"]),
         ("go", &["gofmt fix", "go-vet warn", "codespell"]),
@@ -64,7 +64,7 @@ fn tools_that_the_project_names_are_proposed_for_their_languages() {
         ("css", &["codespell"]),
         ("dockerfile", &["codespell"]),
     ] {
-        assert_eq!(gates(&policy, language), wanted, "{language}");
+        assert_eq!(gates(&policy, language), expected, "{language}");
     }
     let text = fixture.text("quality.yaml");
     for message in [
@@ -111,7 +111,7 @@ fn where_a_project_names_a_tool_no_other_one_is_proposed_for_the_same() {
 #[test]
 fn what_does_not_show_that_a_tool_is_used_proposes_none() {
     let programs = ["ruff", "black", "prettier", "stylelint"];
-    for (file, text, wanted) in [
+    for (file, text, expected) in [
         ("pyproject.toml", "[dependency-groups]\ndev = [\"ruff>=0.5\"]\n", &["ruff"][..]),
         (
             "pyproject.toml",
@@ -124,16 +124,16 @@ fn what_does_not_show_that_a_tool_is_used_proposes_none() {
         ("requirements-dev.txt", "black\n", &["black fix", "ruff"]),
     ] {
         let fixture = Fixture::with_programs(&[("a.py", "x = 1\n"), (file, text)], &programs);
-        assert_eq!(gates(&fixture.policy(), "python"), wanted, "{file}: {text}");
+        assert_eq!(gates(&fixture.policy(), "python"), expected, "{file}: {text}");
     }
-    for (file, wanted) in [
+    for (file, expected) in [
         (".prettierignore", &[][..]),
         (".stylelintignore", &[]),
         (".prettierrc", &["prettier fix"]),
         (".stylelintrc", &["stylelint"]),
     ] {
         let fixture = Fixture::with_programs(&[("a.css", "a {}\n"), (file, "*\n")], &programs);
-        assert_eq!(gates(&fixture.policy(), "css"), wanted, "{file}");
+        assert_eq!(gates(&fixture.policy(), "css"), expected, "{file}");
     }
 }
 

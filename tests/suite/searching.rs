@@ -80,13 +80,13 @@ fn a_search_finds_what_a_naive_reader_finds() {
             if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
         }
         tree.iter().for_each(|(path, text)| write(&root.path().join(path), text));
-        let (wanted, total) = query.search(&tree);
+        let (expected, total) = query.search(&tree);
         let arguments =
             json!({"pattern": query.pattern, "context_lines": query.context, "max_results": query.most});
         let response = search(&mut server.borrow_mut(), arguments);
         let found: Vec<FileHits> =
             response["matches"].as_array().unwrap().iter().map(FileHits::from_json).collect();
-        prop_assert_eq!(&found, &wanted, "{:?}", query);
+        prop_assert_eq!(&found, &expected, "{:?}", query);
         prop_assert_eq!(response["total_matches"].as_u64(), Some(total as u64));
         prop_assert_eq!(response["truncated"].as_bool(), Some(total > found.len()));
         Ok(())
@@ -144,14 +144,14 @@ fn the_files_that_git_knows_are_the_files_that_are_listed() {
         write(&root.path().join(path), "needle\n");
     }
     let listed = git(root.path(), &["ls-files", "--cached", "--others", "--exclude-standard"]);
-    let mut wanted: Vec<&str> = listed.lines().filter(|path| !path.contains(".gitignore")).collect();
-    wanted.sort_unstable();
+    let mut expected: Vec<&str> = listed.lines().filter(|path| !path.contains(".gitignore")).collect();
+    expected.sort_unstable();
     let mut server = Server::start(root.path(), &[]);
     let entries = server.call("list_content", &json!({})).structured;
     let names: Vec<&str> =
         entries["entries"].as_array().unwrap().iter().map(|entry| entry["path"].as_str().unwrap()).collect();
-    assert_eq!(names, wanted);
-    assert_eq!(paths(&search(&mut server, json!({"pattern": "needle", "max_results": 100}))), wanted);
+    assert_eq!(names, expected);
+    assert_eq!(paths(&search(&mut server, json!({"pattern": "needle", "max_results": 100}))), expected);
 }
 
 #[test]

@@ -45,12 +45,12 @@ impl Project {
         let path = tools_path();
         let search = SearchPath { folders: &[], roots: &[], path: &path };
         let programs = ResolvedPrograms::find(policy.commands(), &search);
-        let wanted = match keep_servers {
+        let program_name = match keep_servers {
             KeepServers::Yes => ResolvedPrograms::server_name(gate),
             KeepServers::No => gate.to_owned(),
         };
-        if programs.program(&wanted).is_none() {
-            not_run(&format!("servers: {wanted} is not here"));
+        if programs.program(&program_name).is_none() {
+            not_run(&format!("servers: {program_name} is not here"));
             return None;
         }
         let gate_runtime = GateRuntime::default();
@@ -255,9 +255,9 @@ fn new_files_are_judged_alike(gate: &str, missing: &[&str]) {
         (&[("pkg/sub/deep.py", None, good), ("pkg/a.py", Some(a), imports_deep)], false),
     ];
     for (call, by_server) in calls {
-        let (found, wanted) = (server.judge(call), command.judge(call));
-        for (verdict, wanted) in found.iter().zip(&wanted) {
-            assert_eq!(found_in(verdict), found_in(wanted), "{call:?}");
+        let (found, expected) = (server.judge(call), command.judge(call));
+        for (verdict, expected) in found.iter().zip(&expected) {
+            assert_eq!(found_in(verdict), found_in(expected), "{call:?}");
             let why = verdict.runs[0].why.as_deref().unwrap_or_default();
             // The command of ty is asked about every new file.
             let by_command = why.ends_with("its command was run instead");
@@ -293,9 +293,9 @@ fn tsc_finds_modules_in_new_folders_by_its_command() {
         (&[("src/sub/deep.ts", None, good), ("src/sub/two.ts", None, &importer("./deep"))], false),
     ];
     for (call, by_server) in calls {
-        let (found, wanted) = (server.judge(call), command.judge(call));
-        for (verdict, wanted) in found.iter().zip(&wanted) {
-            assert_eq!(found_in(verdict), found_in(wanted), "{call:?}");
+        let (found, expected) = (server.judge(call), command.judge(call));
+        for (verdict, expected) in found.iter().zip(&expected) {
+            assert_eq!(found_in(verdict), found_in(expected), "{call:?}");
             assert_eq!(verdict.runs[0].why.is_none(), by_server, "{call:?}: {:?}", verdict.runs[0]);
         }
     }

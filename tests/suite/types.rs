@@ -124,8 +124,8 @@ fn no_kind_of_edit_and_no_mode_passes_the_rules_over() {
             assert_eq!(fixture.text("workflow").as_deref(), Some(FLOW), "{mode:?} {edit:?}");
             for edit in allowed {
                 let edit_report = fixture.edit("workflow", edit.clone(), mode).unwrap();
-                let wanted = if mode == Mode::VerifyOnly { Status::Verified } else { Status::Written };
-                assert_eq!(edit_report.status, wanted, "{mode:?} {edit:?}");
+                let expected = if mode == Mode::VerifyOnly { Status::Verified } else { Status::Written };
+                assert_eq!(edit_report.status, expected, "{mode:?} {edit:?}");
                 fixture.edit("workflow", content(FLOW), Mode::Strict).unwrap();
             }
         }

@@ -136,8 +136,12 @@ fn nothing_is_started_in_a_hostile_repository() {
             let fine = ["written", "verified", "unchanged"].contains(&answer.status());
             assert!(fine, "{name}: {path}: {}", answer.structured);
             let has_hint = answer.structured["notes"].to_string().contains("lockgate trust");
-            let wanted = repository.then != Then::Plain;
-            assert!(path != repository.covers || has_hint == wanted, "{name}: {path}: {}", answer.structured);
+            let expected = repository.then != Then::Plain;
+            assert!(
+                path != repository.covers || has_hint == expected,
+                "{name}: {path}: {}",
+                answer.structured
+            );
         }
     }
 }

@@ -59,31 +59,31 @@ async function withClient(era, work) {
 }
 
 /** The value with what earlier steps answered in the place of `{name.field}`. */
-function filled(value, known) {
-  if (Array.isArray(value)) return value.map((one) => filled(one, known));
+function filled(value, answers) {
+  if (Array.isArray(value)) return value.map((one) => filled(one, answers));
   if (value !== null && typeof value === "object") {
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, filled(one, known)]));
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, filled(one, answers)]));
   }
   const reference = typeof value === "string" && value.match(/^\{(\w+(?:\.\w+)+)\}$/);
-  return reference ? reference[1].split(".").reduce((there, name) => there[name], known) : value;
+  return reference ? reference[1].split(".").reduce((part, name) => part[name], answers) : value;
 }
 
-/** Whether an answer is what is wanted, or has it. */
-function fits(seen, wanted) {
-  if (Array.isArray(wanted)) {
-    return Array.isArray(seen) && seen.length === wanted.length && wanted.every((one, at) => fits(seen[at], one));
+/** Whether an answer is what is expected, or has it. */
+function fits(actual, expected) {
+  if (Array.isArray(expected)) {
+    return Array.isArray(actual) && actual.length === expected.length && expected.every((one, at) => fits(actual[at], one));
   }
-  if (wanted !== null && typeof wanted === "object") {
-    const names = Object.keys(wanted);
+  if (expected !== null && typeof expected === "object") {
+    const names = Object.keys(expected);
     if (names.length === 1 && names[0] === "contains") {
-      return Array.isArray(seen) && wanted.contains.every((some) => seen.some((one) => fits(one, some)));
+      return Array.isArray(actual) && expected.contains.every((some) => actual.some((one) => fits(one, some)));
     }
-    return seen !== null && typeof seen === "object" && names.every((name) => name in seen && fits(seen[name], wanted[name]));
+    return actual !== null && typeof actual === "object" && names.every((name) => name in actual && fits(actual[name], expected[name]));
   }
-  if (typeof wanted === "string" && wanted.startsWith("~ ")) {
-    return typeof seen === "string" && new RegExp(wanted.slice(2)).test(seen);
+  if (typeof expected === "string" && expected.startsWith("~ ")) {
+    return typeof actual === "string" && new RegExp(expected.slice(2)).test(actual);
   }
-  return seen === wanted;
+  return actual === expected;
 }
 
 async function listed(client) {
@@ -103,26 +103,26 @@ async function hasACallForEveryTool(era) {
 async function usesEveryTool(era) {
   await withClient(era, async (client, root) => {
     const names = await listed(client);
-    const known = {};
+    const answers = {};
     const called = new Set();
     for (const [number, step] of PLAN.steps.entries()) {
       if (!names.includes(step.tool)) continue;
       const where = `step ${number}, ${step.tool}`;
-      const answer = await client.callTool({ name: step.tool, arguments: filled(step.arguments, known) });
-      const told = answer.structuredContent;
+      const answer = await client.callTool({ name: step.tool, arguments: filled(step.arguments, answers) });
+      const content = answer.structuredContent;
       const text = answer.content[0].text;
-      assert.ok(told && typeof told === "object", `${where}: ${JSON.stringify(answer)}`);
+      assert.ok(content && typeof content === "object", `${where}: ${JSON.stringify(answer)}`);
       assert.equal(answer.isError ?? false, "refused" in step, `${where}: ${text}`);
-      if ("refused" in step) assert.equal(told.code, step.refused, where);
-      if ("as" in step) known[step.as] = told;
-      const wanted = filled(step.answer ?? {}, known);
-      assert.ok(fits(told, wanted), `${where}: saw ${JSON.stringify(told)}, wanted ${JSON.stringify(wanted)}`);
-      for (const said of filled(step.text, known)) {
-        assert.ok(text.includes(said), `${where}: ${JSON.stringify(said)} is not in ${JSON.stringify(text)}`);
+      if ("refused" in step) assert.equal(content.code, step.refused, where);
+      if ("as" in step) answers[step.as] = content;
+      const expected = filled(step.answer ?? {}, answers);
+      assert.ok(fits(content, expected), `${where}: saw ${JSON.stringify(content)}, wanted ${JSON.stringify(expected)}`);
+      for (const expectedText of filled(step.text, answers)) {
+        assert.ok(text.includes(expectedText), `${where}: ${JSON.stringify(expectedText)} is not in ${JSON.stringify(text)}`);
       }
       for (const [path, content] of Object.entries(step.files ?? {})) {
-        const there = existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : null;
-        assert.equal(there, content, `${where}: ${path}`);
+        const textOnDisk = existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : null;
+        assert.equal(textOnDisk, content, `${where}: ${path}`);
       }
       called.add(step.tool);
     }
@@ -146,8 +146,8 @@ async function hearsOfProgress(era) {
     // Its gates take a while: this SDK drops what it was told of a call in the same moment as the answer.
     const call = { name: TOOL, arguments: { path: "a.py", content: large(1), show_diff: false } };
     await client.callTool(call, { onprogress: (step) => steps.push(step) });
-    const said = steps.some(({ progress, total, message }) => message === "syntax" && progress <= total);
-    assert.ok(said, JSON.stringify(steps));
+    const reported = steps.some(({ progress, total, message }) => message === "syntax" && progress <= total);
+    assert.ok(reported, JSON.stringify(steps));
   });
 }
 
@@ -159,16 +159,16 @@ function large(value) {
 async function canCancelACall(era) {
   await withClient(era, async (client, root) => {
     const edit = (content) => ({ name: TOOL, arguments: { path: "a.py", content, show_diff: false } });
-    const begun = performance.now();
+    const start = performance.now();
     await client.callTool(edit(large(1)));
-    const took = performance.now() - begun;
+    const took = performance.now() - start;
     const stop = new AbortController();
     const cancelled = client.callTool(edit(large(2)), { signal: stop.signal });
     setTimeout(() => stop.abort("enough"), took / 8);
     await assert.rejects(cancelled, undefined, `the edit took ${took} ms and was not slow enough to be cancelled`);
     // The lock is given back once the cancelled edit has ended.
-    const shown = { path: "a.py", search: "x = 1", replace: "x = 3", mode: "verify_only" };
-    const answer = await client.callTool({ name: TOOL, arguments: shown });
+    const preview = { path: "a.py", search: "x = 1", replace: "x = 3", mode: "verify_only" };
+    const answer = await client.callTool({ name: TOOL, arguments: preview });
     assert.equal(answer.structuredContent.status, "verified");
     assert.equal(readFileSync(join(root, "a.py"), "utf8"), large(1));
   });

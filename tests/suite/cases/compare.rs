@@ -26,33 +26,40 @@ pub fn answer(expected: &Value, actual: &Value, path: &str, differences: &mut Ve
                 Err(error) => differ(format!("the case has a bad pattern: {error}")),
             }
         }
-        (Value::Object(wanted), Value::Array(actual_items)) if wanted.keys().eq(["contains"]) => {
-            contains(&wanted["contains"], actual_items, path, differences);
+        (Value::Object(expected_part), Value::Array(actual_items))
+            if expected_part.keys().eq(["contains"]) =>
+        {
+            contains(&expected_part["contains"], actual_items, path, differences);
         }
-        (Value::Object(wanted), Value::Object(_)) => {
-            for (key, value) in wanted {
+        (Value::Object(expected_part), Value::Object(_)) => {
+            for (key, value) in expected_part {
                 let place = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
                 answer(value, &actual[key], &place, differences);
             }
         }
-        (Value::Array(wanted), Value::Array(actual_items)) => {
-            if wanted.len() != actual_items.len() {
-                differ(format!("expected {} elements, seen {}: {actual}", wanted.len(), actual_items.len()));
+        (Value::Array(expected_part), Value::Array(actual_items)) => {
+            if expected_part.len() != actual_items.len() {
+                differ(format!(
+                    "expected {} elements, seen {}: {actual}",
+                    expected_part.len(),
+                    actual_items.len()
+                ));
             }
-            for (index, (wanted, item)) in wanted.iter().zip(actual_items).enumerate() {
-                answer(wanted, item, &format!("{path}[{index}]"), differences);
+            for (index, (expected_part, item)) in expected_part.iter().zip(actual_items).enumerate() {
+                answer(expected_part, item, &format!("{path}[{index}]"), differences);
             }
         }
-        (Value::Number(wanted), Value::Number(actual)) if wanted.as_f64() == actual.as_f64() => {}
-        (wanted, actual) if wanted == actual => {}
+        (Value::Number(expected_part), Value::Number(actual))
+            if expected_part.as_f64() == actual.as_f64() => {}
+        (expected_part, actual) if expected_part == actual => {}
         (Value::Null, actual) => differ(format!("expected to be absent, seen {actual}")),
-        (wanted, Value::Null) => differ(format!("expected {wanted}, but it is absent")),
-        (wanted, actual) => differ(format!("expected {wanted}, seen {actual}")),
+        (expected_part, Value::Null) => differ(format!("expected {expected_part}, but it is absent")),
+        (expected_part, actual) => differ(format!("expected {expected_part}, seen {actual}")),
     }
 }
 
-fn contains(wanted: &Value, actual_items: &[Value], path: &str, differences: &mut Vec<String>) {
-    for element in wanted.as_array().into_iter().flatten() {
+fn contains(expected: &Value, actual_items: &[Value], path: &str, differences: &mut Vec<String>) {
+    for element in expected.as_array().into_iter().flatten() {
         let found = actual_items.iter().any(|candidate| {
             let mut remaining = Vec::new();
             answer(element, candidate, path, &mut remaining);

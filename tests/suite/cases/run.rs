@@ -125,16 +125,16 @@ impl Stage {
         };
         let line = group.answer.map_or(group.call.line, |fence| fence.line);
         let mut differences = Vec::new();
-        let mut wanted = expected.as_object().cloned().ok_or("an answer is a mapping")?;
-        if let Some(keys) = wanted.shift_remove("same_as_previous") {
+        let mut expected_fields = expected.as_object().cloned().ok_or("an answer is a mapping")?;
+        if let Some(keys) = expected_fields.shift_remove("same_as_previous") {
             self.same_as_previous(&self.strings(&keys)?, actual, &mut differences);
         }
-        compare::answer(&Value::Object(wanted.clone()), actual, "", &mut differences);
-        if let Some(why) = unnamed_refusal(&wanted, actual) {
+        compare::answer(&Value::Object(expected_fields.clone()), actual, "", &mut differences);
+        if let Some(why) = unnamed_refusal(&expected_fields, actual) {
             differences.push(why);
         }
         if !differences.is_empty() {
-            self.found.rewrites.push(update::answer(group.answer, group.call, wanted, actual));
+            self.found.rewrites.push(update::answer(group.answer, group.call, expected_fields, actual));
         }
         self.fail(line, differences);
         Ok(())
@@ -248,16 +248,16 @@ impl<'a> Group<'a> {
 }
 
 /// A refusal that the case does not name by its code: one for another reason would pass as well.
-fn unnamed_refusal(wanted: &Map<String, Value>, actual: &Value) -> Option<String> {
+fn unnamed_refusal(expected: &Map<String, Value>, actual: &Value) -> Option<String> {
     let refused = actual["status"] == "refused" || actual["success"] == false || actual["is_error"] == true;
-    if refused && !wanted.get("code").is_some_and(Value::is_string) {
+    if refused && !expected.get("code").is_some_and(Value::is_string) {
         return Some(format!(
             "was refused, and the case names no code: {} {}",
             actual["code"], actual["message"]
         ));
     }
     let failed = actual["exit"].as_i64().is_some_and(|exit| exit != 0);
-    (failed && !wanted.contains_key("exit"))
+    (failed && !expected.contains_key("exit"))
         .then(|| format!("ended with {}, and the case does not say so: {}", actual["exit"], actual["stderr"]))
 }
 

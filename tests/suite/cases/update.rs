@@ -22,17 +22,17 @@ pub struct Rewrite {
 pub fn answer(
     block: Option<&Fence>,
     call: &Fence,
-    mut wanted: Map<String, Value>,
+    mut expected: Map<String, Value>,
     actual: &Value,
 ) -> Rewrite {
     for key in ["status", "code", "exit"] {
-        let refused = actual["code"].is_string() && !wanted.contains_key(key) && key == "code";
+        let refused = actual["code"].is_string() && !expected.contains_key(key) && key == "code";
         if (block.is_none() || refused) && !actual[key].is_null() {
-            wanted.insert(key.to_owned(), Value::Null);
+            expected.insert(key.to_owned(), Value::Null);
         }
     }
     let mut lines: Vec<String> = Vec::new();
-    for (key, value) in &wanted {
+    for (key, value) in &expected {
         let mut differences = Vec::new();
         compare::answer(value, &actual[key], key, &mut differences);
         let value = if differences.is_empty() { value } else { &actual[key] };

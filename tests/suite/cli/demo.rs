@@ -49,8 +49,8 @@ fn the_demo_shows_each_outcome_and_cleans_up() {
 
 /// Holds how many lines begin with these labels.
 #[track_caller]
-fn counted(output: &str, wanted: [(&str, usize); 5]) {
-    for (label, times) in wanted {
+fn counted(output: &str, expected: [(&str, usize); 5]) {
+    for (label, times) in expected {
         assert_eq!(output.matches(&format!("\n{label} ")).count(), times, "{label:?} in {output}");
     }
 }

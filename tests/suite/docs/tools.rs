@@ -91,13 +91,13 @@ const MARKS: [(&str, &str); 3] = [("ms", "0"), ("level", "\"exchange\""), ("at",
 
 #[test]
 fn the_page_of_tools_is_what_they_say_and_do() {
-    let (path, wanted) = (page("tools.md"), tools());
+    let (path, expected) = (page("tools.md"), tools());
     if std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, &wanted).unwrap();
+        fs::write(&path, &expected).unwrap();
     }
     let page_text = fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        page_text == wanted,
+        page_text == expected,
         "docs/tools.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::docs"
     );
 }

@@ -58,10 +58,11 @@ fn sample(name: &str, schema: &Value, path: &str) -> Value {
 }
 
 fn required(schema: &Value, path: &str) -> Map<String, Value> {
-    let wanted: Vec<&str> =
+    let required_names: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let fields = schema["properties"].as_object().into_iter().flatten();
-    let path_fields = fields.filter(|(name, _)| wanted.contains(&name.as_str()) || name.contains("path"));
+    let path_fields =
+        fields.filter(|(name, _)| required_names.contains(&name.as_str()) || name.contains("path"));
     path_fields.map(|(name, field)| (name.clone(), sample(name, field, path))).collect()
 }
 

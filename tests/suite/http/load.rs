@@ -150,8 +150,8 @@ fn incomplete_requests_delay_no_other_client_and_end() {
 #[test]
 fn a_thousand_idle_connections_delay_no_other_client() {
     let files = getrlimit(Resource::Nofile);
-    let wanted = 2500.min(files.maximum.unwrap_or(u64::MAX));
-    setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: files.maximum }).unwrap();
+    let descriptors = 2500.min(files.maximum.unwrap_or(u64::MAX));
+    setrlimit(Resource::Nofile, Rlimit { current: Some(descriptors), maximum: files.maximum }).unwrap();
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
     let served = served(root.path(), "connections: 2000");

@@ -168,7 +168,7 @@ fn every_kind_of_request_has_its_status_and_refused_ones_change_nothing() {
     ));
     let clients = ERAS.map(|era| served.client(TOKEN, era));
     let tokens = tokens();
-    let (mut wanted, mut knocks) = (BTreeSet::new(), 0);
+    let (mut expected, mut knocks) = (BTreeSet::new(), 0);
     for host in HOSTS {
         for origin in ORIGINS {
             for (authorization, status) in &tokens {
@@ -192,7 +192,7 @@ fn every_kind_of_request_has_its_status_and_refused_ones_change_nothing() {
                             };
                             send_request(&served, client, &one, &name);
                             if method == "POST" && one.wanted().0 == 200 {
-                                wanted.insert(name);
+                                expected.insert(name);
                             }
                         }
                     }
@@ -201,8 +201,8 @@ fn every_kind_of_request_has_its_status_and_refused_ones_change_nothing() {
         }
     }
     assert_eq!(knocks, 7 * 5 * 10 * 2 * (3 + 5));
-    assert_eq!(wanted.len(), 2 * 2 * 2 * 2 * 2, "the control: these were let in");
-    assert_eq!(files(root.path()), wanted);
+    assert_eq!(expected.len(), 2 * 2 * 2 * 2 * 2, "the control: these were let in");
+    assert_eq!(files(root.path()), expected);
 }
 
 /// A server that was told no more than its address lets in the pages of the machine itself.

@@ -20,13 +20,13 @@ fn generated(page: &str) -> String {
 #[test]
 fn the_table_of_the_page_is_that_of_the_code() {
     let page_text = fs::read_to_string(page()).unwrap();
-    let wanted = generated(&page_text);
-    if std::env::var_os("UPDATE").is_some() && page_text != wanted {
-        fs::write(page(), &wanted).unwrap();
+    let expected = generated(&page_text);
+    if std::env::var_os("UPDATE").is_some() && page_text != expected {
+        fs::write(page(), &expected).unwrap();
         return;
     }
     assert!(
-        page_text == wanted,
+        page_text == expected,
         "docs/serving.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::http::page"
     );
 }

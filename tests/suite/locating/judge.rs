@@ -56,17 +56,22 @@ impl Judge<'_> {
         let removed = open
             && self.world.block.end == self.world.lines.len()
             && expected.pop_if(|row| blank(&row.text)).is_some();
-        let wanted: Vec<usize> = (0..expected.len()).filter(|row| !blank(&expected[*row].text)).collect();
-        if wanted.len() != spots.len() {
-            return Err(format!("{} lines, not {}", spots.len(), wanted.len()));
+        let text_rows: Vec<usize> = (0..expected.len()).filter(|row| !blank(&expected[*row].text)).collect();
+        if text_rows.len() != spots.len() {
+            return Err(format!("{} lines, not {}", spots.len(), text_rows.len()));
         }
-        for (index, (row, spot)) in wanted.iter().zip(&spots).enumerate() {
+        for (index, (row, spot)) in text_rows.iter().zip(&spots).enumerate() {
             let last = index + 1 == spots.len() && before.is_empty();
             self.line(&expected[*row], spot, last)?;
-            self.gap(&expected, index.checked_sub(1).map(|above| wanted[above]), Some(*row), &spot.before)?;
+            self.gap(
+                &expected,
+                index.checked_sub(1).map(|above| text_rows[above]),
+                Some(*row),
+                &spot.before,
+            )?;
         }
         if !removed {
-            self.gap(&expected, wanted.last().copied(), None, &before)?;
+            self.gap(&expected, text_rows.last().copied(), None, &before)?;
         }
         let free = found.is_empty() || removed || open && self.blanks_drifted();
         if !free && open == body.ends_with('\n') {

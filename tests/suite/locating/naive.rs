@@ -9,12 +9,13 @@ use super::{Applied, needle, real};
 
 /// Pastes the replacement over the first place that is the same but for marks and blanks.
 pub fn paste(search: &Search, buffer: &Buffer) -> Result<Applied, Error> {
-    let wanted: Vec<String> = needle(search).lines().map(folded).filter(|line| !line.is_empty()).collect();
+    let search_lines: Vec<String> =
+        needle(search).lines().map(folded).filter(|line| !line.is_empty()).collect();
     let lines: Vec<&str> = buffer.view().split_inclusive('\n').collect();
     let text_lines: Vec<usize> = (0..lines.len()).filter(|line| !folded(lines[*line]).is_empty()).collect();
     let place = text_lines
-        .windows(wanted.len().max(1))
-        .find(|place| place.iter().map(|line| folded(lines[*line])).eq(wanted.iter().cloned()))
+        .windows(search_lines.len().max(1))
+        .find(|place| place.iter().map(|line| folded(lines[*line])).eq(search_lines.iter().cloned()))
         .ok_or_else(|| Error::new(Code::MatchNotFound, "nowhere"))?;
     let (first, last) = (place[0], place[place.len() - 1]);
     let replace = search.replace.strip_suffix('\n').unwrap_or(&search.replace);

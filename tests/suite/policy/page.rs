@@ -166,13 +166,13 @@ pub fn replaced(page: &str, name: &str, text: &str) -> String {
 #[test]
 fn the_tables_of_the_page_are_those_of_the_code() {
     let page_text = fs::read_to_string(page()).unwrap();
-    let wanted = generated(&page_text);
-    if std::env::var_os("UPDATE").is_some() && page_text != wanted {
-        fs::write(page(), &wanted).unwrap();
+    let expected = generated(&page_text);
+    if std::env::var_os("UPDATE").is_some() && page_text != expected {
+        fs::write(page(), &expected).unwrap();
     }
     let page_text = fs::read_to_string(page()).unwrap();
     assert!(
-        page_text == wanted,
+        page_text == expected,
         "docs/policy.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::policy::page"
     );
 }

@@ -136,13 +136,17 @@ fn loses_no_match(storage: Storage) {
     let (mut compared, mut matched) = (0, 0);
     for _ in 0..PATTERNS {
         let (pattern, multiline) = pattern().new_tree(&mut runner).unwrap().current();
-        let wanted = search_matches(&files, &pattern, multiline).map(|mut found| {
+        let expected = search_matches(&files, &pattern, multiline).map(|mut found| {
             found.retain(|(path, _)| path != "quality.yaml");
             found
         });
-        assert_eq!(search_matches(&rows, &pattern, multiline), wanted, "{pattern:?}, multiline: {multiline}");
-        compared += usize::from(wanted.is_ok());
-        matched += usize::from(wanted.is_ok_and(|found| !found.is_empty()));
+        assert_eq!(
+            search_matches(&rows, &pattern, multiline),
+            expected,
+            "{pattern:?}, multiline: {multiline}"
+        );
+        compared += usize::from(expected.is_ok());
+        matched += usize::from(expected.is_ok_and(|found| !found.is_empty()));
     }
     assert!(compared > PATTERNS / 2 && matched > PATTERNS / 8, "{matched} of {compared} were found at all");
 }

@@ -49,8 +49,8 @@ fn the_policy_above_is_searched_from_the_parent_folder() {
         next = fixture.files.policy_above(&policy).unwrap();
         found.push((policy.folder, policy.text));
     }
-    let wanted = [("a/b/c", "c"), ("a", "a"), ("", "top")];
-    assert_eq!(found, wanted.map(|(folder, text)| (folder.to_owned(), text.to_owned())));
+    let expected = [("a/b/c", "c"), ("a", "a"), ("", "top")];
+    assert_eq!(found, expected.map(|(folder, text)| (folder.to_owned(), text.to_owned())));
     assert_eq!(fixture.files.policy_at_top().unwrap().unwrap().text, "top");
     assert_eq!(Fixture::new(&[("a/quality.yaml", "a")]).files.policy_at_top().unwrap(), None);
     fs::write(fixture.at("a/quality.yaml"), [0xff]).unwrap();

@@ -118,8 +118,8 @@ fn edits_are_there_once_where_servers_are_killed() {
 
 /// Waits until so many more were counted; the counter gives up before the test's time limit.
 fn await_more(count: &AtomicUsize, more: usize) {
-    let wanted = count.load(Ordering::SeqCst) + more;
-    while count.load(Ordering::SeqCst) < wanted {
+    let goal = count.load(Ordering::SeqCst) + more;
+    while count.load(Ordering::SeqCst) < goal {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
 }
