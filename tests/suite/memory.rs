@@ -29,7 +29,7 @@ const LEFT: usize = 48 << 20;
 /// A text of pieces: a name, a path, what goes before the pieces and after them. `first` is what an edit replaces.
 type Shape = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
-const SHAPES: [Shape; 42] = [
+const SAMPLES: [Shape; 42] = [
     ("stanzas", "a.toml", "[first]\n", "[[a]]\nb=1\n", ""),
     ("array", "a.toml", "first = [", "1,", "]\n"),
     ("keys", "a.toml", "first = 1\n", "\"k#\" = 1\n", ""),
@@ -196,7 +196,7 @@ fn allowed(length: usize) -> usize {
 
 #[test]
 fn a_server_takes_a_bounded_multiple_of_a_text_and_gives_it_back() {
-    for shape in SHAPES.iter().filter(|shape| {
+    for sample in SAMPLES.iter().filter(|sample| {
         [
             ("stanzas", "a.toml"),
             ("list", "a.py"),
@@ -205,16 +205,16 @@ fn a_server_takes_a_bounded_multiple_of_a_text_and_gives_it_back() {
             ("faults", "a.js"),
             ("maps", "a.json"),
         ]
-        .contains(&(shape.0, shape.1))
+        .contains(&(sample.0, sample.1))
     }) {
-        let text = text(shape, 3_000_000);
-        let mut lab = Lab::new(shape.1, &text);
-        let (answer, peak, left) = lab.edit(shape.1);
+        let text = text(sample, 3_000_000);
+        let mut lab = Lab::new(sample.1, &text);
+        let (answer, peak, left) = lab.edit(sample.1);
         let (outcome, why) = syntax(&answer);
-        assert!(peak < allowed(text.len()), "{shape:?}: {peak} bytes, {outcome}, {why}");
-        assert!(left < LEFT + 3 * text.len(), "{shape:?}: {left} bytes are left");
+        assert!(peak < allowed(text.len()), "{sample:?}: {peak} bytes, {outcome}, {why}");
+        assert!(left < LEFT + 3 * text.len(), "{sample:?}: {left} bytes are left");
         if outcome == "unavailable" {
-            assert!(answer.is_error, "{shape:?}: the policy requires the gate");
+            assert!(answer.is_error, "{sample:?}: the policy requires the gate");
             assert!(why.contains("MiB of memory; the limit for a text of its size is"), "{why}");
         }
     }
@@ -242,8 +242,8 @@ fn reads_within(task: &str, names: (&str, &str), text: &str, memory: usize) -> b
 
 #[test]
 fn a_parser_that_is_not_limited_takes_more_than_is_promised() {
-    let toml = text(&SHAPES[0], 3_000_000);
-    let emphasis = SHAPES.iter().find(|shape| shape.0 == "emphasis").unwrap();
+    let toml = text(&SAMPLES[0], 3_000_000);
+    let emphasis = SAMPLES.iter().find(|sample| sample.0 == "emphasis").unwrap();
     let page = text(emphasis, 10_000_000);
     let maps = "{\"a\":".repeat(1_600_000) + "1" + &"}".repeat(1_600_000);
     for (task, names, text) in [
@@ -266,7 +266,7 @@ fn limit(length: usize) -> String {
 #[test]
 fn what_was_not_read_as_usual_is_named_with_the_limit() {
     // Toml_edit takes 160 bytes for each byte of this text, tree-sitter fewer.
-    let large = text(&SHAPES[0], 450_000);
+    let large = text(&SAMPLES[0], 450_000);
     let mut lab = Lab::new("a.toml", &large);
     let (outcome, why) = syntax(&lab.edit("a.toml").0);
     assert_eq!(outcome, "passed", "{why}");
@@ -278,7 +278,7 @@ fn what_was_not_read_as_usual_is_named_with_the_limit() {
         )
     );
     // The control: a text that it reads.
-    let mut lab = Lab::new("a.toml", &text(&SHAPES[0], 60_000));
+    let mut lab = Lab::new("a.toml", &text(&SAMPLES[0], 60_000));
     assert_eq!(syntax(&lab.edit("a.toml").0), ("passed".to_owned(), String::new()));
 
     let maps = "{\"first\":".to_owned() + &"{\"a\":".repeat(600_000) + "1" + &"}".repeat(600_001);
@@ -293,7 +293,7 @@ fn what_was_not_read_as_usual_is_named_with_the_limit() {
 
 #[test]
 fn a_page_that_takes_too_much_memory_is_not_checked_and_a_required_gate_blocks() {
-    let emphasis = SHAPES.iter().find(|shape| shape.0 == "emphasis").unwrap();
+    let emphasis = SAMPLES.iter().find(|sample| sample.0 == "emphasis").unwrap();
     let text = text(emphasis, 6_000_000);
     let mut lab = Lab::new("a.md", &text);
     let policy = "quality_gates:\n  markdown: [{ tool: markdown-structure, required: true, timeout: 120s }]\nlimits: { total: 120s }\n";
@@ -327,7 +327,7 @@ fn findings_on_one_long_line_take_no_more_than_is_promised() {
 
 #[test]
 fn no_parser_goes_on_after_its_answer() {
-    let list = SHAPES.iter().find(|shape| (shape.0, shape.1) == ("list", "a.yaml")).unwrap();
+    let list = SAMPLES.iter().find(|sample| (sample.0, sample.1) == ("list", "a.yaml")).unwrap();
     let text = text(list, 8_000_000);
     let mut lab = Lab::new("a.yaml", &text);
     let policy = "quality_gates:\n  \"*\": [{ tool: syntax, timeout: 100ms }]\n";
@@ -378,7 +378,7 @@ fn concurrent_peak(calls: usize, text: &str) -> usize {
 #[test]
 fn eight_calls_at_once_take_no_more_than_two_texts_and_what_each_call_holds() {
     const CALLS: usize = 8;
-    let text = text(&SHAPES[0], 1_000_000);
+    let text = text(&SAMPLES[0], 1_000_000);
     let of_parsers = PARSER_PER_BYTE * text.len() + PARSER_ALWAYS;
     // Of calls at once each has an arena of its own, which keeps what was given back for a moment.
     let of_calls = 9 * text.len() + (20 << 20);
@@ -420,15 +420,15 @@ fn large_texts_of_every_language() {
         "| file | pieces | MB | peak, MiB | of 12 x text + 64 MiB | left, MiB | outcome |\n|---|---|---|---|---|---|---|"
     );
     let mut over = Vec::new();
-    for shape in &SHAPES {
-        let text = text(shape, 10_000_000);
-        let mut lab = Lab::new(shape.1, &text);
-        let (answer, peak, left) = lab.edit(shape.1);
+    for sample in &SAMPLES {
+        let text = text(sample, 10_000_000);
+        let mut lab = Lab::new(sample.1, &text);
+        let (answer, peak, left) = lab.edit(sample.1);
         let allowed = allowed(text.len());
         println!(
             "| `{}` | {} | {:.1} | {} | {} % | {} | {} |",
-            shape.1,
-            shape.0,
+            sample.1,
+            sample.0,
             text.len() as f64 / 1e6,
             peak >> 20,
             100 * peak / allowed,
@@ -436,7 +436,7 @@ fn large_texts_of_every_language() {
             syntax(&answer).0
         );
         if peak > allowed {
-            over.push((shape, peak >> 20, syntax(&answer)));
+            over.push((sample, peak >> 20, syntax(&answer)));
         }
     }
     assert!(over.is_empty(), "{over:#?}");

@@ -13,10 +13,10 @@ const PAIRS: u64 = 10_000;
 const CONNECTIONS: u64 = 4;
 
 /// Asks for a file that is not there, whose name says who asks; gives the answers that are another's.
-fn call_all(mut client: Client, who: &str, ids: impl Iterator<Item = u64>) -> Vec<String> {
+fn call_all(mut client: Client, client_name: &str, ids: impl Iterator<Item = u64>) -> Vec<String> {
     let mut wrong = Vec::new();
     for id in ids {
-        let path = format!("{who}-{id}.txt");
+        let path = format!("{client_name}-{id}.txt");
         let arguments = json!({"name": "read_content_lines", "arguments": {"path": path}});
         let message = client.message(id, "tools/call", arguments);
         client.raw.send(client.request(&message));
@@ -38,7 +38,7 @@ fn pair(
     pairs: u64,
 ) -> Vec<String> {
     let mut threads = Vec::new();
-    for (who, (token, era)) in [("one", one), ("other", other)] {
+    for (client_name, (token, era)) in [("one", one), ("other", other)] {
         let first = served.client(token, era);
         for at in 0..CONNECTIONS {
             let served = Arc::clone(served);
@@ -47,7 +47,7 @@ fn pair(
                 // All connections of a client have its session.
                 let mut client = served.client(token, ProtocolEra::New);
                 (client.era, client.session) = (era, session);
-                call_all(client, who, (0..pairs).filter(|id| id % CONNECTIONS == at))
+                call_all(client, client_name, (0..pairs).filter(|id| id % CONNECTIONS == at))
             }));
         }
     }
