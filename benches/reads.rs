@@ -1,4 +1,4 @@
-//! What looks cost: 50 lines out of a large file, a whole file, a search through many files, a list of them.
+//! What reads cost: 50 lines out of a large file, a whole file, a search through many files, a list of them.
 //!
 //!     cargo bench --bench reads
 //!

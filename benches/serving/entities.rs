@@ -48,7 +48,7 @@ pub fn apps(organization: usize) -> impl Iterator<Item = String> {
 }
 
 impl Entity {
-    /// Entity `number` of a world with so many organisations: six of ten are files of apps, three workflows, one a module.
+    /// Entity `number` of a load with so many organisations: six of ten are files of apps, three workflows, one a module.
     pub fn new(number: usize, organizations: usize) -> Entity {
         let mut dice = Random(number as u64);
         let kind = match number % 10 {

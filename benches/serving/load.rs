@@ -24,7 +24,7 @@ const HOT_ENTITIES: usize = 4;
 /// What all clients share.
 pub struct Load {
     pub options: Options,
-    /// Where the files lie, where they are files.
+    /// The folder of the files, if the entities are files.
     pub roots: std::path::PathBuf,
     pub entities: RefCell<Vec<Entity>>,
     /// What each organisation reaches.

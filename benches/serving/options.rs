@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Where the entities lie.
+/// Where the entities are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
     /// As files in a root for each organisation: what the same load costs without a database.

@@ -1,4 +1,4 @@
-//! What the clients look at.
+//! The reads of the clients.
 
 use super::entities::{Entity, Kind, Random};
 use super::load::Load;

@@ -24,9 +24,9 @@ pub struct Server {
     log: PathBuf,
 }
 
-/// Where all of a run lies.
+/// The folder of a run.
 pub struct RunDir {
-    // Before the folder in which it lies.
+    // Before the folder that contains it.
     pub database: Option<Postgres>,
     pub binary: PathBuf,
     pub dir: PathBuf,
@@ -89,7 +89,7 @@ impl RunDir {
         fs::set_permissions(self.config(), fs::Permissions::from_mode(0o600)).unwrap();
     }
 
-    /// A command of the lockgate that is measured. Files are guarded by what lies in the state of one user.
+    /// A command of the lockgate that is measured. The state of one user protects its files.
     pub fn lockgate(&self, name: &str) -> Command {
         let home = self.dir.join(if self.database.is_some() { name } else { "home" });
         fs::create_dir_all(&home).unwrap();

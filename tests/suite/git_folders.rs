@@ -524,7 +524,7 @@ fn the_folder_that_a_commondir_names_gets_no_parts_settings_or_hooks() {
     }
 }
 
-/// The same where the `commondir` lies in a folder called `.git`, or in one whose name is no text.
+/// The same where the `commondir` is in a folder called `.git`, or in one whose name is no text.
 #[test]
 fn a_commondir_in_a_folder_of_git_is_followed() {
     for (folder, commondir, is_there) in [

@@ -1,4 +1,4 @@
-//! A secret is one under every name that it has: also where the protected name is no text, lies very deep, has a path that
+//! A secret is one under every name that it has: also where the protected name is no text, is very deep, has a path that
 //! no call takes, or stands in another root of the same server.
 
 use std::ffi::OsStr;

@@ -18,7 +18,7 @@ use std::time::Duration;
 const PART: &str = "LOCKGATE_TEST_PART";
 const ROOT: &str = "LOCKGATE_TEST_ROOT";
 
-/// A root and its journal, in a process that was told where they lie.
+/// A root and its journal, in a process that was given their paths.
 struct Fixture {
     files: Files,
     journal: Journal,

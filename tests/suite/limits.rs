@@ -52,7 +52,7 @@ impl Project {
         std::fs::read_to_string(self.dir.path().join("a.txt")).unwrap()
     }
 
-    /// Everything that lies in the project.
+    /// All files of the project.
     fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.dir.path()).unwrap();
         let mut names: Vec<_> =

@@ -1,6 +1,6 @@
 //! Laws of locating, on random files, edits and quotes that drifted.
 //!
-//! A run of the tests looks at the same inputs every time; `PROPTEST_CASES` looks at as many random ones. Every law is a function of a locator, and faulty locators are caught by it.
+//! A run of the tests looks at the same inputs every time; `PROPTEST_CASES` looks at as many random ones. Every property is a function of a locator, and faulty locators are caught by it.
 
 mod dice;
 mod draft;
@@ -95,7 +95,7 @@ struct Outcome {
     applied: bool,
 }
 
-/// A world, a quote of it and a request.
+/// A fixture, a quote of it and a request.
 fn case(dice: &mut Random<'_>) -> Option<(TextFixture, Quote, Search)> {
     let mut request = random_search("", "", dice);
     let narrow = dice.one_in(3).then(|| (dice.below(3), dice.below(3)));
@@ -113,7 +113,7 @@ fn case(dice: &mut Random<'_>) -> Option<(TextFixture, Quote, Search)> {
     Some((fixture, quote, request))
 }
 
-/// Holds a law against many random inputs.
+/// Checks a property with many random inputs.
 fn check(cases: u32, property: impl Fn(&[u8]) -> Result<(), String>) -> Result<(), String> {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let random = std::env::var_os("PROPTEST_CASES").is_some();

@@ -442,7 +442,7 @@ fn large_texts_of_every_language() {
     assert!(over.is_empty(), "{over:#?}");
 }
 
-/// As above, with `ordinary_sources`: files `a.EXT` of ordinary sources lie in the folder that LOCKGATE_TEST_SOURCES names.
+/// As above, with `ordinary_sources`: files `a.EXT` of ordinary sources are in the folder that LOCKGATE_TEST_SOURCES names.
 #[test]
 #[ignore = "needs sources"]
 fn ordinary_sources() {

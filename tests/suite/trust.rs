@@ -15,7 +15,7 @@ use fixture::{Fixture, outcome};
 /// The exit code of what is not trusted.
 const WITHHELD: i32 = 8;
 
-/// A fixture with a policy whose program lies outside of the root.
+/// A fixture with a policy whose program is outside of the root.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
     fixture.program("bin/it");

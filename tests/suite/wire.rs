@@ -126,7 +126,7 @@ impl Server {
         server
     }
 
-    /// Starts a server for a user whose own folders lie under `user`.
+    /// Starts a server for a user whose own folders are under `user`.
     pub fn start_for(user: &Path, root: &Path, arguments: &[&str]) -> Server {
         Server::start_by(lockgate(user), root, arguments)
     }
@@ -275,7 +275,7 @@ pub fn run(arguments: &[String], root: &Path, input: &str) -> Outcome {
     run_for(tempfile::tempdir().unwrap().path(), arguments, root, input)
 }
 
-/// The same for a user whose own folders lie under `user`.
+/// The same for a user whose own folders are under `user`.
 pub fn run_for(user: &Path, arguments: &[String], root: &Path, input: &str) -> Outcome {
     let mut child = lockgate(user)
         .args(arguments)

@@ -74,7 +74,7 @@ fn contains(expected: &Value, actual_items: &[Value], path: &str, differences: &
     }
 }
 
-/// Collects where a world is not what the case says: what `after` names is as it says, all else is as it was, to
+/// Collects where a workspace is not what the case says: what `after` names is as it says, all else is as it was, to
 /// the byte, the permissions, the inode and the time of change.
 pub fn state(before: &State, after: &[CaseEntry], actual: &State, differences: &mut Vec<String>) {
     for expected_entry in after {

@@ -1,4 +1,4 @@
-//! What holds of every answer to an edit or a look, whatever the case is about.
+//! Invariants of every answer to an edit or a read, in every case.
 
 mod diffs;
 mod reads;
@@ -16,7 +16,7 @@ use reads::check_read;
 /// The greatest length of an answer, in bytes of JSON.
 const LONGEST: usize = 8 * 1024;
 
-/// Collects each law that the answer to a call breaks; `before` is what stood there before it.
+/// Collects each invariant that the answer to a call breaks; `before` is the state before it.
 pub fn check_answer(answer: &Answer, workspace: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
     match answer.status() {
         "" if !answer.is_error => check_read(answer, workspace, broken),
@@ -25,7 +25,7 @@ pub fn check_answer(answer: &Answer, workspace: &CaseWorkspace, before: &State, 
     }
 }
 
-/// Collects each law that the answer to an edit breaks.
+/// Collects each invariant that the answer to an edit breaks.
 fn check_edit(answer: &Answer, workspace: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
     let response = &answer.structured;
     let mut check = |holds: bool, words: &str| {
@@ -70,7 +70,7 @@ fn check_edit(answer: &Answer, workspace: &CaseWorkspace, before: &State, broken
     check_file(response, response, workspace, before, &mut check);
 }
 
-/// Collects each law that an answer breaks which has the form that callers of `ai_edit_code` know: what it adds, and
+/// Collects each invariant that an answer breaks which has the form that callers of `ai_edit_code` know: what it adds, and
 /// those of every edit.
 fn check_ai_edit_answer(
     answer: &Answer,
@@ -107,7 +107,7 @@ fn check_ai_edit_answer(
     check_edit(&plain, workspace, before, broken);
 }
 
-/// The laws of what is said about one file.
+/// The invariants of the response about one file.
 fn check_file(
     response: &Value,
     whole: &Value,
@@ -166,7 +166,7 @@ fn is_in(answer: &Answer, reported: &Value) -> bool {
     answer.text.contains(reported.as_str().unwrap_or_default())
 }
 
-/// The laws of a list of files with their versions.
+/// The invariants of a list of files with their versions.
 fn check_versions(answer: &Answer, workspace: &CaseWorkspace, check: &mut impl FnMut(bool, &str)) {
     for (path, reported) in answer.structured["versions"].as_object().into_iter().flatten() {
         let disk_version = workspace.text(path).as_deref().map(version);

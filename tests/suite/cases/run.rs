@@ -201,7 +201,7 @@ impl Stage {
         list.iter().map(|value| text(value).ok_or_else(|| format!("{value} is no text"))).collect()
     }
 
-    /// Puts what the case's words in braces stand for in their places: those of the world, and `{1.edit_id}` for a field
+    /// Puts what the case's words in braces stand for in their places: those of the workspace, and `{1.edit_id}` for a field
     /// of the answer to the first call.
     fn fill(&self, text: &str) -> String {
         let mut filled = self.world.fill(text);

@@ -1,4 +1,4 @@
-//! What lies in the database of a case's user, read without lockgate: each entity as if it were a file under a name such as
+//! The content of the database of a case's user, read without lockgate: each entity as if it were a file under a name such as
 //! `{workflow acme}/a.py`.
 
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn name(kind: &str, id: &str, path: &str) -> String {
     format!("{{{kind}{blank}{id}}}/{path}")
 }
 
-/// The file of the database, wherever it lies among the user's.
+/// The file of the database, wherever it is among the user's.
 fn database(folder: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     entries.into_iter().find_map(|path| match path.is_dir() {

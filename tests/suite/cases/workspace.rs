@@ -20,7 +20,7 @@ pub struct CaseWorkspace {
     outside: PathBuf,
 }
 
-/// Everything that stands in a world at one moment, by path.
+/// All files of a workspace at one moment, by path.
 pub type State = BTreeMap<String, Entry>;
 
 /// One thing that stands there.
@@ -51,7 +51,7 @@ impl CaseWorkspace {
         &self.root
     }
 
-    /// The folder under which the user's own lie: every call of a case is of the same user.
+    /// The folder of the user's own files: every call of a case is of the same user.
     pub fn user(&self) -> PathBuf {
         self.home.path().join("user")
     }

@@ -1,4 +1,4 @@
-//! The tour goes as told, and leaves nothing behind.
+//! The demo runs as documented, and leaves nothing behind.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -26,7 +26,7 @@ fn the_doctor_runs_nothing_of_an_untrusted_repository() {
     );
     assert!(text.contains("quality.yaml, not trusted") && text.contains("failed    1 of 1: it"), "{text}");
 
-    // A gate of the catalogue whose program lies in the repository, be it named by the policy or not.
+    // A gate of the catalogue whose program is in the repository, be it named by the policy or not.
     executable(&fixture, "root/.venv/bin/ruff", FINDS);
     assert_eq!(entry(&json(&fixture, &["doctor", "ruff"], ILL), "ruff")["state"], "needs_trust");
     fixture.trust(".");

@@ -233,7 +233,7 @@ fn without_an_id_the_last_edit_of_all_roots_is_chosen() {
         assert_eq!(texts(), *after);
     }
     assert_eq!(turn(Direction::Redo).unwrap_err().code, Code::InvalidInput);
-    // What was taken back last is made again, whichever root it lies in and whatever was edited since.
+    // What was taken back last is made again, whichever root it is in and whatever was edited since.
     turn(Direction::Undo).unwrap();
     turn(Direction::Undo).unwrap();
     turn(Direction::Redo).unwrap();

@@ -1,4 +1,4 @@
-//! Every way to knock: Host, Origin, token, method, size and era, each with each other. Whoever is refused is answered by the
+//! Every kind of request: Host, Origin, token, method, size and era, each with each other. Whoever is refused is answered by the
 //! head of the request alone, and has changed nothing.
 
 use std::collections::BTreeSet;

@@ -93,7 +93,7 @@ impl Fixture {
         Policy::parse("quality.yaml", &text).unwrap()
     }
 
-    /// All that lies in the root, links and modes with it.
+    /// All files of the root, links and modes with it.
     pub fn tree(&self) -> Vec<(PathBuf, u32, Vec<u8>)> {
         let mut tree = Vec::new();
         let mut folders = vec![self.root()];

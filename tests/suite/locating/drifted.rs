@@ -89,7 +89,7 @@ fn window_text(fixture: &TextFixture, lines: Option<LineWindow>) -> String {
     text.collect::<String>().replace("\r\n", "\n")
 }
 
-/// Checks that all splices lie in the searched lines; but at an open end the newline before the last line goes
+/// Checks that all splices are in the searched lines; but at an open end the newline before the last line goes
 /// with that line.
 fn check_in_window(fixture: &TextFixture, lines: Option<LineWindow>, plan: &Plan) -> Result<(), String> {
     let Some(LineWindow { start, end }) = lines else { return Ok(()) };

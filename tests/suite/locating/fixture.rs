@@ -90,7 +90,7 @@ pub struct TextFixture {
 }
 
 impl TextFixture {
-    /// A world in which the block stands but once, marks and white space aside.
+    /// A fixture in which the block occurs only once, ignoring marks and white space.
     pub fn new(dice: &mut Random<'_>) -> Option<TextFixture> {
         let (unit, lines) = file(dice);
         let size = 1 + dice.below(8.min(lines.len()));

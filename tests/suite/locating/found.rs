@@ -1,4 +1,4 @@
-//! The smallest examples of what the laws have found.
+//! The smallest examples that the properties have found.
 
 use std::num::NonZeroUsize;
 

@@ -1,4 +1,4 @@
-//! Locators with a fault, which the laws must catch.
+//! Locators with an error, which the properties must catch.
 
 use lockgate::edit::Search;
 use lockgate::error::{Code, Error};

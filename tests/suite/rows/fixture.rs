@@ -30,7 +30,7 @@ pub enum Storage {
 pub const APP: &str = "app-1";
 pub const OWNER: &str = "acme";
 
-/// The policy of every world.
+/// The policy of every fixture.
 const POLICY: &str =
     "quality_gates: { python: [{ tool: syntax }], '*': [{ tool: damage }] }\nlimits: { file: 20KiB }\n";
 
@@ -46,7 +46,7 @@ pub struct EntityFixture {
 }
 
 impl EntityFixture {
-    /// A world; nothing where PostgreSQL is wanted and not to be had.
+    /// A fixture; `None` if PostgreSQL is needed and not installed.
     pub fn new(storage: Storage) -> Option<EntityFixture> {
         let dir = tempfile::tempdir().unwrap();
         let database = match storage {

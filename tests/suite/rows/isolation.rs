@@ -1,6 +1,6 @@
 //! Entities of an organisation are invisible to others: every answer is byte for byte the same as if they did not exist.
 //!
-//! Each call is made in two worlds, of which one has somebody else's entities and the other has not. What was answered is
+//! Each call is made in two fixtures, of which only one has the other organisation's entities. What was answered is
 //! compared, and what is somebody else's must be as it was.
 
 mod calls;

@@ -1,4 +1,4 @@
-//! Several roots: which one a path lies in, and how the file is named in an answer.
+//! Several roots: which one a path is in, and how the file is named in an answer.
 
 use super::*;
 use std::os::unix::ffi::OsStringExt;

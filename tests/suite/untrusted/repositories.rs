@@ -14,7 +14,7 @@ const fn below(name: &'static str, then: Then, build: fn(&Fixture)) -> Repositor
     Repository { name, covers: "sub/deep/new.py", build, then }
 }
 
-/// A policy whose program lies outside, and whose definition says this, too.
+/// A policy whose program is outside, and whose definition says this, too.
 fn saying(fixture: &Fixture, more: &str) {
     fixture.program("bin/it");
     fixture.write("root/quality.yaml", &format!("{}    {more}\n", policy("[it]")));
@@ -27,7 +27,7 @@ fn once_trusted(fixture: &Fixture) {
     fixture.trust(".");
 }
 
-/// A policy that names tools of the catalogue, which lie outside, and configuration that they would run.
+/// A policy that names tools of the catalogue, which are outside, and configuration that they would run.
 fn tools(fixture: &Fixture, files: &[(&str, &str)]) {
     for tool in ["pylint", "mypy"] {
         fixture.program(&format!("bin/{tool}"));

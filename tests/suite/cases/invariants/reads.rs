@@ -7,7 +7,7 @@ use super::{check_versions, is_in, stored};
 use crate::suite::cases::workspace::{CaseWorkspace, version};
 use crate::suite::wire::Answer;
 
-/// Collects each law that the answer to a look breaks: it shows what is on disk, in both forms.
+/// Collects each invariant that the answer to a read breaks: it shows what is on disk, in both forms.
 pub fn check_read(answer: &Answer, workspace: &CaseWorkspace, broken: &mut Vec<String>) {
     let response = &answer.structured;
     let mut check = |holds: bool, words: &str| {
@@ -52,7 +52,7 @@ pub fn check_read(answer: &Answer, workspace: &CaseWorkspace, broken: &mut Vec<S
     }
 }
 
-/// The laws of lines, or of a whole text: they are what is on disk.
+/// The invariants of lines, or of a whole text: they are what is on disk.
 fn check_content(
     response: &Value,
     content: &str,
@@ -74,7 +74,7 @@ fn check_content(
     check(shown.iter().zip(first..).all(right), "every line has its number");
 }
 
-/// The laws of one match: each line that is shown is that line on disk, with its number, and the text shows it, too.
+/// The invariants of one match: each line that is shown is that line on disk, with its number, and the text shows it, too.
 fn check_match(
     found: &Value,
     lines: Option<Vec<String>>,

@@ -1,4 +1,4 @@
-//! Positive controls: an answer that lies is seen.
+//! Positive controls: a false answer is detected.
 
 use serde_json::Value;
 

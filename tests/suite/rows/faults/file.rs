@@ -1,4 +1,4 @@
-//! The file of SQLite is removed, broken, locked by another program, or lies where there is nothing.
+//! The file of SQLite is removed, broken, locked by another program, or its folder is missing.
 
 use std::path::{Path, PathBuf};
 

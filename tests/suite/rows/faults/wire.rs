@@ -33,7 +33,7 @@ impl Fixture {
         Some(Fixture { proxy, served, witness, database, dir })
     }
 
-    /// Makes an edit with the wire broken at a message; tells whether it broke.
+    /// Makes an edit with the wire broken at a message; returns whether it broke.
     fn at(
         &self,
         (when, at, then): (When, FaultPoint, Then),

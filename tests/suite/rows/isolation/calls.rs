@@ -62,7 +62,7 @@ const PREFIXES: [&str; 8] = ["", "src", "src/", "src/th", "flows/", "lib/theirs.
 /// What was learned on the way, which calls may speak of.
 #[derive(Default)]
 pub struct CallState {
-    /// How many edits the actor made; each has a name of its own in each world.
+    /// How many edits the actor made; each has a name of its own in each fixture.
     pub own_edits: usize,
     pub own_versions: Vec<String>,
     pub foreign_edits: Vec<String>,
@@ -70,7 +70,7 @@ pub struct CallState {
     pub foreign_calls: Vec<(String, Value)>,
 }
 
-/// What stands for the name of an edit of the actor's, which differs from world to world.
+/// The placeholder for the name of an edit of the actor's, which differs between the fixtures.
 pub fn own(edit: usize) -> String {
     format!("{{own:{edit}}}")
 }

@@ -1,4 +1,4 @@
-//! A world with two organisations or with one, over PostgreSQL or SQLite, reached over pipes or HTTP.
+//! A fixture with two organisations or with one, over PostgreSQL or SQLite, reached over pipes or HTTP.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -191,7 +191,7 @@ impl IsolationFixture {
         Caller::Pipes(Server::start_by(command, &self.dir.path().join("root"), &arguments))
     }
 
-    /// Makes the tables, and the apps: those that are there in both worlds, and somebody else's.
+    /// Makes the tables, and the apps: those of both fixtures, and those of the other organisation.
     pub fn set_up(&self, foreign: bool) {
         let mut server = self.caller(Actor::Nobody);
         let response = server.call("get_content", &json!({"entity_type": "module", "path": "none.py"}));

@@ -1,4 +1,4 @@
-//! What stands in a world before the calls begin, of everybody's and of somebody else's.
+//! The content of a fixture before the calls: global entities, and those of the other organisation.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The same calls in two worlds, and whether the answers tell them apart.
+//! The same calls in two fixtures, and whether the answers differ.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -38,7 +38,7 @@ fn masked(answer: &Answer, fixture: &IsolationFixture) -> String {
     NAME.replace_all(&text, name).into_owned()
 }
 
-/// The arguments with the names that edits have in this world.
+/// The arguments with the names that edits have in this fixture.
 fn named(arguments: &Value, fixture: &IsolationFixture) -> Value {
     let mut text = arguments.to_string();
     for (number, name) in fixture.edits.iter().enumerate() {
@@ -63,7 +63,7 @@ pub const OFTEN: [&str; 7] = [
 /// Calls after which somebody else goes on working.
 const ROUND: usize = 250;
 
-/// A run of calls in two worlds: the real one, and its twin in which nobody else is.
+/// A run of calls in two fixtures: the real one, and its twin without the other organisation.
 pub struct Trial {
     seed: u64,
     dice: Random,
@@ -100,7 +100,7 @@ impl Trial {
         }
     }
 
-    /// Makes so many calls; `Err` tells of the first that was answered otherwise in the two worlds, or changed what is
+    /// Makes so many calls; `Err` describes the first whose answers differ between the two fixtures, or changed what is
     /// somebody else's.
     pub fn run(mut self, count: usize) -> Result<HashMap<String, usize>, String> {
         for number in 0..count {
@@ -131,7 +131,7 @@ impl Trial {
         }
     }
 
-    /// Makes the next call in both worlds.
+    /// Makes the next call in both fixtures.
     pub fn call(&mut self, number: usize) -> Result<(), String> {
         let tools = lockgate::front::tools::TOOLS;
         let often = self.dice.one_in(2);
