@@ -72,7 +72,7 @@ impl Project {
 }
 
 #[test]
-fn what_gates_keep_is_shown_and_cleared() {
+fn caches_of_gates_are_shown_and_cleared() {
     let project = Project::new();
     assert!(project.listed().is_empty());
     let nothing = project.cache(&["clear"]);

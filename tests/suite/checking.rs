@@ -180,7 +180,7 @@ fn paths_are_files_and_folders_and_ignore_files_hold() {
 }
 
 #[test]
-fn what_is_no_text_is_passed_over_and_counted() {
+fn files_without_text_are_skipped_and_counted() {
     let fixture = project();
     commit(&fixture, &[("quality.yaml", "extends: default\nlimits: { file: 1KiB }\n"), ("a.py", GOOD)]);
     fs::write(fixture.at("root/image.bin"), [0, 159, 146, 150, 0, 1, 2]).unwrap();

@@ -83,7 +83,7 @@ fn an_edit_answers_only_for_what_it_brings() {
 
 /// The control: where old findings count, the very edits that add none are refused.
 #[test]
-fn where_old_findings_count_the_same_edits_are_refused() {
+fn the_same_edits_are_refused_if_old_findings_count() {
     let Some(_) = installed("LOCKGATE_TEST_VENV", "venv", "bin/ruff") else { return };
     let root = tempfile::tempdir().unwrap();
     let mut server = server(root.path(), &format!("{POLICY}baseline: file\n"));

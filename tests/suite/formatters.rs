@@ -191,7 +191,7 @@ fn a_file_that_was_formatted_before_is_formatted_whole() {
 
 /// gofmt lines up the fields of a struct: in a formatted file that goes beyond the edited line.
 #[test]
-fn what_an_edit_brings_about_in_its_neighbours_is_formatted() {
+fn changes_that_an_edit_causes_next_to_it_are_formatted() {
     let formatter = FORMATTERS.iter().find(|formatter| formatter.gate == "gofmt").unwrap();
     if !formatter.is_installed() {
         return;

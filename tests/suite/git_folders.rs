@@ -318,7 +318,7 @@ fn roots_within_one_another_are_one_folder() {
 }
 
 #[test]
-fn what_is_taken_back_or_made_again_makes_no_git_folder() {
+fn undo_and_redo_make_no_git_folder() {
     for (head, refused) in [("v/HEAD", true), ("v/head.txt", false)] {
         let removed = Project::new();
         removed.put(head, "ref: refs/heads/main\n");

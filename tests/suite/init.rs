@@ -96,7 +96,7 @@ fn a_tool_that_is_not_here_is_named_in_a_comment_only() {
 }
 
 #[test]
-fn where_a_project_names_a_tool_no_other_one_is_proposed_for_the_same() {
+fn no_second_tool_is_proposed_for_the_purpose_of_a_named_one() {
     let fixture = Fixture::with_programs(&[("a.py", "x = 1\n")], &["ruff", "flake8", "pylint"]);
     assert_eq!(gates(&fixture.policy(), "python"), ["ruff"]);
     let fixture =
@@ -109,7 +109,7 @@ fn where_a_project_names_a_tool_no_other_one_is_proposed_for_the_same() {
 
 /// Each with a control: the same tool by a sign that does show that the team uses it.
 #[test]
-fn what_does_not_show_that_a_tool_is_used_proposes_none() {
+fn unrelated_files_propose_no_tool() {
     let programs = ["ruff", "black", "prettier", "stylelint"];
     for (file, text, expected) in [
         ("pyproject.toml", "[dependency-groups]\ndev = [\"ruff>=0.5\"]\n", &["ruff"][..]),
@@ -182,7 +182,7 @@ fn names_of_files_cannot_say_anything_in_the_policy() {
 }
 
 #[test]
-fn what_git_passes_over_and_what_others_wrote_is_no_language_of_the_project() {
+fn ignored_and_vendored_files_are_no_language_of_the_project() {
     let fixture = Fixture::new(&[
         ("a.py", "x = 1\n"),
         (".gitignore", "build/\n"),

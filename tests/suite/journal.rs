@@ -91,7 +91,7 @@ fn a_part_of_another_test() {
 }
 
 #[test]
-fn an_edit_is_remembered_by_the_next_process() {
+fn an_edit_is_recorded_for_the_next_process() {
     let dir = tempfile::tempdir().unwrap();
     run("remember", &dir);
     run("look", &dir);

@@ -162,7 +162,7 @@ pub fn bears_anything(bytes: &[u8]) {
 }
 
 #[test]
-fn any_text_is_borne() {
+fn any_text_is_accepted() {
     check(3_000, |bytes| {
         bears_anything(bytes);
         Ok(())

@@ -264,7 +264,7 @@ fn limit(length: usize) -> String {
 }
 
 #[test]
-fn what_was_not_read_as_usual_is_named_with_the_limit() {
+fn the_fallback_parser_is_named_with_the_limit() {
     // Toml_edit takes 160 bytes for each byte of this text, tree-sitter fewer.
     let large = text(&SAMPLES[0], 450_000);
     let mut lab = Lab::new("a.toml", &large);

@@ -221,7 +221,7 @@ fn the_policy_of_each_file_counts() {
 
 /// Files that the repository's own configuration makes git obey or run, and others beside them.
 #[test]
-fn what_git_s_configuration_includes_or_runs_is_runnable() {
+fn files_that_git_s_configuration_includes_or_runs_are_runnable() {
     let config = "[include]\n\tpath = ../conf/git\n[includeIf \"gitdir:x\"]\n\tpath = \"../Later.config\"\n[core]\n\thooksPath = scripts/hooks\n";
     let included = "[include]\n\tpath = nested # relative to this file\n";
     let runs = [
@@ -307,7 +307,7 @@ fn a_client_that_cannot_ask_reads_it_and_is_refused() {
 }
 
 #[test]
-fn what_runs_later_is_written_with_a_note() {
+fn files_that_run_later_are_written_with_a_note() {
     let project = Project::new("");
     symlink("Makefile", project.at("build")).unwrap();
     let about = |path: &str| -> Vec<String> {

@@ -155,7 +155,7 @@ fn the_files_that_git_knows_are_the_files_that_are_listed() {
 }
 
 #[test]
-fn what_must_not_be_read_is_not_read_and_what_blocks_does_not_block() {
+fn protected_files_are_not_read_and_fifos_do_not_block() {
     let home = tempfile::tempdir().unwrap();
     let root = home.path().join("root");
     for (path, text) in [
@@ -208,9 +208,9 @@ fn what_must_not_be_read_is_not_read_and_what_blocks_does_not_block() {
 }
 
 #[test]
-fn what_may_not_be_read_is_counted() {
+fn unreadable_files_are_counted() {
     // Root reads everything.
-    if !runs_unprivileged("suite::searching::what_may_not_be_read_is_counted", None) {
+    if !runs_unprivileged("suite::searching::unreadable_files_are_counted", None) {
         return;
     }
     let root = tempfile::tempdir().unwrap();

@@ -223,7 +223,7 @@ fn run_round(number: u64, editor: impl Fn(&[u8], &Value) -> Result<Vec<u8>, Stri
 }
 
 #[test]
-fn what_an_edit_does_not_name_stays_to_the_byte() {
+fn bytes_outside_an_edit_never_change() {
     let rounds = rounds();
     for number in 0..rounds {
         if let Some(wrong) = run_round(number, edited) {

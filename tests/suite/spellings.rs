@@ -204,7 +204,7 @@ fn without_the_rule_the_same_spellings_are_written() {
 }
 
 #[test]
-fn what_became_protected_is_not_taken_back() {
+fn an_edit_of_a_now_protected_file_is_not_undone() {
     let project = Project::new(None);
     let report = project.edit("vendor/lib/a.go").unwrap();
     let creation = project.edit("vendor/new.go").unwrap();

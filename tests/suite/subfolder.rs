@@ -61,7 +61,7 @@ impl Fixture {
 const FORBIDDEN: [&str; 5] = ["edit", "--path", "a.txt", "--content", "forbidden\n"];
 
 #[test]
-fn an_edit_is_ruled_by_the_policy_above_the_folder() {
+fn an_edit_uses_the_policy_above_the_folder() {
     let fixture = Fixture::new(POLICY);
     let (exit, answer) = fixture.json("project/sub", &FORBIDDEN);
     assert_eq!((exit, answer["code"].as_str()), (1, Some("GATE_REFUSED")), "{answer:#}");
@@ -81,7 +81,7 @@ fn a_policy_of_the_folder_itself_still_rules_and_marks_no_root() {
 }
 
 #[test]
-fn without_a_repository_the_topmost_policy_is_obeyed() {
+fn without_a_repository_the_topmost_policy_applies() {
     let fixture = Fixture::new(POLICY);
     fs::remove_dir(fixture.path("project/.git")).unwrap();
     fixture.write("project/sub/quality.yaml", "extends: parent\n");
@@ -180,7 +180,7 @@ fn commands_of_a_policy_above_run_only_where_a_person_trusts_it() {
 }
 
 #[test]
-fn a_server_is_ruled_by_the_policy_above_its_folder() {
+fn a_server_uses_the_policy_above_its_folder() {
     let fixture = Fixture::new(POLICY);
     let call = |content: &str, more: &[&str]| -> Value {
         let messages = [

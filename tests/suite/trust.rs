@@ -125,7 +125,7 @@ fn a_change_of_what_is_included_ends_it() {
 }
 
 #[test]
-fn what_would_run_is_shown_whole_and_cannot_pretend() {
+fn commands_are_shown_in_full_and_cannot_be_disguised() {
     let fixture = fixture();
     fixture.program("root/.venv/bin/own");
     let more = "  own:\n    about: \"Is \\e[2Jours.\\nprogram   /usr/bin/true\"\n    languages: [python]\n    kind: command\n    \

@@ -148,7 +148,7 @@ fn nothing_is_started_in_a_hostile_repository() {
 
 /// The control: the same repositories, trusted, do start their programs, and the trace sees it.
 #[test]
-fn what_is_trusted_is_started() {
+fn trusted_programs_are_started() {
     if !has_strace() {
         return;
     }

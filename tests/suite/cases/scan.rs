@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused_with_its_line() {
+    fn invalid_blocks_are_refused_with_their_line() {
         let wrong = [
             ("## a\n```yaml cal\n```\n", 2, "no block"),
             ("## a\n```befor path=x\n```\n", 2, "no block"),

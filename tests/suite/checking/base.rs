@@ -47,7 +47,7 @@ fn a_revision_is_named_as_for_git() {
 }
 
 #[test]
-fn where_two_histories_parted_is_the_base_of_both() {
+fn the_merge_base_is_the_base_of_both_histories() {
     let fixture = history();
     git(&fixture, "root", &["stash", "-q"]);
     git(&fixture, "root", &["checkout", "-q", "side"]);

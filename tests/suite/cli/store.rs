@@ -65,7 +65,7 @@ fn counts(created: u64, replaced: u64, unchanged: u64) -> Value {
 const FLOW: &str = "@workflow\nasync def sync():\n    ...\n";
 
 #[test]
-fn what_was_exported_is_imported_byte_for_byte() {
+fn exported_files_are_imported_byte_for_byte() {
     let fixture = Fixture::new();
     let files: &[(&str, &[u8])] = &[
         ("app_file/7/src/index.txt", b"one\r\ntwo\n"),
@@ -102,7 +102,7 @@ fn what_was_exported_is_imported_byte_for_byte() {
 }
 
 #[test]
-fn what_is_there_with_another_text_stays_unless_it_is_to_go() {
+fn existing_entities_are_replaced_only_on_request() {
     let fixture = Fixture::new();
     fixture.write("in/module/_global/a.py", "x = 1\n");
     fixture.write("in/module/_global/b.py", "x = 1\n");

@@ -9,7 +9,7 @@ use crate::suite::wire::lockgate;
 const FIVE: &str = "one\ntwo\nthree\nfour\nfive\n";
 
 #[test]
-fn an_edit_is_taken_back_and_made_again_byte_for_byte() {
+fn undo_and_redo_restore_an_edit_byte_for_byte() {
     for (before, after) in [
         (FIVE, "one\n2\nthree\n"),
         ("a\r\nb", "a\r\nc\r\nd"),
@@ -57,7 +57,7 @@ fn folders_that_others_use_stay() {
 }
 
 #[test]
-fn one_edit_of_many_is_taken_back_and_the_others_stay() {
+fn one_edit_of_many_is_undone_and_the_others_stay() {
     let fixture = Fixture::new(&[("a.txt", FIVE)]);
     let edits: Vec<Report> = ["one", "two", "three", "four", "five"]
         .iter()
@@ -75,7 +75,7 @@ fn one_edit_of_many_is_taken_back_and_the_others_stay() {
 }
 
 #[test]
-fn what_was_edited_again_at_the_same_place_is_not_taken_back() {
+fn an_edit_below_a_later_one_is_not_undone() {
     let fixture = Fixture::new(&[("a.txt", FIVE)]);
     let edit = fixture.edit(request("a.txt", line(3, "THREE\n"), Expect::Anything)).unwrap();
     fixture.edit(request("a.txt", line(3, "DREI\n"), Expect::Anything)).unwrap();
@@ -124,7 +124,7 @@ fn without_an_id_it_goes_back_step_by_step() {
 }
 
 #[test]
-fn what_is_undone_already_stays_so() {
+fn a_second_undo_changes_nothing() {
     let fixture = Fixture::new(&[("a.txt", "0\n")]);
     let edit = fixture.edit(content("a.txt", "1\n")).unwrap();
     fixture.undo(&edit).unwrap();
@@ -133,7 +133,7 @@ fn what_is_undone_already_stays_so() {
 }
 
 #[test]
-fn a_batch_is_taken_back_as_a_whole_or_not_at_all() {
+fn a_batch_is_undone_as_a_whole_or_not_at_all() {
     let fixture = Fixture::new(&[("a.txt", "a\n"), ("b.txt", "b\n")]);
     let batch = vec![content("a.txt", "A\n"), content("b.txt", "B\n"), content("c/c.txt", "C\n")];
     let edit = fixture.edit_all(batch).unwrap().remove(0);
@@ -184,7 +184,7 @@ fn an_empty_file_that_was_made_is_removed_as_well() {
 }
 
 #[test]
-fn what_an_undo_would_glue_or_could_mistake_is_refused() {
+fn an_ambiguous_undo_is_refused() {
     for (before, first, second) in [
         ("one\ntwo\nthree", insertion(4, "four\n"), insertion(5, "five\n")),
         ("x = 1", Edit::Content("x = 2\n".into()), insertion(2, "y = 3\n")),

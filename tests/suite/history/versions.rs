@@ -36,7 +36,7 @@ fn an_edit_of_an_older_version_is_rebased_without_a_conflict() {
 }
 
 #[test]
-fn what_was_changed_since_is_never_overwritten() {
+fn later_changes_are_never_overwritten() {
     for edit in [line(9, "NINE\n"), insertion(9, "new\n"), insertion(10, "new\n"), search("nine", "NINE")] {
         let (fixture, first) = ten();
         fixture.edit(request("a.txt", line(9, "theirs\n"), version(&first))).unwrap();

@@ -42,7 +42,7 @@ fn a_configuration_behind_a_link_is_left_alone() {
 }
 
 #[test]
-fn what_is_no_configuration_is_refused_at_once() {
+fn an_invalid_configuration_is_refused_at_once() {
     let fixture = Fixture::new(&[]);
     assert!(Command::new("mkfifo").arg(fixture.root().join(".mcp.json")).status().unwrap().success());
     fixture.refuses(&["--client", "claude"], "NOT_A_FILE");

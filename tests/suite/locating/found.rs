@@ -97,7 +97,7 @@ fn readings_do_not_take_signs_for_text() {
 }
 
 #[test]
-fn what_a_changed_line_brings_is_written_as_the_file_does() {
+fn changed_lines_use_the_escapes_of_the_file() {
     let found = edited(
         "a < b\nnext = 1\n",
         "a &lt; b\nnext = 1\n",

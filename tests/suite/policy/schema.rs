@@ -113,7 +113,7 @@ const WRONG: &[&str] = &[
 ];
 
 #[test]
-fn what_a_schema_can_tell_it_refuses() {
+fn the_schema_refuses_what_a_schema_can_express() {
     let texts: Vec<String> = WRONG.iter().map(|text| (*text).to_owned()).collect();
     for text in &texts {
         assert!(Policy::parse("quality.yaml", text).is_err(), "{text}");

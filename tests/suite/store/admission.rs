@@ -30,7 +30,7 @@ fn a_path_may_be_relative_or_absolute_under_every_name_of_its_root() {
 }
 
 #[test]
-fn what_leads_out_is_refused() {
+fn paths_out_of_the_root_are_refused() {
     let fixture = Fixture::new(&[("a.txt", "x"), ("d/b.txt", "y")]);
     fs::write(fixture.outside("secret.txt"), "s").unwrap();
     fs::create_dir(fixture.outside("root2")).unwrap();
@@ -99,7 +99,7 @@ fn links_that_lead_nowhere_are_refused_clearly() {
 }
 
 #[test]
-fn what_holds_no_text_is_refused_at_once() {
+fn paths_without_text_are_refused_at_once() {
     let fixture = Fixture::new(&[("d/a.txt", "x")]);
     rustix::fs::mknodat(CWD, fixture.at("fifo"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(fixture.at("socket")).unwrap();

@@ -185,7 +185,7 @@ fn the_metadata_of_a_file_is_preserved_or_the_edit_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_made_again_has_its_permission_bits() {
+fn a_recreated_file_has_its_permission_bits() {
     for mode in [0o751, 0o600, 0o444, 0o666, 0o4755] {
         let fixture = Fixture::new(&[]);
         let place = fixture.files.admit("d/a").unwrap();

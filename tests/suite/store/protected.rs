@@ -65,7 +65,7 @@ fn similar_names_that_are_not_protected_are_written() {
 }
 
 #[test]
-fn what_a_link_inside_a_protected_folder_leads_to_is_protected() {
+fn the_target_of_a_link_in_a_protected_folder_is_protected() {
     for (link, target, written) in [
         (".git/hooks", "hooks", "hooks/pre-commit"),
         (".git/hooks", "hooks", "hooks/new"),

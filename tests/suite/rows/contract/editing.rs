@@ -68,7 +68,7 @@ pub fn the_modes_of_checking(fixture: &EntityFixture) {
     assert_eq!(fixture.text("src/a.txt"), bad);
 }
 
-pub fn what_a_caller_expects(fixture: &EntityFixture) {
+pub fn expected_versions(fixture: &EntityFixture) {
     let creation = fixture.edit("src/a.txt", content(FIVE), Expect::Absent).unwrap();
     assert_eq!(creation.status, Status::Written);
     let refusal = fixture.edit("src/a.txt", content("x\n"), Expect::Absent).unwrap_err();

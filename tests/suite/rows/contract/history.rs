@@ -80,7 +80,7 @@ pub fn undo_of_one_of_many(fixture: &EntityFixture) {
     assert_eq!(fixture.text("src/a.txt"), "one\none!\ntwo\nzwei!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
 }
 
-pub fn what_is_remembered(fixture: &EntityFixture) {
+pub fn recorded_history(fixture: &EntityFixture) {
     let creation = written(fixture, "src/a.txt", content(FIVE));
     let other = written(fixture, "src/b.txt", content("b\n"));
     let second = written(fixture, "src/a.txt", lines(1, 2, "ONE\n"));

@@ -61,7 +61,7 @@ pub fn every_text_byte_for_byte(fixture: &EntityFixture) {
     }
 }
 
-pub fn names_that_look_like_a_statement(fixture: &EntityFixture) {
+pub fn names_that_resemble_a_statement(fixture: &EntityFixture) {
     let names = ["it's", "'; ROLLBACK; --", "$1 = ?1", "\"a\" %_", "E'x'", "é\u{1F600}", "(NULL)"];
     for name in names {
         let path = format!("src/{name}.txt");
@@ -86,7 +86,7 @@ pub fn more_statements_than_are_remembered(fixture: &EntityFixture) {
     }
 }
 
-pub fn what_is_no_text(fixture: &EntityFixture) {
+pub fn invalid_text(fixture: &EntityFixture) {
     for (number, bytes) in
         [b"a\0b\n".as_slice(), b"\x7FELF\x02\x01\x01\0\0\0", b"\0\x01\x02\xFF"].into_iter().enumerate()
     {
@@ -101,7 +101,7 @@ pub fn what_is_no_text(fixture: &EntityFixture) {
     fixture.told.tell("nul", refusal.as_ref().map(|report| report.status.name().to_owned()));
 }
 
-pub fn what_is_too_large(fixture: &EntityFixture) {
+pub fn too_large_texts(fixture: &EntityFixture) {
     let limit = 20 << 10;
     let fits = "x".repeat(limit - 1) + "\n";
     let creation = written(fixture, "src/a.txt", content(&fits));
