@@ -57,7 +57,7 @@ fn the_doctor_distinguishes_working_and_broken_gates() {
         (&report["well"], &report["isolation"], &report["trusted"]),
         (&true.into(), &"none".into(), &true.into())
     );
-    let ran = scene.ran();
+    let ran = fixture.ran();
     assert!(ran.iter().all(|line| !line.contains("root/") || line.contains("root/app.py")), "{ran:?}");
 
     executable(&fixture, "bin/it", BLIND);
