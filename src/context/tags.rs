@@ -27,9 +27,11 @@ pub struct Tags {
     /// Set when its uses are known as well.
     pub whole: bool,
     pub(super) uses: Uses,
-    /// The names that it binds outside functions without defining them: aliases, and targets of loops
-    /// and patterns.
+    /// The names that it provides without defining them: aliases, names that it exports for something
+    /// else, and, outside functions, targets of loops and patterns.
     pub(super) bound: HashSet<String>,
+    /// The names of its own symbols that it exports apart from their definitions.
+    pub(super) exported: HashSet<String>,
 }
 
 /// A symbol and its definition.
@@ -102,6 +104,7 @@ fn tags(deep: &LargeStack, language: &str, path: &str, view: &str) -> Option<Tag
     });
     let whole = uses.is_ok();
     let bound = places.as_deref().map(|places| bound(view, places)).unwrap_or_default();
+    let exported = places.as_deref().map(|places| exported(view, places)).unwrap_or_default();
     Some(Tags {
         language: known,
         definitions: definitions(&outline, view, &lines, language),
@@ -109,22 +112,30 @@ fn tags(deep: &LargeStack, language: &str, path: &str, view: &str) -> Option<Tag
         whole,
         uses: uses.unwrap_or_default(),
         bound,
+        exported,
     })
 }
 
-/// Collects the names that are bound outside all functions, and the names of imports.
+/// Collects the names that are bound outside all functions, and the names of imports and exports that
+/// stand for other symbols.
 fn bound(view: &str, places: &[(TagRole, Range<usize>)]) -> HashSet<String> {
     let (mut names, mut scope_end) = (HashSet::new(), 0);
     for (meaning, span) in places {
         let is_outside = span.start >= scope_end;
         match meaning {
             TagRole::Scope if is_outside => scope_end = span.end,
-            TagRole::Alias => names.extend(view.get(span.clone()).map(str::to_owned)),
+            TagRole::Alias | TagRole::Provided => names.extend(view.get(span.clone()).map(str::to_owned)),
             TagRole::Local if is_outside => names.extend(view.get(span.clone()).map(str::to_owned)),
             _ => {}
         }
     }
     names
+}
+
+/// Collects the names of the text's own symbols that it exports apart from their definitions.
+fn exported(view: &str, places: &[(TagRole, Range<usize>)]) -> HashSet<String> {
+    let names = places.iter().filter(|(role, _)| *role == TagRole::Exported);
+    names.filter_map(|(_, span)| view.get(span.clone())).map(str::to_owned).collect()
 }
 
 fn definitions(outline: &Outline, view: &str, rows: &LineStarts, language: &str) -> Vec<Tag> {

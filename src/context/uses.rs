@@ -2,7 +2,7 @@
 //!
 //! A key describes a use as far as it can be known without types: `name` for a bare name, `.name` for a
 //! member of something, `of.name` for a member of a module or type of that name, `+name<from` for an
-//! import from a module, `+*` for an import of everything.
+//! import from a module, `+*` for an import of everything, `=*` for an export of everything.
 //!
 //! Invariant: uses of a name that is bound inside a function are not collected there.
 
@@ -15,6 +15,9 @@ use crate::grammar::TagRole;
 
 /// The maximum length of an indexed name, in bytes.
 const LONGEST: usize = 200;
+
+/// The key of an export of all names of another module.
+pub(super) const EXPORT_ALL: &str = "=*";
 
 /// Languages in which types begin with a capital letter.
 const TYPES_FIRST: [&str; 4] = ["python", "javascript", "typescript", "java"];
@@ -46,8 +49,13 @@ pub(super) fn uses(use_context: &UseContext<'_>) -> Uses {
     let mut around = Around::default();
     for (meaning, span) in use_context.places {
         around.advance(&scopes, span.start);
-        if *meaning == TagRole::Glob {
-            uses.entry("+*".to_owned()).or_default().push((use_context.line)(span.start));
+        let everything = match meaning {
+            TagRole::Glob => Some("+*"),
+            TagRole::ExportAll => Some(EXPORT_ALL),
+            _ => None,
+        };
+        if let Some(key) = everything {
+            uses.entry(key.to_owned()).or_default().push((use_context.line)(span.start));
         }
         let Some(name) = use_context.name(span) else { continue };
         let keys = match use_context.resolve_role(*meaning, span) {
@@ -67,7 +75,10 @@ pub(super) fn uses(use_context: &UseContext<'_>) -> Uses {
             | TagRole::Scope
             | TagRole::None
             | TagRole::From
-            | TagRole::Glob => {
+            | TagRole::Glob
+            | TagRole::ExportAll
+            | TagRole::Provided
+            | TagRole::Exported => {
                 continue;
             }
         };

@@ -14,6 +14,7 @@ use super::near::{Distance, is_test};
 use super::symbol::{IndexedSymbol, owners};
 use super::symbol_group::{LanguageFamily, SymbolVisibility, family, imports, visibility};
 use super::tags::Tags;
+use super::uses::EXPORT_ALL;
 use crate::locate::scope::SymbolKind;
 
 /// The maximum number of removed definitions examined; a call that removes more does not do so by
@@ -107,9 +108,11 @@ impl Index {
             tags.uses.range(start.clone()..).next().is_some_and(|(key, _)| key.starts_with(&start))
                 || tags.bound.contains(name)
         };
-        // A Python module can provide any name dynamically.
-        let answers_for_all = file.language == "python"
+        // A Python module can provide any name dynamically, a script all names of another module.
+        let has_getattr = file.language == "python"
             && tags.definitions.iter().any(|tag| tag.around.is_none() && tag.part == "__getattr__");
+        let exported_all = self.names.number(EXPORT_ALL).is_some_and(|key| file.uses(key));
+        let answers_for_all = has_getattr || (tags.uses.contains_key(EXPORT_ALL) && !exported_all);
         let outer_is_gone = |definition: &Definition| {
             let around = definition.around.and_then(|around| file.definition(around));
             around.is_some_and(|around| is_used_by_name(around) && is_gone(around))
@@ -263,8 +266,14 @@ pub fn dropped(before: &Tags, after: &Tags, other_files: &[&Tags]) -> Vec<(Strin
         after.uses.range(start.clone()..).next().is_some_and(|(key, _)| key.starts_with(&start))
             || after.bound.contains(&last(part))
     };
-    // An import of everything can provide any name at the top level.
-    let has_new_glob = after.uses.contains_key("+*") && !before.uses.contains_key("+*");
+    // An edit that writes the export of a name has not forgotten the name.
+    let is_newly_exported = |part: &str| {
+        let name = last(part);
+        after.exported.contains(&name) && !before.exported.contains(&name)
+    };
+    // An import or export of everything can provide any name at the top level.
+    let is_new = |key: &str| after.uses.contains_key(key) && !before.uses.contains_key(key);
+    let has_new_glob = is_new("+*") || is_new(EXPORT_ALL);
     let is_named = |kind: SymbolKind| {
         matches!(
             kind,
@@ -468,6 +477,57 @@ mod tests {
         ] {
             assert_eq!(vanished_uses(&project, &[("m.py", text)]).len(), count, "{text:?}");
         }
+    }
+
+    #[test]
+    fn names_that_a_text_exports_for_something_else_are_neither_dropped_nor_gone() {
+        let function = "export function a() {}\nexport function b() {}\n";
+        let listed = "function a() {}\nfunction b() {}\nexport { a, b }\n";
+        let class = "class P {\n  private int x;\n  P(int x) {}\n  int x() { return x; }\n  int y() { return 1; }\n}\n";
+        for (path, before, after, still) in [
+            ("m.js", function, "export { a, x as b } from './x'\n", ""),
+            ("m.js", function, "export { a as x, b } from './x'\n", "a"),
+            ("m.ts", function, "export type { a } from './x'\nexport { type b } from './y'\n", ""),
+            ("m.js", function, "export * from './x'\n", ""),
+            ("m.js", function, "export * as a from './x'\n", "b"),
+            ("m.js", function, "export { a }\nexport default b\n", ""),
+            ("m.js", function, "exports.a = x; module.exports.b = 1\n", ""),
+            ("m.js", function, "other.a = x; other.exports = { b }\n", "a b"),
+            ("m.js", function, "module.exports = { a: x, b: 1 }\n", ""),
+            ("m.js", function, "module.exports = { x: a, y: b }\n", "a b"),
+            ("m.js", function, "module.exports = require('./x')\n", ""),
+            ("m.js", function, "module.exports = { ...require('./x') }\n", ""),
+            ("m.js", function, "const x = { ...require('./x') }\n", "a b"),
+            ("m.js", function, "import * as a from './x'\n", "b"),
+            ("m.ts", function, "import a = require('./x')\nimport b = N.b\n", ""),
+            // The export was there before, so the edit may have forgotten the definition.
+            ("m.js", listed, "function b() {}\nexport { a, b }\n", "a"),
+            ("m.js", listed, "function b() {}\nexport { b }\nexport { a } from './x'\n", ""),
+            ("m.js", "function a() {}\nexports.a = a\n", "exports.a = a\n", "a"),
+            ("m.js", "function a() {}\nmodule.exports = { a }\n", "module.exports = { a }\n", "a"),
+            ("m.js", "function a() {}\nexport * from './x'\n", "export * from './x'\n", "a"),
+            ("P.java", class, "record P(int x) {}\n", "P.y"),
+            ("P.java", class, "record P(int... y) {}\n", "P.x"),
+        ] {
+            let dropped = dropped(&tags(path, before), &tags(path, after), &[]);
+            let names: Vec<String> = dropped.into_iter().map(|(name, _)| name).collect();
+            assert_eq!(names.join(" "), still, "{after:?}");
+        }
+        let user = ("u.js", "import { a } from './m'\na()\n");
+        for (before, text, gone) in [
+            (function, "export { a } from './x'\n", 0),
+            (function, "export * from './x'\n", 0),
+            (function, "exports.a = x\n", 0),
+            (function, "export { a as x } from './x'\n", 1),
+            (function, "export { a }\n", 1),
+            ("export function a() {}\nexport * from './x'\n", "export * from './x'\n", 1),
+        ] {
+            let project = [("m.js", before), user];
+            assert_eq!(vanished_uses(&project, &[("m.js", text)]).len(), gone, "{text:?}");
+        }
+        let users = [("P.java", class), ("U.java", "class U { int f(P p) { return p.x() + p.y(); } }\n")];
+        let gone = vanished_uses(&users, &[("P.java", "record P(int x) {}\n")]);
+        assert_eq!(gone, ["P.y@5: U.java:1"]);
     }
 
     #[test]

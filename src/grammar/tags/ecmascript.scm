@@ -10,6 +10,51 @@
 (import_clause (identifier) @reference.import)
 (namespace_import (identifier) @import.module)
 (export_specifier alias: (identifier) @none)
+(export_specifier name: (identifier) @provided.name !alias)
+(export_specifier alias: (identifier) @provided.name)
+(export_statement !source (export_clause (export_specifier name: (identifier) @exported.name !alias)))
+(export_statement value: (identifier) @exported.name)
+(export_statement "*" @export.all)
+(namespace_export (identifier) @provided.name)
+(namespace_import (identifier) @provided.name)
+((assignment_expression
+  left: (member_expression object: (_) @compared.module property: (property_identifier) @provided.name)
+  right: (_) @compared.value)
+  (#any-of? @compared.module "exports" "module.exports")
+  (#not-eq? @provided.name @compared.value))
+((assignment_expression
+  left: (member_expression object: (_) @compared.module property: (property_identifier) @exported.name)
+  right: (identifier) @compared.value)
+  (#any-of? @compared.module "exports" "module.exports")
+  (#eq? @exported.name @compared.value))
+((assignment_expression
+  left: (member_expression) @compared.module
+  right: (object (pair key: (property_identifier) @provided.name value: (_) @compared.value)))
+  (#eq? @compared.module "module.exports")
+  (#not-eq? @provided.name @compared.value))
+((assignment_expression
+  left: (member_expression) @compared.module
+  right: (object (pair key: (property_identifier) @exported.name value: (identifier) @compared.value)))
+  (#eq? @compared.module "module.exports")
+  (#eq? @exported.name @compared.value))
+((assignment_expression
+  left: (member_expression) @compared.module
+  right: (object (shorthand_property_identifier) @exported.name))
+  (#eq? @compared.module "module.exports"))
+((assignment_expression
+  left: (member_expression) @compared.module
+  right: (object (method_definition name: (property_identifier) @provided.name)))
+  (#eq? @compared.module "module.exports"))
+((assignment_expression
+  left: (member_expression) @compared.module
+  right: (call_expression function: (identifier) @export.all))
+  (#eq? @compared.module "module.exports")
+  (#eq? @export.all "require"))
+((assignment_expression
+  left: (member_expression) @compared.module
+  right: (object (spread_element (call_expression function: (identifier) @export.all))))
+  (#eq? @compared.module "module.exports")
+  (#eq? @export.all "require"))
 (import_statement source: (string) @import.from)
 (export_statement source: (string) @import.from)
 ((variable_declarator

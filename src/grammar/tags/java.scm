@@ -30,3 +30,7 @@
 (inferred_parameters (identifier) @local.definition)
 (lambda_expression parameters: (identifier) @local.definition)
 (local_variable_declaration declarator: (variable_declarator name: (identifier) @local.definition))
+
+; The components of a record are its accessor methods.
+(record_declaration parameters: (formal_parameters (formal_parameter name: (identifier) @provided.name)))
+(record_declaration parameters: (formal_parameters (spread_parameter (variable_declarator name: (identifier) @provided.name))))

@@ -54,7 +54,16 @@ pub enum TagRole {
     Quoted,
     /// The source of an import.
     From,
+    /// An export of all names of a module.
+    ExportAll,
+    /// A name that the text binds or exports without defining it.
+    Provided,
+    /// An export of the text's own symbol under its name.
+    Exported,
 }
+
+/// The start of the names of captures that only predicates use.
+const COMPARED: &str = "compared.";
 
 impl TagRole {
     fn from_capture(capture: &str) -> TagRole {
@@ -73,7 +82,19 @@ impl TagRole {
             "local.definition" => TagRole::Local,
             "local.outer" => TagRole::Outer,
             "local.scope" => TagRole::Scope,
+            "export.all" => TagRole::ExportAll,
+            "provided.name" => TagRole::Provided,
+            "exported.name" => TagRole::Exported,
             _ => TagRole::None,
+        }
+    }
+
+    /// Returns the group of the role. A position has one role of each group.
+    const fn group(self) -> u8 {
+        match self {
+            TagRole::Scope => 1,
+            TagRole::Provided | TagRole::Exported => 2,
+            _ => 0,
         }
     }
 }
@@ -98,7 +119,8 @@ const QUERIES: [(&str, [&str; 2]); 16] = [
     ("markdown", [include_str!("none.scm"), ""]),
 ];
 
-/// Returns the roles of the positions in a text, in text order, one for each position.
+/// Returns the roles of the positions in a text, in text order. A name has one role, and may also be a scope and a name
+/// that the text provides or exports.
 ///
 /// Steps are those of [`read`](super::read); the search gets a sixteenth as many.
 pub fn uses(
@@ -112,21 +134,18 @@ pub fn uses(
         return Err(Unreadable::TooDeep);
     }
     let query = query(language, &tree.language()).ok_or(Unreadable::Unknown)?;
-    let meanings: Vec<TagRole> =
-        query.capture_names().iter().map(|name| TagRole::from_capture(name)).collect();
+    let role = |name: &str| (!name.starts_with(COMPARED)).then(|| TagRole::from_capture(name));
+    let meanings: Vec<Option<TagRole>> = query.capture_names().iter().map(|name| role(name)).collect();
     let mut found: Vec<(Range<usize>, TagRole)> = Vec::new();
     captures(&query, tree, text, (OPEN, steps), |capture, span| {
-        let meaning = meanings.get(capture).copied().unwrap_or(TagRole::None);
-        found.push((span, meaning));
+        let meaning = meanings.get(capture).copied().unwrap_or(Some(TagRole::None));
+        found.extend(meaning.map(|meaning| (span, meaning)));
         true
     })?;
-    let place = |(span, meaning): &(Range<usize>, TagRole)| (span.start, span.end, *meaning);
+    let place = |(span, meaning): &(Range<usize>, TagRole)| (span.start, span.end, meaning.group(), *meaning);
     found.sort_unstable_by_key(place);
     found.reverse();
-    // A scope and a name of the same extent are both kept.
-    found.dedup_by(|(span, meaning), (previous, stronger)| {
-        span == previous && (*meaning == TagRole::Scope) == (*stronger == TagRole::Scope)
-    });
+    found.dedup_by(|(span, meaning), (previous, stronger)| span == previous && meaning.group() == stronger.group());
     found.reverse();
     Ok(found.into_iter().map(|(span, meaning)| (meaning, span)).collect())
 }
@@ -217,7 +236,9 @@ mod tests {
                 let query = query.unwrap_or_else(|error| panic!("{}: {error}", grammar.language));
                 for name in query.capture_names() {
                     assert!(
-                        *name == "none" || TagRole::from_capture(name) != TagRole::None,
+                        *name == "none"
+                            || name.starts_with(COMPARED)
+                            || TagRole::from_capture(name) != TagRole::None,
                         "{}: @{name}",
                         grammar.language
                     );
@@ -249,6 +270,29 @@ mod tests {
                 (TagRole::Name, "b"),
             ]
         );
+    }
+
+    #[test]
+    fn a_name_that_is_exported_keeps_its_role() {
+        let text = "export { a, b as c };\nexport { d } from 'x';\nexports.e = f;\nmodule.exports = { g };\n";
+        let seen = found("javascript", "a.js", text).unwrap();
+        let seen: Vec<(TagRole, &str)> = seen.iter().map(|(m, t)| (*m, t.as_str())).collect();
+        let exported = |(role, _): &&(TagRole, &str)| matches!(role, TagRole::Exported | TagRole::Provided);
+        let names: Vec<(TagRole, &str)> = seen.iter().filter(exported).copied().collect();
+        assert_eq!(
+            names,
+            [
+                (TagRole::Exported, "a"),
+                (TagRole::Provided, "c"),
+                (TagRole::Provided, "d"),
+                (TagRole::Provided, "e"),
+                (TagRole::Exported, "g"),
+            ]
+        );
+        for role in [(TagRole::Name, "a"), (TagRole::Member, "e"), (TagRole::Name, "f"), (TagRole::Name, "g")]
+        {
+            assert!(seen.contains(&role), "{role:?}");
+        }
     }
 
     #[test]

@@ -5,3 +5,5 @@
 (required_parameter pattern: (identifier) @local.definition)
 (optional_parameter pattern: (identifier) @local.definition)
 (import_require_clause (identifier) @import.module)
+(import_require_clause (identifier) @provided.name)
+(import_alias . (identifier) @provided.name)
