@@ -1,7 +1,8 @@
 //! Reads a formatter's output: as a new text, or as findings where it differs from the draft.
 //!
-//! A formatter that prints half a text, another text or a message would destroy a file. So its output is
-//! compared with its input: formatting keeps most words, and adds no line of natural language.
+//! A formatter that prints half a text, a text twice, another text or a message would destroy a file. So its
+//! output is compared with its input: formatting keeps most words, and adds no copy and no line of natural
+//! language.
 //!
 //! Invariant: a text is returned only after the exit code 0, and it has at least half of the draft's words.
 
@@ -11,7 +12,7 @@ use regex::Regex;
 
 use super::raw_finding::RawFinding;
 use super::value::excerpt;
-use super::{MOST_READ, ProgramOutput, check_no_crash, check_ran, lines, notes};
+use super::{MOST_READ, ProgramOutput, check_no_crash, check_ran, lines, notes, repetition};
 use crate::gate::error::GateError;
 use crate::gate::finding::sanitize;
 use crate::policy::{Columns, CommandSpec, OutputForm};
@@ -91,6 +92,9 @@ fn formatted_text(run: &ProgramOutput<'_>, view: &str) -> Result<String, String>
     let (words_before, words_after) = (words(view), words(&text));
     if words_before.intersection(&words_after).count().saturating_mul(LEAST_WORDS) < words_before.len() {
         return Err("returned a text that lacks half of the words of the draft".to_owned());
+    }
+    if repetition::has_added_copy(&text, view) {
+        return Err("returned the text of the draft more than once".to_owned());
     }
     match foreign_line(&text, view, &words_before).filter(|_| notes::is_on()) {
         Some(line) => Err(format!("added a line that is not part of the text: {}", excerpt(line))),

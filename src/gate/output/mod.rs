@@ -17,6 +17,7 @@ mod lsp;
 pub(super) mod notes;
 mod raw_finding;
 mod rdjson;
+mod repetition;
 mod sarif;
 mod severity_words;
 #[cfg(test)]

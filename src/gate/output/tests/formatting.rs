@@ -126,6 +126,40 @@ fn a_line_that_is_not_the_drafts_is_never_written() {
 }
 
 #[test]
+fn a_text_that_is_printed_more_than_once_is_never_written() {
+    let repeated = DRAFT.repeat(2);
+    for (draft, made) in [
+        (DRAFT, repeated.clone()),
+        (DRAFT, DRAFT.repeat(3)),
+        ("a = 1\n", "a = 1\na = 1\n".to_owned()),
+        // Each copy is formatted, or only one of them.
+        (DRAFT, "a = 1\nb = 2\nc = 3\nd = 4\n".repeat(2)),
+        (DRAFT, format!("{DRAFT}\na = 1\nb = 2\nc = 3\nd = 4\n")),
+        ("f('a', 'b')\ng = 0XFF\n", "f('a', 'b')\ng = 0XFF\nf(\"a\", \"b\")\ng = 0xFF\n".to_owned()),
+        ("f('a', 'b')\ng = 0XFF\n", "f(\"a\", \"b\")\ng = 0xFF\nf('a', 'b')\ng = 0XFF\n".to_owned()),
+        // A draft that repeats itself has more copies afterwards.
+        (repeated.as_str(), DRAFT.repeat(4)),
+        (repeated.as_str(), DRAFT.repeat(3)),
+    ] {
+        let wanted = "returned the text of the draft more than once".to_owned();
+        assert_eq!(text(draft, made.as_bytes()), Err(GateError::Broken(wanted.clone())), "{made:?}");
+        assert_eq!(hunks(draft, &made), Err(wanted), "{made:?}");
+    }
+    for (draft, made) in [
+        (repeated.as_str(), "a = 1\nb = 2\nc = 3\nd = 4\n".repeat(2)),
+        ("a;a", "a\na\n".to_owned()),
+        ("x = [1,1,1,1]\n", "x = [\n    1,\n    1,\n    1,\n    1,\n]\n".to_owned()),
+        ("import os\nf(1)\nf(1)\n", "f(1)\nf(1)\n".to_owned()),
+        ("namespace a::b::c {}\n", "namespace a::b::c {\n} // namespace a::b::c\n".to_owned()),
+        ("a\n***\n", "a\n\n____________\n".to_owned()),
+        ("***\n", "____________\n".to_owned()),
+        ("|a|b|\n|-|-|\n", "| a    | b    |\n| ---- | ---- |\n".to_owned()),
+    ] {
+        assert_eq!(text(draft, made.as_bytes()), Ok(made.clone()), "{draft:?}");
+    }
+}
+
+#[test]
 fn what_formatters_do_is_let_through() {
     for (draft, output) in [
         ("import os, sys\nX = 0XFF\nprint( os.sep )\n", "import os\n\nX = 0xff\nprint(os.sep)\n"),
