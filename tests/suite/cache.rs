@@ -105,6 +105,43 @@ fn caches_of_gates_are_shown_and_cleared() {
 }
 
 #[test]
+fn a_cache_that_cannot_be_removed_keeps_no_other_from_being_cleared() {
+    let project = Project::new();
+    project.edit("x\n");
+    let own = project.listed()[0]["folder"].as_str().unwrap().to_owned();
+    // The largest is the first. Its file next to it cannot be opened.
+    let faulty = Path::new(&own).with_file_name("f".repeat(64));
+    fs::create_dir(&faulty).unwrap();
+    fs::write(faulty.join("large"), vec![1_u8; 1 << 20]).unwrap();
+    fs::create_dir(faulty.with_extension("root")).unwrap();
+    assert_eq!(project.listed()[0]["folder"].as_str(), faulty.to_str());
+    let done = project.cache(&["clear", "--all"]);
+    assert!(done.code == 70 && done.text.contains("removed"), "{} {}", done.code, done.text);
+    assert!(done.text.contains("IO_FAILED") && done.text.contains(faulty.to_str().unwrap()), "{}", done.text);
+    assert!(faulty.exists() && !Path::new(&own).exists());
+    project.edit("y\n");
+    let done = project.cache(&["clear", "--all", "--json"]);
+    let told: Value = serde_json::from_str(&done.text).unwrap();
+    let count = |list: &str| told[list].as_array().unwrap().len();
+    assert_eq!((done.code, count("removed"), count("in_use"), count("failed")), (70, 1, 0, 1), "{told}");
+    // The control: without the fault it is removed.
+    fs::remove_dir(faulty.with_extension("root")).unwrap();
+    assert_eq!(project.cache(&["clear", "--all"]).code, 0);
+    assert!(project.listed().is_empty());
+}
+
+#[test]
+fn a_name_of_a_folder_forges_no_line() {
+    let project = Project::new();
+    project.edit("x\n");
+    let own = project.listed()[0]["folder"].as_str().unwrap().to_owned();
+    fs::create_dir(Path::new(&own).join("a\nin all    0 B\u{202e}")).unwrap();
+    let shown = project.cache(&[]).text;
+    assert!(shown.contains("\"a\\nin all    0 B\\u{202e}\""), "{shown}");
+    assert_eq!(shown.lines().filter(|line| line.starts_with("in all")).count(), 1, "{shown}");
+}
+
+#[test]
 fn listing_the_caches_removes_what_is_left_behind_and_a_call_within_the_hour_does_not() {
     let project = Project::new();
     project.edit("x\n");

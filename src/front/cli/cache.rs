@@ -1,6 +1,7 @@
 //! `lockgate cache`: lists and removes the caches of gate programs.
 //!
-//! Invariant: a cache in use is not removed, and the output says so.
+//! Invariant: a cache in use is not removed, and the output says so. A cache that cannot be removed keeps no other
+//! from being removed. A name of a folder takes one line.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::paint::{self, DONE, FAINT, LABEL, WARNING, labelled, visible};
+use super::paint::{self, DONE, FAINT, LABEL, REJECTED, WARNING, labelled, visible};
 use super::roots::current_folder;
 use crate::engine::{Cached, Caches, ProjectRoot};
 use crate::error::{Code, Error, ErrorFamily};
+use crate::text::escape_name;
 
 /// The arguments of `lockgate cache`.
 #[derive(Debug, clap::Args)]
@@ -86,7 +88,7 @@ fn show(caches: &Caches, json: bool) -> Result<ExitCode, Error> {
                 text,
                 "          {:>10}  {}  {}",
                 bytes(part.size),
-                visible(&part.name),
+                escape_name(&part.name),
                 ago(part.used)
             );
         }
@@ -95,7 +97,7 @@ fn show(caches: &Caches, json: bool) -> Result<ExitCode, Error> {
         "{} of {} in {} (a workspace: {})",
         bytes(size),
         bytes(limits.all),
-        visible(&folder.display().to_string()),
+        escape_name(&folder.display().to_string()),
         bytes(limits.workspace)
     );
     text += &labelled(LABEL, "in all", summary);
@@ -129,6 +131,10 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
             let message = format!("{}: a gate uses it; try again when its call has ended", name(cached));
             text += &labelled(WARNING, "in use", message);
         }
+        for (cached, error) in &failed {
+            let message = format!("{}: {}", error.code.name(), visible(&error.message));
+            text += &labelled(REJECTED, "failed", format!("{}: {message}", name(cached)));
+        }
         if text.is_empty() {
             let suffix = root
                 .map_or_else(String::new, |root| format!(" for {}", visible(&root.display().to_string())));
@@ -136,8 +142,9 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
         }
         paint::print(&text)?;
     }
-    let busy = ExitCode::from(ErrorFamily::Conflict.exit_code());
-    Ok(if in_use.is_empty() { ExitCode::SUCCESS } else { busy })
+    let busy = (!in_use.is_empty()).then_some(ErrorFamily::Conflict);
+    let family = failed.first().map(|(_, error)| error.code.family()).or(busy);
+    Ok(family.map_or(ExitCode::SUCCESS, |family| ExitCode::from(family.exit_code())))
 }
 
 /// Returns the root of the selected workspace.
@@ -169,7 +176,7 @@ fn cache_json(cached: &Cached) -> Value {
 
 fn name(cached: &Cached) -> String {
     match &cached.root {
-        Some(root) if root.is_absolute() => visible(&root.display().to_string()).into_owned(),
+        Some(root) if root.is_absolute() => escape_name(&root.display().to_string()).into_owned(),
         Some(_) => "samples of gates".to_owned(),
         None => "an unknown workspace".to_owned(),
     }
