@@ -21,6 +21,7 @@ mod json;
 mod preprocessor;
 mod python;
 mod rust;
+mod shell;
 mod table;
 mod template;
 mod toml;

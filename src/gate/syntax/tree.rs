@@ -15,6 +15,7 @@ use super::brackets::Brackets;
 use super::cause::Nesting;
 use super::fault::SyntaxFault;
 use super::preprocessor;
+use super::shell;
 use super::table::{Credit, GrammarTrust, LanguageParsers};
 use crate::grammar::{Grammar, Language, Node, ParseStop, Tree, WalkStep, parse, walk};
 
@@ -47,7 +48,7 @@ pub(super) fn survey(
     let text = &*grammar.prepare(text);
     let mut best: Option<TreeReport> = None;
     for language in grammar.dialects(path) {
-        let survey = read(&language, &row.credit, text, limit)?;
+        let survey = read(&language, row, text, limit)?;
         if best.as_ref().is_none_or(|best| survey.faults.len() < best.faults.len()) {
             best = Some(survey);
         }
@@ -61,7 +62,7 @@ pub(super) fn survey(
 
 fn read(
     language: &Language,
-    credit: &Credit,
+    row: &LanguageParsers,
     text: &str,
     limit: Limit<'_>,
 ) -> Result<TreeReport, ParseFailure> {
