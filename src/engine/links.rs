@@ -1,5 +1,5 @@
 //! Finds links that a call would break: those of other Markdown pages to a file that it removes, or to a
-//! heading that it removes.
+//! heading that it removes. For an audit, it finds links to headings that are gone since the revision.
 //!
 //! Invariant: at most [`MAX_PAGES`] pages and [`MAX_BYTES`] are read; for pages that the call edits, the
 //! drafts are read.
@@ -44,6 +44,22 @@ struct Page {
     path: String,
     display_path: String,
     links: Vec<PageLink>,
+}
+
+/// A page of an audit, with the anchors that it lost since the revision.
+pub(super) struct AuditedPage<'a> {
+    place: &'a FileLocation,
+    text: &'a str,
+    lost: Vec<LostTarget>,
+}
+
+impl<'a> AuditedPage<'a> {
+    /// Compares a page with its text at the revision; without one, it lost nothing.
+    pub(super) fn new(place: &'a FileLocation, before: Option<&str>, text: &'a str) -> AuditedPage<'a> {
+        let before = before.filter(|before| before.len().max(text.len()) <= MAX_PAGE_BYTES);
+        let lost = before.map_or_else(Vec::new, |before| lost_anchors(before, text));
+        AuditedPage { place, text, lost }
+    }
 }
 
 /// Connects the search to the call that waits for it.
@@ -109,6 +125,41 @@ impl Services {
         Ok(dead)
     }
 
+    /// Returns, for each page of an audit, the links that lead to the anchors that it lost.
+    pub(super) fn links_to_lost_anchors(
+        &self,
+        changed: &[AuditedPage<'_>],
+        watch: &Watch,
+    ) -> Result<Vec<Vec<DeadLinks>>, Error> {
+        let with_loss = || changed.iter().filter(|page| !page.lost.is_empty());
+        // A page need not mention its own name, so the search may not find it.
+        let mut pages: Vec<Page> = with_loss().filter_map(|page| self.page(page.place, page.text)).collect();
+        let own = pages.len();
+        let files: Vec<&FileLocation> = with_loss().map(|page| page.place).collect();
+        let on_disk = if files.is_empty() { Vec::new() } else { self.pages_on_disk(&files, &[], watch)? };
+        for page in on_disk {
+            let mut known = pages.iter().take(own);
+            if !known.any(|known| known.root == page.root && known.path == page.path) {
+                pages.push(page);
+            }
+        }
+        let dead = |page: &AuditedPage<'_>| -> Result<Vec<DeadLinks>, Error> {
+            let root = self.store.files.root_path(page.place)?;
+            Ok(dead_links(page.lost.clone(), &pages, root, |lost, _, link| match lost {
+                LostTarget::File => false,
+                LostTarget::Anchor(anchor, _) => leads_to_anchor(link, page.place, anchor),
+            }))
+        };
+        changed.iter().map(dead).collect()
+    }
+
+    /// Returns a text as a page.
+    fn page(&self, place: &FileLocation, text: &str) -> Option<Page> {
+        let root = self.store.files.root_path(place).ok()?.to_owned();
+        let links = links(place.in_root(), text);
+        Some(Page { root, path: place.in_root().to_owned(), display_path: place.shown().to_owned(), links })
+    }
+
     /// Returns the draft of a call as a page.
     fn drafted_page(&self, draft: &FileDraft<'_>) -> Option<Page> {
         let place = file(draft)?;
@@ -117,9 +168,7 @@ impl Services {
         if draft.request.edit == Edit::Remove || !is_page {
             return None;
         }
-        let root = self.store.files.root_path(place).ok()?.to_owned();
-        let links = links(place.in_root(), text);
-        Some(Page { root, path: place.in_root().to_owned(), display_path: place.shown().to_owned(), links })
+        self.page(place, text)
     }
 
     /// Returns the pages on disk that mention one of the files, except those that the call edits.
@@ -177,6 +226,32 @@ impl Services {
             place.in_root() == path && self.store.files.root_path(place).is_ok_and(|own| own == root)
         })
     }
+}
+
+/// Returns the lost targets to which links of the pages of a root lead, with these links in order.
+fn dead_links(
+    lost: Vec<LostTarget>,
+    pages: &[Page],
+    root: &Path,
+    is_dead: impl Fn(&LostTarget, &Page, &PageLink) -> bool,
+) -> Vec<DeadLinks> {
+    let mut dead = Vec::new();
+    for lost in lost {
+        let mut links: Vec<(String, usize)> = Vec::new();
+        for page in pages.iter().filter(|page| page.root == root) {
+            let found = page.links.iter().filter(|link| is_dead(&lost, page, link));
+            links.extend(found.map(|link| (page.display_path.clone(), link.line)));
+        }
+        if !links.is_empty() {
+            links.sort();
+            dead.push(DeadLinks { lost, links });
+        }
+    }
+    dead
+}
+
+fn leads_to_anchor(link: &PageLink, place: &FileLocation, anchor: &str) -> bool {
+    link.anchor.as_deref() == Some(anchor) && link.leads_to(place.in_root())
 }
 
 fn file<'d>(draft: &'d FileDraft<'_>) -> Option<&'d FileLocation> {

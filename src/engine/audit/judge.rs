@@ -15,7 +15,8 @@ use super::survey::{AuditedFiles, ChangedFile, skipped};
 use super::{Audit, ChangeKind, CheckedFile, SkippedFile};
 use crate::error::{Code, Error};
 use crate::gate::{
-    self, Draft, ExecPermission, GateEnv, GateInput, InputLocation, Lost, OnDisk, Verdict, Watch, parallel,
+    self, DeadLinks, Draft, ExecPermission, GateEnv, GateInput, InputLocation, Lost, OnDisk, Verdict, Watch,
+    parallel,
 };
 use crate::policy::{Baseline, EffectiveRules, Language, Policy, Profile, language_of};
 use crate::store::{Cache, FileAtRevision, FileLocation, Revision};
@@ -115,11 +116,31 @@ impl Services {
                 removed: false,
                 among: 0,
                 on_disk: OnDisk::After,
-                dead_links: &[],
+                dead_links,
                 lost: Lost::none(),
             })
             .collect();
-        gate::judge_all(&cases, watch)
+        Ok(gate::judge_all(&cases, watch))
+    }
+
+    /// Returns, for each file, the links of pages to headings that it lost since the revision.
+    fn audit_dead_links(
+        &self,
+        subjects: &[AuditedFile],
+        benches: &[AuditContext<'_>],
+        watch: &Watch,
+    ) -> Result<Vec<Vec<DeadLinks>>, Error> {
+        let parts = subjects.iter().zip(benches);
+        let pages: Vec<AuditedPage<'_>> = parts
+            .map(|(subject, bench)| {
+                let mut rules = bench.rules.rules.iter();
+                let is_page = bench.language == markdown();
+                let is_checked = is_page && rules.any(|rule| rule.enabled && checks_links(rule));
+                let before = subject.before.as_ref().filter(|_| is_checked).map(Buffer::view);
+                AuditedPage::new(&subject.place, before, subject.after.view())
+            })
+            .collect();
+        self.links_to_lost_anchors(&pages, watch)
     }
 
     /// Returns the context of a file; `all_counts` is set when there is no revision to compare with.
