@@ -44,6 +44,17 @@ fn a_text_that_needs_no_fix_stays_the_draft() {
 }
 
 #[test]
+fn one_that_prints_the_text_twice_changes_nothing() {
+    let told = mending(&["sed p"], "").judge("a.txt", None, "one bad word\n");
+    let (gate, outcome, why) = outcomes(&told)[1];
+    assert_eq!((text(&told), gate, outcome), (None, "fix1", Outcome::Broken), "{why}");
+    assert!(why.contains("more than once"), "{why}");
+    // The control: a text that repeats itself does so afterwards.
+    let told = mending(&["sed s/bad/good/"], "").judge("a.txt", None, "bad\nbad\n");
+    assert_eq!(text(&told), Some("good\ngood\n"));
+}
+
+#[test]
 fn one_that_fails_changes_nothing_and_the_others_go_on() {
     let trial =
         with_fixers(&["sed s/bad/worse/; exit 9", "exec sleep 60", "sed s/bad/good/"], ", { tool: finder }");
