@@ -133,8 +133,8 @@ impl ShellKeywords {
 
     /// Returns the innermost of the `case` keywords for which the text has no word `esac`.
     fn unclosed_cases(&self, text: &str) -> Vec<SyntaxFault> {
-        let cases = PAIRS.iter().zip(&self.opened).find(|((_, open), _)| *open == CASE);
-        let opened = cases.map_or(0, |(_, opened)| *opened);
+        let pair = PAIRS.iter().position(|(_, open)| *open == CASE);
+        let opened = pair.and_then(|pair| self.opened.get(pair)).copied().unwrap_or_default();
         if opened == 0 {
             return Vec::new();
         }
