@@ -50,8 +50,8 @@ fn one_that_prints_the_text_twice_changes_nothing() {
     assert_eq!((text(&told), gate, outcome), (None, "fix1", Outcome::Broken), "{why}");
     assert!(why.contains("more than once"), "{why}");
     // The control: a text that repeats itself does so afterwards.
-    let told = mending(&["sed s/bad/good/"], "").judge("a.txt", None, "bad\nbad\n");
-    assert_eq!(text(&told), Some("good\ngood\n"));
+    let told = mending(&["sed s/bad/good/"], "").judge("a.txt", None, "one bad\none bad\n");
+    assert_eq!(text(&told), Some("one good\none good\n"));
 }
 
 #[test]
