@@ -296,11 +296,8 @@ pub fn dropped(before: &Tags, after: &Tags, other_files: &[&Tags]) -> Vec<(Strin
             around.is_some_and(|outer| outer.kind.is_executable() || is_gone(&outer.part));
         let may_be_in_glob = around.is_none() && has_new_glob;
         let path = around.map_or(tag.part.clone(), |outer| format!("{}.{}", outer.part, tag.part));
-        if !is_reported_with_outer
-            && !may_be_in_glob
-            && !is_brought_in(&tag.part)
-            && paths.insert(path.clone())
-        {
+        let is_provided = may_be_in_glob || is_brought_in(&tag.part) || is_newly_exported(&tag.part);
+        if !is_reported_with_outer && !is_provided && paths.insert(path.clone()) {
             dropped.push((path, line_of(tag.location.line)));
         }
     }

@@ -104,23 +104,10 @@ impl Services {
             let Some(place) = file(draft) else { continue };
             let root = self.store.files.root_path(place)?;
             let overlays = self.overlays(draft.target, drafts);
-            for lost in lost {
-                let is_dead = |page: &Page, link: &PageLink| match &lost {
-                    LostTarget::File => link.is_dead(&page.path, place.in_root(), &overlays),
-                    LostTarget::Anchor(anchor, _) => {
-                        link.anchor.as_ref() == Some(anchor) && link.leads_to(place.in_root())
-                    }
-                };
-                let mut links: Vec<(String, usize)> = Vec::new();
-                for page in pages.iter().filter(|page| page.root == root) {
-                    let dead = page.links.iter().filter(|link| is_dead(page, link));
-                    links.extend(dead.map(|link| (page.display_path.clone(), link.line)));
-                }
-                if !links.is_empty() {
-                    links.sort();
-                    dead.push(DeadLinks { lost, links });
-                }
-            }
+            *dead = dead_links(lost, &pages, root, |lost, page, link| match lost {
+                LostTarget::File => link.is_dead(&page.path, place.in_root(), &overlays),
+                LostTarget::Anchor(anchor, _) => leads_to_anchor(link, place, anchor),
+            });
         }
         Ok(dead)
     }

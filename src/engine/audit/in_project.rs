@@ -38,7 +38,7 @@ impl Services {
         for (context, wanted) in contexts.iter_mut().zip(&wanted) {
             context.rules.rules.retain(|rule| wanted.contains(rule.gate.name.as_str()));
         }
-        let verdicts = self.audit_verdicts(&files, &contexts, watch);
+        let verdicts = self.audit_verdicts(&files, &contexts, watch)?;
         let trials = files.iter().zip(verdicts).flat_map(|(file, verdict)| {
             verdict.runs.into_iter().map(|run| ProjectTrial { path: file.path.clone(), run })
         });

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::super::check::cancelled;
+use super::super::links::{AuditedPage, checks_links, markdown};
 use super::super::services::Services;
 use super::normalize::comparable;
 use super::survey::{AuditedFiles, ChangedFile, skipped};
@@ -74,7 +75,7 @@ impl Services {
         }
         let all_counts = survey.revision.is_none();
         let contexts = parallel(&subjects, self.threads, |subject| self.audit_context(subject, all_counts));
-        let verdicts = self.audit_verdicts(&subjects, &contexts, watch);
+        let verdicts = self.audit_verdicts(&subjects, &contexts, watch)?;
         audit.files.extend(subjects.into_iter().zip(verdicts).map(|(subject, verdict)| {
             let AuditedFile { change, after, path, .. } = subject;
             CheckedFile { root_index, path, change, text: after, verdict }
@@ -88,14 +89,15 @@ impl Services {
         subjects: &[AuditedFile],
         contexts: &[AuditContext<'_>],
         watch: &Watch,
-    ) -> Vec<Verdict> {
+    ) -> Result<Vec<Verdict>, Error> {
         let has_file: Vec<_> = subjects
             .iter()
             .map(|subject| |path: &str| self.store.files.exists(&subject.place, path))
             .collect();
-        let parts = subjects.iter().zip(contexts).zip(&has_file);
+        let dead = self.audit_dead_links(subjects, contexts, watch)?;
+        let parts = subjects.iter().zip(contexts).zip(has_file.iter().zip(&dead));
         let cases: Vec<GateInput<'_>> = parts
-            .map(|((subject, context), has_file)| GateInput {
+            .map(|((subject, context), (has_file, dead_links))| GateInput {
                 draft: Draft {
                     path: subject.place.in_root(),
                     language: context.language,
@@ -127,14 +129,14 @@ impl Services {
     fn audit_dead_links(
         &self,
         subjects: &[AuditedFile],
-        benches: &[AuditContext<'_>],
+        contexts: &[AuditContext<'_>],
         watch: &Watch,
     ) -> Result<Vec<Vec<DeadLinks>>, Error> {
-        let parts = subjects.iter().zip(benches);
+        let parts = subjects.iter().zip(contexts);
         let pages: Vec<AuditedPage<'_>> = parts
-            .map(|(subject, bench)| {
-                let mut rules = bench.rules.rules.iter();
-                let is_page = bench.language == markdown();
+            .map(|(subject, context)| {
+                let mut rules = context.rules.rules.iter();
+                let is_page = context.language == markdown();
                 let is_checked = is_page && rules.any(|rule| rule.enabled && checks_links(rule));
                 let before = subject.before.as_ref().filter(|_| is_checked).map(Buffer::view);
                 AuditedPage::new(&subject.place, before, subject.after.view())

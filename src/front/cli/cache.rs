@@ -113,14 +113,24 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
         (Some(_), None) => false,
     };
     let selected: Vec<Cached> = caches.list()?.into_iter().filter(is_meant).collect();
-    let (mut removed, mut in_use) = (Vec::new(), Vec::new());
+    let (mut removed, mut in_use, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for cached in selected {
-        let list = if caches.clear(&cached)? { &mut removed } else { &mut in_use };
-        list.push(cached);
+        match caches.clear(&cached) {
+            Ok(true) => removed.push(cached),
+            Ok(false) => in_use.push(cached),
+            Err(error) => failed.push((cached, error)),
+        }
     }
     if json {
         let listed = |list: &[Cached]| list.iter().map(cache_json).collect::<Vec<_>>();
-        let output = json!({ "removed": listed(&removed), "in_use": listed(&in_use) });
+        let errors = failed.iter().map(|(cached, error)| {
+            json!({ "folder": cached.folder.display().to_string(), "code": error.code.name(), "message": error.message })
+        });
+        let output = json!({
+            "removed": listed(&removed),
+            "in_use": listed(&in_use),
+            "failed": errors.collect::<Vec<_>>(),
+        });
         paint::print_bytes(format!("{output:#}\n").as_bytes())?;
     } else {
         let mut text = String::new();
@@ -136,8 +146,9 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
             text += &labelled(REJECTED, "failed", format!("{}: {message}", name(cached)));
         }
         if text.is_empty() {
-            let suffix = root
-                .map_or_else(String::new, |root| format!(" for {}", visible(&root.display().to_string())));
+            let suffix = root.map_or_else(String::new, |root| {
+                format!(" for {}", escape_name(&root.display().to_string()))
+            });
             text = labelled(DONE, "removed", format!("nothing: gates have no caches{suffix}"));
         }
         paint::print(&text)?;

@@ -75,7 +75,11 @@ fn read(
         ParseStop::Cancelled => ParseFailure::Halted(halt.unwrap_or(Halt::TimedOut)),
         ParseStop::Memory(shortage) => ParseFailure::Unreadable(shortage.to_string()),
     })?;
-    Ok(collect(&tree, credit, text, limit)?)
+    let mut report = collect(&tree, &row.credit, text, limit)?;
+    if row.name == "bash" {
+        report.faults.extend(shell::faults(&tree, text, limit)?.into_iter().take(MOST_FAULTS));
+    }
+    Ok(report)
 }
 
 /// Collects the report of a tree in one walk.

@@ -145,7 +145,9 @@ pub fn uses(
     let place = |(span, meaning): &(Range<usize>, TagRole)| (span.start, span.end, meaning.group(), *meaning);
     found.sort_unstable_by_key(place);
     found.reverse();
-    found.dedup_by(|(span, meaning), (previous, stronger)| span == previous && meaning.group() == stronger.group());
+    found.dedup_by(|(span, meaning), (previous, stronger)| {
+        span == previous && meaning.group() == stronger.group()
+    });
     found.reverse();
     Ok(found.into_iter().map(|(span, meaning)| (meaning, span)).collect())
 }

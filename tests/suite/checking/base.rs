@@ -220,6 +220,28 @@ fn objects_from_outside_of_the_repository_are_refused() {
 }
 
 #[test]
+fn a_heading_that_is_gone_since_the_revision_warns_of_the_links_to_it() {
+    let fixture = project();
+    let guide = "# Guide\n\n## First steps\n\nSee [above](#first-steps).\n";
+    let readme = "# Project\n\nSee [steps](docs/guide.md#first-steps).\n";
+    commit(&fixture, &[("docs/guide.md", guide), ("README.md", readme)]);
+    let dead = || {
+        let answer = json(&fixture, &[], 0);
+        let findings = answer["findings"].as_array().unwrap();
+        let dead = findings.iter().filter(|found| found["code"] == "dead-anchor");
+        dead.map(|found| found["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    write(&fixture, &[("docs/guide.md", &guide.replace("## First steps", "## Begin"))]);
+    let links = "README.md:3, docs/guide.md:5";
+    assert_eq!(dead(), [format!("2 links lead to #first-steps, which the edit removes: {links}")]);
+    // The controls: the links are changed as well, and another text is changed.
+    write(&fixture, &[("README.md", &readme.replace("#first-steps", "#begin"))]);
+    assert_eq!(dead(), ["1 link leads to #first-steps, which the edit removes: docs/guide.md:5"]);
+    write(&fixture, &[("docs/guide.md", &guide.replace("See", "Read"))]);
+    assert_eq!(dead(), Vec::<String>::new());
+}
+
+#[test]
 fn a_blob_that_is_missing_is_a_failure_and_not_a_new_file() {
     let fixture = project();
     commit(&fixture, &[("a.py", GOOD)]);

@@ -171,7 +171,7 @@ fn the_doctor_tries_every_text_of_a_canary() {
 
 /// A program that works everywhere but beside a file of the project.
 const FAILS_HERE: &str = "#!/bin/sh
-printf '%s\\n' \"$0 $*\" >> '{SCENE}/outside/ran'
+printf '%s\\n' \"$0 $*\" >> '{FIXTURE}/outside/ran'
 [ \"$1\" = --version ] && { echo 'it 1.2.3'; exit; }
 [ -e broken.cfg ] && { echo 'cannot read broken.cfg' >&2; exit 3; }
 grep -n bad || true

@@ -45,13 +45,13 @@ fn a_text_that_needs_no_fix_stays_the_draft() {
 
 #[test]
 fn one_that_prints_the_text_twice_changes_nothing() {
-    let told = mending(&["sed p"], "").judge("a.txt", None, "one bad word\n");
-    let (gate, outcome, why) = outcomes(&told)[1];
-    assert_eq!((text(&told), gate, outcome), (None, "fix1", Outcome::Broken), "{why}");
+    let verdict = with_fixers(&["sed p"], "").judge("a.txt", None, "one bad word\n");
+    let (gate, outcome, why) = outcomes(&verdict)[1];
+    assert_eq!((text(&verdict), gate, outcome), (None, "fix1", Outcome::Broken), "{why}");
     assert!(why.contains("more than once"), "{why}");
     // The control: a text that repeats itself does so afterwards.
-    let told = mending(&["sed s/bad/good/"], "").judge("a.txt", None, "one bad\none bad\n");
-    assert_eq!(text(&told), Some("one good\none good\n"));
+    let verdict = with_fixers(&["sed s/bad/good/"], "").judge("a.txt", None, "one bad\none bad\n");
+    assert_eq!(text(&verdict), Some("one good\none good\n"));
 }
 
 #[test]
