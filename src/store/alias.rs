@@ -81,8 +81,8 @@ pub(super) fn is_marked(name: &str) -> bool {
             || MARKED_NAMES.iter().any(|path| path.split('/').next() == Some(name)))
 }
 
-/// Returns the symlinks in a folder whose names a rule covers, such as `.env.local` or `tls.key`. A folder that may be
-/// passed but not listed has none that can be found.
+/// Returns the symlinks in a folder whose names a rule covers, such as `.env.local`, `tls.key` or
+/// `app.code-workspace`. A folder that may be passed but not listed has none that can be found.
 fn covered_links(
     folder: &Folder,
     rule_for: fn(&str) -> Option<&'static str>,

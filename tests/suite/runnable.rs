@@ -41,6 +41,7 @@ const RUNNABLE: &[&str] = &[
     "plain.txt",
     "hard.txt",
     "conf/settings.toml",
+    "conf/app.json",
 ];
 
 struct Project {
@@ -67,6 +68,8 @@ impl Project {
         fs::hard_link(root.join(".hg/hgrc"), root.join("hard.txt")).unwrap();
         // A link in a folder above its target makes the target runnable.
         symlink("hooks", root.join(".roo")).unwrap();
+        fs::write(root.join("conf/app.json"), "old\n").unwrap();
+        symlink("conf/app.json", root.join("team.code-workspace")).unwrap();
         let policy = format!("quality_gates: {{}}\nhard_links: in_place\n{line}\n");
         fs::write(root.join("quality.yaml"), policy).unwrap();
         let workspace = Workspace::open_with_state_dir(&[root], &folder.path().join("own")).unwrap();

@@ -118,6 +118,32 @@ fn a_link_whose_name_holds_no_secret_protects_nothing() {
     assert!(fixture.files.admit("conf/rsa").is_ok());
 }
 
+/// A workspace file is runnable and not secret: everybody may read it, and the policy decides who may write it.
+#[test]
+fn the_target_of_a_link_with_a_runnable_name_is_runnable_and_not_protected() {
+    for (link, target, written) in [
+        ("app.code-workspace", "conf/app.json", "conf/app.json"),
+        ("APP.Code-Workspace", "conf/app.json", "conf/app.json"),
+        ("app.code-workspace", "conf", "conf/app.json"),
+        ("app.code-workspace", "conf", "conf/new.json"),
+    ] {
+        for above in ["", "pkg/"] {
+            let unrelated = format!("{above}unrelated/x");
+            let scene = Fixture::new(&[(&format!("{above}conf/app.json"), "x"), (&unrelated, "x")]);
+            let written = format!("{above}{written}");
+            let rule = |path: &str| scene.files.admit(path).unwrap().runnable();
+            assert_eq!(rule(&written), None, "the control: {link}");
+            scene.link(target, &format!("{above}{link}"));
+            assert_eq!(rule(&written), Some("*.code-workspace"), "{above}{link}");
+            assert!(scene.files.admit_to_read(&written).is_ok(), "{above}{link}");
+            assert_eq!(rule(&unrelated), None, "{above}{link}");
+        }
+    }
+    let scene = Fixture::new(&[("conf/app.json", "x")]);
+    scene.link("conf/app.json", "app.code-workspace.md");
+    assert_eq!(scene.files.admit("conf/app.json").unwrap().runnable(), None);
+}
+
 #[test]
 fn a_git_folder_under_another_name_is_protected_from_writing() {
     let fixture = Fixture::new(&[

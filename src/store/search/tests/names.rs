@@ -55,6 +55,21 @@ fn other_names_of_what_is_protected_are_not_searched() {
     assert_eq!(fixture.found("plain/settings", Hidden::Included), ["plain/settings/fine.json"]);
 }
 
+/// A workspace file is runnable and not secret, so a link of such a name hides nothing from a search.
+#[test]
+fn the_target_of_a_link_with_a_runnable_name_is_searched() {
+    let scene = Scene::new(&[("plain/app.json", "needle\n"), ("plain/key.txt", "needle\n")]);
+    let root = scene.root();
+    symlink("plain/app.json", root.join("app.code-workspace")).unwrap();
+    assert_eq!(scene.found("", Hidden::Included), ["plain/app.json", "plain/key.txt"]);
+    assert_eq!(scene.hits("needle", 100).total, 2);
+    assert!(scene.files.admit_to_read("plain/app.json").is_ok());
+    // The control: a link of a protected name hides its target.
+    symlink("plain/key.txt", root.join("tls.key")).unwrap();
+    assert_eq!(scene.found("", Hidden::Included), ["plain/app.json"]);
+    assert_eq!(scene.hits("needle", 100).total, 1);
+}
+
 #[test]
 fn a_link_is_not_followed_and_no_loop_is_walked() {
     let fixture = Fixture::new(&[("real/a.txt", "needle\n")]);
