@@ -180,6 +180,11 @@ fn a_limit_on_the_size_of_files_refuses_an_edit_and_leaves_nothing_behind() {
                 assert_eq!(project.text(), before, "{what}");
                 let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
                 assert_eq!(answer["code"], "NO_SPACE", "{what}");
+                assert!(answer["hint"].as_str().unwrap().contains("`ulimit -f`"), "{what}");
+                // Below 64 blocks, the journal cannot grow; above, it may be the file.
+                let message = answer["message"].as_str().unwrap();
+                let is_limit_named = message.contains(&format!("limited to {} bytes", blocks * 512));
+                assert!(is_limit_named || (blocks > 64 && message.contains("file too large")), "{what}");
             }
         }
     }

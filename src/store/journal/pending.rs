@@ -117,6 +117,5 @@ pub(super) fn check_kind(meta: &EditMeta, database: &Database) -> Result<(), Dat
 }
 
 fn refusal(error: &DatabaseError) -> Error {
-    let (code, reason) = error.code_and_reason();
-    Error::new(code, format!("the journal cannot be used: {reason}"))
+    error.to_error("the journal cannot be used")
 }

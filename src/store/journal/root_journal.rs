@@ -141,6 +141,5 @@ pub(super) fn find<'a>(journals: &'a [RootJournal], place: &FileLocation) -> Res
 }
 
 fn refusal(root: &Path, error: &DatabaseError) -> Error {
-    let (code, reason) = error.code_and_reason();
-    Error::new(code, format!("the journal of {} cannot be used: {reason}", root.display()))
+    error.to_error(&format!("the journal of {} cannot be used", root.display()))
 }

@@ -65,20 +65,21 @@ pub fn map_error(error: Error) -> DatabaseError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => DatabaseError::Full(reason),
         // The shared-memory index of the log could not grow; SQLite gives no more detail.
-        _ if extended == Some(ffi::SQLITE_IOERR_SHMSIZE) => DatabaseError::Full(reason),
+        _ if extended == Some(ffi::SQLITE_IOERR_SHMSIZE) => {
+            above_file_size_limit(&reason).unwrap_or(DatabaseError::Full(reason))
+        }
         // SQLite does not distinguish a file at its size limit from a disk error.
-        _ if extended == Some(ffi::SQLITE_IOERR_WRITE) && file_size_limit().is_some() => {
-            let limit = file_size_limit().unwrap_or_default();
-            DatabaseError::Full(format!(
-                "{reason}; files of this process are limited to {limit} bytes (`ulimit -f`)"
-            ))
+        _ if extended == Some(ffi::SQLITE_IOERR_WRITE) => {
+            above_file_size_limit(&reason).unwrap_or(DatabaseError::Other(reason))
         }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DatabaseError::Corrupt(reason),
         _ => DatabaseError::Other(reason),
     }
 }
 
-/// The maximum file size in bytes of this process, if it is limited.
-fn file_size_limit() -> Option<u64> {
-    rustix::process::getrlimit(rustix::process::Resource::Fsize).current
+/// Returns the error for a file that may have reached the file size limit of this process; `None` without a limit.
+pub fn above_file_size_limit(why: &str) -> Option<DatabaseError> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current?;
+    let reason = format!("{why}; files of this process are limited to {limit} bytes (`ulimit -f`)");
+    Some(DatabaseError::FileTooLarge(reason))
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: one thread writes at a time, and readers never wait for it.
 
-use super::connection::{connect, map_error};
+use super::connection::{above_file_size_limit, connect, map_error};
 use super::{DatabaseError, schema};
 use crate::store::folder::Identity;
 use crate::store::journal::EditId;
@@ -176,6 +176,7 @@ pub(super) fn io_error(error: &io::Error) -> DatabaseError {
     let reason = error.to_string();
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DatabaseError::Full(reason),
+        io::ErrorKind::FileTooLarge => above_file_size_limit(&why).unwrap_or(DatabaseError::Full(why)),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             DatabaseError::Unusable(reason)
         }

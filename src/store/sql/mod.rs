@@ -38,7 +38,8 @@ pub(super) use database::Database;
 
 use super::inode::Inodes;
 use super::publish::Content;
-use crate::error::Code;
+use super::system_error::FILE_SIZE_HINT;
+use crate::error::{Code, Error};
 use crate::text::Version;
 
 /// A file of an edit to be recorded.
@@ -106,6 +107,8 @@ pub(super) struct UnsettledFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DatabaseError {
     Full(String),
+    /// A file has reached the file size limit of this process, which the text names.
+    FileTooLarge(String),
     /// The file is not a database, or it is corrupt.
     Corrupt(String),
     /// An error that may be temporary.
@@ -118,10 +121,23 @@ impl DatabaseError {
     /// Returns the error code and the reason.
     pub fn code_and_reason(&self) -> (Code, &str) {
         match self {
-            DatabaseError::Full(reason) => (Code::NoSpace, reason),
+            DatabaseError::Full(reason) | DatabaseError::FileTooLarge(why) => (Code::NoSpace, reason),
             DatabaseError::Corrupt(reason)
             | DatabaseError::Other(reason)
             | DatabaseError::Unusable(reason) => (Code::StoreUnavailable, reason),
+        }
+    }
+
+    /// Converts this into the error of a caller; `problem` says what cannot be done.
+    pub fn to_error(&self, problem: &str) -> Error {
+        let (code, why) = self.code_and_reason();
+        let error = Error::new(code, format!("{problem}: {why}"));
+        match self {
+            DatabaseError::FileTooLarge(_) => error.hint(FILE_SIZE_HINT),
+            DatabaseError::Full(_)
+            | DatabaseError::Corrupt(_)
+            | DatabaseError::Other(_)
+            | DatabaseError::Unusable(_) => error,
         }
     }
 }
