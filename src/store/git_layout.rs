@@ -17,7 +17,7 @@
 
 mod common;
 
-use self::common::CommonFolders;
+use self::common::{CommonFolders, MOST_ENTRIES, SearchError};
 use super::file_location::{FileLocation, join};
 use super::folder::Folder;
 use super::root::Root;
@@ -150,9 +150,9 @@ pub(super) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), B
             }
             if names.make_common_folder()
                 && let Some(root) = roots.get(place.root)
-                && let Some(by) = common.named_by(&root.real().join(parent)).map_err(|errno| {
-                    failed(system_error::failed("looking for a git folder", place.shown(), errno))
-                })?
+                && let Some(by) = common
+                    .named_by(&root.real().join(parent))
+                    .map_err(|error| failed(unfinished(place, parent, error)))?
             {
                 return Err(failed(refusal_of_common(place, parent, by)));
             }
@@ -163,6 +163,8 @@ pub(super) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), B
 
 /// Returns true if a file of this path in a root would give a folder the last of the names that git looks
 /// for.
+///
+/// Errors: `OVERFLOW` if the roots have too many entries to know.
 pub(super) fn completes(root: &Root, path: &str) -> rustix::io::Result<bool> {
     let top = root.top().map_err(|error| system_error::errno_of(&error).unwrap_or(Errno::IO))?;
     let common = CommonFolders::new(std::slice::from_ref(root));
@@ -174,7 +176,12 @@ pub(super) fn completes(root: &Root, path: &str) -> rustix::io::Result<bool> {
         }
         list(&top, parent, &mut names)?;
         let folder = root.real().join(parent);
-        if names.make_git_folder() || (names.make_common_folder() && common.named_by(&folder)?.is_some()) {
+        let is_named = || match common.named_by(&folder) {
+            Ok(by) => Ok(by.is_some()),
+            Err(SearchError::TooManyEntries) => Err(Errno::OVERFLOW),
+            Err(SearchError::System(errno)) => Err(errno),
+        };
+        if names.make_git_folder() || (names.make_common_folder() && is_named()?) {
             return Ok(true);
         }
     }
@@ -298,13 +305,50 @@ fn refusal(place: &FileLocation, parent: &str) -> Error {
         .hint("use other names than HEAD, objects, refs, commondir and config side by side; a person can make a git folder with `git init`")
 }
 
+/// The error for a search for `commondir` files that could not be finished.
+fn unfinished(place: &FileLocation, parent: &str, error: SearchError) -> Error {
+    let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
+    match error {
+        SearchError::System(errno) => system_error::failed("looking for a git folder", path, errno),
+        SearchError::TooManyEntries => {
+            let message = format!(
+                "{path} may not be written: {folder} has both objects and refs, and could be a part of a git folder; the \
+                 roots have more than {MOST_ENTRIES} entries, too many to search them for a commondir file that names it"
+            );
+            Error::new(Code::Protected, seen)
+                .field("path")
+                .hint("use other names than objects and refs side by side, or make lockgate's root a smaller folder")
+        }
+    }
+}
+
 fn refusal_of_common(place: &FileLocation, parent: &str, by: &str) -> Error {
     let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
-    let message = format!(
+    let seen = format!(
         "{path} may not be written: {by} makes {folder} a part of a git folder, whose settings and hooks run commands; the \
          built-in rule {RULE} protects it"
     );
     Error::new(Code::Protected, message)
         .field("path")
         .hint(format!("remove {by} if it is not needed, or use other names than objects, refs, hooks and config side by side"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Files;
+
+    #[test]
+    fn a_search_that_was_not_finished_is_refused_with_its_limit() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Files::open(&[dir.path().to_owned()]).unwrap().admit("v/refs/x").unwrap();
+        let error = unfinished(&place, "v", SearchError::TooManyEntries);
+        assert_eq!(error.code, Code::Protected);
+        assert!(
+            error.message.starts_with("v/refs/x may not be written: v has both objects and refs"),
+            "{error}"
+        );
+        assert!(error.message.contains("more than 1000000 entries"), "{error}");
+        assert_eq!(unfinished(&place, "v", SearchError::System(Errno::IO)).code, Code::IoFailed);
+    }
 }

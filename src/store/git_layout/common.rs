@@ -5,7 +5,8 @@
 //! and `refs` in it. The search includes folders named `.git`, where a `commondir` may name a folder outside
 //! of it. A `commondir` outside of all roots is not found.
 //!
-//! Invariant: no symlink to a folder is followed, so the search ends.
+//! Invariant: no symlink to a folder is followed, and a search of more than [`MOST_ENTRIES`] is an error and
+//! never an incomplete result.
 
 use std::cell::OnceCell;
 use std::ffi::OsStr;
@@ -22,6 +23,9 @@ use super::super::root::{Root, without_dots};
 use super::super::system_error;
 use super::folded;
 
+/// The most entries of folders that a search visits, in all roots together.
+pub(super) const MOST_ENTRIES: usize = 1_000_000;
+
 /// The most bytes that are read of a `commondir`: no path is longer (`PATH_MAX`).
 const LONGEST: u64 = 4096;
 
@@ -34,7 +38,16 @@ pub(super) struct CommonFolders<'a> {
     found: OnceCell<Vec<Common>>,
 }
 
+/// The reason why the search could not be finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SearchError {
+    /// The roots have more than [`MOST_ENTRIES`].
+    TooManyEntries,
+    System(Errno),
+}
+
 /// A folder that a `commondir` names.
+#[derive(Debug)]
 struct Common {
     /// The path of the `commondir`, relative to its root.
     by: String,
@@ -49,11 +62,11 @@ impl<'a> CommonFolders<'a> {
 
     /// Returns the path of a `commondir` with a `HEAD` in the same folder that names this folder, which need
     /// not exist.
-    pub(super) fn named_by(&self, folder: &Path) -> rustix::io::Result<Option<&str>> {
+    pub(super) fn named_by(&self, folder: &Path) -> Result<Option<&str>, SearchError> {
         let found = match self.found.get() {
             Some(found) => found,
             None => {
-                let found = search(self.roots)?;
+                let found = search(self.roots, MOST_ENTRIES)?;
                 self.found.get_or_init(|| found)
             }
         };
@@ -62,13 +75,15 @@ impl<'a> CommonFolders<'a> {
     }
 }
 
-fn search(roots: &[Root]) -> rustix::io::Result<Vec<Common>> {
-    let mut found = Vec::new();
+/// Searches all folders of the roots; `most` limits the number of their entries.
+fn search(roots: &[Root], most: usize) -> Result<Vec<Common>, SearchError> {
+    let (mut found, mut remaining) = (Vec::new(), most);
     for root in roots {
         let mut open = vec![root.real().to_owned()];
         while let Some(path) = open.pop() {
-            match look(&path) {
-                Ok(contents) => {
+            match look(&path, &mut remaining) {
+                Ok(None) => return Err(SearchError::TooManyEntries),
+                Ok(Some(contents)) => {
                     open.extend(contents.folders.into_iter().filter(|folder| !is_of_git(folder)));
                     let files = contents.commondirs.iter().filter(|_| contents.head);
                     found.extend(files.filter_map(|file| common(root, &path, file)));
@@ -82,7 +97,7 @@ fn search(roots: &[Root]) -> rustix::io::Result<Vec<Common>> {
                     | Errno::PERM
                     | Errno::IO
                     | Errno::NAMETOOLONG => {}
-                    errno => return Err(errno),
+                    errno => return Err(SearchError::System(errno)),
                 },
             }
         }
@@ -106,10 +121,13 @@ struct FolderContents {
     head: bool,
 }
 
-fn look(folder: &Path) -> std::io::Result<FolderContents> {
+/// Reads a folder; `None` if it has more entries than remain, which are counted down.
+fn look(folder: &Path, remaining: &mut usize) -> std::io::Result<Option<FolderContents>> {
     let mut contents = FolderContents::default();
     for entry in folder.read_dir()? {
         let entry = entry?;
+        let Some(fewer) = remaining.checked_sub(1) else { return Ok(None) };
+        *remaining = fewer;
         match entry.file_name().to_str().map(folded).as_deref() {
             Some("head") => contents.head = true,
             Some("commondir") => contents.commondirs.push(entry.path()),
@@ -119,7 +137,7 @@ fn look(folder: &Path) -> std::io::Result<FolderContents> {
             contents.folders.push(entry.path());
         }
     }
-    Ok(contents)
+    Ok(Some(contents))
 }
 
 /// Reads a `commondir` as git does: a path, relative to the file's folder, without trailing line ends.
@@ -157,4 +175,35 @@ fn resolved(path: &Path) -> PathBuf {
         path = without_dots(&link.parent().unwrap_or(link).join(target).join(rest));
     }
     path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_search_visits_no_more_than_the_limit_in_all_roots_together() {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in
+            [("one/w/HEAD", "x\n"), ("one/w/commondir", "../v\n"), ("two/a", ""), ("two/sub/b", "")]
+        {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let roots = ["one", "two"].map(|name| Root::open(&dir.path().join(name)).unwrap());
+        // The first root has `w` with two files in it, the second `a`, and `sub` with one file in it.
+        let named = |most: usize| search(&roots, most).map(|found| found.len());
+        for most in 0..6 {
+            assert_eq!(named(most), Err(SearchError::TooManyEntries), "{most}");
+        }
+        assert_eq!(named(6), Ok(1));
+        assert_eq!(named(MOST_ENTRIES), Ok(1));
+        let found = search(&roots, 6).unwrap();
+        assert_eq!(
+            (found[0].by.as_str(), is_same(&found[0].folder, &roots[0].real().join("v"))),
+            ("w/commondir", true)
+        );
+    }
 }
