@@ -130,10 +130,15 @@ mod tests {
     use super::super::find;
     use super::*;
 
+    /// A statement with many comments behind it.
+    fn comments() -> String {
+        format!("x = 1\n{}", "#\n".repeat(2_000))
+    }
+
     /// Returns how often the caller is polled while comments are read in chunks of this size, with a
     /// stop after `most` polls.
     fn polls(chunk: usize, most: usize) -> (usize, bool) {
-        let text = format!("x = 1\n{}", "#\n".repeat(2_000));
+        let text = comments();
         let dialect = find("python").unwrap().dialects("a.py").remove(0);
         let mut poll_count = 0_usize;
         let read = with_large_stack(|_| {
@@ -148,8 +153,10 @@ mod tests {
     #[test]
     fn the_caller_is_polled_within_an_operation_that_reads_the_whole_text() {
         let ((between, _), (within, is_read)) = (polls(usize::MAX, usize::MAX), polls(64, usize::MAX));
-        // Control: polled between operations only, the caller waits more than ten times as long.
-        assert!(is_read && within > 10 * between, "{within} times, and {between}, read: {is_read}");
+        assert!(is_read && within >= comments().len() / 64, "{within} times, read: {is_read}");
+        // Control: polled between operations only, the caller waits more than ten times as long. One pass over the
+        // text has 63 chunks, and the grammar decides how often it reads the comments again: more is not certain.
+        assert!(within > 10 * between, "{within} times, and {between}");
         assert_eq!(polls(64, within / 2), (within / 2, false), "it ends when it is told to");
     }
 

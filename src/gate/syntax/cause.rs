@@ -310,6 +310,8 @@ mod tests {
                 elsewhere.push(language.path);
             }
         }
+        // It depends on the parsers. CSS was a fifth while every fault of its grammar counted; now only its open
+        // brackets do.
         assert!(elsewhere.len() >= 4, "{elsewhere:?}");
     }
 
