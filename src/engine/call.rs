@@ -196,7 +196,7 @@ impl Services {
     }
 
     /// Completes or rolls back incomplete edits, and keeps the notes for the next report.
-    pub(super) fn recover(&self) {
+    pub(super) fn recover_edits(&self) {
         let notes = self.store.journal.recover(&self.store.files, &self.locks);
         notes.iter().for_each(|note| tracing::warn!("{note}"));
         if let Ok(mut pending) = self.pending_notes.lock() {

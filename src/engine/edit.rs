@@ -90,7 +90,7 @@ impl Services {
             // later call.
             call.has_recovered = true;
             drop(lock_guard);
-            self.recover();
+            self.recover_edits();
             return Ok(Attempt::Wait(keys));
         }
         let current = self.read_all(call, &mut targets)?;
@@ -127,7 +127,7 @@ impl Services {
         self.judge(call, &mut drafts, watch)?;
         self.check_types(call, &drafts, watch)?;
         confirm::check(call, &drafts)?;
-        let published = match self.publish(call, &drafts)? {
+        let published = match self.publish_drafts(call, &drafts)? {
             None => None,
             Some(WriteOutcome::All(published)) => Some(published),
             Some(WriteOutcome::Overtaken) => return Ok(PipelineOutcome::Overtaken),

@@ -56,7 +56,7 @@ impl Services {
     }
 
     /// Publishes the drafts, unless one of them is rejected.
-    pub(super) fn publish(
+    pub(super) fn publish_drafts(
         &self,
         call: &Batch,
         drafts: &[FileDraft<'_>],

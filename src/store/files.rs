@@ -117,8 +117,8 @@ impl Files {
     }
 
     /// Completes a half-done edit, or reverts it.
-    pub(super) fn recover(&self, locks: &Locks, edit: &InterruptedEdit<'_>) -> Recovered {
-        recover::recover(&self.roots, locks, edit)
+    pub(super) fn recover_edit(&self, locks: &Locks, edit: &InterruptedEdit<'_>) -> Recovered {
+        recover::recover_edit(&self.roots, locks, edit)
     }
 
     /// Removes from a folder in the root of that number the staged copies that no edit in its journal names,

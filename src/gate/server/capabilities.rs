@@ -142,7 +142,7 @@ impl Capabilities {
     fn handle_notification(&self, method: &str, params: &Value, state: &mut ServerState) {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         match method {
-            "textDocument/publishDiagnostics" => publish(params, state),
+            "textDocument/publishDiagnostics" => record_diagnostics(params, state),
             "$/progress" => {
                 let value = params.get("value");
                 if value.and_then(|value| value.get("kind")).and_then(Value::as_str) == Some("end") {
@@ -170,7 +170,7 @@ impl Capabilities {
     }
 }
 
-fn publish(params: &Value, state: &mut ServerState) {
+fn record_diagnostics(params: &Value, state: &mut ServerState) {
     let path = params.get("uri").and_then(Value::as_str).and_then(uri::path);
     let Some(path) = path.filter(|path| state.open.contains(path)) else { return };
     // A value that is not a list does not mean that there are no diagnostics.

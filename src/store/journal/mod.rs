@@ -98,7 +98,7 @@ impl Journal {
     /// Edits that another process is still working on are left alone.
     pub fn recover(&self, files: &Files, locks: &Locks) -> Vec<String> {
         let journals = self.journals.iter().enumerate();
-        journals.flat_map(|(root, journal)| recovery::recover(journal, root, files, locks)).collect()
+        journals.flat_map(|(root, journal)| recovery::recover_root(journal, root, files, locks)).collect()
     }
 
     /// Returns the text of a version of the file, by the whole hash or a prefix of at least 12 hex digits;

@@ -21,7 +21,7 @@ const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 const SWEPT: &str = "swept";
 
 /// Completes or reverts all half-done edits in the root with that number. Returns notes for the user.
-pub(super) fn recover(journal: &RootJournal, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
+pub(super) fn recover_root(journal: &RootJournal, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
     let mut notes = Vec::new();
     let found = journal.query(|database| Ok(Some((Arc::clone(database), database.unsettled()?))));
     match found {
@@ -53,7 +53,7 @@ fn recover_edit(
         // If this cannot be determined, the edit is left alone.
         is_open: &|| database.is_unsettled(edit.number).unwrap_or(false),
     };
-    let recovered = files.recover(locks, &interrupted_edit);
+    let recovered = files.recover_edit(locks, &interrupted_edit);
     let result = match recovered.action {
         RecoveryAction::Settle => database.settle(edit.number),
         RecoveryAction::Forget => database.forget(edit.number),

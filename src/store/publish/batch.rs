@@ -25,7 +25,7 @@ use std::thread;
 const SYNCED_AT_ONCE: usize = 16;
 
 /// Publishes all writes of one edit, or none.
-pub(super) fn publish(
+pub(super) fn publish_with_guards(
     roots: &[Root],
     writes: &[FileWrite<'_>],
     publishing: Publishing,

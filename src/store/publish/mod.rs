@@ -139,7 +139,7 @@ pub(super) fn publish(
     publishing: Publishing,
     record: Option<(&Journal, &EditMeta)>,
 ) -> Result<PublishedBatch, Error> {
-    batch::publish(roots, writes, publishing, record, Guards::ALL)
+    batch::publish_with_guards(roots, writes, publishing, record, Guards::ALL)
 }
 
 #[cfg(test)]

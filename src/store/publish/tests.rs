@@ -95,7 +95,7 @@ impl Fixture {
                 record: JournalRecord::default(),
             })
             .collect();
-        batch::publish(self.files.roots(), &writes, publishing, None, guards)
+        batch::publish_with_guards(self.files.roots(), &writes, publishing, None, guards)
     }
 }
 
@@ -461,7 +461,7 @@ fn a_root_that_is_replaced_before_an_edit_is_there_gets_nothing() {
             replace();
         }
         let guards = Guards { root_in_place, step: &replace, ..Guards::ALL };
-        let result = batch::publish(files.roots(), &writes, Publishing::default(), None, guards);
+        let result = batch::publish_with_guards(files.roots(), &writes, Publishing::default(), None, guards);
         assert!(is_moved.get());
         assert!(names_in(&root).is_empty());
         let is_written = fs::read(aside.join("a")).unwrap() == b"2";

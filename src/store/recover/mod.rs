@@ -69,7 +69,7 @@ pub(super) struct Recovered {
 }
 
 /// Completes a half-done edit, or reverts it.
-pub(super) fn recover(roots: &[Root], locks: &Locks, edit: &InterruptedEdit<'_>) -> Recovered {
+pub(super) fn recover_edit(roots: &[Root], locks: &Locks, edit: &InterruptedEdit<'_>) -> Recovered {
     let leave = |notes, locks| Recovered { action: RecoveryAction::Leave, notes, locks };
     let Some(root) = roots.get(edit.root) else { return leave(Vec::new(), None) };
     if root.check_in_place().is_err() {

@@ -98,7 +98,7 @@ impl Fixture {
     fn recover(&self, files: &[InterruptedFile<'_>]) -> (RecoveryAction, Vec<String>) {
         let text = |version: Version| self.texts.get(&version.hex()).cloned();
         let edit = InterruptedEdit { root: 0, files, text: &text, is_open: &|| true };
-        let recovered = self.files.recover(&self.locks, &edit);
+        let recovered = self.files.recover_edit(&self.locks, &edit);
         (recovered.action, recovered.notes)
     }
 }
@@ -210,7 +210,7 @@ fn nothing_is_recovered_in_a_root_that_was_replaced() {
     let recover = || {
         let interrupted_files = [interrupted("a", STAGED, Some("old"), Some("new"))];
         let edit = InterruptedEdit { root: 0, files: &interrupted_files, text: &|_| None, is_open: &|| true };
-        files.recover(&Locks::default(), &edit).action
+        files.recover_edit(&Locks::default(), &edit).action
     };
     fs::rename(&root, &aside).unwrap();
     fs::create_dir(&root).unwrap();
@@ -325,7 +325,7 @@ fn what_somebody_is_still_at_or_has_settled_is_left_alone() {
         false
     };
     let settled_edit = InterruptedEdit { root: 0, files: &[file], text: &|_| None, is_open: &is_open };
-    assert_eq!(fixture.files.recover(&fixture.locks, &settled_edit).action, RecoveryAction::Leave);
+    assert_eq!(fixture.files.recover_edit(&fixture.locks, &settled_edit).action, RecoveryAction::Leave);
     assert!(is_locked.get(), "it was asked under the lock");
     assert_eq!(fixture.recover(&[file]).0, RecoveryAction::Settle, "the control");
 }

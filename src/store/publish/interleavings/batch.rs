@@ -67,7 +67,13 @@ fn edit(fixture: &Fixture, second: Second, guards: Guards<'_>) -> Result<Publish
         folders: 0,
         record: JournalRecord::default(),
     };
-    batch::publish(fixture.files.roots(), &[write(0), write(1)], Publishing::default(), None, guards)
+    batch::publish_with_guards(
+        fixture.files.roots(),
+        &[write(0), write(1)],
+        Publishing::default(),
+        None,
+        guards,
+    )
 }
 
 /// The first file is appended to, and the second changed in any way, at any moment of the edit.

@@ -104,8 +104,13 @@ fn edit(fixture: &Fixture, line: &str, guards: Guards<'_>) -> Result<(String, Pu
     let after = Some(Content::new(text.as_bytes()));
     let write =
         FileWrite { place: &place, before, after, mode: None, folders: 0, record: JournalRecord::default() };
-    let published =
-        super::batch::publish(fixture.files.roots(), &[write], Publishing::default(), None, guards)?;
+    let published = super::batch::publish_with_guards(
+        fixture.files.roots(),
+        &[write],
+        Publishing::default(),
+        None,
+        guards,
+    )?;
     guards.step();
     Ok((text, published))
 }
