@@ -51,14 +51,8 @@ impl Fixture {
         let read = self.files.read(place, 1 << 30).unwrap();
         let before = read.as_ref().map(|read| read.expected(Content::new(read.bytes())));
         let journal_record = JournalRecord { added: 1, removed: 1, keep: true };
-        let write = FileWrite {
-            place,
-            before,
-            after: Some(Content::new(bytes)),
-            mode: None,
-            folders: 0,
-            record: journal_record,
-        };
+        let write =
+            FileWrite { record: journal_record, ..FileWrite::new(place, before, Some(Content::new(bytes))) };
         let how = Publishing { durability: Durability::Process, ..Publishing::default() };
         let request = Version::hash(b"request");
         let (tool, author) = ("edit_file".to_owned(), "bench".to_owned());

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::services::Services;
 use crate::error::{Code, Error};
 use crate::policy::Publishing;
-use crate::store::{Content, FileLocation, FileSnapshot, FileWrite, JournalRecord};
+use crate::store::{Content, FileLocation, FileSnapshot, FileWrite};
 
 /// The largest file that is read here, in bytes.
 const MAX_SIZE: u64 = 4 << 20;
@@ -44,14 +44,11 @@ impl Services {
         let _guard = lock.ok_or_else(|| {
             Error::new(Code::LockTimeout, format!("another edit of {} is in progress", file.place.shown()))
         })?;
-        let write = FileWrite {
-            place: &file.place,
-            before: file.snapshot.as_ref().map(|snapshot| snapshot.expected(Content::new(&file.bytes))),
-            after: Some(Content::new(text)),
-            mode: None,
-            folders: 0,
-            record: JournalRecord::default(),
-        };
+        let write = FileWrite::new(
+            &file.place,
+            file.snapshot.as_ref().map(|snapshot| snapshot.expected(Content::new(&file.bytes))),
+            Some(Content::new(text)),
+        );
         self.store.files.publish(&[write], Publishing::default(), None).map(drop)
     }
 

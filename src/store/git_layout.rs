@@ -315,7 +315,7 @@ fn unfinished(place: &FileLocation, parent: &str, error: SearchError) -> Error {
                 "{path} may not be written: {folder} has both objects and refs, and could be a part of a git folder; the \
                  roots have more than {MOST_ENTRIES} entries, too many to search them for a commondir file that names it"
             );
-            Error::new(Code::Protected, seen)
+            Error::new(Code::Protected, message)
                 .field("path")
                 .hint("use other names than objects and refs side by side, or make lockgate's root a smaller folder")
         }
@@ -324,7 +324,7 @@ fn unfinished(place: &FileLocation, parent: &str, error: SearchError) -> Error {
 
 fn refusal_of_common(place: &FileLocation, parent: &str, by: &str) -> Error {
     let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
-    let seen = format!(
+    let message = format!(
         "{path} may not be written: {by} makes {folder} a part of a git folder, whose settings and hooks run commands; the \
          built-in rule {RULE} protects it"
     );

@@ -45,12 +45,8 @@ impl Fixture {
             let before = read.as_ref().map(|read| read.expected(Content::new(read.bytes())));
             let record = JournalRecord { added: 1, removed: 1, keep: true };
             writes.push(FileWrite {
-                place,
-                before,
-                after: Some(Content::new(text.as_bytes())),
-                mode: None,
-                folders: 0,
                 record,
+                ..FileWrite::new(place, before, Some(Content::new(text.as_bytes())))
             });
         }
         let request = Version::hash(b"request");

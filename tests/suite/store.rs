@@ -13,7 +13,7 @@ mod writing;
 use lockgate::error::{Code, Error};
 use lockgate::policy::Publishing;
 use lockgate::store::{
-    Content, ExpectedContent, FileLocation, FileSnapshot, FileWrite, Files, JournalRecord, PublishedFile,
+    Content, ExpectedContent, FileLocation, FileSnapshot, FileWrite, Files, PublishedFile,
 };
 use std::fs;
 use std::io::Write as _;
@@ -109,14 +109,7 @@ fn publish(
     before: Option<ExpectedContent<'_>>,
     bytes: &[u8],
 ) -> Result<PublishedFile, Error> {
-    let write = FileWrite {
-        place,
-        before,
-        after: Some(Content::new(bytes)),
-        mode: None,
-        folders: 0,
-        record: JournalRecord::default(),
-    };
+    let write = FileWrite::new(place, before, Some(Content::new(bytes)));
     let published = files.publish(&[write], Publishing::default(), None)?;
     Ok(published.files.into_iter().next().unwrap())
 }
@@ -125,14 +118,7 @@ fn remove(files: &Files, path: &str) -> Result<PublishedFile, Error> {
     let place = files.admit(path)?;
     let snapshot = files.read(&place, LIMIT)?.unwrap();
     let before = Some(snapshot.expected(Content::new(snapshot.bytes())));
-    let write = FileWrite {
-        place: &place,
-        before,
-        after: None,
-        mode: None,
-        folders: 0,
-        record: JournalRecord::default(),
-    };
+    let write = FileWrite::new(&place, before, None);
     let published = files.publish(&[write], Publishing::default(), None)?;
     Ok(published.files.into_iter().next().unwrap())
 }

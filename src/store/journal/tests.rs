@@ -68,7 +68,7 @@ impl Fixture {
         let before = snapshot.as_ref().map(|read| read.expected(Content::new(read.bytes())));
         let record = JournalRecord { added: 1, removed: 1, keep: true };
         let after = Some(Content::new(after.as_bytes()));
-        let write = FileWrite { place, before, after, mode: None, folders: 0, record };
+        let write = FileWrite { record, ..FileWrite::new(place, before, after) };
         self.journal.begin(&meta(EntryKind::Edit), &[write], &[".a.lockgate".to_owned()]).unwrap()
     }
 
@@ -78,14 +78,7 @@ impl Fixture {
 
     /// Writes down that an edit of this place was taken back or made again.
     fn revert(&self, place: &FileLocation, kind: EntryKind) {
-        let write = FileWrite {
-            place,
-            before: None,
-            after: Some(Content::new(b"x")),
-            mode: None,
-            folders: 0,
-            record: JournalRecord::default(),
-        };
+        let write = FileWrite::new(place, None, Some(Content::new(b"x")));
         self.journal.begin(&meta(kind), &[write], &["x".to_owned()]).unwrap().settle().unwrap();
     }
 
@@ -211,14 +204,7 @@ fn what_was_written_down_survives_a_kill_and_the_log_is_on_the_disk_after_sync()
 fn one_edit_lies_in_one_root_and_takes_back_one_of_its_own() {
     let fixture = Fixture::new();
     let (a, b) = (fixture.place("a"), fixture.second("b"));
-    let write = |place| FileWrite {
-        place,
-        before: None,
-        after: Some(Content::new(b"x")),
-        mode: None,
-        folders: 0,
-        record: JournalRecord::default(),
-    };
+    let write = |place| FileWrite::new(place, None, Some(Content::new(b"x")));
     let staged = ["x".to_owned(), "y".to_owned()];
     let both = fixture.journal.begin(&meta(EntryKind::Edit), &[write(&a), write(&b)], &staged).unwrap_err();
     assert_eq!(both.code, Code::InvalidInput);

@@ -71,6 +71,18 @@ pub struct FileWrite<'a> {
     pub record: JournalRecord,
 }
 
+impl<'a> FileWrite<'a> {
+    /// A write of a file with its present permission bits, or the default ones of a new file. It removes no
+    /// folders, and the journal does not keep its texts.
+    pub fn new(
+        place: &'a FileLocation,
+        before: Option<ExpectedContent<'a>>,
+        after: Option<Content<'a>>,
+    ) -> FileWrite<'a> {
+        FileWrite { place, before, after, mode: None, folders: 0, record: JournalRecord::default() }
+    }
+}
+
 /// The facts about a write that the journal records besides its texts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JournalRecord {

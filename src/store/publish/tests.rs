@@ -86,13 +86,12 @@ impl Fixture {
         let targets = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let writes: Vec<FileWrite<'_>> = targets
             .iter()
-            .map(|(place, snapshot, text)| FileWrite {
-                place,
-                before: snapshot.as_ref().map(|snapshot| snapshot.expected(Content::new(snapshot.bytes()))),
-                after: text.as_ref().map(|text| Content::new(text.as_bytes())),
-                mode: None,
-                folders: 0,
-                record: JournalRecord::default(),
+            .map(|(place, snapshot, text)| {
+                FileWrite::new(
+                    place,
+                    snapshot.as_ref().map(|snapshot| snapshot.expected(Content::new(snapshot.bytes()))),
+                    text.as_ref().map(|text| Content::new(text.as_bytes())),
+                )
             })
             .collect();
         batch::publish_with_guards(self.files.roots(), &writes, publishing, None, guards)
@@ -358,14 +357,7 @@ fn a_staged_copy_has_a_name_only_once_it_is_complete() {
         let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
         let before = Some(snapshot.expected(Content::new(b"1")));
         let after = Some(Content::new(b"complete"));
-        let write = FileWrite {
-            place: &place,
-            before,
-            after,
-            mode: None,
-            folders: 0,
-            record: JournalRecord::default(),
-        };
+        let write = FileWrite::new(&place, before, after);
         let folder = fixture.files.roots()[0].folder("").unwrap();
         let guards = Guards { unnamed, ..Guards::ALL };
         let (target, staged) = (place.name.as_str(), ".a.0000000000000001.lockgate");
@@ -442,13 +434,12 @@ fn a_root_that_is_replaced_before_an_edit_is_there_gets_nothing() {
         let files = Files::open(std::slice::from_ref(&root)).unwrap();
         let [changed, new] = ["a", "sub/b"].map(|path| files.admit(path).unwrap());
         let snapshot = files.read(&changed, LIMIT).unwrap().unwrap();
-        let writes = [(&changed, Some(&snapshot)), (&new, None)].map(|(place, snapshot)| FileWrite {
-            place,
-            before: snapshot.map(|snapshot| snapshot.expected(Content::new(snapshot.bytes()))),
-            after: Some(Content::new(b"2")),
-            mode: None,
-            folders: 0,
-            record: JournalRecord::default(),
+        let writes = [(&changed, Some(&snapshot)), (&new, None)].map(|(place, snapshot)| {
+            FileWrite::new(
+                place,
+                snapshot.map(|snapshot| snapshot.expected(Content::new(snapshot.bytes()))),
+                Some(Content::new(b"2")),
+            )
         });
         let is_moved = Cell::new(false);
         let replace = || {

@@ -78,8 +78,8 @@ pub fn map_error(error: Error) -> DatabaseError {
 }
 
 /// Returns the error for a file that may have reached the file size limit of this process; `None` without a limit.
-pub fn above_file_size_limit(why: &str) -> Option<DatabaseError> {
+pub fn above_file_size_limit(reason: &str) -> Option<DatabaseError> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current?;
-    let reason = format!("{why}; files of this process are limited to {limit} bytes (`ulimit -f`)");
+    let reason = format!("{reason}; files of this process are limited to {limit} bytes (`ulimit -f`)");
     Some(DatabaseError::FileTooLarge(reason))
 }

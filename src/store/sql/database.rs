@@ -176,7 +176,7 @@ pub(super) fn io_error(error: &io::Error) -> DatabaseError {
     let reason = error.to_string();
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DatabaseError::Full(reason),
-        io::ErrorKind::FileTooLarge => above_file_size_limit(&why).unwrap_or(DatabaseError::Full(why)),
+        io::ErrorKind::FileTooLarge => above_file_size_limit(&reason).unwrap_or(DatabaseError::Full(reason)),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             DatabaseError::Unusable(reason)
         }

@@ -121,7 +121,7 @@ impl DatabaseError {
     /// Returns the error code and the reason.
     pub fn code_and_reason(&self) -> (Code, &str) {
         match self {
-            DatabaseError::Full(reason) | DatabaseError::FileTooLarge(why) => (Code::NoSpace, reason),
+            DatabaseError::Full(reason) | DatabaseError::FileTooLarge(reason) => (Code::NoSpace, reason),
             DatabaseError::Corrupt(reason)
             | DatabaseError::Other(reason)
             | DatabaseError::Unusable(reason) => (Code::StoreUnavailable, reason),

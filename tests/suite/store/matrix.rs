@@ -190,14 +190,7 @@ fn a_recreated_file_has_its_permission_bits() {
         let fixture = Fixture::new(&[]);
         let place = fixture.files.admit("d/a").unwrap();
         let after = Some(Content::new(b"again"));
-        let write = FileWrite {
-            place: &place,
-            before: None,
-            after,
-            mode: Some(mode),
-            folders: 0,
-            record: JournalRecord::default(),
-        };
+        let write = FileWrite { mode: Some(mode), ..FileWrite::new(&place, None, after) };
         let result = fixture.files.publish(&[write], Publishing::default(), None).unwrap();
         assert!(result.files[0].created);
         assert_eq!(read_metadata(&fixture.at("d/a")).mode & 0o7777, mode & 0o777, "and never a privilege");
@@ -221,14 +214,7 @@ fn the_other_names_of_a_file_keep_the_old_text_or_have_the_new_one() {
         );
         let before = Some(snapshot.expected(Content::new(b"old")));
         let after = Some(Content::new(b"new"));
-        let write = FileWrite {
-            place: &place,
-            before,
-            after,
-            mode: None,
-            folders: 0,
-            record: JournalRecord::default(),
-        };
+        let write = FileWrite::new(&place, before, after);
         assert!(fixture.files.publish(&[write], how, None).is_ok());
         assert_eq!((fixture.text("a").as_str(), fixture.text("b").as_str()), ("new", other));
         assert_eq!(
@@ -266,14 +252,7 @@ fn a_mount_point_is_refused_with_a_hint_and_written_into_where_the_policy_says_s
         let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
         let (before, after) =
             (Some(snapshot.expected(Content::new(b"old"))), Some(Content::new(b"the new one")));
-        let write = FileWrite {
-            place: &place,
-            before,
-            after,
-            mode: None,
-            folders: 0,
-            record: JournalRecord::default(),
-        };
+        let write = FileWrite::new(&place, before, after);
         let how = Publishing { hard_links: HardLinks::InPlace, ..Publishing::default() };
         let result = fixture.files.publish(&[write], how, None).unwrap();
         assert_eq!(result.files[0].level.name(), "in_place");

@@ -5,7 +5,7 @@ use super::foreign::{Foreign, Kind, Made};
 use super::{BASE, Fixture, OURS, SEED, SLOTS, TARGET, THEIRS, rounds};
 use crate::error::Error;
 use crate::policy::Publishing;
-use crate::store::publish::{Content, FileWrite, Guards, JournalRecord, PublishedBatch, batch};
+use crate::store::publish::{Content, FileWrite, Guards, PublishedBatch, batch};
 use std::cell::{Cell, RefCell};
 use std::fs;
 
@@ -59,13 +59,12 @@ fn edit(fixture: &Fixture, second: Second, guards: Guards<'_>) -> Result<Publish
             format!("{OURS}{}", String::from_utf8_lossy(was))
         })
         .collect();
-    let write = |index: usize| FileWrite {
-        place: &places[index],
-        before: snapshots[index].as_ref().map(|snapshot| snapshot.expected(Content::new(snapshot.bytes()))),
-        after: (index == 0 || second != Second::Removed).then(|| Content::new(new[index].as_bytes())),
-        mode: None,
-        folders: 0,
-        record: JournalRecord::default(),
+    let write = |index: usize| {
+        FileWrite::new(
+            &places[index],
+            snapshots[index].as_ref().map(|snapshot| snapshot.expected(Content::new(snapshot.bytes()))),
+            (index == 0 || second != Second::Removed).then(|| Content::new(new[index].as_bytes())),
+        )
     };
     batch::publish_with_guards(
         fixture.files.roots(),

@@ -8,7 +8,7 @@ mod dice;
 mod foreign;
 mod second;
 
-use super::{Content, FileWrite, Guards, JournalRecord, PublishedBatch};
+use super::{Content, FileWrite, Guards, PublishedBatch};
 use crate::error::{Code, Disk, Error};
 use crate::policy::Publishing;
 use crate::store::Files;
@@ -102,8 +102,7 @@ fn edit(fixture: &Fixture, line: &str, guards: Guards<'_>) -> Result<(String, Pu
     let text = String::from_utf8(was.to_vec()).unwrap() + line;
     let before = snapshot.as_ref().map(|snapshot| snapshot.expected(Content::new(snapshot.bytes())));
     let after = Some(Content::new(text.as_bytes()));
-    let write =
-        FileWrite { place: &place, before, after, mode: None, folders: 0, record: JournalRecord::default() };
+    let write = FileWrite::new(&place, before, after);
     let published = super::batch::publish_with_guards(
         fixture.files.roots(),
         &[write],

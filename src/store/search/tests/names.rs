@@ -58,16 +58,16 @@ fn other_names_of_what_is_protected_are_not_searched() {
 /// A workspace file is runnable and not secret, so a link of such a name hides nothing from a search.
 #[test]
 fn the_target_of_a_link_with_a_runnable_name_is_searched() {
-    let scene = Scene::new(&[("plain/app.json", "needle\n"), ("plain/key.txt", "needle\n")]);
-    let root = scene.root();
+    let fixture = Fixture::new(&[("plain/app.json", "needle\n"), ("plain/key.txt", "needle\n")]);
+    let root = fixture.root();
     symlink("plain/app.json", root.join("app.code-workspace")).unwrap();
-    assert_eq!(scene.found("", Hidden::Included), ["plain/app.json", "plain/key.txt"]);
-    assert_eq!(scene.hits("needle", 100).total, 2);
-    assert!(scene.files.admit_to_read("plain/app.json").is_ok());
+    assert_eq!(fixture.found("", Hidden::Included), ["plain/app.json", "plain/key.txt"]);
+    assert_eq!(fixture.hits("needle", 100).total, 2);
+    assert!(fixture.files.admit_to_read("plain/app.json").is_ok());
     // The control: a link of a protected name hides its target.
     symlink("plain/key.txt", root.join("tls.key")).unwrap();
-    assert_eq!(scene.found("", Hidden::Included), ["plain/app.json"]);
-    assert_eq!(scene.hits("needle", 100).total, 1);
+    assert_eq!(fixture.found("", Hidden::Included), ["plain/app.json"]);
+    assert_eq!(fixture.hits("needle", 100).total, 1);
 }
 
 #[test]
