@@ -216,17 +216,6 @@ fn tokens_of_one_root_share_it_and_the_journal_names_each() {
     assert_eq!(undo["isError"], json!(false), "who shares a root takes back each other's edits: {undo}");
 }
 
-/// A call that a person is asked about, and the state that comes back with the question.
-fn ask_about(client: &mut Client, extra: &Value) -> Value {
-    let mut params = json!({"name": "safe_edit_file", "arguments": {"path": "a.txt", "content": "a\n"}});
-    params.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-    let mut message = client.message(3, "tools/call", params);
-    message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
-        json!({"elicitation": {"form": {}}});
-    client.raw.send(client.request(&message));
-    client.raw.response().unwrap().answer()["result"].clone()
-}
-
 #[test]
 fn a_confirmation_counts_only_for_its_own_token() {
     let root = tempfile::tempdir().unwrap();
@@ -235,15 +224,15 @@ fn a_confirmation_counts_only_for_its_own_token() {
     let tokens = entry("alice", TOKEN, &shared) + &entry("bob", OTHER, &shared);
     let served = ServerProcess::configured(&format!("tokens:\n{tokens}"));
     let mut alice = served.client(TOKEN, ProtocolEra::New);
-    let question = ask_about(&mut alice, &json!({}));
+    let question = alice.edit_with_question(&json!({}));
     let state = question["requestState"].as_str().unwrap_or_else(|| panic!("{question}")).to_owned();
     let answer =
         json!({"requestState": state, "inputResponses": {"write": {"action": "accept", "content": {}}}});
-    let bob = ask_about(&mut served.client(OTHER, ProtocolEra::New), &answer);
+    let bob = served.client(OTHER, ProtocolEra::New).edit_with_question(&answer);
     assert_eq!(bob["structuredContent"]["code"], "NOT_CONFIRMED", "{bob}");
     assert!(!root.path().join("a.txt").exists());
     // A connection of its own, as the factory makes a server of its own for each request.
-    let response = ask_about(&mut served.client(TOKEN, ProtocolEra::New), &answer);
+    let response = served.client(TOKEN, ProtocolEra::New).edit_with_question(&answer);
     assert_eq!(response["structuredContent"]["status"], "written", "the control: {response}");
 }
 

@@ -241,6 +241,18 @@ impl Client {
         self.next
     }
 
+    /// Edits `a.txt` as a client that can ask a person, and gives the result; `extra` has the fields that answer an
+    /// earlier question.
+    pub fn edit_with_question(&mut self, extra: &Value) -> Value {
+        let mut params = json!({"name": "safe_edit_file", "arguments": {"path": "a.txt", "content": "a\n"}});
+        params.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        let mut message = self.message(3, "tools/call", params);
+        message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+            json!({"elicitation": {"form": {}}});
+        self.raw.send(self.request(&message));
+        self.raw.response().unwrap().answer()["result"].clone()
+    }
+
     /// Calls a tool, and gives its result.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let id = self.post_call(tool, arguments);

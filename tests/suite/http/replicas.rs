@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::raw::{Client, ProtocolEra};
+use super::raw::ProtocolEra;
 use super::server_process::{OTHER, ServerProcess, TOKEN, entry, written};
 use crate::suite::rows::postgres::Postgres;
 use crate::suite::wire::lockgate;
@@ -22,17 +22,6 @@ fn served(tokens: &str, seal: Option<&str>) -> ServerProcess {
     ServerProcess::by(command, home)
 }
 
-/// A call that a person is asked about, perhaps with what came of it.
-fn ask(client: &mut Client, returned: &Value) -> Value {
-    let mut params = json!({"name": "safe_edit_file", "arguments": {"path": "a.txt", "content": "a\n"}});
-    params.as_object_mut().unwrap().extend(returned.as_object().unwrap().clone());
-    let mut message = client.message(3, "tools/call", params);
-    message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
-        json!({"elicitation": {"form": {}}});
-    client.raw.send(client.request(&message));
-    client.raw.response().unwrap().answer()["result"].clone()
-}
-
 #[test]
 fn a_question_of_one_server_is_answered_at_another_that_has_the_same_seal() {
     let root = tempfile::tempdir().unwrap();
@@ -41,16 +30,16 @@ fn a_question_of_one_server_is_answered_at_another_that_has_the_same_seal() {
     let tokens = entry("alice", TOKEN, &shared) + &entry("bob", OTHER, &shared);
     let servers = [Some(SEAL), Some(SEAL), Some("another-seal-that-is-not-shared"), None];
     let servers = servers.map(|seal| served(&tokens, seal));
-    let question = ask(&mut servers[0].client(TOKEN, ProtocolEra::New), &json!({}));
+    let question = servers[0].client(TOKEN, ProtocolEra::New).edit_with_question(&json!({}));
     let state = question["requestState"].as_str().unwrap_or_else(|| panic!("{question}"));
     let agreed =
         json!({"requestState": state, "inputResponses": {"write": {"action": "accept", "content": {}}}});
     for (at, token) in [(1, OTHER), (2, TOKEN), (3, TOKEN)] {
-        let refused = ask(&mut servers[at].client(token, ProtocolEra::New), &agreed);
+        let refused = servers[at].client(token, ProtocolEra::New).edit_with_question(&agreed);
         assert_eq!(refused["structuredContent"]["code"], "NOT_CONFIRMED", "server {at}: {refused}");
         assert!(!root.path().join("a.txt").exists());
     }
-    let response = ask(&mut servers[1].client(TOKEN, ProtocolEra::New), &agreed);
+    let response = servers[1].client(TOKEN, ProtocolEra::New).edit_with_question(&agreed);
     assert_eq!(response["structuredContent"]["status"], "written", "{response}");
     for served in &servers {
         assert!(
