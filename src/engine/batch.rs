@@ -1,24 +1,64 @@
-//! Several edits in one call: all are planned and judged, then all or none are published.
+//! The requests of one call, as they were made.
 
-use std::sync::Arc;
+use crate::error::Error;
+use crate::request::{self, Request};
+use crate::store::{EditMeta, EntryKind};
+use crate::text::Version;
 
-use super::call::Batch;
-use super::{Report, services::Services};
-use crate::error::{Code, Error};
-use crate::gate::Watch;
-use crate::request::Request;
-use crate::store::EntryKind;
+/// The requests of one call, which are carried out together or not at all.
+pub(super) struct Batch {
+    pub(super) requests: Vec<Request>,
+    /// The kind of journal entry that the call makes.
+    pub(super) kind: EntryKind,
+    /// The metadata that each request restores with its text; one per request, or empty.
+    pub(super) restores: Vec<RestoredMetadata>,
+    /// The hash of all requests, by which a repeated call is recognised.
+    pub(super) digest: Version,
+    /// Set when errors name the fields of each request with its index, as in `edits[2].search`.
+    pub(super) is_batch: bool,
+}
 
-impl Services {
-    /// Makes several edits of different files and returns their reports, in the order of the requests.
-    pub(super) async fn edit_all(
-        self: &Arc<Self>,
-        requests: Vec<Request>,
-        watch: Watch,
-    ) -> Result<Vec<Report>, Error> {
-        if requests.is_empty() {
-            return Err(Error::new(Code::InvalidInput, "`edits` is an empty list").field("edits"));
+/// The metadata that an undo restores with a text.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RestoredMetadata {
+    /// The permission bits of a restored file.
+    pub(super) mode: Option<u32>,
+    /// The number of parent folders to remove with a file, if they are empty then.
+    pub(super) folders: usize,
+}
+
+impl Batch {
+    /// Creates the batch of a single request.
+    pub(super) fn single(request: Request) -> Batch {
+        Batch { is_batch: false, ..Batch::new(vec![request], EntryKind::Edit) }
+    }
+
+    /// Creates the batch of several requests.
+    pub(super) fn new(requests: Vec<Request>, kind: EntryKind) -> Batch {
+        let parts: Vec<_> = requests
+            .iter()
+            .map(|Request { target, edit, mode, expect, gate_options, author: _ }| {
+                (target, edit, mode, expect, gate_options)
+            })
+            .collect();
+        let digest = Version::of_value(&parts);
+        Batch { requests, kind, restores: Vec::new(), digest, is_batch: true }
+    }
+
+    /// Adds the index of the request to the field of an error.
+    pub(super) fn with_edit_index(&self, mut error: Error, at: usize) -> Error {
+        if self.is_batch {
+            let field = error.field.take();
+            error.field =
+                Some(field.map_or(format!("edits[{at}]"), |field| format!("edits[{at}].{field}")).into());
         }
-        self.run_batch(Batch::new(requests, EntryKind::Edit), watch).await
+        error
+    }
+
+    /// Returns the metadata of the call for the journal.
+    pub(super) fn edit_meta(&self, gates: String) -> EditMeta {
+        let request::Author { tool, name, confirmation_id: _ } =
+            self.requests.first().map(|request| request.author.clone()).unwrap_or_default();
+        EditMeta { tool, author: name, request: self.digest, kind: self.kind, gates }
     }
 }

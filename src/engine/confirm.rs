@@ -9,9 +9,9 @@
 
 use std::fmt::Write;
 
-use super::Decision;
-use super::call::Batch;
-use super::draft::FileDraft;
+use super::batch::Batch;
+use super::decide::Decision;
+use super::plan::FileDraft;
 use crate::edit::Edit;
 use crate::error::{Code, Confirmation, Error};
 use crate::gate::sanitize;
@@ -27,7 +27,7 @@ const PARTS: usize = 4;
 /// Rejects a call that writes and that a person must confirm first.
 ///
 /// Errors: `NOT_CONFIRMED`, with the question.
-pub(super) fn check(call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error> {
+pub(super) fn confirm(batch: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error> {
     if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
         return Ok(());
     }
@@ -36,10 +36,10 @@ pub(super) fn check(call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error>
     let runs = changed_drafts().find_map(|draft| asks_for_runnable(draft).map(|rule| (draft, rule)));
     let first = runs
         .map(|(draft, _)| draft)
-        .or_else(|| changed_drafts().find(|draft| needs_confirmation(draft, call.kind)));
+        .or_else(|| changed_drafts().find(|draft| needs_confirmation(draft, batch.kind)));
     let Some(first) = first else { return Ok(()) };
     let about = confirmation_id(drafts);
-    let agreed = call.requests.first().and_then(|request| request.author.confirmation_id.as_ref());
+    let agreed = batch.requests.first().and_then(|request| request.author.confirmation_id.as_ref());
     if agreed == Some(&about) {
         return Ok(());
     }
@@ -58,7 +58,7 @@ pub(super) fn check(call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error>
         None => message,
         Some(_) => "the text to write is no longer the one that a person approved".to_owned(),
     };
-    let text = render_question(drafts, call.kind, policy);
+    let text = render_question(drafts, batch.kind, policy);
     Err(Error::new(Code::NotConfirmed, message).with_question(Confirmation { reason, text, id: about }))
 }
 

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::call::ResolvedTarget;
-use super::draft::FileDraft;
+use super::plan::FileDraft;
+use super::resolve::ResolvedTarget;
 use super::services::Services;
 use crate::edit::Edit;
 use crate::error::Error;

@@ -3,33 +3,69 @@
 //!
 //! Invariant: the checks use only the request, the policy and the existence of the file.
 
-use super::check::CurrentText;
+use super::batch::Batch;
+use super::load::CurrentText;
+use super::plan::FileDraft;
+use super::resolve::ResolvedTarget;
+use super::services::Services;
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::policy::{Guard, Interactive, Policy, Runnable};
-use crate::request::{Expect, Mode, Request};
-use crate::store::{DocumentPath, EntryKind};
+use crate::request::{self, Expect, Mode, Request};
+use crate::store::{DocumentPath, EntryKind, PlannedFile};
 
-/// Holds a request against the policy of its target.
+/// Checks a request against the policy of its target, and the target against the request's expectation. The
+/// version is checked later, with the text that the request refers to.
 ///
-/// Errors: `PROTECTED` for a path that may only be read, or that runs where the policy refuses that, `INVALID_INPUT` for a mode that the policy denies, and for a
-/// request that does not say of the file what the policy asks it to.
+/// Errors: `PROTECTED` for a path that may only be read, or that starts a program where the policy refuses that;
+/// `INVALID_INPUT` for a mode that the policy denies, and for a request without a precondition that the policy
+/// requires; `FILE_NOT_FOUND`, `FILE_EXISTS` and `EDIT_CONFLICT` for a target that is not as expected.
 pub(super) fn check(
     request: &Request,
     kind: EntryKind,
-    place: &DocumentPath,
+    target: &ResolvedTarget,
     current: &CurrentText,
-    rules: &Policy,
 ) -> Result<(), Error> {
+    let ResolvedTarget { place, rules, .. } = target;
     check_access(place, rules)?;
     check_runnable(place, rules)?;
     if kind == EntryKind::Edit {
         check_mode(request.mode, rules)?;
     }
-    if current.snapshot.is_none() || request.expect != Expect::Anything {
-        return Ok(());
+    if current.snapshot.is_some() && request.expect == Expect::Anything {
+        check_parameters(&request.edit, place, rules)?;
     }
-    check_parameters(&request.edit, place, rules)
+    current.snapshot.as_ref().map_or(Ok(()), |snapshot| snapshot.check_names(place, rules.publishing))?;
+    check_expectation(request, current)
+}
+
+/// Checks the target against the request's expectation, except for its version.
+///
+/// Errors: `FILE_NOT_FOUND`, `FILE_EXISTS`, `EDIT_CONFLICT`.
+fn check_expectation(request: &Request, current: &CurrentText) -> Result<(), Error> {
+    let (noun, shown) = (request.target.noun(), request.target.display_path());
+    if let (None, Some(purpose)) = (&current.snapshot, request.edit.needs_file_to()) {
+        let message = format!("cannot {purpose} non-existent {noun}: {shown}");
+        let error = Error::new(Code::FileNotFound, message).field("path");
+        return Err(match (&request.edit, &request.target) {
+            (Edit::Remove, _) => error.hint("correct the path"),
+            (_, request::Target::Entity(_)) => {
+                error.hint("correct the path, or create it with replace_content")
+            }
+            (_, request::Target::File(_)) => error,
+        });
+    }
+    match (&request.expect, &current.snapshot) {
+        (Expect::Absent, Some(_)) => {
+            Err(Error::new(Code::FileExists, format!("{noun} already exists: {shown}")).field("path"))
+        }
+        (Expect::Version(version), None) => Err(Error::new(
+            Code::EditConflict,
+            format!("version {version} was expected, but there is no {noun}: {shown}"),
+        )
+        .field("expected_version")),
+        (Expect::Anything | Expect::Absent | Expect::Version(_), _) => Ok(()),
+    }
 }
 
 fn check_access(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
@@ -116,4 +152,27 @@ fn missing_version(edit: &Edit) -> Option<String> {
         Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove => return None,
     };
     at.map(|at| format!("{list}[{at}].expect"))
+}
+
+/// Rejects a call that would turn a folder into a git folder, even if it only verifies.
+pub(super) fn check_git_folders(
+    services: &Services,
+    batch: &Batch,
+    drafts: &[FileDraft<'_>],
+) -> Result<(), Error> {
+    let (mut numbers, mut planned) = (Vec::new(), Vec::new());
+    for (at, draft) in drafts.iter().enumerate() {
+        let DocumentPath::File(place) = &draft.target.place else { continue };
+        if draft.drafted.is_changed && draft.request.edit != Edit::Remove {
+            numbers.push(at);
+            planned.push(PlannedFile { place, after: Some(draft.drafted.buffer.bytes()) });
+        }
+    }
+    services.store.files.refuse_git_folders(&planned).map_err(|rejected| {
+        let (number, error) = *rejected;
+        match numbers.get(number) {
+            Some(at) => batch.with_edit_index(error, *at),
+            None => error,
+        }
+    })
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::base::difference;
+use super::difference::difference;
+use super::resolve::resolve_for_read;
 use super::services::Services;
 use crate::error::Error;
 use crate::request::HistoryRequest;
@@ -22,7 +23,8 @@ impl Services {
     /// Lists edits, the newest first.
     pub(super) async fn history(self: &Arc<Self>, which: HistoryRequest) -> Result<Vec<Entry>, Error> {
         let list = move |workspace: &Services| {
-            let place = which.target.as_ref().map(|target| workspace.resolve_for_read(target)).transpose()?;
+            let place =
+                which.target.as_ref().map(|target| resolve_for_read(workspace, target)).transpose()?;
             workspace.store.entries(place.as_ref(), which.max_entries.min(HistoryRequest::MAX_ENTRIES))
         };
         self.off_reactor(list).await
@@ -40,7 +42,7 @@ impl Services {
 
     /// Returns the diff of a change, if both texts are still stored.
     fn change(&self, changed: &FileChange) -> Option<String> {
-        let place = self.resolve_for_read(&changed.target()).ok()?;
+        let place = resolve_for_read(self, &changed.target()).ok()?;
         let text = |version: Version| {
             let bytes = self.store.text(&place, &version.hex()).ok()??;
             Buffer::read(bytes, Hints::default()).ok()

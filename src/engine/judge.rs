@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::call::{Batch, ResolvedTarget};
-use super::check::{Drafted, cancelled};
-use super::draft::FileDraft;
+use super::batch::Batch;
 use super::links::{checks_links, markdown};
-use super::services::Services;
+use super::plan::{Drafted, FileDraft};
+use super::resolve::ResolvedTarget;
+use super::services::{Services, cancelled};
+use super::{guards, mismatch};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{
@@ -27,150 +28,151 @@ struct JudgeInput<'a> {
     cache: Option<Arc<Cache>>,
 }
 
-impl Services {
-    /// Runs the gates: fixes the drafts, then judges what they add. In `interactive`, only the command that
-    /// the request named can block.
-    ///
-    /// Errors: `INTERNAL` when the caller cancelled the request, so that nothing is written; `INVALID_INPUT`
-    /// for a command that the policy does not name; those of [`Drafted::from_fixed`] if gates fixed a draft.
-    pub(super) fn judge(
-        &self,
-        call: &Batch,
-        drafts: &mut [FileDraft<'_>],
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        let verdicts = self.verdicts(call, drafts, watch)?;
-        if watch.cancelled() {
-            return Err(cancelled());
-        }
-        for (at, (draft, mut verdict)) in drafts.iter_mut().zip(verdicts).enumerate() {
-            if let DocumentPath::File(place) = &draft.target.place {
-                let rename = |path: &mut String| {
-                    if let Ok(full_path) = self.store.files.named_beside(place, path) {
-                        *path = full_path;
-                    }
-                };
-                verdict.findings.iter_mut().filter_map(|finding| finding.elsewhere.as_mut()).for_each(rename);
-            }
-            if let Some(text) = verdict.fixed.take() {
-                let fixed = Drafted::from_fixed(&draft.current, &text, &draft.target.rules);
-                draft.drafted = fixed.map_err(|error| call.with_edit_index(error, at))?;
-            }
-            draft.is_overridden = draft.request.mode == Mode::Interactive && verdict.refuses();
-            draft.verdict = match draft.request.mode {
-                Mode::Strict | Mode::VerifyOnly => verdict,
-                Mode::Interactive => {
-                    let insists = validator(draft.request, &draft.target.rules);
-                    verdict.softened(insists.map(|validator| validator.rule.gate.name.as_str()))
+/// Runs the gates: fixes the drafts, then judges what they add. In `interactive`, only the command that
+/// the request named can block.
+///
+/// Errors: `INTERNAL` when the caller cancelled the request, so that nothing is written; `INVALID_INPUT`
+/// for a command that the policy does not name; those of [`Drafted::from_fixed`] if gates fixed a draft.
+pub(super) fn judge(
+    services: &Services,
+    batch: &Batch,
+    drafts: &mut [FileDraft<'_>],
+    watch: &Watch,
+) -> Result<(), Error> {
+    guards::check_git_folders(services, batch, drafts)?;
+    let verdicts = verdicts(services, batch, drafts, watch)?;
+    if watch.cancelled() {
+        return Err(cancelled());
+    }
+    for (at, (draft, mut verdict)) in drafts.iter_mut().zip(verdicts).enumerate() {
+        if let DocumentPath::File(place) = &draft.target.place {
+            let rename = |path: &mut String| {
+                if let Ok(full_path) = services.store.files.named_beside(place, path) {
+                    *path = full_path;
                 }
             };
+            verdict.findings.iter_mut().filter_map(|finding| finding.elsewhere.as_mut()).for_each(rename);
         }
-        Ok(())
-    }
-
-    fn verdicts(&self, call: &Batch, drafts: &[FileDraft<'_>], watch: &Watch) -> Result<Vec<Verdict>, Error> {
-        let dead = self.dead_links(call, drafts, watch)?;
-        let input = |(at, (draft, dead)): (usize, (_, &Vec<DeadLinks>))| {
-            self.judge_input(call, draft, !dead.is_empty()).map_err(|error| call.with_edit_index(error, at))
-        };
-        let inputs = drafts.iter().zip(&dead).enumerate().map(input).collect::<Result<Vec<_>, _>>()?;
-        let overlays: Vec<_> = drafts.iter().map(|draft| self.overlays(draft.target, drafts)).collect();
-        let lost = {
-            let judges = |input: &JudgeInput<'_>| {
-                input
-                    .rules
-                    .rules
-                    .iter()
-                    .any(|rule| rule.enabled && matches!(rule.gate.kind, GateKind::Damage))
-            };
-            self.lost_definitions(call, drafts, &inputs.iter().map(judges).collect::<Vec<_>>())
-        };
-        let parts =
-            drafts.iter().zip(&inputs).zip(&overlays).zip(self.groups(drafts)).zip(dead.iter().zip(&lost));
-        let cases: Vec<GateInput<'_>> = parts
-            .map(|((((draft, input), overlays), among), (dead_links, lost))| GateInput {
-                draft: gate::Draft {
-                    path: draft.target.place.in_root(),
-                    language: input.language,
-                    before: draft.current.snapshot.as_ref().map(|_| &draft.current.buffer),
-                    after: &draft.drafted.buffer,
-                    map: &draft.drafted.map,
-                    input_location: input.location,
-                    files_exist: overlays,
-                },
-                rules: input.rules.clone(),
-                env: GateEnv {
-                    root: input.root,
-                    exec_permission: &input.permission,
-                    runtime: &self.gate_runtime,
-                    isolation: draft.target.rules.isolation,
-                    cache: input.cache.as_ref().map(|cache| cache.folder()),
-                },
-                removed: draft.request.edit == Edit::Remove,
-                among,
-                on_disk: OnDisk::Before,
-                dead_links,
-                lost,
-            })
-            .collect();
-        Ok(gate::judge_all(&cases, watch))
-    }
-
-    /// Collects the input for judging a draft; `has_dead_links` is set when links of other pages point to
-    /// removed targets.
-    fn judge_input<'a>(
-        &'a self,
-        call: &Batch,
-        draft: &FileDraft<'a>,
-        has_dead_links: bool,
-    ) -> Result<JudgeInput<'a>, Error> {
-        let rules = &draft.target.rules;
-        // For a removed file, only the links to it are checked, by the gate of the pages that have them.
-        let language = if draft.request.edit == Edit::Remove && has_dead_links {
-            markdown()
-        } else {
-            draft.target.language(draft.drafted.buffer.view())
-        };
-        let effective_rules = effective_rules(call, draft, language, has_dead_links)?;
-        let bare = |why: String| {
-            let (root, permission) = (Path::new(""), ExecPermission::NoDirectory(why));
-            JudgeInput {
-                root,
-                location: InputLocation::Alone,
-                language,
-                rules: effective_rules.clone(),
-                permission,
-                cache: None,
+        if let Some(text) = verdict.fixed.take() {
+            let fixed = Drafted::from_fixed(&draft.current, &text, &draft.target.rules);
+            draft.drafted = fixed.map_err(|error| batch.with_edit_index(error, at))?;
+        }
+        draft.is_overridden = draft.request.mode == Mode::Interactive && verdict.refuses();
+        draft.verdict = match draft.request.mode {
+            Mode::Strict | Mode::VerifyOnly => verdict,
+            Mode::Interactive => {
+                let insists = validator(draft.request, &draft.target.rules);
+                verdict.softened(insists.map(|validator| validator.rule.gate.name.as_str()))
             }
         };
-        let Some(home) = self.gate_cwd(draft)? else {
-            return Ok(bare("there is no folder for a command to run in".to_owned()));
-        };
-        let location = match home.location {
-            Ok(location) => location,
-            Err(why) => return Ok(bare(why)),
-        };
-        let root = self.store.files.root_path(&home.place)?;
-        let permission = self.trust.grant(&self.store.files, &home.place, rules, &effective_rules);
-        let cache = match &permission {
-            ExecPermission::Granted(_) => self.trust.cache(&self.store.files, &home.place),
-            ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
-        };
-        Ok(JudgeInput { root, location, language, rules: effective_rules, permission, cache })
     }
+    mismatch::check_types(services, batch, drafts, watch)
+}
+
+fn verdicts(
+    services: &Services,
+    batch: &Batch,
+    drafts: &[FileDraft<'_>],
+    watch: &Watch,
+) -> Result<Vec<Verdict>, Error> {
+    let dead = services.dead_links(batch, drafts, watch)?;
+    let input = |(at, (draft, dead)): (usize, (_, &Vec<DeadLinks>))| {
+        judge_input(services, batch, draft, !dead.is_empty())
+            .map_err(|error| batch.with_edit_index(error, at))
+    };
+    let inputs = drafts.iter().zip(&dead).enumerate().map(input).collect::<Result<Vec<_>, _>>()?;
+    let overlays: Vec<_> = drafts.iter().map(|draft| services.overlays(draft.target, drafts)).collect();
+    let lost = {
+        let judges = |input: &JudgeInput<'_>| {
+            input.rules.rules.iter().any(|rule| rule.enabled && matches!(rule.gate.kind, GateKind::Damage))
+        };
+        services.lost_definitions(batch, drafts, &inputs.iter().map(judges).collect::<Vec<_>>())
+    };
+    let parts =
+        drafts.iter().zip(&inputs).zip(&overlays).zip(services.groups(drafts)).zip(dead.iter().zip(&lost));
+    let cases: Vec<GateInput<'_>> = parts
+        .map(|((((draft, input), overlays), among), (dead_links, lost))| GateInput {
+            draft: gate::Draft {
+                path: draft.target.place.in_root(),
+                language: input.language,
+                before: draft.current.snapshot.as_ref().map(|_| &draft.current.buffer),
+                after: &draft.drafted.buffer,
+                map: &draft.drafted.map,
+                input_location: input.location,
+                files_exist: overlays,
+            },
+            rules: input.rules.clone(),
+            env: GateEnv {
+                root: input.root,
+                exec_permission: &input.permission,
+                runtime: &services.gate_runtime,
+                isolation: draft.target.rules.isolation,
+                cache: input.cache.as_ref().map(|cache| cache.folder()),
+            },
+            removed: draft.request.edit == Edit::Remove,
+            among,
+            on_disk: OnDisk::Before,
+            dead_links,
+            lost,
+        })
+        .collect();
+    Ok(gate::judge_all(&cases, watch))
+}
+
+/// Collects the input for judging a draft; `has_dead_links` is set when links of other pages point to
+/// removed targets.
+fn judge_input<'a>(
+    services: &'a Services,
+    batch: &Batch,
+    draft: &FileDraft<'a>,
+    has_dead_links: bool,
+) -> Result<JudgeInput<'a>, Error> {
+    let rules = &draft.target.rules;
+    // For a removed file, only the links to it are checked, by the gate of the pages that have them.
+    let language = if draft.request.edit == Edit::Remove && has_dead_links {
+        markdown()
+    } else {
+        draft.target.language(draft.drafted.buffer.view())
+    };
+    let effective_rules = effective_rules(batch, draft, language, has_dead_links)?;
+    let bare = |why: String| {
+        let (root, permission) = (Path::new(""), ExecPermission::NoDirectory(why));
+        JudgeInput {
+            root,
+            location: InputLocation::Alone,
+            language,
+            rules: effective_rules.clone(),
+            permission,
+            cache: None,
+        }
+    };
+    let Some(home) = services.gate_cwd(draft)? else {
+        return Ok(bare("there is no folder for a command to run in".to_owned()));
+    };
+    let location = match home.location {
+        Ok(location) => location,
+        Err(why) => return Ok(bare(why)),
+    };
+    let root = services.store.files.root_path(&home.place)?;
+    let permission = services.trust.grant(&services.store.files, &home.place, rules, &effective_rules);
+    let cache = match &permission {
+        ExecPermission::Granted(_) => services.trust.cache(&services.store.files, &home.place),
+        ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
+    };
+    Ok(JudgeInput { root, location, language, rules: effective_rules, permission, cache })
 }
 
 /// Returns the rules for a draft.
 fn effective_rules<'a>(
-    call: &Batch,
+    batch: &Batch,
     draft: &FileDraft<'a>,
     language: Option<&'static Language>,
     has_dead_links: bool,
 ) -> Result<EffectiveRules<'a>, Error> {
     let ResolvedTarget { place, rules, .. } = draft.target;
-    let profile = if call.is_batch { Profile::Batch } else { Profile::Edit };
+    let profile = if batch.is_batch { Profile::Batch } else { Profile::Edit };
     let mut effective_rules = rules.effective_rules(place.in_root(), language, profile);
-    if call.kind != EntryKind::Edit {
+    if batch.kind != EntryKind::Edit {
         // An undo restores the exact text, so no gate may fix it.
         effective_rules.rules.retain(|rule| rule.role != Role::Fix);
     }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::call::Batch;
-use super::draft::FileDraft;
+use super::batch::Batch;
+use super::plan::FileDraft;
 use super::services::Services;
 use crate::edit::Edit;
 use crate::error::Error;

@@ -8,11 +8,11 @@
 
 use std::path::Path;
 
-use super::call::Batch;
-use super::check::cancelled;
-use super::draft::FileDraft;
+use super::batch::Batch;
 use super::entity::with_article;
-use super::services::Services;
+use super::plan::FileDraft;
+use super::resolve::ResolvedTarget;
+use super::services::{Services, cancelled};
 use crate::edit::Edit;
 use crate::error::{Code, Error, EvidenceLine};
 use crate::gate::{self, ExecPermission, Finding, GateEnv, InputLocation, Verdict, Watch};
@@ -27,119 +27,126 @@ use crate::text::{Buffer, Hints, LineMap};
 /// The most places that an error lists.
 const MAX_PLACES: usize = 20;
 
-impl Services {
-    /// Checks a whole new text against its type before the store is read, if only the text matters and no
-    /// gate would fix it.
-    ///
-    /// Errors: those of [`Services::owner`], and `ENTITY_MISMATCH`.
-    pub(super) fn check_early(&self, request: &Request) -> Result<(), Error> {
-        let (Target::Entity(entity), Edit::Content(text)) = (&request.target, &request.edit) else {
-            return Ok(());
-        };
-        let Entity { kind, app_id, organization_id, path } = entity;
-        self.owner(kind, app_id.as_deref(), organization_id.as_deref())?;
-        let rules = self.policy_at_top()?;
-        let Some(known) = rules.entity_type(kind.name()) else { return Ok(()) };
-        let Ok(after) = Buffer::read(text.clone().into_bytes(), Hints::default()) else { return Ok(()) };
-        let language = known.language.or_else(|| language_of(path, text.lines().next()));
-        let effective_rules = rules.effective_rules(path, language, Profile::Edit);
-        if effective_rules.rules.iter().any(|rule| rule.enabled && effective_rules.role(rule) == Role::Fix) {
-            return Ok(());
-        }
-        let draft = gate::Draft {
-            path,
-            language,
-            before: None,
-            after: &after,
-            map: &LineMap::default(),
-            input_location: InputLocation::Alone,
-            files_exist: &|_| false,
-        };
-        let alone = known.rules.iter().filter(|rule| sees_text_alone(&rule.gate)).collect();
-        self.check_gates(known, alone, &draft, &rules, &Watch::idle())
-            .map_err(|error| with_entity_field(error, request))
-    }
+/// Checks the requests whose text alone shows that it does not belong to the type.
+///
+/// Errors: those of [`Services::owner`], and `ENTITY_MISMATCH`.
+pub(super) fn check_early(services: &Services, batch: &Batch) -> Result<(), Error> {
+    let requests = batch.requests.iter().enumerate();
+    let check = |(at, request): (usize, &Request)| {
+        check_request_early(services, request).map_err(|error| batch.with_edit_index(error, at))
+    };
+    requests.map(check).collect()
+}
 
-    /// Checks the drafts of entities against their types, except those that a gate rejects already.
-    ///
-    /// Errors: `ENTITY_MISMATCH`, also for a text that cannot be checked; `INTERNAL` when the caller
-    /// cancelled the request.
-    pub(super) fn check_types(
-        &self,
-        call: &Batch,
-        drafts: &[FileDraft<'_>],
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        for (at, draft) in drafts.iter().enumerate() {
-            let is_present = match draft.request.edit {
-                // Undo has another entry kind; `Restore` here comes from the import of a folder.
-                Edit::Content(_) | Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => {
-                    true
-                }
-                Edit::Remove => false,
-            };
-            if is_present && !draft.verdict.refuses() && !already_mismatched(call, draft) {
-                let result = self.check_type(draft, drafts, watch);
-                result.map_err(|error| call.with_edit_index(with_entity_field(error, draft.request), at))?;
-            }
-        }
-        Ok(())
+/// Checks a whole new text against its type before the store is read, if only the text matters and no
+/// gate would fix it.
+///
+/// Errors: those of [`Services::owner`], and `ENTITY_MISMATCH`.
+fn check_request_early(services: &Services, request: &Request) -> Result<(), Error> {
+    let (Target::Entity(entity), Edit::Content(text)) = (&request.target, &request.edit) else {
+        return Ok(());
+    };
+    let Entity { kind, app_id, organization_id, path } = entity;
+    services.owner(kind, app_id.as_deref(), organization_id.as_deref())?;
+    let rules = services.policy_at_top()?;
+    let Some(known) = rules.entity_type(kind.name()) else { return Ok(()) };
+    let Ok(after) = Buffer::read(text.clone().into_bytes(), Hints::default()) else { return Ok(()) };
+    let language = known.language.or_else(|| language_of(path, text.lines().next()));
+    let effective_rules = rules.effective_rules(path, language, Profile::Edit);
+    if effective_rules.rules.iter().any(|rule| rule.enabled && effective_rules.role(rule) == Role::Fix) {
+        return Ok(());
     }
+    let draft = gate::Draft {
+        path,
+        language,
+        before: None,
+        after: &after,
+        map: &LineMap::default(),
+        input_location: InputLocation::Alone,
+        files_exist: &|_| false,
+    };
+    let alone = known.rules.iter().filter(|rule| sees_text_alone(&rule.gate)).collect();
+    check_gates(services, known, alone, &draft, &rules, &Watch::idle())
+        .map_err(|error| with_entity_field(error, request))
+}
 
-    fn check_type(
-        &self,
-        draft: &FileDraft<'_>,
-        drafts: &[FileDraft<'_>],
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        let super::call::ResolvedTarget { place, rules, .. } = draft.target;
-        let store::DocumentPath::Row(row) = place else { return Ok(()) };
-        let Some(known) = rules.entity_type(row.entity().kind.name()) else { return Ok(()) };
-        let after = &draft.drafted.buffer;
-        let whole = gate::Draft {
-            path: place.in_root(),
-            language: draft.target.language(after.view()),
-            before: None,
-            after,
-            map: &LineMap::default(),
-            input_location: InputLocation::Alone,
-            files_exist: &self.overlays(draft.target, drafts),
+/// Checks the drafts of entities against their types, except those that a gate rejects already.
+///
+/// Errors: `ENTITY_MISMATCH`, also for a text that cannot be checked; `INTERNAL` when the caller
+/// cancelled the request.
+pub(super) fn check_types(
+    services: &Services,
+    batch: &Batch,
+    drafts: &[FileDraft<'_>],
+    watch: &Watch,
+) -> Result<(), Error> {
+    for (at, draft) in drafts.iter().enumerate() {
+        let is_present = match draft.request.edit {
+            // Undo has another entry kind; `Restore` here comes from the import of a folder.
+            Edit::Content(_) | Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => true,
+            Edit::Remove => false,
         };
-        self.check_gates(known, known.rules.iter().collect(), &whole, rules, watch)
+        if is_present && !draft.verdict.refuses() && !already_mismatched(batch, draft) {
+            let result = check_type(services, draft, drafts, watch);
+            result.map_err(|error| batch.with_edit_index(with_entity_field(error, draft.request), at))?;
+        }
     }
+    Ok(())
+}
 
-    fn check_gates(
-        &self,
-        known: &EntityType,
-        rules: Vec<&Rule>,
-        draft: &gate::Draft<'_>,
-        policy: &Policy,
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        if rules.is_empty() {
-            return Ok(());
-        }
-        let effective_rules = EffectiveRules {
-            rules,
-            baseline: Baseline::All,
-            total: policy.limits.total,
-            damage: policy.damage,
-            profile: Profile::Batch,
-            step_mode: StepMode::Plain,
-        };
-        let env = GateEnv {
-            root: Path::new(""),
-            exec_permission: &ExecPermission::NoDirectory("the rules of a type need no program".to_owned()),
-            runtime: &self.gate_runtime,
-            isolation: Isolation::None,
-            cache: None,
-        };
-        let verdict = gate::judge(draft, &effective_rules, &env, &watch.without_progress());
-        if watch.cancelled() {
-            return Err(cancelled());
-        }
-        check_verdict(known, &verdict, draft.after)
+fn check_type(
+    services: &Services,
+    draft: &FileDraft<'_>,
+    drafts: &[FileDraft<'_>],
+    watch: &Watch,
+) -> Result<(), Error> {
+    let ResolvedTarget { place, rules, .. } = draft.target;
+    let store::DocumentPath::Row(row) = place else { return Ok(()) };
+    let Some(known) = rules.entity_type(row.entity().kind.name()) else { return Ok(()) };
+    let after = &draft.drafted.buffer;
+    let whole = gate::Draft {
+        path: place.in_root(),
+        language: draft.target.language(after.view()),
+        before: None,
+        after,
+        map: &LineMap::default(),
+        input_location: InputLocation::Alone,
+        files_exist: &services.overlays(draft.target, drafts),
+    };
+    check_gates(services, known, known.rules.iter().collect(), &whole, rules, watch)
+}
+
+fn check_gates(
+    services: &Services,
+    known: &EntityType,
+    rules: Vec<&Rule>,
+    draft: &gate::Draft<'_>,
+    policy: &Policy,
+    watch: &Watch,
+) -> Result<(), Error> {
+    if rules.is_empty() {
+        return Ok(());
     }
+    let effective_rules = EffectiveRules {
+        rules,
+        baseline: Baseline::All,
+        total: policy.limits.total,
+        damage: policy.damage,
+        profile: Profile::Batch,
+        step_mode: StepMode::Plain,
+    };
+    let env = GateEnv {
+        root: Path::new(""),
+        exec_permission: &ExecPermission::NoDirectory("the rules of a type need no program".to_owned()),
+        runtime: &services.gate_runtime,
+        isolation: Isolation::None,
+        cache: None,
+    };
+    let verdict = gate::judge(draft, &effective_rules, &env, &watch.without_progress());
+    if watch.cancelled() {
+        return Err(cancelled());
+    }
+    check_verdict(known, &verdict, draft.after)
 }
 
 /// Turns the verdict of a type's rules into an error.
@@ -192,10 +199,10 @@ fn describe_mismatch(known: &EntityType, gate: &Gate, first: &Finding) -> String
 }
 
 /// True if the draft restores an earlier text unchanged. A rebased text is a new one.
-fn already_mismatched(call: &Batch, draft: &FileDraft<'_>) -> bool {
+fn already_mismatched(batch: &Batch, draft: &FileDraft<'_>) -> bool {
     let was =
         matches!(&draft.request.edit, Edit::Restore(text) if text.as_slice() == draft.drafted.buffer.bytes());
-    was && call.kind != store::EntryKind::Edit
+    was && batch.kind != store::EntryKind::Edit
 }
 
 /// True if a gate's findings have positions; a missing match has none.
@@ -259,14 +266,17 @@ mod tests {
         let app_id = (entity_type == Some("app_file")).then(|| "1".to_owned());
         let entity_type = entity_type.map(str::to_owned);
         let fields = EntityFields { entity_type, app_id, organization_id: None };
-        workspace.check_early(&Request {
-            target: fields.into_target("a.py".to_owned()).unwrap(),
-            edit: Edit::Content(text.to_owned()),
-            mode: Mode::default(),
-            expect: Expect::default(),
-            gate_options: GateOptions::default(),
-            author: Author::default(),
-        })
+        check_request_early(
+            workspace,
+            &Request {
+                target: fields.into_target("a.py".to_owned()).unwrap(),
+                edit: Edit::Content(text.to_owned()),
+                mode: Mode::default(),
+                expect: Expect::default(),
+                gate_options: GateOptions::default(),
+                author: Author::default(),
+            },
+        )
     }
 
     #[test]

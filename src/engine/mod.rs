@@ -5,14 +5,12 @@
 
 #[cfg(feature = "check")]
 mod audit;
-mod base;
 mod batch;
 mod caches;
-mod call;
-mod check;
+mod commit;
 mod confirm;
 mod decide;
-mod draft;
+mod difference;
 mod edit;
 mod entity;
 mod gate_cwd;
@@ -20,13 +18,19 @@ mod guards;
 mod history;
 mod judge;
 mod links;
+mod load;
+mod lock;
 mod mismatch;
 mod opening;
+mod pipeline;
+mod plan;
 mod policy_cache;
 mod prewarm;
-mod publish;
 mod read;
+mod rebase;
+mod repeated;
 mod report;
+mod resolve;
 mod retry;
 #[cfg(feature = "check")]
 mod root_files;

@@ -1,16 +1,18 @@
 //! The report of a request, which each frontend renders in its own way.
 
-use super::Decision;
-use super::base::line_map;
-use super::call::ResolvedTarget;
-use super::check::CurrentText;
-use super::draft::FileDraft;
+use super::batch::Batch;
+use super::decide::Decision;
+use super::difference::line_map;
+use super::load::CurrentText;
+use super::plan::FileDraft;
+use super::resolve::ResolvedTarget;
+use super::services::Services;
 use crate::edit::Edit;
 use crate::error::{Error, EvidenceLine};
-use crate::gate::{Outcome, Verdict};
+use crate::gate::{Outcome, Verdict, sanitize};
 use crate::locate::MatchInfo;
 use crate::request::Entity;
-use crate::store::{EditId, GuardLevel, PublishedFile};
+use crate::store::{EditId, Entry, EntryKind, GuardLevel, PublishedBatch, PublishedFile};
 use crate::text::diff::{self, Diff};
 use crate::text::{Buffer, LineMap, LineShift, Plan, Region, Version};
 
@@ -237,6 +239,71 @@ impl Report {
     /// The edited ranges, before and after.
     pub fn regions(&self) -> Vec<Region> {
         self.before.as_ref().map_or_else(Vec::new, |before| self.plan.regions(before, &self.draft))
+    }
+}
+
+/// Builds the report of each request; `published` is what was written.
+pub(super) fn report(
+    services: &Services,
+    batch: &Batch,
+    drafts: Vec<FileDraft<'_>>,
+    published: Option<PublishedBatch>,
+) -> Vec<Report> {
+    let is_refused = drafts.iter().any(|draft| draft.decision() == Decision::Refuse);
+    let edit = published.as_ref().and_then(|published| published.edit);
+    let mut files = published.into_iter().flat_map(|published| published.files);
+    let mut reports = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        let is_written = !is_refused && draft.decision() == Decision::Write && draft.drafted.is_changed;
+        let published = if is_written { files.next() } else { None };
+        let notes = notes(services, batch, &draft, published.is_some());
+        let decision = match draft.decision() {
+            Decision::Write if is_refused => Decision::Show,
+            decision => decision,
+        };
+        let mut report = Report::new(draft, decision, published, edit.filter(|_| is_written));
+        report.notes.extend(notes);
+        reports.push(report);
+    }
+    if let (Some(first), Ok(mut pending)) = (reports.first_mut(), services.pending_notes.lock()) {
+        first.notes.append(&mut pending);
+    }
+    reports
+}
+
+/// Returns the notes on outside changes to the file, on this edit, and on the isolation of gates.
+fn notes(services: &Services, batch: &Batch, draft: &FileDraft<'_>, is_written: bool) -> Vec<String> {
+    let place = &draft.target.place;
+    let foreign =
+        draft.target.last.as_ref().and_then(|last| outside_notes(last, draft.target, &draft.current));
+    let lost = match services.store.disabled_reason(place) {
+        Some(why) => Some(format!("this edit cannot be undone: {why}")),
+        None if !draft.target.rules.journals(place.in_root()) => Some(
+            "this edit cannot be undone: the policy's `never_journal` keeps its texts out of the journal"
+                .to_owned(),
+        ),
+        None => None,
+    };
+    let lost = lost.filter(|_| is_written && batch.kind == EntryKind::Edit);
+    let occasion = place.occasion().filter(|_| is_written);
+    let review = occasion
+        .map(|occasion| format!("{} runs {occasion}; a person should review it", sanitize(place.shown())));
+    foreign.into_iter().chain(lost).chain(review).collect()
+}
+
+/// Describes a change that another program made since the last edit.
+fn outside_notes(last: &Entry, target: &ResolvedTarget, current: &CurrentText) -> Option<String> {
+    let (_, changed) = target.last_change()?;
+    let now = current.snapshot.as_ref().map(|_| current.buffer.version());
+    let (id, noun) = (last.id, target.place.noun());
+    match now {
+        now if now == changed.after => None,
+        Some(_) => Some(format!(
+            "the {noun} was overwritten by another program since edit {id}, whose text the journal keeps"
+        )),
+        None => Some(format!(
+            "the {noun} was removed by another program since edit {id}, whose text the journal keeps"
+        )),
     }
 }
 

@@ -1,65 +1,152 @@
-//! Recognises a request that is sent again because its answer was lost.
-//!
-//! Invariant: a call counts as done only if this same request made the current version of every file in it.
+//! Starts the pipeline again: after a lock was awaited, after recovery, and when another process changed the
+//! content first.
 
-use super::call::{Batch, ResolvedTarget};
-use super::check::CurrentText;
-use super::{Report, services::Services};
-use crate::error::Error;
-use crate::request::Expect;
-use crate::store::{Entry, FileChange};
+use std::sync::Arc;
+use std::time::Duration;
 
-impl Services {
-    /// Returns the reports of a call that was carried out before, or else the texts that were read.
-    ///
-    /// Errors: those of comparing the versions.
-    pub(super) fn previous_result(
-        &self,
-        call: &Batch,
-        targets: &[ResolvedTarget],
-        texts: Vec<CurrentText>,
-    ) -> Result<Result<Vec<Report>, Vec<CurrentText>>, Error> {
-        if !is_done(call, targets, &texts) {
-            return Ok(Err(texts));
-        }
-        let report = |(target, current): (&ResolvedTarget, CurrentText)| match target.last_change() {
-            Some((entry, changed)) => self.done(target, entry, changed, current),
-            None => Err(Error::new(crate::error::Code::Internal, "the edit is no longer in the journal")),
+use super::batch::Batch;
+use super::lock::{self, HeldLocks};
+use super::report::Report;
+use super::resolve::ResolvedTarget;
+use super::services::Services;
+use super::{commit, load};
+use crate::error::{Code, Error};
+use crate::gate::Watch;
+use crate::request::Request;
+use crate::store::{LockKey, RetentionLimits};
+use crate::text::Buffer;
+
+/// The number of times a call restarts because its paths changed while it waited for their locks.
+const MAX_ATTEMPTS: usize = 8;
+
+/// What an attempt leaves for the next one.
+#[derive(Default)]
+pub(super) struct Attempt {
+    /// The locks that the next attempt may use.
+    pub(super) locks: Option<HeldLocks>,
+    /// The texts at the time of the call, if it had to wait and its requests use line numbers.
+    pub(super) initial_texts: Vec<Option<Arc<Buffer>>>,
+    /// Set when the call has already recovered incomplete edits.
+    has_recovered: bool,
+}
+
+/// The result of an attempt.
+pub(super) enum Outcome {
+    Done {
+        reports: Vec<Report>,
+        /// The size and age that the journal may reach.
+        retention: Option<RetentionLimits>,
+    },
+    /// These locks must be taken first.
+    Busy {
+        keys: Vec<LockKey>,
+        /// The longest wait for them.
+        timeout: Duration,
+    },
+    /// Another process changed the content while the drafts were judged. The locks are still held.
+    Overtaken,
+}
+
+/// An attempt to carry out the requests of a call.
+pub(super) type AttemptFn = fn(&Services, &Batch, &mut Attempt, &Watch) -> Result<Outcome, Error>;
+
+/// Makes attempts until one is done, and takes the locks between them.
+///
+/// Errors: those of the steps; `LOCK_TIMEOUT`; `EDIT_CONFLICT` when others change the targets each time.
+pub(super) async fn run(
+    services: &Arc<Services>,
+    batch: Batch,
+    watch: Watch,
+    attempt_once: AttemptFn,
+) -> Result<Vec<Report>, Error> {
+    let (batch, watch) = (Arc::new(batch), Arc::new(watch));
+    let mut attempt = Attempt::default();
+    batch.requests.iter().for_each(|request| services.prewarm(&request.target));
+    for _ in 0..MAX_ATTEMPTS {
+        let (call, call_watch) = (Arc::clone(&batch), Arc::clone(&watch));
+        let work = move |services: &Services| {
+            let outcome = attempt_twice(services, &call, &mut attempt, &call_watch, attempt_once)?;
+            Ok((outcome, attempt))
         };
-        targets.iter().zip(texts).map(report).collect::<Result<_, _>>().map(Ok)
+        let outcome;
+        (outcome, attempt) = services.off_reactor(work).await?;
+        match outcome {
+            Outcome::Done { reports, retention } => {
+                commit::tidy_journal(services, &reports, retention);
+                return Ok(reports);
+            }
+            Outcome::Busy { keys, timeout } => {
+                attempt.locks = Some(lock::wait(services, keys, timeout, &watch).await?);
+            }
+            Outcome::Overtaken => return Err(overtaken_twice()),
+        }
     }
+    Err(Error::new(Code::EditConflict, "the path resolves to a different file on each attempt"))
+}
 
-    fn done(
-        &self,
-        target: &ResolvedTarget,
-        entry: &Entry,
-        changed: &FileChange,
-        current: CurrentText,
-    ) -> Result<Report, Error> {
-        let text = |version: String| self.store.text(&target.place, &version).ok().flatten();
-        let before = changed.before.and_then(|before| text(before.hex()));
-        let before = before.map(|bytes| current.buffer.read_other(bytes)).transpose()?;
-        Report::already_applied(target, entry.id, changed.before, before, current)
+/// Runs the pipeline, and once more from the current text if it was overtaken, while the locks are held.
+fn attempt_twice(
+    services: &Services,
+    batch: &Batch,
+    attempt: &mut Attempt,
+    watch: &Watch,
+    attempt_once: AttemptFn,
+) -> Result<Outcome, Error> {
+    match attempt_once(services, batch, attempt, watch)? {
+        Outcome::Overtaken => attempt_once(services, batch, attempt, watch),
+        outcome => Ok(outcome),
     }
 }
 
-/// True if this same call made the current versions from those that it names.
-fn is_done(call: &Batch, targets: &[ResolvedTarget], current: &[CurrentText]) -> bool {
-    let mut stale = call.requests.iter().zip(current).filter(|(request, current)| match &request.expect {
-        Expect::Version(version) => !current.buffer.version().matches(version),
-        Expect::Anything | Expect::Absent => false,
-    });
-    if stale.next().is_none() {
-        return false;
+/// Returns the outcome of an attempt whose locks another call holds, and records the texts at this time.
+pub(super) fn busy(
+    services: &Services,
+    batch: &Batch,
+    targets: &[ResolvedTarget],
+    keys: Vec<LockKey>,
+    attempt: &mut Attempt,
+) -> Outcome {
+    if attempt.initial_texts.is_empty() {
+        attempt.initial_texts = initial_texts(services, batch, targets);
     }
-    let first = targets.first().and_then(|target| target.last.as_ref()).map(|entry| entry.id);
-    targets.iter().zip(current).all(|(target, current)| {
-        target.last_change().is_some_and(|(entry, changed)| {
-            // The hash covers the named version, from which the edit may have been rebased.
-            Some(entry.id) == first
-                && entry.meta.request == call.digest
-                && entry.meta.kind == call.kind
-                && changed.after == current.snapshot.as_ref().map(|_| current.buffer.version())
-        })
-    })
+    wait_for(targets, keys)
+}
+
+fn wait_for(targets: &[ResolvedTarget], keys: Vec<LockKey>) -> Outcome {
+    let timeout = targets.iter().map(|target| target.rules.limits.lock_wait).max().unwrap_or_default();
+    Outcome::Busy { keys, timeout }
+}
+
+/// Returns the current texts for those requests that use line numbers.
+fn initial_texts(services: &Services, batch: &Batch, targets: &[ResolvedTarget]) -> Vec<Option<Arc<Buffer>>> {
+    let text = |(request, target): (&Request, &ResolvedTarget)| {
+        let uses_lines = request.edit.counts_lines();
+        let current = uses_lines.then(|| load::read(services, &target.place, &target.rules).ok())??;
+        current.snapshot.is_some().then(|| Arc::new(current.buffer))
+    };
+    batch.requests.iter().zip(targets).map(text).collect()
+}
+
+/// True if a terminated process left one of the targets half-written, and this call has not recovered it.
+pub(super) fn needs_recovery(services: &Services, targets: &[ResolvedTarget], attempt: &Attempt) -> bool {
+    // Only once: an edit that cannot be recovered now, as with an unreadable file, is left for a later call.
+    !attempt.has_recovered && targets.iter().any(|target| services.store.has_interrupted_edit(&target.place))
+}
+
+/// Completes or rolls back incomplete edits, for which it gives up the locks, and starts again.
+pub(super) fn recover(
+    services: &Services,
+    targets: &[ResolvedTarget],
+    locks: HeldLocks,
+    attempt: &mut Attempt,
+) -> Outcome {
+    attempt.has_recovered = true;
+    let keys = locks.release();
+    services.recover_edits();
+    wait_for(targets, keys)
+}
+
+fn overtaken_twice() -> Error {
+    let message = "another process changed the target twice while the gates checked this edit";
+    Error::new(Code::EditConflict, message).hint("read it again, and send the edit with its `version`")
 }

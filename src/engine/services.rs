@@ -59,6 +59,15 @@ impl Services {
         }
     }
 
+    /// Completes or rolls back incomplete edits, and keeps the notes for the next report.
+    pub(super) fn recover_edits(&self) {
+        let notes = self.store.journal.recover(&self.store.files, &self.locks);
+        notes.iter().for_each(|note| tracing::warn!("{note}"));
+        if let Ok(mut pending) = self.pending_notes.lock() {
+            pending.extend(notes);
+        }
+    }
+
     /// Runs blocking or expensive work on a thread where it does not delay other calls.
     pub(super) async fn off_reactor<T: Send + 'static>(
         self: &Arc<Self>,
@@ -77,6 +86,12 @@ impl Services {
             Err(Error::new(Code::Internal, message).with_unknown_disk())
         })
     }
+}
+
+/// The error of a call that its caller cancelled.
+pub(super) fn cancelled() -> Error {
+    Error::new(Code::Internal, "the caller cancelled the request")
+        .hint("send the request again if you still need it")
 }
 
 /// The folders, each with a file extension, for which language servers were started.

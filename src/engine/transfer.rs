@@ -6,8 +6,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::check::cancelled;
-use super::{ReadResponse, Report, Status, services::Services};
+use super::{
+    ReadResponse, Report, Status,
+    services::{Services, cancelled},
+};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};

@@ -5,7 +5,10 @@
 
 use std::sync::Arc;
 
-use super::call::{self, Batch, RestoredMetadata};
+use super::batch::{Batch, RestoredMetadata};
+use super::load;
+use super::pipeline;
+use super::resolve::{ResolvedTarget, resolve_for_read, resolve_target};
 use super::{Report, services::Services};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
@@ -33,12 +36,12 @@ impl Services {
             return self.off_reactor(move |workspace| workspace.already_done(&reversal)).await;
         }
         let call = self.off_reactor(move |workspace| workspace.requests(&reversal, &author)).await?;
-        self.run_batch(call, watch).await.map_err(as_conflict)
+        pipeline::run(self, call, watch).await.map_err(as_conflict)
     }
 
     /// Finds the edit that the request names.
     fn prepare(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
-        let place = revert.target.as_ref().map(|target| self.resolve_for_read(target)).transpose()?;
+        let place = revert.target.as_ref().map(|target| resolve_for_read(self, target)).transpose()?;
         if let Some(id) = &revert.edit_id {
             return self.resolve(self.entry(id.parse()?)?, revert.direction);
         }
@@ -107,24 +110,24 @@ impl Services {
 
     /// Returns the permission bits that a file had when it was removed.
     fn mode_of(&self, changed: &FileChange) -> Option<u32> {
-        let target = self.resolve_target(&changed.target()).ok()?;
+        let target = resolve_target(self, &changed.target()).ok()?;
         let last = self.store.latest(&target.place).ok()?;
-        let target = call::ResolvedTarget { last, ..target };
+        let target = ResolvedTarget { last, ..target };
         target.last_change().filter(|(_, last)| last.after.is_none()).and_then(|(_, last)| last.mode)
     }
 
     /// Builds the reports of an edit that already is in the requested state.
     fn already_done(&self, reversal: &Reversal) -> Result<Vec<Report>, Error> {
         let report = |changed: &FileChange| {
-            let target = self.resolve_target(&changed.target())?;
-            let current = self.read(&target.place, &target.rules)?;
+            let target = resolve_target(self, &changed.target())?;
+            let current = load::read(self, &target.place, &target.rules)?;
             Report::already_applied(&target, reversal.entry.id, None, None, current)
         };
         reversal.entry.changes.iter().map(report).collect()
     }
 
     fn stored_content(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {
-        let place = self.resolve_for_read(&changed.target())?;
+        let place = resolve_for_read(self, &changed.target())?;
         let text = if changed.kept { self.store.text(&place, &version.hex())? } else { None };
         text.ok_or_else(|| {
             let message = format!("the journal has no text of {} for edit {id}", changed.path);

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::super::load;
 use super::super::services::Services;
 use super::ChangeKind;
 use super::judge::AuditedFile;
@@ -66,7 +67,7 @@ impl Services {
             if here.is_empty() {
                 continue;
             }
-            let Ok(current) = self.read(&place.clone().into(), &policy) else { continue };
+            let Ok(current) = load::read(self, &place.clone().into(), &policy) else { continue };
             let size = current.buffer.bytes().len();
             if current.snapshot.is_none() || size == 0 || size > MAX_SIZE {
                 continue;

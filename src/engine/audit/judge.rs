@@ -8,9 +8,9 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::super::check::cancelled;
 use super::super::links::{AuditedPage, checks_links, markdown};
-use super::super::services::Services;
+use super::super::load;
+use super::super::services::{Services, cancelled};
 use super::normalize::comparable;
 use super::survey::{AuditedFiles, ChangedFile, skipped};
 use super::{Audit, ChangeKind, CheckedFile, SkippedFile};
@@ -213,7 +213,7 @@ impl Services {
         let read = || -> Result<_, Error> {
             let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
             let rules = self.policies.policy(&self.store.files, &place)?;
-            let current = self.read(&place.clone().into(), &rules)?;
+            let current = load::read(self, &place.clone().into(), &rules)?;
             Ok((place, rules, current))
         };
         let (place, rules, current) = match read() {

@@ -16,8 +16,7 @@ use std::sync::Arc;
 
 pub use self::in_project::ProjectTrial;
 
-use super::check::cancelled;
-use super::services::Services;
+use super::services::{Services, cancelled};
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};
 use crate::store::{ListedPath, PathKind, relative};

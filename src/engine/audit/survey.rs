@@ -4,8 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::check::cancelled;
-use super::super::services::Services;
+use super::super::services::{Services, cancelled};
 use super::{Audit, AuditRoot, CheckBase, SkippedFile, no_such_path};
 use crate::error::{Code, Error};
 use crate::gate::{Watch, parallel, sanitize};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::call::Batch;
+use super::super::batch::Batch;
 use super::super::services::Services;
+use super::super::{load, pipeline, resolve};
 use super::lines::ReadLines;
 use crate::error::{Code, Error};
 use crate::request::Request;
@@ -23,13 +24,11 @@ impl Services {
         // Read protection applies here as well. The text is journalled, so that the edit can be rebased if
         // the file changes.
         let reading = self.read_whole(&request.target)?;
-        let mut call = Batch::single(request);
-        let mut targets = self.admit(&mut call)?;
-        let current = self.read_all(&call, &mut targets)?.into_iter().next();
-        let found = call.requests.first().zip(targets.first()).zip(current);
-        let ((request, target), current) =
-            found.ok_or_else(|| Error::new(Code::Internal, "the request has no target"))?;
-        let draft = self.draft(&call, request, target, current)?;
+        let batch = Batch::single(request);
+        let mut targets = resolve::resolve(self, &batch, &[])?;
+        let texts = load::load(self, &batch, &mut targets)?;
+        let draft = pipeline::drafts(self, &batch, &targets, texts)?.into_iter().next();
+        let draft = draft.ok_or_else(|| Error::new(Code::Internal, "the request has no target"))?;
         Ok(ReadLines { text: Arc::new(draft.base.unwrap_or(draft.current.buffer)), ..reading })
     }
 }

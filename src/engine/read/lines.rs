@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::super::resolve::resolve_for_read;
 use super::super::services::Services;
 use super::texts::absent;
 use crate::error::{Code, Error};
@@ -49,7 +50,7 @@ impl Services {
     ///
     /// Errors: those of [`Services::lines`], except for the range.
     pub(super) fn read_whole(&self, target: &Target) -> Result<ReadLines, Error> {
-        let place = self.resolve_for_read(target)?;
+        let place = resolve_for_read(self, target)?;
         let text = match &place {
             DocumentPath::File(file) => self.texts.read(&self.store, file, &self.rules_at(file))?,
             DocumentPath::Row(row) => self.text_in(row)?,

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::super::services::Services;
-use super::search::{SearchWatch, skipped_notes};
+use super::matches::skipped_notes;
+use super::search::SearchWatch;
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::request::{Entity, EntityKind, ListRequest, SearchScope};

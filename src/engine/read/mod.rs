@@ -5,6 +5,7 @@ mod clip;
 mod context;
 mod lines;
 mod list;
+mod matches;
 mod page;
 mod search;
 mod texts;
@@ -20,7 +21,7 @@ pub use crate::context::{CodeContext, CodeSymbol, ProjectSummary, Reference};
 pub(super) use context::CodeIndex;
 pub use lines::ReadLines;
 pub use list::{Entries, ListedText};
-pub use search::{LineMatch, Matches, NumberedLine};
+pub use matches::{LineMatch, Matches, NumberedLine};
 pub(super) use texts::TextCache;
 
 /// The result of a read operation.

@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range};
 
 use super::clip::{clip, clip_line};
-use super::search::{LineMatch, Matches, NumberedLine, skipped_notes};
+use super::matches::{LineMatch, Matches, NumberedLine, skipped_notes};
 use crate::gate::Watch;
 use crate::request::{Entity, EntityKind, SearchRequest};
 use crate::store::{Clock, Finder, SearchEnd, SearchPattern, Skipped};

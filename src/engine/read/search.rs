@@ -6,66 +6,22 @@
 use std::time::{Duration, Instant};
 
 use super::super::services::Services;
+use super::matches::{Matches, skipped_notes};
 use super::page::MatchPage;
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::{Limits, Policy};
-use crate::request::{Entity, EntityKind, SearchRequest, SearchScope};
+use crate::request::{EntityKind, SearchRequest};
 use crate::store::{
     Clock, EntityFilter, FileLocation, Hidden, MatchReach, RowText, SearchBounds, SearchClock, SearchPattern,
-    SearchRoots, SearchTarget, Skipped,
+    SearchRoots, SearchTarget,
 };
-use crate::text::{Buffer, Hints, Version};
+use crate::text::{Buffer, Hints};
 
 /// The time limit of a search; the answer has what was found until then.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The time limit for reading the found files again to show their matches.
 const SHOW_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The result of a search.
-#[derive(Debug, Default)]
-pub struct Matches {
-    /// The scope of the search.
-    pub scope: SearchScope,
-    /// The first matches, by path and line.
-    pub found: Vec<LineMatch>,
-    /// The number of all matches.
-    pub total: usize,
-    /// Set when matches were left out, or were not counted before the time limit.
-    pub truncated: bool,
-    /// Notes on what was left out.
-    pub notes: Vec<String>,
-}
-
-/// A matching line, or the lines of a multi-line match.
-#[derive(Debug)]
-pub struct LineMatch {
-    /// The path as lockgate names it.
-    pub path: String,
-    /// The key of the entity, if it is stored in a database.
-    pub entity: Option<Entity>,
-    /// The version of the whole text.
-    pub version: Version,
-    /// The line, from 1; the first line of a multi-line match.
-    pub line: usize,
-    /// The last line of the match, inclusive.
-    pub end_line: usize,
-    /// The text of the lines that contain the match.
-    pub text: String,
-    /// The lines before the match.
-    pub before: Vec<NumberedLine>,
-    /// The lines after the match.
-    pub after: Vec<NumberedLine>,
-}
-
-/// A line with its number, from 1.
-#[derive(Debug)]
-pub struct NumberedLine {
-    /// The number of the line in the whole text.
-    pub line: usize,
-    /// The text of the line.
-    pub text: String,
-}
 
 impl Services {
     /// Searches files or entities.
@@ -156,30 +112,6 @@ impl Services {
         let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
         SearchBounds { most, largest: limits.file, clock }
     }
-}
-
-/// Describes the files that were skipped.
-pub(super) fn skipped_notes(skipped: &Skipped, largest: u64, noun: &str) -> Vec<String> {
-    let Skipped { large, unreadable, unnamed, slow } = *skipped;
-    let files = |count: usize| match count {
-        1 => format!("1 {noun} is"),
-        count => format!("{count} {noun}s are"),
-    };
-    let mut notes = Vec::new();
-    if large > 0 {
-        notes.push(format!("skipped: {} larger than the limit of {largest} bytes", files(large)));
-    }
-    if unreadable > 0 {
-        let what = if noun == EntityKind::FILE { "files and folders".to_owned() } else { format!("{noun}s") };
-        notes.push(format!("skipped: {unreadable} of the {what} cannot be read"));
-    }
-    if unnamed > 0 {
-        notes.push(format!("skipped: {unnamed} of the names are not UTF-8"));
-    }
-    if slow > 0 {
-        notes.push(format!("skipped: {} too large for such a slow pattern", files(slow)));
-    }
-    notes
 }
 
 /// Connects a search to the call that waits for it.

@@ -6,6 +6,7 @@
 //! Invariant: permission is granted for the policy and the programs as they are at that moment, or not at
 //! all. Any difference from the trusted state ends the trust until a person renews it.
 
+mod commands;
 mod record;
 
 use std::collections::HashMap;
@@ -16,13 +17,14 @@ use std::time::SystemTime;
 
 use dashmap::DashMap;
 
+pub use self::commands::Commands;
+use self::commands::subject;
 use self::record::TrustRecord;
 use super::caches::{BoundSchedule, shared};
 use crate::error::Error;
 use crate::gate::{ExecPermission, ResolvedPrograms, SearchPath, sanitize, search_path};
 use crate::policy::{EffectiveRules, Policy};
 use crate::store::{Cache, FileLocation, Files, PolicyFile, RecordSubject, StateFolder, outside};
-use crate::text::Version;
 
 /// The source of trust in commands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,19 +34,6 @@ pub enum TrustOverride {
     Recorded,
     /// All policies that existed when this process began, each as it was when first needed.
     Process,
-}
-
-/// The commands of a policy at one moment.
-#[derive(Debug, Clone)]
-pub struct Commands {
-    /// The real path of the root.
-    pub root: PathBuf,
-    /// The policy's file and those above it, the nearest first; none for the built-in policy.
-    pub files: Vec<PolicyFile>,
-    /// The hash of the policy, with all that it includes.
-    pub version: Version,
-    /// The resolved programs of its commands.
-    pub programs: ResolvedPrograms,
 }
 
 /// The trust records and the state folder of a workspace.
@@ -199,19 +188,4 @@ impl Trust {
             .or_insert_with(|| TrustRecord::new(commands))
             .ended_because(commands)
     }
-}
-
-impl Commands {
-    /// Returns the display name of the policy.
-    pub fn describe(&self) -> &str {
-        self.files.first().map_or("the built-in policy", |file| file.name.as_str())
-    }
-
-    fn subject(&self) -> RecordSubject {
-        subject(&self.root, &self.files)
-    }
-}
-
-fn subject(root: &Path, files: &[PolicyFile]) -> RecordSubject {
-    RecordSubject::new(root, files.first().map_or("", |file| file.name.as_str()))
 }

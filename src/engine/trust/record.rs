@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::Commands;
+use super::commands::Commands;
 use crate::error::{Code, Error};
 use crate::gate::ResolvedProgram;
 

@@ -30,8 +30,8 @@ pub const TOOL: Tool = Tool {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<GetCodeContext>);
 
-/// Returns the outline of a file, the definition and uses of a symbol, or symbols by words; without arguments, a
-/// summary of the project.
+/// Outlines a file, or finds a symbol with its uses, or symbols by words; without arguments, summarises the
+/// project.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GetCodeContext {

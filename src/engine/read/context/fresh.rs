@@ -5,8 +5,7 @@
 use std::sync::{MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
-use super::super::super::check::cancelled;
-use super::super::super::services::Services;
+use super::super::super::services::{Services, cancelled};
 use super::code_index::CodeIndex;
 use super::survey::WorkspaceFiles;
 use super::tagging::{ReadFile, TagResult};

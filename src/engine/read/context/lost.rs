@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::super::super::call::Batch;
-use super::super::super::draft::FileDraft;
+use super::super::super::batch::Batch;
+use super::super::super::plan::FileDraft;
 use super::super::super::services::Services;
 use super::{Index, QuotedTexts};
 use crate::context::{self, RemainingFile, Tags, Vanished};

@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::super::super::check::cancelled;
-use super::super::super::services::Services;
-use super::super::search::skipped_notes;
+use super::super::super::services::{Services, cancelled};
+use super::super::matches::skipped_notes;
 use super::{CodeIndex, MAX_FILE_BYTES};
 use crate::context::{ProjectSummary, project, reads};
 use crate::error::Error;

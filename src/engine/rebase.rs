@@ -3,88 +3,87 @@
 //! Invariant: an edit is rebased only if the lines it refers to are proved unchanged; otherwise it is
 //! rejected together with the changes.
 
-use super::call::{Batch, ResolvedTarget};
-use super::check::CurrentText;
+use super::batch::Batch;
+use super::difference::{difference, line_map};
+use super::load::CurrentText;
+use super::resolve::ResolvedTarget;
 use super::services::Services;
 use crate::edit::PlannedEdit;
 use crate::error::{Code, Error, EvidenceLine, Since};
 use crate::request::{Expect, Request};
 use crate::store::{EditId, Entry, EntryKind};
-use crate::text::{Buffer, LineMap, RebaseConflict, diff};
+use crate::text::{Buffer, RebaseConflict};
 
-/// The most bytes of a diff in an error; an answer shows as much as fits.
-const MAX_DIFF: usize = 6_000;
 /// The number of recent edits that are searched for a repeated request.
 const RECENT_ENTRIES: usize = 50;
 /// The most lines of the current text that an error lists.
 const MAX_PLACES: usize = 20;
 
-impl Services {
-    /// Returns the text that a request refers to, if it is not the current one.
-    ///
-    /// Errors: `EDIT_CONFLICT` for an unknown version. Also for an earlier version if the edit replaces the
-    /// whole text, or if the same edit was made before and others have changed the file since.
-    pub(super) fn base(
-        &self,
-        call: &Batch,
-        request: &Request,
-        target: &ResolvedTarget,
-        current: &CurrentText,
-    ) -> Result<Option<Buffer>, Error> {
-        let base = match &request.expect {
-            Expect::Version(version) if !current.buffer.version().matches(version) => {
-                let known = self
-                    .store
-                    .or_default_for_files(&target.place, self.store.text(&target.place, version))?;
-                let known = known.and_then(|bytes| current.buffer.read_other(bytes).ok());
-                Some(known.ok_or_else(|| unknown_version(version, target, current))?)
-            }
-            Expect::Anything => {
-                let initial = target
-                    .initial_text
-                    .as_ref()
-                    .filter(|initial| initial.version() != current.buffer.version());
-                initial.map(|initial| current.buffer.read_other(initial.bytes().to_vec())).transpose()?
-            }
-            Expect::Absent | Expect::Version(_) => None,
-        };
-        match base {
-            Some(base) if request.edit.is_whole() => {
-                let (noun, was) = (target.place.noun(), base.version());
-                let message = format!("the {noun} was changed since version {was}, the base of this edit");
+/// Returns the text that a request refers to, if it is not the current one.
+///
+/// Errors: `EDIT_CONFLICT` for an unknown version. Also for an earlier version if the edit replaces the
+/// whole text, or if the same edit was made before and others have changed the file since.
+pub(super) fn find_base(
+    services: &Services,
+    batch: &Batch,
+    request: &Request,
+    target: &ResolvedTarget,
+    current: &CurrentText,
+) -> Result<Option<Buffer>, Error> {
+    let base = match &request.expect {
+        Expect::Version(version) if !current.buffer.version().matches(version) => {
+            let known = services
+                .store
+                .or_default_for_files(&target.place, services.store.text(&target.place, version))?;
+            let known = known.and_then(|bytes| current.buffer.read_other(bytes).ok());
+            Some(known.ok_or_else(|| unknown_version(version, target, current))?)
+        }
+        Expect::Anything => {
+            let initial =
+                target.initial_text.as_ref().filter(|initial| initial.version() != current.buffer.version());
+            initial.map(|initial| current.buffer.read_other(initial.bytes().to_vec())).transpose()?
+        }
+        Expect::Absent | Expect::Version(_) => None,
+    };
+    match base {
+        Some(base) if request.edit.is_whole() => {
+            let (noun, was) = (target.place.noun(), base.version());
+            let message = format!("the {noun} was changed since version {was}, the base of this edit");
+            Err(conflict(message, target, &base, current))
+        }
+        Some(base) => match previous_edit(services, batch, target)? {
+            Some(id) => {
+                let message = format!(
+                    "this request was already applied as edit {id}, and the {} has changed since",
+                    target.place.noun()
+                );
                 Err(conflict(message, target, &base, current))
             }
-            Some(base) => match self.previous_edit(call, target)? {
-                Some(id) => {
-                    let message = format!(
-                        "this request was already applied as edit {id}, and the {} has changed since",
-                        target.place.noun()
-                    );
-                    Err(conflict(message, target, &base, current))
-                }
-                None => Ok(Some(base)),
-            },
-            None => Ok(None),
-        }
+            None => Ok(Some(base)),
+        },
+        None => Ok(None),
     }
+}
 
-    /// Returns the recent edit of the file that this same request made, if any.
-    fn previous_edit(&self, call: &Batch, target: &ResolvedTarget) -> Result<Option<EditId>, Error> {
-        let entries = self
-            .store
-            .or_default_for_files(&target.place, self.store.entries(Some(&target.place), RECENT_ENTRIES))?;
-        let same = |entry: &&Entry| {
-            entry.meta.request == call.digest && entry.meta.kind == call.kind && !entry.undone
-        };
-        let version = target.initial_text.is_none() && call.kind == EntryKind::Edit;
-        Ok(entries.iter().find(same).filter(|_| version).map(|entry| entry.id))
-    }
+/// Returns the recent edit of the file that this same request made, if any.
+fn previous_edit(
+    services: &Services,
+    batch: &Batch,
+    target: &ResolvedTarget,
+) -> Result<Option<EditId>, Error> {
+    let entries = services
+        .store
+        .or_default_for_files(&target.place, services.store.entries(Some(&target.place), RECENT_ENTRIES))?;
+    let same =
+        |entry: &&Entry| entry.meta.request == batch.digest && entry.meta.kind == batch.kind && !entry.undone;
+    let version = target.initial_text.is_none() && batch.kind == EntryKind::Edit;
+    Ok(entries.iter().find(same).filter(|_| version).map(|entry| entry.id))
 }
 
 /// Rebases a plan for an earlier text onto the current one.
 ///
 /// Errors: `EDIT_CONFLICT` where the edit overlaps a later change.
-pub(super) fn rebase_plan(
+pub(super) fn rebase(
     mut planned: PlannedEdit,
     base: &Buffer,
     target: &ResolvedTarget,
@@ -108,20 +107,6 @@ pub(super) fn rebase_plan(
         .notes
         .push(format!("rebased from version {was} to {is}: the other changes between them are kept"));
     Ok(planned)
-}
-
-/// Maps the lines of one text to those of another.
-///
-/// Errors: `INTERNAL`, should no plan lead from one to the other.
-pub(super) fn line_map(from: &Buffer, to: &Buffer) -> Result<LineMap, Error> {
-    let plan = if from.has_same_encoding(to) { from.plan_to(to)? } else { from.replace_all(to.bytes())? };
-    Ok(plan.line_map(from, to))
-}
-
-/// Returns the diff between two versions of the file at this path.
-pub(super) fn difference(path: &str, from: Option<&Buffer>, to: &Buffer) -> String {
-    let map = from.map(|from| line_map(from, to)).transpose().ok().flatten().unwrap_or_default();
-    diff::unified_with_map(path, from, to, &map).render(MAX_DIFF).0
 }
 
 /// Returns the conflict with a text in another encoding.

@@ -1,0 +1,96 @@
+//! Writes all drafts of a call or none, and records the edit.
+
+use std::sync::Arc;
+
+use super::batch::{Batch, RestoredMetadata};
+use super::decide::Decision;
+use super::plan::FileDraft;
+use super::report::Report;
+use super::services::Services;
+use crate::edit::Edit;
+use crate::error::Error;
+use crate::gate::{Outcome, Verdict};
+use crate::policy::Publishing;
+use crate::store::{Content, JournalRecord, PublishedBatch, RetentionLimits, Write, WriteOutcome};
+use crate::text::Buffer;
+
+/// The most characters of the gates' summary in the journal.
+const MAX_GATES: usize = 200;
+
+/// The result of the step.
+pub(super) enum Committed {
+    /// No draft is to be written.
+    Nothing,
+    Written(PublishedBatch),
+    /// Another process changed the content while the drafts were judged; nothing was written.
+    Overtaken,
+}
+
+/// Writes the drafts, unless one of them is rejected.
+///
+/// Errors: those of publishing.
+pub(super) fn commit(
+    services: &Services,
+    batch: &Batch,
+    drafts: &[FileDraft<'_>],
+) -> Result<Committed, Error> {
+    if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
+        return Ok(Committed::Nothing);
+    }
+    let wanted = drafts.iter().filter(|draft| draft.drafted.is_changed);
+    let writes: Vec<Write<'_>> = wanted.clone().map(write).collect();
+    if writes.is_empty() {
+        return Ok(Committed::Nothing);
+    }
+    let how = wanted.map(|draft| draft.target.rules.publishing).reduce(Publishing::stricter);
+    let meta = batch.edit_meta(gates(drafts));
+    Ok(match services.store.publish(&writes, how.unwrap_or_default(), &meta)? {
+        WriteOutcome::All(published) => Committed::Written(published),
+        WriteOutcome::Overtaken => Committed::Overtaken,
+    })
+}
+
+/// Applies the journal's limits in the background, if the edit left something to prune.
+pub(super) fn tidy_journal(services: &Arc<Services>, reports: &[Report], limits: Option<RetentionLimits>) {
+    let mut written_reports = reports.iter().filter(|report| report.edit_id.is_some()).peekable();
+    let is_due = written_reports.peek().is_some()
+        && services.store.is_due(written_reports.any(|report| report.entity.is_none()));
+    let (Some(limits), true) = (limits, is_due) else { return };
+    let services = Arc::clone(services);
+    tokio::task::spawn_blocking(move || {
+        if let Err(error) = services.store.tidy(limits) {
+            tracing::warn!("the journal was not cleaned up: {}", error.message);
+        }
+    });
+}
+
+fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {
+    let FileDraft { target, current, drafted, request, .. } = draft;
+    let RestoredMetadata { mode, folders } = target.restored;
+    let (added, removed) = drafted.map.counts();
+    Write {
+        place: &target.place,
+        before: current.snapshot.as_ref().map(|snapshot| (snapshot, content(&current.buffer))),
+        after: (request.edit != Edit::Remove).then(|| content(&drafted.buffer)),
+        mode,
+        folders,
+        record: JournalRecord { added, removed, keep: target.rules.journals(target.place.in_root()) },
+    }
+}
+
+/// Pairs a text with its version.
+pub(super) fn content(buffer: &Buffer) -> Content<'_> {
+    Content { version: buffer.version(), bytes: buffer.bytes() }
+}
+
+/// Summarises the verdicts of the gates.
+fn gates(drafts: &[FileDraft<'_>]) -> String {
+    let ran = |verdict: &Verdict| {
+        let has_run = |outcome| matches!(outcome, Outcome::Passed | Outcome::Found | Outcome::Fixed);
+        let runs = verdict.runs.iter().filter(|run| has_run(run.outcome));
+        runs.map(|run| format!("{} {}", run.gate, run.outcome.name())).collect::<Vec<_>>()
+    };
+    let mut names: Vec<String> = drafts.iter().flat_map(|draft| ran(&draft.verdict)).collect();
+    names.dedup();
+    names.join(", ").chars().take(MAX_GATES).collect()
+}
