@@ -8,7 +8,7 @@ use std::path::Path;
 
 use regex::Regex;
 
-use reading::{climbs_out, modules_named, pure_modules, sources, table};
+use reading::{climbs_out, import_cycle, imports, modules_named, pure_modules, sources, table};
 
 /// What only some places may name: the names, and the places, as the beginnings of paths under `src`. A name that ends
 /// in `_` or `:` is the beginning of one.
@@ -127,6 +127,15 @@ fn the_table_has_no_circle() {
 }
 
 #[test]
+fn the_modules_of_the_engine_import_each_other_one_way() {
+    let imports = imports("engine", &sources());
+    assert!(imports.len() > 40, "only {} modules were found", imports.len());
+    assert!(imports["pipeline"].contains("judge"), "{:?}", imports["pipeline"]);
+    let cycle = import_cycle(&imports);
+    assert!(cycle.is_empty(), "these import each other: {cycle:?}");
+}
+
+#[test]
 fn pure_modules_say_that_they_are() {
     let sources = sources();
     let pure = pure_modules();
@@ -220,6 +229,28 @@ mod controls {
         assert!(climbs_out(&source("text/lines.rs", "use super::super::store::Files;")));
         assert!(climbs_out(&source("text/mod.rs", "use super::store::Files;")));
         assert!(!climbs_out(&source("text/lines.rs", "use super::Buffer;")));
+    }
+
+    #[test]
+    fn a_cycle_of_imports_is_found_through_exports_and_groups() {
+        let cycle = |extra: &str| {
+            let modules = "mod a;\nmod b;\nmod c;\npub use b::{self, inner::{Other, Thing}};";
+            let sources = [
+                source("engine/mod.rs", modules),
+                source("engine/a.rs", "use super::{Thing, c};\nuse crate::text::Buffer;"),
+                source("engine/b/mod.rs", "mod inner;\npub(super) use inner::Thing;"),
+                source("engine/b/inner.rs", &format!("pub struct Thing;\n{extra}")),
+                source("engine/c.rs", "use std::fmt;"),
+            ];
+            import_cycle(&imports("engine", &sources)).into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(cycle(""), [""; 0]);
+        assert_eq!(cycle("use super::super::c::f;"), [""; 0]);
+        for extra in
+            ["use super::super::a::f;", "use crate::engine::{a::g};", "fn f() { super::super::a::g() }"]
+        {
+            assert_eq!(cycle(extra), ["a", "b::inner"], "{extra}");
+        }
     }
 
     #[test]

@@ -158,7 +158,7 @@ fn content_may_come_from_standard_input() {
 fn a_request_that_cannot_be_read_is_refused() {
     let root = project();
     for (input, message) in
-        [("[1]", "no JSON object"), ("{\"path\": ", "no JSON object"), ("{\"pth\": \"a\"}", "pth")]
+        [("[1]", "not a JSON object"), ("{\"path\": ", "not a JSON object"), ("{\"pth\": \"a\"}", "pth")]
     {
         let output = call_with(root.path(), &["edit", "--file", "-"], input);
         assert_eq!(output.exit, 2, "{input}");

@@ -386,7 +386,7 @@ fn rights_that_change_in_the_meantime_are_a_conflict() {
     let error = fixture
         .publish(&[("a", Some("2"))], Publishing::default(), Guards { step: &change, ..Guards::ALL })
         .unwrap_err();
-    assert!(error.message.contains("other permissions"), "{}", error.message);
+    assert!(error.message.contains("changed its permissions or attributes"), "{}", error.message);
     assert_eq!(fs::metadata(fixture.at("a")).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(fixture.publish(&[("a", Some("2"))], Publishing::default(), Guards::ALL).is_ok(), "the control");
 }

@@ -180,3 +180,135 @@ pub fn pure_modules() -> Vec<String> {
 fn page() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md")).unwrap()
 }
+
+/// The modules of a part of the crate, by their paths without `::mod`, each with the modules of this part that its code
+/// imports. An import through a parent's `pub use` counts for the module that defines the name.
+pub fn imports(part: &str, sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
+    let start = format!("{part}/");
+    let files = sources.iter().filter(|source| !source.is_test && source.path.starts_with(&start));
+    let mut uses: BTreeMap<String, Vec<Import>> = BTreeMap::new();
+    for source in files {
+        let path = source.path.trim_start_matches(&start).trim_end_matches(".rs");
+        let module = if path == "mod" { "" } else { path.trim_end_matches("/mod") }.replace('/', "::");
+        uses.insert(module, imports_of(&source.without_tests()));
+    }
+    let names: BTreeSet<&String> = uses.keys().collect();
+    let absolute = |module: &str, path: &[String]| -> Option<Vec<String>> {
+        let mut base: Vec<String> =
+            module.split("::").filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let mut rest = path;
+        match path.first()?.as_str() {
+            "crate" => {
+                base.clear();
+                rest = path.get(2..).filter(|_| path.get(1).is_some_and(|name| name == part))?;
+            }
+            "self" => rest = path.get(1..)?,
+            "super" => {
+                while rest.first().is_some_and(|name| name == "super") {
+                    base.pop()?;
+                    rest = rest.get(1..)?;
+                }
+            }
+            first => {
+                let child = [base.join("::"), first.to_owned()].join("::");
+                names.contains(&child.trim_start_matches("::").to_owned()).then_some(())?;
+            }
+        }
+        base.extend(rest.iter().cloned());
+        Some(base)
+    };
+    let exported: BTreeMap<(String, String), Vec<String>> = uses
+        .iter()
+        .flat_map(|(module, imports)| imports.iter().map(move |import| (module, import)))
+        .filter(|(_, import)| import.is_exported)
+        .filter_map(|(module, import)| {
+            Some(((module.clone(), import.path.last()?.clone()), absolute(module, &import.path)?))
+        })
+        .collect();
+    let defining = |path: &[String]| -> String {
+        let (mut module, mut rest) = (String::new(), path.to_vec());
+        for _ in 0..20 {
+            let Some(first) = rest.first().cloned() else { break };
+            let child = if module.is_empty() { first.clone() } else { format!("{module}::{first}") };
+            if names.contains(&child) {
+                module = child;
+                rest.remove(0);
+            } else if let Some(target) = exported.get(&(module.clone(), first)) {
+                rest = target.iter().cloned().chain(rest.into_iter().skip(1)).collect();
+                module = String::new();
+            } else {
+                break;
+            }
+        }
+        module
+    };
+    uses.iter()
+        .map(|(module, imports)| {
+            let of_children =
+                |target: &String| module.is_empty() || target.starts_with(&format!("{module}::"));
+            let targets = imports.iter().filter_map(|import| {
+                let target = defining(&absolute(module, &import.path)?);
+                (target != *module && !(import.is_exported && of_children(&target))).then_some(target)
+            });
+            (module.clone(), targets.collect())
+        })
+        .collect()
+}
+
+/// An import: its path, and true if it is exported again.
+struct Import {
+    path: Vec<String>,
+    is_exported: bool,
+}
+
+/// The `use` declarations of a code, with groups resolved, and the paths in it that begin with `super`.
+fn imports_of(code: &str) -> Vec<Import> {
+    let declaration = Regex::new(r"(?s)\b(pub(?:\([^)]*\))? )?use ([^;]+);").unwrap();
+    let inline = Regex::new(r"\b(?:super::)+\w+(?:::\w+)*").unwrap();
+    let mut imports = Vec::new();
+    let mut other = code.to_owned();
+    for found in declaration.captures_iter(code) {
+        let tree: String = found[2].split_whitespace().collect::<Vec<_>>().join(" ");
+        other = other.replace(&found[0], "");
+        for path in expanded(&tree) {
+            let path = path.split(" as ").next().unwrap_or_default();
+            let path = path.split("::").map(|name| name.trim().to_owned()).collect();
+            imports.push(Import { path, is_exported: found.get(1).is_some() });
+        }
+    }
+    let paths = inline.find_iter(&other);
+    imports.extend(paths.map(|found| Import {
+        path: found.as_str().split("::").map(str::to_owned).collect(),
+        is_exported: false,
+    }));
+    imports
+}
+
+/// The paths of a tree of imports.
+fn expanded(tree: &str) -> Vec<String> {
+    match tree.split_once('{') {
+        None => vec![tree.trim().to_owned()],
+        Some((start, group)) => group_members(group)
+            .iter()
+            .filter(|member| !member.trim().is_empty())
+            .flat_map(|member| expanded(member.trim()))
+            .map(|path| format!("{}{path}", start.trim()))
+            .map(|path| path.trim_end_matches("::self").to_owned())
+            .collect(),
+    }
+}
+
+/// The modules of which each imports the others, directly or not; empty if there is none.
+pub fn import_cycle(imports: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
+    let reached = |start: &String| {
+        let mut reached = BTreeSet::new();
+        let mut open: Vec<&String> = imports.get(start).into_iter().flatten().collect();
+        while let Some(module) = open.pop() {
+            if reached.insert(module) {
+                open.extend(imports.get(module).into_iter().flatten());
+            }
+        }
+        reached
+    };
+    imports.keys().filter(|module| reached(module).contains(module)).cloned().collect()
+}

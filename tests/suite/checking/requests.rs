@@ -75,5 +75,5 @@ fn a_request_that_cannot_be_judged_is_refused_as_by_edit() {
     }
     fixture.write("list.json", "[1]");
     let list = fixture.at("list.json");
-    assert!(check(&fixture, &["--request", list.to_str().unwrap()], 2).stderr.contains("no JSON object"));
+    assert!(check(&fixture, &["--request", list.to_str().unwrap()], 2).stderr.contains("not a JSON object"));
 }
