@@ -1,5 +1,6 @@
 //! Rules on modules: which may use which, which are pure, and which may name a library.
 
+mod page;
 mod reading;
 mod suite;
 
