@@ -192,7 +192,13 @@ impl WriteLog {
     /// Holds what stands there against what was answered: each edit once or not at all, and each of them remembered.
     #[track_caller]
     pub fn check(&self, witness: &Client) {
-        let text = witness.text(&self.path).expect("it is there");
+        // The database may still commit what a killed server has sent, between the reading of text and history.
+        let read = || (witness.text(&self.path).expect("it is there"), witness.history(&self.path));
+        let mut both = read();
+        while witness.text(&self.path).as_ref() != Some(&both.0) {
+            both = read();
+        }
+        let (text, history) = both;
         let mut lines: Vec<&str> = text.lines().skip(1).collect();
         for (sent, outcome) in &self.sent {
             let count = lines.iter().filter(|line| *line == sent).count();
@@ -203,7 +209,6 @@ impl WriteLog {
             };
             assert!(holds, "{sent} stands there {count} times, and was {outcome:?}\n{self:#?}\n{text}");
         }
-        let history = witness.history(&self.path);
         assert_eq!(history.len(), lines.len() + 1, "{self:#?}\n{text}\n{history:#?}");
         assert_eq!(history[0].changes[0].after, Some(Version::hash(text.as_bytes())));
         let chained = history.windows(2).all(|two| two[0].changes[0].before == two[1].changes[0].after);
