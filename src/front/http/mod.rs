@@ -20,6 +20,7 @@ mod listen;
 mod metrics;
 mod rejection;
 mod routes;
+mod setup;
 mod token_scope;
 mod tracked_stream;
 
@@ -31,63 +32,19 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::mcp::{GRACE, ServerOptions};
-use super::toolset::{Selection, WriteAccess};
-use crate::engine::Workspace;
+use super::mcp::GRACE;
 use crate::error::{Code, Error};
-use crate::policy::{Host, Readers, ServerLimits, WebOrigin};
 use app::HttpApp;
 use connections::Connections;
 use metrics::HttpMetrics;
 
 pub use bearer_token::BearerToken;
+pub use setup::{Grants, Principal, Setup};
 
 /// Time for clients to read their answers, after the grace period of running calls.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time for connections to close in order.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// The configuration of a server.
-pub struct Setup {
-    /// Address on which the server listens.
-    pub listen: SocketAddr,
-    /// Accepted values of the `Host` header.
-    pub hosts: Vec<Host>,
-    /// Web origins whose pages may call the server.
-    pub origins: Vec<WebOrigin>,
-    /// The clients that may read the metrics.
-    pub metrics: Readers,
-    /// Limits of sizes and times.
-    pub limits: ServerLimits,
-    /// Options of the MCP server.
-    pub options: ServerOptions,
-    /// Secret that servers behind one balancer share; without it, a server can open only its own seals.
-    pub seal: Option<BearerToken>,
-    /// The clients that may call.
-    pub principals: Vec<Principal>,
-}
-
-/// A client that may call.
-pub struct Principal {
-    /// Name for the journal, if the client has one.
-    pub name: Option<Arc<str>>,
-    /// BLAKE3 hash of its token.
-    pub hash: [u8; 32],
-    /// Set when the client may read the metrics.
-    pub metrics: bool,
-    /// The tools and files of the client; without them, it can only read the metrics.
-    pub grants: Option<Grants>,
-}
-
-/// The files and tools of a client.
-pub struct Grants {
-    /// The workspace with the files.
-    pub workspace: Arc<Workspace>,
-    /// The toolsets that the client may use.
-    pub selection: Selection,
-    /// Selects whether the tools may write.
-    pub access: WriteAccess,
-}
 
 /// Serves clients over HTTP until `stop` is cancelled and every call has ended. Calls that still run two seconds
 /// later are cancelled. `listening` gets the address once clients can connect.

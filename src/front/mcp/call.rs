@@ -3,21 +3,14 @@
 //! Invariant: every call is answered. A rejection is an answer with `isError`, so that the model sees it. CPU-bound
 //! work runs on blocking threads.
 
-use std::sync::Arc;
-
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, ProtocolVersion};
-use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 use tokio::task::{JoinError, spawn_blocking};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
-use super::ask::{AskOutcome, Inquiry, ModelCode, Prompt, ReturnedInput, Seal, VerifiedInput};
-use super::metrics::CallMetrics;
+use super::Structured;
+use super::ask::{AskOutcome, Inquiry, ModelCode, Prompt, ReturnedInput, VerifiedInput};
+use super::call_context::{CallContext, Caller, Context};
 use super::outcome::{ToolOutcome, execute, parse_request};
-use super::server::Caller;
-use super::{ServerOptions, Structured};
-use crate::engine::Workspace;
 use crate::error::{Code, Error};
 use crate::front::answer::{self, Answer, CallOffers, Forms, ResponseOptions, ToolCall};
 use crate::front::tools::{Tool, ToolRequest, UnwrittenEdit};
@@ -27,30 +20,8 @@ use crate::request::{Author, Target};
 /// Maximum characters of a client's name in the journal.
 const MAX_NAME_CHARS: usize = 80;
 
-/// The state of a server that each call uses.
-#[derive(Clone)]
-pub(super) struct CallContext {
-    /// The workspace with the files.
-    pub(super) workspace: Arc<Workspace>,
-    pub(super) options: ServerOptions,
-    /// Name of the tool that reads lines, if it is offered.
-    pub(super) read_tool: Option<&'static str>,
-    /// Cancelled when the server stops.
-    pub(super) stop: CancellationToken,
-    /// Seals the questions to the client.
-    pub(super) seal: Seal,
-    /// The client that makes the calls.
-    pub(super) caller: Caller,
-    /// Reports the calls to the metrics.
-    pub(super) metrics: CallMetrics,
-    /// Tracks the calls that are not yet answered.
-    pub(super) open_calls: TaskTracker,
-}
-
 /// Maximum number of times that a person is asked about one call when the file keeps changing.
 const MAX_CONFIRMATIONS: usize = 3;
-
-pub(super) type Context = RequestContext<RoleServer>;
 
 /// Handles one call and counts it.
 pub(super) async fn call(

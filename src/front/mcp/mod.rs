@@ -5,6 +5,7 @@
 
 mod ask;
 mod call;
+mod call_context;
 mod id_scanner;
 mod input_lines;
 mod metrics;
@@ -13,6 +14,7 @@ mod pipe;
 mod progress;
 mod reader;
 mod server;
+mod writer;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,13 +30,13 @@ use crate::engine::Workspace;
 use crate::error::{Code, Error};
 use pipe::Pipe;
 
+#[cfg(feature = "http")]
+pub(super) use call_context::Caller;
 pub use metrics::MetricsSink;
 #[cfg(feature = "http")]
 pub(super) use outcome::GRACE;
 #[cfg(feature = "http")]
 pub(super) use reader::{LARGE_MESSAGE_BYTES, ParsedMessage, parse_message};
-#[cfg(feature = "http")]
-pub(super) use server::Caller;
 pub(super) use server::Server;
 
 /// Controls if answers include `structuredContent` besides the text.

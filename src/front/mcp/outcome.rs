@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::task::{JoinError, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
-use super::call::{CallContext, Context};
+use super::call_context::{CallContext, Context};
 use super::metrics::Edited;
 use super::progress::watch;
 use crate::engine::Workspace;

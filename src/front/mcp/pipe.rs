@@ -11,16 +11,15 @@ use rmcp::model::{
 };
 use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex, Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::reader::MessageReader;
+use super::writer::{ResponseSender, write};
 
 /// Maximum number of messages in the queue of the server loop.
 const QUEUE_SIZE: usize = 16;
-
-pub(super) type ResponseSender = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// The two streams of a client; clones share them.
 #[derive(Clone)]
@@ -125,14 +124,6 @@ impl PendingRequests {
     fn ids(&self) -> MutexGuard<'_, HashSet<RequestId>> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-pub(super) async fn write(output: &Mutex<ResponseSender>, message: &ServerJsonRpcMessage) -> io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    let mut output = output.lock().await;
-    output.write_all(&line).await?;
-    output.flush().await
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use tokio::sync::{Mutex, Semaphore, mpsc};
 #[cfg(feature = "http")]
 use super::id_scanner::IdScanner;
 use super::input_lines::{InputLine, InputLines};
-use super::pipe::{ResponseSender, write};
+use super::writer::{ResponseSender, write};
 
 /// Maximum length of a message: fits a file of the default limit with the longest escapes.
 const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;

@@ -16,7 +16,8 @@ use tokio_util::task::TaskTracker;
 
 use super::ServerOptions;
 use super::ask::{ReturnedInput, Seal};
-use super::call::{CallContext, call};
+use super::call::call;
+use super::call_context::{CallContext, Caller};
 use super::metrics::CallMetrics;
 use crate::engine::Workspace;
 use crate::front::tools::{Effect, RepeatEffect, Tool, entity, listed_name, read_content_lines};
@@ -45,13 +46,6 @@ const TOOL_INSTRUCTIONS: &[(&str, &str)] = &[
 
 const EDIT_INSTRUCTIONS: &str = "Send the last `version` as expected_version; line_map shows how line numbers moved. Quality gates judge \
     an edit before it is written. isError: nothing was written, unless it says that this is not known; fix what it names.";
-
-/// The client that makes the calls.
-#[derive(Debug, Clone, Default)]
-pub(in crate::front) struct Caller {
-    /// Name for the journal, in addition to the client's own name; set if the client is authenticated.
-    pub(in crate::front) name: Option<Arc<str>>,
-}
 
 /// The server of one workspace; clones share it.
 #[derive(Clone)]

@@ -1,12 +1,12 @@
 //! The command-line flags that describe one edit.
 
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
 use serde_json::{Map, Value, json};
 
-use super::source::read_text;
-use crate::error::Error;
+use crate::error::{Code, Error};
 
 /// The flags that describe one edit of one file.
 #[derive(Debug, clap::Args)]
@@ -118,6 +118,21 @@ fn parse_lines(text: &str) -> Result<(i64, i64), String> {
     let number =
         |part: &str| part.trim().parse::<i64>().map_err(|_| format!("`{part}` is not a line number"));
     Ok((number(first)?, number(last)?))
+}
+
+/// Reads the text of a file, or of standard input for `-`.
+///
+/// Errors: `INVALID_INPUT` with the name of the flag.
+pub(super) fn read_text(source: &Path, flag: &str) -> Result<String, Error> {
+    let read = if source == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
+    } else {
+        std::fs::read_to_string(source)
+    };
+    read.map_err(|error| {
+        Error::new(Code::InvalidInput, format!("cannot read {}: {error}", source.display())).field(flag)
+    })
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! Reads the request of `lockgate edit` from JSON or from flags.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value};
 
-use super::flags::EditFlags;
+use super::flags::{EditFlags, read_text};
 use crate::error::{Code, Error};
 use crate::request::Mode;
 
@@ -38,21 +37,6 @@ impl RequestSource {
         }
         Ok(object)
     }
-}
-
-/// Reads the text of a file, or of standard input for `-`.
-///
-/// Errors: `INVALID_INPUT` with the name of the flag.
-pub(super) fn read_text(source: &Path, flag: &str) -> Result<String, Error> {
-    let read = if source == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
-    } else {
-        std::fs::read_to_string(source)
-    };
-    read.map_err(|error| {
-        Error::new(Code::InvalidInput, format!("cannot read {}: {error}", source.display())).field(flag)
-    })
 }
 
 /// Parses the request in a file, or on standard input for `-`.

@@ -22,7 +22,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer, ServiceError};
 use tokio_util::sync::CancellationToken;
 
-use super::call::CallContext;
+use super::call_context::CallContext;
 use crate::error::{Code, Error};
 use crate::gate::sanitize;
 pub(super) use prompt::Prompt;

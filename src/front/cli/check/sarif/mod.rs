@@ -17,9 +17,6 @@ use crate::error::{Code, Error};
 use crate::gate::{Finding, Severity};
 use crate::text::Version;
 
-const SCHEMA: &str =
-    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-
 /// Name and version of the fingerprint.
 const FINGERPRINT: &str = "lockgateFinding/v1";
 

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
 /// A log file with one run.
 #[derive(Debug, Serialize)]
 pub(super) struct SarifLog {
@@ -16,7 +19,7 @@ pub(super) struct SarifLog {
 impl SarifLog {
     /// Creates a log of one run.
     pub(super) fn new(run: SarifRun) -> SarifLog {
-        SarifLog { schema: super::SCHEMA, version: "2.1.0", runs: [run] }
+        SarifLog { schema: SCHEMA, version: "2.1.0", runs: [run] }
     }
 }
 
