@@ -11,7 +11,7 @@ use std::path::Path;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use edits::searching;
 use lockgate::edit::pattern::Flags;
-use lockgate::edit::{Edit, EditLimits, LineEdit, Needle, PlanContext, plan};
+use lockgate::edit::{Edit, EditLimits, LineEdit, LineFields, Needle, PlanContext, plan};
 use lockgate::gate::{Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Watch, judge};
 use lockgate::policy::{Isolation, Policy, Profile, language_of};
 use lockgate::text::{Buffer, Hints, bytes_outside_unchanged, diff};
@@ -45,7 +45,13 @@ fn pattern() -> Edit {
 fn lines(lines: usize) -> Edit {
     let at = lines / 2;
     let new_content = "renamed = 1\n".to_owned();
-    Edit::Lines(vec![LineEdit { start_line: at, end_line: at, new_content, expect: None }])
+    Edit::Lines(vec![LineEdit {
+        start_line: at,
+        end_line: at,
+        new_content,
+        expect: None,
+        fields: LineFields::Lists,
+    }])
 }
 
 /// Plans, applies, proves and diffs one edit: the pure part of the line.

@@ -16,6 +16,8 @@ pub mod gate;
 mod grammar;
 pub mod locate;
 pub mod policy;
+#[cfg(feature = "mcp")]
+pub mod protocol;
 pub mod request;
 pub mod store;
 pub mod text;

@@ -13,6 +13,7 @@ mod search_replace;
 
 pub mod pattern;
 
+use std::hash::{Hash, Hasher};
 use std::num::NonZeroUsize;
 
 use crate::error::{Code, Error, EvidenceLine};
@@ -37,6 +38,42 @@ pub enum Edit {
     Remove,
 }
 
+/// The names under which a tool lists the fields of line edits and insertions, for errors and notes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LineFields {
+    /// The lists `line_edits` and `insert_lines`.
+    #[default]
+    Lists,
+    /// The single fields of an edit by instruction.
+    Instruction,
+}
+
+impl LineFields {
+    /// Returns the tool's name for a field of a line edit or an insertion.
+    pub fn name(self, field: &str) -> &str {
+        match (self, field) {
+            (LineFields::Lists, _) => field,
+            (LineFields::Instruction, "at_line") => "start_line",
+            (LineFields::Instruction, "new_content" | "content") => "code_block",
+            (LineFields::Instruction, "expect") => "expected_version",
+            (LineFields::Instruction, _) => field,
+        }
+    }
+
+    /// Returns the path of a field of the entry at `index`, as in `line_edits[2].end_line`.
+    pub fn path(self, list: &str, index: usize, field: &str) -> String {
+        match self {
+            LineFields::Lists => format!("{list}[{index}].{field}"),
+            LineFields::Instruction => self.name(field).to_owned(),
+        }
+    }
+}
+
+/// The names do not distinguish two edits.
+impl Hash for LineFields {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 /// New text for a range of lines.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LineEdit {
@@ -48,6 +85,8 @@ pub struct LineEdit {
     pub new_content: String,
     /// The expected current text. Its first line is enough; trailing blanks are ignored.
     pub expect: Option<String>,
+    /// The names of these fields in errors and notes.
+    pub fields: LineFields,
 }
 
 /// New text before a line.
@@ -59,6 +98,8 @@ pub struct Insertion {
     pub content: String,
     /// The expected current text at that line.
     pub expect: Option<String>,
+    /// The names of these fields in errors and notes.
+    pub fields: LineFields,
 }
 
 impl Insertion {

@@ -144,14 +144,15 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result
 
 /// Returns the first `expect` that an edit by line numbers leaves out.
 fn missing_version(edit: &Edit) -> Option<String> {
-    let (list, at) = match edit {
-        Edit::Lines(edits) => ("line_edits", edits.iter().position(|edit| edit.expect.is_none())),
-        Edit::Insert(insertions) => {
-            ("insert_lines", insertions.iter().position(|edit| edit.expect.is_none()))
+    let (list, entries): (_, Vec<(&Option<String>, LineFields)>) = match edit {
+        Edit::Lines(edits) => ("line_edits", edits.iter().map(|edit| (&edit.expect, edit.fields)).collect()),
+        Edit::Insert(edits) => {
+            ("insert_lines", edits.iter().map(|edit| (&edit.expect, edit.fields)).collect())
         }
         Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove => return None,
     };
-    at.map(|at| format!("{list}[{at}].expect"))
+    let missing = entries.iter().enumerate().find(|(_, (expect, _))| expect.is_none());
+    missing.map(|(at, (_, fields))| fields.path(list, at, "expect"))
 }
 
 /// Rejects a call that would turn a folder into a git folder, even if it only verifies.

@@ -1,7 +1,7 @@
 //! The errors of gates that gave no answer, and the outcomes that they lead to.
 
 use super::syntax::ParseFailure;
-use super::verdict::Outcome;
+use super::verdict::{Outcome, RunReason};
 use super::watch::Halt;
 
 /// The reason that a gate gave no answer.
@@ -15,12 +15,18 @@ pub(super) enum GateError {
     Withheld(String),
     /// The program of the gate is not available on this machine.
     Unavailable(String),
+    /// The text is a template, which is rendered before anything parses it.
+    Template,
+    /// This machine cannot isolate the program as the policy requires.
+    WeakIsolation(String),
     /// The language server could not be asked; a command can run instead.
     Unreachable(String),
     /// The gate failed, for this reason.
     Broken(String),
     /// The time limit was reached; the step that took too long.
     TimedOut(String),
+    /// The time limit was reached on a text that is not the draft.
+    TimedOutOn(String),
     /// The caller cancelled the call, or the time limit was reached.
     Halted(Halt),
 }
@@ -29,11 +35,16 @@ impl GateError {
     /// Adds the text that the error is about, if it is not the draft: `on its canary`.
     pub(super) fn with_context(self, text: &str) -> GateError {
         match self {
-            GateError::Unavailable(why) => GateError::Unavailable(format!("on {text}: {why}")),
+            GateError::Unavailable(why) | GateError::WeakIsolation(why) => {
+                GateError::Unavailable(format!("on {text}: {why}"))
+            }
+            GateError::Template => GateError::Unavailable(format!("on {text}: {TEMPLATE}")),
             GateError::Broken(why) => GateError::Broken(format!("on {text}: {why}")),
             GateError::Unreachable(_) => self,
-            GateError::TimedOut(why) => GateError::TimedOut(format!("on {text}: {why}")),
-            GateError::Halted(Halt::TimedOut) => GateError::TimedOut(format!("on {text}: {LATE}")),
+            GateError::TimedOut(why) | GateError::TimedOutOn(why) => {
+                GateError::TimedOutOn(format!("on {text}: {why}"))
+            }
+            GateError::Halted(Halt::TimedOut) => GateError::TimedOutOn(format!("on {text}: {LATE}")),
             GateError::Skipped(_)
             | GateError::Partial(_)
             | GateError::Withheld(_)
@@ -46,11 +57,31 @@ impl GateError {
         match self {
             GateError::Skipped(why) | GateError::Withheld(why) => (Outcome::Skipped, why),
             GateError::Partial(why) => (Outcome::Skipped, why),
-            GateError::Unavailable(why) | GateError::Unreachable(why) => (Outcome::Unavailable, why),
+            GateError::Unavailable(why) | GateError::WeakIsolation(why) | GateError::Unreachable(why) => {
+                (Outcome::Unavailable, why)
+            }
+            GateError::Template => (Outcome::Unavailable, TEMPLATE),
             GateError::Broken(why) => (Outcome::Broken, why),
-            GateError::TimedOut(why) => (Outcome::TimedOut, why),
+            GateError::TimedOut(why) | GateError::TimedOutOn(why) => (Outcome::TimedOut, why),
             GateError::Halted(Halt::TimedOut) => (Outcome::TimedOut, LATE),
             GateError::Halted(Halt::Cancelled) => (Outcome::Skipped, "cancelled"),
+        }
+    }
+
+    /// Returns the reason of the run.
+    pub(super) fn reason(&self) -> RunReason {
+        match self {
+            GateError::Template => RunReason::Template,
+            GateError::WeakIsolation(_) => RunReason::WeakIsolation,
+            GateError::TimedOut(_) | GateError::Halted(Halt::TimedOut) => RunReason::TimeLimit,
+            GateError::Skipped(_)
+            | GateError::Partial(_)
+            | GateError::Withheld(_)
+            | GateError::Unavailable(_)
+            | GateError::Unreachable(_)
+            | GateError::Broken(_)
+            | GateError::TimedOutOn(_)
+            | GateError::Halted(Halt::Cancelled) => RunReason::Outcome,
         }
     }
 
@@ -60,16 +91,19 @@ impl GateError {
             GateError::Skipped(_) | GateError::Partial(_) | GateError::Halted(Halt::Cancelled) => false,
             GateError::Withheld(_)
             | GateError::Unavailable(_)
+            | GateError::Template
+            | GateError::WeakIsolation(_)
             | GateError::Unreachable(_)
             | GateError::Broken(_)
             | GateError::TimedOut(_)
+            | GateError::TimedOutOn(_)
             | GateError::Halted(Halt::TimedOut) => true,
         }
     }
 }
 
 /// The reason that a template is not parsed.
-pub(super) const TEMPLATE: &str = "a template: its tags are filled in before it is parsed";
+const TEMPLATE: &str = "a template: its tags are filled in before it is parsed";
 
 const LATE: &str = "timed out";
 
@@ -78,7 +112,7 @@ impl From<ParseFailure> for GateError {
         match failure {
             ParseFailure::Unknown(why) => GateError::Skipped(why.to_owned()),
             ParseFailure::Unreadable(why) => GateError::Unavailable(why),
-            ParseFailure::Template => GateError::Unavailable(TEMPLATE.to_owned()),
+            ParseFailure::Template => GateError::Template,
             ParseFailure::Broken(why) => GateError::Broken(why),
             ParseFailure::Halted(halt) => GateError::Halted(halt),
         }

@@ -51,5 +51,5 @@ pub use programs::{ResolvedProgram, ResolvedPrograms, SearchPath, search_path};
 pub use runtime::GateRuntime;
 pub use syntax::{parse_for_parent, parse_large_texts_with};
 pub use trial::{canaries, run_sample_in_process, version};
-pub use verdict::{GateRun, Outcome, Verdict};
+pub use verdict::{GateRun, Outcome, RunReason, Verdict};
 pub use watch::{LockWaitFn, ProgressFn, Watch};

@@ -41,6 +41,20 @@ impl Outcome {
     }
 }
 
+/// The reason of a run without a result, where the outcome alone does not tell it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum RunReason {
+    /// The outcome tells the reason.
+    #[default]
+    Outcome,
+    /// The text is a template, which is not parsed.
+    Template,
+    /// The policy requires a stronger isolation than this machine has.
+    WeakIsolation,
+    /// The time limit ended the run on the draft; `why` begins with that.
+    TimeLimit,
+}
+
 /// The run of one gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateRun {
@@ -52,6 +66,8 @@ pub struct GateRun {
     pub ms: u64,
     /// The reason that it did not run or failed; of a fixer, a description of its changes.
     pub why: Option<String>,
+    /// The reason of a run without a result.
+    pub reason: RunReason,
     /// Set when the edit is rejected because the policy requires this gate and it could not run.
     pub blocking: bool,
     /// The isolation of its program; `None` if no program ran.
@@ -132,6 +148,7 @@ mod tests {
             outcome: Outcome::Broken,
             ms: 1,
             why: None,
+            reason: RunReason::Outcome,
             isolation: None,
             blocking,
             withheld: false,

@@ -5,7 +5,9 @@
 use std::num::NonZeroUsize;
 
 use crate::edit::pattern::Flags;
-use crate::edit::{Edit, Insertion, LineEdit, LineWindow, Needle, Occurrences, OnDuplicate, Search};
+use crate::edit::{
+    Edit, Insertion, LineEdit, LineFields, LineWindow, Needle, Occurrences, OnDuplicate, Search,
+};
 use crate::error::{Code, Error};
 use crate::locate::MatchTolerance;
 
@@ -201,14 +203,20 @@ fn parse_line_edit(index: usize, edit: LineEditFields) -> Result<LineEdit, Error
         )
         .field(format!("line_edits[{index}].end_line")));
     }
-    Ok(LineEdit { start_line, end_line, new_content: edit.new_content, expect: edit.expect })
+    Ok(LineEdit {
+        start_line,
+        end_line,
+        new_content: edit.new_content,
+        expect: edit.expect,
+        fields: LineFields::Lists,
+    })
 }
 
 fn parse_insertions(inserts: Vec<InsertFields>) -> Result<Vec<Insertion>, Error> {
     check_length("insert_lines", &inserts)?;
     let convert = |(index, insert): (usize, InsertFields)| {
         let at_line = parse_line(insert.at_line, || format!("insert_lines[{index}].at_line"))?;
-        Ok(Insertion { at_line, content: insert.content, expect: insert.expect })
+        Ok(Insertion { at_line, content: insert.content, expect: insert.expect, fields: LineFields::Lists })
     };
     inserts.into_iter().enumerate().map(convert).collect()
 }

@@ -29,6 +29,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
         &["serde_json"],
         &[
             "front/",
+            "protocol/",
             "engine/trust/",
             "gate/command/replay.rs",
             "gate/syntax/",

@@ -1,6 +1,6 @@
 //! Edits in short, as a caller of the library says them.
 
-use lockgate::edit::{Edit, Insertion, LineEdit, Needle, Occurrences, OnDuplicate, Search};
+use lockgate::edit::{Edit, Insertion, LineEdit, LineFields, Needle, Occurrences, OnDuplicate, Search};
 use lockgate::locate::MatchTolerance;
 
 /// The whole text.
@@ -15,12 +15,18 @@ pub fn lines(first: usize, last: usize, text: &str) -> Edit {
         end_line: last,
         new_content: text.to_owned(),
         expect: None,
+        fields: LineFields::Lists,
     }])
 }
 
 /// New lines before this one.
 pub fn insertion(at: usize, text: &str) -> Edit {
-    Edit::Insert(vec![Insertion { at_line: at, content: text.to_owned(), expect: None }])
+    Edit::Insert(vec![Insertion {
+        at_line: at,
+        content: text.to_owned(),
+        expect: None,
+        fields: LineFields::Lists,
+    }])
 }
 
 /// Other text for each match of a quoted one.

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lockgate::edit::{Edit, Insertion, LineEdit, Occurrences};
+use lockgate::edit::{Edit, Insertion, LineEdit, LineFields, Occurrences};
 use lockgate::engine::{Report, Status, TrustOverride, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::{Outcome, Watch};
@@ -98,8 +98,15 @@ fn edits(line: usize, from: &str, to: &str, whole: &str) -> [Edit; 4] {
         within: None,
         versioned: false,
     };
-    let lines = LineEdit { start_line: line, end_line: line, new_content: format!("{to}\n"), expect: None };
-    let inserted = Insertion { at_line: line + 1, content: format!("{to}\n"), expect: None };
+    let lines = LineEdit {
+        start_line: line,
+        end_line: line,
+        new_content: format!("{to}\n"),
+        expect: None,
+        fields: LineFields::Lists,
+    };
+    let inserted =
+        Insertion { at_line: line + 1, content: format!("{to}\n"), expect: None, fields: LineFields::Lists };
     [content(whole), search.into_edit().unwrap(), Edit::Lines(vec![lines]), Edit::Insert(vec![inserted])]
 }
 

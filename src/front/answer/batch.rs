@@ -3,14 +3,13 @@
 //! Invariant: the files share the size limit of one answer. Files that need little space are shown in full; a file
 //! that is not shown at all is counted.
 
-use serde_json::{Value, json};
-
-use super::message::{NOTHING_WRITTEN, UNCHANGED, change_summary, short_message};
-use super::response::EditResponse;
-use super::{Answer, ResponseOptions, render_error, size_limit};
+use super::message::{Message, UNCHANGED, change_summary};
+use super::response::{DiffSource, FullResponse};
+use super::size_limit::{self, SizedEdit};
+use super::{Answer, ResponseOptions, render_error};
 use crate::engine::{Report, Status};
 use crate::error::{Code, Error};
-use crate::text::{Diff, Region};
+use crate::protocol::{BatchResponse, EditResponse, Response};
 
 /// Bytes reserved, in both forms, for the note that files are not shown.
 const NOTE_RESERVE: usize = 160;
@@ -52,58 +51,48 @@ pub(super) fn render_reports(
     options: &ResponseOptions,
     words: Option<StatusNames<'_>>,
 ) -> Answer {
-    let diffs: Vec<(Diff<'_>, Vec<Region>)> =
-        reports.iter().map(|report| (report.diff(), report.regions())).collect();
-    let responses: Vec<EditResponse<'_>> = reports
-        .iter()
-        .zip(&diffs)
-        .map(|(report, (diff, regions))| EditResponse::of_report(report, diff, regions, options))
-        .collect();
-    let head = BatchHead::new(reports, &diffs, &responses, words);
-    let parts: Vec<EditResponse<'_>> = responses.into_iter().map(entry_response).collect();
-    let spare = size_limit::available(options)
-        .saturating_sub(size_limit::size(&head.to_answer(&[], 0), options.forms) + NOTE_RESERVE);
-    let shown = fit_entries(&parts, options, spare);
-    let files: Vec<Answer> = shown.into_iter().flatten().collect();
-    head.to_answer(&files, parts.len() - files.len())
+    let mut parts: Vec<FullResponse<'_>> =
+        reports.iter().map(|report| FullResponse::of_report(report, options)).collect();
+    let head = head(reports, &parts, words);
+    parts.iter_mut().for_each(shorten_entry);
+    let common = with_files(head.clone(), Vec::new(), 0);
+    let used = size_limit::size(&common.response, &common.text, options.forms) + NOTE_RESERVE;
+    let spare = size_limit::available(options).saturating_sub(used);
+    let files: Vec<SizedEdit> = fit_entries(&parts, options, spare).into_iter().flatten().collect();
+    let missing = parts.len() - files.len();
+    with_files(head, files, missing)
 }
 
-fn entry_response(mut response: EditResponse<'_>) -> EditResponse<'_> {
-    response.whole = false;
-    response.hint = None;
-    response.outside_edit = response.outside_edit.filter(|found| found != UNCHANGED);
-    response.code = None;
-    response.message = short_message(&response.message).to_owned();
-    response
+/// Removes the parts that the common fields have.
+fn shorten_entry(part: &mut FullResponse<'_>) {
+    let response = &mut part.response;
+    response.message = Some(part.message.body.clone());
+    response.bytes_outside_edit.take_if(|found| found == UNCHANGED);
+    (response.success, response.written, response.changed) = (None, None, None);
+    (response.hint, response.code, response.edit_id) = (None, None, None);
 }
 
 /// Renders the parts within `spare` bytes: refused edits first, then the smallest answers.
 fn fit_entries(
-    parts: &[EditResponse<'_>],
+    parts: &[FullResponse<'_>],
     options: &ResponseOptions,
     mut spare: usize,
-) -> Vec<Option<Answer>> {
-    let within = |response: &EditResponse<'_>, room: usize| {
-        size_limit::fit(response, &ResponseOptions { limit: room + size_limit::ENVELOPE, ..options.clone() })
+) -> Vec<Option<SizedEdit>> {
+    let within = |part: &FullResponse<'_>, room: usize| {
+        size_limit::fit(part, &ResponseOptions { limit: room + size_limit::ENVELOPE, ..options.clone() })
     };
-    let mut waiting: Vec<(bool, usize, usize, Answer)> = parts
-        .iter()
-        .enumerate()
-        .map(|(at, response)| {
-            let full = within(response, spare);
-            (response.success, entry_size(&full, options), at, full)
-        })
-        .collect();
-    waiting.sort_by_key(|(success, cost, at, _)| (*success, *cost, *at));
-    let mut shown: Vec<Option<Answer>> = parts.iter().map(|_| None).collect();
-    let mut remaining = waiting.len();
-    for (_, needed, at, full) in waiting {
-        let share = spare / remaining.max(1);
-        let Some(response) = parts.get(at) else { continue };
-        let fitted = if needed <= share { full } else { within(response, share) };
-        let fitted = if entry_size(&fitted, options) <= share { fitted } else { minimal_answer(response) };
-        remaining -= 1;
-        if let Some(rest) = spare.checked_sub(entry_size(&fitted, options))
+    let mut waiting: Vec<(usize, SizedEdit)> =
+        parts.iter().map(|part| within(part, spare)).enumerate().collect();
+    waiting.sort_by_key(|(at, full)| (full.response.is_success(), full.size, *at));
+    let mut shown: Vec<Option<SizedEdit>> = parts.iter().map(|_| None).collect();
+    let mut left = waiting.len();
+    for (at, full) in waiting {
+        let share = spare / left.max(1);
+        let Some(part) = parts.get(at) else { continue };
+        let fitted = if entry_size(&full) <= share { full } else { within(part, share) };
+        let fitted = if entry_size(&fitted) <= share { fitted } else { minimal(&part.response, options) };
+        left -= 1;
+        if let Some(rest) = spare.checked_sub(entry_size(&fitted))
             && let Some(slot) = shown.get_mut(at)
         {
             spare = rest;
@@ -114,91 +103,65 @@ fn fit_entries(
 }
 
 /// Returns the size of a part, including the separators in both forms.
-fn entry_size(answer: &Answer, options: &ResponseOptions) -> usize {
-    size_limit::size(answer, options.forms) + 3
+const fn entry_size(part: &SizedEdit) -> usize {
+    part.size + 3
 }
 
 /// Renders only the status, path and version of a file.
-fn minimal_answer(response: &EditResponse<'_>) -> Answer {
-    let (path, status) =
-        (size_limit::clip(response.path.unwrap_or_default(), BRIEF_PATH_BYTES), response.status.name());
-    let mut json = json!({ "status": status, "path": path });
-    if let (Some(fields), Some(version)) = (json.as_object_mut(), &response.version) {
-        fields.insert("version".to_owned(), version.as_str().into());
-    }
-    Answer { success: response.success, json, text: format!("{status} {path}") }
+fn minimal(response: &EditResponse, options: &ResponseOptions) -> SizedEdit {
+    let path = size_limit::clip(response.path.as_deref().unwrap_or_default(), BRIEF_PATH_BYTES);
+    let text = format!("{} {path}", response.status.as_deref().unwrap_or_default());
+    let (status, version) = (response.status.clone(), response.version.clone());
+    let response = EditResponse { status, path: Some(path), version, ..EditResponse::default() };
+    SizedEdit { size: size_limit::size(&response, &text, options.forms), response, text }
 }
 
-/// The fields that the edits have in common.
-struct BatchHead {
-    status: Status,
-    message: String,
-    hint: Option<String>,
-    edit_id: Option<String>,
-    path: Option<String>,
-    /// Set when the bytes outside every edit were compared and are unchanged.
-    untouched: bool,
-}
-
-impl BatchHead {
-    fn new(
-        reports: &[Report],
-        diffs: &[(Diff<'_>, Vec<Region>)],
-        responses: &[EditResponse<'_>],
-        words: Option<StatusNames<'_>>,
-    ) -> BatchHead {
-        let status = status(reports);
-        let rejected: Vec<&EditResponse<'_>> =
-            responses.iter().filter(|response| !response.success).collect();
-        let first = rejected.first();
-        let message = match (first, rejected.len()) {
-            (Some(only), 1) => only.message.clone(),
-            (Some(first), count) => {
-                let (of, first) = (responses.len(), short_message(&first.message));
-                format!("{NOTHING_WRITTEN}{count} of {of} edits are refused; the first: {first}")
-            }
-            (None, _) => success_message(status, reports, diffs, words),
-        };
-        BatchHead {
-            status,
-            message,
-            hint: first.and_then(|response| response.hint.as_deref().map(str::to_owned)),
-            edit_id: reports.iter().find_map(|report| report.edit_id).map(|id| id.to_string()),
-            path: first.and_then(|response| response.path.map(str::to_owned)),
-            untouched: responses.iter().all(|response| response.outside_edit.as_deref() == Some(UNCHANGED)),
+/// Returns the fields that the edits have in common.
+fn head(reports: &[Report], parts: &[FullResponse<'_>], words: Option<StatusNames<'_>>) -> BatchResponse {
+    let status = status(reports);
+    let refused: Vec<&FullResponse<'_>> = parts.iter().filter(|part| !part.response.is_success()).collect();
+    let first = refused.first();
+    let message = match (first, refused.len()) {
+        (Some(only), 1) => only.message.text(),
+        (Some(first), count) => {
+            let (of, first) = (parts.len(), &first.message.body);
+            Message::rejection(format!("{count} of {of} edits are refused; the first: {first}")).text()
         }
+        (None, _) => success_message(status, reports, parts, words),
+    };
+    let is_untouched =
+        |part: &FullResponse<'_>| part.response.bytes_outside_edit.as_deref() == Some(UNCHANGED);
+    BatchResponse {
+        success: status.is_success(),
+        status: status.name().into(),
+        code: (!status.is_success()).then(|| Code::GateRefused.name().into()),
+        message: size_limit::clip(&message, 1000),
+        hint: first.and_then(|part| part.response.hint.clone()),
+        path: first.and_then(|part| part.response.path.as_deref()).map(|path| size_limit::clip(path, 300)),
+        edit_id: reports.iter().find_map(|report| report.edit_id).map(|id| id.to_string()),
+        written: status == Status::Written,
+        bytes_outside_edit: parts.iter().all(is_untouched).then(|| UNCHANGED.to_owned()),
+        ..BatchResponse::default()
     }
+}
 
-    /// Builds the answer from these parts; `missing` counts the parts that are not shown.
-    fn to_answer(&self, files: &[Answer], missing: usize) -> Answer {
-        let (success, message) = (self.status.is_success(), size_limit::clip(&self.message, 1000));
-        let code = (!success).then(|| Code::GateRefused.name());
-        let remark = match missing {
-            0 => None,
-            1 => Some("1 file is not shown; a larger max_bytes shows more".to_owned()),
-            more => Some(format!("{more} files are not shown; a larger max_bytes shows more")),
-        };
-        let fields = [
-            ("success", Some(success.into())),
-            ("status", Some(self.status.name().into())),
-            ("code", code.map(Value::from)),
-            ("message", Some(message.as_str().into())),
-            ("hint", self.hint.as_deref().map(Value::from)),
-            ("path", self.path.as_deref().map(|path| size_limit::clip(path, 300).into())),
-            ("edit_id", self.edit_id.as_deref().map(Value::from)),
-            ("written", Some((self.status == Status::Written).into())),
-            ("bytes_outside_edit", self.untouched.then(|| UNCHANGED.into())),
-            ("files", Some(files.iter().map(|file| file.json.clone()).collect())),
-            ("notes", remark.as_ref().map(|remark| json!([remark]))),
-        ];
-        let present = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        let mut lines = vec![message.clone()];
-        lines.extend(code.map(|code| format!("{code}; {}", self.hint.as_deref().unwrap_or_default())));
-        lines.extend(self.edit_id.iter().map(|id| format!("edit {id}")));
-        lines.extend(files.iter().map(|file| file.text.clone()));
-        lines.extend(remark.iter().map(|remark| format!("note: {remark}")));
-        Answer { success, json: Value::Object(present.collect()), text: lines.join("\n") }
+/// Builds the answer from these files; `missing` counts the files that are not shown.
+fn with_files(mut head: BatchResponse, files: Vec<SizedEdit>, missing: usize) -> Answer {
+    head.notes.extend(match missing {
+        0 => None,
+        1 => Some("1 file is not shown; a larger max_bytes shows more".to_owned()),
+        more => Some(format!("{more} files are not shown; a larger max_bytes shows more")),
+    });
+    let mut lines = vec![head.message.clone()];
+    lines
+        .extend(head.code.iter().map(|code| format!("{code}; {}", head.hint.as_deref().unwrap_or_default())));
+    lines.extend(head.edit_id.iter().map(|id| format!("edit {id}")));
+    for SizedEdit { response, text, .. } in files {
+        head.files.push(response);
+        lines.push(text);
     }
+    lines.extend(head.notes.iter().map(|note| format!("note: {note}")));
+    Answer::new(head.success, Response::Batch(Box::new(head)), lines.join("\n"))
 }
 
 /// Returns the status of the whole call: the first in `order` that any file has.
@@ -212,47 +175,51 @@ fn status(reports: &[Report]) -> Status {
 fn success_message(
     status: Status,
     reports: &[Report],
-    diffs: &[(Diff<'_>, Vec<Region>)],
+    parts: &[FullResponse<'_>],
     words: Option<StatusNames<'_>>,
 ) -> String {
-    let (added, removed) = diffs
-        .iter()
-        .fold((0, 0), |(added, removed), (diff, _)| (added + diff.added(), removed + diff.removed()));
+    let lines = parts.iter().map(|part| match &part.diff {
+        DiffSource::Edit(diff) => (diff.added(), diff.removed()),
+        DiffSource::Since(_) | DiffSource::None => (0, 0),
+    });
+    let (added, removed) = lines.fold((0, 0), |sum, lines| (sum.0 + lines.0, sum.1 + lines.1));
     let concerned: Vec<&Report> = reports.iter().filter(|report| report.status == status).collect();
     let files = match (concerned.len(), reports.len()) {
         (1, 1) => "1 file".to_owned(),
         (some, all) if some == all => format!("{all} files"),
         (some, all) => format!("{some} of {all} files"),
     };
-    let names: Vec<&str> =
+    let named: Vec<&str> =
         concerned.iter().take(MAX_NAMED_FILES).map(|report| report.path.as_str()).collect();
-    let more = if concerned.len() > names.len() { ", ..." } else { "" };
-    let (counts, names) = (format!("(+{added} -{removed})"), format!("{}{more}", names.join(", ")));
+    let more = if concerned.len() > named.len() { ", ..." } else { "" };
+    let (counts, named) = (format!("(+{added} -{removed})"), format!("{}{more}", named.join(", ")));
     match status {
         Status::Written => match words {
-            Some([written_message, _]) => format!("{written_message}: {files} {counts}: {names}"),
-            None => format!("wrote {files} {counts}: {names}"),
+            Some([written, _]) => format!("{written}: {files} {counts}: {named}"),
+            None => format!("wrote {files} {counts}: {named}"),
         },
         Status::Verified => {
-            format!("verified {files} {counts}: strict would write this, nothing was written: {names}")
+            format!("verified {files} {counts}: strict would write this, nothing was written: {named}")
         }
         Status::AlreadyApplied => match words {
-            Some([_, already_applied]) => format!("{already_applied}: {names}"),
-            None => format!("{files} already have these edits, nothing was written: {names}"),
+            Some([_, already_applied]) => format!("{already_applied}: {named}"),
+            None => format!("{files} already have these edits, nothing was written: {named}"),
         },
-        Status::Unchanged | Status::Refused => format!("{files} unchanged: {names}"),
+        Status::Unchanged | Status::Refused => format!("{files} unchanged: {named}"),
     }
 }
 
 /// Renders one report of an undo or redo.
 pub(super) fn render_revert(report: &Report, options: &ResponseOptions, words: StatusNames<'_>) -> Answer {
-    let (diff, regions) = (report.diff(), report.regions());
-    let mut response = EditResponse::of_report(report, &diff, &regions, options);
-    let [written_message, already_applied] = words;
+    let mut full = FullResponse::of_report(report, options);
+    let [written, already_applied] = words;
     match report.status {
-        Status::Written => response.message = format!("{written_message}: {}", change_summary(report, &diff)),
-        Status::AlreadyApplied => already_applied.clone_into(&mut response.message),
+        Status::Written => {
+            let summary = change_summary(report, &report.diff());
+            full.set_message(Message::plain(format!("{written}: {summary}")));
+        }
+        Status::AlreadyApplied => full.set_message(Message::plain(already_applied.to_owned())),
         Status::Unchanged | Status::Verified | Status::Refused => {}
     }
-    size_limit::fit(&response, options)
+    Answer::of_edit(&full, options)
 }

@@ -1,53 +1,13 @@
 //! Renders gate results: one line for each finding, and notes about gates that did not run.
 
-use crate::gate::{Finding, GateRun, Outcome, Verdict};
-
-/// The position and label of a finding; the label is its code, or the gate if it has no code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FindingLabel<'a> {
-    /// Path of the file, if it is not the edited file.
-    pub path: Option<&'a str>,
-    /// Line number of the finding, from 1.
-    pub line: usize,
-    /// Column number of the finding, from 1.
-    pub column: usize,
-    /// The code of the finding, or its gate.
-    pub name: &'a str,
-}
-
-impl<'a> From<&'a Finding> for FindingLabel<'a> {
-    fn from(finding: &'a Finding) -> FindingLabel<'a> {
-        FindingLabel {
-            path: finding.elsewhere.as_deref(),
-            line: finding.line,
-            column: finding.column,
-            name: finding.code.as_deref().unwrap_or(&finding.gate),
-        }
-    }
-}
-
-/// Returns the warnings that neither end the message nor repeat a finding that is shown.
-pub fn unreported<'a>(
-    warnings: &'a [String],
-    message: &'a str,
-    findings: impl Iterator<Item = FindingLabel<'a>>,
-) -> impl Iterator<Item = &'a String> {
-    let openings: Vec<String> = findings.map(finding_prefix).collect();
-    warnings.iter().filter(move |warning| {
-        let found = openings.iter().any(|opening| warning.starts_with(opening));
-        !found && !message.ends_with(&format!(": {warning}"))
-    })
-}
-
-/// Returns the prefix of the line that describes a finding.
-fn finding_prefix(FindingLabel { path, line, column, name }: FindingLabel<'_>) -> String {
-    let file = path.map(|path| format!("{path}, ")).unwrap_or_default();
-    format!("{file}line {line}, column {column}: {name}: ")
-}
+use crate::gate::{Finding, GateRun, Outcome, RunReason, Verdict};
 
 /// A finding as one line.
 pub(super) fn finding_line(finding: &Finding) -> String {
-    finding_prefix(finding.into()) + &finding.message
+    let Finding { line, column, message, .. } = finding;
+    let file = finding.elsewhere.as_ref().map(|path| format!("{path}, ")).unwrap_or_default();
+    let name = finding.code.as_ref().unwrap_or(&finding.gate);
+    format!("{file}line {line}, column {column}: {name}: {message}")
 }
 
 /// Returns the warning for a gate that ran without a result.
@@ -64,66 +24,58 @@ pub(super) fn required_error(run: &GateRun) -> Option<String> {
 
 /// Returns the reason why a gate has no result.
 fn failure(run: &GateRun) -> Option<String> {
-    let describe = |what: &str| match &run.why {
+    let because = |what: &str| match &run.why {
         Some(why) => format!("{what} ({why})"),
         None => what.to_owned(),
     };
-    match run.outcome {
-        Outcome::Skipped if run.withheld => Some(describe("did not run")),
-        Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped => None,
-        Outcome::Unavailable if run.why.as_deref().is_some_and(|why| why.starts_with("a template")) => {
-            Some(describe("could not run"))
-        }
-        Outcome::Unavailable => Some(describe("is not available here")),
-        Outcome::TimedOut => Some(match run.why.as_deref() {
-            Some(why) if why.starts_with("timed out") => why.to_owned(),
-            None => "timed out".to_owned(),
-            Some(why) => format!("gave no answer ({why})"),
-        }),
-        Outcome::Broken => Some(describe("is broken")),
+    match (run.outcome, run.reason) {
+        (Outcome::Skipped, _) if run.withheld => Some(because("did not run")),
+        (Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped, _) => None,
+        (Outcome::Unavailable, RunReason::Template) => Some(because("could not run")),
+        (Outcome::Unavailable, _) => Some(because("is not available here")),
+        (Outcome::TimedOut, RunReason::TimeLimit) => run.why.clone(),
+        (Outcome::TimedOut, _) if run.why.is_none() => Some("timed out".to_owned()),
+        (Outcome::TimedOut, _) => Some(because("gave no answer")),
+        (Outcome::Broken, _) => Some(because("is broken")),
     }
 }
 
 /// Returns notes about gates that could not run and about gates that changed the draft.
 pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
-    let runs = || verdict.runs.iter();
-    let fixed = runs().filter(|run| run.outcome == Outcome::Fixed || run.partial);
-    let mut notes: Vec<String> = fixed
-        .map(|run| format!("{} {}", run.gate, run.why.as_deref().unwrap_or("changed the draft")))
-        .collect();
-    let softened: Vec<&GateRun> = runs().filter(|run| run.softened).collect();
-    if !softened.is_empty() {
-        let verb = if softened.len() == 1 { "only warns" } else { "only warn" };
+    let fixed = verdict.runs.iter().filter(|run| run.outcome == Outcome::Fixed || run.partial);
+    let changed =
+        |run: &GateRun| format!("{} {}", run.gate, run.why.as_deref().unwrap_or("changed the draft"));
+    let unavailable =
+        |reason| select(verdict, move |run| run.outcome == Outcome::Unavailable && run.reason == reason);
+    let softened = select(verdict, |run| run.softened).map(|(names, count, _)| {
+        let verb = if count == 1 { "only warns" } else { "only warn" };
         let remedy = "`level: block` in the policy rejects the edit instead";
-        notes.push(format!(
-            "{} {verb} here, because the edit may be one step of several; {remedy}",
-            names(&softened)
-        ));
-    }
-    let withheld: Vec<&GateRun> = runs().filter(|run| run.withheld).collect();
-    if let Some(first) = withheld.first() {
-        let why = first.why.as_deref().unwrap_or("not trusted");
+        format!("{names} {verb} here, because the edit may be one step of several; {remedy}")
+    });
+    let withheld = select(verdict, |run| run.withheld).map(|(names, _, why)| {
         let remedy = "a person can let the policy's programs run with `lockgate trust`";
-        notes.push(format!("not checked by {}: {why}; {remedy}", names(&withheld)));
-    }
-    let unavailable = runs().filter(|run| run.outcome == Outcome::Unavailable);
-    let has_reason =
-        |run: &GateRun, start: &str| run.why.as_deref().is_some_and(|why| why.starts_with(start));
-    let (templates, programs): (Vec<&GateRun>, Vec<&GateRun>) =
-        unavailable.partition(|run| has_reason(run, "a template"));
-    if let Some(why) = templates.first().and_then(|run| run.why.as_deref()) {
-        notes.push(format!("not checked by {}: {why}", names(&templates)));
-    }
-    let (disabled, absent): (Vec<&GateRun>, Vec<&GateRun>) =
-        programs.into_iter().partition(|run| has_reason(run, "the policy requires "));
-    if let Some(why) = disabled.first().and_then(|run| run.why.as_deref()) {
-        notes.push(format!("not checked by {}: {why}", names(&disabled)));
-    }
-    if !absent.is_empty() {
-        let phrase = if absent.len() == 1 { "its program is" } else { "their programs are" };
-        notes.push(format!("not checked by {}: {phrase} not available here", names(&absent)));
-    }
-    notes
+        format!("not checked by {names}: {}; {remedy}", why.unwrap_or("not trusted"))
+    });
+    let with_reason = [RunReason::Template, RunReason::WeakIsolation].map(|reason| {
+        let (names, _, why) = unavailable(reason)?;
+        Some(format!("not checked by {names}: {}", why.unwrap_or("not available")))
+    });
+    let absent = unavailable(RunReason::Outcome).map(|(names, count, _)| {
+        let word = if count == 1 { "its program is" } else { "their programs are" };
+        format!("not checked by {names}: {word} not available here")
+    });
+    let notes = [softened, withheld].into_iter().chain(with_reason).chain([absent]).flatten();
+    fixed.map(changed).chain(notes).collect()
+}
+
+/// Returns the names of the selected gates, their number, and the reason of the first; `None` if there are none.
+fn select(
+    verdict: &Verdict,
+    is_selected: impl Fn(&GateRun) -> bool,
+) -> Option<(String, usize, Option<&str>)> {
+    let runs: Vec<&GateRun> = verdict.runs.iter().filter(|run| is_selected(run)).collect();
+    let first = runs.first()?;
+    Some((names(&runs), runs.len(), first.why.as_deref()))
 }
 
 /// Joins the names of the gates, as in `a, b and c`.
@@ -147,6 +99,7 @@ mod tests {
             outcome,
             ms: 1,
             why: why.map(str::to_owned),
+            reason: RunReason::Outcome,
             blocking: false,
             withheld: false,
             softened: false,
@@ -155,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn gates_that_could_not_run_are_named_in_one_note() {
+    fn gates_that_could_not_be_asked_are_named_in_one_note() {
         let withheld = |gate| GateRun { withheld: true, ..run(gate, Outcome::Skipped, Some("nobody did")) };
         let runs = vec![
             withheld("ruff"),
@@ -206,10 +159,10 @@ mod tests {
                 Some("a is not available here (no a), and the policy requires it"),
             ),
         ];
-        for (run, warning, error) in cases {
+        for (run, warning, refusal) in cases {
             assert_eq!(unchecked_warning(&run).as_deref(), warning);
             assert_eq!(required_error(&run), None);
-            assert_eq!(required_error(&GateRun { blocking: true, ..run }).as_deref(), error);
+            assert_eq!(required_error(&GateRun { blocking: true, ..run }).as_deref(), refusal);
         }
     }
 }

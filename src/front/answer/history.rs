@@ -2,14 +2,13 @@
 //!
 //! Invariant: strings from the journal (names, paths, tools) are shown without control characters.
 
-use serde_json::{Map, Value, json};
-
-use super::entity::{EntityKeyParts, display_name};
+use super::entity::{cut_key, display_name, key};
 use super::timestamp::rfc3339;
 use super::{Answer, ResponseOptions, batch, render_error, size_limit};
 use crate::engine::{EditId, Entry, EntryDiffs, EntryKind, FileChange, Report};
 use crate::error::Error;
 use crate::gate::sanitize;
+use crate::protocol::{EditRecord, HistoryResponse, RecordedFile, Response};
 use crate::request::Direction;
 use crate::text::is_control_or_bidi;
 
@@ -18,6 +17,9 @@ const MAX_SHOWN_BYTES: (usize, usize) = (80, 400);
 
 /// Maximum number of files of one edit that a list names.
 const MAX_LISTED_FILES: usize = 20;
+
+/// The line of a list that is not complete.
+const TRUNCATED: &str = "truncated: there are more edits";
 
 /// The edit that was undone or redone, and the direction.
 #[derive(Debug, Clone, Copy)]
@@ -72,142 +74,93 @@ pub fn history(result: &Result<Vec<Entry>, Error>, most: usize, options: &Respon
         Ok(entries) => entries,
         Err(error) => return render_error(error, options),
     };
-    let (mut edits, mut lines, mut used) =
-        (Vec::new(), Vec::new(), size_limit::size(&list(&[], &[], true), options.forms));
+    let (mut list, mut lines) =
+        (HistoryResponse { truncated: Some(true), ..HistoryResponse::default() }, Vec::new());
+    let mut used = size_limit::size(&list, TRUNCATED, options.forms);
     for entry in entries.iter().take(most) {
-        let (json, line) = (entry_json(entry), line(entry));
-        let one = Answer { success: true, json: json.clone(), text: line.clone() };
-        used += size_limit::size(&one, options.forms) + 3;
+        let record = record(entry);
+        let line = line(&record);
+        used += size_limit::size(&record, &line, options.forms) + 3;
         if used > size_limit::available(options) {
             break;
         }
-        edits.push(json);
+        list.edits.push(record);
         lines.push(line);
     }
-    let truncated = edits.len() < entries.len();
-    list(&edits, &lines, truncated)
-}
-
-fn list(edits: &[Value], lines: &[String], truncated: bool) -> Answer {
-    let mut json = json!({ "edits": edits });
-    let mut lines = lines.to_vec();
-    if let (Some(fields), true) = (json.as_object_mut(), truncated) {
-        fields.insert("truncated".to_owned(), Value::Bool(true));
-        lines.push("truncated: there are more edits".to_owned());
-    }
+    list.truncated.take_if(|_| list.edits.len() == entries.len());
+    lines.extend(list.truncated.map(|_| TRUNCATED.to_owned()));
     if lines.is_empty() {
         lines.push("no edits found".to_owned());
     }
-    Answer { success: true, json, text: lines.join("\n") }
+    Answer::new(true, Response::History(list), lines.join("\n"))
 }
 
-/// Renders one edit in full, with the diffs of its files.
-pub fn render_edit(result: &Result<EntryDiffs, Error>, options: &ResponseOptions) -> Answer {
-    let EntryDiffs { entry, diffs } = match result {
-        Ok(remembered) => remembered,
-        Err(error) => return render_error(error, options),
-    };
-    let mut json = entry_json(entry);
-    let mut text = line(entry);
-    if let Some(files) = json.get_mut("files").and_then(Value::as_array_mut) {
-        for (file, diff) in files.iter_mut().zip(diffs) {
-            let Some(fields) = file.as_object_mut() else { continue };
-            match diff {
-                Some(diff) => {
-                    fields.insert("diff".to_owned(), diff.as_str().into());
-                    text = format!("{text}\n{}", diff.trim_end_matches('\n'));
-                }
-                None => text += "\nnote: the texts of a file are not in the journal",
-            }
-        }
+/// Returns one edit with the diffs of its files.
+pub fn edit_record(EntryDiffs { entry, diffs }: &EntryDiffs) -> EditRecord {
+    let mut record = record(entry);
+    for (file, diff) in record.files.iter_mut().zip(diffs) {
+        file.diff.clone_from(diff);
     }
-    Answer { success: true, json, text }
+    record
 }
 
-fn entry_json(entry: &Entry) -> Value {
-    let (kind, of) = kind(entry);
-    let fields = [
-        ("edit_id", Some(entry.id.to_string().into())),
-        ("at", Some(rfc3339(entry.at).into())),
-        ("tool", non_empty(&name(&entry.meta.tool))),
-        ("author", non_empty(&name(&entry.meta.author))),
-        ("kind", Some(kind.into())),
-        ("of", of.map(|id| id.to_string().into())),
-        ("undone", Some(entry.undone.into())),
-        ("gates", non_empty(&name(&entry.meta.gates))),
-        ("files", Some(entry.changes.iter().take(MAX_LISTED_FILES).map(change_json).collect())),
-        ("more_files", entry.changes.len().checked_sub(MAX_LISTED_FILES + 1).map(|more| (more + 1).into())),
-    ];
-    Value::Object(present_fields(fields))
-}
-
-fn change_json(change: &FileChange) -> Value {
-    let [entity_type, app_id, organization_id] =
-        EntityKeyParts::new(change.entity.as_ref()).fields(MAX_SHOWN_BYTES.1);
-    let fields = [
-        ("path", Some(path(&change.path).into())),
-        entity_type,
-        app_id,
-        organization_id,
-        ("version", change.after.map(|version| version.to_string().into())),
-        ("previous_version", change.before.map(|version| version.to_string().into())),
-        ("added", Some(change.added.into())),
-        ("removed", Some(change.removed.into())),
-        ("kept", (!change.kept).then_some(Value::Bool(false))),
-    ];
-    Value::Object(present_fields(fields))
-}
-
-fn present_fields<const COUNT: usize>(fields: [(&str, Option<Value>); COUNT]) -> Map<String, Value> {
-    fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
-}
-
-fn non_empty(text: &str) -> Option<Value> {
-    (!text.is_empty()).then(|| text.into())
-}
-
-/// Renders an edit as one line.
-fn line(entry: &Entry) -> String {
-    let files = entry.changes.iter().take(MAX_LISTED_FILES).map(|change| {
-        let verb = match (change.before, change.after) {
-            (None, _) => "created ",
-            (_, None) => "removed ",
-            (Some(_), Some(_)) => "",
-        };
-        let lost = if change.kept { "" } else { ", cannot be undone" };
-        let key = change.entity.as_ref();
-        format!(
-            "{verb}{} (+{} -{}{lost})",
-            display_name(&path(&change.path), key),
-            change.added,
-            change.removed
-        )
-    });
-    let files = files.collect::<Vec<_>>().join(", ");
-    let more = if entry.changes.len() > MAX_LISTED_FILES { ", ..." } else { "" };
-    let by = match (name(&entry.meta.tool), name(&entry.meta.author)) {
-        (tool, author) if author.is_empty() => tool,
-        (tool, author) => format!("{tool} by {author}"),
-    };
-    let of = match kind(entry) {
-        (_, None) => String::new(),
-        (kind, Some(id)) => format!(", {kind} of {id}"),
-    };
-    let undone = if entry.undone { ", undone" } else { "" };
-    format!("{} {} {by}{of}{undone}: {files}{more}", entry.id, rfc3339(entry.at))
-}
-
-fn kind(entry: &Entry) -> (&'static str, Option<EditId>) {
-    match entry.meta.kind {
+fn record(entry: &Entry) -> EditRecord {
+    let (kind, of) = match entry.meta.kind {
         EntryKind::Edit => ("edit", None),
         EntryKind::Undo(of) => ("undo", Some(of)),
         EntryKind::Redo(of) => ("redo", Some(of)),
+    };
+    EditRecord {
+        edit_id: entry.id.to_string(),
+        at: rfc3339(entry.at),
+        tool: name(&entry.meta.tool),
+        author: name(&entry.meta.author),
+        kind: kind.into(),
+        of: of.map(|id| id.to_string()),
+        undone: entry.undone,
+        gates: name(&entry.meta.gates),
+        files: entry.changes.iter().take(MAX_LISTED_FILES).map(recorded_file).collect(),
+        more_files: entry.changes.len().checked_sub(MAX_LISTED_FILES).filter(|more| *more > 0),
     }
 }
 
-/// Cleans and clips a name that a client gave.
-fn name(text: &str) -> String {
-    size_limit::clip(&sanitize(text), MAX_SHOWN_BYTES.0)
+fn recorded_file(change: &FileChange) -> RecordedFile {
+    let mut key = key(change.entity.as_ref());
+    cut_key(&mut key, MAX_SHOWN_BYTES.1);
+    RecordedFile {
+        path: path(&change.path),
+        key,
+        version: change.after.map(|version| version.to_string()),
+        previous_version: change.before.map(|version| version.to_string()),
+        added: change.added,
+        removed: change.removed,
+        kept: (!change.kept).then_some(false),
+        diff: None,
+    }
+}
+
+/// Renders an edit as one line.
+fn line(record: &EditRecord) -> String {
+    let EditRecord { edit_id, at, tool, author, kind, of, undone, files, more_files, .. } = record;
+    let files: Vec<String> = files
+        .iter()
+        .map(|file| {
+            let lost = file.kept.map(|_| ", cannot be undone").unwrap_or_default();
+            let name = display_name(&file.path, &file.key);
+            format!("{}{name} (+{} -{}{lost})", file.change_word(), file.added, file.removed)
+        })
+        .collect();
+    let more = more_files.map(|_| ", ...").unwrap_or_default();
+    let tool = tool.as_deref().unwrap_or_default();
+    let by = author.as_ref().map(|author| format!(" by {author}")).unwrap_or_default();
+    let of = of.as_ref().map(|id| format!(", {kind} of {id}")).unwrap_or_default();
+    let undone = if *undone { ", undone" } else { "" };
+    format!("{edit_id} {at} {tool}{by}{of}{undone}: {}{more}", files.join(", "))
+}
+
+/// Cleans and clips a name that a client gave; `None` if nothing is left.
+fn name(text: &str) -> Option<String> {
+    Some(size_limit::clip(&sanitize(text), MAX_SHOWN_BYTES.0)).filter(|name| !name.is_empty())
 }
 
 /// Clips a path and replaces control characters with the replacement character.

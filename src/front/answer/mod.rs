@@ -9,13 +9,11 @@ mod entity;
 mod gates;
 mod history;
 mod hunks;
-mod json;
 mod message;
 mod next;
 mod profile;
 mod read;
 mod response;
-mod shown_entries;
 mod size_limit;
 mod text;
 mod timestamp;
@@ -26,15 +24,16 @@ use serde_json::Value;
 
 use crate::engine::Report;
 use crate::error::Error;
+use crate::protocol::Response;
 use crate::request::{Entity, EntityKind};
-use response::EditResponse;
+use response::FullResponse;
 
 pub use batch::batch;
-pub use gates::{FindingLabel, unreported};
-pub use history::{RevertedEdit, history, render_edit, render_revert};
+pub use history::{RevertedEdit, edit_record, history, render_revert};
 pub use next::{CallOffers, ToolCall};
 pub use profile::{ExtraField, FieldNames, ResponseFormat, ToolProfile};
 pub use read::read;
+pub(in crate::front) use response::reported_finding;
 
 /// Options that control the content and size of an answer.
 #[derive(Debug, Clone)]
@@ -108,31 +107,41 @@ pub enum Forms {
     Text,
 }
 
-/// An answer in both forms.
+/// An answer in all its forms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// True if the request succeeded.
     pub success: bool,
+    /// The typed response.
+    pub response: Response,
     /// The JSON form, for programs.
     pub json: Value,
     /// The text form, for readers and models.
     pub text: String,
 }
 
+impl Answer {
+    fn new(success: bool, response: Response, text: String) -> Answer {
+        Answer { success, json: serde_json::to_value(&response).unwrap_or_default(), response, text }
+    }
+
+    fn of_edit(full: &FullResponse<'_>, options: &ResponseOptions) -> Answer {
+        let fitted = size_limit::fit(full, options);
+        Answer::new(fitted.response.is_success(), options.profile.formatted(fitted.response), fitted.text)
+    }
+}
+
 /// Renders the result of a request.
 pub fn render(result: &Result<Report, Error>, options: &ResponseOptions) -> Answer {
     match result {
-        Ok(report) => size_limit::fit(
-            &EditResponse::of_report(report, &report.diff(), &report.regions(), options),
-            options,
-        ),
+        Ok(report) => Answer::of_edit(&FullResponse::of_report(report, options), options),
         Err(error) => render_error(error, options),
     }
 }
 
 /// Renders the answer to a rejected request.
 pub fn render_error(error: &Error, options: &ResponseOptions) -> Answer {
-    size_limit::fit(&EditResponse::of_error(error, options), options)
+    Answer::of_edit(&FullResponse::of_error(error, options), options)
 }
 
 #[cfg(test)]

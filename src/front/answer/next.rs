@@ -1,11 +1,12 @@
 //! The call that a rejection proposes, in a form that the caller can send.
 
 use rmcp::model::JsonObject;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::ResponseOptions;
-use super::entity::EntityKeyParts;
+use super::entity::key;
 use crate::error::NextCall;
+use crate::protocol::ProposedCall;
 
 /// The calls that a rejection may propose.
 #[derive(Debug, Clone, Default)]
@@ -25,36 +26,43 @@ pub struct ToolCall {
     pub arguments: JsonObject,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum ProposedCall {
-    /// A tool call as JSON, with its tool and arguments.
-    Call(Value),
+/// The next step of a rejection.
+pub(super) enum NextStep {
+    /// A call of an offered tool.
+    Call(ProposedCall),
     /// A sentence, if no tool for the step is offered.
     Sentence(String),
 }
 
-impl ProposedCall {
+impl NextStep {
     /// Converts the next step of a rejection into a call of the offered tools.
-    pub(super) fn from_next(next: &NextCall, options: &ResponseOptions) -> Option<ProposedCall> {
-        let CallOffers { current_call: again, read_tool: reader } = &options.offers;
+    pub(super) fn new(next: &NextCall, options: &ResponseOptions) -> Option<NextStep> {
+        let call =
+            |tool: &'static str, arguments| NextStep::Call(ProposedCall { tool: tool.into(), arguments });
         match next {
-            NextCall::Edit { search, replace } => again.as_ref().map(|ToolCall { tool, arguments }| {
-                let mut arguments = arguments.clone();
+            NextCall::Edit { search, replace } => options.offers.current_call.as_ref().map(|current| {
+                let mut arguments = current.arguments.clone();
                 arguments.insert(options.profile.names.search.to_owned(), search.as_str().into());
                 arguments.insert(options.profile.names.replace.to_owned(), replace.as_str().into());
-                ProposedCall::Call(json!({ "tool": tool, "arguments": arguments }))
+                call(current.tool, arguments)
             }),
-            NextCall::Read { start_line, end_line } => Some(match (reader, &options.path) {
-                (Some(tool), Some(path)) => {
-                    let mut arguments = JsonObject::new();
-                    arguments.insert("path".to_owned(), path.as_str().into());
-                    EntityKeyParts::new(options.entity.as_ref()).add_to(&mut arguments);
-                    arguments.insert("start_line".to_owned(), (*start_line).into());
-                    arguments.insert("end_line".to_owned(), (*end_line).into());
-                    ProposedCall::Call(json!({ "tool": tool, "arguments": arguments }))
-                }
-                (_, _) => ProposedCall::Sentence(format!("read lines {start_line} to {end_line}")),
-            }),
+            NextCall::Read { start_line, end_line } => {
+                Some(match (options.offers.read_tool, &options.path) {
+                    (Some(tool), Some(path)) => {
+                        let mut arguments =
+                            JsonObject::from_iter([("path".to_owned(), path.as_str().into())]);
+                        let key = serde_json::to_value(key(options.entity.as_ref()));
+                        arguments.extend(key.into_iter().flat_map(|key| match key {
+                            Value::Object(key) => key,
+                            _ => JsonObject::new(),
+                        }));
+                        arguments.insert("start_line".to_owned(), (*start_line).into());
+                        arguments.insert("end_line".to_owned(), (*end_line).into());
+                        call(tool, arguments)
+                    }
+                    (_, _) => NextStep::Sentence(format!("read lines {start_line} to {end_line}")),
+                })
+            }
         }
     }
 }

@@ -1,11 +1,9 @@
 //! The names and messages of each tool: field names, success and rejection messages, and the response format.
 
-use rmcp::model::JsonObject;
-use serde_json::Value;
-
 use super::ResponseOptions;
 use crate::engine::Report;
 use crate::error::{Code, Error};
+use crate::protocol::{EditResponse, Name, Response};
 
 /// The names and messages of one tool.
 #[derive(Debug, Clone, Copy)]
@@ -16,21 +14,20 @@ pub struct ToolProfile {
     pub success_message: fn(&Report) -> Option<String>,
     /// Returns the message of a rejection, or `None` for the error's own message.
     pub rejection_message: fn(&Error, &ResponseOptions) -> Option<String>,
-    /// The response format, if it differs from the default.
-    pub format: Option<&'static ResponseFormat>,
+    /// The format of the response.
+    pub format: ResponseFormat,
     /// Additional fields of this tool's answers.
     pub extra_fields: &'static [ExtraField],
 }
 
-/// A response format that is compatible with another tool's.
-#[derive(Debug)]
-pub struct ResponseFormat {
-    /// Pairs of a field in messages and notes and the tool's name for it.
-    pub fields: &'static [(&'static str, &'static str)],
-    /// Maps a code to one of the tool's few codes; the original goes into `detail`.
-    pub code: fn(Code) -> Code,
-    /// Converts the JSON form into the tool's format.
-    pub convert: fn(JsonObject) -> JsonObject,
+/// The format of the response to an edit.
+#[derive(Debug, Clone, Copy)]
+pub enum ResponseFormat {
+    /// [`Response::Edit`].
+    Edit,
+    /// [`Response::AiEdit`]. The function maps each code to one of the tool's few codes; the original goes into
+    /// `detail`.
+    AiEdit(fn(Code) -> Code),
 }
 
 /// A field that only some tools return.
@@ -71,20 +68,6 @@ impl FieldNames {
         start: "lines.start",
         end: "lines.end",
     };
-
-    /// Returns the tool's name for a field of the request.
-    fn name<'a>(&self, field: &'a str) -> &'a str {
-        let plain = FieldNames::PLAIN;
-        let pairs = [
-            (plain.path, self.path),
-            (plain.content, self.content),
-            (plain.search, self.search),
-            (plain.replace, self.replace),
-            (plain.start, self.start),
-            (plain.end, self.end),
-        ];
-        pairs.into_iter().find(|(name, _)| *name == field).map_or(field, |(_, own)| own)
-    }
 }
 
 impl ToolProfile {
@@ -93,7 +76,7 @@ impl ToolProfile {
         names: FieldNames::PLAIN,
         success_message: |_| None,
         rejection_message: |_, _| None,
-        format: None,
+        format: ResponseFormat::Edit,
         extra_fields: &[],
     };
 
@@ -102,31 +85,35 @@ impl ToolProfile {
         self.extra_fields.contains(&field)
     }
 
-    /// Renames the field at fault, and the fields in the message, to the tool's names.
-    pub fn rename_error_fields(&self, mut error: Error) -> Error {
-        error.field = error.field.map(|field| self.rename_fields(self.names.name(&field)).into());
-        if self.format.is_some() {
-            error.message = self.rename_fields(&error.message);
+    /// Replaces the field at fault with the tool's name for it.
+    pub fn rename_error_field(&self, mut refusal: Error) -> Error {
+        let (plain, own) = (FieldNames::PLAIN, &self.names);
+        let name = match refusal.field.as_deref() {
+            Some(field) if field == plain.path => own.path,
+            Some(field) if field == plain.content => own.content,
+            Some(field) if field == plain.search => own.search,
+            Some(field) if field == plain.replace => own.replace,
+            Some(field) if field == plain.start => own.start,
+            Some(field) if field == plain.end => own.end,
+            Some(_) | None => return refusal,
+        };
+        refusal.field = Some(name.into());
+        refusal
+    }
+
+    /// Converts the response of an edit into the tool's format.
+    pub(super) fn formatted(&self, response: EditResponse) -> Response {
+        match self.format {
+            ResponseFormat::Edit => Response::Edit(Box::new(response)),
+            ResponseFormat::AiEdit(_) => Response::AiEdit(Box::new(response.into())),
         }
-        error
-    }
-
-    /// Replaces the field names in a sentence with the tool's names.
-    pub(super) fn rename_fields(&self, text: &str) -> String {
-        let fields = self.format.map_or(&[][..], |format| format.fields);
-        fields.iter().fold(text.to_owned(), |text, (plain, own)| text.replace(plain, own))
-    }
-
-    /// Converts the JSON form into the tool's format.
-    pub(super) fn converted(&self, fields: JsonObject) -> Value {
-        Value::Object(match self.format {
-            Some(format) => (format.convert)(fields),
-            None => fields,
-        })
     }
 
     /// Returns the code of a rejection, and the original code if the tool has only a few codes.
-    pub(super) fn code_pair(&self, code: Code) -> (Code, Option<Code>) {
-        self.format.map_or((code, None), |format| ((format.code)(code), Some(code)))
+    pub(super) fn code_pair(&self, code: Code) -> (Option<Name>, Option<Name>) {
+        match self.format {
+            ResponseFormat::Edit => (Some(code.name().into()), None),
+            ResponseFormat::AiEdit(few) => (Some(few(code).name().into()), Some(code.name().into())),
+        }
     }
 }

@@ -1,21 +1,20 @@
-//! The content of an answer for one call, or for one file of several, before it is cut to size.
+//! The response to one call, or to one file of several, before it is cut to size.
 
-use std::borrow::Cow;
-
-use serde_json::Value;
-
-use super::entity::EntityKeyParts;
-use super::gates::{FindingLabel, finding_line, notes, required_error, unchecked_warning, unreported};
-use super::message::{self, NOTHING_WRITTEN};
-use super::next::ProposedCall;
-use super::shown_entries::ShownEntries;
+use super::entity::key;
+use super::gates::{finding_line, notes, required_error, unchecked_warning};
+use super::message::{self, Message};
+use super::next::NextStep;
 use super::{ExtraField, ResponseOptions};
 use crate::engine::{GuardLevel, Report, Status};
-use crate::error::{Best, Code, Disk, Error, EvidenceLine, Since};
+use crate::error::{Code, Disk, Error, Since};
 use crate::gate::{Finding, GateRun};
-use crate::locate::MatchInfo;
+use crate::policy::Isolation;
+use crate::protocol::{
+    ChangedRegion, EditResponse, EntityKey, FileChangesSince, FirstDifference, MatchDetails, MatchLocation,
+    MovedLines, NearestLines, ReportedFinding, ReportedGate, ReportedWarning,
+};
 use crate::request::{Entity, EntityKind};
-use crate::text::{Diff, LineShift, Region};
+use crate::text::{Diff, Region};
 
 /// The hint when there are no findings but a required gate could not run.
 const MISSING_GATE_HINT: &str = "make the gate run here, or ask a person to change the policy";
@@ -23,270 +22,251 @@ const MISSING_GATE_HINT: &str = "make the gate run here, or ask a person to chan
 /// Maximum number of findings shown, and of those among them that do not count.
 const MAX_FINDINGS: (usize, usize) = (20, 3);
 
-/// The content of an answer; lists are empty and options absent when there is nothing to report.
-#[derive(Debug, Clone)]
-pub(super) struct EditResponse<'a> {
-    /// Set for a whole answer, unset for one file of several.
-    pub(super) whole: bool,
-    pub(super) success: bool,
-    pub(super) status: Status,
-    pub(super) disk: Disk,
-    pub(super) code: Option<Code>,
-    /// The original code, if `code` is one of a tool's few codes.
-    pub(super) detail: Option<Code>,
-    pub(super) message: String,
-    /// Set when `error` repeats the message without the common prefix.
-    pub(super) has_error_field: bool,
-    pub(super) key: EntityKeyParts<'a>,
-    pub(super) hint: Option<Cow<'a, str>>,
-    pub(super) field: Option<&'a str>,
-    pub(super) path: Option<&'a str>,
-    pub(super) resolved_path: Option<&'a str>,
-    pub(super) version: Option<String>,
-    pub(super) previous_version: Option<String>,
-    pub(super) changed: bool,
-    /// The state of the bytes outside the edit, if they were compared.
-    pub(super) outside_edit: Option<String>,
-    pub(super) diff: Option<&'a Diff<'a>>,
-    pub(super) replacements: Option<usize>,
-    pub(super) lines_changed: Option<usize>,
-    /// Set when the edit created the file; absent when the default applies.
-    pub(super) created: Option<bool>,
-    pub(super) removed: bool,
-    pub(super) edit_id: Option<String>,
-    pub(super) level: Option<&'static str>,
-    /// The changes to the file since the version that the caller knows.
-    pub(super) since: Option<&'a Since>,
-    pub(super) locations: &'a [EvidenceLine],
-    pub(super) match_info: Option<MatchInfo>,
-    /// The most similar lines, if the text was not found.
-    pub(super) best: Option<NearestLines<'a>>,
-    /// The proposed call; whole, or counted as omitted.
-    pub(super) next: ShownEntries<Value>,
-    pub(super) regions: &'a [Region],
-    pub(super) shifts: &'a [LineShift],
-    pub(super) errors: ShownEntries<String>,
-    pub(super) warnings: ShownEntries<String>,
-    pub(super) findings: ShownEntries<&'a Finding>,
-    /// Number of findings that do not count because they existed before.
-    pub(super) old_findings: usize,
-    pub(super) runs: &'a [GateRun],
-    pub(super) notes: ShownEntries<String>,
+/// A response with all its parts except the diff.
+#[derive(Default)]
+pub(super) struct FullResponse<'a> {
+    pub(super) response: EditResponse,
+    pub(super) message: Message,
+    pub(super) diff: DiffSource<'a>,
+    pub(super) omitted: OmittedLines,
 }
 
-/// The lines that are most similar to the searched text.
-#[derive(Debug, Clone)]
-pub(super) struct NearestLines<'a> {
-    pub(super) best: &'a Best,
-    pub(super) lines: ShownEntries<&'a str>,
+/// The diff that belongs to a response.
+#[derive(Default)]
+pub(super) enum DiffSource<'a> {
+    #[default]
+    None,
+    /// The diff of the edit.
+    Edit(Diff<'a>),
+    /// The rendered diff of the changes by others.
+    Since(&'a str),
 }
 
-impl<'a> NearestLines<'a> {
-    pub(super) fn new(best: &'a Best) -> NearestLines<'a> {
-        NearestLines { best, lines: ShownEntries::complete(best.lines.iter().map(String::as_str).collect()) }
-    }
+/// The numbers of entries that a response never has, because only the first ones are shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct OmittedLines {
+    pub(super) errors: usize,
+    pub(super) warnings: usize,
+    pub(super) findings: usize,
 }
 
-impl<'a> EditResponse<'a> {
-    /// Returns an empty response for a rejection.
-    fn empty_rejection() -> EditResponse<'a> {
-        EditResponse {
-            whole: true,
-            success: false,
-            status: Status::Refused,
-            disk: Disk::Untouched,
-            code: None,
-            detail: None,
-            message: String::new(),
-            has_error_field: false,
-            key: EntityKeyParts::default(),
-            hint: None,
-            field: None,
-            path: None,
-            resolved_path: None,
-            version: None,
-            previous_version: None,
-            changed: false,
-            outside_edit: None,
-            diff: None,
-            replacements: None,
-            lines_changed: None,
-            created: None,
-            removed: false,
-            edit_id: None,
-            level: None,
-            since: None,
-            locations: &[],
-            match_info: None,
-            best: None,
-            next: ShownEntries::complete(Vec::new()),
-            regions: &[],
-            shifts: &[],
-            errors: ShownEntries::complete(Vec::new()),
-            warnings: ShownEntries::complete(Vec::new()),
-            findings: ShownEntries::complete(Vec::new()),
-            old_findings: 0,
-            runs: &[],
-            notes: ShownEntries::complete(Vec::new()),
-        }
-    }
-
+impl<'a> FullResponse<'a> {
     /// Creates the response for a request that reached a decision.
-    pub(super) fn of_report(
-        report: &'a Report,
-        diff: &'a Diff<'a>,
-        regions: &'a [Region],
-        options: &'a ResponseOptions,
-    ) -> EditResponse<'a> {
-        let is_refused = report.status == Status::Refused;
-        let (blocking, other): (Vec<&Finding>, Vec<&Finding>) = report
-            .verdict
-            .findings
-            .iter()
-            .filter(|finding| finding.counts)
-            .partition(|finding| finding.blocking);
-        let (errors, warned) =
-            if is_refused { (blocking, other) } else { (Vec::new(), [blocking, other].concat()) };
-        let mut listed = finding_lines(&errors);
-        listed.entries.extend(report.verdict.runs.iter().filter_map(required_error));
-        let warnings = warnings(report, &warned);
-        let remedy = if errors.is_empty() { MISSING_GATE_HINT } else { Code::GateRefused.remedy() };
-        let (code, detail) = is_refused.then(|| options.profile.code_pair(Code::GateRefused)).unzip();
-        let own = report.notes.iter().map(|note| options.profile.rename_fields(note));
-        EditResponse {
-            success: report.status.is_success(),
-            status: report.status,
-            code,
-            detail: detail.flatten(),
-            message: message::of_report(report, diff, &errors, &listed.entries, options),
-            has_error_field: is_refused && options.profile.has_extra_field(ExtraField::Error),
-            key: key(report.entity.as_ref(), options),
-            hint: is_refused.then_some(remedy.into()),
-            path: Some(&report.path),
-            resolved_path: report.resolved_path.as_deref(),
+    pub(super) fn of_report(report: &'a Report, options: &ResponseOptions) -> FullResponse<'a> {
+        let (diff, regions, verdict) = (report.diff(), report.regions(), &report.verdict);
+        let refused = report.status == Status::Refused;
+        let counted = || verdict.findings.iter().enumerate().filter(|(_, finding)| finding.counts);
+        let is_error = |finding: &Finding| refused && finding.blocking;
+        let blocking: Vec<&Finding> = counted().map(|(_, it)| it).filter(|it| is_error(it)).collect();
+        let warned: Vec<(usize, &Finding)> = counted()
+            .filter(|(_, it)| it.blocking)
+            .chain(counted().filter(|(_, it)| !it.blocking))
+            .filter(|(_, it)| !is_error(it))
+            .collect();
+        let old_findings = verdict.findings.iter().filter(|finding| !finding.counts).count();
+        let shown = MAX_FINDINGS.0.min(verdict.findings.len() - old_findings + MAX_FINDINGS.1);
+
+        let mut errors: Vec<String> =
+            blocking.iter().take(MAX_FINDINGS.0).copied().map(finding_line).collect();
+        errors.extend(verdict.runs.iter().filter_map(required_error));
+        let unchecked = verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked_warning);
+        let mut warnings: Vec<ReportedWarning> =
+            report.warnings.iter().cloned().chain(unchecked).map(ReportedWarning::from).collect();
+        if let (Some(first), Status::Unchanged) = (report.warnings.first(), report.status) {
+            warnings.iter_mut().filter(|warning| warning.text == *first).for_each(|it| it.in_message = true);
+        }
+        warnings.extend(warned.iter().take(MAX_FINDINGS.0).map(|(at, finding)| ReportedWarning {
+            finding: Some(*at),
+            ..ReportedWarning::from(finding_line(finding))
+        }));
+
+        let remedy = if blocking.is_empty() { MISSING_GATE_HINT } else { Code::GateRefused.remedy() };
+        let (code, detail) = options.profile.code_pair(Code::GateRefused);
+        let message = Message::of_report(report, &diff, &blocking, &errors, options);
+        let match_details = report.match_info.map(|info| MatchDetails {
+            tier: info.level.name().into(),
+            score: info.score.ratio(),
+            candidates: info.candidates,
+            runner_up: info.runner_up.map(|score| score.ratio()),
+        });
+        let response = EditResponse {
+            success: Some(report.status.is_success()),
+            status: Some(report.status.name().into()),
+            code: code.filter(|_| refused),
+            detail: detail.filter(|_| refused),
+            message: Some(message.text()),
+            error: error_field(&message, options).filter(|_| refused),
+            key: target_key(report.entity.as_ref(), options),
+            hint: refused.then(|| remedy.to_owned()),
+            path: Some(report.path.clone()),
+            resolved_path: report.resolved_path.clone(),
             version: report.version.map(|version| version.to_string()),
             previous_version: report.previous_version.map(|version| version.to_string()),
-            changed: report.created || report.removed || diff.hunks() > 0,
-            outside_edit: Some(message::outside_edit(report)),
-            diff: Some(diff),
-            replacements: report.replacements,
-            lines_changed: lines_changed(regions, options),
-            created: created(report, options),
-            removed: report.removed,
+            written: Some(report.status == Status::Written),
+            changed: Some(report.created || report.removed || diff.hunks() > 0),
             edit_id: report.edit_id.map(|id| id.to_string()),
-            level: report.level.map(GuardLevel::name),
-            locations: &report.places,
-            match_info: report.match_info,
-            regions,
-            shifts: &report.shifts,
-            errors: listed,
-            warnings,
-            findings: shown_findings(&report.verdict.findings),
-            old_findings: report.verdict.findings.iter().filter(|finding| !finding.counts).count(),
-            runs: &report.verdict.runs,
-            notes: ShownEntries::complete(own.chain(notes(&report.verdict)).collect()),
-            ..EditResponse::empty_rejection()
-        }
+            level: report.level.map(GuardLevel::name).map(Into::into),
+            bytes_outside_edit: Some(message::outside_edit(report)),
+            replacements: report.replacements,
+            lines_changed: lines_changed(&regions, options),
+            created: created(report, options),
+            removed: report.removed.then_some(true),
+            match_locations: locations(&report.places),
+            edits: regions.iter().map(|region| changed_region(region, match_details.as_ref())).collect(),
+            line_map: report
+                .shifts
+                .iter()
+                .map(|shift| MovedLines { from: shift.from, by: shift.by })
+                .collect(),
+            findings: verdict.findings.iter().take(shown).map(reported_finding).collect(),
+            gates: verdict.runs.iter().map(reported_gate).collect(),
+            notes: report.notes.iter().cloned().chain(notes(verdict)).collect(),
+            match_details,
+            old_findings,
+            ..EditResponse::default()
+        };
+        let omitted = OmittedLines {
+            errors: blocking.len().saturating_sub(MAX_FINDINGS.0),
+            warnings: warned.len().saturating_sub(MAX_FINDINGS.0),
+            findings: verdict.findings.len() - response.findings.len(),
+        };
+        let response = EditResponse { errors, validation_warnings: warnings, ..response };
+        FullResponse { response, message, diff: DiffSource::Edit(diff), omitted }
     }
 
     /// Creates the response for an error.
-    pub(super) fn of_error(error: &'a Error, options: &'a ResponseOptions) -> EditResponse<'a> {
-        let noun = options.noun();
-        let (start, hint) = match (error.disk, &error.hint) {
-            (Disk::Unknown, None) => (message::unknown_outcome(noun), Cow::from(format!("read the {noun}"))),
-            (Disk::Unknown, Some(hint)) => (message::unknown_outcome(noun), hint.into()),
-            (Disk::Untouched, _) => (NOTHING_WRITTEN.to_owned(), error.next_step().into()),
+    pub(super) fn of_error(error: &'a Error, options: &ResponseOptions) -> FullResponse<'a> {
+        let hint = match (error.disk, &error.hint) {
+            (Disk::Unknown, None) => format!("read the {}", options.noun()),
+            (Disk::Untouched, _) | (Disk::Unknown, Some(_)) => error.next_step().to_owned(),
         };
-        let (next, hint) = proposed_call(error, hint, options);
+        let (next, hint) = match error.next.as_ref().and_then(|next| NextStep::new(next, options)) {
+            None => (None, hint),
+            Some(NextStep::Call(next)) => (Some(next), hint),
+            Some(NextStep::Sentence(step)) => match &error.hint {
+                None => (None, step),
+                Some(own) => (None, format!("{own}; {step}")),
+            },
+        };
+        let message = Message::of_error(error, options);
         let (code, detail) = options.profile.code_pair(error.code);
-        EditResponse {
-            disk: error.disk,
-            code: Some(code),
+        let is_known = error.disk == Disk::Untouched;
+        let response = EditResponse {
+            success: Some(false),
+            status: Some(EditResponse::REFUSED.into()),
+            code,
             detail,
-            message: format!("{start}{}", message::of_error(error, options)),
-            has_error_field: options.profile.has_extra_field(ExtraField::Error),
-            key: key(options.entity.as_ref(), options),
+            message: Some(message.text()),
+            error: error_field(&message, options),
             hint: Some(hint),
-            field: error.field.as_deref(),
-            path: options.path.as_deref(),
-            since: error.since.as_deref(),
-            locations: &error.places,
-            best: error.best.as_deref().map(NearestLines::new),
+            field: error.field.as_deref().map(str::to_owned),
+            path: options.path.clone(),
+            key: target_key(options.entity.as_ref(), options),
+            written: is_known.then_some(false),
+            changed: is_known.then_some(false),
+            since: error
+                .since
+                .as_ref()
+                .map(|since| FileChangesSince { version: since.version.clone(), diff: None }),
+            match_locations: locations(&error.places),
+            best: error.best.as_deref().map(nearest_lines),
             next,
-            ..EditResponse::empty_rejection()
-        }
+            ..EditResponse::default()
+        };
+        let since: Option<&Since> = error.since.as_deref();
+        let diff = since.map_or(DiffSource::None, |since| DiffSource::Since(&since.diff));
+        FullResponse { response, message, diff, ..FullResponse::default() }
     }
 
-    /// Returns the warnings that the message and the findings do not contain.
-    pub(super) fn unreported(&self) -> impl Iterator<Item = &String> {
-        let findings = self.findings.entries.iter().map(|finding| FindingLabel::from(*finding));
-        unreported(&self.warnings.entries, &self.message, findings)
+    /// Replaces the message.
+    pub(super) fn set_message(&mut self, message: Message) {
+        self.response.message = Some(message.text());
+        self.message = message;
     }
 }
 
-/// Returns the proposed call and the hint; a proposal without an offered tool is added to the hint.
-fn proposed_call<'a>(
-    error: &'a Error,
-    hint: Cow<'a, str>,
-    options: &ResponseOptions,
-) -> (ShownEntries<Value>, Cow<'a, str>) {
-    let proposal = error.next.as_ref().and_then(|next| ProposedCall::from_next(next, options));
-    let (next, hint) = match (proposal, &error.hint) {
-        (None, _) => (Vec::new(), hint),
-        (Some(ProposedCall::Call(next)), _) => (vec![next], hint),
-        (Some(ProposedCall::Sentence(words)), None) => (Vec::new(), words.into()),
-        (Some(ProposedCall::Sentence(words)), Some(own)) => (Vec::new(), format!("{own}; {words}").into()),
-    };
-    (ShownEntries::complete(next), hint)
+fn error_field(message: &Message, options: &ResponseOptions) -> Option<String> {
+    options.profile.has_extra_field(ExtraField::Error).then(|| message.reason())
 }
 
 /// Returns the reported parts of a target's key.
-fn key<'a>(entity: Option<&'a Entity>, options: &ResponseOptions) -> EntityKeyParts<'a> {
-    match entity {
-        None if options.profile.has_extra_field(ExtraField::EntityType) => {
-            EntityKeyParts { entity_type: Some(EntityKind::FILE), ..EntityKeyParts::default() }
-        }
-        entity => EntityKeyParts::new(entity),
-    }
-}
-
-/// Returns the report's own warnings, the gates without a result, and the first findings, one line each.
-fn warnings(report: &Report, findings: &[&Finding]) -> ShownEntries<String> {
-    let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked_warning);
-    let mut warnings = finding_lines(findings);
-    warnings.entries.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
-    warnings
-}
-
-/// Renders the first findings, one line each.
-fn finding_lines(findings: &[&Finding]) -> ShownEntries<String> {
-    let shown: Vec<String> = findings.iter().take(MAX_FINDINGS.0).copied().map(finding_line).collect();
-    ShownEntries { omitted: findings.len() - shown.len(), entries: shown }
-}
-
-/// Returns the findings to show, most severe first, with only the first of those that do not count.
-fn shown_findings(findings: &[Finding]) -> ShownEntries<&Finding> {
-    let counted = findings.iter().filter(|finding| finding.counts).count();
-    let mut shown = ShownEntries::complete(findings.iter().collect());
-    shown.truncate(MAX_FINDINGS.0.min(counted + MAX_FINDINGS.1));
-    shown
+fn target_key(entity: Option<&Entity>, options: &ResponseOptions) -> EntityKey {
+    let is_named = entity.is_none() && options.profile.has_extra_field(ExtraField::EntityType);
+    let named = || EntityKey { entity_type: Some(EntityKind::FILE.to_owned()), ..EntityKey::default() };
+    if is_named { named() } else { key(entity) }
 }
 
 /// Returns `created` if the tool reports it always, or if the edit created the file.
 fn created(report: &Report, options: &ResponseOptions) -> Option<bool> {
-    let is_reported = report.status.is_success() && options.profile.has_extra_field(ExtraField::Created);
-    (is_reported || report.created).then_some(report.created)
+    let says = report.status.is_success() && options.profile.has_extra_field(ExtraField::Created);
+    (says || report.created).then_some(report.created)
 }
 
 /// Returns the number of removed or inserted lines, whichever is larger.
 fn lines_changed(regions: &[Region], options: &ResponseOptions) -> Option<usize> {
-    let touched = regions.iter().map(lines_touched).reduce(|one, other| (one.0 + other.0, one.1 + other.1));
-    touched.map(|(old, new)| old.max(new).max(options.quoted_line_count.unwrap_or_default()))
+    let length = |start: usize, end: usize| (end + 1).saturating_sub(start);
+    let old: usize = regions.iter().map(|region| length(region.start_line, region.end_line)).sum();
+    let new: usize = regions.iter().map(|region| length(region.new_start_line, region.new_end_line)).sum();
+    (!regions.is_empty()).then(|| old.max(new).max(options.quoted_line_count.unwrap_or_default()))
 }
 
-fn lines_touched(region: &Region) -> (usize, usize) {
-    (
-        (region.end_line + 1).saturating_sub(region.start_line),
-        (region.new_end_line + 1).saturating_sub(region.new_start_line),
-    )
+fn locations(places: &[crate::error::EvidenceLine]) -> Vec<MatchLocation> {
+    let location = |place: &crate::error::EvidenceLine| MatchLocation {
+        line: place.line,
+        preview: place.preview.clone(),
+        symbol: place.symbol.clone(),
+    };
+    places.iter().map(location).collect()
+}
+
+fn nearest_lines(best: &crate::error::Best) -> NearestLines {
+    NearestLines {
+        start_line: best.start_line,
+        end_line: best.end_line,
+        score: best.score.ratio(),
+        lines: best.lines.clone(),
+        first_difference: best.first_difference.as_ref().map(|difference| FirstDifference {
+            line: difference.line,
+            column: difference.column,
+            asked: difference.expected.clone(),
+            found: difference.found.clone(),
+        }),
+    }
+}
+
+fn changed_region(region: &Region, found: Option<&MatchDetails>) -> ChangedRegion {
+    ChangedRegion {
+        start_line: region.start_line,
+        end_line: region.end_line,
+        new_start_line: region.new_start_line,
+        new_end_line: region.new_end_line,
+        found: found.cloned(),
+    }
+}
+
+pub(in crate::front) fn reported_finding(finding: &Finding) -> ReportedFinding {
+    ReportedFinding {
+        gate: finding.gate.clone(),
+        severity: finding.severity.name().into(),
+        path: finding.elsewhere.clone(),
+        line: finding.line,
+        column: finding.column,
+        code: finding.code.clone(),
+        message: finding.message.clone(),
+        new: finding.fresh,
+        blocking: finding.blocking,
+        counts: finding.counts,
+    }
+}
+
+pub(super) fn reported_gate(run: &GateRun) -> ReportedGate {
+    // The strongest isolation is the default and is not reported.
+    let isolation = run.isolation.filter(|isolation| *isolation < Isolation::Bubblewrap);
+    ReportedGate {
+        gate: run.gate.clone(),
+        outcome: run.outcome.name().into(),
+        ms: run.ms,
+        why: run.why.clone(),
+        isolation: isolation.map(|isolation| isolation.name().into()),
+    }
 }

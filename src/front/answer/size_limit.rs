@@ -1,8 +1,12 @@
 //! Cuts an answer to its size limit: long lists and texts first, then hunks of the diff.
 
+use serde::Serialize;
+
+use super::entity::cut_key;
 use super::hunks::first_hunks;
-use super::response::EditResponse;
-use super::{Answer, DiffDisplay, Forms, ResponseOptions, json, text};
+use super::response::{DiffSource, FullResponse};
+use super::{DiffDisplay, Forms, ResponseFormat, ResponseOptions, text};
+use crate::protocol::{AiEditResponse, EditResponse};
 use crate::text::DiffCut;
 
 /// Bytes of a JSON-RPC response apart from the two forms of the answer.
@@ -50,13 +54,38 @@ impl FitLevel {
     }
 }
 
-/// Renders the response within the limit of the options.
-pub(super) fn fit(response: &EditResponse<'_>, options: &ResponseOptions) -> Answer {
-    match response.next.entries.is_empty() {
-        true => fit_without_proposal(response, options),
-        false => fit_with_proposal(response, options)
-            .unwrap_or_else(|| fit_without_proposal(&without_call(response), options)),
+/// A rendered response of an edit, and its size in the forms that are sent.
+pub(super) struct SizedEdit {
+    pub(super) response: EditResponse,
+    pub(super) text: String,
+    pub(super) size: usize,
+}
+
+impl SizedEdit {
+    /// Renders a response that was cut to its size.
+    pub(super) fn new(response: EditResponse, options: &ResponseOptions) -> SizedEdit {
+        let text = text::render(&response, options.forms);
+        let size = match options.profile.format {
+            ResponseFormat::Edit => size(&response, &text, options.forms),
+            ResponseFormat::AiEdit(_) => size(&AiEditResponse::from(response.clone()), &text, options.forms),
+        };
+        SizedEdit { response, text, size }
     }
+}
+
+/// Renders the response within the limit of the options.
+pub(super) fn fit(full: &FullResponse<'_>, options: &ResponseOptions) -> SizedEdit {
+    let (room, [first, ..]) = (available(options), LEVELS);
+    let (cut, diff) = (CutResponse::new(full, first, options), DiffExcerpt::new(full, first, room, options));
+    if diff.omitted_note.is_none() {
+        let whole = cut.render(&diff);
+        if whole.size <= room {
+            return whole;
+        }
+    }
+    let call = full.response.next.as_ref().filter(|call| json_size(call) <= room);
+    let proposal = call.and_then(|_| fit_with_proposal(full, options));
+    proposal.unwrap_or_else(|| fit_without_proposal(full, options))
 }
 
 /// Returns the bytes available for the two forms together.
@@ -64,64 +93,43 @@ pub(super) fn available(options: &ResponseOptions) -> usize {
     options.limit.saturating_sub(ENVELOPE)
 }
 
-const fn copies(forms: Forms) -> usize {
-    match forms {
-        Forms::Both => 2,
-        Forms::Json | Forms::Text => 1,
-    }
-}
-
-fn fit_without_proposal(response: &EditResponse<'_>, options: &ResponseOptions) -> Answer {
-    let whole =
-        diff_hunks(response, options.limit).filter(|_| shows_diff(response, options)).map(|(diff, _)| diff);
-    let whole = whole.unwrap_or_default();
-    let (room, wanted) =
-        (available(options), (escaped(&whole) * copies(options.forms)).min(options.limit / 3));
+fn fit_without_proposal(full: &FullResponse<'_>, options: &ResponseOptions) -> SizedEdit {
+    let (room, [.., last]) = (available(options), LEVELS);
+    let copies = if options.forms == Forms::Both { 2 } else { 1 };
+    let whole = DiffExcerpt::new(full, last, options.limit, options).diff;
+    let wanted = (escaped(&whole) * copies).min(options.limit / 3);
     let mut tight = None;
     for level in LEVELS {
-        let bare = SizedAnswer::new(response, level, options);
+        let cut = CutResponse::without_call(full, level, options);
+        let bare = cut.render(&DiffExcerpt::hidden(full, level, options));
         if bare.size + wanted <= room {
-            return bare.with_diff(room);
+            return cut.with_diff(bare, room);
         }
         if bare.size <= room {
-            tight = tight.or(Some(bare));
+            tight = tight.or(Some((cut, bare)));
         }
     }
     // No level leaves enough bytes for the diff: use the largest level that fits at all.
-    let [.., last] = LEVELS;
-    tight.unwrap_or_else(|| SizedAnswer::new(response, last, options)).with_diff(room)
+    let (cut, bare) = tight.unwrap_or_else(|| {
+        let cut = CutResponse::without_call(full, last, options);
+        let bare = cut.render(&DiffExcerpt::hidden(full, last, options));
+        (cut, bare)
+    });
+    cut.with_diff(bare, room)
 }
 
 /// Renders an answer with the whole proposed call, or returns `None` if it does not fit.
-fn fit_with_proposal(response: &EditResponse<'_>, options: &ResponseOptions) -> Option<Answer> {
-    let (room, copies) = (available(options), copies(options.forms));
-    response.next.entries.first().filter(|next| next.to_string().len() * copies <= room)?;
-    let mut bare =
-        LEVELS.iter().take(PROPOSAL_LEVELS).map(|level| SizedAnswer::new(response, *level, options));
-    bare.find(|bare| bare.size <= room).map(|bare| bare.with_diff(room))
-}
-
-/// Removes the proposed call and counts it as omitted.
-fn without_call<'a>(response: &EditResponse<'a>) -> EditResponse<'a> {
-    let mut response = response.clone();
-    response.next.truncate(0);
-    response
-}
-
-/// True if a diff is shown. A diff of changes made by others is always shown, because it explains the rejection.
-fn shows_diff(response: &EditResponse<'_>, options: &ResponseOptions) -> bool {
-    options.diff == DiffDisplay::Shown || response.since.is_some()
-}
-
-/// Renders as many hunks of the diff as fit into `budget` bytes.
-fn diff_hunks(response: &EditResponse<'_>, budget: usize) -> Option<(String, DiffCut)> {
-    match response.since {
-        Some(since) => Some(first_hunks(&since.diff, budget)),
-        None => response.diff.map(|diff| diff.render(budget)),
-    }
+fn fit_with_proposal(full: &FullResponse<'_>, options: &ResponseOptions) -> Option<SizedEdit> {
+    let room = available(options);
+    LEVELS.iter().take(PROPOSAL_LEVELS).find_map(|level| {
+        let cut = CutResponse::new(full, *level, options);
+        let bare = cut.render(&DiffExcerpt::hidden(full, *level, options));
+        (bare.size <= room).then(|| cut.with_diff(bare, room))
+    })
 }
 
 /// The part of the diff that is shown.
+#[derive(Default)]
 struct DiffExcerpt {
     /// The diff text; empty if no hunk fits.
     diff: String,
@@ -130,11 +138,20 @@ struct DiffExcerpt {
 }
 
 impl DiffExcerpt {
-    fn new(response: &EditResponse<'_>, level: FitLevel, budget: usize) -> DiffExcerpt {
-        let Some((diff, cut)) = diff_hunks(response, budget) else {
-            return DiffExcerpt { diff: String::new(), omitted_note: None };
+    /// Renders as many hunks as fit into `budget` bytes. A diff of changes made by others is always shown, because it
+    /// explains the rejection.
+    fn new(
+        full: &FullResponse<'_>,
+        level: FitLevel,
+        budget: usize,
+        options: &ResponseOptions,
+    ) -> DiffExcerpt {
+        let (diff, cut) = match &full.diff {
+            DiffSource::Since(diff) => first_hunks(diff, budget),
+            DiffSource::Edit(diff) if options.diff == DiffDisplay::Shown => diff.render(budget),
+            DiffSource::Edit(_) | DiffSource::None => return DiffExcerpt::default(),
         };
-        let missing = match cut {
+        let omitted_note = match cut {
             DiffCut::Whole => None,
             DiffCut::Partial { shown, total: of } => {
                 let counted = format!(
@@ -144,127 +161,141 @@ impl DiffExcerpt {
                 Some(level.sentence(counted, short))
             }
         };
-        DiffExcerpt { diff, omitted_note: missing }
+        DiffExcerpt { diff, omitted_note }
     }
 
-    fn hidden(response: &EditResponse<'_>, level: FitLevel, options: &ResponseOptions) -> DiffExcerpt {
-        if !shows_diff(response, options) {
-            return DiffExcerpt { diff: String::new(), omitted_note: None };
-        }
-        let DiffExcerpt { diff, omitted_note: missing } = DiffExcerpt::new(response, level, 0);
-        let left_out = (!diff.is_empty()).then(|| "the diff is not shown".to_owned());
-        DiffExcerpt { diff: String::new(), omitted_note: missing.or(left_out) }
+    /// Returns only the note that the diff is not shown.
+    fn hidden(full: &FullResponse<'_>, level: FitLevel, options: &ResponseOptions) -> DiffExcerpt {
+        let DiffExcerpt { diff, omitted_note } = DiffExcerpt::new(full, level, 0, options);
+        let hidden = (!diff.is_empty()).then(|| "the diff is not shown".to_owned());
+        DiffExcerpt { diff: String::new(), omitted_note: omitted_note.or(hidden) }
     }
 }
 
-/// An answer at one level, without its diff.
-struct SizedAnswer<'a> {
-    facts: EditResponse<'a>,
+/// A response that was cut to a level, without its diff.
+struct CutResponse<'a> {
+    full: &'a FullResponse<'a>,
+    response: EditResponse,
     level: FitLevel,
     options: &'a ResponseOptions,
-    answer: Answer,
-    size: usize,
 }
 
-impl<'a> SizedAnswer<'a> {
-    fn new(response: &EditResponse<'a>, level: FitLevel, options: &'a ResponseOptions) -> SizedAnswer<'a> {
-        let response = cut_lists(response, level);
-        let answer = build_answer(&response, level, options, &DiffExcerpt::hidden(&response, level, options));
-        let size = size(&answer, options.forms);
-        SizedAnswer { facts: response, level, options, answer, size }
+impl<'a> CutResponse<'a> {
+    fn new(full: &'a FullResponse<'a>, level: FitLevel, options: &'a ResponseOptions) -> CutResponse<'a> {
+        CutResponse { full, response: cut(full, level, false), level, options }
+    }
+
+    /// Cuts a response, and counts its proposed call as omitted.
+    fn without_call(
+        full: &'a FullResponse<'a>,
+        level: FitLevel,
+        options: &'a ResponseOptions,
+    ) -> CutResponse<'a> {
+        CutResponse { full, response: cut(full, level, true), level, options }
+    }
+
+    fn render(&self, shown: &DiffExcerpt) -> SizedEdit {
+        let mut response = self.response.clone();
+        response.notes.extend(shown.omitted_note.clone());
+        let diff = Some(&shown.diff).filter(|diff| !diff.is_empty()).cloned();
+        match &mut response.since {
+            Some(since) => since.diff = diff,
+            None => response.diff = diff,
+        }
+        SizedEdit::new(response, self.options)
     }
 
     /// Adds as much of the diff as fits.
-    fn with_diff(self, room: usize) -> Answer {
-        let forms = self.options.forms;
-        let Some(spare) = room.checked_sub(self.size).filter(|_| shows_diff(&self.facts, self.options))
-        else {
-            return self.answer;
-        };
+    fn with_diff(&self, bare: SizedEdit, room: usize) -> SizedEdit {
+        let Some(spare) = room.checked_sub(bare.size) else { return bare };
         let mut budget = spare;
         for _ in 0..MAX_DIFF_ATTEMPTS {
-            let shown = DiffExcerpt::new(&self.facts, self.level, budget);
+            let shown = DiffExcerpt::new(self.full, self.level, budget, self.options);
             if shown.diff.is_empty() {
                 break;
             }
-            let fuller = build_answer(&self.facts, self.level, self.options, &shown);
-            let size = size(&fuller, forms);
-            if size <= room {
+            let fuller = self.render(&shown);
+            if fuller.size <= room {
                 return fuller;
             }
             // Escaping and the second form cost more than the diff's own bytes, so scale the next budget by the
             // measured cost.
-            budget = shown.diff.len() * spare / (size - self.size).max(1);
+            budget = shown.diff.len() * spare / (fuller.size - bare.size).max(1);
         }
-        self.answer
+        bare
     }
 }
 
-fn build_answer(
-    response: &EditResponse<'_>,
-    level: FitLevel,
-    options: &ResponseOptions,
-    shown: &DiffExcerpt,
-) -> Answer {
-    let mut response = response.clone();
-    response.notes.entries.extend(shown.omitted_note.clone());
-    Answer {
-        success: response.success,
-        json: options.profile.converted(json::render(&response, level.bytes, &shown.diff)),
-        text: text::render(&response, level.bytes, &shown.diff, options.forms),
-    }
-}
-
-/// Cuts the lists, and adds a note that counts the omitted entries.
-fn cut_lists<'a>(response: &EditResponse<'a>, level: FitLevel) -> EditResponse<'a> {
-    let mut pruned = response.clone();
-    let FitLevel { entries, .. } = level;
-    pruned.errors.truncate(entries);
-    pruned.warnings.truncate(entries);
-    pruned.findings.truncate(entries);
-    pruned.notes.retain(|note| level.fits(note));
-    pruned.notes.truncate(entries);
-    if let Some(best) = &mut pruned.best {
-        best.lines.truncate(entries);
-    }
-    let lines = pruned.best.as_ref().map_or(0, |best| best.lines.omitted);
-    if entries == 0 {
-        (pruned.best, pruned.match_info) = (None, None);
-    }
-    let left_out = [
-        (pruned.next.omitted, ["proposed call", "proposed calls"]),
-        (lines, ["line of best", "lines of best"]),
-        (cut_list(&mut pruned.locations, entries), ["match location", "match locations"]),
-        (cut_list(&mut pruned.regions, entries), ["edit", "edits"]),
-        (cut_list(&mut pruned.shifts, entries), ["entry of line_map", "entries of line_map"]),
-        (cut_list(&mut pruned.runs, entries), ["gate", "gates"]),
-        (pruned.findings.omitted, ["finding", "findings"]),
-        (pruned.errors.omitted, ["error", "errors"]),
-        (pruned.warnings.omitted, ["warning", "warnings"]),
-        (pruned.notes.omitted, ["note", "notes"]),
+/// Cuts the lists and texts of a response, and adds a note that counts the omitted entries.
+fn cut(full: &FullResponse<'_>, level: FitLevel, drops_call: bool) -> EditResponse {
+    let (mut response, FitLevel { entries, bytes, .. }) = (full.response.clone(), level);
+    let call = response.next.take_if(|_| drops_call).map_or(0, |_| 1);
+    let notes = response.notes.len();
+    response.notes.retain(|note| level.fits(note));
+    response.notes.truncate(entries);
+    let omitted = [
+        (call, ["proposed call", "proposed calls"]),
+        (
+            response.best.as_mut().map_or(0, |best| shorten(&mut best.lines, entries)),
+            ["line of best", "lines of best"],
+        ),
+        (shorten(&mut response.match_locations, entries), ["match location", "match locations"]),
+        (shorten(&mut response.edits, entries), ["edit", "edits"]),
+        (shorten(&mut response.line_map, entries), ["entry of line_map", "entries of line_map"]),
+        (shorten(&mut response.gates, entries), ["gate", "gates"]),
+        (shorten(&mut response.findings, entries) + full.omitted.findings, ["finding", "findings"]),
+        (shorten(&mut response.errors, entries) + full.omitted.errors, ["error", "errors"]),
+        (
+            shorten(&mut response.validation_warnings, entries) + full.omitted.warnings,
+            ["warning", "warnings"],
+        ),
+        (notes - response.notes.len(), ["note", "notes"]),
     ];
     let count = |(more, [one, many]): (usize, [&str; 2])| match more {
         0 => None,
         1 => Some(format!("1 {one}")),
         more => Some(format!("{more} {many}")),
     };
-    let left_out: Vec<String> = left_out.into_iter().filter_map(count).collect();
-    if !left_out.is_empty() {
-        let counted = format!("not shown: {}", left_out.join(", "));
-        pruned.notes.entries.push(level.sentence(counted, "more is not shown"));
+    let omitted: Vec<String> = omitted.into_iter().filter_map(count).collect();
+    if !omitted.is_empty() {
+        response
+            .notes
+            .push(level.sentence(format!("not shown: {}", omitted.join(", ")), "more is not shown"));
     }
-    pruned
+    if entries == 0 {
+        (response.best, response.match_details) = (None, None);
+    }
+    cut_key(&mut response.key, bytes);
+    clip_texts(&mut response, bytes);
+    response
 }
 
 /// Keeps the first `entries` entries and returns the number of the others.
-fn cut_list<T>(list: &mut &[T], entries: usize) -> usize {
-    match list.split_at_checked(entries) {
-        Some((first, rest)) => {
-            *list = first;
-            rest.len()
-        }
-        None => 0,
-    }
+fn shorten<T>(list: &mut Vec<T>, entries: usize) -> usize {
+    let omitted = list.len().saturating_sub(entries);
+    list.truncate(entries);
+    omitted
+}
+
+/// Clips every text to `bytes`. Notes, the diff and the proposed call are never clipped.
+fn clip_texts(response: &mut EditResponse, bytes: usize) {
+    let EditResponse { message, error, hint, field, path, resolved_path, bytes_outside_edit, .. } = response;
+    let single = [message, error, hint, field, path, resolved_path, bytes_outside_edit].into_iter().flatten();
+    let places =
+        response.match_locations.iter_mut().flat_map(|it| [Some(&mut it.preview), it.symbol.as_mut()]);
+    let best = response.best.iter_mut().flat_map(|best| {
+        let difference = best.first_difference.iter_mut().flat_map(|it| [&mut it.asked, &mut it.found]);
+        best.lines.iter_mut().chain(difference)
+    });
+    let findings = response
+        .findings
+        .iter_mut()
+        .flat_map(|it| [Some(&mut it.gate), it.path.as_mut(), it.code.as_mut(), Some(&mut it.message)]);
+    let gates = response.gates.iter_mut().flat_map(|it| [Some(&mut it.gate), it.why.as_mut()]);
+    let warnings = response.validation_warnings.iter_mut().map(|it| &mut it.text);
+    let optional = places.chain(findings).chain(gates).flatten();
+    let texts = single.chain(best).chain(&mut response.errors).chain(warnings).chain(optional);
+    texts.for_each(|text| *text = clip(text, bytes));
 }
 
 /// Returns a prefix of the text that needs at most `bytes` bytes as JSON, marked with `...` if it was cut.
@@ -284,13 +315,17 @@ pub(super) fn clip(text: &str, bytes: usize) -> String {
 }
 
 /// Returns the bytes of an answer in the forms that are sent.
-pub(super) fn size(answer: &Answer, forms: Forms) -> usize {
-    let json = || answer.json.to_string().len();
+pub(super) fn size(response: &impl Serialize, text: &str, forms: Forms) -> usize {
     match forms {
-        Forms::Both => json() + escaped(&answer.text),
-        Forms::Json => json(),
-        Forms::Text => escaped(&answer.text),
+        Forms::Both => json_size(response) + escaped(text),
+        Forms::Json => json_size(response),
+        Forms::Text => escaped(text),
     }
+}
+
+/// Returns the bytes of the JSON form.
+pub(super) fn json_size(response: &impl Serialize) -> usize {
+    serde_json::to_string(response).map_or(0, |json| json.len())
 }
 
 /// Returns the bytes of a text as a JSON string.

@@ -1,101 +1,94 @@
-//! Renders the text form of an answer: the result in the first line, then the details.
+//! Renders the text form of an edit: the result in the first line, then the details.
 
 use super::Forms;
-use super::response::{EditResponse, NearestLines};
-use super::size_limit::clip;
-use crate::error::{Code, Difference, EvidenceLine};
-use crate::gate::{Finding, GateRun};
-use crate::locate::{MatchInfo, MatchLevel};
-use crate::policy::Isolation;
+use crate::locate::MatchLevel;
+use crate::protocol::{
+    ChangedRegion, EditResponse, FirstDifference, MatchDetails, MatchLocation, MovedLines, NearestLines,
+    ReportedFinding, ReportedGate, percent,
+};
 use crate::request::EntityKind;
-use crate::text::{LineShift, Region};
 
-/// Renders the response; no text except a note is longer than `bytes`. With the JSON form, which has the whole diff,
-/// only the changed lines are shown.
-pub(super) fn render(response: &EditResponse<'_>, bytes: usize, diff: &str, forms: Forms) -> String {
-    let mut lines = vec![clip(&response.message, bytes)];
-    lines.extend(response.code.map(|code| remedy(code, response, bytes)));
-    lines.extend(response.resolved_path.map(|path| format!("the path leads to {}", clip(path, bytes))));
-    lines.extend(version_line(response, bytes));
-    lines.extend(response.match_info.and_then(match_line));
-    lines.extend(response.best.iter().flat_map(|best| nearest(best, bytes)));
-    let counted = response.findings.entries.iter().filter(|finding| finding.counts || finding.blocking);
-    lines.extend(counted.map(|one| finding(one, bytes)));
+/// Renders the response. With the JSON form, which has the whole diff, only the changed lines are shown.
+pub(super) fn render(response: &EditResponse, forms: Forms) -> String {
+    let diff = response.shown_diff();
+    let mut lines = vec![response.message.clone().unwrap_or_default()];
+    lines.extend(remedy(response));
+    lines.extend(response.resolved_path.as_ref().map(|path| format!("the path leads to {path}")));
+    lines.extend(version_line(response));
+    lines.extend(response.match_details.as_ref().and_then(match_line));
+    lines.extend(response.best.iter().flat_map(nearest));
+    lines.extend(response.findings.iter().filter(|finding| finding.counts || finding.blocking).map(finding));
     lines.extend(old_findings(response.old_findings));
-    lines.extend(response.unreported().map(|warning| format!("warning: {}", clip(warning, bytes))));
-    if !response.success || diff.is_empty() {
-        lines.extend(response.locations.iter().map(|one| location(one, bytes)));
+    lines.extend(response.unreported().map(|warning| format!("warning: {}", warning.text)));
+    if !response.is_success() || diff.is_empty() {
+        lines.extend(response.match_locations.iter().map(location));
     }
-    let noun = response.key.entity_type.unwrap_or(EntityKind::FILE);
-    lines.extend(response.since.map(|since| since_line(noun, &since.version, diff)));
+    if let Some(since) = &response.since {
+        let noun = response.key.entity_type.as_deref().unwrap_or(EntityKind::FILE);
+        let colon = if diff.is_empty() { "" } else { ", since the version that was expected:" };
+        lines.push(format!("the {noun} has version {} now{colon}", since.version));
+    }
     let shown = match forms {
         Forms::Both => changes(diff),
         Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
     };
     if shown.is_empty() {
-        lines.extend(response.regions.iter().map(region));
+        lines.extend(response.edits.iter().map(region));
     } else {
         lines.push(shown);
     }
-    if !response.shifts.is_empty() {
-        let shifts: Vec<String> =
-            response.shifts.iter().map(|LineShift { from, by }| format!("{from}: {by:+}")).collect();
-        lines.push(format!("lines moved, from old line: {}", shifts.join(", ")));
+    if !response.line_map.is_empty() {
+        let shift = |MovedLines { from, by }: &MovedLines| format!("{from}: {by:+}");
+        lines.push(format!("lines moved, from old line: {}", joined(&response.line_map, shift)));
     }
-    if !response.runs.is_empty() {
-        let runs: Vec<String> = response.runs.iter().map(|one| run(one, bytes)).collect();
-        lines.push(format!("gates: {}", runs.join(", ")));
+    if !response.gates.is_empty() {
+        lines.push(format!("gates: {}", joined(&response.gates, gate)));
     }
-    lines.extend(response.next.entries.iter().map(|next| format!("next: {next}")));
-    lines.extend(response.notes.entries.iter().map(|note| format!("note: {note}")));
+    let next = response.next.iter().filter_map(|next| serde_json::to_string(next).ok());
+    lines.extend(next.map(|next| format!("next: {next}")));
+    lines.extend(response.notes.iter().map(|note| format!("note: {note}")));
     lines.join("\n")
 }
 
-fn remedy(code: Code, response: &EditResponse<'_>, bytes: usize) -> String {
-    let detail = response.detail.map(|detail| format!(" ({})", detail.name())).unwrap_or_default();
-    let hint = response.hint.as_deref().map(|hint| format!("; {}", clip(hint, bytes))).unwrap_or_default();
-    format!("{}{detail}{hint}", code.name())
+fn joined<T>(entries: &[T], entry: impl Fn(&T) -> String) -> String {
+    entries.iter().map(entry).collect::<Vec<_>>().join(", ")
+}
+
+fn remedy(response: &EditResponse) -> Option<String> {
+    let detail = response.detail.as_ref().map(|detail| format!(" ({detail})")).unwrap_or_default();
+    let hint = response.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    response.code.as_ref().map(|code| format!("{code}{detail}{hint}"))
 }
 
 /// Renders the current version and the state of the bytes outside the edit.
-fn version_line(response: &EditResponse<'_>, bytes: usize) -> Option<String> {
-    let outside = response.outside_edit.as_ref().filter(|_| response.changed);
+fn version_line(response: &EditResponse) -> Option<String> {
+    let outside = response.bytes_outside_edit.as_ref().filter(|_| response.changed != Some(false));
     let parts = [
         response.version.as_ref().map(|version| format!("version {version}")),
         response.previous_version.as_ref().map(|version| format!("was {version}")),
-        response.edit_id.as_ref().filter(|_| response.whole).map(|id| format!("edit {id}")),
-        outside.map(|found| format!("bytes outside the edit {}", clip(found, bytes))),
+        response.edit_id.as_ref().map(|id| format!("edit {id}")),
+        outside.map(|found| format!("bytes outside the edit {found}")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Renders the current version and the changes since the expected one.
-fn since_line(noun: &str, version: &str, diff: &str) -> String {
-    let colon = if diff.is_empty() { "" } else { ", since the version that was expected:" };
-    format!("the {noun} has version {version} now{colon}")
-}
-
-/// Renders the match information, unless the match was exact.
-fn match_line(match_info: MatchInfo) -> Option<String> {
-    let MatchInfo { level, score, candidates, runner_up, .. } = match_info;
+/// Renders the match details, unless the match was exact.
+fn match_line(MatchDetails { tier, score, candidates, runner_up }: &MatchDetails) -> Option<String> {
     let other =
-        runner_up.map(|score| format!(", the next best place {}%", score.percent())).unwrap_or_default();
-    let found = || {
-        format!("found by tier {}, score {}%, candidates {candidates}{other}", level.name(), score.percent())
-    };
-    (level != MatchLevel::Exact).then(found)
+        runner_up.map(|score| format!(", the next best place {}%", percent(score))).unwrap_or_default();
+    let found =
+        || format!("found by tier {tier}, score {}%, candidates {candidates}{other}", percent(*score));
+    (tier != MatchLevel::Exact.name()).then(found)
 }
 
 /// Renders the most similar lines and the first difference.
-fn nearest(NearestLines { best, lines }: &NearestLines<'_>, bytes: usize) -> Vec<String> {
+fn nearest(best: &NearestLines) -> Vec<String> {
     let head =
-        format!("best: lines {} to {}, score {}%", best.start_line, best.end_line, best.score.percent());
-    let numbered =
-        (best.start_line..).zip(&lines.entries).map(|(line, text)| format!("{line}: {}", clip(text, bytes)));
-    let difference = best.first_difference.iter().map(|Difference { line, column, expected, found }| {
-        let (expected, found) = (clip(expected, bytes), clip(found, bytes));
-        format!("first difference: line {line}, column {column}, asked {expected:?}, found {found:?}")
+        format!("best: lines {} to {}, score {}%", best.start_line, best.end_line, percent(best.score));
+    let numbered = (best.start_line..).zip(&best.lines).map(|(line, text)| format!("{line}: {text}"));
+    let difference = best.first_difference.iter().map(|FirstDifference { line, column, asked, found }| {
+        format!("first difference: line {line}, column {column}, asked {asked:?}, found {found:?}")
     });
     std::iter::once(head).chain(numbered).chain(difference).collect()
 }
@@ -107,24 +100,17 @@ fn changes(diff: &str) -> String {
     changed.join("\n")
 }
 
-fn finding(finding: &Finding, bytes: usize) -> String {
-    let code = finding.code.as_ref().map(|code| format!(" {}", clip(code, bytes))).unwrap_or_default();
-    let weight = match (finding.fresh, finding.blocking) {
+fn finding(finding: &ReportedFinding) -> String {
+    let ReportedFinding { gate, severity, line, column, message, .. } = finding;
+    let code = finding.code.as_ref().map(|code| format!(" {code}")).unwrap_or_default();
+    let file = finding.path.as_ref().map(|path| format!(" of {path}")).unwrap_or_default();
+    let weight = match (finding.new, finding.blocking) {
         (true, true) => "new, blocking",
         (true, false) => "new",
         (false, true) => "was there before, blocking",
         (false, false) => "was there before, counts by the baseline",
     };
-    let file =
-        finding.elsewhere.as_ref().map(|path| format!(" of {}", clip(path, bytes))).unwrap_or_default();
-    format!(
-        "line {}:{}{file} {}{code}: {} ({}, {weight})",
-        finding.line,
-        finding.column,
-        finding.severity.name(),
-        clip(&finding.message, bytes),
-        clip(&finding.gate, bytes),
-    )
+    format!("line {line}:{column}{file} {severity}{code}: {message} ({gate}, {weight})")
 }
 
 /// Renders the number of findings that do not count; the JSON form lists them.
@@ -136,13 +122,12 @@ fn old_findings(count: usize) -> Option<String> {
     }
 }
 
-fn location(place: &EvidenceLine, bytes: usize) -> String {
-    let symbol =
-        place.symbol.as_ref().map(|symbol| format!(" (in {})", clip(symbol, bytes))).unwrap_or_default();
-    format!("line {}: {}{symbol}", place.line, clip(&place.preview, bytes))
+fn location(MatchLocation { line, preview, symbol }: &MatchLocation) -> String {
+    let symbol = symbol.as_ref().map(|symbol| format!(" (in {symbol})")).unwrap_or_default();
+    format!("line {line}: {preview}{symbol}")
 }
 
-fn region(region: &Region) -> String {
+fn region(region: &ChangedRegion) -> String {
     let span = |start: usize, end: usize| {
         if end < start { format!("before {start}") } else { format!("{start}-{end}") }
     };
@@ -151,9 +136,8 @@ fn region(region: &Region) -> String {
     format!("lines {old} became {new}")
 }
 
-fn run(run: &GateRun, bytes: usize) -> String {
-    let why = run.why.as_ref().map(|why| format!(" ({})", clip(why, bytes))).unwrap_or_default();
-    let isolation = run.isolation.filter(|isolation| *isolation < Isolation::Bubblewrap);
-    let apart = isolation.map_or_else(String::new, |isolation| format!(" [isolation {}]", isolation.name()));
-    format!("{} {}{why}{apart}", clip(&run.gate, bytes), run.outcome.name())
+fn gate(ReportedGate { gate, outcome, why, isolation, .. }: &ReportedGate) -> String {
+    let why = why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    let apart = isolation.as_ref().map(|level| format!(" [isolation {level}]")).unwrap_or_default();
+    format!("{gate} {outcome}{why}{apart}")
 }

@@ -3,7 +3,6 @@
 //! Invariant: a command only reads arguments, calls the engine or another frontend, and prints the answer. The exit
 //! code of a rejection depends only on its error family.
 
-mod answer;
 mod async_work;
 mod cache;
 mod check;

@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use super::answer::EditAnswer;
 use super::excerpt::Excerpt;
 use super::{paint, show};
 use crate::engine::Report;
-use crate::error::{Confirmation, Error, ErrorFamily};
+use crate::error::{Code, Confirmation, Error, ErrorFamily};
 use crate::front::answer::{self, Answer, Forms, ResponseOptions, RevertedEdit};
+use crate::protocol::Response;
 
 /// The result of a command that may write.
 #[derive(Debug)]
@@ -40,18 +40,25 @@ impl CommandOutcome {
     fn show(&self, options: ResponseOptions) -> Result<(), Error> {
         // A person can scroll; only programs need short answers.
         let roomy = ResponseOptions { limit: *ResponseOptions::LIMITS.end(), forms: Forms::Json, ..options };
-        let answer = EditAnswer::read(&self.answer(&roomy).json)?;
-        match self.reports() {
-            Ok(reports) => {
-                let excerpts: Vec<Excerpt> =
-                    reports.iter().map(|report| Excerpt::whole(report.draft.view())).collect();
-                paint::print(&show::answer(&answer, &excerpts))
-            }
-            Err(_) => {
-                paint::print_error(&show::answer(&answer, &[]));
-                Ok(())
-            }
+        let response = self.answer(&roomy).response;
+        let excerpts: Vec<Excerpt> = self
+            .reports()
+            .iter()
+            .copied()
+            .flatten()
+            .map(|report| Excerpt::whole(report.draft.view()))
+            .collect();
+        let shown = match &response {
+            Response::Batch(batch) => show::batch(batch, &excerpts),
+            Response::Edit(edit) => show::edit(edit, &excerpts),
+            // The commands use no other format.
+            other => return Err(Error::new(Code::Internal, format!("no response to an edit: {other:?}"))),
+        };
+        if self.reports().is_ok() {
+            return paint::print(&shown);
         }
+        paint::print_error(&shown);
+        Ok(())
     }
 
     fn answer(&self, options: &ResponseOptions) -> Answer {

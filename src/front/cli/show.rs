@@ -5,42 +5,49 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use clap::builder::styling::Style;
 
-use super::answer::{BestMatch, ChangesSince, EditAnswer, FindingAnswer, FirstDifference, GateRunAnswer};
 use super::excerpt::Excerpt;
 use super::paint::{ADDED, DONE, FAINT, HUNK, LABEL, REJECTED, REMOVED, WARNING, labelled, paint, visible};
+use crate::protocol::{
+    BatchResponse, EditResponse, FileChangesSince, FirstDifference, NearestLines, ReportedFinding,
+    ReportedGate, percent,
+};
 
-/// Renders an answer in full; the excerpts belong to its files, in order.
-pub(super) fn answer(answer: &EditAnswer, excerpts: &[Excerpt]) -> String {
-    let of_file = |(at, file): (usize, &EditAnswer)| {
-        body(file, excerpts.get(at..).map_or(&[][..], |rest| rest.get(..1).unwrap_or_default()))
-    };
-    let files: String = answer.files.iter().enumerate().map(of_file).collect();
-    let own = if answer.files.is_empty() { excerpts } else { &[] };
-    files + &body(answer, own) + &outcome(answer)
+/// Renders the response to one edit; the excerpts are parts of its file.
+pub(super) fn edit(edit: &EditResponse, excerpts: &[Excerpt]) -> String {
+    body(edit, excerpts) + &outcome(edit)
 }
 
-/// Renders the details of an answer.
-fn body(answer: &EditAnswer, excerpts: &[Excerpt]) -> String {
+/// Renders the response to several edits; the excerpts belong to its files, in order.
+pub(super) fn batch(batch: &BatchResponse, excerpts: &[Excerpt]) -> String {
+    let of_file = |(at, file)| body(file, excerpts.get(at).map_or(&[], std::slice::from_ref));
+    let files: String = batch.files.iter().enumerate().map(of_file).collect();
+    files + &edit(&batch.summary(), &[])
+}
+
+/// Renders the details of a response.
+fn body(edit: &EditResponse, excerpts: &[Excerpt]) -> String {
     let mut text = String::new();
-    if let Some(diff) = &answer.diff {
+    if let Some(diff) = &edit.diff {
         text += &self::diff(diff);
     }
-    for finding in &answer.findings {
-        text += &self::finding(answer.path.as_deref().unwrap_or_default(), finding, excerpts);
+    for finding in &edit.findings {
+        text += &self::finding(edit.path.as_deref().unwrap_or_default(), finding, excerpts);
     }
-    text += &gates(&answer.gates);
-    for place in answer.match_locations.iter().filter(|_| answer.status == "refused") {
+    for run in &edit.gates {
+        text += &labelled(LABEL, "gate", gate(run));
+    }
+    for place in edit.match_locations.iter().filter(|_| !edit.is_success()) {
         text += &labelled(LABEL, "line", format!("{}: {}", place.line, visible(&place.preview)));
     }
-    text += &answer.best.as_ref().map(nearest_lines).unwrap_or_default();
-    if let Some(ChangesSince { version, diff }) = &answer.since {
+    text += &edit.best.as_ref().map(nearest_lines).unwrap_or_default();
+    if let Some(FileChangesSince { version, diff }) = &edit.since {
         text += &diff.as_deref().map(self::diff).unwrap_or_default();
         text += &labelled(LABEL, "since", format!("the file has version {version} now"));
     }
-    for warning in answer.unreported() {
-        text += &labelled(WARNING, "warning", visible(warning));
+    for warning in edit.unreported() {
+        text += &labelled(WARNING, "warning", visible(&warning.text));
     }
-    for note in &answer.notes {
+    for note in &edit.notes {
         text += &labelled(LABEL, "note", visible(note));
     }
     text
@@ -67,7 +74,7 @@ fn style_of(line: &str, in_hunk: bool) -> Style {
 }
 
 /// Renders a finding with its source line and a caret, or without the line if no excerpt contains it.
-pub(super) fn finding(path: &str, finding: &FindingAnswer, excerpts: &[Excerpt]) -> String {
+pub(super) fn finding(path: &str, finding: &ReportedFinding, excerpts: &[Excerpt]) -> String {
     let (path, excerpts) = match &finding.path {
         Some(elsewhere) => (elsewhere.as_str(), &[][..]),
         None => (path, excerpts),
@@ -98,12 +105,8 @@ pub(super) fn finding(path: &str, finding: &FindingAnswer, excerpts: &[Excerpt])
     Renderer::styled().render(&[title.element(snippet)]) + "\n"
 }
 
-fn gates(runs: &[GateRunAnswer]) -> String {
-    runs.iter().map(|run| labelled(LABEL, "gate", gate(run))).collect()
-}
-
-fn gate(run: &GateRunAnswer) -> String {
-    let style = match run.outcome.as_str() {
+fn gate(run: &ReportedGate) -> String {
+    let style = match run.outcome.as_ref() {
         "passed" | "fixed" => DONE,
         "found" => REJECTED,
         "skipped" => FAINT,
@@ -116,9 +119,9 @@ fn gate(run: &GateRunAnswer) -> String {
 }
 
 /// Renders the most similar lines with their numbers, and the first difference from the searched text.
-fn nearest_lines(best: &BestMatch) -> String {
-    let percent = (best.score * 100.0).floor();
-    let place = format!("lines {} to {}, score {percent}%", best.start_line, best.end_line);
+fn nearest_lines(best: &NearestLines) -> String {
+    let (start, end) = (best.start_line, best.end_line);
+    let place = format!("lines {start} to {end}, score {}%", percent(best.score));
     let mut text = labelled(LABEL, "best", place);
     for (line, shown) in (best.start_line..).zip(&best.lines) {
         text += &labelled(LABEL, "line", format!("{line}: {}", visible(shown)));
@@ -134,28 +137,21 @@ fn nearest_lines(best: &BestMatch) -> String {
     text
 }
 
-fn outcome(answer: &EditAnswer) -> String {
-    let style = if answer.success { DONE } else { REJECTED };
-    let code = answer.code.as_deref().map(|code| format!("{code}: ")).unwrap_or_default();
-    let mut text = labelled(style, &answer.status, format!("{code}{}", visible(&answer.message)));
-    if let Some(version) = answer.version.as_deref().filter(|_| answer.success) {
-        let was = answer.previous_version.iter().map(|version| format!(", was {version}"));
-        let outside = answer.bytes_outside_edit.iter().filter(|_| answer.written);
+fn outcome(edit: &EditResponse) -> String {
+    let style = if edit.is_success() { DONE } else { REJECTED };
+    let code = edit.code.as_deref().map(|code| format!("{code}: ")).unwrap_or_default();
+    let message = visible(edit.message.as_deref().unwrap_or_default());
+    let mut text = labelled(style, edit.status.as_deref().unwrap_or_default(), format!("{code}{message}"));
+    if let Some(version) = edit.version.as_ref().filter(|_| edit.is_success()) {
+        let was = edit.previous_version.as_ref().map(|version| format!(", was {version}"));
+        let outside = edit.bytes_outside_edit.as_ref().filter(|_| edit.written == Some(true));
         let outside = outside.map(|found| format!("; bytes outside the edit {}", visible(found)));
-        text += &labelled(
-            LABEL,
-            "version",
-            was.chain(outside).fold(version.to_owned(), |text, more| text + &more),
-        );
+        let version = [Some(version.clone()), was, outside].into_iter().flatten().collect::<String>();
+        text += &labelled(LABEL, "version", version);
     }
-    if let Some(id) = &answer.edit_id {
-        text += &labelled(LABEL, "edit", visible(id));
-    }
-    if let Some(hint) = &answer.hint {
-        text += &labelled(LABEL, "hint", visible(hint));
-    }
-    if let Some(next) = &answer.next {
-        text += &labelled(LABEL, "next", visible(&next.to_string()));
+    let next = edit.next.as_ref().and_then(|next| serde_json::to_string(next).ok());
+    for (label, value) in [("edit", &edit.edit_id), ("hint", &edit.hint), ("next", &next)] {
+        text += &value.as_deref().map(|value| labelled(LABEL, label, visible(value))).unwrap_or_default();
     }
     text
 }
@@ -165,21 +161,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::protocol::ReportedWarning;
 
     fn plain(styled: &str) -> String {
         anstream::adapter::strip_str(styled).to_string()
     }
 
-    fn found(new: bool, blocking: bool) -> FindingAnswer {
-        FindingAnswer {
+    fn found(new: bool, blocking: bool) -> ReportedFinding {
+        ReportedFinding {
             gate: "syntax".into(),
-            path: None,
             line: 3,
             column: 3,
             code: Some("E1\u{1b}[2J".into()),
             message: "unexpected \u{1b}indent".into(),
             new,
             blocking,
+            ..ReportedFinding::default()
         }
     }
 
@@ -200,7 +197,7 @@ mod tests {
         assert!(shown.starts_with("warning[") && shown.contains("a.py:3:3 syntax"), "{shown}");
         let before = plain(&finding("a.py", &found(false, false), &[]));
         assert!(before.starts_with("was there before["), "{before}");
-        let elsewhere = FindingAnswer { path: Some("b.py".into()), ..found(true, true) };
+        let elsewhere = ReportedFinding { path: Some("b.py".into()), ..found(true, true) };
         let shown = plain(&finding("a.py", &elsewhere, &[Excerpt::whole("zero\none\ntwo\n")]));
         assert!(shown.contains("b.py:3:3 syntax") && !shown.contains("two"), "{shown}");
     }
@@ -220,29 +217,35 @@ mod tests {
 
     #[test]
     fn a_warning_is_shown_unless_a_finding_or_the_message_contains_it() {
-        let place = json!({"gate": "syntax", "line": 1, "column": 1, "message": "", "new": true});
-        let edit_answer = EditAnswer::read(
-            &json!({"success": true, "status": "unchanged", "message": "a.py is unchanged: not found",
-            "validation_warnings": ["not found", "line 1, column 1: syntax: ", "syntax is broken"],
-            "findings": [place]}),
-        )
-        .unwrap();
-        let shown = plain(&answer(&edit_answer, &[]));
+        let warning =
+            |text: &str, in_message, finding| ReportedWarning { text: text.into(), in_message, finding };
+        let response = EditResponse {
+            validation_warnings: vec![
+                warning("not found", true, None),
+                warning("line 3, column 3: syntax: ", false, Some(0)),
+                warning("line 9, column 3: syntax: ", false, Some(1)),
+                warning("syntax is broken", false, None),
+            ],
+            findings: vec![found(true, false)],
+            ..EditResponse::default()
+        };
+        let shown = plain(&edit(&response, &[]));
         let warnings: Vec<&str> = shown.lines().filter(|line| line.starts_with("warning  ")).collect();
-        assert_eq!(warnings, ["warning   syntax is broken"], "{shown}");
+        let wanted = ["warning   line 9, column 3: syntax: ", "warning   syntax is broken"];
+        assert_eq!(warnings, wanted, "{shown}");
     }
 
     #[test]
     fn what_comes_nearest_is_shown_with_the_call_that_would_work() {
-        let edit_answer = EditAnswer::read(
-            &json!({"success": false, "status": "refused", "code": "NO_MATCH", "message": "none",
+        let response: EditResponse = serde_json::from_value(
+            json!({"success": false, "status": "refused", "code": "NO_MATCH", "message": "none",
             "hint": "quote", "next": {"tool": "safe_edit_file", "arguments": {"path": "a"}},
             "best": {"start_line": 9, "end_line": 9, "score": 0.85, "lines": ["x\u{1b}"],
                 "first_difference": {"line": 9, "column": 2, "asked": "y", "found": ""}}}),
         )
         .unwrap();
         assert_eq!(
-            plain(&answer(&edit_answer, &[])),
+            plain(&edit(&response, &[])),
             "best      lines 9 to 9, score 85%\nline      9: x\u{241b}\ndiffers   line 9, column 2: asked \"y\", found \"\"\n\
              refused   NO_MATCH: none\nhint      quote\nnext      {\"tool\":\"safe_edit_file\",\"arguments\":{\"path\":\"a\"}}\n"
         );
@@ -250,11 +253,11 @@ mod tests {
 
     #[test]
     fn a_refusal_ends_with_its_hint() {
-        let edit_answer = EditAnswer::read(&json!({"success": false, "status": "refused", "code": "AMBIGUOUS_MATCH", "message": "two",
+        let response: EditResponse = serde_json::from_value(json!({"success": false, "status": "refused", "code": "AMBIGUOUS_MATCH", "message": "two",
             "hint": "quote more", "match_locations": [{"line": 3, "preview": "a"}, {"line": 7, "preview": "b"}]}))
         .unwrap();
         assert_eq!(
-            plain(&answer(&edit_answer, &[])),
+            plain(&edit(&response, &[])),
             "line      3: a\nline      7: b\nrefused   AMBIGUOUS_MATCH: two\nhint      quote more\n"
         );
     }

@@ -72,7 +72,7 @@ async fn handle(
         }
         AskOutcome::InputRequired(later) => (*later).into(),
         AskOutcome::Failed(error) => {
-            render_error(options, tool.profile.rename_error_fields(error)).await.into()
+            render_error(options, tool.profile.rename_error_field(error)).await.into()
         }
     }
 }
@@ -207,7 +207,7 @@ async fn render(
     } else {
         spawn_blocking(move || reply(&options)).await
     };
-    let Answer { success, json, text } = rendered.unwrap_or_else(|error| render_failed(&error, &plain));
+    let Answer { success, json, text, .. } = rendered.unwrap_or_else(|error| render_failed(&error, &plain));
     let content = vec![ContentBlock::text(text)];
     let mut result = if success { CallToolResult::success(content) } else { CallToolResult::error(content) };
     result.structured_content = match forms {

@@ -80,7 +80,7 @@ pub(super) async fn execute(
                 workspace.run_read(read_request, watch).await
             });
             let response = response.await.unwrap_or_else(|error| Err(call_failed(&error)));
-            let response = response.map_err(|rejection| options.profile.rename_error_fields(rejection));
+            let response = response.map_err(|rejection| options.profile.rename_error_field(rejection));
             let is_short = response
                 .as_ref()
                 .is_ok_and(|response| response.size().is_some_and(|size| size < SHORT_TEXT_BYTES));
@@ -121,7 +121,7 @@ async fn edit(
         write(call_context, context, |workspace, watch| async move { workspace.edit(request, watch).await })
             .await;
     let question = take_confirmation(&mut edited);
-    let edited = edited.map_err(|error| options.profile.rename_error_fields(error));
+    let edited = edited.map_err(|error| options.profile.rename_error_field(error));
     let is_short = edited.as_ref().is_ok_and(|report| report.size() < SHORT_TEXT_BYTES);
     ToolOutcome {
         options,

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use super::safe_edit_file::limit;
 use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest, UnwrittenEdit, WireMode};
@@ -36,23 +35,8 @@ pub(super) const OLD_NAME: &str = "ai_code_editing.edit_file";
 const PROFILE: ToolProfile = ToolProfile {
     names: FieldNames { path: "target_file", ..FieldNames::PLAIN },
     success_message,
-    format: Some(&FORMAT),
+    format: ResponseFormat::AiEdit(map_code),
     ..ToolProfile::PLAIN
-};
-
-static FORMAT: ResponseFormat = ResponseFormat {
-    fields: &[
-        ("line_edits[0].start_line", "start_line"),
-        ("line_edits[0].end_line", "end_line"),
-        ("line_edits[0].new_content", "code_block"),
-        ("line_edits[0].expect", "expected_version"),
-        ("insert_lines[0].at_line", "start_line"),
-        ("insert_lines[0].content", "code_block"),
-        ("insert_lines[0].expect", "expected_version"),
-        ("at_line may be", "start_line may be"),
-    ],
-    code: map_code,
-    convert,
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<AiEditCode>);
@@ -152,35 +136,12 @@ fn map_code(code: Code) -> Code {
     }
 }
 
-/// Converts an answer: `status` is success or failure, `outcome` is the status of the edit, and a failure repeats its
-/// message as `error`.
-fn convert(mut fields: JsonObject) -> JsonObject {
-    let success = fields.get("success") == Some(&Value::Bool(true));
-    let mut take = |name: &str| fields.shift_remove(name);
-    let (outcome, path, message) = (take("status"), take("path"), take("message"));
-    let error = message.clone().filter(|_| !success);
-    let status = if success { "success" } else { "failure" };
-    let first = [
-        ("status", Some(status.into())),
-        ("file_path", Some(path.unwrap_or_else(|| "".into()))),
-        ("message", message),
-        ("error", error),
-        ("code", take("code")),
-        ("detail", take("detail")),
-        ("outcome", outcome),
-    ];
-    let first = first.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)));
-    let mut converted: Map<String, Value> = first.collect();
-    converted.extend(fields);
-    converted
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::edit::Edit;
     use crate::front::answer::render_error;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn parse_args(arguments: Value) -> Result<ToolRequest, Error> {
         parse(arguments.as_object().cloned().unwrap_or_default())
@@ -193,14 +154,13 @@ mod tests {
         let edit = edit.unwrap().into_edit().request;
         assert_eq!((&edit.edit, edit.target.display_path()), (&InsertPoint::End.edit("y".into()), "a"));
         assert_eq!(edit.expect, Expect::Version("0123456789ab".into()));
-        let unwritten_edit =
-            parse_args(json!({"target_file": "a", "edit_instruction": "x", "start_line": 2}));
-        let ToolRequest::Unwritten(unwritten_edit) = unwritten_edit.unwrap() else { panic!() };
+        let unwritten = parse_args(json!({"target_file": "a", "edit_instruction": "x", "start_line": 2}));
+        let ToolRequest::Unwritten(unwritten) = unwritten.unwrap() else { panic!() };
         assert_eq!(
-            (unwritten_edit.instruction.text.as_str(), unwritten_edit.instruction.insert_point),
+            (unwritten.instruction.text.as_str(), unwritten.instruction.insert_point),
             ("x", InsertPoint::Lines(2, 2))
         );
-        assert!(matches!(unwritten_edit.request.edit, Edit::Lines(_)));
+        assert!(matches!(unwritten.request.edit, Edit::Lines(_)));
     }
 
     #[test]
@@ -211,17 +171,13 @@ mod tests {
             (json!({"target_file": "a", "edit_instruction": "x", "edit_type": "move"}), "edit_type"),
             (json!({"target_file": "a", "edit_instruction": "x", "max_bytes": 1}), "max_bytes"),
         ] {
-            let error = parse_args(arguments.clone()).unwrap_err();
+            let refused = parse_args(arguments.clone()).unwrap_err();
             assert_eq!(
-                (error.code, error.field.as_deref()),
+                (refused.code, refused.field.as_deref()),
                 (Code::InvalidInput, Some(field)),
                 "{arguments}"
             );
         }
-        let plain = Error::new(Code::RangeOutOfBounds, "Line 9 is out of bounds (at_line may be 1-3)");
-        let renamed = PROFILE.rename_error_fields(plain.field("insert_lines[0].at_line"));
-        assert_eq!(renamed.field.as_deref(), Some("start_line"));
-        assert_eq!(renamed.message, "Line 9 is out of bounds (start_line may be 1-3)");
     }
 
     #[test]

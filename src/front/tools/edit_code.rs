@@ -145,7 +145,7 @@ impl EditCode {
             within: self.within,
             versioned: self.expected_version.is_some(),
         };
-        fields.into_edit().map_err(|error| PROFILE.rename_error_fields(error))
+        fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))
     }
 }
 

@@ -73,7 +73,7 @@ fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     };
     let request = Request {
         target: Target::File(input.file_path),
-        edit: fields.into_edit().map_err(|error| PROFILE.rename_error_fields(error))?,
+        edit: fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))?,
         mode: input.mode.map(WireMode::into_mode).unwrap_or_default(),
         expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
         gate_options: GateOptions::default(),
@@ -158,7 +158,7 @@ mod tests {
             let error = parse_args(arguments).unwrap_err();
             assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some(field)));
         }
-        let missing = PROFILE.rename_error_fields(Error::new(Code::FileNotFound, "no").field("path"));
+        let missing = PROFILE.rename_error_field(Error::new(Code::FileNotFound, "no").field("path"));
         assert_eq!(missing.field.as_deref(), Some("file_path"));
     }
 

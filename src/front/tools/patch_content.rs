@@ -81,7 +81,7 @@ fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
         ResponseOptions { profile: PROFILE, quoted_line_count: Some(lines), ..ResponseOptions::default() };
     let request = Request {
         target: entity.into_target(input.path)?,
-        edit: fields.into_edit().map_err(|error| PROFILE.rename_error_fields(error))?,
+        edit: fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))?,
         mode: Mode::Strict,
         expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
         gate_options: GateOptions::default(),

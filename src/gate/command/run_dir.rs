@@ -54,7 +54,7 @@ impl<'a> RunDir<'a> {
     /// Prepares a run.
     ///
     /// Errors: `Skipped` if the program does not check such a file, or the project has no configuration for
-    /// it; `Unavailable` if this machine cannot isolate it as the policy requires.
+    /// it; `WeakIsolation` if this machine cannot isolate it as the policy requires.
     pub(super) fn prepare(
         input: &ProgramInput<'a>,
         command: &'a CommandSpec,
@@ -62,7 +62,7 @@ impl<'a> RunDir<'a> {
     ) -> Result<RunDir<'a>, GateError> {
         let args = args(input, command)?;
         if let Some(why) = isolation_shortfall(input.isolation, input.ceiling) {
-            return Err(GateError::Unavailable(why));
+            return Err(GateError::WeakIsolation(why));
         }
         let record =
             match cargo_target(input, command).map(|target| CargoRecord::open(&target, limit)).transpose() {

@@ -154,7 +154,7 @@ fn external<'a>(rule: &'a Rule, role: Role, env: &GateEnv<'a>) -> Result<Externa
     };
     let short = || {
         isolation_shortfall(env.isolation, env.runtime.ceiling)
-            .map_or(Ok(()), |why| Err(GateError::Unavailable(why)))
+            .map_or(Ok(()), |why| Err(GateError::WeakIsolation(why)))
     };
     let name = &rule.gate.name;
     let command =

@@ -436,6 +436,7 @@ impl<'a> GateProgram<'a> {
         match error {
             GateError::Halted(Halt::TimedOut) => GateError::TimedOut(format!("timed out: {limit}")),
             GateError::TimedOut(why) => GateError::TimedOut(format!("{why}: {limit}")),
+            GateError::TimedOutOn(why) => GateError::TimedOutOn(format!("{why}: {limit}")),
             other => other,
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::gate::error::GateError;
 use crate::gate::finding::{Finding, sanitize};
-use crate::gate::verdict::{GateRun, Outcome, Verdict};
+use crate::gate::verdict::{GateRun, Outcome, RunReason, Verdict};
 use crate::policy::{Isolation, Rule};
 
 /// The result of one gate for a draft.
@@ -33,6 +33,7 @@ impl GateReport {
             blocking: rule.required && error.is_failure(),
             withheld: matches!(error, GateError::Withheld(_)),
             partial: matches!(error, GateError::Partial(_)),
+            reason: silence.reason(),
             ..run(rule, outcome, Some(sanitize(why)), took)
         };
         GateReport { run, findings: Vec::new() }
@@ -97,6 +98,7 @@ fn run(rule: &Rule, outcome: Outcome, why: Option<String>, took: Duration) -> Ga
         outcome,
         ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         why: why.filter(|why| !why.is_empty()),
+        reason: RunReason::Outcome,
         isolation: None,
         blocking: false,
         withheld: false,

@@ -194,7 +194,7 @@ fn launch(
     limits: PoolLimits,
 ) -> Result<Launch, GateError> {
     if let Some(why) = isolation_shortfall(input.isolation, input.ceiling) {
-        return Err(GateError::Unavailable(why));
+        return Err(GateError::WeakIsolation(why));
     }
     let level = strongest(input.ceiling);
     // With Landlock a program has no private folders except one of its own.

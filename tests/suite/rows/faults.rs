@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use lockgate::edit::{Edit, Insertion};
+use lockgate::edit::{Edit, Insertion, LineFields};
 use lockgate::engine::{EntityDatabase, Entry, ReadResponse, Report, Tenant, Workspace};
 use lockgate::error::{Code, Disk, Error};
 use lockgate::gate::Watch;
@@ -52,8 +52,12 @@ impl Client {
     }
 
     pub fn append(&self, path: &str, line: &str) -> Result<Report, Error> {
-        let edit =
-            Edit::Insert(vec![Insertion { at_line: Insertion::END, content: line.to_owned(), expect: None }]);
+        let edit = Edit::Insert(vec![Insertion {
+            at_line: Insertion::END,
+            content: line.to_owned(),
+            expect: None,
+            fields: LineFields::Lists,
+        }]);
         self.edit(path, edit, Expect::Anything)
     }
 

@@ -3,127 +3,157 @@
 //! Invariant: neither form exceeds the requested size. If the estimated size was too small, the least relevant
 //! entries are removed first and `truncated` is set.
 
-use serde_json::{Map, Value, json};
-
+use super::super::size_limit::json_size;
 use super::Answer;
-use crate::context::{FolderSummary, TargetFile};
-use crate::engine::{CodeContext, CodeSymbol, ProjectSummary, Reference};
+use crate::context::FolderSummary;
+use crate::engine::{CodeContext, CodeSymbol, Reference};
+use crate::protocol::{ContextFolder, ContextReference, ContextResponse, ContextSymbol, Response};
+use crate::text::escape_name;
 
 pub(super) fn context(context: &CodeContext) -> Answer {
-    let mut json = json(context);
-    while json.to_string().len() > context.max_bytes && remove_least_relevant(&mut json) {
-        if let Some(fields) = json.as_object_mut() {
-            fields.insert("truncated".to_owned(), Value::Bool(true));
-        }
+    let mut response = response(context);
+    while json_size(&response) > context.max_bytes && remove_least_relevant(&mut response) {
+        response.truncated = Some(true);
     }
-    let text = super::context_text::text(&json, context.max_bytes);
-    Answer { success: true, json, text }
+    let text = text(&response, context.max_bytes);
+    Answer::new(true, Response::Context(Box::new(response)), text)
 }
 
-fn json(context: &CodeContext) -> Value {
-    let mut fields = Map::new();
-    if let Some(TargetFile { path, version, lines, outline }) = &context.target {
-        fields.insert("path".to_owned(), path.as_str().into());
-        fields.insert("version".to_owned(), version.to_string().into());
-        fields.insert("total_lines".to_owned(), (*lines).into());
-        fields.insert("outline".to_owned(), list(outline, symbol));
+fn response(context: &CodeContext) -> ContextResponse {
+    let (target, project) = (context.target.as_ref(), context.project.as_ref());
+    let symbols = |symbols: &Vec<CodeSymbol>| symbols.iter().map(symbol).collect::<Vec<_>>();
+    ContextResponse {
+        path: target.map(|target| target.path.clone()),
+        version: target.map(|target| target.version.to_string()),
+        total_lines: target.map(|target| target.lines),
+        outline: target.map(|target| symbols(&target.outline)),
+        definitions: context.definitions.as_ref().map(symbols),
+        symbols: context.found.as_ref().map(symbols),
+        references: context.definitions.as_ref().map(|_| context.references.iter().map(reference).collect()),
+        uses: Some(&context.uses).filter(|uses| !uses.is_empty()).map(symbols),
+        files: project.map(|project| project.files),
+        folders: project.map(|project| project.folders.iter().map(folder).collect()),
+        important: project.map(|project| project.important.clone()),
+        versions: context
+            .versions
+            .iter()
+            .map(|(path, version)| (path.clone(), version.to_string()))
+            .collect(),
+        notes: Some(&context.notes).filter(|notes| !notes.is_empty()).cloned(),
+        truncated: context.truncated.then_some(true),
     }
-    for (name, symbols) in [("definitions", &context.definitions), ("symbols", &context.found)] {
-        if let Some(symbols) = symbols {
-            fields.insert(name.to_owned(), list(symbols, symbol));
-        }
-    }
-    if context.definitions.is_some() {
-        fields.insert("references".to_owned(), list(&context.references, reference));
-    }
-    if !context.uses.is_empty() {
-        fields.insert("uses".to_owned(), list(&context.uses, symbol));
-    }
-    if let Some(ProjectSummary { files, folders, important }) = &context.project {
-        fields.insert("files".to_owned(), (*files).into());
-        fields.insert("folders".to_owned(), list(folders, folder));
-        fields.insert("important".to_owned(), important.as_slice().into());
-    }
-    if !context.versions.is_empty() {
-        let versions =
-            context.versions.iter().map(|(path, version)| (path.clone(), version.to_string().into()));
-        fields.insert("versions".to_owned(), Value::Object(versions.collect()));
-    }
-    if !context.notes.is_empty() {
-        fields.insert("notes".to_owned(), context.notes.as_slice().into());
-    }
-    if context.truncated {
-        fields.insert("truncated".to_owned(), Value::Bool(true));
-    }
-    Value::Object(fields)
 }
 
-fn list<T>(entries: &[T], entry: impl Fn(&T) -> Value) -> Value {
-    entries.iter().map(entry).collect()
+fn symbol(symbol: &CodeSymbol) -> ContextSymbol {
+    ContextSymbol {
+        path: Some(&symbol.file).filter(|file| !file.is_empty()).cloned(),
+        name: symbol.name.clone(),
+        kind: symbol.kind.name().into(),
+        start_line: Some(symbol.start_line).filter(|start| *start != symbol.line),
+        line: symbol.line,
+        end_line: symbol.end_line,
+        signature: symbol.signature.clone(),
+        doc: symbol.doc.clone(),
+        code: symbol.code.clone(),
+    }
 }
 
-fn symbol(symbol: &CodeSymbol) -> Value {
-    let mut fields = Map::new();
-    if !symbol.file.is_empty() {
-        fields.insert("path".to_owned(), symbol.file.as_str().into());
+fn reference(reference: &Reference) -> ContextReference {
+    ContextReference {
+        path: reference.file.clone(),
+        line: reference.line,
+        text: reference.text.clone(),
+        within: reference.within.clone(),
     }
-    fields.insert("name".to_owned(), symbol.name.as_str().into());
-    fields.insert("kind".to_owned(), symbol.kind.name().into());
-    if symbol.start_line != symbol.line {
-        fields.insert("start_line".to_owned(), symbol.start_line.into());
-    }
-    fields.insert("line".to_owned(), symbol.line.into());
-    fields.insert("end_line".to_owned(), symbol.end_line.into());
-    fields.insert("signature".to_owned(), symbol.signature.as_str().into());
-    for (name, text) in [("doc", &symbol.doc), ("code", &symbol.code)] {
-        if let Some(text) = text {
-            fields.insert(name.to_owned(), text.as_str().into());
-        }
-    }
-    Value::Object(fields)
 }
 
-fn reference(reference: &Reference) -> Value {
-    let mut fields = Map::new();
-    fields.insert("path".to_owned(), reference.file.as_str().into());
-    fields.insert("line".to_owned(), reference.line.into());
-    fields.insert("text".to_owned(), reference.text.as_str().into());
-    if let Some(within) = &reference.within {
-        fields.insert("within".to_owned(), within.as_str().into());
+fn folder(folder: &FolderSummary) -> ContextFolder {
+    ContextFolder {
+        path: if folder.path.is_empty() { ".".to_owned() } else { folder.path.clone() },
+        files: folder.files,
+        languages: folder.languages.iter().map(|(name, files)| (name.clone(), (*files).into())).collect(),
     }
-    Value::Object(fields)
-}
-
-fn folder(folder: &FolderSummary) -> Value {
-    let languages: Map<String, Value> =
-        folder.languages.iter().map(|(name, files)| (name.clone(), (*files).into())).collect();
-    let path = if folder.path.is_empty() { "." } else { folder.path.as_str() };
-    json!({"path": path, "files": folder.files, "languages": languages})
 }
 
 /// Removes the least relevant entry; returns false if none is left.
-fn remove_least_relevant(json: &mut Value) -> bool {
-    const LISTS: [&str; 8] =
-        ["uses", "folders", "important", "references", "symbols", "outline", "definitions", "notes"];
-    for name in LISTS {
-        if json.get_mut(name).and_then(Value::as_array_mut).is_some_and(|entries| entries.pop().is_some()) {
-            return true;
-        }
-    }
-    let Some(fields) = json.as_object_mut() else { return false };
-    if fields.remove("versions").is_some() {
-        return true;
-    }
+fn remove_least_relevant(response: &mut ContextResponse) -> bool {
+    let ContextResponse {
+        uses, folders, important, references, symbols, outline, definitions, notes, ..
+    } = response;
+    let is_removed = pop(uses)
+        || pop(folders)
+        || pop(important)
+        || pop(references)
+        || pop(symbols)
+        || pop(outline)
+        || pop(definitions)
+        || pop(notes)
+        || !std::mem::take(&mut response.versions).is_empty();
     // The caller already knows its own path, so a path that does not fit may be cut.
-    match fields.get_mut("path") {
-        Some(Value::String(path)) if path.chars().count() > 80 => {
-            *path = path.chars().take(79).chain(['…']).collect();
-            true
-        }
-        Some(_) | None => false,
+    let path = response.path.as_mut().filter(|path| !is_removed && path.chars().count() > 80);
+    let is_cut = path.map(|path| *path = path.chars().take(79).chain(['…']).collect()).is_some();
+    is_removed || is_cut
+}
+
+fn pop<T>(list: &mut Option<Vec<T>>) -> bool {
+    list.as_mut().is_some_and(|list| list.pop().is_some())
+}
+
+/// Renders the text form, with the same content as the JSON form, in at most `room` bytes.
+fn text(response: &ContextResponse, room: usize) -> String {
+    let ContextResponse { outline, definitions, references, symbols, uses, .. } = response;
+    let mut lines = Vec::new();
+    if let Some(path) = &response.path {
+        let version = response.version.as_deref().unwrap_or_default();
+        let count = response.total_lines.unwrap_or_default();
+        lines.push(format!("{}: {count} lines, version {version}", escape_name(path)));
+    }
+    section(&mut lines, "outline", outline, symbol_lines);
+    section(&mut lines, "definitions", definitions, symbol_lines);
+    section(&mut lines, "references", references, reference_lines);
+    section(&mut lines, "symbols", symbols, symbol_lines);
+    section(&mut lines, "uses, defined elsewhere", uses, symbol_lines);
+    lines.extend(response.files.map(|files| format!("files: {files}")));
+    lines.extend(response.important.iter().flatten().map(|path| format!("important: {path}")));
+    for ContextFolder { path, files, languages } in response.folders.iter().flatten() {
+        let languages: Vec<String> =
+            languages.iter().map(|(name, files)| format!("{name} {files}")).collect();
+        lines.push(format!("{path}/: {files} files: {}", languages.join(", ")));
+    }
+    let versions = response.versions.iter();
+    lines.extend(versions.map(|(path, version)| format!("{}: version {version}", escape_name(path))));
+    lines.extend(response.notes.iter().flatten().map(|note| format!("note: {note}")));
+    lines.extend(response.truncated.map(|_| "truncated: not all is shown".to_owned()));
+    let mut used = 0;
+    let fits = |line: &String| {
+        used += line.len() + 1;
+        used <= room + 1
+    };
+    lines.into_iter().take_while(fits).collect::<Vec<_>>().join("\n")
+}
+
+fn section<T>(lines: &mut Vec<String>, title: &str, list: &Option<Vec<T>>, entry: fn(&T) -> Vec<String>) {
+    if let Some(list) = list {
+        lines.push(format!("{title}: {}", list.len()));
+        lines.extend(list.iter().flat_map(entry));
     }
 }
 
+fn symbol_lines(symbol: &ContextSymbol) -> Vec<String> {
+    let ContextSymbol { name, kind, line, end_line, signature, .. } = symbol;
+    let path = symbol.path.as_ref().map(|path| format!("{}:", escape_name(path))).unwrap_or_default();
+    let start = symbol.start_line.map(|start| format!(" (from {start})")).unwrap_or_default();
+    let mut lines = vec![format!("{path}{line}-{end_line}{start} {kind} {name}: {signature}")];
+    lines.extend(symbol.doc.as_ref().map(|doc| format!("  {doc}")));
+    lines.extend(symbol.code.clone());
+    lines
+}
+
+fn reference_lines(ContextReference { path, line, text, within }: &ContextReference) -> Vec<String> {
+    let path = if path.is_empty() { String::new() } else { format!("{}:", escape_name(path)) };
+    let within = within.as_ref().map(|within| format!(" ({within})")).unwrap_or_default();
+    vec![format!("{path}{line}{within}: {text}")]
+}
+
 #[cfg(test)]
-#[path = "context_tests.rs"]
 mod tests;

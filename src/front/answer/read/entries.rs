@@ -1,26 +1,33 @@
 //! Renders the answer of a list: one row for each file or entity.
 
-use serde_json::{Value, json};
-
-use super::super::entity::{EntityKeyParts, result_name};
+use super::super::entity::{distinct_key, result_name, shared_key};
 use super::Answer;
 use crate::engine::{Entries, ListedText};
-use crate::request::{EntityKind, SearchScope};
+use crate::protocol::{ListResponse, ListRow, Response};
+use crate::request::EntityKind;
 
 pub(super) fn entries(found: &Entries) -> Answer {
-    let Entries { scope, entries, truncated, notes } = found;
-    let rows: Vec<Value> = entries.iter().map(row).collect();
-    let mut json = json!({ "entries": rows, "truncated": truncated });
-    if let Some(fields) = json.as_object_mut() {
-        EntityKeyParts::shared(scope).add_to(fields);
-        if !notes.is_empty() {
-            fields.insert("notes".to_owned(), json!(notes));
-        }
-    }
-    let noun = match scope {
-        SearchScope::Files => EntityKind::FILE,
-        SearchScope::Entities { kind, .. } => kind.name(),
+    let response = ListResponse {
+        entries: found.entries.iter().map(row).collect(),
+        truncated: found.truncated,
+        key: shared_key(&found.scope),
+        notes: found.notes.clone(),
     };
+    let text = text(&response);
+    Answer::new(true, Response::List(response), text)
+}
+
+fn row(ListedText { path, entity, size, version }: &ListedText) -> ListRow {
+    ListRow {
+        path: path.clone(),
+        size: *size,
+        key: distinct_key(entity.as_ref()),
+        version: version.map(|version| version.to_string()),
+    }
+}
+
+fn text(ListResponse { entries, truncated, key, notes }: &ListResponse) -> String {
+    let noun = key.entity_type.as_deref().unwrap_or(EntityKind::FILE);
     let mut text = match entries.len() {
         1 => format!("1 {noun}\n"),
         count => format!("{count} {noun}s\n"),
@@ -29,26 +36,19 @@ pub(super) fn entries(found: &Entries) -> Answer {
         text += &format!("truncated: not all {noun}s are shown\n");
     }
     notes.iter().for_each(|note| text += &format!("note: {note}\n"));
-    for ListedText { path, entity, size, version } in entries {
-        let version = version.map(|version| format!(", version {version}")).unwrap_or_default();
-        text += &format!("{}: {size} bytes{version}\n", result_name(path, entity.as_ref()));
+    for ListRow { path, size, key, version } in entries {
+        let version = version.as_ref().map(|version| format!(", version {version}")).unwrap_or_default();
+        text += &format!("{}: {size} bytes{version}\n", result_name(path, key));
     }
-    Answer { success: true, json, text }
-}
-
-fn row(ListedText { path, entity, size, version }: &ListedText) -> Value {
-    let mut row = json!({ "path": path, "size": size });
-    if let Some(fields) = row.as_object_mut() {
-        EntityKeyParts::distinct(entity.as_ref()).add_to(fields);
-        fields.extend(version.map(|version| ("version".to_owned(), version.to_string().into())));
-    }
-    row
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::SearchScope;
     use crate::text::Version;
+    use serde_json::json;
 
     #[test]
     fn both_forms_have_every_file() {

@@ -3,15 +3,14 @@
 //! Invariant: the result is whole lines from the first one on, unless a single line exceeds the maximum. `truncated`
 //! is set only if something was omitted.
 
-use serde_json::{Value, json};
-
-use super::super::entity::{EntityKeyParts, display_name};
+use super::super::entity::{display_name, key};
 use super::Answer;
 use crate::engine::ReadLines;
+use crate::protocol::{LinesResponse, Response};
 use crate::text::escape_name;
 
 /// Maximum characters of the lines with their numbers.
-const MAX_CHARS: usize = 100_000;
+pub(super) const MAX_CHARS: usize = 100_000;
 
 struct ShownLines {
     content: String,
@@ -19,31 +18,34 @@ struct ShownLines {
     truncated: bool,
 }
 
-pub(super) fn lines(reading: &ReadLines) -> Answer {
-    render_lines(reading, MAX_CHARS)
+pub(super) fn lines(reading: &ReadLines, most: usize) -> Answer {
+    let ShownLines { content, end_line, truncated } = take_lines(reading, most);
+    let response = LinesResponse {
+        path: reading.path.clone(),
+        start_line: reading.start_line,
+        end_line,
+        total_lines: reading.text.lines().count(),
+        version: reading.text.version().to_string(),
+        truncated: truncated.then_some(true),
+        content,
+        key: key(reading.entity.as_ref()),
+        resolved_path: reading.resolved_path.clone(),
+    };
+    let text = text(&response);
+    Answer::new(true, Response::Lines(response), text)
 }
 
-fn render_lines(reading: &ReadLines, most: usize) -> Answer {
-    let ShownLines { content, end_line, truncated } = take_lines(reading, most);
-    let (path, called) = (&reading.path, display_name(&reading.path, reading.entity.as_ref()));
-    let start_line = reading.start_line;
-    let (total, version) = (reading.text.lines().count(), reading.text.version().to_string());
-    let mut json = json!({ "path": path, "start_line": start_line, "end_line": end_line, "total_lines": total,
-        "version": version, "content": content });
-    let mut text = format!("{called}: lines {start_line} to {end_line} of {total}, version {version}\n");
-    if let Some(fields) = json.as_object_mut() {
-        EntityKeyParts::new(reading.entity.as_ref()).add_to(fields);
-        if let Some(resolved) = &reading.resolved_path {
-            fields.insert("resolved_path".to_owned(), resolved.as_str().into());
-            text += &format!("the path leads to {}\n", escape_name(resolved));
-        }
-        if truncated {
-            fields.insert("truncated".to_owned(), Value::Bool(true));
-            text += "truncated: not all of these lines are shown\n";
-        }
+fn text(response: &LinesResponse) -> String {
+    let LinesResponse { path, start_line, end_line, total_lines, version, content, key, .. } = response;
+    let name = display_name(path, key);
+    let mut text = format!("{name}: lines {start_line} to {end_line} of {total_lines}, version {version}\n");
+    if let Some(resolved) = &response.resolved_path {
+        text += &format!("the path leads to {}\n", escape_name(resolved));
     }
-    text += &content;
-    Answer { success: true, json, text }
+    if response.truncated.is_some() {
+        text += "truncated: not all of these lines are shown\n";
+    }
+    text + content
 }
 
 /// Takes as many of the lines as fit.
@@ -71,6 +73,7 @@ fn take_lines(reading: &ReadLines, most: usize) -> ShownLines {
 mod tests {
     use super::*;
     use crate::text::{Buffer, Hints};
+    use serde_json::json;
 
     fn reading(text: &str, start_line: usize, end_line: usize) -> ReadLines {
         let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
@@ -86,7 +89,7 @@ mod tests {
 
     #[test]
     fn each_line_has_its_number() {
-        let answer = render_lines(&reading("one\r\ntwo\n\nfour", 2, 4), MAX_CHARS);
+        let answer = lines(&reading("one\r\ntwo\n\nfour", 2, 4), MAX_CHARS);
         let version = answer.json["version"].as_str().unwrap().to_owned();
         assert_eq!(
             answer.json,
@@ -98,7 +101,7 @@ mod tests {
 
     #[test]
     fn an_empty_text_has_no_lines() {
-        let answer = render_lines(&reading("", 1, 0), MAX_CHARS);
+        let answer = lines(&reading("", 1, 0), MAX_CHARS);
         assert_eq!((&answer.json["content"], &answer.json["end_line"]), (&json!(""), &json!(0)));
         assert_eq!(answer.json.get("truncated"), None);
     }
@@ -115,7 +118,7 @@ mod tests {
             (6, Some("1: one"), 1),
             (4, Some("1: o"), 1),
         ] {
-            let answer = render_lines(&reading(text, 1, 3), most);
+            let answer = lines(&reading(text, 1, 3), most);
             if let Some(content) = content {
                 assert_eq!(answer.json["content"], content, "{most}");
             }

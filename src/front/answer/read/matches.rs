@@ -1,94 +1,87 @@
 //! Renders the answer of a search: the matches and their context lines; the text form looks like the output of
 //! `grep`.
 
-use serde_json::{Map, Value, json};
-
-use super::super::entity::{EntityKeyParts, result_name};
+use super::super::entity::{distinct_key, result_name, shared_key};
 use super::Answer;
 use crate::engine::{LineMatch, Matches, NumberedLine};
+use crate::protocol::{NumberedText, Response, SearchResponse, SearchRow};
 
 pub(super) fn matches(found: &Matches) -> Answer {
-    let Matches { scope, found: shown, total, truncated, notes } = found;
-    let matches: Vec<Value> = shown.iter().map(match_json).collect();
-    let mut json = json!({ "matches": matches, "total_matches": total, "truncated": truncated });
-    if let Some(fields) = json.as_object_mut() {
-        EntityKeyParts::shared(scope).add_to(fields);
-        if !notes.is_empty() {
-            fields.insert("notes".to_owned(), json!(notes));
-        }
-    }
-    Answer { success: true, json, text: match_text(found) }
-}
-
-fn match_json(found: &LineMatch) -> Value {
-    let mut fields = Map::new();
-    let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
-    put("path", found.path.as_str().into());
-    put("line_number", found.line.into());
-    if found.end_line > found.line {
-        put("end_line", found.end_line.into());
-    }
-    put("match", found.text.as_str().into());
-    put("context_before", numbered(&found.before));
-    put("context_after", numbered(&found.after));
-    put("version", found.version.to_string().into());
-    EntityKeyParts::distinct(found.entity.as_ref()).add_to(&mut fields);
-    Value::Object(fields)
-}
-
-fn numbered(lines: &[NumberedLine]) -> Value {
-    lines.iter().map(|NumberedLine { line, text }| Value::String(format!("{line}: {text}"))).collect()
-}
-
-fn match_text(found: &Matches) -> String {
-    let (shown, total) = (found.found.len(), found.total);
-    let mut text = match (shown, total) {
-        (_, 0) => "no matches\n".to_owned(),
-        (_, 1) if shown == 1 => "1 match\n".to_owned(),
-        _ if shown == total => format!("{total} matches\n"),
-        _ => format!("{shown} of {total} matches are shown\n"),
+    let response = SearchResponse {
+        matches: found.found.iter().map(row).collect(),
+        total_matches: found.total,
+        truncated: found.truncated,
+        key: shared_key(&found.scope),
+        notes: found.notes.clone(),
     };
-    if found.truncated {
+    let text = text(&response);
+    Answer::new(true, Response::Search(response), text)
+}
+
+fn row(found: &LineMatch) -> SearchRow {
+    let numbered = |line: &NumberedLine| NumberedText { line: line.line, text: line.text.clone() };
+    SearchRow {
+        path: found.path.clone(),
+        line_number: found.line,
+        end_line: (found.end_line > found.line).then_some(found.end_line),
+        text: found.text.clone(),
+        context_before: found.before.iter().map(numbered).collect(),
+        context_after: found.after.iter().map(numbered).collect(),
+        version: found.version.to_string(),
+        key: distinct_key(found.entity.as_ref()),
+    }
+}
+
+fn text(SearchResponse { matches, total_matches, truncated, notes, .. }: &SearchResponse) -> String {
+    let mut text = match (matches.len(), *total_matches) {
+        (_, 0) => "no matches\n".to_owned(),
+        (1, 1) => "1 match\n".to_owned(),
+        (shown, total) if shown == total => format!("{total} matches\n"),
+        (shown, total) => format!("{shown} of {total} matches are shown\n"),
+    };
+    if *truncated {
         text += "truncated: not all matches are shown\n";
     }
-    found.notes.iter().for_each(|note| text += &format!("note: {note}\n"));
-    let mut rows = found.found.iter().peekable();
-    let mut last: Option<&LineMatch> = None;
+    notes.iter().for_each(|note| text += &format!("note: {note}\n"));
+    let mut rows = matches.iter().peekable();
+    let mut last: Option<&SearchRow> = None;
     // The last line of the file that was shown: lines that two matches share are shown once.
     let mut done = 0;
     while let Some(one) = rows.next() {
         if last.is_none_or(|last| !is_same(last, one)) {
-            text += &format!("\n{} (version {})\n", result_name(&one.path, one.entity.as_ref()), one.version);
+            text += &format!("\n{} (version {})\n", result_name(&one.path, &one.key), one.version);
             done = 0;
-        } else if one.before.first().map_or(one.line, |first| first.line) > done + 1 {
+        } else if one.context_before.first().map_or(one.line_number, |first| first.line) > done + 1 {
             text += "--\n";
         }
         let next = rows.peek().filter(|next| is_same(next, one));
-        let until = next.map_or(usize::MAX, |next| next.line);
-        context(&mut text, one.before.iter().filter(|line| line.line > done));
-        for (line, part) in (one.line..).zip(one.text.split('\n')) {
+        let until = next.map_or(usize::MAX, |next| next.line_number);
+        context(&mut text, one.context_before.iter().filter(|line| line.line > done));
+        for (line, part) in (one.line_number..).zip(one.text.split('\n')) {
             text += &format!("{line}: {part}\n");
         }
-        context(&mut text, one.after.iter().filter(|line| line.line < until));
-        done = one.after.last().map_or(one.end_line, |line| line.line).min(until.saturating_sub(1));
+        context(&mut text, one.context_after.iter().filter(|line| line.line < until));
+        let end = one.end_line.unwrap_or(one.line_number);
+        done = one.context_after.last().map_or(end, |line| line.line).min(until.saturating_sub(1));
         last = Some(one);
     }
     text
 }
 
 /// True if two matches are in the same document.
-fn is_same(one: &LineMatch, other: &LineMatch) -> bool {
-    (&one.path, &one.entity) == (&other.path, &other.entity)
+fn is_same(one: &SearchRow, other: &SearchRow) -> bool {
+    (&one.path, &one.key) == (&other.path, &other.key)
 }
 
-fn context<'a>(text: &mut String, lines: impl Iterator<Item = &'a NumberedLine>) {
-    lines.for_each(|NumberedLine { line, text: row }| *text += &format!("{line}- {row}\n"));
+fn context<'a>(text: &mut String, lines: impl Iterator<Item = &'a NumberedText>) {
+    lines.for_each(|NumberedText { line, text: row }| *text += &format!("{line}- {row}\n"));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::text::Version;
+    use serde_json::json;
 
     fn numbered(lines: &[usize]) -> Vec<NumberedLine> {
         lines.iter().map(|&line| NumberedLine { line, text: format!("line {line}") }).collect()

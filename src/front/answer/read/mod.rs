@@ -1,7 +1,6 @@
 //! Renders the answers of read requests; one file for each kind.
 
 mod context;
-mod context_text;
 mod entries;
 mod lines;
 mod matches;
@@ -14,9 +13,9 @@ use crate::error::Error;
 /// Renders the result of a read request.
 pub fn read(result: &Result<ReadResponse, Error>, options: &ResponseOptions) -> Answer {
     match result {
-        Ok(ReadResponse::Lines(reading)) => lines::lines(reading),
+        Ok(ReadResponse::Lines(reading)) => lines::lines(reading, lines::MAX_CHARS),
         Ok(ReadResponse::Context(found_context)) => context::context(found_context),
-        Ok(ReadResponse::Whole(reading)) => whole::whole(reading),
+        Ok(ReadResponse::Whole(reading)) => whole::whole(reading, whole::MAX_CHARS),
         Ok(ReadResponse::Matches(found)) => matches::matches(found),
         Ok(ReadResponse::Entries(found)) => entries::entries(found),
         Err(error) => render_error(error, options),

@@ -3,44 +3,43 @@
 //! Invariant: the result is whole lines from the first one on, unless a single line exceeds the maximum. `truncated`
 //! is set only if something was omitted.
 
-use serde_json::{Value, json};
-
-use super::super::entity::{EntityKeyParts, display_name};
+use super::super::entity::{display_name, key};
 use super::Answer;
 use crate::engine::ReadLines;
+use crate::protocol::{Response, TextResponse};
 use crate::text::escape_name;
 
 /// Maximum characters of the text.
-const MAX_CHARS: usize = 100_000;
+pub(super) const MAX_CHARS: usize = 100_000;
 
-pub(super) fn whole(reading: &ReadLines) -> Answer {
-    render_text(reading, MAX_CHARS)
+pub(super) fn whole(reading: &ReadLines, most: usize) -> Answer {
+    let (view, total_lines) = (reading.text.view(), reading.text.lines().count());
+    let content = take_lines(view, most);
+    let truncated = content.len() < view.len();
+    let response = TextResponse {
+        path: reading.path.clone(),
+        content: content.to_owned(),
+        total_lines,
+        version: reading.text.version().to_string(),
+        truncated,
+        key: key(reading.entity.as_ref()),
+        resolved_path: reading.resolved_path.clone(),
+        warning: truncated.then(|| warning(content, total_lines)),
+    };
+    let text = text(&response);
+    Answer::new(true, Response::Text(response), text)
 }
 
-fn render_text(reading: &ReadLines, most: usize) -> Answer {
-    let text = reading.text.view();
-    let content = take_lines(text, most);
-    let truncated = content.len() < text.len();
-    let (path, total, version) =
-        (&reading.path, reading.text.lines().count(), reading.text.version().to_string());
-    let mut json = json!({ "path": path, "content": content, "total_lines": total, "version": version,
-        "truncated": truncated });
-    let called = display_name(path, reading.entity.as_ref());
-    let mut readable = format!("{called}: {total} lines, version {version}\n");
-    if let Some(fields) = json.as_object_mut() {
-        EntityKeyParts::new(reading.entity.as_ref()).add_to(fields);
-        if let Some(resolved) = &reading.resolved_path {
-            fields.insert("resolved_path".to_owned(), resolved.as_str().into());
-            readable += &format!("the path leads to {}\n", escape_name(resolved));
-        }
-        if truncated {
-            let warning = warning(content, total);
-            readable += &format!("truncated: {warning}\n");
-            fields.insert("warning".to_owned(), Value::String(warning));
-        }
+fn text(response: &TextResponse) -> String {
+    let TextResponse { path, content, total_lines, version, key, resolved_path, warning, .. } = response;
+    let mut text = format!("{}: {total_lines} lines, version {version}\n", display_name(path, key));
+    if let Some(resolved) = resolved_path {
+        text += &format!("the path leads to {}\n", escape_name(resolved));
     }
-    readable += content;
-    Answer { success: true, json, text: readable }
+    if let Some(warning) = warning {
+        text += &format!("truncated: {warning}\n");
+    }
+    text + content
 }
 
 /// Returns as many whole lines as fit into `most` characters, or a prefix of the first line if that is longer.
@@ -62,6 +61,7 @@ fn warning(content: &str, total: usize) -> String {
 mod tests {
     use super::*;
     use crate::text::{Buffer, Hints};
+    use serde_json::{Value, json};
 
     fn reading(text: &str) -> ReadLines {
         let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_text_is_shown_as_it_is() {
-        let answer = render_text(&reading("one\r\n\ntwo"), MAX_CHARS);
+        let answer = whole(&reading("one\r\n\ntwo"), MAX_CHARS);
         let version = answer.json["version"].as_str().unwrap().to_owned();
         assert_eq!(
             answer.json,
@@ -95,7 +95,7 @@ mod tests {
             (4, "äne\n", Some("only lines 1 to 1 of 2 are shown; read_content_lines shows the others")),
             (3, "äne", Some("only the beginning of line 1 of 2 is shown")),
         ] {
-            let answer = render_text(&reading("äne\ntwo\n"), most);
+            let answer = whole(&reading("äne\ntwo\n"), most);
             assert_eq!(answer.json["content"], content, "{most}");
             assert_eq!(answer.json["truncated"], warning.is_some());
             assert_eq!(answer.json.get("warning").and_then(Value::as_str), warning);

@@ -6,13 +6,13 @@ use rmcp::model::{CallToolResult, ContentBlock, NumberOrString, ServerJsonRpcMes
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::shown_entries::ShownEntries;
 use super::*;
 use crate::engine::{Status, Workspace};
-use crate::error::{Best, Code, Difference, Disk, EvidenceLine, NextCall, Score};
+use crate::error::{Best, Code, Difference, EvidenceLine, NextCall, Score};
 use crate::front::tools::{EditCall, edit_code, edit_file, safe_edit_file};
-use crate::gate::{Finding, GateRun, Outcome, ProgressFn, Severity, Watch};
+use crate::gate::{Finding, GateRun, Outcome, ProgressFn, RunReason, Severity, Watch};
 use crate::locate::{MatchInfo, MatchLevel};
+use crate::protocol::MatchLocation;
 use random::*;
 
 proptest! {
@@ -20,7 +20,7 @@ proptest! {
 
     #[test]
     fn no_answer_is_larger_than_its_limit(sample in random_answer(), response_options in options()) {
-        let (answer, _) = render_sample(&sample, &response_options);
+        let (answer, _) = answered(&sample, &response_options);
         let size = on_the_wire(&answer, response_options.forms);
         prop_assert!(size <= response_options.limit, "{size} bytes of {}: {}", response_options.limit, answer.json);
         for field in ["success", "status", "message", "written", "changed"] {
@@ -30,7 +30,7 @@ proptest! {
 
     #[test]
     fn a_note_is_a_whole_sentence(sample in random_answer(), response_options in options()) {
-        let (answer, _) = render_sample(&sample, &response_options);
+        let (answer, _) = answered(&sample, &response_options);
         for note in answer.json["notes"].as_array().into_iter().flatten() {
             let note = note.as_str().unwrap();
             prop_assert!(whole(note, &sample.notes), "{note:?}");
@@ -39,8 +39,8 @@ proptest! {
     }
 
     #[test]
-    fn a_shown_diff_is_whole_or_reported_as_cut(sample in random_answer(), limit in 1024_usize..40_000) {
-        let (answer, whole) = render_sample(&sample, &ResponseOptions { limit, ..ResponseOptions::default() });
+    fn a_diff_that_is_shown_is_whole_or_said_to_be_cut(sample in random_answer(), limit in 1024_usize..40_000) {
+        let (answer, whole) = answered(&sample, &ResponseOptions { limit, ..ResponseOptions::default() });
         let shown = answer.json["diff"].as_str().unwrap_or_default();
         let says_so = answer.json["notes"].to_string().contains("the diff is");
         prop_assert_eq!(shown.len() < whole, says_so, "{} of {} bytes, {}", shown.len(), whole, answer.json);
@@ -65,7 +65,7 @@ fn the_smallest_answer_has_room_for_every_field() {
     for forms in [Forms::Both, Forms::Json, Forms::Text] {
         let options =
             ResponseOptions { limit: *ResponseOptions::LIMITS.start(), forms, ..ResponseOptions::default() };
-        let (answer, _) = render_sample(&sample, &options);
+        let (answer, _) = answered(&sample, &options);
         let size = on_the_wire(&answer, options.forms);
         assert!(size <= options.limit, "{size} bytes: {}", answer.json);
     }
@@ -73,8 +73,8 @@ fn the_smallest_answer_has_room_for_every_field() {
 
 /// The control: without the levels and hunks of `fit`, the same response is too large.
 #[test]
-fn unbounded_responses_would_break_the_limit() {
-    let place = EvidenceLine { line: 1, preview: "x".repeat(60), symbol: None };
+fn unbounded_facts_would_break_the_limit() {
+    let place = MatchLocation { line: 1, preview: "x".repeat(60), symbol: None };
     let sample = RandomAnswer {
         before: "some line\n".repeat(2000),
         edited: (0..200).map(|line| line * 10).collect(),
@@ -87,10 +87,9 @@ fn unbounded_responses_would_break_the_limit() {
         notes: Vec::new(),
         ..RandomAnswer::default()
     };
-    let (bounded, _) = render_sample(&sample, &ResponseOptions::default());
+    let (bounded, _) = answered(&sample, &ResponseOptions::default());
     assert!(on_the_wire(&bounded, Forms::Both) <= 8192);
-    let (free, _) =
-        render_sample(&sample, &ResponseOptions { limit: usize::MAX, ..ResponseOptions::default() });
+    let (free, _) = answered(&sample, &ResponseOptions { limit: usize::MAX, ..ResponseOptions::default() });
     assert!(on_the_wire(&free, Forms::Both) > 5 * 8192);
     let notes = bounded.json["notes"].to_string();
     assert!(notes.contains("hunks are shown") && notes.contains("not shown: "), "{notes}");
@@ -142,6 +141,7 @@ fn a_one_line_edit_is_answered_briefly() {
             outcome: Outcome::Passed,
             ms: 3,
             why: None,
+            reason: RunReason::Outcome,
             blocking: false,
             withheld: false,
             softened: false,
@@ -153,7 +153,7 @@ fn a_one_line_edit_is_answered_briefly() {
         ..RandomAnswer::default()
     };
     for forms in [Forms::Both, Forms::Json, Forms::Text] {
-        let (answer, _) = render_sample(&sample, &ResponseOptions { forms, ..ResponseOptions::default() });
+        let (answer, _) = answered(&sample, &ResponseOptions { forms, ..ResponseOptions::default() });
         let size = on_the_wire(&answer, forms);
         let limit = if forms == Forms::Both { 1088 } else { 768 };
         assert!(size <= limit, "{size} bytes as {forms:?}");
@@ -161,15 +161,14 @@ fn a_one_line_edit_is_answered_briefly() {
 }
 
 #[test]
-fn with_json_the_text_shows_only_the_changes() {
+fn beside_the_json_the_text_shows_the_changes_only() {
     let sample = RandomAnswer {
         before: "a\nb\nc\n".into(),
         edited: vec![1],
         word: "x".into(),
         ..RandomAnswer::default()
     };
-    let lines =
-        |forms| render_sample(&sample, &ResponseOptions { forms, ..ResponseOptions::default() }).0.text;
+    let lines = |forms| answered(&sample, &ResponseOptions { forms, ..ResponseOptions::default() }).0.text;
     assert!(lines(Forms::Both).contains("unchanged\n@@ -1,3 +1,3 @@\n-b\n+x"), "{}", lines(Forms::Both));
     assert!(lines(Forms::Text).contains("+++ b/\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c"), "{}", lines(Forms::Text));
 }
@@ -238,7 +237,7 @@ async fn a_job_that_panics_does_not_claim_that_nothing_was_written() {
 }
 
 #[tokio::test]
-async fn a_gate_that_could_not_check_gives_a_warning() {
+async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
     let mut report = written(Watch::idle()).await.unwrap();
     let warned = |report: Report| {
         let answer = render(&Ok(report), &ResponseOptions::default());
@@ -250,6 +249,7 @@ async fn a_gate_that_could_not_check_gives_a_warning() {
         outcome,
         ms: 1,
         why: why.map(str::to_owned),
+        reason: if outcome == Outcome::TimedOut { RunReason::TimeLimit } else { RunReason::Outcome },
         blocking: false,
         withheld: false,
         softened: false,
@@ -279,7 +279,7 @@ fn finding(line: usize, message: &str) -> Finding {
 }
 
 #[tokio::test]
-async fn a_warning_is_shown_once_whatever_the_findings_are() {
+async fn a_warning_is_told_once_whatever_the_findings_say() {
     let mut report = written(Watch::idle()).await.unwrap();
     report.verdict.findings = vec![finding(1, ""), finding(2, "odd")];
     report.warnings = vec!["the weather is odd".into()];
@@ -311,12 +311,16 @@ async fn findings_that_were_there_before_are_counted_in_the_text_and_whole_in_th
     assert!(!counted.contains("were there before"), "{counted}");
 }
 
-#[test]
-fn a_warning_that_ends_the_message_is_not_repeated() {
-    let warnings = ["not found".to_owned(), "found".to_owned(), String::new()];
-    let remaining: Vec<&String> =
-        unreported(&warnings, "a.py is unchanged: not found", std::iter::empty()).collect();
-    assert_eq!(remaining, ["found", ""]);
+#[tokio::test]
+async fn what_the_message_ends_with_is_said() {
+    let mut report = written(Watch::idle()).await.unwrap();
+    report.status = Status::Unchanged;
+    report.warnings = vec!["not found".into(), "found".into()];
+    let answer = render(&Ok(report), &ResponseOptions::default());
+    assert_eq!(answer.json["message"], "a.py is unchanged: not found");
+    assert_eq!(answer.json["validation_warnings"], json!(["not found", "found"]));
+    let warnings: Vec<&str> = answer.text.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert_eq!(warnings, ["warning: found"]);
 }
 
 #[tokio::test]
@@ -336,7 +340,7 @@ async fn every_error_that_is_left_out_is_counted() {
 }
 
 /// Whether a note is a whole sentence: one of the answer's own, or one that was given.
-fn whole(note: &str, notes: &[String]) -> bool {
+fn whole(note: &str, given: &[String]) -> bool {
     let one = "1 (proposed call|line of best|match location|edit|entry of line_map|gate|finding|error|warning|note)";
     let many = r"([2-9]|\d\d+) (lines of best|match locations|edits|entries of line_map|gates|findings|errors|warnings|notes)";
     let count = format!("({one}|{many})");
@@ -346,5 +350,5 @@ fn whole(note: &str, notes: &[String]) -> bool {
         "more is not shown|the diff is cut|the diff is not shown".to_owned(),
     ];
     let own = regex::Regex::new(&format!("^({})$", own.join("|"))).unwrap();
-    own.is_match(note) || notes.iter().any(|one| one == note)
+    own.is_match(note) || given.iter().any(|given| given == note)
 }

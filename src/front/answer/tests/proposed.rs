@@ -14,7 +14,8 @@ proptest! {
             (None, shown) => prop_assert_eq!(shown, None),
             (Some(_), None) => prop_assert!(is_noted, "{}", answer.json),
             (Some(next), Some(shown)) => {
-                prop_assert_eq!(next, shown);
+                let next = json!(next);
+                prop_assert_eq!(&next, shown);
                 prop_assert!(answer.text.contains(&format!("\nnext: {next}")), "{}", answer.text);
             }
         }

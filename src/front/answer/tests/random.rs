@@ -1,10 +1,13 @@
 //! Random content for answers.
 
 use super::*;
-use crate::error::{Best, Difference, Score};
-use crate::front::answer::entity::EntityKeyParts;
-use crate::front::answer::response::NearestLines;
-use crate::locate::{MatchInfo, MatchLevel};
+use crate::error::Score;
+use crate::front::answer::message::Message;
+use crate::front::answer::response::{DiffSource, FullResponse, OmittedLines, reported_gate};
+use crate::protocol::{
+    ChangedRegion, EditResponse, EntityKey, FirstDifference, MatchDetails, MatchLocation, MovedLines,
+    NearestLines, ProposedCall, ReportedWarning,
+};
 use crate::text::{Buffer, Change, Diff, Hints, LineShift, Plan, Region, diff};
 
 /// A text with several edits, and the content of the answer about them.
@@ -17,11 +20,11 @@ pub(super) struct RandomAnswer {
     pub(super) message: String,
     pub(super) runs: Vec<GateRun>,
     pub(super) findings: Vec<Finding>,
-    pub(super) locations: Vec<EvidenceLine>,
+    pub(super) locations: Vec<MatchLocation>,
     pub(super) notes: Vec<String>,
-    pub(super) best: Option<Best>,
-    pub(super) next: Option<Value>,
-    pub(super) match_info: Option<MatchInfo>,
+    pub(super) best: Option<NearestLines>,
+    pub(super) next: Option<ProposedCall>,
+    pub(super) match_details: Option<MatchDetails>,
     pub(super) refusal: bool,
 }
 
@@ -39,60 +42,66 @@ impl RandomAnswer {
         (before, after, plan)
     }
 
-    pub(super) fn response<'a>(
-        &'a self,
-        diff: &'a Diff<'a>,
-        regions: &'a [Region],
-        shifts: &'a [LineShift],
-    ) -> EditResponse<'a> {
+    pub(super) fn full<'a>(
+        &self,
+        diff: Diff<'a>,
+        regions: &[Region],
+        shifts: &[LineShift],
+    ) -> FullResponse<'a> {
         let texts: Vec<String> = self.findings.iter().map(|finding| finding.message.clone()).collect();
-        EditResponse {
-            whole: true,
-            success: !self.refusal,
-            status: if self.refusal { Status::Refused } else { Status::Written },
-            disk: Disk::Untouched,
+        let key = EntityKey {
+            entity_type: Some("app_file".into()),
+            app_id: Some(self.path.clone()),
+            organization_id: Some(self.word.clone()),
+        };
+        let (refusal, details) = (self.refusal, &self.match_details);
+        let edits = regions.iter().map(|region| ChangedRegion {
+            start_line: region.start_line,
+            end_line: region.end_line,
+            new_start_line: region.new_start_line,
+            new_end_line: region.new_end_line,
+            found: details.clone(),
+        });
+        let response = EditResponse {
+            success: Some(!refusal),
+            status: Some(if refusal { Status::Refused } else { Status::Written }.name().into()),
+            code: refusal.then(|| Code::GateRefused.name().into()),
             detail: None,
-            code: self.refusal.then_some(Code::GateRefused),
-            message: self.message.clone(),
-            has_error_field: self.refusal,
-            key: if self.refusal {
-                EntityKeyParts {
-                    entity_type: Some("app_file"),
-                    app_id: Some(&self.path),
-                    organization_id: Some(&self.word),
-                }
-            } else {
-                EntityKeyParts::default()
-            },
-            hint: self.refusal.then_some(self.message.as_str().into()),
-            field: self.refusal.then_some(self.path.as_str()),
-            path: Some(&self.path),
-            resolved_path: self.refusal.then_some(self.message.as_str()),
+            message: Some(self.message.clone()),
+            error: refusal.then(|| self.message.clone()),
+            hint: refusal.then(|| self.message.clone()),
+            field: refusal.then(|| self.path.clone()),
+            path: Some(self.path.clone()),
+            key: if refusal { key } else { EntityKey::default() },
+            resolved_path: refusal.then(|| self.message.clone()),
             version: Some("0123456789ab".into()),
             previous_version: Some("ba9876543210".into()),
-            changed: true,
-            outside_edit: Some(if self.refusal { self.word.clone() } else { "unchanged".into() }),
-            diff: Some(diff),
-            replacements: self.refusal.then_some(usize::MAX),
-            lines_changed: Some(if self.refusal { usize::MAX } else { 1 }),
-            created: (!self.refusal).then_some(true),
-            removed: false,
-            edit_id: (!self.refusal).then(|| "7f3a-42".into()),
-            level: (!self.refusal).then_some("exchange"),
+            written: Some(!refusal),
+            changed: Some(true),
+            edit_id: (!refusal).then(|| "7f3a-42".into()),
+            level: (!refusal).then(|| "exchange".into()),
+            bytes_outside_edit: Some(if refusal { self.word.clone() } else { "unchanged".into() }),
+            diff: None,
             since: None,
-            locations: &self.locations,
-            match_info: self.match_info,
-            best: self.best.as_ref().map(NearestLines::new),
-            next: ShownEntries::complete(self.next.iter().cloned().collect()),
-            regions,
-            shifts,
-            errors: ShownEntries::complete(texts.clone()),
-            warnings: ShownEntries::complete(texts),
-            findings: ShownEntries::complete(self.findings.iter().collect()),
+            replacements: refusal.then_some(usize::MAX),
+            lines_changed: Some(if refusal { usize::MAX } else { 1 }),
+            created: (!refusal).then_some(true),
+            removed: None,
+            best: self.best.clone(),
+            next: self.next.clone(),
+            match_locations: self.locations.clone(),
+            edits: edits.collect(),
+            line_map: shifts.iter().map(|shift| MovedLines { from: shift.from, by: shift.by }).collect(),
+            errors: texts.clone(),
+            validation_warnings: texts.into_iter().map(ReportedWarning::from).collect(),
+            findings: self.findings.iter().map(reported_finding).collect(),
+            gates: self.runs.iter().map(reported_gate).collect(),
+            notes: self.notes.clone(),
+            match_details: details.clone(),
             old_findings: self.findings.iter().filter(|finding| !finding.counts).count(),
-            runs: &self.runs,
-            notes: ShownEntries::complete(self.notes.clone()),
-        }
+        };
+        let (message, diff) = (Message::plain(self.message.clone()), DiffSource::Edit(diff));
+        FullResponse { response, message, diff, omitted: OmittedLines::default() }
     }
 }
 
@@ -107,39 +116,37 @@ pub(super) fn text(longest: usize) -> impl Strategy<Value = String> {
     (piece, 0..longest).prop_map(|(piece, length)| piece.chars().cycle().take(length).collect())
 }
 
-pub(super) fn location() -> impl Strategy<Value = EvidenceLine> {
-    (any::<usize>(), text(60), prop::option::of(text(200))).prop_map(|(line, preview, symbol)| EvidenceLine {
-        line,
-        preview,
-        symbol,
-    })
+pub(super) fn location() -> impl Strategy<Value = MatchLocation> {
+    (any::<usize>(), text(60), prop::option::of(text(200)))
+        .prop_map(|(line, preview, symbol)| MatchLocation { line, preview, symbol })
 }
 
-pub(super) fn best() -> impl Strategy<Value = Best> {
+pub(super) fn best() -> impl Strategy<Value = NearestLines> {
     let difference = (any::<usize>(), any::<usize>(), text(40), text(40))
-        .prop_map(|(line, column, expected, found)| Difference { line, column, expected, found });
+        .prop_map(|(line, column, asked, found)| FirstDifference { line, column, asked, found });
     let lines = prop::collection::vec(text(200), 0..30);
     (any::<usize>(), lines, prop::option::of(difference)).prop_map(|(start_line, lines, first_difference)| {
-        Best {
+        NearestLines {
             start_line: start_line / 2,
             end_line: usize::MAX,
-            score: Score::from_distance(1, 3),
+            score: Score::from_distance(1, 3).ratio(),
             lines,
             first_difference,
         }
     })
 }
 
-pub(super) fn next() -> impl Strategy<Value = Value> {
-    (text(3000), text(3000)).prop_map(|(search, replace)| {
-        json!({"tool": "edit_file", "arguments": {"file_path": "a", "old_string": search, "new_string": replace}})
+pub(super) fn next() -> impl Strategy<Value = ProposedCall> {
+    (text(3000), text(3000)).prop_map(|(search, replace)| ProposedCall {
+        tool: "edit_file".into(),
+        arguments: rmcp::object!({"file_path": "a", "old_string": search, "new_string": replace}),
     })
 }
 
-/// Returns a `match_info` with all its fields, and with long numbers.
-fn match_info() -> MatchInfo {
-    let score = Score::from_distance(1, 3);
-    MatchInfo { level: MatchLevel::Wrapping, score, candidates: usize::MAX, runner_up: Some(score), line: 1 }
+/// Returns match details with all their fields, and with long numbers.
+fn match_details() -> MatchDetails {
+    let score = Score::from_distance(1, 3).ratio();
+    MatchDetails { tier: "wrapping".into(), score, candidates: usize::MAX, runner_up: Some(score) }
 }
 
 pub(super) fn run() -> impl Strategy<Value = GateRun> {
@@ -149,6 +156,7 @@ pub(super) fn run() -> impl Strategy<Value = GateRun> {
         outcome: Outcome::TimedOut,
         ms,
         why,
+        reason: RunReason::Outcome,
         blocking: false,
         withheld: false,
         softened: false,
@@ -206,7 +214,7 @@ pub(super) fn random_answer() -> impl Strategy<Value = RandomAnswer> {
             notes,
             best,
             next,
-            match_info: found.then(match_info),
+            match_details: found.then(match_details),
             refusal,
         },
     )
@@ -237,11 +245,11 @@ pub(super) fn on_the_wire(answer: &Answer, forms: Forms) -> usize {
         .len()
 }
 
-pub(super) fn render_sample(sample: &RandomAnswer, options: &ResponseOptions) -> (Answer, usize) {
+pub(super) fn answered(sample: &RandomAnswer, options: &ResponseOptions) -> (Answer, usize) {
     let (before, after, plan) = sample.buffers();
     let map = plan.line_map(&before, &after);
     let (regions, shifts) = (plan.regions(&before, &after), map.shifts());
     let diff = diff::unified(&sample.path, Some(&before), &after, &plan);
     let whole = diff.render(usize::MAX).0;
-    (size_limit::fit(&sample.response(&diff, &regions, &shifts), options), whole.len())
+    (Answer::of_edit(&sample.full(diff, &regions, &shifts), options), whole.len())
 }

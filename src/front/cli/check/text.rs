@@ -2,10 +2,11 @@
 
 use super::results::{GateTotals, LocatedFinding, Results};
 use crate::engine::CheckBase;
-use crate::front::cli::answer::FindingAnswer;
+use crate::front::answer::reported_finding;
 use crate::front::cli::excerpt::Excerpt;
 use crate::front::cli::paint::{DONE, LABEL, REJECTED, WARNING, labelled, visible};
 use crate::front::cli::show;
+use crate::protocol::ReportedFinding;
 
 /// Maximum number of findings shown.
 const MAX_FINDINGS: usize = 200;
@@ -68,21 +69,12 @@ fn base(base: &CheckBase) -> Option<String> {
 
 fn finding(results: &Results, found: &LocatedFinding) -> String {
     let it = &found.finding;
-    let answer = FindingAnswer {
-        gate: it.gate.clone(),
-        path: None,
-        line: it.line,
-        column: it.column,
-        code: it.code.clone(),
-        message: it.message.clone(),
-        new: it.fresh || it.counts,
-        blocking: it.blocking,
-    };
+    let reported = ReportedFinding { path: None, new: it.fresh || it.counts, ..reported_finding(it) };
     let line = results.text(found).map(|text| text.lines().with_line_end(it.line).to_owned());
     let excerpt = line
         .filter(|line| !line.is_empty() && line.len() <= LONGEST_LINE)
         .map(|text| Excerpt { first_line: it.line, text });
-    show::finding(&one_line(&found.path), &answer, excerpt.as_slice())
+    show::finding(&one_line(&found.path), &reported, excerpt.as_slice())
 }
 
 /// Replaces line ends in a path.

@@ -1,7 +1,7 @@
 //! Compares the answers of the demo with the bytes on disk.
 
 use super::steps::DemoOutcome;
-use crate::front::cli::answer::EditAnswer;
+use crate::protocol::EditResponse;
 use crate::text::Version;
 
 /// Checks an answer against the expected outcome and the bytes before and after the call.
@@ -9,12 +9,13 @@ use crate::text::Version;
 /// Returns a description of the result. Errors: a description of the difference.
 pub(super) fn check_outcome(
     outcome: DemoOutcome,
-    answer: &EditAnswer,
+    answer: &EditResponse,
     before: Option<&[u8]>,
     after: Option<&[u8]>,
 ) -> Result<String, String> {
-    if answer.status != outcome.status() {
-        return Err(format!("the answer has status `{}`, expected `{}`", answer.status, outcome.status()));
+    let status = answer.status.as_deref().unwrap_or_default();
+    if status != outcome.status() {
+        return Err(format!("the answer has status `{status}`, expected `{}`", outcome.status()));
     }
     match outcome {
         DemoOutcome::Written => written(answer, before, after),
@@ -25,7 +26,7 @@ pub(super) fn check_outcome(
     }
 }
 
-fn written(answer: &EditAnswer, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<String, String> {
+fn written(answer: &EditResponse, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<String, String> {
     let Some(bytes) = after else { return Err("the file does not exist".to_owned()) };
     if before == after {
         return Err("the file's bytes are the same as before".to_owned());
@@ -55,13 +56,13 @@ fn untouched(before: Option<&[u8]>, after: Option<&[u8]>) -> Result<String, Stri
 mod tests {
     use super::*;
 
-    fn answer(status: &str, code: Option<&str>, version: Option<&[u8]>) -> EditAnswer {
-        EditAnswer {
-            status: status.to_owned(),
-            code: code.map(str::to_owned),
+    fn answer(status: &str, code: Option<&str>, version: Option<&[u8]>) -> EditResponse {
+        EditResponse {
+            status: Some(status.to_owned().into()),
+            code: code.map(|code| code.to_owned().into()),
             version: version.map(|bytes| Version::hash(bytes).to_string()),
             bytes_outside_edit: Some("unchanged".to_owned()),
-            ..EditAnswer::default()
+            ..EditResponse::default()
         }
     }
 

@@ -11,14 +11,15 @@ mod steps;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::EditAnswer;
 use super::excerpt::Excerpt;
 use super::paint::{self, DONE, FAINT, LABEL, REJECTED, TITLE, WARNING, labelled, paint, visible};
 use super::show;
 use crate::error::{Code, Error};
 use crate::front::tools::safe_edit_file;
+use crate::protocol::{BatchResponse, EditResponse};
 use client::DemoClient;
 use project::{Cleanup, DemoProject};
 use steps::{DemoOutcome, DemoStep, steps};
@@ -65,10 +66,23 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> 
     let read = |path: &str| Ok((path.to_owned(), project.bytes(path)?));
     let before: BTreeMap<String, Option<Vec<u8>>> =
         paths.into_iter().filter(|path| !path.is_empty()).map(read).collect::<Result<_, Error>>()?;
-    let answer = EditAnswer::read(&client.call(stop.tool, &stop.arguments)?)?;
-    let excerpts = answer.diff.as_deref().map(Excerpt::of_diff).unwrap_or_default();
-    paint::print(&show::answer(&answer, &excerpts))?;
-    let lacking = stop.gate.filter(|gate| answer.outcome_of(gate) == Some("unavailable"));
+    let answer = client.call(stop.tool, &stop.arguments)?;
+    let (text, files) = match answer.get("files") {
+        Some(_) => {
+            let batch: BatchResponse = parse(answer)?;
+            (show::batch(&batch, &[]), batch_files(batch))
+        }
+        None => {
+            let edit: EditResponse = parse(answer)?;
+            let excerpts = edit.diff.as_deref().map(Excerpt::of_diff).unwrap_or_default();
+            (show::edit(&edit, &excerpts), vec![(stop.path().to_owned(), edit)])
+        }
+    };
+    paint::print(&text)?;
+    let is_unavailable = |gate: &&str| {
+        files.iter().filter_map(|(_, file)| file.gate(gate)).any(|run| run.outcome == "unavailable")
+    };
+    let lacking = stop.gate.filter(is_unavailable);
     if let Some(gate) = lacking {
         paint::print(&labelled(
             WARNING,
@@ -78,7 +92,7 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> 
     }
     let expected = if lacking.is_some() { DemoOutcome::Written } else { stop.outcome };
     let mut success = true;
-    for (path, file) in files(answer, stop.path()) {
+    for (path, file) in files {
         let old = before.get(&path).and_then(Option::as_deref);
         let checked = checks::check_outcome(expected, &file, old, project.bytes(&path)?.as_deref());
         success &= checked.is_ok();
@@ -90,16 +104,21 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> 
     Ok(success)
 }
 
-/// Returns the answer for each file, with the common fields added.
-fn files(answer: EditAnswer, only: &str) -> Vec<(String, EditAnswer)> {
-    if answer.files.is_empty() {
-        return vec![(only.to_owned(), answer)];
-    }
-    let whole = |file: EditAnswer| {
-        let outside = file.bytes_outside_edit.clone().or_else(|| answer.bytes_outside_edit.clone());
-        (file.path.clone().unwrap_or_default(), EditAnswer { bytes_outside_edit: outside, ..file })
+/// Parses the structured content of an answer.
+///
+/// Errors: `INTERNAL` when the value is not such a response.
+fn parse<T: DeserializeOwned>(answer: Value) -> Result<T, Error> {
+    serde_json::from_value(answer)
+        .map_err(|error| Error::new(Code::Internal, format!("the answer cannot be read: {error}")))
+}
+
+/// Returns the response for each file, with the common fields added.
+fn batch_files(batch: BatchResponse) -> Vec<(String, EditResponse)> {
+    let whole = |mut file: EditResponse| {
+        file.bytes_outside_edit = file.bytes_outside_edit.or_else(|| batch.bytes_outside_edit.clone());
+        (file.path.clone().unwrap_or_default(), file)
     };
-    answer.files.iter().cloned().map(whole).collect()
+    batch.files.into_iter().map(whole).collect()
 }
 
 fn opening(project: &DemoProject) -> String {

@@ -4,13 +4,14 @@ use std::process::ExitCode;
 
 use clap::builder::RangedU64ValueParser;
 
-use super::list::EditList;
+use super::list;
 use crate::engine::TrustOverride;
 use crate::error::Error;
 use crate::front::answer::{self, Forms, ResponseOptions};
 use crate::front::cli::async_work::work;
 use crate::front::cli::paint;
 use crate::front::cli::store_args::CommandWorkspace;
+use crate::protocol::Response;
 use crate::request::{HistoryRequest, Target};
 
 /// The arguments of `lockgate log`.
@@ -43,11 +44,10 @@ pub(in crate::front::cli) fn run(args: LogArgs) -> Result<ExitCode, Error> {
             |workspace, _| async move { workspace.history(which).await },
         )?;
     let options = ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
-    let answer = answer::history(&Ok(entries), number, &options).json;
-    if json {
-        paint::print_bytes(format!("{answer}\n").as_bytes())?;
-    } else {
-        paint::print(&EditList::read(&answer)?.render())?;
+    let answer = answer::history(&Ok(entries), number, &options);
+    match &answer.response {
+        Response::History(edits) if !json => paint::print(&list::list(edits))?,
+        _ => paint::print_bytes(format!("{}\n", answer.json).as_bytes())?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use super::list::HistoryEdit;
+use super::list;
 use crate::engine::TrustOverride;
 use crate::error::Error;
-use crate::front::answer::{self, Forms, ResponseOptions};
+use crate::front::answer;
 use crate::front::cli::async_work::work;
 use crate::front::cli::paint;
 use crate::front::cli::store_args::CommandWorkspace;
@@ -30,12 +30,12 @@ pub(in crate::front::cli) fn run(args: ShowArgs) -> Result<ExitCode, Error> {
             place.open(TrustOverride::default()),
             |workspace, _| async move { workspace.entry_diffs(id).await },
         )?;
-    let options = ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
-    let answer = answer::render_edit(&Ok(found), &options).json;
+    let record = answer::edit_record(&found);
     if json {
-        paint::print_bytes(format!("{answer}\n").as_bytes())?;
+        let json = serde_json::to_string(&record).unwrap_or_default();
+        paint::print_bytes(format!("{json}\n").as_bytes())?;
     } else {
-        paint::print(&HistoryEdit::read(&answer)?.render_full())?;
+        paint::print(&list::full(&record))?;
     }
     Ok(ExitCode::SUCCESS)
 }

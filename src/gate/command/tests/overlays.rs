@@ -118,7 +118,7 @@ fn what_is_required_is_there_or_nothing_runs() {
             "the policy requires {}, and this machine has none: LOCKGATE_ISOLATION allows none at most",
             required.name()
         );
-        assert_eq!(check_with(required), Err(GateError::Unavailable(why)));
+        assert_eq!(check_with(required), Err(GateError::WeakIsolation(why)));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use lockgate::edit::{Edit, LineEdit};
+use lockgate::edit::{Edit, LineEdit, LineFields};
 use lockgate::engine::Report;
 use lockgate::error::{Code, Disk, Error};
 use lockgate::request::Expect;
@@ -176,8 +176,13 @@ fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
 fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
     let Some(fixture) = Fixture::new() else { return };
     let line = |number, text: &str| {
-        let edit =
-            LineEdit { start_line: number, end_line: number, new_content: text.to_owned(), expect: None };
+        let edit = LineEdit {
+            start_line: number,
+            end_line: number,
+            new_content: text.to_owned(),
+            expect: None,
+            fields: LineFields::Lists,
+        };
         Edit::Lines(vec![edit])
     };
     let version = |report: &Report| Expect::Version(report.version.unwrap().hex());

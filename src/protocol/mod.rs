@@ -1,0 +1,67 @@
+//! The typed responses of all tools, as they appear on the wire.
+//!
+//! [`Response`] has one variant for each kind of result. A field without a value is absent from the JSON.
+//! Numbers of lines and columns start at 1, and columns count characters. A version is the content hash that
+//! `expected_version` accepts.
+//!
+//! Invariant: this module names no other module of the crate. `front::answer` builds the responses.
+
+mod edit;
+mod history;
+mod read;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+pub use edit::{
+    AiEditResponse, BatchResponse, ChangedRegion, EditResponse, FileChangesSince, FirstDifference,
+    MatchDetails, MatchLocation, MovedLines, NearestLines, ProposedCall, ReportedFinding, ReportedGate,
+    ReportedWarning, percent,
+};
+pub use history::{EditRecord, HistoryResponse, RecordedFile};
+pub use read::{
+    ContextFolder, ContextReference, ContextResponse, ContextSymbol, LinesResponse, ListResponse, ListRow,
+    NumberedText, SearchResponse, SearchRow, TextResponse,
+};
+
+/// A name with a fixed set of values, such as an error code.
+pub type Name = Cow<'static, str>;
+
+/// The response of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Response {
+    /// One edit, or the error that ended a call.
+    Edit(Box<EditResponse>),
+    /// One edit of `ai_edit_code`, or the error that ended its call.
+    AiEdit(Box<AiEditResponse>),
+    /// Several edits of one call.
+    Batch(Box<BatchResponse>),
+    /// Some lines of a text.
+    Lines(LinesResponse),
+    /// A whole text.
+    Text(TextResponse),
+    /// The matches of a search.
+    Search(SearchResponse),
+    /// A list of files or entities.
+    List(ListResponse),
+    /// Symbols and their uses.
+    Context(Box<ContextResponse>),
+    /// A list of edits.
+    History(HistoryResponse),
+}
+
+/// The key of an entity apart from its path; empty for a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntityKey {
+    /// The type of the entity, such as `workflow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entity_type: Option<String>,
+    /// The app that the entity belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub app_id: Option<String>,
+    /// The organisation that the entity belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub organization_id: Option<String>,
+}

@@ -1,0 +1,243 @@
+//! The responses of the tools that read, search and list.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::{EntityKey, Name};
+
+/// Some lines of a text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct LinesResponse {
+    /// The path of the text.
+    pub path: String,
+    /// The first line.
+    pub start_line: usize,
+    /// The last line, inclusive.
+    pub end_line: usize,
+    /// The number of lines in the text.
+    pub total_lines: usize,
+    /// The version of the text.
+    pub version: String,
+    /// The lines, each after its number.
+    pub content: String,
+    /// The key of the text, if it is an entity.
+    #[serde(flatten)]
+    pub key: EntityKey,
+    /// The path that a symbolic link leads to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved_path: Option<String>,
+    /// True if requested lines are not shown; else absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<bool>,
+}
+
+/// A whole text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct TextResponse {
+    /// The path of the text.
+    pub path: String,
+    /// The text, with line ends of one character.
+    pub content: String,
+    /// The number of lines in the text.
+    pub total_lines: usize,
+    /// The version of the text.
+    pub version: String,
+    /// True if a part of the text is not shown.
+    pub truncated: bool,
+    /// The key of the text, if it is an entity.
+    #[serde(flatten)]
+    pub key: EntityKey,
+    /// The path that a symbolic link leads to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved_path: Option<String>,
+    /// The shown part, if it is not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+}
+
+/// The matches of a search.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SearchResponse {
+    /// The first matches, by path and line.
+    pub matches: Vec<SearchRow>,
+    /// The number of all matches.
+    pub total_matches: usize,
+    /// True if matches are not shown or not counted.
+    pub truncated: bool,
+    /// The parts of the key that all matches share.
+    #[serde(flatten)]
+    pub key: EntityKey,
+    /// Notes on what was left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A match of a search.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SearchRow {
+    /// The path of the text.
+    pub path: String,
+    /// The line of the match; the first one of a multi-line match.
+    pub line_number: usize,
+    /// The last line of a multi-line match, inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_line: Option<usize>,
+    /// The lines that contain the match.
+    #[serde(rename = "match")]
+    pub text: String,
+    /// The lines before the match.
+    pub context_before: Vec<NumberedText>,
+    /// The lines after the match.
+    pub context_after: Vec<NumberedText>,
+    /// The version of the text.
+    pub version: String,
+    /// The parts of the key in which the matches differ.
+    #[serde(flatten)]
+    pub key: EntityKey,
+}
+
+/// A line with its number. On the wire it is a string such as `7: text`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NumberedText {
+    /// The number of the line.
+    pub line: usize,
+    /// The text of the line.
+    pub text: String,
+}
+
+impl Serialize for NumberedText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{}: {}", self.line, self.text))
+    }
+}
+
+/// A list of files or entities.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ListResponse {
+    /// The first entries, by path.
+    pub entries: Vec<ListRow>,
+    /// True if entries are not shown.
+    pub truncated: bool,
+    /// The parts of the key that all entries share.
+    #[serde(flatten)]
+    pub key: EntityKey,
+    /// Notes on what was left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A file or entity of a list.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ListRow {
+    /// The path of the text.
+    pub path: String,
+    /// The size in bytes.
+    pub size: u64,
+    /// The parts of the key in which the entries differ.
+    #[serde(flatten)]
+    pub key: EntityKey,
+    /// The version of the text; absent if it could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
+/// The symbols and files that a context query found. Parts that were not requested are absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ContextResponse {
+    /// The path of the requested file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The version of the requested file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The number of lines in the requested file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_lines: Option<usize>,
+    /// The symbols of the requested file, in its order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outline: Option<Vec<ContextSymbol>>,
+    /// The definitions of the requested symbol, most relevant first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub definitions: Option<Vec<ContextSymbol>>,
+    /// The symbols that match the words of the query, most relevant first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbols: Option<Vec<ContextSymbol>>,
+    /// The uses of the requested symbol, nearest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub references: Option<Vec<ContextReference>>,
+    /// The definitions of the names that the requested file uses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uses: Option<Vec<ContextSymbol>>,
+    /// The number of files in the project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<usize>,
+    /// The folders of the project, those nearest to the root first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folders: Option<Vec<ContextFolder>>,
+    /// The paths of the key files, most informative first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub important: Option<Vec<String>>,
+    /// The versions of the shown files, by path.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub versions: BTreeMap<String, String>,
+    /// Notes on what was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notes: Option<Vec<String>>,
+    /// True if something was left out; else absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<bool>,
+}
+
+/// A symbol and its definition.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ContextSymbol {
+    /// The path of its file; absent if the response states the file once for all symbols.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The name with the names around it, as in `Class.method`.
+    pub name: String,
+    /// The kind of symbol, such as `function`.
+    pub kind: Name,
+    /// The first line, such as that of a decorator, if it is not `line`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_line: Option<usize>,
+    /// The line with the name.
+    pub line: usize,
+    /// The last line, inclusive.
+    pub end_line: usize,
+    /// The declaration, on one line.
+    pub signature: String,
+    /// The first line of the documentation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doc: Option<String>,
+    /// The complete code, if it fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+/// A line that uses a symbol.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ContextReference {
+    /// The path of the file.
+    pub path: String,
+    /// The line in the file.
+    pub line: usize,
+    /// The text of the line.
+    pub text: String,
+    /// The symbol around the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
+}
+
+/// A folder of the project.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ContextFolder {
+    /// The path; `.` for the top of the first root.
+    pub path: String,
+    /// The number of files in it and its subfolders.
+    pub files: usize,
+    /// The number of files of each language, most common first.
+    pub languages: Map<String, Value>,
+}
