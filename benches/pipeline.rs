@@ -11,7 +11,7 @@ use std::path::Path;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use edits::searching;
 use lockgate::edit::pattern::Flags;
-use lockgate::edit::{Edit, EditLimits, LineEdit, LineFields, Needle, PlanContext, plan};
+use lockgate::edit::{Edit, EditLimits, LineEdit, LineEditNames, Needle, PlanContext, plan};
 use lockgate::gate::{Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Watch, judge};
 use lockgate::policy::{Isolation, Policy, Profile, language_of};
 use lockgate::text::{Buffer, Hints, bytes_outside_unchanged, diff};
@@ -50,7 +50,7 @@ fn lines(lines: usize) -> Edit {
         end_line: at,
         new_content,
         expect: None,
-        fields: LineFields::Lists,
+        names: LineEditNames::Lists,
     }])
 }
 

@@ -31,20 +31,20 @@ pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<PlannedEdit, Er
 }
 
 fn check_bounds(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {
-    let (last, fields) = (buffer.lines().count() + 1, insertion.fields);
+    let (last, names) = (buffer.lines().count() + 1, insertion.names);
     if insertion.at_line <= last || insertion.at_line == Insertion::END {
         return Ok(());
     }
     Err(Error::new(
         Code::RangeOutOfBounds,
-        format!("Line {} is out of bounds ({} may be 1-{last})", insertion.at_line, fields.name("at_line")),
+        format!("Line {} is out of bounds ({} may be 1-{last})", insertion.at_line, names.name("at_line")),
     )
-    .field(fields.path("insert_lines", index, "at_line")))
+    .field(names.path("insert_lines", index, "at_line")))
 }
 
 fn check_expect(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {
     let last = insertion.at_line.min(buffer.lines().count());
-    let field = || insertion.fields.path("insert_lines", index, "expect");
+    let field = || insertion.names.path("insert_lines", index, "expect");
     expect::check(insertion.expect.as_deref(), buffer, (insertion.at_line, last), field)
 }
 

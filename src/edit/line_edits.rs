@@ -15,7 +15,7 @@ pub fn plan(edits: &[LineEdit], buffer: &Buffer) -> Result<PlannedEdit, Error> {
     }
     check_overlap(edits)?;
     for (index, edit) in edits.iter().enumerate() {
-        let field = || edit.fields.path("line_edits", index, "expect");
+        let field = || edit.names.path("line_edits", index, "expect");
         expect::check(edit.expect.as_deref(), buffer, (edit.start_line, edit.end_line), field)?;
         changes.push(change(index, edit, buffer, &mut notes));
     }
@@ -30,7 +30,7 @@ fn check_bounds(index: usize, edit: &LineEdit, buffer: &Buffer) -> Result<(), Er
         return Ok(());
     }
     Err(Error::new(Code::RangeOutOfBounds, format!("Line {line} is out of bounds (file has {count} lines)"))
-        .field(edit.fields.path("line_edits", index, field)))
+        .field(edit.names.path("line_edits", index, field)))
 }
 
 fn check_overlap(edits: &[LineEdit]) -> Result<(), Error> {
@@ -58,7 +58,7 @@ fn change(index: usize, edit: &LineEdit, buffer: &Buffer, notes: &mut Vec<String
     if text.is_empty() || text.ends_with('\n') == ended {
         return Change { span, text };
     }
-    let field = || edit.fields.path("line_edits", index, "new_content");
+    let field = || edit.names.path("line_edits", index, "new_content");
     if ended {
         text.push('\n');
         if line_follows {

@@ -40,7 +40,7 @@ pub enum Edit {
 
 /// The names under which a tool lists the fields of line edits and insertions, for errors and notes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum LineFields {
+pub enum LineEditNames {
     /// The lists `line_edits` and `insert_lines`.
     #[default]
     Lists,
@@ -48,29 +48,29 @@ pub enum LineFields {
     Instruction,
 }
 
-impl LineFields {
+impl LineEditNames {
     /// Returns the tool's name for a field of a line edit or an insertion.
     pub fn name(self, field: &str) -> &str {
         match (self, field) {
-            (LineFields::Lists, _) => field,
-            (LineFields::Instruction, "at_line") => "start_line",
-            (LineFields::Instruction, "new_content" | "content") => "code_block",
-            (LineFields::Instruction, "expect") => "expected_version",
-            (LineFields::Instruction, _) => field,
+            (LineEditNames::Lists, _) => field,
+            (LineEditNames::Instruction, "at_line") => "start_line",
+            (LineEditNames::Instruction, "new_content" | "content") => "code_block",
+            (LineEditNames::Instruction, "expect") => "expected_version",
+            (LineEditNames::Instruction, _) => field,
         }
     }
 
     /// Returns the path of a field of the entry at `index`, as in `line_edits[2].end_line`.
     pub fn path(self, list: &str, index: usize, field: &str) -> String {
         match self {
-            LineFields::Lists => format!("{list}[{index}].{field}"),
-            LineFields::Instruction => self.name(field).to_owned(),
+            LineEditNames::Lists => format!("{list}[{index}].{field}"),
+            LineEditNames::Instruction => self.name(field).to_owned(),
         }
     }
 }
 
 /// The names do not distinguish two edits.
-impl Hash for LineFields {
+impl Hash for LineEditNames {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
@@ -86,7 +86,7 @@ pub struct LineEdit {
     /// The expected current text. Its first line is enough; trailing blanks are ignored.
     pub expect: Option<String>,
     /// The names of these fields in errors and notes.
-    pub fields: LineFields,
+    pub names: LineEditNames,
 }
 
 /// New text before a line.
@@ -99,7 +99,7 @@ pub struct Insertion {
     /// The expected current text at that line.
     pub expect: Option<String>,
     /// The names of these fields in errors and notes.
-    pub fields: LineFields,
+    pub names: LineEditNames,
 }
 
 impl Insertion {

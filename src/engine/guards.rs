@@ -144,10 +144,10 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result
 
 /// Returns the first `expect` that an edit by line numbers leaves out.
 fn missing_version(edit: &Edit) -> Option<String> {
-    let (list, entries): (_, Vec<(&Option<String>, LineFields)>) = match edit {
-        Edit::Lines(edits) => ("line_edits", edits.iter().map(|edit| (&edit.expect, edit.fields)).collect()),
+    let (list, entries): (_, Vec<(&Option<String>, LineEditNames)>) = match edit {
+        Edit::Lines(edits) => ("line_edits", edits.iter().map(|edit| (&edit.expect, edit.names)).collect()),
         Edit::Insert(edits) => {
-            ("insert_lines", edits.iter().map(|edit| (&edit.expect, edit.fields)).collect())
+            ("insert_lines", edits.iter().map(|edit| (&edit.expect, edit.names)).collect())
         }
         Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove => return None,
     };

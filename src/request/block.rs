@@ -6,7 +6,7 @@ use crate::error::{Code, Error, Score};
 use crate::locate::{MatchTolerance, TypoPolicy};
 
 /// The fields of a block edit, each as given or absent.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct BlockFields {
     /// The text to search for.
     pub search: String,

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use crate::edit::pattern::Flags;
 use crate::edit::{
-    Edit, Insertion, LineEdit, LineFields, LineWindow, Needle, Occurrences, OnDuplicate, Search,
+    Edit, Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, OnDuplicate, Search,
 };
 use crate::error::{Code, Error};
 use crate::locate::MatchTolerance;
@@ -208,7 +208,7 @@ fn parse_line_edit(index: usize, edit: LineEditFields) -> Result<LineEdit, Error
         end_line,
         new_content: edit.new_content,
         expect: edit.expect,
-        fields: LineFields::Lists,
+        names: LineEditNames::Lists,
     })
 }
 
@@ -216,7 +216,7 @@ fn parse_insertions(inserts: Vec<InsertFields>) -> Result<Vec<Insertion>, Error>
     check_length("insert_lines", &inserts)?;
     let convert = |(index, insert): (usize, InsertFields)| {
         let at_line = parse_line(insert.at_line, || format!("insert_lines[{index}].at_line"))?;
-        Ok(Insertion { at_line, content: insert.content, expect: insert.expect, fields: LineFields::Lists })
+        Ok(Insertion { at_line, content: insert.content, expect: insert.expect, names: LineEditNames::Lists })
     };
     inserts.into_iter().enumerate().map(convert).collect()
 }

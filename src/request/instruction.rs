@@ -1,7 +1,7 @@
 //! The fields of an edit by instruction: the position, and the code, which may still have to be written.
 
 use super::fields::parse_line;
-use crate::edit::{Edit, Insertion, LineEdit, LineFields};
+use crate::edit::{Edit, Insertion, LineEdit, LineEditNames};
 use crate::error::{Code, Error};
 
 /// The longest instruction from which code is written, in bytes.
@@ -130,19 +130,19 @@ impl InstructionFields {
 impl InsertPoint {
     /// Builds the edit with this code.
     pub fn edit(self, code: String) -> Edit {
-        let fields = LineFields::Instruction;
+        let names = LineEditNames::Instruction;
         match self {
             InsertPoint::Before(at_line) => insertion(at_line, code),
             InsertPoint::End => insertion(Insertion::END, code),
             InsertPoint::Lines(start_line, end_line) => {
-                Edit::Lines(vec![LineEdit { start_line, end_line, new_content: code, expect: None, fields }])
+                Edit::Lines(vec![LineEdit { start_line, end_line, new_content: code, expect: None, names }])
             }
         }
     }
 }
 
 fn insertion(at_line: usize, content: String) -> Edit {
-    Edit::Insert(vec![Insertion { at_line, content, expect: None, fields: LineFields::Instruction }])
+    Edit::Insert(vec![Insertion { at_line, content, expect: None, names: LineEditNames::Instruction }])
 }
 
 /// Checks an instruction from which code is to be written.

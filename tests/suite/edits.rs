@@ -1,6 +1,6 @@
 //! Edits in short, as a caller of the library says them.
 
-use lockgate::edit::{Edit, Insertion, LineEdit, LineFields, Needle, Occurrences, OnDuplicate, Search};
+use lockgate::edit::{Edit, Insertion, LineEdit, LineEditNames, Needle, Occurrences, OnDuplicate, Search};
 use lockgate::locate::MatchTolerance;
 
 /// The whole text.
@@ -15,7 +15,7 @@ pub fn lines(first: usize, last: usize, text: &str) -> Edit {
         end_line: last,
         new_content: text.to_owned(),
         expect: None,
-        fields: LineFields::Lists,
+        names: LineEditNames::Lists,
     }])
 }
 
@@ -25,7 +25,7 @@ pub fn insertion(at: usize, text: &str) -> Edit {
         at_line: at,
         content: text.to_owned(),
         expect: None,
-        fields: LineFields::Lists,
+        names: LineEditNames::Lists,
     }])
 }
 

@@ -60,7 +60,7 @@ const WORDS: &[&str] = &[
 
 fn edit_of(json: &str) -> Option<Edit> {
     let arguments = serde_json::from_str(json).ok()?;
-    safe_edit_file::parse(arguments).ok().map(|input| input.request.edit)
+    safe_edit_file::parse_edit(arguments).ok().map(|input| input.request.edit)
 }
 
 #[test]

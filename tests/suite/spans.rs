@@ -170,7 +170,7 @@ fn search(dice: &mut Random, file: &File) -> (Value, Vec<u8>, Vec<u8>) {
 }
 
 fn edit_of(arguments: Value) -> Edit {
-    safe_edit_file::parse(serde_json::from_value(arguments).unwrap()).unwrap().request.edit
+    safe_edit_file::parse_edit(serde_json::from_value(arguments).unwrap()).unwrap().request.edit
 }
 
 fn edited(bytes: &[u8], arguments: &Value) -> Result<Vec<u8>, String> {

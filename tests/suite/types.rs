@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lockgate::edit::{Edit, Insertion, LineEdit, LineFields, Occurrences};
+use lockgate::edit::{Edit, Insertion, LineEdit, LineEditNames, Occurrences};
 use lockgate::engine::{Report, Status, TrustOverride, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::{Outcome, Watch};
@@ -103,10 +103,14 @@ fn edits(line: usize, from: &str, to: &str, whole: &str) -> [Edit; 4] {
         end_line: line,
         new_content: format!("{to}\n"),
         expect: None,
-        fields: LineFields::Lists,
+        names: LineEditNames::Lists,
     };
-    let inserted =
-        Insertion { at_line: line + 1, content: format!("{to}\n"), expect: None, fields: LineFields::Lists };
+    let inserted = Insertion {
+        at_line: line + 1,
+        content: format!("{to}\n"),
+        expect: None,
+        names: LineEditNames::Lists,
+    };
     [content(whole), search.into_edit().unwrap(), Edit::Lines(vec![lines]), Edit::Insert(vec![inserted])]
 }
 

@@ -96,6 +96,13 @@ pub enum DiffDisplay {
     Omitted,
 }
 
+impl DiffDisplay {
+    /// Returns `Shown` for true.
+    pub const fn from_shown(is_shown: bool) -> DiffDisplay {
+        if is_shown { DiffDisplay::Shown } else { DiffDisplay::Omitted }
+    }
+}
+
 /// The forms in which an answer is sent; the limit applies to the sent forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forms {

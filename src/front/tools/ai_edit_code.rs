@@ -1,33 +1,18 @@
 //! `ai_edit_code`: edits by an instruction; the code is part of the call or comes from the client's model.
 
-use std::sync::LazyLock;
-
-use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::safe_edit_file::limit;
-use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest, UnwrittenEdit, WireMode};
+use super::{EditCall, ToolRequest, UnwrittenEdit, WireMode, edit_request, response_limit};
 use crate::engine::Report;
 use crate::error::{Code, Error, ErrorFamily};
-use crate::front::answer::{FieldNames, ResponseFormat, ResponseOptions, ToolProfile};
-use crate::front::toolset::Toolset;
-use crate::front::{arguments, schema};
-use crate::request::{
-    Author, EditType, Expect, GateOptions, InsertPoint, InstructionFields, ParsedInstruction, Request, Target,
-};
+use crate::front::answer::{FieldNames, ResponseFormat, ToolProfile};
+use crate::request::{EditType, InstructionFields, ParsedInstruction, Target};
 
-/// The definition of `ai_edit_code` in the list of tools.
-pub const TOOL: Tool = Tool {
-    name: "ai_edit_code",
-    title: "Edit code by an instruction",
-    toolset: Toolset::Ai,
-    effect: Effect::Changes,
-    repeat_effect: RepeatEffect::Changes,
-    profile: PROFILE,
-    schema: || SCHEMA.clone(),
-    parse,
-};
+tool! {
+    AiEditCode => "ai_edit_code", "Edit code by an instruction",
+    Toolset::Ai, Effect::Changes, RepeatEffect::Changes, PROFILE
+}
 
 /// An older name that is accepted but not listed.
 pub(super) const OLD_NAME: &str = "ai_code_editing.edit_file";
@@ -38,8 +23,6 @@ const PROFILE: ToolProfile = ToolProfile {
     format: ResponseFormat::AiEdit(map_code),
     ..ToolProfile::PLAIN
 };
-
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<AiEditCode>);
 
 /// Inserts, replaces or deletes lines of a file. `code_block` is the code; without it your client's model writes it
 /// from `edit_instruction`, if the client supports this, and the answer shows it as a diff. The project's quality gates
@@ -75,9 +58,9 @@ enum WireType {
     Delete,
 }
 
-impl WireType {
-    fn into_edit_type(self) -> EditType {
-        match self {
+impl From<WireType> for EditType {
+    fn from(wire: WireType) -> EditType {
+        match wire {
             WireType::Insert => EditType::Insert,
             WireType::Replace => EditType::Replace,
             WireType::Delete => EditType::Delete,
@@ -85,35 +68,34 @@ impl WireType {
     }
 }
 
-fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let input: AiEditCode = arguments::read(&SCHEMA, arguments)?;
-    let limit = input.max_bytes.map(limit).transpose()?.unwrap_or(ResponseOptions::default().limit);
-    let options = ResponseOptions { limit, profile: PROFILE, ..ResponseOptions::default() };
-    let fields = InstructionFields {
-        instruction: input.edit_instruction,
-        start_line: input.start_line,
-        end_line: input.end_line,
-        code: input.code_block,
-        edit_type: input.edit_type.map(WireType::into_edit_type),
-    };
-    let instructed = fields.parse()?;
-    let request = |edit| Request {
-        target: Target::File(input.target_file),
-        edit,
-        mode: input.mode.map(WireMode::into_mode).unwrap_or_default(),
-        expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
-        gate_options: GateOptions::default(),
-        author: Author::default(),
-    };
-    Ok(match instructed {
-        ParsedInstruction::Complete(edit) => {
-            ToolRequest::Edit(Box::new(EditCall { request: request(edit), options }))
-        }
-        ParsedInstruction::NeedsCode(instruction) => {
-            let request = request(InsertPoint::edit(instruction.insert_point, CODE_PLACEHOLDER.to_owned()));
-            ToolRequest::Unwritten(Box::new(UnwrittenEdit { request, instruction, options }))
-        }
-    })
+impl TryFrom<AiEditCode> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: AiEditCode) -> Result<ToolRequest, Error> {
+        let limit = response_limit(input.max_bytes)?;
+        let fields = InstructionFields {
+            instruction: input.edit_instruction,
+            start_line: input.start_line,
+            end_line: input.end_line,
+            code: input.code_block,
+            edit_type: input.edit_type.map(EditType::from),
+        };
+        let (edit, instruction) = match fields.parse()? {
+            ParsedInstruction::Complete(edit) => (edit, None),
+            ParsedInstruction::NeedsCode(instruction) => {
+                (instruction.insert_point.edit(CODE_PLACEHOLDER.to_owned()), Some(instruction))
+            }
+        };
+        let request = edit_request(Target::File(input.target_file), edit, input.mode, input.expected_version);
+        let mut call = EditCall::new(request, PROFILE);
+        call.options.limit = limit;
+        Ok(match (call, instruction) {
+            (call, None) => call.into(),
+            (EditCall { request, options }, Some(instruction)) => {
+                ToolRequest::Unwritten(Box::new(UnwrittenEdit { request, instruction, options }))
+            }
+        })
+    }
 }
 
 /// Placeholder for code that is still missing.
@@ -140,7 +122,8 @@ fn map_code(code: Code) -> Code {
 mod tests {
     use super::*;
     use crate::edit::Edit;
-    use crate::front::answer::render_error;
+    use crate::front::answer::{ResponseOptions, render_error};
+    use crate::request::{Expect, InsertPoint};
     use serde_json::{Value, json};
 
     fn parse_args(arguments: Value) -> Result<ToolRequest, Error> {

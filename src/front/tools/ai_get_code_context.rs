@@ -1,34 +1,20 @@
 //! `ai_get_code_context`: returns the outline of a file, the uses of a symbol, or symbols that match words.
 
-use std::sync::LazyLock;
-
-use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Effect, RepeatEffect, Tool, ToolRequest};
+use super::ToolRequest;
 use crate::error::Error;
 use crate::front::answer::{FieldNames, ToolProfile};
-use crate::front::toolset::Toolset;
-use crate::front::{arguments, schema};
 use crate::request::{ContextFields, ReadRequest};
 
-/// The definition of `ai_get_code_context` in the list of tools.
-pub const TOOL: Tool = Tool {
-    name: "ai_get_code_context",
-    title: "Get the context of code",
-    toolset: Toolset::Look,
-    effect: Effect::Reads,
-    repeat_effect: RepeatEffect::NoChange,
-    profile: ToolProfile {
-        names: FieldNames { path: "target_file", ..FieldNames::PLAIN },
-        ..ToolProfile::PLAIN
-    },
-    schema: || SCHEMA.clone(),
-    parse,
-};
+tool! {
+    GetCodeContext => "ai_get_code_context", "Get the context of code",
+    Toolset::Look, Effect::Reads, RepeatEffect::NoChange, PROFILE
+}
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<GetCodeContext>);
+const PROFILE: ToolProfile =
+    ToolProfile { names: FieldNames { path: "target_file", ..FieldNames::PLAIN }, ..ToolProfile::PLAIN };
 
 /// Outlines a file, or finds a symbol with its uses, or symbols by words; without arguments, summarises the
 /// project.
@@ -45,12 +31,14 @@ struct GetCodeContext {
     max_tokens: Option<i64>,
 }
 
-fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let GetCodeContext { target_file, query, symbol, max_tokens } = arguments::read(&SCHEMA, arguments)?;
-    ContextFields { target_file, query, symbol, max_tokens }
-        .into_request()
-        .map(ReadRequest::Context)
-        .map(ToolRequest::Read)
+impl TryFrom<GetCodeContext> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: GetCodeContext) -> Result<ToolRequest, Error> {
+        let GetCodeContext { target_file, query, symbol, max_tokens } = input;
+        let fields = ContextFields { target_file, query, symbol, max_tokens };
+        fields.into_request().map(ReadRequest::Context).map(ToolRequest::Read)
+    }
 }
 
 #[cfg(test)]

@@ -1,32 +1,18 @@
 //! `create_file`: a deprecated tool for older clients.
 
-use std::sync::LazyLock;
-
-use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest};
+use super::{EditCall, ToolRequest, edit_request};
 use crate::edit::Edit;
 use crate::error::Error;
-use crate::front::answer::{ResponseOptions, ToolProfile};
-use crate::front::toolset::Toolset;
-use crate::front::{arguments, schema};
-use crate::request::{Author, Expect, GateOptions, Mode, Request, Target};
+use crate::front::answer::ToolProfile;
+use crate::request::{Expect, Request, Target};
 
-/// The definition of `create_file` in the list of tools.
-pub const TOOL: Tool = Tool {
-    name: "create_file",
-    title: "Create a file (deprecated)",
-    toolset: Toolset::Legacy,
-    effect: Effect::Adds,
-    repeat_effect: RepeatEffect::NoChange,
-    profile: ToolProfile::PLAIN,
-    schema: || SCHEMA.clone(),
-    parse,
-};
-
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<CreateFile>);
+tool! {
+    CreateFile => "create_file", "Create a file (deprecated)",
+    Toolset::Legacy, Effect::Adds, RepeatEffect::NoChange, ToolProfile::PLAIN
+}
 
 /// Deprecated: use `safe_edit_file` with `content`. Creates a file and its folders; an existing file is never replaced.
 #[derive(Deserialize, JsonSchema)]
@@ -38,17 +24,13 @@ struct CreateFile {
     content: String,
 }
 
-fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let CreateFile { path, content } = arguments::read(&SCHEMA, arguments)?;
-    let request = Request {
-        target: Target::File(path),
-        edit: Edit::Content(content),
-        mode: Mode::Strict,
-        expect: Expect::Absent,
-        gate_options: GateOptions::default(),
-        author: Author::default(),
-    };
-    Ok(ToolRequest::Edit(Box::new(EditCall { request, options: ResponseOptions::default() })))
+impl TryFrom<CreateFile> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(CreateFile { path, content }: CreateFile) -> Result<ToolRequest, Error> {
+        let request = edit_request(Target::File(path), Edit::Content(content), None, None);
+        Ok(EditCall::new(Request { expect: Expect::Absent, ..request }, ToolProfile::PLAIN).into())
+    }
 }
 
 #[cfg(test)]

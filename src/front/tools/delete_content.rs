@@ -1,67 +1,43 @@
 //! `delete_content`: deletes a file or an entity.
 
-use std::sync::LazyLock;
-
-use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entity;
-use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest};
+use super::entity::RequiredEntityArgs;
+use super::{EditCall, ToolRequest, edit_request};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::front::answer::{DiffDisplay, ExtraField, ResponseOptions, ToolProfile};
-use crate::front::toolset::Toolset;
-use crate::front::{arguments, schema};
-use crate::request::{Author, Expect, GateOptions, Mode, Request};
 
-/// The definition of `delete_content` in the list of tools.
-pub const TOOL: Tool = Tool {
-    name: "delete_content",
-    title: "Delete a file",
-    toolset: Toolset::Content,
-    effect: Effect::Changes,
-    repeat_effect: RepeatEffect::NoChange,
-    profile: PROFILE,
-    schema: || SCHEMA.clone(),
-    parse,
-};
+tool! {
+    DeleteContent => "delete_content", "Delete a file",
+    Toolset::Content, Effect::Changes, RepeatEffect::NoChange, PROFILE
+}
 
 const PROFILE: ToolProfile =
     ToolProfile { rejection_message, extra_fields: &[ExtraField::Error], ..ToolProfile::PLAIN };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<DeleteContent>);
-
 /// Deletes a file or an entity. Its text stays in the journal, so that undo_edit can restore it.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct DeleteContent {
     /// A file: absolute, or relative to the first root. An entity: its path.
     path: String,
-    /// file (unless given), app_file, workflow, module, or a type of the policy.
-    entity_type: Option<String>,
-    /// The app of an app_file, which requires it.
-    app_id: Option<String>,
-    /// The organization of a workflow; your own, else global, unless given.
-    organization_id: Option<String>,
+    #[serde(flatten)]
+    entity: RequiredEntityArgs,
     /// The `version` of an earlier answer; rejected if the text changed since.
     expected_version: Option<String>,
 }
 
-fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let input: DeleteContent = arguments::read(&SCHEMA, arguments)?;
-    let entity = entity::fields(input.entity_type, input.app_id, input.organization_id);
-    let request = Request {
-        target: entity.into_target(input.path)?,
-        edit: Edit::Remove,
-        mode: Mode::Strict,
-        expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
-        gate_options: GateOptions::default(),
-        author: Author::default(),
-    };
-    let options =
-        ResponseOptions { profile: PROFILE, diff: DiffDisplay::Omitted, ..ResponseOptions::default() };
-    Ok(ToolRequest::Edit(Box::new(EditCall { request, options })))
+impl TryFrom<DeleteContent> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: DeleteContent) -> Result<ToolRequest, Error> {
+        let target = input.entity.fields().into_target(input.path)?;
+        let mut call =
+            EditCall::new(edit_request(target, Edit::Remove, None, input.expected_version), PROFILE);
+        call.options.diff = DiffDisplay::Omitted;
+        Ok(call.into())
+    }
 }
 
 fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String> {
@@ -74,7 +50,7 @@ fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Target;
+    use crate::request::{Expect, Mode, Target};
 
     #[test]
     fn it_asks_for_no_file() {

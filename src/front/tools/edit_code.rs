@@ -1,32 +1,21 @@
 //! `edit_code`: replaces a block of code, even if it is quoted inexactly.
 
-use std::sync::LazyLock;
-
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest, WireMode};
+use super::{EditCall, ToolRequest, WireMode, edit_file, edit_request};
 use crate::edit::{Edit, Occurrences};
 use crate::engine::Report;
 use crate::error::{Code, Error, Score};
 use crate::front::answer::{FieldNames, ResponseOptions, ToolProfile};
-use crate::front::toolset::Toolset;
-use crate::front::{arguments, schema};
-use crate::request::{Author, BlockFields, Expect, GateOptions, Request, Target, ToleranceFields};
+use crate::request::{BlockFields, GateOptions, Request, Target, ToleranceFields};
 
-/// The definition of `edit_code` in the list of tools.
-pub const TOOL: Tool = Tool {
-    name: "edit_code",
-    title: "Replace a block of code",
-    toolset: Toolset::Code,
-    effect: Effect::Changes,
-    repeat_effect: RepeatEffect::Changes,
-    profile: PROFILE,
-    schema: || SCHEMA.clone(),
-    parse,
-};
+tool! {
+    EditCode => "edit_code", "Replace a block of code",
+    Toolset::Code, Effect::Changes, RepeatEffect::Changes, PROFILE, current_names
+}
 
 const PROFILE: ToolProfile = ToolProfile {
     names: FieldNames {
@@ -41,8 +30,6 @@ const PROFILE: ToolProfile = ToolProfile {
     rejection_message,
     ..ToolProfile::PLAIN
 };
-
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<EditCode>);
 
 /// Finds the block `search_context` in a file and replaces it by `new_content`. Indentation, blanks and quotes may
 /// differ, and one line may have a typo; exactly one block must match, unless `replace_all`. Lines that you do not
@@ -99,26 +86,29 @@ const THRESHOLD: f64 = 0.9;
 /// An older name of `single_match` that is accepted but not listed.
 const OLD_NAME: &str = "replace_block";
 
-fn parse(mut arguments: JsonObject) -> Result<ToolRequest, Error> {
+/// Replaces an older name of a strategy.
+fn current_names(mut arguments: JsonObject) -> JsonObject {
     if arguments.get("strategy").and_then(Value::as_str) == Some(OLD_NAME) {
         arguments.insert("strategy".to_owned(), "single_match".into());
     }
-    let input: EditCode = arguments::read(&SCHEMA, arguments)?;
-    let profile = match input.strategy.unwrap_or_default() {
-        Strategy::SingleMatch => PROFILE,
-        Strategy::ReplaceAll => ToolProfile { success_message: replaced_all, ..PROFILE },
-        Strategy::OverwriteFile => ToolProfile { success_message: |_| None, ..PROFILE },
-    };
-    let expect = input.expected_version.clone().map_or(Expect::Anything, Expect::Version);
-    let mode = input.mode.map(WireMode::into_mode).unwrap_or_default();
-    let target = Target::File(input.file_path.clone());
-    let gate_options = GateOptions { validate: input.validate_command.clone(), step: true };
-    let request =
-        Request { target, edit: input.edit()?, mode, expect, gate_options, author: Author::default() };
-    Ok(ToolRequest::Edit(Box::new(EditCall {
-        request,
-        options: ResponseOptions { profile, ..ResponseOptions::default() },
-    })))
+    arguments
+}
+
+impl TryFrom<EditCode> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: EditCode) -> Result<ToolRequest, Error> {
+        let profile = match input.strategy.unwrap_or_default() {
+            Strategy::SingleMatch => PROFILE,
+            Strategy::ReplaceAll => ToolProfile { success_message: edit_file::success_message, ..PROFILE },
+            Strategy::OverwriteFile => ToolProfile { success_message: |_| None, ..PROFILE },
+        };
+        let gate_options = GateOptions { validate: input.validate_command.clone(), step: true };
+        let (target, mode) = (Target::File(input.file_path.clone()), input.mode);
+        let expected_version = input.expected_version.clone();
+        let request = edit_request(target, input.edit()?, mode, expected_version);
+        Ok(EditCall::new(Request { gate_options, ..request }, profile).into())
+    }
 }
 
 impl EditCode {
@@ -145,7 +135,7 @@ impl EditCode {
             within: self.within,
             versioned: self.expected_version.is_some(),
         };
-        fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))
+        fields.into_edit().map_err(|refusal| PROFILE.rename_error_field(refusal))
     }
 }
 
@@ -156,17 +146,12 @@ fn replaced_block(report: &Report) -> Option<String> {
     Some(format!("Replaced block at line {line} (Match Score: {}%)", score.percent()))
 }
 
-fn replaced_all(report: &Report) -> Option<String> {
-    let count = report.replacements?;
-    Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
-}
-
-fn rejection_message(error: &Error, _: &ResponseOptions) -> Option<String> {
-    if error.field.as_deref() == Some("within") {
+fn rejection_message(refusal: &Error, _: &ResponseOptions) -> Option<String> {
+    if refusal.field.as_deref() == Some("within") {
         return None;
     }
-    match error.code {
-        Code::MatchNotFound => Some(match &error.best {
+    match refusal.code {
+        Code::MatchNotFound => Some(match &refusal.best {
             Some(best) => {
                 let (line, score) = (best.start_line, best.score.percent());
                 format!("No match found. Best candidate at line {line} (Score: {score}%).")
@@ -174,8 +159,8 @@ fn rejection_message(error: &Error, _: &ResponseOptions) -> Option<String> {
             None => "No match found.".to_owned(),
         }),
         Code::AmbiguousMatch => {
-            let lines: Vec<String> = error.places.iter().map(|place| place.line.to_string()).collect();
-            let count = error.place_count();
+            let lines: Vec<String> = refusal.places.iter().map(|place| place.line.to_string()).collect();
+            let count = refusal.place_count();
             let more = if count > lines.len() { ", ..." } else { "" };
             Some(format!("Ambiguous match. Found {count} occurrences at lines {}{more}", lines.join(", ")))
         }
@@ -228,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_search_options_are_read() {
+    fn where_and_how_to_look_is_read() {
         let found =
             search(json!({"search_context": "x", "threshold": 1, "start_line": 3, "expected_version": "0"}));
         assert_eq!(found.lines, Some(LineWindow { start: 3, end: LineWindow::OPEN }));
@@ -259,8 +244,8 @@ mod tests {
                 "validate_command",
             ),
         ] {
-            let error = parse_args(fields.clone()).map(|call| call.request).unwrap_err();
-            assert_eq!((error.code, error.field.as_deref()), (code, Some(field)), "{fields}");
+            let refused = parse_args(fields.clone()).map(|call| call.request).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (code, Some(field)), "{fields}");
         }
     }
 

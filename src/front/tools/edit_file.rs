@@ -1,31 +1,19 @@
 //! `edit_file`: replaces an exactly quoted text in a file.
 
-use std::sync::LazyLock;
-
-use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest, WireMode};
+use super::{EditCall, ToolRequest, WireMode, edit_request};
 use crate::edit::Occurrences;
 use crate::engine::Report;
 use crate::error::{Code, Error};
 use crate::front::answer::{FieldNames, ResponseOptions, ToolProfile};
-use crate::front::toolset::Toolset;
-use crate::front::{arguments, schema};
-use crate::request::{Author, BlockFields, Expect, GateOptions, Request, Target};
+use crate::request::{BlockFields, Target};
 
-/// The definition of `edit_file` in the list of tools.
-pub const TOOL: Tool = Tool {
-    name: "edit_file",
-    title: "Replace a text in a file",
-    toolset: Toolset::Text,
-    effect: Effect::Changes,
-    repeat_effect: RepeatEffect::Changes,
-    profile: PROFILE,
-    schema: || SCHEMA.clone(),
-    parse,
-};
+tool! {
+    EditFile => "edit_file", "Replace a text in a file",
+    Toolset::Text, Effect::Changes, RepeatEffect::Changes, PROFILE
+}
 
 const PROFILE: ToolProfile = ToolProfile {
     names: FieldNames { path: "file_path", search: "old_string", replace: "new_string", ..FieldNames::PLAIN },
@@ -33,8 +21,6 @@ const PROFILE: ToolProfile = ToolProfile {
     rejection_message,
     ..ToolProfile::PLAIN
 };
-
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<EditFile>);
 
 /// Replaces `old_string` in a file by `new_string`. It must occur exactly once, unless `replace_all`; quote a few
 /// whole lines. The project's quality gates judge the result before it is written; a rejection leaves the file as it
@@ -59,33 +45,26 @@ struct EditFile {
     expected_version: Option<String>,
 }
 
-fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let input: EditFile = arguments::read(&SCHEMA, arguments)?;
-    let fields = BlockFields {
-        search: input.old_string,
-        replace: input.new_string,
-        occurrences: if input.replace_all { Occurrences::EveryBlock } else { Occurrences::Block },
-        tolerance: None,
-        start_line: None,
-        end_line: None,
-        within: input.within,
-        versioned: input.expected_version.is_some(),
-    };
-    let request = Request {
-        target: Target::File(input.file_path),
-        edit: fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))?,
-        mode: input.mode.map(WireMode::into_mode).unwrap_or_default(),
-        expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
-        gate_options: GateOptions::default(),
-        author: Author::default(),
-    };
-    Ok(ToolRequest::Edit(Box::new(EditCall {
-        request,
-        options: ResponseOptions { profile: PROFILE, ..ResponseOptions::default() },
-    })))
+impl TryFrom<EditFile> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: EditFile) -> Result<ToolRequest, Error> {
+        let fields = BlockFields {
+            search: input.old_string,
+            replace: input.new_string,
+            occurrences: if input.replace_all { Occurrences::EveryBlock } else { Occurrences::Block },
+            within: input.within,
+            versioned: input.expected_version.is_some(),
+            ..BlockFields::default()
+        };
+        let edit = fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))?;
+        let target = Target::File(input.file_path);
+        Ok(EditCall::new(edit_request(target, edit, input.mode, input.expected_version), PROFILE).into())
+    }
 }
 
-fn success_message(report: &Report) -> Option<String> {
+/// Returns the message with the number of replacements.
+pub(super) fn success_message(report: &Report) -> Option<String> {
     let count = report.replacements?;
     Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
 }
@@ -109,6 +88,7 @@ mod tests {
     use crate::error::EvidenceLine;
     use crate::front::answer::render_error;
     use crate::locate::MatchTolerance;
+    use crate::request::Expect;
     use serde_json::{Value, json};
 
     fn parse_args(arguments: Value) -> Result<EditCall, Error> {

@@ -1,15 +1,60 @@
 //! The fields with which some tools address an entity.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use crate::error::{Code, Error};
 use crate::request::{EntityFields, SearchScope, Target};
 
-/// Collects the fields of a call.
-pub(super) const fn fields(
-    entity_type: Option<String>,
-    app_id: Option<String>,
-    organization_id: Option<String>,
-) -> EntityFields {
-    EntityFields { entity_type, app_id, organization_id }
+/// Declares groups of fields that address an entity, with the description of each field.
+macro_rules! entity_args {
+    ($($(#[$about:meta])* $name:ident($kind:literal, $app:literal, $organization:literal);)*) => {$(
+        $(#[$about])*
+        #[derive(Deserialize, JsonSchema)]
+        pub(super) struct $name {
+            #[doc = $kind]
+            entity_type: Option<String>,
+            #[doc = $app]
+            app_id: Option<String>,
+            #[doc = $organization]
+            organization_id: Option<String>,
+        }
+
+        impl $name {
+            /// Returns the fields of the request.
+            pub(super) fn fields(self) -> EntityFields {
+                let $name { entity_type, app_id, organization_id } = self;
+                EntityFields { entity_type, app_id, organization_id }
+            }
+        }
+    )*};
+}
+
+entity_args! {
+    /// The fields that address one entity.
+    EntityArgs(
+        "file (unless given), app_file, workflow, module, or a type of the policy.",
+        "The app of an app_file.",
+        "The organization of a workflow; your own, else global, unless given."
+    );
+    /// The fields that address one entity, for tools that change it.
+    RequiredEntityArgs(
+        "file (unless given), app_file, workflow, module, or a type of the policy.",
+        "The app of an app_file, which requires it.",
+        "The organization of a workflow; your own, else global, unless given."
+    );
+    /// The fields that address one entity, for tools that write its whole text.
+    WrittenEntityArgs(
+        "file (unless given), app_file, workflow (Python with a function decorated with @workflow), module (without one), or a type of the policy.",
+        "The app of an app_file, which requires it.",
+        "The organization of a workflow; your own, else global, unless given."
+    );
+    /// The fields that select the entities of a search or a list.
+    AnyEntityArgs(
+        "file (unless given), app_file, workflow, module, or a type of the policy.",
+        "The app of an app_file.",
+        "The organization of a workflow; all unless given."
+    );
 }
 
 /// Returns the target of these fields; the path is optional for files.
@@ -36,6 +81,14 @@ mod tests {
     use super::super::TOOLS;
     use super::*;
     use crate::request::EntityKind;
+
+    fn fields(
+        entity_type: Option<String>,
+        app_id: Option<String>,
+        organization_id: Option<String>,
+    ) -> EntityFields {
+        EntityFields { entity_type, app_id, organization_id }
+    }
 
     #[test]
     fn fields_that_need_a_path_are_refused_without_one() {

@@ -1,57 +1,38 @@
 //! `list_content`: lists files or entities.
 
-use std::sync::LazyLock;
-
-use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entity::fields;
-use super::{Effect, RepeatEffect, Tool, ToolRequest};
+use super::ToolRequest;
+use super::entity::AnyEntityArgs;
 use crate::error::Error;
 use crate::front::answer::ToolProfile;
-use crate::front::toolset::Toolset;
-use crate::front::{arguments, schema};
 use crate::request::{ListFields, ReadRequest};
 
-/// The definition of `list_content` in the list of tools.
-pub const TOOL: Tool = Tool {
-    name: "list_content",
-    title: "List files",
-    toolset: Toolset::Content,
-    effect: Effect::Reads,
-    repeat_effect: RepeatEffect::NoChange,
-    profile: ToolProfile::PLAIN,
-    schema: || SCHEMA.clone(),
-    parse,
-};
-
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ListContent>);
+tool! {
+    ListContent => "list_content", "List files",
+    Toolset::Content, Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
+}
 
 /// Lists files by path, each with its size and `version`, without hidden files and files that git ignores.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct ListContent {
     /// A folder, or the start of the paths.
     path_prefix: Option<String>,
     /// Maximum number, 200 unless given.
     max_results: Option<i64>,
-    /// file (unless given), app_file, workflow, module, or a type of the policy.
-    entity_type: Option<String>,
-    /// The app of an app_file.
-    app_id: Option<String>,
-    /// The organization of a workflow; all unless given.
-    organization_id: Option<String>,
+    #[serde(flatten)]
+    entity: AnyEntityArgs,
 }
 
-fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let input: ListContent = arguments::read(&SCHEMA, arguments)?;
-    let ListContent { path_prefix, max_results, entity_type, app_id, organization_id } = input;
-    let scope = fields(entity_type, app_id, organization_id);
-    ListFields { path_prefix, scope, max_results }
-        .into_request()
-        .map(ReadRequest::List)
-        .map(ToolRequest::Read)
+impl TryFrom<ListContent> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: ListContent) -> Result<ToolRequest, Error> {
+        let ListContent { path_prefix, max_results, entity } = input;
+        let fields = ListFields { path_prefix, scope: entity.fields(), max_results };
+        fields.into_request().map(ReadRequest::List).map(ToolRequest::Read)
+    }
 }
 
 #[cfg(test)]

@@ -1,66 +1,49 @@
 //! `list_edits`: lists the edits, newest first.
 
-use std::sync::LazyLock;
-
-use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entity::{fields, target};
-use super::{Effect, RepeatEffect, Tool, ToolRequest};
+use super::ToolRequest;
+use super::entity::{EntityArgs, target};
 use crate::error::{Code, Error};
 use crate::front::answer::ToolProfile;
-use crate::front::toolset::Toolset;
-use crate::front::{arguments, schema};
 use crate::request::HistoryRequest;
 
-/// The definition of `list_edits` in the list of tools.
-pub const TOOL: Tool = Tool {
-    name: "list_edits",
-    title: "List edits",
-    toolset: Toolset::History,
-    effect: Effect::Reads,
-    repeat_effect: RepeatEffect::NoChange,
-    profile: ToolProfile::PLAIN,
-    schema: || SCHEMA.clone(),
-    parse,
-};
+tool! {
+    ListEdits => "list_edits", "List edits",
+    Toolset::History, Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
+}
 
 /// Default and maximum number of listed edits.
 const RESULT_LIMITS: (i64, i64) = (20, 100);
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ListEdits>);
-
 /// Lists the edits that lockgate wrote, newest first: each with its `edit_id`, time, author and changes to each file,
 /// and whether it was undone.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct ListEdits {
     /// Only those of this file or entity.
     path: Option<String>,
     /// Maximum number, 20 unless given.
     #[schemars(range(min = 1, max = 100))]
     max_results: Option<i64>,
-    /// file (unless given), app_file, workflow, module, or a type of the policy.
-    entity_type: Option<String>,
-    /// The app of an app_file.
-    app_id: Option<String>,
-    /// The organization of a workflow; your own, else global, unless given.
-    organization_id: Option<String>,
+    #[serde(flatten)]
+    entity: EntityArgs,
 }
 
-fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let input: ListEdits = arguments::read(&SCHEMA, arguments)?;
-    let ListEdits { path, max_results, entity_type, app_id, organization_id } = input;
-    let of = target(path, fields(entity_type, app_id, organization_id))?;
-    let (default, most) = RESULT_LIMITS;
-    let limit = max_results.unwrap_or(default);
-    let within = usize::try_from(limit).ok().filter(|_| (1..=most).contains(&limit));
-    let rejection = || {
-        Error::new(Code::InvalidInput, format!("max_results must be from 1 to {most}, found {limit}"))
-            .field("max_results")
-    };
-    Ok(ToolRequest::History(HistoryRequest { target: of, max_entries: within.ok_or_else(rejection)? }))
+impl TryFrom<ListEdits> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: ListEdits) -> Result<ToolRequest, Error> {
+        let target = target(input.path, input.entity.fields())?;
+        let (default, most) = RESULT_LIMITS;
+        let limit = input.max_results.unwrap_or(default);
+        let within = usize::try_from(limit).ok().filter(|_| (1..=most).contains(&limit));
+        let rejection = || {
+            Error::new(Code::InvalidInput, format!("max_results must be from 1 to {most}, found {limit}"))
+                .field("max_results")
+        };
+        Ok(ToolRequest::History(HistoryRequest { target, max_entries: within.ok_or_else(rejection)? }))
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,38 @@
 //! Invariant: a tool consists of a wire struct, whose doc comments are the agent's documentation, its conversion to a
 //! request, and its messages. It makes no decision about the edit.
 
+/// Declares the tool of a wire struct that converts into a [`ToolRequest`]: its name, title, toolset, effects and profile.
+/// The optional function changes the arguments before they are parsed.
+macro_rules! tool {
+    (
+        $input:ident => $name:literal, $title:literal,
+        $toolset:expr, $effect:expr, $repeat_effect:expr, $profile:expr $(, $prepare:ident)?
+    ) => {
+        use crate::front::toolset::Toolset;
+        use crate::front::tools::{Effect, RepeatEffect};
+
+        static SCHEMA: std::sync::LazyLock<rmcp::model::JsonObject> =
+            std::sync::LazyLock::new(crate::front::schema::input_schema::<$input>);
+
+        #[doc = concat!("The definition of `", $name, "` in the list of tools.")]
+        pub const TOOL: crate::front::tools::Tool = crate::front::tools::Tool {
+            name: $name,
+            title: $title,
+            toolset: $toolset,
+            effect: $effect,
+            repeat_effect: $repeat_effect,
+            profile: $profile,
+            schema: || SCHEMA.clone(),
+            parse,
+        };
+
+        fn parse(arguments: rmcp::model::JsonObject) -> Result<ToolRequest, Error> {
+            $(let arguments = $prepare(arguments);)?
+            ToolRequest::try_from(crate::front::arguments::read::<$input>(&SCHEMA, arguments)?)
+        }
+    };
+}
+
 pub mod ai_edit_code;
 pub mod ai_get_code_context;
 pub mod create_file;
@@ -28,10 +60,13 @@ use serde::Deserialize;
 
 use super::answer::{ResponseOptions, ToolProfile};
 use super::toolset::Toolset;
-use crate::error::Error;
+use crate::edit::Edit;
+use crate::error::{Code, Error};
 use crate::request::{
-    Author, Expect, HistoryRequest, Instruction, Mode, ReadRequest, Request, Target, UndoRequest,
+    Author, Direction, Expect, GateOptions, HistoryRequest, Instruction, Mode, ReadRequest, Request, Target,
+    UndoRequest,
 };
+use entity::EntityArgs;
 
 /// All tools in the order of the documentation.
 pub const TOOLS: &[Tool] = &[
@@ -159,6 +194,62 @@ pub struct EditCall {
     pub options: ResponseOptions,
 }
 
+impl EditCall {
+    /// Creates a call with the default options and a tool's profile.
+    fn new(request: Request, profile: ToolProfile) -> EditCall {
+        EditCall { request, options: ResponseOptions { profile, ..ResponseOptions::default() } }
+    }
+}
+
+impl From<EditCall> for ToolRequest {
+    fn from(call: EditCall) -> ToolRequest {
+        ToolRequest::Edit(Box::new(call))
+    }
+}
+
+/// Creates the request of an edit from the fields that most tools have.
+fn edit_request(
+    target: Target,
+    edit: Edit,
+    mode: Option<WireMode>,
+    expected_version: Option<String>,
+) -> Request {
+    Request {
+        target,
+        edit,
+        mode: mode.map(Mode::from).unwrap_or_default(),
+        expect: expected_version.map_or(Expect::Anything, Expect::Version),
+        gate_options: GateOptions::default(),
+        author: Author::default(),
+    }
+}
+
+/// Creates the request of an undo or redo.
+///
+/// Errors: those of the entity fields.
+fn undo_request(
+    direction: Direction,
+    edit_id: Option<String>,
+    path: Option<String>,
+    entity: EntityArgs,
+) -> Result<ToolRequest, Error> {
+    let target = entity::target(path, entity.fields())?;
+    Ok(ToolRequest::Revert(UndoRequest { direction, edit_id, target, author: Author::default() }))
+}
+
+/// Returns the maximum size of the answer; the default if the call sets none.
+///
+/// Errors: `INVALID_INPUT` for a size outside of [`ResponseOptions::LIMITS`].
+fn response_limit(max_bytes: Option<i64>) -> Result<usize, Error> {
+    let Some(bytes) = max_bytes else { return Ok(ResponseOptions::default().limit) };
+    let within = usize::try_from(bytes).ok().filter(|bytes| ResponseOptions::LIMITS.contains(bytes));
+    within.ok_or_else(|| {
+        let (least, most) = (ResponseOptions::LIMITS.start(), ResponseOptions::LIMITS.end());
+        Error::new(Code::InvalidInput, format!("max_bytes must be from {least} to {most}, found {bytes}"))
+            .field("max_bytes")
+    })
+}
+
 /// An edit without its code, with the options of its answer.
 #[derive(Debug, Clone)]
 pub struct UnwrittenEdit {
@@ -198,9 +289,9 @@ enum WireMode {
     VerifyOnly,
 }
 
-impl WireMode {
-    fn into_mode(self) -> Mode {
-        match self {
+impl From<WireMode> for Mode {
+    fn from(mode: WireMode) -> Mode {
+        match mode {
             WireMode::Strict => Mode::Strict,
             WireMode::Interactive => Mode::Interactive,
             WireMode::VerifyOnly => Mode::VerifyOnly,

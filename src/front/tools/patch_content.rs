@@ -1,31 +1,19 @@
 //! `patch_content`: replaces one text in a file or an entity.
 
-use std::sync::LazyLock;
-
-use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entity;
-use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest};
+use super::entity::RequiredEntityArgs;
+use super::{EditCall, ToolRequest, edit_request};
 use crate::edit::Occurrences;
 use crate::error::{Code, Error};
 use crate::front::answer::{ExtraField, FieldNames, ResponseOptions, ToolProfile};
-use crate::front::toolset::Toolset;
-use crate::front::{arguments, schema};
-use crate::request::{Author, BlockFields, Expect, GateOptions, Mode, Request};
+use crate::request::BlockFields;
 
-/// The definition of `patch_content` in the list of tools.
-pub const TOOL: Tool = Tool {
-    name: "patch_content",
-    title: "Replace a unique text",
-    toolset: Toolset::Content,
-    effect: Effect::Changes,
-    repeat_effect: RepeatEffect::Changes,
-    profile: PROFILE,
-    schema: || SCHEMA.clone(),
-    parse,
-};
+tool! {
+    PatchContent => "patch_content", "Replace a unique text",
+    Toolset::Content, Effect::Changes, RepeatEffect::Changes, PROFILE
+}
 
 const PROFILE: ToolProfile = ToolProfile {
     names: FieldNames { search: "old_string", replace: "new_string", ..FieldNames::PLAIN },
@@ -34,13 +22,10 @@ const PROFILE: ToolProfile = ToolProfile {
     ..ToolProfile::PLAIN
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<PatchContent>);
-
 /// Replaces `old_string` by `new_string` in a file or an entity. It must occur exactly once: quote enough of the
 /// surrounding lines. The project's quality gates judge the result before it is written; a rejection leaves the text as
 /// it was.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct PatchContent {
     /// A file: absolute, or relative to the first root. An entity: its path.
     path: String,
@@ -50,44 +35,34 @@ struct PatchContent {
     new_string: String,
     /// Look inside this symbol only, as in Class.method.
     within: Option<String>,
-    /// file (unless given), app_file, workflow, module, or a type of the policy.
-    entity_type: Option<String>,
-    /// The app of an app_file, which requires it.
-    app_id: Option<String>,
-    /// The organization of a workflow; your own, else global, unless given.
-    organization_id: Option<String>,
+    #[serde(flatten)]
+    entity: RequiredEntityArgs,
     /// The `version` of an earlier answer; rejected if the edited text changed since.
     expected_version: Option<String>,
 }
 
-fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let input: PatchContent = arguments::read(&SCHEMA, arguments)?;
-    if input.old_string.is_empty() {
-        return Err(Error::new(Code::InvalidInput, "old_string is required").field("old_string"));
+impl TryFrom<PatchContent> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: PatchContent) -> Result<ToolRequest, Error> {
+        if input.old_string.is_empty() {
+            return Err(Error::new(Code::InvalidInput, "old_string is required").field("old_string"));
+        }
+        let lines = input.old_string.lines().count().max(input.new_string.lines().count());
+        let target = input.entity.fields().into_target(input.path)?;
+        let fields = BlockFields {
+            search: input.old_string,
+            replace: input.new_string,
+            occurrences: Occurrences::Block,
+            within: input.within,
+            versioned: input.expected_version.is_some(),
+            ..BlockFields::default()
+        };
+        let edit = fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))?;
+        let mut call = EditCall::new(edit_request(target, edit, None, input.expected_version), PROFILE);
+        call.options.quoted_line_count = Some(lines);
+        Ok(call.into())
     }
-    let entity = entity::fields(input.entity_type, input.app_id, input.organization_id);
-    let lines = input.old_string.lines().count().max(input.new_string.lines().count());
-    let fields = BlockFields {
-        search: input.old_string,
-        replace: input.new_string,
-        occurrences: Occurrences::Block,
-        tolerance: None,
-        start_line: None,
-        end_line: None,
-        within: input.within,
-        versioned: input.expected_version.is_some(),
-    };
-    let options =
-        ResponseOptions { profile: PROFILE, quoted_line_count: Some(lines), ..ResponseOptions::default() };
-    let request = Request {
-        target: entity.into_target(input.path)?,
-        edit: fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))?,
-        mode: Mode::Strict,
-        expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
-        gate_options: GateOptions::default(),
-        author: Author::default(),
-    };
-    Ok(ToolRequest::Edit(Box::new(EditCall { request, options })))
 }
 
 fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String> {
@@ -109,7 +84,7 @@ mod tests {
     use super::*;
     use crate::edit::OnDuplicate;
     use crate::front::answer::render_error;
-    use crate::request::Target;
+    use crate::request::{Expect, Mode, Target};
     use serde_json::{Value, json};
 
     fn parse_args(more: &Value) -> Result<EditCall, Error> {

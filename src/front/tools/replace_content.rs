@@ -1,79 +1,53 @@
 //! `replace_content`: replaces the whole text of a file or an entity.
 
-use std::sync::LazyLock;
-
-use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entity;
-use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest};
+use super::entity::WrittenEntityArgs;
+use super::{EditCall, ToolRequest, edit_request};
 use crate::edit::Edit;
 use crate::error::Error;
-use crate::front::answer::{ExtraField, ResponseOptions, ToolProfile};
-use crate::front::toolset::Toolset;
-use crate::front::{arguments, schema};
-use crate::request::{Author, Expect, GateOptions, Mode, Request};
+use crate::front::answer::{ExtraField, ToolProfile};
 
-/// The definition of `replace_content` in the list of tools.
-pub const TOOL: Tool = Tool {
-    name: "replace_content",
-    title: "Write a whole text",
-    toolset: Toolset::Content,
-    effect: Effect::Changes,
-    repeat_effect: RepeatEffect::NoChange,
-    profile: PROFILE,
-    schema: || SCHEMA.clone(),
-    parse,
-};
+tool! {
+    ReplaceContent => "replace_content", "Write a whole text",
+    Toolset::Content, Effect::Changes, RepeatEffect::NoChange, PROFILE
+}
 
 const PROFILE: ToolProfile = ToolProfile {
     extra_fields: &[ExtraField::Error, ExtraField::Created, ExtraField::EntityType],
     ..ToolProfile::PLAIN
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ReplaceContent>);
-
 /// Creates a file or an entity, or replaces its whole text; to change a part, prefer patch_content. The project's
 /// quality gates judge the text before it is written, and it must fit its `entity_type`.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct ReplaceContent {
     /// A file: absolute, or relative to the first root. An entity: its path.
     path: String,
     /// The whole new text, written as given.
     content: String,
-    /// file (unless given), app_file, workflow (Python with a function decorated with @workflow), module (without one), or a
-    /// type of the policy.
-    entity_type: Option<String>,
-    /// The app of an app_file, which requires it.
-    app_id: Option<String>,
-    /// The organization of a workflow; your own, else global, unless given.
-    organization_id: Option<String>,
+    #[serde(flatten)]
+    entity: WrittenEntityArgs,
     /// The `version` of an earlier answer; rejected if the edited text changed since.
     expected_version: Option<String>,
 }
 
-fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let input: ReplaceContent = arguments::read(&SCHEMA, arguments)?;
-    let entity = entity::fields(input.entity_type, input.app_id, input.organization_id);
-    let options = ResponseOptions { profile: PROFILE, ..ResponseOptions::default() };
-    let request = Request {
-        target: entity.into_target(input.path)?,
-        edit: Edit::Content(input.content),
-        mode: Mode::Strict,
-        expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
-        gate_options: GateOptions::default(),
-        author: Author::default(),
-    };
-    Ok(ToolRequest::Edit(Box::new(EditCall { request, options })))
+impl TryFrom<ReplaceContent> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: ReplaceContent) -> Result<ToolRequest, Error> {
+        let target = input.entity.fields().into_target(input.path)?;
+        let request = edit_request(target, Edit::Content(input.content), None, input.expected_version);
+        Ok(EditCall::new(request, PROFILE).into())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Code;
-    use crate::request::{Entity, EntityKind, Target};
+    use crate::request::{Entity, EntityKind, Expect, Target};
 
     #[test]
     fn it_asks_for_the_whole_text_of_what_is_named() {

@@ -1,36 +1,21 @@
 //! `safe_edit_file`: edits one file in one of the four modes.
 
-use std::sync::LazyLock;
-
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest, WireMode};
-use crate::error::{Code, Error};
-use crate::front::answer::{DiffDisplay, ResponseOptions, ToolProfile};
-use crate::front::toolset::Toolset;
-use crate::front::{arguments, schema};
-use crate::request::{
-    Author, Expect, Fields, FlagsValue, GateOptions, InsertFields, LineEditFields, Request, Target,
-    WindowFields,
-};
+use super::{EditCall, ToolRequest, WireMode, edit_request, response_limit};
+use crate::error::Error;
+use crate::front::answer::{DiffDisplay, ToolProfile};
+use crate::front::arguments;
+use crate::request::{Fields, FlagsValue, InsertFields, LineEditFields, Target, WindowFields};
 
-/// The definition of `safe_edit_file` in the list of tools.
-pub const TOOL: Tool = Tool {
-    name: "safe_edit_file",
-    title: "Edit a file",
-    toolset: Toolset::Edit,
-    effect: Effect::Changes,
-    repeat_effect: RepeatEffect::Changes,
-    profile: ToolProfile::PLAIN,
-    schema: || SCHEMA.clone(),
-    parse: |arguments| parse(arguments).map(|call| ToolRequest::Edit(Box::new(call))),
-};
-
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<SafeEditFile>);
+tool! {
+    SafeEditFile => "safe_edit_file", "Edit a file",
+    Toolset::Edit, Effect::Changes, RepeatEffect::Changes, ToolProfile::PLAIN
+}
 
 /// Edits or creates one file: give `path` and exactly one of `content`, `line_edits`, `insert_lines`, or `search`
 /// with `replace`. Quality gates judge the result first; a rejection leaves the file as it was. Put all edits of one
@@ -133,44 +118,42 @@ pub(super) const fn default_true() -> bool {
 /// Parses the arguments of a call into an edit.
 ///
 /// Errors: those of the fields, before any file is read.
-pub fn parse(arguments: JsonObject) -> Result<EditCall, Error> {
-    let input: SafeEditFile = arguments::read(&SCHEMA, arguments)?;
-    let options = ResponseOptions {
-        limit: input.max_bytes.map(limit).transpose()?.unwrap_or(ResponseOptions::default().limit),
-        diff: if input.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted },
-        ..ResponseOptions::default()
-    };
-    let fields = Fields {
-        content: input.content,
-        line_edits: input.line_edits.map(|edits| edits.into_iter().map(LineEditFields::from).collect()),
-        insert_lines: input.insert_lines.map(|inserts| inserts.into_iter().map(InsertFields::from).collect()),
-        search: input.search,
-        replace: input.replace,
-        regex: input.regex,
-        search_count: input.search_count,
-        search_flags: input.search_flags.map(|SearchFlags(flags)| flags),
-        lines: input.lines.map(|LineArg { start, end }| WindowFields { start, end }),
-        within: input.within,
-        versioned: input.expected_version.is_some(),
-    };
-    let request = Request {
-        target: Target::File(input.path),
-        edit: fields.into_edit()?,
-        mode: input.mode.map(WireMode::into_mode).unwrap_or_default(),
-        expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
-        gate_options: GateOptions::default(),
-        author: Author::default(),
-    };
-    Ok(EditCall { request, options })
+pub fn parse_edit(arguments: JsonObject) -> Result<EditCall, Error> {
+    arguments::read::<SafeEditFile>(&SCHEMA, arguments)?.try_into()
 }
 
-pub(super) fn limit(bytes: i64) -> Result<usize, Error> {
-    let within = usize::try_from(bytes).ok().filter(|bytes| ResponseOptions::LIMITS.contains(bytes));
-    within.ok_or_else(|| {
-        let (least, most) = (ResponseOptions::LIMITS.start(), ResponseOptions::LIMITS.end());
-        Error::new(Code::InvalidInput, format!("max_bytes must be from {least} to {most}, found {bytes}"))
-            .field("max_bytes")
-    })
+impl TryFrom<SafeEditFile> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: SafeEditFile) -> Result<ToolRequest, Error> {
+        EditCall::try_from(input).map(ToolRequest::from)
+    }
+}
+
+impl TryFrom<SafeEditFile> for EditCall {
+    type Error = Error;
+
+    fn try_from(input: SafeEditFile) -> Result<EditCall, Error> {
+        let limit = response_limit(input.max_bytes)?;
+        let fields = Fields {
+            content: input.content,
+            line_edits: input.line_edits.map(|edits| edits.into_iter().map(Into::into).collect()),
+            insert_lines: input.insert_lines.map(|inserts| inserts.into_iter().map(Into::into).collect()),
+            search: input.search,
+            replace: input.replace,
+            regex: input.regex,
+            search_count: input.search_count,
+            search_flags: input.search_flags.map(|SearchFlags(flags)| flags),
+            lines: input.lines.map(|LineArg { start, end }| WindowFields { start, end }),
+            within: input.within,
+            versioned: input.expected_version.is_some(),
+        };
+        let target = Target::File(input.path);
+        let request = edit_request(target, fields.into_edit()?, input.mode, input.expected_version);
+        let mut call = EditCall::new(request, ToolProfile::PLAIN);
+        (call.options.limit, call.options.diff) = (limit, DiffDisplay::from_shown(input.show_diff));
+        Ok(call)
+    }
 }
 
 impl From<LineEditArgs> for LineEditFields {
@@ -189,15 +172,16 @@ impl From<InsertLines> for InsertFields {
 mod tests {
     use super::*;
     use crate::edit::Edit;
-    use crate::request::Mode;
+    use crate::error::Code;
+    use crate::request::{Expect, Mode};
     use serde_json::json;
 
-    fn parse_args(arguments: Value) -> Result<EditCall, Error> {
-        super::parse(arguments.as_object().cloned().unwrap_or_default())
+    fn asked(arguments: Value) -> Result<EditCall, Error> {
+        parse_edit(arguments.as_object().cloned().unwrap_or_default())
     }
 
     fn refused(arguments: Value) -> (Code, Option<String>, String) {
-        let error = parse_args(arguments).unwrap_err();
+        let error = asked(arguments).unwrap_err();
         (error.code, error.field.map(String::from), error.message)
     }
 
@@ -216,7 +200,7 @@ mod tests {
         ] {
             let mut arguments = json!({"path": "a"});
             arguments.as_object_mut().unwrap().extend(fields.as_object().cloned().unwrap());
-            let call = parse_args(arguments).unwrap_or_else(|error| panic!("{fields}: {error:?}"));
+            let call = asked(arguments).unwrap_or_else(|error| panic!("{fields}: {error:?}"));
             assert_eq!(call.request.edit.mode(), mode, "{fields}");
             assert_eq!(call.request.mode, Mode::Strict);
         }
@@ -224,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_rest_of_the_request_is_read() {
-        let call = parse_args(json!({"path": "a", "content": "x", "mode": "verify_only", "show_diff": false,
+        let call = asked(json!({"path": "a", "content": "x", "mode": "verify_only", "show_diff": false,
             "expected_version": "0123456789ab", "max_bytes": 2000}))
         .unwrap();
         assert_eq!(call.request.edit, Edit::Content("x".into()));

@@ -1,37 +1,22 @@
 //! `search_content`: finds the lines that match a pattern.
 
-use std::sync::LazyLock;
-
-use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entity::fields;
-use super::{Effect, RepeatEffect, Tool, ToolRequest};
+use super::ToolRequest;
+use super::entity::AnyEntityArgs;
 use crate::error::Error;
 use crate::front::answer::ToolProfile;
-use crate::front::toolset::Toolset;
-use crate::front::{arguments, schema};
 use crate::request::{ReadRequest, SearchFields};
 
-/// The definition of `search_content` in the list of tools.
-pub const TOOL: Tool = Tool {
-    name: "search_content",
-    title: "Search files",
-    toolset: Toolset::Look,
-    effect: Effect::Reads,
-    repeat_effect: RepeatEffect::NoChange,
-    profile: ToolProfile::PLAIN,
-    schema: || SCHEMA.clone(),
-    parse,
-};
-
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<SearchContent>);
+tool! {
+    SearchContent => "search_content", "Search files",
+    Toolset::Look, Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
+}
 
 /// Finds the lines that a regex matches, with the lines around them and each file's `version`. Files that git ignores
 /// are left out.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct SearchContent {
     /// Regex without look-around.
     pattern: String,
@@ -45,21 +30,20 @@ struct SearchContent {
     hidden: Option<bool>,
     /// A match may span lines.
     multiline: Option<bool>,
-    /// file (unless given), app_file, workflow, module, or a type of the policy.
-    entity_type: Option<String>,
-    /// The app of an app_file.
-    app_id: Option<String>,
-    /// The organization of a workflow; all unless given.
-    organization_id: Option<String>,
+    #[serde(flatten)]
+    entity: AnyEntityArgs,
 }
 
-fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let input: SearchContent = arguments::read(&SCHEMA, arguments)?;
-    let SearchContent { pattern, path, context_lines, max_results, hidden, multiline, .. } = input;
-    let scope = fields(input.entity_type, input.app_id, input.organization_id);
-    let (hidden, multiline) = (hidden.unwrap_or(false), multiline.unwrap_or(false));
-    let fields = SearchFields { pattern, path, scope, context_lines, max_results, hidden, multiline };
-    fields.into_request().map(ReadRequest::Search).map(ToolRequest::Read)
+impl TryFrom<SearchContent> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: SearchContent) -> Result<ToolRequest, Error> {
+        let SearchContent { pattern, path, context_lines, max_results, hidden, multiline, entity } = input;
+        let (hidden, multiline) = (hidden.unwrap_or(false), multiline.unwrap_or(false));
+        let scope = entity.fields();
+        let fields = SearchFields { pattern, path, scope, context_lines, max_results, hidden, multiline };
+        fields.into_request().map(ReadRequest::Search).map(ToolRequest::Read)
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use lockgate::edit::{Edit, Insertion, LineFields};
+use lockgate::edit::{Edit, Insertion, LineEditNames};
 use lockgate::engine::{EntityDatabase, Entry, ReadResponse, Report, Tenant, Workspace};
 use lockgate::error::{Code, Disk, Error};
 use lockgate::gate::Watch;
@@ -56,7 +56,7 @@ impl Client {
             at_line: Insertion::END,
             content: line.to_owned(),
             expect: None,
-            fields: LineFields::Lists,
+            names: LineEditNames::Lists,
         }]);
         self.edit(path, edit, Expect::Anything)
     }

@@ -205,7 +205,7 @@ async fn edited(request: serde_json::Value) -> Result<Report, Error> {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a.py"), "x = 1\n").unwrap();
     let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
-    let EditCall { request, .. } = safe_edit_file::parse(request.as_object().cloned().unwrap()).unwrap();
+    let EditCall { request, .. } = safe_edit_file::parse_edit(request.as_object().cloned().unwrap()).unwrap();
     workspace.edit(request, Watch::idle()).await
 }
 
@@ -214,7 +214,7 @@ async fn written(watch: Watch) -> Result<Report, Error> {
     let root = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
     let request = json!({"path": "a.py", "content": "x = 1\n"}).as_object().cloned().unwrap();
-    let EditCall { request, .. } = safe_edit_file::parse(request).unwrap();
+    let EditCall { request, .. } = safe_edit_file::parse_edit(request).unwrap();
     workspace.edit(request, watch).await
 }
 

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use lockgate::edit::{Edit, LineEdit, LineFields};
+use lockgate::edit::{Edit, LineEdit, LineEditNames};
 use lockgate::engine::Report;
 use lockgate::error::{Code, Disk, Error};
 use lockgate::request::Expect;
@@ -181,7 +181,7 @@ fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
             end_line: number,
             new_content: text.to_owned(),
             expect: None,
-            fields: LineFields::Lists,
+            names: LineEditNames::Lists,
         };
         Edit::Lines(vec![edit])
     };
