@@ -124,3 +124,30 @@ impl From<Halt> for GateError {
         GateError::Halted(halt)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reason about another text than the draft does not tell that the draft is a template, or that its run was late.
+    #[test]
+    fn a_reason_is_that_of_the_draft() {
+        let why = || "why".to_owned();
+        for (error, reason) in [
+            (GateError::Template, RunReason::Template),
+            (GateError::WeakIsolation(why()), RunReason::WeakIsolation),
+            (GateError::TimedOut(why()), RunReason::TimeLimit),
+            (GateError::Halted(Halt::TimedOut), RunReason::TimeLimit),
+        ] {
+            assert_eq!(error.reason(), reason, "{error:?}");
+            let (outcome, why) = error.outcome();
+            let (outcome, why) = (outcome, format!("on its canary: {why}"));
+            let other = error.with_context("its canary");
+            assert_eq!(other.reason(), RunReason::Outcome, "{other:?}");
+            assert_eq!(other.outcome(), (outcome, why.as_str()));
+        }
+        for error in [GateError::Unavailable(why()), GateError::Broken(why()), GateError::Skipped(why())] {
+            assert_eq!(error.reason(), RunReason::Outcome, "{error:?}");
+        }
+    }
+}

@@ -128,6 +128,22 @@ mod tests {
             ]
         );
         assert!(notes(&Verdict::default()).is_empty());
+        let unavailable =
+            |gate, reason, why| GateRun { reason, ..run(gate, Outcome::Unavailable, Some(why)) };
+        let runs = vec![
+            unavailable("ruff", RunReason::WeakIsolation, "the machine has none"),
+            unavailable("json", RunReason::Template, "its tags"),
+            unavailable("yaml", RunReason::Template, "its tags"),
+            unavailable("mypy", RunReason::Outcome, "a template is only a word here"),
+        ];
+        assert_eq!(
+            notes(&Verdict::new(runs, Vec::new())),
+            [
+                "not checked by json and yaml: its tags",
+                "not checked by ruff: the machine has none",
+                "not checked by mypy: its program is not available here",
+            ]
+        );
         let softened = |gate| GateRun { softened: true, ..run(gate, Outcome::Found, None) };
         assert_eq!(
             notes(&Verdict::new(vec![softened("go-build"), softened("cargo-check")], Vec::new())),
@@ -152,6 +168,16 @@ mod tests {
                     "a gave no answer (on the text before the edit: timed out), so it did not check the edit",
                 ),
                 Some("a gave no answer (on the text before the edit: timed out), and the policy requires it"),
+            ),
+            (
+                GateRun { reason: RunReason::TimeLimit, ..run("a", Outcome::TimedOut, Some("was late")) },
+                Some("a was late, so it did not check the edit"),
+                Some("a was late, and the policy requires it"),
+            ),
+            (
+                GateRun { reason: RunReason::Template, ..run("a", Outcome::Unavailable, Some("tags")) },
+                None,
+                Some("a could not run (tags), and the policy requires it"),
             ),
             (
                 run("a", Outcome::Unavailable, Some("no a")),

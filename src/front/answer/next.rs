@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::ResponseOptions;
 use super::entity::key;
 use crate::error::NextCall;
-use crate::protocol::ProposedCall;
+use crate::protocol::{EntityKey, ProposedCall};
 
 /// The calls that a rejection may propose.
 #[derive(Debug, Clone, Default)]
@@ -47,21 +47,20 @@ impl NextStep {
                 call(current.tool, arguments)
             }),
             NextCall::Read { start_line, end_line } => {
-                Some(match (options.offers.read_tool, &options.path) {
-                    (Some(tool), Some(path)) => {
-                        let mut arguments =
-                            JsonObject::from_iter([("path".to_owned(), path.as_str().into())]);
-                        let key = serde_json::to_value(key(options.entity.as_ref()));
-                        arguments.extend(key.into_iter().flat_map(|key| match key {
-                            Value::Object(key) => key,
-                            _ => JsonObject::new(),
-                        }));
-                        arguments.insert("start_line".to_owned(), (*start_line).into());
-                        arguments.insert("end_line".to_owned(), (*end_line).into());
-                        call(tool, arguments)
-                    }
-                    (_, _) => NextStep::Sentence(format!("read lines {start_line} to {end_line}")),
-                })
+                let (Some(tool), Some(path)) = (options.offers.read_tool, &options.path) else {
+                    return Some(NextStep::Sentence(format!("read lines {start_line} to {end_line}")));
+                };
+                let EntityKey { entity_type, app_id, organization_id } = key(options.entity.as_ref());
+                let given = [
+                    ("path", Some(path.as_str().into())),
+                    ("entity_type", entity_type.map(Value::from)),
+                    ("app_id", app_id.map(Value::from)),
+                    ("organization_id", organization_id.map(Value::from)),
+                    ("start_line", Some((*start_line).into())),
+                    ("end_line", Some((*end_line).into())),
+                ];
+                let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+                Some(call(tool, given.collect()))
             }
         }
     }

@@ -76,9 +76,9 @@ impl SizedEdit {
 /// Renders the response within the limit of the options.
 pub(super) fn fit(full: &FullResponse<'_>, options: &ResponseOptions) -> SizedEdit {
     let (room, [first, ..]) = (available(options), LEVELS);
-    let (cut, diff) = (CutResponse::new(full, first, options), DiffExcerpt::new(full, first, room, options));
+    let diff = DiffExcerpt::new(full, first, room, options);
     if diff.omitted_note.is_none() {
-        let whole = cut.render(&diff);
+        let whole = CutResponse::new(full, first, options, ShownCall::Whole).render(&diff);
         if whole.size <= room {
             return whole;
         }
@@ -98,10 +98,14 @@ fn fit_without_proposal(full: &FullResponse<'_>, options: &ResponseOptions) -> S
     let copies = if options.forms == Forms::Both { 2 } else { 1 };
     let whole = DiffExcerpt::new(full, last, options.limit, options).diff;
     let wanted = (escaped(&whole) * copies).min(options.limit / 3);
+    let bare = |level| {
+        let cut = CutResponse::new(full, level, options, ShownCall::Omitted);
+        let bare = cut.bare();
+        (cut, bare)
+    };
     let mut tight = None;
     for level in LEVELS {
-        let cut = CutResponse::without_call(full, level, options);
-        let bare = cut.render(&DiffExcerpt::hidden(full, level, options));
+        let (cut, bare) = bare(level);
         if bare.size + wanted <= room {
             return cut.with_diff(bare, room);
         }
@@ -110,11 +114,7 @@ fn fit_without_proposal(full: &FullResponse<'_>, options: &ResponseOptions) -> S
         }
     }
     // No level leaves enough bytes for the diff: use the largest level that fits at all.
-    let (cut, bare) = tight.unwrap_or_else(|| {
-        let cut = CutResponse::without_call(full, last, options);
-        let bare = cut.render(&DiffExcerpt::hidden(full, last, options));
-        (cut, bare)
-    });
+    let (cut, bare) = tight.unwrap_or_else(|| bare(last));
     cut.with_diff(bare, room)
 }
 
@@ -122,8 +122,8 @@ fn fit_without_proposal(full: &FullResponse<'_>, options: &ResponseOptions) -> S
 fn fit_with_proposal(full: &FullResponse<'_>, options: &ResponseOptions) -> Option<SizedEdit> {
     let room = available(options);
     LEVELS.iter().take(PROPOSAL_LEVELS).find_map(|level| {
-        let cut = CutResponse::new(full, *level, options);
-        let bare = cut.render(&DiffExcerpt::hidden(full, *level, options));
+        let cut = CutResponse::new(full, *level, options, ShownCall::Whole);
+        let bare = cut.bare();
         (bare.size <= room).then(|| cut.with_diff(bare, room))
     })
 }
@@ -172,6 +172,14 @@ impl DiffExcerpt {
     }
 }
 
+/// Selects whether the proposed call is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ShownCall {
+    Whole,
+    /// Counts the call as omitted.
+    Omitted,
+}
+
 /// A response that was cut to a level, without its diff.
 struct CutResponse<'a> {
     full: &'a FullResponse<'a>,
@@ -181,17 +189,18 @@ struct CutResponse<'a> {
 }
 
 impl<'a> CutResponse<'a> {
-    fn new(full: &'a FullResponse<'a>, level: FitLevel, options: &'a ResponseOptions) -> CutResponse<'a> {
-        CutResponse { full, response: cut(full, level, false), level, options }
-    }
-
-    /// Cuts a response, and counts its proposed call as omitted.
-    fn without_call(
+    fn new(
         full: &'a FullResponse<'a>,
         level: FitLevel,
         options: &'a ResponseOptions,
+        call: ShownCall,
     ) -> CutResponse<'a> {
-        CutResponse { full, response: cut(full, level, true), level, options }
+        CutResponse { full, response: cut(full, level, call), level, options }
+    }
+
+    /// Renders the response with a note that its diff is not shown.
+    fn bare(&self) -> SizedEdit {
+        self.render(&DiffExcerpt::hidden(self.full, self.level, self.options))
     }
 
     fn render(&self, shown: &DiffExcerpt) -> SizedEdit {
@@ -227,14 +236,14 @@ impl<'a> CutResponse<'a> {
 }
 
 /// Cuts the lists and texts of a response, and adds a note that counts the omitted entries.
-fn cut(full: &FullResponse<'_>, level: FitLevel, drops_call: bool) -> EditResponse {
+fn cut(full: &FullResponse<'_>, level: FitLevel, call: ShownCall) -> EditResponse {
     let (mut response, FitLevel { entries, bytes, .. }) = (full.response.clone(), level);
-    let call = response.next.take_if(|_| drops_call).map_or(0, |_| 1);
+    let calls = response.next.take_if(|_| call == ShownCall::Omitted).map_or(0, |_| 1);
     let notes = response.notes.len();
     response.notes.retain(|note| level.fits(note));
     response.notes.truncate(entries);
     let omitted = [
-        (call, ["proposed call", "proposed calls"]),
+        (calls, ["proposed call", "proposed calls"]),
         (
             response.best.as_mut().map_or(0, |best| shorten(&mut best.lines, entries)),
             ["line of best", "lines of best"],

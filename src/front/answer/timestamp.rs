@@ -2,32 +2,13 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Days in an era of 400 years; eras are counted from 1 March of the year 0.
-const ERA: u64 = 146_097;
-/// Days from the beginning of the first era to 1 January 1970.
-const EPOCH: u64 = 719_468;
+use jiff::Timestamp;
 
 /// Formats a timestamp in RFC 3339, in UTC and whole seconds; a time before 1970 becomes 1 January 1970.
 pub(super) fn rfc3339(at: SystemTime) -> String {
     let seconds = at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (days, seconds) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = date(days);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
-/// Returns year, month and day from the days since 1 January 1970:
-/// <https://howardhinnant.github.io/date_algorithms.html>.
-fn date(days: u64) -> (u64, u64, u64) {
-    let days = days + EPOCH;
-    let (era, day) = (days / ERA, days % ERA);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year + year / 4 - year / 100);
-    // Months counted from March.
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    (era * 400 + year + next, month, day)
+    let timestamp = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    timestamp.unwrap_or_default().to_string()
 }
 
 #[cfg(test)]

@@ -29,6 +29,15 @@ proptest! {
     }
 
     #[test]
+    fn an_answer_that_fits_whole_is_whole(sample in random_answer(), response_options in options()) {
+        let at = |limit| answered(&sample, &ResponseOptions { limit, ..response_options.clone() }).0;
+        let whole = at(*ResponseOptions::LIMITS.end());
+        let size = size_limit::size(&whole.response, &whole.text, response_options.forms);
+        prop_assert_eq!(&at(size + size_limit::ENVELOPE), &whole);
+        prop_assert_ne!(&at(size + size_limit::ENVELOPE - 1), &whole);
+    }
+
+    #[test]
     fn a_note_is_a_whole_sentence(sample in random_answer(), response_options in options()) {
         let (answer, _) = answered(&sample, &response_options);
         for note in answer.json["notes"].as_array().into_iter().flatten() {

@@ -57,7 +57,7 @@ fn gate(totals: &GateTotals) -> Value {
     let failures: Map<String, Value> = totals
         .failures
         .iter()
-        .map(|(what, (why, _))| ((*what).replace(' ', "_"), why.as_str().into()))
+        .map(|(what, (why, _))| (what.name().to_owned(), why.as_str().into()))
         .collect();
     let why = (!failures.is_empty()).then_some(Value::Object(failures));
     without_nulls(json!({"gate": totals.gate, "outcomes": totals.outcomes, "ms": totals.ms, "why": why,

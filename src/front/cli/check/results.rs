@@ -4,6 +4,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use crate::engine::{Audit, AuditRoot, ChangeKind, CheckBase, CheckedFile, Report};
@@ -64,11 +65,45 @@ pub(super) struct GateTotals {
     /// Duration for all files, in milliseconds.
     pub(super) ms: u64,
     /// Failures by kind, each with the first reason and the number of runs.
-    pub(super) failures: BTreeMap<&'static str, (String, usize)>,
+    pub(super) failures: BTreeMap<GateFailure, (String, usize)>,
     /// Set when the policy requires the gate and it could not run for a file.
     pub(super) blocking: bool,
     /// Set when the gate did not run because its program is not trusted.
     pub(super) untrusted: bool,
+}
+
+/// The kinds of failure of a gate, in the order in which they are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum GateFailure {
+    Broken,
+    /// The gate did not run, because its program is not trusted.
+    NotRun,
+    TimedOut,
+    Unavailable,
+}
+
+impl GateFailure {
+    /// Returns the name in the JSON document.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            GateFailure::Broken => "broken",
+            GateFailure::NotRun => "not_run",
+            GateFailure::TimedOut => "timed_out",
+            GateFailure::Unavailable => "unavailable",
+        }
+    }
+}
+
+/// Writes the words for messages.
+impl fmt::Display for GateFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            GateFailure::Broken => "broken",
+            GateFailure::NotRun => "not run",
+            GateFailure::TimedOut => "timed out",
+            GateFailure::Unavailable => "unavailable",
+        })
+    }
 }
 
 impl Results {
@@ -187,10 +222,10 @@ impl Results {
         let happened = match run.outcome {
             Outcome::Passed | Outcome::Found | Outcome::Fixed => return,
             Outcome::Skipped if !run.withheld => return,
-            Outcome::Skipped => "not run",
-            Outcome::Unavailable => "unavailable",
-            Outcome::Broken => "broken",
-            Outcome::TimedOut => "timed out",
+            Outcome::Skipped => GateFailure::NotRun,
+            Outcome::Unavailable => GateFailure::Unavailable,
+            Outcome::Broken => GateFailure::Broken,
+            Outcome::TimedOut => GateFailure::TimedOut,
         };
         let why = run.why.unwrap_or_default();
         totals.failures.entry(happened).or_insert((why, 0)).1 += 1;

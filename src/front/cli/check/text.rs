@@ -1,6 +1,6 @@
 //! Formats check results as text: each finding with its source line, then notes, then the summary.
 
-use super::results::{GateTotals, LocatedFinding, Results};
+use super::results::{GateFailure, GateTotals, LocatedFinding, Results};
 use crate::engine::CheckBase;
 use crate::front::answer::reported_finding;
 use crate::front::cli::excerpt::Excerpt;
@@ -85,9 +85,12 @@ fn one_line(path: &str) -> String {
 /// Renders the failures of a gate that could not run for all files.
 fn gate(totals: &GateTotals) -> String {
     let style = if totals.blocking { REJECTED } else { WARNING };
-    let line = |(happened, (why, count)): (&&str, &(String, usize))| {
+    let line = |(happened, (why, count)): (&GateFailure, &(String, usize))| {
         let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };
-        let hint = if *happened == "not run" { "; `lockgate trust` or --trust lets it run" } else { "" };
+        let hint = match happened {
+            GateFailure::NotRun => "; `lockgate trust` or --trust lets it run",
+            GateFailure::Broken | GateFailure::TimedOut | GateFailure::Unavailable => "",
+        };
         labelled(style, "gate", format!("{} {happened} for {}{why}{hint}", totals.gate, files(*count)))
     };
     totals.failures.iter().map(line).collect()
