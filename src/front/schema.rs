@@ -48,7 +48,12 @@ fn simplify(mut node: Map<String, Value>) -> JsonObject {
         for schema in properties.values_mut() {
             replace(schema);
         }
-        node.insert("additionalProperties".into(), Value::Bool(false));
+    }
+    // A struct with a flattened group of fields lacks it.
+    if let Some(at) = node.keys().position(|word| word == "properties")
+        && !node.contains_key("additionalProperties")
+    {
+        node.shift_insert(at, "additionalProperties".into(), Value::Bool(false));
     }
     if let Some(items) = node.get_mut("items") {
         replace(items);
