@@ -8,7 +8,7 @@ use super::load::CurrentText;
 use super::plan::FileDraft;
 use super::resolve::ResolvedTarget;
 use super::services::Services;
-use crate::edit::Edit;
+use crate::edit::{Edit, LineEditNames};
 use crate::error::{Code, Error};
 use crate::policy::{Guard, Interactive, Policy, Runnable};
 use crate::request::{self, Expect, Mode, Request};

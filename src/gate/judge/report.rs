@@ -33,7 +33,7 @@ impl GateReport {
             blocking: rule.required && error.is_failure(),
             withheld: matches!(error, GateError::Withheld(_)),
             partial: matches!(error, GateError::Partial(_)),
-            reason: silence.reason(),
+            reason: error.reason(),
             ..run(rule, outcome, Some(sanitize(why)), took)
         };
         GateReport { run, findings: Vec::new() }

@@ -7,7 +7,7 @@ proptest! {
 
     #[test]
     fn a_proposed_call_is_whole_or_reported_as_omitted(sample in random_answer(), response_options in options()) {
-        let (answer, _) = render_sample(&sample, &response_options);
+        let (answer, _) = answered(&sample, &response_options);
         let left_out = answer.json["notes"].to_string();
         let is_noted = left_out.contains("1 proposed call") || left_out.contains("more is not shown");
         match (&sample.next, answer.json.get("next")) {
