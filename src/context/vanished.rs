@@ -231,7 +231,15 @@ fn names(tags: &Tags) -> impl Iterator<Item = &str> {
 
 /// True if other files use definitions of this kind by name.
 fn is_used_by_name(definition: &Definition) -> bool {
-    match definition.kind {
+    let kind = definition.kind;
+    is_function_or_type(kind)
+        || kind == SymbolKind::Constant
+        || (kind == SymbolKind::Variable && definition.around.is_none())
+}
+
+/// True for functions, types and the like.
+const fn is_function_or_type(kind: SymbolKind) -> bool {
+    match kind {
         SymbolKind::Function
         | SymbolKind::Method
         | SymbolKind::Class
@@ -240,10 +248,10 @@ fn is_used_by_name(definition: &Definition) -> bool {
         | SymbolKind::Trait
         | SymbolKind::Interface
         | SymbolKind::Type
-        | SymbolKind::Constant
         | SymbolKind::Macro => true,
-        SymbolKind::Variable => definition.around.is_none(),
-        SymbolKind::Variant
+        SymbolKind::Constant
+        | SymbolKind::Variable
+        | SymbolKind::Variant
         | SymbolKind::Impl
         | SymbolKind::Module
         | SymbolKind::Field
@@ -274,23 +282,9 @@ pub fn dropped(before: &Tags, after: &Tags, other_files: &[&Tags]) -> Vec<(Strin
     // An import or export of everything can provide any name at the top level.
     let is_new = |key: &str| after.uses.contains_key(key) && !before.uses.contains_key(key);
     let has_new_glob = is_new("+*") || is_new(EXPORT_ALL);
-    let is_named = |kind: SymbolKind| {
-        matches!(
-            kind,
-            SymbolKind::Function
-                | SymbolKind::Method
-                | SymbolKind::Class
-                | SymbolKind::Struct
-                | SymbolKind::Enum
-                | SymbolKind::Trait
-                | SymbolKind::Interface
-                | SymbolKind::Type
-                | SymbolKind::Macro
-        )
-    };
     let mut paths = HashSet::new();
     let mut dropped = Vec::new();
-    for tag in before.definitions.iter().filter(|tag| is_named(tag.kind) && is_gone(&tag.part)) {
+    for tag in before.definitions.iter().filter(|tag| is_function_or_type(tag.kind) && is_gone(&tag.part)) {
         let around = tag.around.and_then(|around| before.definitions.get(around));
         let is_reported_with_outer =
             around.is_some_and(|outer| outer.kind.is_executable() || is_gone(&outer.part));
