@@ -55,7 +55,7 @@ pub(super) const MARKED_NAMES: &[&str] = &[
 /// Protected folders in which a symlink of any name protects its target, because the target is run, obeyed,
 /// or a secret.
 pub(super) const MARKED_FOLDERS: &[&str] =
-    &[".git", ".git/hooks", ".lockgate", ".husky", ".claude", ".cursor", ".gemini", ".aws", ".kube"];
+    &[".git", ".git/hooks", ".lockgate", ".husky", ".claude", ".cursor", ".gemini", ".ssh", ".aws", ".kube"];
 
 /// Names of runnable files or folders; a symlink of such a name makes its target runnable.
 pub(super) const RUNNABLE_NAMES: &[&str] = &[
@@ -100,32 +100,32 @@ pub(super) const RUNNABLE_FOLDERS: &[&str] = &[
 ];
 
 const RULES: &[AccessRule] = &[
-    rule(".env*", &[".env*"]),
-    rule("*.pem", &["*.pem"]),
-    rule("*.key", &["*.key"]),
-    rule("*.p12", &["*.p12"]),
-    rule("*.pfx", &["*.pfx"]),
-    rule("*.jks", &["*.jks"]),
-    rule("*.keystore", &["*.keystore"]),
-    rule("id_rsa*", &["id_rsa*"]),
-    rule("id_dsa*", &["id_dsa*"]),
-    rule("id_ecdsa*", &["id_ecdsa*"]),
-    rule("id_ed25519*", &["id_ed25519*"]),
+    named(&[".env*"]),
+    named(&["*.pem"]),
+    named(&["*.key"]),
+    named(&["*.p12"]),
+    named(&["*.pfx"]),
+    named(&["*.jks"]),
+    named(&["*.keystore"]),
+    named(&["id_rsa*"]),
+    named(&["id_dsa*"]),
+    named(&["id_ecdsa*"]),
+    named(&["id_ed25519*"]),
     rule(".ssh/**", &[".ssh"]),
     rule(".aws/**", &[".aws"]),
     rule(".kube/**", &[".kube"]),
     rule(".docker/config.json", &[".docker", "config.json"]),
-    rule(".netrc", &[".netrc"]),
-    rule("_netrc", &["_netrc"]),
-    rule(".npmrc", &[".npmrc"]),
-    rule(".pypirc", &[".pypirc"]),
-    rule(".pgpass", &[".pgpass"]),
-    rule(".git-credentials", &[".git-credentials"]),
+    named(&[".netrc"]),
+    named(&["_netrc"]),
+    named(&[".npmrc"]),
+    named(&[".pypirc"]),
+    named(&[".pgpass"]),
+    named(&[".git-credentials"]),
     rule(".git/**", &[".git"]),
-    rule("quality.yaml", &["quality.yaml"]),
+    named(&["quality.yaml"]),
     rule(".lockgate/**", &[".lockgate"]),
     rule(".husky/**", &[".husky"]),
-    rule(".mcp.json", &[".mcp.json"]),
+    named(&[".mcp.json"]),
     rule(".vscode/settings.json", &[".vscode", "settings.json"]),
     rule(".vscode/tasks.json", &[".vscode", "tasks.json"]),
     rule(".vscode/launch.json", &[".vscode", "launch.json"]),
@@ -142,22 +142,22 @@ const RUNNABLE: &[AccessRule] = &[
     rule(".githooks/**", &[".githooks"]),
     rule(".hg/**", &[".hg"]),
     rule(".jj/**", &[".jj"]),
-    rule("*.code-workspace", &["*.code-workspace"]),
+    named(&["*.code-workspace"]),
     rule(".codex/**", &[".codex"]),
     rule(".windsurf/**", &[".windsurf"]),
     rule(".kiro/**", &[".kiro"]),
     rule(".roo/**", &[".roo"]),
     rule(".continue/**", &[".continue"]),
     rule(".opencode/**", &[".opencode"]),
-    rule("opencode.json", &["opencode.json"]),
-    rule("opencode.jsonc", &["opencode.jsonc"]),
-    rule(".exrc", &[".exrc"]),
-    rule(".nvimrc", &[".nvimrc"]),
-    rule(".nvim.lua", &[".nvim.lua"]),
-    rule(".dir-locals.el", &[".dir-locals.el"]),
+    named(&["opencode.json"]),
+    named(&["opencode.jsonc"]),
+    named(&[".exrc"]),
+    named(&[".nvimrc"]),
+    named(&[".nvim.lua"]),
+    named(&[".dir-locals.el"]),
     rule(".zed/debug.json", &[".zed", "debug.json"]),
-    rule("crush.json", &["crush.json"]),
-    rule(".crush.json", &[".crush.json"]),
+    named(&["crush.json"]),
+    named(&[".crush.json"]),
     rule(".qwen/**", &[".qwen"]),
     rule(".amazonq/**", &[".amazonq"]),
     rule(".kilocode/**", &[".kilocode"]),
@@ -170,7 +170,7 @@ const REVIEWED: &[(&str, &[AccessRule])] = &[
         &[
             rule(".github/workflows/**", &[".github", "workflows"]),
             rule(".github/actions/**", &[".github", "actions"]),
-            rule(".gitlab-ci.yml", &[".gitlab-ci.yml"]),
+            named(&[".gitlab-ci.yml"]),
             rule(".circleci/**", &[".circleci"]),
             rule("Jenkinsfile", &["jenkinsfile"]),
         ],
@@ -178,27 +178,27 @@ const REVIEWED: &[(&str, &[AccessRule])] = &[
     (
         "at a commit",
         &[
-            rule(".pre-commit-config.yaml", &[".pre-commit-config.yaml"]),
-            rule("lefthook.yml", &["lefthook.yml"]),
-            rule("lefthook.yaml", &["lefthook.yaml"]),
-            rule("lefthook.toml", &["lefthook.toml"]),
-            rule("lefthook.json", &["lefthook.json"]),
-            rule("lefthook-local.yml", &["lefthook-local.yml"]),
+            named(&[".pre-commit-config.yaml"]),
+            named(&["lefthook.yml"]),
+            named(&["lefthook.yaml"]),
+            named(&["lefthook.toml"]),
+            named(&["lefthook.json"]),
+            named(&["lefthook-local.yml"]),
         ],
     ),
     (
         "when a development container starts",
-        &[rule(".devcontainer/**", &[".devcontainer"]), rule(".devcontainer.json", &[".devcontainer.json"])],
+        &[rule(".devcontainer/**", &[".devcontainer"]), named(&[".devcontainer.json"])],
     ),
     (
         "in a build",
         &[
             rule("Makefile", &["makefile"]),
             rule("GNUmakefile", &["gnumakefile"]),
-            rule("package.json", &["package.json"]),
+            named(&["package.json"]),
             rule(".cargo/config.toml", &[".cargo", "config.toml"]),
             rule(".cargo/config", &[".cargo", "config"]),
-            rule("build.rs", &["build.rs"]),
+            named(&["build.rs"]),
         ],
     ),
 ];
@@ -210,6 +210,12 @@ const TEMPLATES: &[&str] = &[".env.example", ".env.sample", ".env.template"];
 const KEYS: &[&str] = &["id_dsa", "id_ecdsa", "id_ed25519"];
 
 const fn rule(glob: &'static str, names: &'static [&'static str]) -> AccessRule {
+    AccessRule { glob, names }
+}
+
+/// The rule of a single name, which is its own glob.
+const fn named(names: &'static [&'static str; 1]) -> AccessRule {
+    let [glob] = *names;
     AccessRule { glob, names }
 }
 
@@ -729,6 +735,20 @@ mod tests {
         for path in ALLOWED {
             for path in [(*path).to_owned(), format!("a/{path}"), path.to_uppercase()] {
                 assert_eq!(rule_for(&path), None, "{path}");
+            }
+        }
+    }
+
+    /// For a rule with an asterisk, the search for links compares all names of a folder with the rule itself.
+    #[test]
+    fn every_rule_of_plain_names_is_among_the_names_of_links() {
+        for (rules, names, folders) in
+            [(RULES, MARKED_NAMES, MARKED_FOLDERS), (RUNNABLE, RUNNABLE_NAMES, RUNNABLE_FOLDERS)]
+        {
+            for rule in rules.iter().filter(|rule| !rule.names.concat().contains('*')) {
+                let path = rule.names.join("/");
+                assert!(names.contains(&path.as_str()), "{}", rule.glob);
+                assert_eq!(folders.contains(&path.as_str()), rule.glob.ends_with("/**"), "{}", rule.glob);
             }
         }
     }

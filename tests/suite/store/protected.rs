@@ -75,6 +75,8 @@ fn the_target_of_a_link_in_a_protected_folder_is_protected() {
         (".claude/settings.json", "conf/c.json", "conf/c.json"),
         (".claude/commands", "conf", "conf/any"),
         (".cursor/mcp.json", "conf/c.json", "conf/c.json"),
+        (".ssh/config", "conf/ssh", "conf/ssh"),
+        (".ssh/deploy", "conf/deploy", "conf/deploy"),
         (".lockgate/trust", "conf/trust", "conf/trust"),
         (".lockgate", "conf", "conf/any"),
         (".vscode", "conf", "conf/tasks.json"),
