@@ -31,11 +31,11 @@ const MAX_PLACES: usize = 20;
 ///
 /// Errors: those of [`Services::owner`], and `ENTITY_MISMATCH`.
 pub(super) fn check_early(services: &Services, batch: &Batch) -> Result<(), Error> {
-    let requests = batch.requests.iter().enumerate();
+    let mut requests = batch.requests.iter().enumerate();
     let check = |(at, request): (usize, &Request)| {
         check_request_early(services, request).map_err(|error| batch.with_edit_index(error, at))
     };
-    requests.map(check).collect()
+    requests.try_for_each(check)
 }
 
 /// Checks a whole new text against its type before the store is read, if only the text matters and no

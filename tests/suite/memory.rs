@@ -20,8 +20,8 @@ use super::wire::{Answer, Server};
 const PER_BYTE: usize = 12;
 const ALWAYS: usize = 64 << 20;
 /// Of these, what the parsers of a text may take: as much for each of the [`SLOTS`] texts that are read at the same time.
-const PARSER_PER_BYTE: usize = 4;
-const PARSER_ALWAYS: usize = 62 << 20;
+const PARSER_PER_BYTE: usize = 5;
+const PARSER_ALWAYS: usize = 63 << 20;
 const SLOTS: usize = 2;
 /// What may be left above that of an idle server once an answer is given.
 const LEFT: usize = 48 << 20;
