@@ -378,7 +378,7 @@ mod tests {
         let message = Shortage { needed: 600 << 20, allowed: allowed(10 << 20) }.to_string();
         assert_eq!(
             message,
-            "its syntax tree would take about 600 MiB of memory; the limit for a text of its size is 102 MiB \
+            "its syntax tree would take about 600 MiB of memory; the limit for a text of its size is 113 MiB \
              (5 times the text and 63 MiB)"
         );
     }
