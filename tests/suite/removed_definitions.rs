@@ -139,6 +139,11 @@ fn content_that_drops_definitions_is_reported() {
         findings.len() == 1 && findings[0].contains("drops 2 definitions of the old text: `A`, `c`;"),
         "{findings:?}"
     );
+    // A text that is larger than those of the index is not compared.
+    let large = format!("{old}# {}\n", "x".repeat(1 << 20));
+    let mut project = Project::new("", &[("a.py", &large)], false);
+    let answer = project.server.call("safe_edit_file", &content("a.py", new));
+    assert_eq!((answer.status(), findings_with_code(&answer, "dropped_definitions").len()), ("written", 0));
     // Another draft of the call has them.
     let mut project = Project::new("", &[("a.py", old)], false);
     let moved = "class A:\n    def b(self):\n        return 1\n\n\ndef c():\n    return 2\n";

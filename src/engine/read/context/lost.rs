@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::super::super::batch::Batch;
 use super::super::super::plan::FileDraft;
 use super::super::super::services::Services;
-use super::{Index, QuotedTexts};
+use super::{Index, MAX_FILE_BYTES, QuotedTexts};
 use crate::context::{self, RemainingFile, Tags, Vanished};
 use crate::edit::Edit;
 use crate::gate::{Lost, LostDefinition};
@@ -58,6 +58,11 @@ impl Services {
         }
         let read = context::reading(|reader| {
             let tags = |draft: &FileDraft<'_>, view: &str| {
+                // A larger file is not in the index either, and its tree would take as much memory as the
+                // syntax gate may.
+                if view.len() as u64 > MAX_FILE_BYTES {
+                    return None;
+                }
                 let language = draft.target.language(view)?;
                 reader.tags(&language.name, path_of(draft)?, view)
             };
