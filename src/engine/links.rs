@@ -87,11 +87,11 @@ impl Services {
     /// Returns, for each draft, the links that the call would break; empty if no gate checks links.
     pub(super) fn dead_links(
         &self,
-        call: &Batch,
+        batch: &Batch,
         drafts: &[FileDraft<'_>],
         watch: &Watch,
     ) -> Result<Vec<Vec<DeadLinks>>, Error> {
-        let lost: Vec<Vec<LostTarget>> = drafts.iter().map(|draft| removed_targets(call, draft)).collect();
+        let lost: Vec<Vec<LostTarget>> = drafts.iter().map(|draft| removed_targets(batch, draft)).collect();
         let mut dead: Vec<Vec<DeadLinks>> = drafts.iter().map(|_| Vec::new()).collect();
         let files = drafts.iter().zip(&lost).filter(|(_, lost)| !lost.is_empty());
         let files: Vec<&FileLocation> = files.filter_map(|(draft, _)| file(draft)).collect();
@@ -249,7 +249,7 @@ fn file<'d>(draft: &'d FileDraft<'_>) -> Option<&'d FileLocation> {
 }
 
 /// Returns the targets that a draft removes from its file, if a gate of the policy checks links.
-fn removed_targets(call: &Batch, draft: &FileDraft<'_>) -> Vec<LostTarget> {
+fn removed_targets(batch: &Batch, draft: &FileDraft<'_>) -> Vec<LostTarget> {
     let (Some(place), Some(_)) = (file(draft), &draft.current.snapshot) else { return Vec::new() };
     let removes = draft.request.edit == Edit::Remove;
     let (before, after) = (draft.current.buffer.view(), draft.drafted.buffer.view());
@@ -258,7 +258,7 @@ fn removed_targets(call: &Batch, draft: &FileDraft<'_>) -> Vec<LostTarget> {
     if !removes && !is_page {
         return Vec::new();
     }
-    let profile = if call.is_batch { Profile::Batch } else { Profile::Edit };
+    let profile = if batch.is_batch { Profile::Batch } else { Profile::Edit };
     let effective_rules = draft.target.rules.effective_rules(place.in_root(), markdown(), profile);
     if !effective_rules.rules.iter().any(|rule| rule.enabled && checks_links(rule)) {
         return Vec::new();

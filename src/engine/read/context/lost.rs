@@ -26,12 +26,12 @@ impl Services {
     /// judges.
     pub(in crate::engine) fn lost_definitions(
         &self,
-        call: &Batch,
+        batch: &Batch,
         drafts: &[FileDraft<'_>],
         judged: &[bool],
     ) -> Vec<Lost> {
         let mut lost: Vec<Lost> = drafts.iter().map(|_| Lost::default()).collect();
-        if call.kind != EntryKind::Edit {
+        if batch.kind != EntryKind::Edit {
             return lost;
         }
         let weighs = |at: usize, draft: &FileDraft<'_>, accident: Accident| {
