@@ -10,7 +10,7 @@ use crate::request::{Direction, UndoRequest};
 
 /// Runs a revert and determines which edit it reverted.
 ///
-/// Errors: those of [`Workspace::revert`].
+/// Errors: those of [`Workspace::undo_or_redo`].
 pub async fn revert(
     workspace: &Arc<Workspace>,
     revert: UndoRequest,

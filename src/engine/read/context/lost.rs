@@ -85,6 +85,10 @@ impl Services {
                     .for_each(|lost| lost.used.push(vanished.1.clone()));
             }
         }
+        // A definition may have moved into a draft that is too large to be read.
+        if drafts.iter().any(|draft| draft.drafted.buffer.view().len() as u64 > MAX_FILE_BYTES) {
+            return lost;
+        }
         for at in rewritten {
             let (Some(old), Some(Some(new))) = (before.get(&at), after.get(at)) else { continue };
             let other_files: Vec<&Tags> = after.iter().flatten().collect();
