@@ -1,29 +1,32 @@
-//! Finds closing keywords of a shell script that close nothing, and a `case` without `esac`.
+//! Finds closing keywords of a shell script that close nothing.
 //!
 //! The grammar of bash reads a keyword that closes nothing as a command of that name. It does the same in valid
 //! scripts whose opening keyword it did not recognize. So such a command is a fault only if the grammar read the
 //! whole text and recognized every word that could open it.
 //!
+//! These faults only warn: valid scripts exist in which the grammar takes a heredoc or an argument for code, such
+//! as `cat <<EOF | while read a; do`.
+//!
 //! Measured on 988 valid scripts: none of them has a fault. Of 2,004 scripts with an added keyword that closes
-//! nothing, 94 % have one; of 171 scripts without one `esac`, 82 %.
+//! nothing, 94 % have one.
 //!
 //! Invariant: the time is linear in the text, apart from the search in sorted ranges.
 
 use std::ops::Range;
 
+use super::super::delta::Belief;
 use super::super::watch::{Halt, Limit};
 use super::fault::SyntaxFault;
+
 use crate::grammar::{Node, Tree, WalkStep, walk};
 
 /// The closing keywords, each with the one that it closes.
-const PAIRS: [(&str, &str); 4] = [("done", "do"), ("fi", "then"), (ESAC, CASE), ("}", "{")];
-const CASE: &str = "case";
-const ESAC: &str = "esac";
+const PAIRS: [(&str, &str); 4] = [("done", "do"), ("fi", "then"), ("esac", "case"), ("}", "{")];
 
 /// The nodes of literal text. If one has several lines, the grammar may have taken code for text.
 const LITERALS: [&str; 4] = ["string", "raw_string", "ansi_c_string", "regex"];
 
-/// Returns the closing keywords that close nothing, and the `case` keywords without `esac`; stops at the limit.
+/// Returns the closing keywords that close nothing; stops at the limit.
 pub(super) fn faults(tree: &Tree, text: &str, limit: Limit<'_>) -> Result<Vec<SyntaxFault>, Halt> {
     let mut keywords = ShellKeywords::default();
     let (mut steps, mut halt) = (0_usize, None);
@@ -38,10 +41,8 @@ pub(super) fn faults(tree: &Tree, text: &str, limit: Limit<'_>) -> Result<Vec<Sy
     if let Some(halt) = halt {
         return Err(halt);
     }
-    let mut faults = keywords.unclosed_cases(text);
-    if !keywords.has_errors {
-        faults.extend(keywords.lone(text));
-    }
+    let mut faults = if keywords.has_errors { Vec::new() } else { keywords.lone(text) };
+    faults.iter_mut().for_each(|fault| fault.belief = Belief::Doubtful);
     Ok(faults)
 }
 
@@ -56,10 +57,6 @@ struct ShellKeywords {
     opened: [usize; PAIRS.len()],
     /// The commands with the name of a closing keyword: the index of the pair, and the offset.
     closing: Vec<(usize, usize)>,
-    /// The offsets of the `case` keywords that are open.
-    open_cases: Vec<usize>,
-    /// The number of `esac` keywords that the grammar reports as missing.
-    missing: usize,
     /// The comments and the literals of one line, in text order; none contains another.
     literals: Vec<Range<usize>>,
 }
@@ -69,23 +66,16 @@ impl ShellKeywords {
         let (kind, span) = (node.kind(), node.byte_range());
         self.has_errors |= node.is_error() || node.is_missing();
         if node.is_missing() {
-            if kind == ESAC {
-                self.missing += 1;
-                self.open_cases.pop();
-            }
             return;
         }
         if !node.is_named() {
-            self.see_keyword(kind, span.start);
+            self.see_keyword(kind);
             return;
         }
         match kind {
             "command" => self.command = Some(span.start),
             "command_name" => {
                 let name = text.get(span.clone()).unwrap_or_default();
-                if name == ESAC {
-                    self.open_cases.pop();
-                }
                 let pair = PAIRS.iter().position(|(close, _)| *close == name);
                 // A keyword is only one at the start of a command.
                 let first = pair.filter(|_| self.command == Some(span.start));
@@ -95,15 +85,10 @@ impl ShellKeywords {
         }
     }
 
-    fn see_keyword(&mut self, keyword: &str, at: usize) {
+    fn see_keyword(&mut self, keyword: &str) {
         let pair = PAIRS.iter().position(|(_, open)| *open == keyword);
         if let Some(opened) = pair.and_then(|pair| self.opened.get_mut(pair)) {
             *opened += 1;
-        }
-        if keyword == CASE {
-            self.open_cases.push(at);
-        } else if keyword == ESAC {
-            self.open_cases.pop();
         }
     }
 
@@ -129,18 +114,6 @@ impl ShellKeywords {
             faults.extend(found.map(|(_, at)| SyntaxFault::new(*at, at + close.len(), message.as_str())));
         }
         faults
-    }
-
-    /// Returns the innermost of the `case` keywords for which the text has no word `esac`.
-    fn unclosed_cases(&self, text: &str) -> Vec<SyntaxFault> {
-        let pair = PAIRS.iter().position(|(_, open)| *open == CASE);
-        let opened = pair.and_then(|pair| self.opened.get(pair)).copied().unwrap_or_default();
-        if opened == 0 {
-            return Vec::new();
-        }
-        let unclosed = opened.saturating_sub(words(text, ESAC).count()).saturating_sub(self.missing);
-        let cases = self.open_cases.iter().rev().take(unclosed);
-        cases.map(|at| SyntaxFault::new(*at, at + CASE.len(), format!("missing \"{ESAC}\""))).collect()
     }
 
     fn is_in_literal(&self, at: usize) -> bool {
@@ -170,10 +143,28 @@ fn words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
 mod tests {
     use super::super::cases::judged;
 
-    /// Returns the blocking findings of a script, each as `line message`.
-    fn blocking(text: &str) -> Vec<String> {
+    /// Returns the findings about keywords in a script, each as `line message`; none may block.
+    fn warnings(text: &str) -> Vec<String> {
         let verdict = judged("a.sh", None, text);
-        verdict.blocking().map(|found| format!("{} {}", found.line, found.message)).collect()
+        let is_own = |message: &str| message.starts_with("unmatched \"");
+        let own = verdict.findings.iter().filter(|found| is_own(&found.message));
+        own.inspect(|found| assert!(!found.blocking, "{text}"))
+            .map(|found| format!("{} {}", found.line, found.message))
+            .collect()
+    }
+
+    #[test]
+    fn a_script_that_is_read_wrongly_is_not_refused() {
+        for text in [
+            "cat <<EOF | while read x; do\nfirst\ndone\nsecond\nEOF\necho $x\ndone\n",
+            "cat <<EOF | {\n}\nEOF\ncat\n}\n",
+            "cat <<EOF | while read x; do\ncase $x in\nEOF\necho $x\ndone\n",
+            "case a in b) echo esac;; esac\n",
+            "case a in\n  a) set -- esac ;;\nesac\n",
+        ] {
+            warnings(text);
+            assert_eq!(judged("a.sh", None, text).blocking().count(), 0, "{text}");
+        }
     }
 
     #[test]
@@ -186,17 +177,7 @@ mod tests {
             ("f() {\n  a ${b} \"{\"\n}\n}\n", "4 unmatched \"}\""),
             ("case a in\n  b) c ;;\nesac\nesac\n", "4 unmatched \"esac\""),
         ] {
-            assert_eq!(blocking(text), [fault], "{text}");
-        }
-    }
-
-    #[test]
-    fn a_case_without_its_end_is_a_fault() {
-        for (text, fault) in [
-            ("case a in\n  b) c ;;\n", "1 missing \"esac\""),
-            ("f() {\n  case a in\n    b) c ;;\n}\n", "2 missing \"esac\""),
-        ] {
-            assert_eq!(blocking(text), [fault], "{text}");
+            assert_eq!(warnings(text), [fault], "{text}");
         }
     }
 
@@ -215,7 +196,7 @@ mod tests {
             "# case\necho case\nif a; then case b in c) d ;; esac; fi\n",
             "while a; do b; done < <(c; { d; })\n",
         ] {
-            assert_eq!(blocking(text), Vec::<String>::new(), "{text}");
+            assert_eq!(warnings(text), Vec::<String>::new(), "{text}");
         }
     }
 }
