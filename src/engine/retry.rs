@@ -28,6 +28,8 @@ pub(super) struct Attempt {
     pub(super) initial_texts: Vec<Option<Arc<Buffer>>>,
     /// Set when the call has already recovered incomplete edits.
     has_recovered: bool,
+    /// Set when another process has already overtaken this call once.
+    was_overtaken: bool,
 }
 
 /// The result of an attempt.
@@ -93,7 +95,11 @@ fn attempt_twice(
     attempt_once: AttemptFn,
 ) -> Result<Outcome, Error> {
     match attempt_once(services, batch, attempt, watch)? {
-        Outcome::Overtaken => attempt_once(services, batch, attempt, watch),
+        // Only once in a call: the gates run again each time.
+        Outcome::Overtaken if !attempt.was_overtaken => {
+            attempt.was_overtaken = true;
+            attempt_once(services, batch, attempt, watch)
+        }
         outcome => Ok(outcome),
     }
 }

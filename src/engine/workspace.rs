@@ -113,7 +113,7 @@ impl Workspace {
     /// Runs each of these gates on the first file of the first root to which the policy applies it; a gate
     /// without such a file has no trial.
     ///
-    /// Errors: those of listing the root, and `POLICY_INVALID`.
+    /// Errors: those of listing the root.
     #[cfg(feature = "check")]
     pub fn try_in_project(&self, gates: &[&str], watch: &Watch) -> Result<Vec<ProjectTrial>, Error> {
         self.services.try_in_project(gates, watch)

@@ -10,7 +10,7 @@ use super::super::services::Services;
 use super::ChangeKind;
 use super::judge::AuditedFile;
 use crate::error::Error;
-use crate::gate::{GateRun, Watch};
+use crate::gate::{ExecPermission, GateRun, Watch};
 use crate::policy::{Profile, language_of};
 use crate::text::LineMap;
 
@@ -59,12 +59,17 @@ impl Services {
             let Ok(place) = self.store.files.admit_to_read(&self.store.files.named(0, &path)?) else {
                 continue;
             };
-            let policy = self.policies.policy(&self.store.files, &place)?;
-            let rules =
-                policy.effective_rules(place.in_root(), language_of(&path, None), Profile::Check).rules;
-            let applies = |gate: &&str| rules.iter().any(|rule| rule.enabled && rule.gate.name == **gate);
+            // A nested policy may be invalid, or not trusted; that says nothing of the gate.
+            let Ok(policy) = self.policies.policy(&self.store.files, &place) else { continue };
+            let rules = policy.effective_rules(place.in_root(), language_of(&path, None), Profile::Check);
+            let applies =
+                |gate: &&str| rules.rules.iter().any(|rule| rule.enabled && rule.gate.name == **gate);
             let here: BTreeSet<&str> = gates.iter().copied().filter(applies).collect();
-            if here.is_empty() {
+            let is_permitted = || {
+                let permission = self.trust.grant(&self.store.files, &place, &policy, &rules);
+                matches!(permission, ExecPermission::Granted(_))
+            };
+            if here.is_empty() || !is_permitted() {
                 continue;
             }
             let Ok(current) = load::read(self, &place.clone().into(), &policy) else { continue };

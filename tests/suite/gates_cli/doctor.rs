@@ -180,6 +180,11 @@ grep -n bad || true
 #[test]
 fn the_doctor_tries_a_gate_of_the_policy_on_a_file_of_the_project() {
     let fixture = fixture(FAILS_HERE);
+    // Files below a policy that is invalid, or that nobody trusts, are not tried.
+    for (folder, policy) in [("0", "quality_gates: 5\n"), ("1", DEFINED)] {
+        fixture.write(&format!("root/{folder}/quality.yaml"), policy);
+        fixture.write(&format!("root/{folder}/x.py"), "good\n");
+    }
     fixture.write("root/a/empty.py", "");
     fixture.write("root/a/here.py", "good\nbad\n");
     fixture.trust(".");
