@@ -256,6 +256,14 @@ mod controls {
     }
 
     #[test]
+    fn only_the_items_of_tests_are_left_out() {
+        let text = "use a::A;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod tests;\nuse rmcp::X;\nstruct S {\n    #[cfg(test)]\n    \
+                    field: u8,\n    other: u8,\n}\n#[cfg(test)]\nmod more {\n    use b::B;\n}\nuse c::C;\n";
+        let left = ["use a::A;", "use rmcp::X;", "struct S {", "    other: u8,", "}", "use c::C;"];
+        assert_eq!(reading::without_test_items(text), left);
+    }
+
+    #[test]
     fn a_name_is_distinct_from_its_parts() {
         assert!(names("use syn::File;", "syn::") && names("oxc_span::Span", "oxc_") && names("rmcp", "rmcp"));
         assert!(!names("async_rmcp", "rmcp") && !names("rmcps", "rmcp") && !names("my_syn::x", "syn::"));

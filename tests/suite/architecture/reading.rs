@@ -58,10 +58,34 @@ pub fn sources() -> Vec<Source> {
     let source = |(path, text): &(PathBuf, String)| Source {
         path: path.strip_prefix(&home).unwrap().display().to_string(),
         code: uncommented(text),
-        lines: text.lines().take_while(|line| line.trim() != "#[cfg(test)]").map(str::to_owned).collect(),
+        lines: without_test_items(text),
         is_test: tests.iter().any(|test| path == test || path.starts_with(test.with_extension(""))),
     };
     texts.iter().map(source).collect()
+}
+
+/// The lines of a formatted text without the items that exist in tests only.
+pub fn without_test_items(text: &str) -> Vec<String> {
+    let (mut kept, mut lines) = (Vec::new(), text.lines());
+    while let Some(line) = lines.next() {
+        if line.trim() != "#[cfg(test)]" {
+            kept.push(line.to_owned());
+            continue;
+        }
+        let indent = &line[..line.len() - line.trim_start().len()];
+        // The first line of the item comes after its other attributes.
+        let mut item = lines.find(|line| !line.trim_start().starts_with("#["));
+        let is_end = |line: &str| {
+            let ends_item = |end| line.strip_prefix(indent).is_some_and(|line| line.starts_with(end));
+            line.ends_with([';', ',']) && line.strip_prefix(indent).is_some_and(|rest| !rest.starts_with(' '))
+                || line.ends_with(" {}")
+                || ends_item('}')
+        };
+        while item.is_some_and(|line| !is_end(line)) {
+            item = lines.next();
+        }
+    }
+    kept
 }
 
 /// The files that a file declares as modules for tests only.
