@@ -113,13 +113,7 @@ fn gates(criterion: &mut Criterion) {
             let terms = policy.effective_rules(path, language, Profile::Edit);
             let (permission, gate_runtime) =
                 (ExecPermission::Untrusted(String::new()), GateRuntime::default());
-            let env = GateEnv {
-                root: Path::new("/"),
-                exec_permission: &permission,
-                runtime: &gate_runtime,
-                isolation: Isolation::None,
-                cache: None,
-            };
+            let env = gate_env(&permission, &gate_runtime);
             group.bench_with_input(BenchmarkId::new(path, size), size, |bencher, _| {
                 let draft = Draft {
                     path,
@@ -135,6 +129,11 @@ fn gates(criterion: &mut Criterion) {
         }
     }
     group.finish();
+}
+
+/// The environment of gates that run no program.
+fn gate_env<'a>(exec_permission: &'a ExecPermission, runtime: &'a GateRuntime) -> GateEnv<'a> {
+    GateEnv { root: Path::new("/"), exec_permission, runtime, isolation: Isolation::None, cache: None }
 }
 
 /// 10,000 lines of Python as people write it: with decorators, strings with escapes, and comments.
@@ -161,13 +160,7 @@ fn built_in(criterion: &mut Criterion) {
     let language = language_of("a.py", None);
     let terms = policy.effective_rules("a.py", language, Profile::Edit);
     let (permission, gate_runtime) = (ExecPermission::Untrusted(String::new()), GateRuntime::default());
-    let env = GateEnv {
-        root: Path::new("/"),
-        exec_permission: &permission,
-        runtime: &gate_runtime,
-        isolation: Isolation::None,
-        cache: None,
-    };
+    let env = gate_env(&permission, &gate_runtime);
     for (name, before) in [("an edit", Some(&before)), ("a new file", None)] {
         let draft = Draft {
             path: "a.py",
