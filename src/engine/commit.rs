@@ -1,5 +1,6 @@
 //! Writes all drafts of a call or none, and records the edit.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::batch::{Batch, RestoredMetadata};
@@ -90,7 +91,23 @@ fn gates(drafts: &[FileDraft<'_>]) -> String {
         let runs = verdict.runs.iter().filter(|run| has_run(run.outcome));
         runs.map(|run| format!("{} {}", run.gate, run.outcome.name())).collect::<Vec<_>>()
     };
-    let mut names: Vec<String> = drafts.iter().flat_map(|draft| ran(&draft.verdict)).collect();
-    names.dedup();
+    let names = distinct(drafts.iter().flat_map(|draft| ran(&draft.verdict)));
     names.join(", ").chars().take(MAX_GATES).collect()
+}
+
+/// Returns each text once, in the order of its first occurrence.
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut known = HashSet::new();
+    texts.filter(|text| known.insert(text.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_of_several_files_is_named_once() {
+        let names = ["syntax passed", "damage passed", "syntax passed", "damage found"].map(str::to_owned);
+        assert_eq!(distinct(names.into_iter()), ["syntax passed", "damage passed", "damage found"]);
+    }
 }

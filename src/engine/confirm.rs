@@ -88,8 +88,8 @@ fn needs_confirmation(draft: &FileDraft<'_>, kind: EntryKind) -> bool {
     }
 }
 
-/// Returns the reason why a write is risky, if it is. An undo is requested by a person after an unwanted
-/// edit, so the findings of gates do not count then.
+/// Returns the reason why a write is risky, if it is. An undo restores a text that was there before, so the
+/// findings of gates do not count then.
 fn risk(draft: &FileDraft<'_>, kind: EntryKind) -> Option<String> {
     let noun = draft.target.place.noun();
     let (before, after) = (draft.current.buffer.bytes().len(), draft.drafted.buffer.bytes().len());

@@ -8,7 +8,6 @@ use super::links::{checks_links, markdown};
 use super::plan::{Drafted, FileDraft};
 use super::resolve::ResolvedTarget;
 use super::services::{Services, cancelled};
-use super::{guards, mismatch};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{
@@ -39,7 +38,6 @@ pub(super) fn judge(
     drafts: &mut [FileDraft<'_>],
     watch: &Watch,
 ) -> Result<(), Error> {
-    guards::check_git_folders(services, batch, drafts)?;
     let verdicts = verdicts(services, batch, drafts, watch)?;
     if watch.cancelled() {
         return Err(cancelled());
@@ -66,7 +64,7 @@ pub(super) fn judge(
             }
         };
     }
-    mismatch::check_types(services, batch, drafts, watch)
+    Ok(())
 }
 
 fn verdicts(

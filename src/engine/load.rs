@@ -17,9 +17,9 @@ pub struct CurrentText {
 }
 
 impl CurrentText {
-    /// Returns the text before, if there was a file, and closes that file on another thread. The kernel frees
-    /// the blocks of a replaced file on close, and the caller need not wait for that.
-    pub fn release_commands(self) -> Option<Buffer> {
+    /// Returns the text, if there was a file, and closes that file on another thread. The kernel frees the
+    /// blocks of a replaced file on close, and the caller need not wait for that.
+    pub(super) fn into_previous_text(self) -> Option<Buffer> {
         let CurrentText { buffer, snapshot } = self;
         if let Some(Snapshot::File(file)) = snapshot {
             tokio::task::spawn_blocking(move || drop(file));

@@ -86,7 +86,7 @@ pub(super) fn check_types(
             Edit::Content(_) | Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => true,
             Edit::Remove => false,
         };
-        if is_present && !draft.verdict.refuses() && !already_mismatched(batch, draft) {
+        if is_present && !draft.verdict.refuses() && !restores_unchanged(batch, draft) {
             let result = check_type(services, draft, drafts, watch);
             result.map_err(|error| batch.with_edit_index(with_entity_field(error, draft.request), at))?;
         }
@@ -199,7 +199,7 @@ fn describe_mismatch(known: &EntityType, gate: &Gate, first: &Finding) -> String
 }
 
 /// True if the draft restores an earlier text unchanged. A rebased text is a new one.
-fn already_mismatched(batch: &Batch, draft: &FileDraft<'_>) -> bool {
+fn restores_unchanged(batch: &Batch, draft: &FileDraft<'_>) -> bool {
     let was =
         matches!(&draft.request.edit, Edit::Restore(text) if text.as_slice() == draft.drafted.buffer.bytes());
     was && batch.kind != store::EntryKind::Edit

@@ -30,7 +30,7 @@ use crate::store::RetentionLimits;
 /// Carries out all requests of a call, or none.
 ///
 /// Errors: those of the steps; `LOCK_TIMEOUT`; `EDIT_CONFLICT` when others change the targets each time. After
-/// an error, nothing was written.
+/// an error, nothing was written, unless its `disk` is unknown.
 pub(super) async fn run(services: &Arc<Services>, batch: Batch, watch: Watch) -> Result<Vec<Report>, Error> {
     retry::run(services, batch, watch, attempt).await
 }
@@ -61,7 +61,9 @@ fn attempt(
         return Ok(Outcome::Done { reports, retention });
     }
     let mut drafts = drafts(services, batch, &targets, texts)?;
+    guards::check_git_folders(services, batch, &drafts)?;
     judge::judge(services, batch, &mut drafts, watch)?;
+    mismatch::check_types(services, batch, &drafts, watch)?;
     confirm::confirm(batch, &drafts)?;
     let published = match commit::commit(services, batch, &drafts)? {
         Committed::Nothing => None,

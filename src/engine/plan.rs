@@ -124,7 +124,8 @@ impl Drafted {
     }
 }
 
-/// Plans the edit. In `interactive`, a search without a match changes nothing and gives a warning.
+/// Plans the edit, rebased if there is a base. In `interactive` without a version, an edit that conflicts is
+/// applied to the current text by its line numbers, with a warning.
 fn plan_and_rebase(
     request: &Request,
     target: &ResolvedTarget,
@@ -144,7 +145,7 @@ fn plan_and_rebase(
     }
 }
 
-/// Plans an edit for one text.
+/// Plans an edit for one text. In `interactive`, a search without a match changes nothing and gives a warning.
 fn plan_on(buffer: &Buffer, request: &Request, target: &ResolvedTarget) -> Result<PlannedEdit, Error> {
     let ResolvedTarget { place, rules, .. } = target;
     let language = target.language(buffer.view());

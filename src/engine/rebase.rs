@@ -71,13 +71,16 @@ fn previous_edit(
     batch: &Batch,
     target: &ResolvedTarget,
 ) -> Result<Option<EditId>, Error> {
+    // A call that waited named no version, and an undo is not repeated by its request.
+    if target.initial_text.is_some() || batch.kind != EntryKind::Edit {
+        return Ok(None);
+    }
     let entries = services
         .store
         .or_default_for_files(&target.place, services.store.entries(Some(&target.place), RECENT_ENTRIES))?;
     let same =
         |entry: &&Entry| entry.meta.request == batch.digest && entry.meta.kind == batch.kind && !entry.undone;
-    let version = target.initial_text.is_none() && batch.kind == EntryKind::Edit;
-    Ok(entries.iter().find(same).filter(|_| version).map(|entry| entry.id))
+    Ok(entries.iter().find(same).map(|entry| entry.id))
 }
 
 /// Rebases a plan for an earlier text onto the current one.

@@ -121,7 +121,7 @@ impl Report {
             Some(Ok(map)) => map.shifts(),
             Some(Err(_)) | None => drafted.map.shifts(),
         };
-        let before = current.release_commands();
+        let before = current.into_previous_text();
         let status = status(decision, published.is_some(), drafted.is_changed);
         let before_version = before.as_ref().map(Buffer::version);
         let removed = status == Status::Written && request.edit == Edit::Remove;

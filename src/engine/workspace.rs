@@ -43,7 +43,8 @@ impl Workspace {
 
     /// Makes one edit and returns its report.
     ///
-    /// The findings of gates are part of the report. After an `Error`, nothing was written.
+    /// The findings of gates are part of the report. After an `Error`, nothing was
+    /// written, unless its `disk` is unknown.
     pub async fn edit(&self, request: Request, watch: Watch) -> Result<Report, Error> {
         self.services.edit(request, watch).await
     }

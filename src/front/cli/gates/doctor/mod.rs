@@ -120,12 +120,8 @@ fn try_in_project(gate_list: &GateList, checkups: &mut [Checkup], watch: &Watch)
     let trusted =
         gate_list.root_policy.as_ref().is_some_and(|root_policy| root_policy.untrusted_reason.is_none());
     let Some(workspace) = gate_list.workspace.as_ref().filter(|_| trusted) else { return Ok(()) };
-    let names = |checkups: &[Checkup]| -> Vec<String> {
-        let works = checkups.iter().filter(|checkup| checkup.is_enabled && checkup.state.is_ok());
-        works.map(|checkup| checkup.name.clone()).collect()
-    };
-    let names = names(checkups);
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let works = checkups.iter().filter(|checkup| checkup.is_enabled && checkup.state.is_ok());
+    let names: Vec<&str> = works.map(|checkup| checkup.name.as_str()).collect();
     for trial in workspace.try_in_project(&names, watch)? {
         let Some(checkup) = checkups.iter_mut().find(|checkup| checkup.name == trial.run.gate) else {
             continue;
