@@ -98,6 +98,7 @@ fn edit(search: &str, replace: &str, tolerance: MatchTolerance) -> Edit {
         needle: Needle::Literal(search.to_owned()),
         replace: replace.to_owned(),
         count: None,
+        expect_matches: None,
         lines: None,
         within: None,
         occurrences: Occurrences::Block,

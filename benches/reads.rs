@@ -92,7 +92,12 @@ fn measured(name: &str, rounds: usize, mut work: impl FnMut(usize) -> usize) {
 fn lines(round: usize) -> ReadRequest {
     let start_line = 1 + round * 7919 % (LINES - SHOWN);
     let target = Target::File("large.rs".to_owned());
-    ReadRequest::Lines(LinesRequest { target, start_line, end_line: start_line + SHOWN - 1 })
+    ReadRequest::Lines(LinesRequest {
+        target,
+        start_line,
+        end_line: start_line + SHOWN - 1,
+        max_chars: usize::MAX,
+    })
 }
 
 fn search(pattern: &str) -> ReadRequest {
@@ -108,7 +113,7 @@ fn main() {
     fixture.read(lines(0));
     measured("50 of 100,000 lines", 1000, |round| fixture.read(lines(round)));
     measured("get_content of it", 100, |_| {
-        fixture.read(ReadRequest::Whole(Target::File("large.rs".to_owned())))
+        fixture.read(ReadRequest::Whole(Target::File("large.rs".to_owned()).into()))
     });
     for (name, pattern) in [
         ("a word that is nowhere, 5,001 files", "zq_no_such_word"),

@@ -1,6 +1,7 @@
 //! Mode `insert_lines`: inserts text before lines. All line numbers are those before the edit.
 
-use crate::edit::{Insertion, PlannedEdit, expect};
+use crate::edit::expect::{self, ListEntry};
+use crate::edit::{Insertion, PlannedEdit};
 use crate::error::{Code, Error};
 use crate::text::{Buffer, Change};
 
@@ -45,7 +46,8 @@ fn check_bounds(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<
 fn check_expect(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {
     let last = insertion.at_line.min(buffer.lines().count());
     let field = || insertion.names.path("insert_lines", index, "expect");
-    expect::check(insertion.expect.as_deref(), buffer, (insertion.at_line, last), field)
+    let entry = ListEntry { list: "insert_lines", index, first: insertion.at_line, last };
+    expect::check(insertion.expect.as_deref(), buffer, entry, field)
 }
 
 fn offset(line: usize, buffer: &Buffer) -> usize {

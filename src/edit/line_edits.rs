@@ -1,6 +1,7 @@
 //! Mode `line_edits`: replaces ranges of lines. All line numbers are those before the edit.
 
-use crate::edit::{LineEdit, PlannedEdit, expect};
+use crate::edit::expect::{self, ListEntry};
+use crate::edit::{LineEdit, PlannedEdit};
 use crate::error::{Code, Error};
 use crate::text::{Buffer, Change};
 
@@ -16,7 +17,8 @@ pub fn plan(edits: &[LineEdit], buffer: &Buffer) -> Result<PlannedEdit, Error> {
     check_overlap(edits)?;
     for (index, edit) in edits.iter().enumerate() {
         let field = || edit.names.path("line_edits", index, "expect");
-        expect::check(edit.expect.as_deref(), buffer, (edit.start_line, edit.end_line), field)?;
+        let entry = ListEntry { list: "line_edits", index, first: edit.start_line, last: edit.end_line };
+        expect::check(edit.expect.as_deref(), buffer, entry, field)?;
         changes.push(change(index, edit, buffer, &mut notes));
     }
     Ok(PlannedEdit::new(buffer.plan(changes)?, notes))

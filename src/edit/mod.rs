@@ -10,6 +10,7 @@ mod insert_lines;
 mod line_edits;
 mod restore;
 mod search_replace;
+mod several;
 
 pub mod pattern;
 
@@ -36,6 +37,17 @@ pub enum Edit {
     Restore(Vec<u8>),
     /// Removes the file, as the undo of its creation does.
     Remove,
+    /// Several edits, all of them on the text before the call. They must not overlap.
+    Several(Vec<EditPart>),
+}
+
+/// One of several edits of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct EditPart {
+    /// The index of the edit in the call's list, for errors.
+    pub entry: usize,
+    /// The edit.
+    pub edit: Edit,
 }
 
 /// The names under which a tool lists the fields of line edits and insertions, for errors and notes.
@@ -116,6 +128,8 @@ pub struct Search {
     pub replace: String,
     /// The maximum number of replacements; `None` for all.
     pub count: Option<NonZeroUsize>,
+    /// The exact number of matches that the caller expects; any other number is rejected.
+    pub expect_matches: Option<NonZeroUsize>,
     /// The lines to search; `None` for the whole text.
     pub lines: Option<LineWindow>,
     /// The symbol to search in, as in `Class.method`.
@@ -229,6 +243,8 @@ pub struct PlannedEdit {
     pub warnings: Vec<String>,
     /// The number of replaced matches, for a search.
     pub replacements: Option<usize>,
+    /// The number of matches in the searched text, replaced or not; `None` if counting them took too many steps.
+    pub total_matches: Option<usize>,
     /// The positions of the search's matches, at most 20.
     pub match_lines: Vec<EvidenceLine>,
     /// Details of the match, for a literal search.
@@ -245,6 +261,7 @@ impl PlannedEdit {
             notes,
             warnings: Vec::new(),
             replacements: None,
+            total_matches: None,
             match_lines: Vec::new(),
             match_info: None,
             new_buffer: None,
@@ -265,6 +282,7 @@ impl Edit {
     pub const fn needs_file_to(&self) -> Option<&'static str> {
         match self {
             Edit::Content(_) | Edit::Restore(_) => None,
+            Edit::Several(_) => Some("apply edits to"),
             Edit::Lines(_) => Some("apply line edits to"),
             Edit::Insert(_) => Some("insert lines into"),
             Edit::Search(_) => Some("search in"),
@@ -273,16 +291,18 @@ impl Edit {
     }
 
     /// Returns true if the edit refers to lines by number.
-    pub const fn counts_lines(&self) -> bool {
+    pub fn counts_lines(&self) -> bool {
         match self {
+            Edit::Several(parts) => parts.iter().any(|part| part.edit.counts_lines()),
             Edit::Lines(_) | Edit::Insert(_) | Edit::Search(Search { lines: Some(_), .. }) => true,
             Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove => false,
         }
     }
 
     /// Returns true if the edit concerns the whole text, so that any other change of the file matters.
-    pub const fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         match self {
+            Edit::Several(parts) => parts.iter().any(|part| part.edit.is_whole()),
             Edit::Content(_) | Edit::Remove => true,
             Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => false,
         }
@@ -297,6 +317,7 @@ impl Edit {
             Edit::Search(_) => "search/replace",
             Edit::Restore(_) => "restore",
             Edit::Remove => "remove",
+            Edit::Several(_) => "edits",
         }
     }
 }
@@ -312,6 +333,7 @@ pub fn plan(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<Pl
         Edit::Search(search) => search_replace::plan(search, buffer, context),
         Edit::Restore(bytes) => restore::plan(bytes, buffer),
         Edit::Remove => restore::remove(buffer),
+        Edit::Several(parts) => several::plan(parts, buffer, context),
     }
 }
 

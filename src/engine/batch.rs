@@ -1,5 +1,6 @@
 //! The requests of one call, as they were made.
 
+use crate::edit::Edit;
 use crate::error::Error;
 use crate::request::{self, Request};
 use crate::store::{EditMeta, EntryKind};
@@ -37,22 +38,25 @@ impl Batch {
     pub(super) fn new(requests: Vec<Request>, kind: EntryKind) -> Batch {
         let parts: Vec<_> = requests
             .iter()
-            .map(|Request { target, edit, mode, expect, gate_options, author: _ }| {
-                (target, edit, mode, expect, gate_options)
+            .map(|Request { target, edit, mode, expect, gate_options, permissions, author: _ }| {
+                (target, edit, mode, expect, gate_options, permissions)
             })
             .collect();
         let digest = Version::of_value(&parts);
         Batch { requests, kind, restores: Vec::new(), digest, is_batch: true }
     }
 
-    /// Adds the index of the request to the field of an error.
-    pub(super) fn with_edit_index(&self, mut error: Error, at: usize) -> Error {
-        if self.is_batch {
-            let field = error.field.take();
-            error.field =
-                Some(field.map_or(format!("edits[{at}]"), |field| format!("edits[{at}].{field}")).into());
+    /// Adds the index of the request to an error that does not have one.
+    pub(super) fn with_edit_index(&self, error: Error, at: usize) -> Error {
+        if self.is_batch && error.entry.is_none() { error.with_entry(self.entry(at)) } else { error }
+    }
+
+    /// Returns the index, in the call's list, of the first edit of a request.
+    pub(super) fn entry(&self, at: usize) -> usize {
+        match self.requests.get(at).map(|request| &request.edit) {
+            Some(Edit::Several(parts)) => parts.first().map_or(at, |part| part.entry),
+            Some(_) | None => at,
         }
-        error
     }
 
     /// Returns the metadata of the call for the journal.

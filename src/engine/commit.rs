@@ -73,7 +73,7 @@ fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {
         place: &target.place,
         before: current.snapshot.as_ref().map(|snapshot| (snapshot, content(&current.buffer))),
         after: (request.edit != Edit::Remove).then(|| content(&drafted.buffer)),
-        mode,
+        mode: mode.or(request.permissions.bits().filter(|_| current.snapshot.is_none())),
         folders,
         record: JournalRecord { added, removed, keep: target.rules.journals(target.place.in_root()) },
     }

@@ -8,7 +8,7 @@ use super::load::CurrentText;
 use super::plan::FileDraft;
 use super::resolve::ResolvedTarget;
 use super::services::Services;
-use crate::edit::{Edit, LineEditNames};
+use crate::edit::{Edit, EditPart, LineEditNames};
 use crate::error::{Code, Error};
 use crate::policy::{Guard, Interactive, Policy, Runnable};
 use crate::request::{self, Expect, Mode, Request};
@@ -116,11 +116,17 @@ fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
 
 /// Rejects an edit of an existing file without a version, if the policy requires one.
 fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
+    if let Edit::Several(parts) = edit {
+        let check = |part: &EditPart| {
+            check_parameters(&part.edit, place, rules).map_err(|error| error.with_entry(part.entry))
+        };
+        return parts.iter().try_for_each(check);
+    }
     let (policy, noun) = (&rules.origin.name, place.noun());
     let whole = match edit {
         Edit::Content(_) => Some(format!("`content` replaces the {noun}")),
         Edit::Remove => Some(format!("the {noun} is deleted")),
-        Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => None,
+        Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Several(_) => None,
     };
     if let (Some(action), Guard::Required) = (whole, rules.demands.overwrite) {
         let message =
@@ -149,7 +155,9 @@ fn missing_version(edit: &Edit) -> Option<String> {
         Edit::Insert(edits) => {
             ("insert_lines", edits.iter().map(|edit| (&edit.expect, edit.names)).collect())
         }
-        Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove => return None,
+        Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove | Edit::Several(_) => {
+            return None;
+        }
     };
     let missing = entries.iter().enumerate().find(|(_, (expect, _))| expect.is_none());
     missing.map(|(at, (_, fields))| fields.path(list, at, "expect"))

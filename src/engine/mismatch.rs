@@ -83,7 +83,12 @@ pub(super) fn check_types(
     for (at, draft) in drafts.iter().enumerate() {
         let is_present = match draft.request.edit {
             // Undo has another entry kind; `Restore` here comes from the import of a folder.
-            Edit::Content(_) | Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => true,
+            Edit::Content(_)
+            | Edit::Lines(_)
+            | Edit::Insert(_)
+            | Edit::Search(_)
+            | Edit::Restore(_)
+            | Edit::Several(_) => true,
             Edit::Remove => false,
         };
         if is_present && !draft.verdict.refuses() && !restores_unchanged(batch, draft) {
@@ -244,7 +249,7 @@ mod tests {
 
     use super::*;
     use crate::engine::Workspace;
-    use crate::request::{Author, EntityFields, Expect, GateOptions, Mode};
+    use crate::request::{Author, EntityFields, Expect, FilePermissions, GateOptions, Mode};
 
     const POLICY: &str = "define:\n  titled: { kind: pattern, languages: ['*'], must_match: '^# ', message: no title }\n  \
         tidy: { kind: command, languages: [python], input: stdin, command: [tidy], output: { text: formatted }, role: fix }\n  \
@@ -274,6 +279,7 @@ mod tests {
                 mode: Mode::default(),
                 expect: Expect::default(),
                 gate_options: GateOptions::default(),
+                permissions: FilePermissions::default(),
                 author: Author::default(),
             },
         )

@@ -21,6 +21,7 @@ mod links;
 mod load;
 mod lock;
 mod mismatch;
+mod nearest_path;
 mod opening;
 mod pipeline;
 mod plan;
@@ -54,8 +55,8 @@ pub use decide::{Decision, decide};
 pub use history::EntryDiffs;
 pub use opening::Opening;
 pub use read::{
-    CodeContext, CodeSymbol, Entries, LineMatch, ListedText, Matches, NumberedLine, ProjectSummary,
-    ReadLines, ReadResponse, Reference,
+    CodeContext, CodeSymbol, Entries, LineMatch, ListedText, MatchCount, Matches, NumberedLine,
+    ProjectSummary, ReadLines, ReadResponse, Reference,
 };
 pub use report::{Report, Status};
 #[cfg(feature = "check")]

@@ -32,7 +32,15 @@ use crate::store::RetentionLimits;
 /// Errors: those of the steps; `LOCK_TIMEOUT`; `EDIT_CONFLICT` when others change the targets each time. After
 /// an error, nothing was written, unless its `disk` is unknown.
 pub(super) async fn run(services: &Arc<Services>, batch: Batch, watch: Watch) -> Result<Vec<Report>, Error> {
-    retry::run(services, batch, watch, attempt).await
+    let batch = Arc::new(batch);
+    match retry::run(services, Arc::clone(&batch), watch, attempt).await {
+        Ok(reports) => Ok(reports),
+        Err(error) => {
+            services
+                .off_reactor(move |services| Err(services.with_nearest_path_of(&batch.requests, error)))
+                .await
+        }
+    }
 }
 
 /// Makes one attempt.

@@ -8,7 +8,7 @@ use crate::edit::{self, Edit, EditLimits, PlanContext, PlannedEdit};
 use crate::error::{Code, Error};
 use crate::gate::Verdict;
 use crate::policy::Policy;
-use crate::request::{Expect, Mode, Request};
+use crate::request::{Expect, FilePermissions, Mode, Request};
 use crate::text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
 
 /// One file of a call in the pipeline.
@@ -53,7 +53,10 @@ pub(super) fn plan<'a>(
     current: CurrentText,
     base: Option<Buffer>,
 ) -> Result<FileDraft<'a>, Error> {
-    let planned = plan_and_rebase(request, target, &current, base.as_ref())?;
+    let mut planned = plan_and_rebase(request, target, &current, base.as_ref())?;
+    if request.permissions != FilePermissions::Usual && current.snapshot.is_some() {
+        planned.notes.push("the permissions of the file stay: `executable` is for new files".to_owned());
+    }
     let mut drafted = Drafted::new(&current, &planned, &target.rules)?;
     // An empty file differs from no file.
     drafted.is_changed |= request.edit == Edit::Remove;
@@ -153,7 +156,10 @@ fn plan_on(buffer: &Buffer, request: &Request, target: &ResolvedTarget) -> Resul
     let language = language.map(|language| language.name.as_str());
     let context = PlanContext { path: place.in_root(), language, limits: bounds };
     edit::plan(&request.edit, buffer, context).or_else(|error| match (request.mode, error.code) {
-        (Mode::Interactive, Code::MatchNotFound) => PlannedEdit::no_match(buffer, error.message),
+        // Of several edits, none may be left out in silence.
+        (Mode::Interactive, Code::MatchNotFound) if error.entry.is_none() => {
+            PlannedEdit::no_match(buffer, error.message)
+        }
         (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(error),
     })
 }

@@ -79,6 +79,8 @@ pub struct Report {
     pub level: Option<GuardLevel>,
     /// The number of replaced matches; only for a search.
     pub replacements: Option<usize>,
+    /// The number of matches in the searched text; `None` if it is not known.
+    pub total_matches: Option<usize>,
     /// The locations that the search matched.
     pub places: Vec<EvidenceLine>,
     /// The match level and related facts; only for a literal search.
@@ -150,6 +152,7 @@ impl Report {
             edit_id,
             level,
             replacements: planned.replacements,
+            total_matches: planned.total_matches,
             places: planned.match_lines,
             match_info: planned.match_info,
             shifts,
@@ -208,6 +211,7 @@ impl Report {
             edit_id: None,
             level: None,
             replacements: None,
+            total_matches: None,
             places: Vec::new(),
             match_info: None,
             shifts: Vec::new(),

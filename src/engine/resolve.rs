@@ -60,10 +60,10 @@ pub(super) fn resolve(
         let key = target.place.key();
         for (first, other) in targets.iter().map(|other| other.place.key()).enumerate() {
             if other == key {
-                return Err(duplicate_target(target.place.shown(), first, at));
+                return Err(duplicate_target(target.place.shown(), batch.entry(first), batch.entry(at)));
             }
             if other.holds(&key) || key.holds(&other) {
-                return Err(nested_targets(first, at));
+                return Err(nested_targets(batch.entry(first), batch.entry(at)));
             }
         }
         let restored = batch.restores.get(at).copied().unwrap_or_default();
@@ -96,15 +96,14 @@ pub(super) fn resolve_target(services: &Services, target: &request::Target) -> R
 fn duplicate_target(path: &str, first: usize, at: usize) -> Error {
     let message = format!("edits[{at}] edits {path}, and so does edits[{first}]");
     Error::new(Code::InvalidInput, message)
-        .field(format!("edits[{at}].path"))
-        .hint("put all edits of one file into one entry")
+        .with_entry(at)
+        .field("path")
+        .hint("name the file in the same way in both")
 }
 
 fn nested_targets(first: usize, at: usize) -> Error {
     let message = format!(
         "edits[{first}] and edits[{at}] conflict: one needs a folder at a path where the other creates a file"
     );
-    Error::new(Code::InvalidInput, message)
-        .field(format!("edits[{at}].path"))
-        .hint("correct one of the paths")
+    Error::new(Code::InvalidInput, message).with_entry(at).field("path").hint("correct one of the paths")
 }

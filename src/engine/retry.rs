@@ -57,11 +57,11 @@ pub(super) type AttemptFn = fn(&Services, &Batch, &mut Attempt, &Watch) -> Resul
 /// Errors: those of the steps; `LOCK_TIMEOUT`; `EDIT_CONFLICT` when others change the targets each time.
 pub(super) async fn run(
     services: &Arc<Services>,
-    batch: Batch,
+    batch: Arc<Batch>,
     watch: Watch,
     attempt_once: AttemptFn,
 ) -> Result<Vec<Report>, Error> {
-    let (batch, watch) = (Arc::new(batch), Arc::new(watch));
+    let watch = Arc::new(watch);
     let mut attempt = Attempt::default();
     batch.requests.iter().for_each(|request| services.prewarm(&request.target));
     for _ in 0..MAX_ATTEMPTS {

@@ -13,7 +13,9 @@ use super::{
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};
-use crate::request::{Author, Entity, Expect, GateOptions, Mode, ReadRequest, Request, Target};
+use crate::request::{
+    Author, Entity, Expect, FilePermissions, GateOptions, Mode, ReadRequest, Request, Target,
+};
 use crate::store::{Added, EntityDatabase, ExportDir, ImportDir, ImportItem, NamedKey};
 use crate::text::Version;
 
@@ -168,6 +170,7 @@ impl Services {
             mode: import.mode,
             expect: Expect::Absent,
             gate_options: GateOptions::default(),
+            permissions: FilePermissions::default(),
             author: import.author.clone(),
         };
         match self.edit(request.clone(), watch.without_progress()).await {
@@ -175,8 +178,9 @@ impl Services {
             Err(error) if error.code == Code::FileExists => {}
             Err(error) => return Err(error),
         }
-        let ReadResponse::Whole(existing) =
-            self.run_read(ReadRequest::Whole(request.target.clone()), watch.without_progress()).await?
+        let ReadResponse::Whole(existing) = self
+            .run_read(ReadRequest::Whole(request.target.clone().into()), watch.without_progress())
+            .await?
         else {
             return Err(Error::new(Code::Internal, "reading a whole text returned another response"));
         };

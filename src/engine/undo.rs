@@ -12,10 +12,15 @@ use super::resolve::{ResolvedTarget, resolve_for_read, resolve_target};
 use super::{Report, services::Services};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
-use crate::gate::Watch;
-use crate::request::{Author, Direction, Expect, GateOptions, Mode, Request, UndoRequest};
+use crate::gate::{Watch, sanitize};
+use crate::request::{
+    Author, Direction, Expect, FilePermissions, GateOptions, Mode, Request, UndoRequest, Whose,
+};
 use crate::store::{DocumentPath, EditId, Entry, EntryKind, FileChange};
 use crate::text::Version;
+
+/// The number of recent edits among which the last one of an author is found.
+const RECENT_ENTRIES: usize = 1000;
 
 /// An entry with the direction in which to apply it: undo or redo.
 struct Reversal {
@@ -31,12 +36,18 @@ impl Services {
         watch: Watch,
     ) -> Result<Vec<Report>, Error> {
         let author = revert.author.clone();
-        let reversal = self.off_reactor(move |workspace| workspace.prepare(&revert)).await?;
+        let reversal = Arc::new(self.off_reactor(move |workspace| workspace.prepare(&revert)).await?);
+        let shared = Arc::clone(&reversal);
         if reversal.is_done() {
-            return self.off_reactor(move |workspace| workspace.already_done(&reversal)).await;
+            return self.off_reactor(move |workspace| workspace.already_done(&shared)).await;
         }
-        let call = self.off_reactor(move |workspace| workspace.requests(&reversal, &author)).await?;
-        pipeline::run(self, call, watch).await.map_err(as_conflict)
+        let call = self.off_reactor(move |workspace| workspace.requests(&shared, &author)).await?;
+        match pipeline::run(self, call, watch).await {
+            Ok(reports) => Ok(reports),
+            Err(error) => {
+                self.off_reactor(move |workspace| Err(workspace.as_conflict(error, &reversal))).await
+            }
+        }
     }
 
     /// Finds the edit that the request names.
@@ -45,12 +56,41 @@ impl Services {
         if let Some(id) = &revert.edit_id {
             return self.resolve(self.entry(id.parse()?)?, revert.direction);
         }
+        if place.is_none() && revert.whose == Whose::Author {
+            return self.last_of_author(revert);
+        }
         let found = match revert.direction {
             Direction::Undo => self.store.to_undo(place.as_ref())?,
             Direction::Redo => self.store.to_redo(place.as_ref())?,
         };
         let entry = found.ok_or_else(|| nothing_to_revert(revert.direction, place.as_ref()))?;
         Ok(Reversal { entry, direction: revert.direction })
+    }
+
+    /// Finds the last edit of the author of the request, or the edit that they undid last.
+    fn last_of_author(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
+        let (author, direction) = (&revert.author.name, revert.direction);
+        if author.is_empty() {
+            let message = "the call names no client, so it is not known which edit is its last one";
+            let error = Error::new(Code::InvalidInput, message).field("edit_id");
+            return Err(error.hint("send the `edit_id` of the answer to the edit"));
+        }
+        let entries = self.store.file_entries(RECENT_ENTRIES)?;
+        let own = |entry: &&Entry| is_same_author(&entry.meta.author, author);
+        let found = match direction {
+            Direction::Undo => entries.iter().filter(own).find(|entry| entry.is_undoable()).cloned(),
+            Direction::Redo => {
+                let undone = entries.iter().filter(own).filter_map(|entry| match entry.meta.kind {
+                    EntryKind::Undo(of) => Some(of),
+                    EntryKind::Edit | EntryKind::Redo(_) => None,
+                });
+                undone.filter_map(|of| self.store.entry(of).transpose()).find(is_undone).transpose()?
+            }
+        };
+        match found {
+            Some(entry) => Ok(Reversal { entry, direction }),
+            None => Err(nothing_of_author(direction, entries.iter().find(|entry| entry.is_undoable()))),
+        }
     }
 
     /// Undoing an undo redoes its edit, and the other way round.
@@ -93,6 +133,7 @@ impl Services {
                 mode: Mode::Interactive,
                 expect,
                 gate_options: GateOptions::default(),
+                permissions: FilePermissions::default(),
                 author: author.clone(),
             });
             restores.push(match (from, to) {
@@ -124,6 +165,39 @@ impl Services {
             Report::already_applied(&target, reversal.entry.id, None, None, current)
         };
         reversal.entry.changes.iter().map(report).collect()
+    }
+
+    /// Rewords an error for a caller who named an edit and no version, and names the next older edit. If a file exists
+    /// where one is to be restored, another program created it.
+    fn as_conflict(&self, mut error: Error, reversal: &Reversal) -> Error {
+        if matches!(error.code, Code::FileExists | Code::FileNotFound) {
+            error.code = Code::EditConflict;
+        }
+        if error.code != Code::EditConflict {
+            return error;
+        }
+        let Reversal { entry, direction } = reversal;
+        let files: Vec<&str> = entry.changes.iter().map(|change| change.path.as_str()).take(3).collect();
+        let verb = match direction {
+            Direction::Undo => "undone",
+            Direction::Redo => "redone",
+        };
+        error.message =
+            format!("edit {} of {} cannot be {verb}: {}", entry.id, files.join(", "), error.message);
+        error.field = None;
+        let older = self.store.file_entries(RECENT_ENTRIES).unwrap_or_default();
+        let older = older.iter().find(|older| {
+            older.at < entry.at
+                && older.is_undoable()
+                && is_same_author(&older.meta.author, &entry.meta.author)
+        });
+        let older = older.filter(|_| *direction == Direction::Undo).map(|older| {
+            let path = older.changes.first().map_or("", |change| change.path.as_str());
+            format!(", or undo the next older edit, {} of {path}, by its `edit_id`", older.id)
+        });
+        let hint = "edit the current file; `since`, or `lockgate show`, shows the earlier text";
+        error.hint = Some(format!("{hint}{}", older.unwrap_or_default()));
+        error
     }
 
     fn stored_content(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {
@@ -158,18 +232,43 @@ impl Reversal {
     }
 }
 
-/// Rewords an error for a caller who named an edit and no version. If a file exists where one is to be
-/// restored, another program created it.
-fn as_conflict(mut error: Error) -> Error {
-    if matches!(error.code, Code::FileExists | Code::FileNotFound) {
-        error.code = Code::EditConflict;
+/// Returns true for an edit that is undone, and for an entry that cannot be read, which is then the error.
+fn is_undone(entry: &Result<Entry, Error>) -> bool {
+    entry.as_ref().map_or(true, |entry| entry.undone)
+}
+
+/// Returns true if two names mean the same author: the same token, or the same client in whatever version.
+fn is_same_author(one: &str, other: &str) -> bool {
+    one == other
+        || stable_name(one) == stable_name(other)
+        || stable_name(one) == other
+        || one == stable_name(other)
+}
+
+/// Returns the part of an author's name that stays the same: the name of the token, or that of the client without its
+/// version.
+fn stable_name(author: &str) -> &str {
+    match author.split_once(" (") {
+        Some((token, _)) if author.ends_with(')') => token,
+        Some(_) | None => author.rsplit_once(' ').map_or(author, |(name, _)| name),
     }
-    if error.code == Code::EditConflict {
-        error.field = None;
-        error.hint =
-            Some("edit the current file; `since`, or `lockgate show`, shows the earlier text".to_owned());
+}
+
+/// Returns the error for an author without an edit to undo or redo; `other` is the last edit of somebody else.
+fn nothing_of_author(direction: Direction, other: Option<&Entry>) -> Error {
+    let mut error = nothing_to_revert(direction, None);
+    match (direction, other) {
+        (Direction::Undo, Some(other)) => {
+            let hint = format!(
+                "the last edit is {}, made by {}: send it as `edit_id` to undo it",
+                other.id,
+                sanitize(&other.meta.author)
+            );
+            error.message = "there is no edit of yours to undo".to_owned();
+            error.hint(hint)
+        }
+        (Direction::Undo | Direction::Redo, _) => error,
     }
-    error
 }
 
 fn nothing_to_revert(direction: Direction, place: Option<&DocumentPath>) -> Error {
@@ -184,4 +283,24 @@ fn nothing_to_revert(direction: Direction, place: Option<&DocumentPath>) -> Erro
     let hint = "list_edits, or `lockgate log`, lists the edits in the journal";
     let field = if place.is_some() { "path" } else { "edit_id" };
     Error::new(Code::InvalidInput, message).field(field).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_author_is_recognised_by_token_or_client() {
+        for (one, other, same) in [
+            ("claude-code 2.1", "claude-code 2.2", true),
+            ("claude-code 2.1", "codex 2.1", false),
+            ("team-a (codex 1)", "team-a (claude 2)", true),
+            ("team-a (codex 1)", "team-b (codex 1)", false),
+            ("ci bot", "ci bot (x 1)", true),
+            ("command line", "command line", true),
+            ("x (beta) 1.0", "x (beta) 1.1", true),
+        ] {
+            assert_eq!(is_same_author(one, other), same, "{one} {other}");
+        }
+    }
 }

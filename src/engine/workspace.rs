@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::Policy;
 use crate::request::{HistoryRequest, ReadRequest, Request, UndoRequest};
-use crate::store::{Cache, Entry, StoreListener};
+use crate::store::{Cache, EditId, Entry, StoreListener};
 
 /// The roots that may be edited, with their locks, policies and caches.
 pub struct Workspace {
@@ -82,6 +82,13 @@ impl Workspace {
     /// Errors: `INVALID_INPUT` if there is no such edit, and `STORE_UNAVAILABLE`.
     pub async fn entry_diffs(&self, edit_id: String) -> Result<EntryDiffs, Error> {
         self.services.entry_diffs(edit_id).await
+    }
+
+    /// Returns one edit.
+    ///
+    /// Errors: `INVALID_INPUT` if there is no such edit, and `STORE_UNAVAILABLE`.
+    pub async fn entry(&self, edit_id: EditId) -> Result<Entry, Error> {
+        self.services.off_reactor(move |services| services.entry(edit_id)).await
     }
 
     /// Runs a read operation.

@@ -90,6 +90,20 @@ pub enum NextCall {
         /// The text to put in its place.
         replace: String,
     },
+    /// The same edit with an entry of a list moved to other lines.
+    Move {
+        /// The list, as in `line_edits`.
+        list: &'static str,
+        /// The index of the entry in the list.
+        index: usize,
+        /// The number of lines by which its line numbers grow.
+        by: isize,
+    },
+    /// The same call for another file.
+    Path {
+        /// The path of the file.
+        path: String,
+    },
     /// A read of these lines.
     Read {
         /// The first line, from 1.

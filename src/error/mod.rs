@@ -107,6 +107,9 @@ codes! {
     AmbiguousMatch "AMBIGUOUS_MATCH" Match
         "The text to be replaced occurs in more than one place, and nothing selects one of them."
         "quote more of the surrounding lines, or narrow the lines to look at";
+    MatchCount "MATCH_COUNT" Match
+        "The search text occurs another number of times than `expect_matches` says."
+        "give the number of matches that you expect, or narrow the search";
     AlreadyApplied "ALREADY_APPLIED" Match
         "The replacement is already where the text to be replaced would have been."
         "if that is your edit, nothing is left to do; a second copy needs expected_version";
@@ -159,8 +162,11 @@ pub struct Error {
     pub message: String,
     /// The next step; the remedy of the code if absent.
     pub hint: Option<String>,
-    /// The path of the invalid field of the request, as in `line_edits[2].end_line`.
+    /// The path of the invalid field of the request, as in `line_edits[2].end_line`. If the call has several edits, the
+    /// path starts within the edit.
     pub field: Option<Box<str>>,
+    /// The index of the edit in the call's list `edits`, if the error concerns one of several.
+    pub entry: Option<u32>,
     /// Places in the file that the error is about; only the first of many.
     pub places: Box<[EvidenceLine]>,
     /// The number of all places, if not all are listed; compact, because every call returns a `Result` with an error.
@@ -185,6 +191,7 @@ impl Error {
             message: message.into(),
             hint: None,
             field: None,
+            entry: None,
             places: Box::default(),
             count: None,
             best: None,
@@ -207,6 +214,27 @@ impl Error {
     pub fn field(mut self, field: impl Into<String>) -> Error {
         self.field = Some(field.into().into_boxed_str());
         self
+    }
+
+    /// Sets the index of the edit in the call's list `edits`.
+    #[must_use]
+    pub fn with_entry(mut self, index: usize) -> Error {
+        self.entry = u32::try_from(index).ok();
+        self
+    }
+
+    /// Returns the index of the edit in the call's list `edits`.
+    pub fn entry_index(&self) -> Option<usize> {
+        self.entry.and_then(|entry| usize::try_from(entry).ok())
+    }
+
+    /// Returns the path of the invalid field from the call's arguments, as in `edits[2].search`.
+    pub fn field_path(&self) -> Option<String> {
+        match (self.entry, &self.field) {
+            (None, field) => field.as_deref().map(str::to_owned),
+            (Some(entry), None) => Some(format!("edits[{entry}]")),
+            (Some(entry), Some(field)) => Some(format!("edits[{entry}].{field}")),
+        }
     }
 
     /// Sets the places in the file that the error is about.

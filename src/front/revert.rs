@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::answer::RevertedEdit;
+use super::answer::{EditOrigin, RevertedEdit};
 use crate::engine::{EditId, EntryKind, Report, Workspace};
 use crate::error::Error;
 use crate::gate::Watch;
@@ -24,14 +24,17 @@ pub async fn revert(
         Some(new_edit) => reverted_edit(workspace, new_edit).await,
         None => None,
     };
-    (reverted, edit.unwrap_or(RevertedEdit { direction, edit: requested }))
+    (reverted, edit.unwrap_or(RevertedEdit { direction, edit: requested, origin: None }))
 }
 
 /// Returns the edit that a revert changed: the undo of an undo is a redo.
 async fn reverted_edit(workspace: &Arc<Workspace>, new_edit: EditId) -> Option<RevertedEdit> {
-    match workspace.entry_diffs(new_edit.to_string()).await.ok()?.entry.meta.kind {
-        EntryKind::Edit => None,
-        EntryKind::Undo(of) => Some(RevertedEdit { direction: Direction::Undo, edit: Some(of) }),
-        EntryKind::Redo(of) => Some(RevertedEdit { direction: Direction::Redo, edit: Some(of) }),
-    }
+    let (direction, id) = match workspace.entry(new_edit).await.ok()?.meta.kind {
+        EntryKind::Edit => return None,
+        EntryKind::Undo(of) => (Direction::Undo, of),
+        EntryKind::Redo(of) => (Direction::Redo, of),
+    };
+    let entry = workspace.entry(id).await.ok();
+    let origin = entry.map(|entry| EditOrigin { author: entry.meta.author, at: entry.at });
+    Some(RevertedEdit { direction, edit: Some(id), origin })
 }

@@ -73,7 +73,7 @@ pub enum WriteAccess {
 
 impl Default for Selection {
     fn default() -> Selection {
-        Selection(vec![Toolset::Edit, Toolset::Look])
+        Selection(vec![Toolset::Edit, Toolset::Text, Toolset::Look])
     }
 }
 
@@ -107,7 +107,7 @@ impl Selection {
                 (WriteAccess::Write, _) | (WriteAccess::ReadOnly, Effect::Reads) => true,
                 (WriteAccess::ReadOnly, Effect::Adds | Effect::Changes) => false,
             };
-            allowed && self.contains(tool.toolset)
+            allowed && tool.toolsets.iter().any(|toolset| self.contains(*toolset))
         })
     }
 }
@@ -161,7 +161,16 @@ mod tests {
     fn a_selection_offers_its_own_tools_only() {
         for (toolset, tools) in [
             ("edit", &["safe_edit_file", "edit_files", "undo_edit"][..]),
-            ("look", &["search_content", "read_content_lines", "get_content", "ai_get_code_context"]),
+            (
+                "look",
+                &[
+                    "search_content",
+                    "read_content_lines",
+                    "get_content",
+                    "ai_get_code_context",
+                    "list_content",
+                ],
+            ),
             ("text", &["edit_file"]),
             ("code", &["edit_code"]),
             ("ai", &["ai_edit_code"]),
@@ -173,10 +182,17 @@ mod tests {
         }
         let all: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
         assert_eq!(names("all", WriteAccess::Write), all);
-        assert_eq!(Selection::default().to_string(), "edit,look");
+        assert_eq!(Selection::default().to_string(), "edit,text,look");
         assert_eq!(
             names(" legacy , look,look", WriteAccess::Write),
-            ["search_content", "read_content_lines", "get_content", "ai_get_code_context", "create_file"]
+            [
+                "search_content",
+                "read_content_lines",
+                "get_content",
+                "ai_get_code_context",
+                "list_content",
+                "create_file"
+            ]
         );
         for list in ["edit", "edit,legacy"] {
             assert_eq!(list.parse::<Selection>().unwrap().to_string(), list);

@@ -111,12 +111,27 @@ pub struct EditResponse {
     /// Further notes, each a whole sentence.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The first line of the text form, if it is not the message.
+    #[serde(skip)]
+    pub headline: Option<Headline>,
+    /// The changed lines with their numbers, for the text form.
+    #[serde(skip)]
+    pub changed_lines: Option<String>,
     /// How the text was found; the text form shows it even without edited ranges.
     #[serde(skip)]
     pub match_details: Option<MatchDetails>,
     /// The number of findings that do not count because they existed before; only in the text form.
     #[serde(skip)]
     pub old_findings: usize,
+}
+
+/// The first line of the text form. The version and the edit id of the response stand between its parts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Headline {
+    /// What happened to which file, as in `wrote a.py (+1 -1)`.
+    pub summary: String,
+    /// What was replaced, and what else changed; may be empty.
+    pub details: String,
 }
 
 impl EditResponse {

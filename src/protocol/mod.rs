@@ -15,14 +15,14 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 pub use edit::{
-    AiEditResponse, BatchResponse, ChangedRegion, EditResponse, FileChangesSince, FirstDifference,
+    AiEditResponse, BatchResponse, ChangedRegion, EditResponse, FileChangesSince, FirstDifference, Headline,
     MatchDetails, MatchLocation, MovedLines, NearestLines, ProposedCall, ReportedFinding, ReportedGate,
     ReportedWarning, percent,
 };
 pub use history::{EditRecord, HistoryResponse, RecordedFile};
 pub use read::{
-    ContextFolder, ContextReference, ContextResponse, ContextSymbol, LinesResponse, ListResponse, ListRow,
-    NumberedText, SearchResponse, SearchRow, TextResponse,
+    ContextFolder, ContextReference, ContextResponse, ContextSymbol, FileMatches, LinesResponse,
+    ListResponse, ListRow, NumberedText, SearchResponse, SearchRow, TextResponse,
 };
 
 /// A name with a fixed set of values, such as an error code.

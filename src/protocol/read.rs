@@ -66,12 +66,27 @@ pub struct SearchResponse {
     pub total_matches: usize,
     /// True if matches are not shown or not counted.
     pub truncated: bool,
+    /// If matches are not shown: the number of matches in each file of the first matches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<FileMatches>,
     /// The parts of the key that all matches share.
     #[serde(flatten)]
     pub key: EntityKey,
     /// Notes on what was left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// The number of matches in one file or entity.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct FileMatches {
+    /// The path of the text.
+    pub path: String,
+    /// The number of matches.
+    pub matches: usize,
+    /// The parts of the key that differ between the matches.
+    #[serde(flatten)]
+    pub key: EntityKey,
 }
 
 /// A match of a search.

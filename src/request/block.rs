@@ -53,6 +53,7 @@ impl BlockFields {
             needle: Needle::Literal(self.search),
             replace: self.replace,
             count: None,
+            expect_matches: None,
             lines,
             within: self.within,
             occurrences: self.occurrences,

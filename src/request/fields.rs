@@ -31,6 +31,8 @@ pub struct Fields {
     pub regex: Option<bool>,
     /// The most replacements, at least 1; absent for all.
     pub search_count: Option<i64>,
+    /// The exact number of matches, at least 1; absent for any.
+    pub expect_matches: Option<i64>,
     /// The flags of the pattern.
     pub search_flags: Option<FlagsValue>,
     /// The lines to search; the whole text if absent.
@@ -49,6 +51,18 @@ pub enum FlagsValue {
     Bits(i64),
     /// Flag names, as in `IGNORECASE|MULTILINE`.
     Names(String),
+}
+
+impl FlagsValue {
+    /// Converts the value to flags.
+    ///
+    /// Errors: `BAD_PATTERN` for flags that Python does not know.
+    pub fn into_flags(self) -> Result<Flags, Error> {
+        match self {
+            FlagsValue::Bits(bits) => Flags::from_bits(bits),
+            FlagsValue::Names(names) => Flags::from_names(&names),
+        }
+    }
 }
 
 /// One range of lines with its new text, as given.
@@ -100,6 +114,7 @@ impl Fields {
                 replace: Some(replace),
                 regex,
                 search_count,
+                expect_matches,
                 search_flags,
                 lines,
                 within,
@@ -107,12 +122,14 @@ impl Fields {
                 ..
             } => {
                 let count = search_count.map(parse_count).transpose()?;
+                let expect_matches = expect_matches.map(parse_expected_matches).transpose()?;
                 let lines = lines.map(parse_window).transpose()?;
                 let needle = parse_needle(search, regex.unwrap_or(false), search_flags)?;
                 Ok(Edit::Search(Search {
                     needle,
                     replace,
                     count,
+                    expect_matches,
                     lines,
                     within,
                     occurrences: Occurrences::Matches,
@@ -168,6 +185,7 @@ impl Fields {
             ("regex", self.regex == Some(true)),
             ("search_flags", !plain_flags),
             ("search_count", self.search_count.is_some()),
+            ("expect_matches", self.expect_matches.is_some()),
             ("lines", self.lines.is_some()),
             ("within", self.within.is_some()),
         ];
@@ -259,17 +277,21 @@ fn parse_count(count: i64) -> Result<NonZeroUsize, Error> {
     })
 }
 
+fn parse_expected_matches(count: i64) -> Result<NonZeroUsize, Error> {
+    usize::try_from(count).ok().and_then(NonZeroUsize::new).ok_or_else(|| {
+        Error::new(Code::InvalidInput, format!("expect_matches must be at least 1, found {count}"))
+            .field("expect_matches")
+            .hint("leave expect_matches out to accept any number of matches")
+    })
+}
+
 fn parse_needle(search: String, regex: bool, flags: Option<FlagsValue>) -> Result<Needle, Error> {
     if search.is_empty() {
         return Err(
             Error::new(Code::InvalidInput, "search is empty, so it would match everywhere").field("search")
         );
     }
-    let flags = match flags {
-        None => Flags::default(),
-        Some(FlagsValue::Bits(bits)) => Flags::from_bits(bits)?,
-        Some(FlagsValue::Names(names)) => Flags::from_names(&names)?,
-    };
+    let flags = flags.map(FlagsValue::into_flags).transpose()?.unwrap_or_default();
     if regex {
         return Ok(Needle::Regex { pattern: search, flags });
     }

@@ -17,10 +17,10 @@ pub use fields::{Fields, FlagsValue, InsertFields, LineEditFields, WindowFields}
 pub use instruction::{EditType, InsertPoint, Instruction, InstructionFields, ParsedInstruction};
 pub use read::{
     ContextFields, ContextRequest, LineFields, LinesRequest, ListFields, ListRequest, ReadRequest,
-    SearchFields, SearchRequest,
+    SearchFields, SearchRequest, WholeFields, WholeRequest,
 };
 pub use target::{Entity, EntityKind, SearchScope, Target};
-pub use undo::{Direction, HistoryRequest, UndoRequest};
+pub use undo::{Direction, HistoryRequest, UndoRequest, Whose};
 
 use crate::edit::Edit;
 
@@ -37,8 +37,30 @@ pub struct Request {
     pub expect: Expect,
     /// The options for the gates, in addition to the policy.
     pub gate_options: GateOptions,
+    /// The permissions of the file, if the edit creates it.
+    pub permissions: FilePermissions,
     /// The author of the edit.
     pub author: Author,
+}
+
+/// The permissions of a file that an edit creates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum FilePermissions {
+    /// Those of any new file.
+    #[default]
+    Usual,
+    /// Everyone may execute it: 0755.
+    Executable,
+}
+
+impl FilePermissions {
+    /// Returns the permission bits; `None` for the usual ones.
+    pub const fn bits(self) -> Option<u32> {
+        match self {
+            FilePermissions::Usual => None,
+            FilePermissions::Executable => Some(0o755),
+        }
+    }
 }
 
 /// Options of a request for the gates, in addition to the policy.

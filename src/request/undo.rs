@@ -20,8 +20,20 @@ pub struct UndoRequest {
     pub edit_id: Option<String>,
     /// The file or entity whose last edit is reverted; without it, the last edit of a file in any root.
     pub target: Option<Target>,
+    /// Whose edits count if neither an id nor a target is given.
+    pub whose: Whose,
     /// The author of the request.
     pub author: Author,
+}
+
+/// Whose edits an undo or redo without an id concerns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Whose {
+    /// All edits of files, for the owner of the journal.
+    #[default]
+    Everyone,
+    /// The edits of the author of the request.
+    Author,
 }
 
 /// A request for the edit history.

@@ -196,6 +196,11 @@ impl Store {
         }
     }
 
+    /// Returns the last edits of files in all roots, the newest first.
+    pub fn file_entries(&self, most: usize) -> Result<Vec<Entry>, Error> {
+        self.journal.entries(None, most)
+    }
+
     /// Returns the newest edit that is not undone, of one path or of the files of all roots.
     pub fn to_undo(&self, of: Option<&DocumentPath>) -> Result<Option<Entry>, Error> {
         match of {

@@ -100,6 +100,13 @@ impl Plan {
         Ok(Plan { version: before.version(), splices, notes: Vec::new() })
     }
 
+    /// Joins plans for the same version of a file. The notes of the parts are dropped.
+    ///
+    /// Errors: `RANGE_OVERLAP` if two of them touch the same text.
+    pub fn join(before: &Buffer, parts: impl Iterator<Item = Plan>) -> Result<Plan, Error> {
+        Plan::new(before, parts.flat_map(|part| part.splices).collect())
+    }
+
     /// Adds a note for the caller.
     pub(super) fn with_note(mut self, note: Option<String>) -> Plan {
         self.notes.extend(note);

@@ -6,16 +6,20 @@
 //! Invariant: for UTF-8 files `git apply` turns the old version into the new one, byte for byte. Other encodings are
 //! shown decoded.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::align::{DifferingLines, push};
 use super::buffer::Buffer;
 use super::change::Plan;
+use super::enclosing::enclosing_line;
 use super::encoding::Encoding;
 use super::line_map::LineMap;
 
 /// The number of unchanged lines around changed ones.
 const CONTEXT: usize = 3;
+/// The maximum number of characters of a line that [`Diff::numbered`] shows.
+const MAX_SHOWN_CHARS: usize = 500;
 
 /// A unified diff whose hunks are rendered on demand.
 #[derive(Debug)]
@@ -38,6 +42,24 @@ pub enum DiffCut {
         /// The number of all hunks.
         total: usize,
     },
+}
+
+/// The part of a diff that [`Diff::numbered`] shows.
+#[derive(Debug, Clone, Default)]
+pub struct Extent {
+    /// The maximum length of a run of lines that is shown in full.
+    pub max_run: usize,
+    /// The lines of the new version, from 1, around which changes are shown; all changes if none is near.
+    pub near: Option<Vec<usize>>,
+}
+
+impl Extent {
+    /// Returns true if the changed lines are at most [`CONTEXT`] lines from a wanted line.
+    fn covers(&self, piece: &DifferingLines) -> bool {
+        let (first, last) =
+            ((piece.new.start + 1).saturating_sub(CONTEXT), piece.new.end.max(piece.new.start + 1) + CONTEXT);
+        self.near.as_ref().is_none_or(|near| near.iter().any(|line| (first..=last).contains(line)))
+    }
 }
 
 /// Compares two versions of the file at this root-relative path. Without `before` the diff creates the file.
@@ -100,6 +122,34 @@ impl Diff<'_> {
             let end = text.len();
             if self.write(hunk, &mut text, max_bytes).is_none() {
                 text.truncate(if shown == 0 { 0 } else { end });
+                return (text, DiffCut::Partial { shown, total: self.hunks.len() });
+            }
+        }
+        (text, DiffCut::Whole)
+    }
+
+    /// Renders the changed lines with their numbers, as in `17- old` and `17+ new`, without context: as many whole hunks
+    /// as fit into `max_bytes`. The line that encloses a change comes first, as in `in def main():`.
+    pub fn numbered(&self, max_bytes: usize, extent: &Extent) -> (String, DiffCut) {
+        let covered = |hunk: &Vec<DifferingLines>| hunk.iter().any(|piece| extent.covers(piece));
+        let shows_all = !self.hunks.iter().any(covered);
+        let (mut text, mut last_enclosing) = (String::new(), None);
+        for (shown, hunk) in self.hunks.iter().enumerate() {
+            let end = text.len();
+            for piece in hunk.iter().filter(|piece| shows_all || extent.covers(piece)) {
+                let enclosing = enclosing_line(self.after.lines(), piece.new.start + 1);
+                if let Some(enclosing) = enclosing.filter(|_| enclosing != last_enclosing) {
+                    let head = self.after.lines().text(enclosing).trim().trim_end_matches('{').trim_end();
+                    text.push_str(&format!("in {}\n", shortened(head)));
+                }
+                last_enclosing = enclosing;
+                if let Some(before) = self.before {
+                    write_numbered('-', before, piece.old.clone(), extent, &mut text);
+                }
+                write_numbered('+', self.after, piece.new.clone(), extent, &mut text);
+            }
+            if text.len() > max_bytes {
+                text.truncate(end);
                 return (text, DiffCut::Partial { shown, total: self.hunks.len() });
             }
         }
@@ -247,6 +297,45 @@ fn numbers(lines: &Range<usize>) -> String {
     }
 }
 
+/// Writes lines with their numbers. Of a run that is longer than the extent allows, only the lines near the wanted ones
+/// are written, or only the ends.
+fn write_numbered(sign: char, buffer: &Buffer, run: Range<usize>, extent: &Extent, text: &mut String) {
+    let (half, near) =
+        (extent.max_run / 2, extent.near.as_deref().filter(|_| sign == '+').unwrap_or_default());
+    let is_near = |index: usize| near.iter().any(|line| (index + 1).abs_diff(*line) <= CONTEXT);
+    let is_short = run.len() <= extent.max_run;
+    let has_near = !is_short && run.clone().any(is_near);
+    let mut hidden = 0;
+    for index in run.clone() {
+        let shown = is_short
+            || if has_near { is_near(index) } else { index < run.start + half || index >= run.end - half };
+        if !shown {
+            hidden += 1;
+            continue;
+        }
+        write_hidden(&mut hidden, text);
+        text.push_str(&format!("{}{sign} {}\n", index + 1, shortened(buffer.lines().text(index + 1))));
+    }
+    write_hidden(&mut hidden, text);
+}
+
+/// Writes the number of lines that were left out, if any, and resets it.
+fn write_hidden(hidden: &mut usize, text: &mut String) {
+    match std::mem::take(hidden) {
+        0 => {}
+        1 => text.push_str("... 1 line\n"),
+        count => text.push_str(&format!("... {count} lines\n")),
+    }
+}
+
+/// Returns the line, or the start of a long one.
+fn shortened(line: &str) -> Cow<'_, str> {
+    match line.char_indices().nth(MAX_SHOWN_CHARS) {
+        None => line.into(),
+        Some((end, _)) => format!("{}...", line.get(..end).unwrap_or_default()).into(),
+    }
+}
+
 fn write_lines(
     sign: char,
     buffer: &Buffer,
@@ -288,6 +377,36 @@ mod tests {
     fn shown(before: &[u8], changes: &[(Range<usize>, &str)]) -> String {
         let (before, after, plan) = edited(before, changes);
         unified("f", Some(&before), &after, &plan).render(usize::MAX).0
+    }
+
+    #[test]
+    fn changed_lines_are_shown_with_their_numbers() {
+        let before = b"def f():\n    a\n    b\n\nc\n";
+        let (old, new, plan) = edited(before, &[(15..21, "    x\n    y\n"), (24..24, "d\n")]);
+        let diff = unified("f", Some(&old), &new, &plan);
+        let shown = |max_bytes, extent: Extent| diff.numbered(max_bytes, &extent);
+        let all = Extent { max_run: 9, near: None };
+        let wanted = "in def f():\n3- b\n3+ x\n4+ y\n7+ d\n"
+            .replace("- b", "-     b")
+            .replace("+ x", "+     x")
+            .replace("+ y", "+     y");
+        assert_eq!(shown(usize::MAX, all.clone()), (wanted, DiffCut::Whole));
+        assert_eq!(shown(3, all.clone()), (String::new(), DiffCut::Partial { shown: 0, total: 1 }));
+        let near = |line| Extent { near: Some(vec![line]), ..all.clone() };
+        assert_eq!(shown(usize::MAX, near(1)).0.lines().last(), Some("4+     y"));
+        assert_eq!(
+            shown(usize::MAX, near(90)).0.lines().last(),
+            Some("7+ d"),
+            "nothing is near: all is shown"
+        );
+        let (old, new, plan) = edited(b"", &[(0..0, &self::numbered(20))]);
+        let long =
+            unified("f", Some(&old), &new, &plan).numbered(usize::MAX, &Extent { max_run: 4, near: None }).0;
+        assert_eq!(long, "1+ 001\n2+ 002\n... 16 lines\n19+ 019\n20+ 020\n");
+        let near = Extent { max_run: 4, near: Some(vec![2, 15]) };
+        let lines = unified("f", Some(&old), &new, &plan).numbered(usize::MAX, &near).0;
+        let shown: Vec<&str> = lines.lines().filter(|line| !line.contains('+')).collect();
+        assert_eq!((shown, lines.lines().count()), (vec!["... 6 lines", "... 2 lines"], 14));
     }
 
     fn numbered(count: usize) -> String {

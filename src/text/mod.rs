@@ -16,6 +16,7 @@ mod byte_map;
 mod change;
 mod control_chars;
 pub mod diff;
+mod enclosing;
 mod encoding;
 mod fold;
 mod line_end;

@@ -40,6 +40,7 @@ pub fn searching(needle: Needle, replace: String) -> Edit {
         needle,
         replace,
         count: None,
+        expect_matches: None,
         lines: None,
         within: None,
         occurrences: Occurrences::Matches,

@@ -10,7 +10,9 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Target, UndoRequest};
+use lockgate::request::{
+    Author, Direction, Expect, FilePermissions, GateOptions, Mode, Request, Target, UndoRequest, Whose,
+};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -133,6 +135,7 @@ impl Project {
             mode: Mode::Strict,
             expect: Expect::Anything,
             gate_options: GateOptions::default(),
+            permissions: FilePermissions::default(),
             author: Author::default(),
         }
     }
@@ -156,7 +159,13 @@ impl Project {
 
     fn undo(&self, direction: Direction, report: &Report) -> Result<Vec<Report>, Error> {
         let edit_id = report.edit_id.map(|id| id.to_string());
-        let revert = UndoRequest { direction, edit_id, target: None, author: Author::default() };
+        let revert = UndoRequest {
+            direction,
+            edit_id,
+            target: None,
+            whose: Whose::Everyone,
+            author: Author::default(),
+        };
         self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 

@@ -9,7 +9,9 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::Error;
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Target, UndoRequest};
+use lockgate::request::{
+    Author, Direction, Expect, FilePermissions, GateOptions, Mode, Request, Target, UndoRequest, Whose,
+};
 use tempfile::TempDir;
 
 use crate::suite::edits::{self, insertion, lines, search};
@@ -57,8 +59,13 @@ impl Fixture {
         path: Option<&str>,
     ) -> Result<Vec<Report>, Error> {
         let (edit_id, path) = (edit_id.map(str::to_owned), path.map(str::to_owned));
-        let revert =
-            UndoRequest { direction, edit_id, target: path.map(Target::File), author: Author::default() };
+        let revert = UndoRequest {
+            direction,
+            edit_id,
+            target: path.map(Target::File),
+            whose: Whose::Everyone,
+            author: Author::default(),
+        };
         self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 
@@ -75,6 +82,7 @@ fn request(path: &str, edit: Edit, expect: Expect) -> Request {
         mode: Mode::Strict,
         expect,
         gate_options: GateOptions::default(),
+        permissions: FilePermissions::default(),
         author: Author::default(),
     }
 }

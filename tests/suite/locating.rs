@@ -62,6 +62,7 @@ fn random_search(search: &str, replace: &str, dice: &mut Random<'_>) -> Search {
         needle: Needle::Literal(search.to_owned()),
         replace: replace.to_owned(),
         count: None,
+        expect_matches: None,
         lines: None,
         within: None,
         occurrences: dice.pick(&[Occurrences::Block, Occurrences::Matches, Occurrences::EveryBlock]),

@@ -85,7 +85,7 @@ fn both_sdk_clients_fail_where_an_answer_is_not_what_it_should_be() {
     }
     for (right, wrong) in [
         (r#""replacements": 1"#, r#""replacements": 2"#),
-        (r#""+    assert quantity > 0""#, r#""+    assert quantity > 1""#),
+        (r#""+     assert quantity > 0""#, r#""+     assert quantity > 1""#),
         (r#""refused": "FILE_EXISTS""#, r#""refused": "NO_MATCH""#),
         (r#""tool": "create_file""#, r#""tool": "create_no_file""#),
     ] {

@@ -10,7 +10,9 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Target, UndoRequest};
+use lockgate::request::{
+    Author, Direction, Expect, FilePermissions, GateOptions, Mode, Request, Target, UndoRequest, Whose,
+};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -96,8 +98,13 @@ impl Project {
         agreed: Option<String>,
     ) -> Result<Vec<Report>, Error> {
         let author = Author { confirmation_id: agreed, ..Author::default() };
-        let revert =
-            UndoRequest { direction, edit_id: report.edit_id.map(|id| id.to_string()), target: None, author };
+        let revert = UndoRequest {
+            direction,
+            edit_id: report.edit_id.map(|id| id.to_string()),
+            target: None,
+            whose: Whose::Everyone,
+            author,
+        };
         self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 }
@@ -109,6 +116,7 @@ fn request(path: &str, edit: Edit, agreed: Option<String>) -> Request {
         mode: Mode::Strict,
         expect: Expect::Anything,
         gate_options: GateOptions::default(),
+        permissions: FilePermissions::default(),
         author: Author { confirmation_id: agreed, ..Author::default() },
     }
 }

@@ -10,7 +10,9 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Target, UndoRequest};
+use lockgate::request::{
+    Author, Direction, Expect, FilePermissions, GateOptions, Mode, Request, Target, UndoRequest, Whose,
+};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use unicode_normalization::UnicodeNormalization;
@@ -85,6 +87,7 @@ impl Project {
             direction: Direction::Undo,
             edit_id: Some(edit_id),
             target: None,
+            whose: Whose::Everyone,
             author: Author::default(),
         };
         self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
@@ -115,6 +118,7 @@ fn request(path: &str) -> Request {
         mode: Mode::Interactive,
         expect: Expect::Anything,
         gate_options: GateOptions::default(),
+        permissions: FilePermissions::default(),
         author: Author::default(),
     }
 }

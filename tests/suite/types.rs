@@ -9,8 +9,8 @@ use lockgate::engine::{Report, Status, TrustOverride, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::{Outcome, Watch};
 use lockgate::request::{
-    Author, BlockFields, Direction, Entity, EntityKind, Expect, GateOptions, Mode, ReadRequest, Request,
-    Target, UndoRequest,
+    Author, BlockFields, Direction, Entity, EntityKind, Expect, FilePermissions, GateOptions, Mode,
+    ReadRequest, Request, Target, UndoRequest, Whose,
 };
 use tempfile::TempDir;
 
@@ -57,7 +57,7 @@ impl Fixture {
         use lockgate::engine::ReadResponse;
         match self
             .runtime
-            .block_on(self.workspace.run_read(ReadRequest::Whole(target(kind, "a.py")), Watch::idle()))
+            .block_on(self.workspace.run_read(ReadRequest::Whole(target(kind, "a.py").into()), Watch::idle()))
         {
             Ok(ReadResponse::Whole(reading)) => Some(reading.text.view().to_owned()),
             Err(refusal) if refusal.code == Code::FileNotFound => None,
@@ -78,6 +78,7 @@ fn request(kind: &str, path: &str, edit: Edit, mode: Mode) -> Request {
         mode,
         expect: Expect::Anything,
         gate_options: GateOptions::default(),
+        permissions: FilePermissions::default(),
         author: Author::default(),
     }
 }
@@ -157,7 +158,13 @@ fn restored_text_is_not_judged() {
     assert_eq!(fixture.edit("job", content("two\n"), Mode::Strict).unwrap_err().code, Code::EntityMismatch);
     let revert = |direction, report: &Report| {
         let edit_id = report.edit_id.map(|id| id.to_string());
-        let revert = UndoRequest { direction, edit_id, target: None, author: Author::default() };
+        let revert = UndoRequest {
+            direction,
+            edit_id,
+            target: None,
+            whose: Whose::Everyone,
+            author: Author::default(),
+        };
         fixture.runtime.block_on(fixture.workspace.undo_or_redo(revert, Watch::idle())).unwrap();
         fixture.text("job")
     };
@@ -221,7 +228,13 @@ fn rebased_undo_is_judged() {
     let last = lines("", "@workflow\n");
     write(&last);
     let edit_id = first.edit_id.map(|id| id.to_string());
-    let revert = UndoRequest { direction: Direction::Undo, edit_id, target: None, author: Author::default() };
+    let revert = UndoRequest {
+        direction: Direction::Undo,
+        edit_id,
+        target: None,
+        whose: Whose::Everyone,
+        author: Author::default(),
+    };
     let refused =
         fixture.runtime.block_on(fixture.workspace.undo_or_redo(revert, Watch::idle())).unwrap_err();
     assert_eq!(refused.code, Code::EntityMismatch);

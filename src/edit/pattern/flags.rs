@@ -22,12 +22,17 @@ const KNOWN: [(u32, &str, &str); 7] = [
 ];
 
 impl Flags {
-    pub(super) const IGNORECASE: Flags = Flags(2);
-    pub(super) const MULTILINE: Flags = Flags(8);
-    pub(super) const DOTALL: Flags = Flags(16);
+    /// `re.IGNORECASE`.
+    pub const IGNORECASE: Flags = Flags(2);
+    /// `re.MULTILINE`.
+    pub const MULTILINE: Flags = Flags(8);
+    /// `re.DOTALL`.
+    pub const DOTALL: Flags = Flags(16);
     pub(super) const UNICODE: Flags = Flags(32);
-    pub(super) const VERBOSE: Flags = Flags(64);
-    pub(super) const ASCII: Flags = Flags(256);
+    /// `re.VERBOSE`.
+    pub const VERBOSE: Flags = Flags(64);
+    /// `re.ASCII`.
+    pub const ASCII: Flags = Flags(256);
 
     /// Parses the integer form of Python's `re` flags.
     ///
@@ -60,7 +65,8 @@ impl Flags {
         self.0
     }
 
-    pub(super) fn has(self, other: Flags) -> bool {
+    /// Returns true if all of the other flags are set.
+    pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
 

@@ -72,7 +72,13 @@ fn plan_matches(found: Vec<UniqueMatch>, window: &Window<'_>) -> Result<PlannedE
     let (count, match_info) = (found.len(), found.first().map(|found| found.match_info));
     let changes = found.into_iter().flat_map(|found| found.changes).collect();
     let planned = PlannedEdit::new(window.buffer.plan(changes)?, Vec::new());
-    Ok(PlannedEdit { replacements: Some(count), match_lines: places, match_info, ..planned })
+    Ok(PlannedEdit {
+        replacements: Some(count),
+        total_matches: Some(count),
+        match_lines: places,
+        match_info,
+        ..planned
+    })
 }
 
 fn ambiguous(lines: &[usize], window: &Window<'_>) -> Error {

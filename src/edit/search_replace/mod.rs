@@ -23,9 +23,31 @@ const MATCHES: usize = 200_000;
 /// Plans the replacement of the matches of a search.
 ///
 /// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT` if the changed text differs from the
-/// file, `BAD_PATTERN`, `REGEX_BUDGET`, `RANGE_OUT_OF_BOUNDS` for a window beyond the text, `TOO_LARGE` for more
+/// file, `BAD_PATTERN`, `REGEX_BUDGET`, `MATCH_COUNT` for
+/// another number of matches than expected, `RANGE_OUT_OF_BOUNDS` for a window beyond the text, `TOO_LARGE` for more
 /// matches than one edit replaces, or for new text that certainly exceeds the limits.
 pub fn plan(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
+    let planned = plan_matches(search, buffer, context)?;
+    match (search.expect_matches, planned.total_matches) {
+        (Some(expected), Some(found)) if expected.get() != found => {
+            Err(unexpected_count(expected.get(), found, planned.match_lines))
+        }
+        _ => Ok(planned),
+    }
+}
+
+/// Returns the error for another number of matches than the caller expects.
+fn unexpected_count(expected: usize, found: usize, places: Vec<EvidenceLine>) -> Error {
+    let matches = if found == 1 { "1 match".to_owned() } else { format!("{found} matches") };
+    let message = format!("expected {expected} of the search text, found {matches}");
+    Error::new(Code::MatchCount, message)
+        .field("expect_matches")
+        .hint(format!("send expect_matches: {found} if all of them are meant, or narrow the search with `lines` or `within`"))
+        .places(places)
+        .with_place_count(found)
+}
+
+fn plan_matches(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
     let window = Window::new(search, buffer, context)?;
     match (&search.needle, search.occurrences) {
         (Needle::Regex { pattern, flags }, _) => {
@@ -37,22 +59,30 @@ pub fn plan(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> Resul
             // The line that begins behind the last line end of a window is not part of the window.
             let end = window.bytes().end;
             let inside = |change: &Change| change.span.start < end || end == buffer.view().len();
-            changes.retain(inside);
+            changes.retain(&inside);
             if changes.is_empty() {
-                Err(missing::pattern_error(search, &window))
-            } else {
-                replace_every(changes, None, buffer)
+                return Err(missing::pattern_error(search, &window));
             }
+            let total = match search.count {
+                None => Some(changes.len()),
+                Some(_) => pattern
+                    .replace(buffer.view(), window.bytes(), &template, NonZeroUsize::new(MATCHES + 1), budget)
+                    .ok()
+                    .map(|all| all.iter().filter(|change| inside(change)).count()),
+            };
+            replace_every(changes, total, None, buffer)
         }
         (Needle::Literal(needle), Occurrences::Matches) => {
-            let spans = spans(needle, buffer.view(), window.bytes(), most(search));
+            let mut spans = spans(needle, buffer.view(), window.bytes());
             if spans.is_empty() {
                 return block::plan(search, needle, &window);
             }
+            let total = spans.len();
+            spans.truncate(most(search));
             check_size(&search.replace, spans.len(), context.limits.bytes)?;
             let changes =
                 spans.into_iter().map(|span| Change { span, text: search.replace.clone() }).collect();
-            replace_every(changes, Some(MatchLevel::Exact), buffer)
+            replace_every(changes, Some(total), Some(MatchLevel::Exact), buffer)
         }
         (Needle::Literal(needle), Occurrences::Block) => block::plan(search, needle, &window),
         (Needle::Literal(needle), Occurrences::EveryBlock) => block::plan_every(search, needle, &window),
@@ -66,6 +96,7 @@ fn most(search: &Search) -> usize {
 /// Returns the plan of changes, each of which replaces one match.
 fn replace_every(
     changes: Vec<Change>,
+    total_matches: Option<usize>,
     level: Option<MatchLevel>,
     buffer: &Buffer,
 ) -> Result<PlannedEdit, Error> {
@@ -82,11 +113,12 @@ fn replace_every(
         line: place.line,
     });
     let planned = PlannedEdit::new(buffer.plan(changes)?, Vec::new());
-    Ok(PlannedEdit { replacements: Some(found), match_lines: places, match_info, ..planned })
+    Ok(PlannedEdit { replacements: Some(found), total_matches, match_lines: places, match_info, ..planned })
 }
 
-fn spans(needle: &str, view: &str, window: Range<usize>, most: usize) -> Vec<Range<usize>> {
-    exact::occurrences(view, window, &needle.replace("\r\n", "\n")).take(most).collect()
+/// Returns the matches of a literal text, but at most one more than one edit replaces.
+fn spans(needle: &str, view: &str, window: Range<usize>) -> Vec<Range<usize>> {
+    exact::occurrences(view, window, &needle.replace("\r\n", "\n")).take(MATCHES + 1).collect()
 }
 
 /// Rejects replacements that have more characters than the result may have bytes, before they are made.

@@ -37,7 +37,7 @@ impl Services {
 mod tests {
     use super::*;
     use crate::engine::Workspace;
-    use crate::request::{Author, Expect, GateOptions, InsertPoint, Mode, Target};
+    use crate::request::{Author, Expect, FilePermissions, GateOptions, InsertPoint, Mode, Target};
 
     fn request(path: &str, insert_point: InsertPoint, expect: Expect) -> Request {
         Request {
@@ -46,6 +46,7 @@ mod tests {
             mode: Mode::Strict,
             expect,
             gate_options: GateOptions::default(),
+            permissions: FilePermissions::default(),
             author: Author::default(),
         }
     }

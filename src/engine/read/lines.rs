@@ -7,7 +7,7 @@ use super::super::services::Services;
 use super::texts::absent;
 use crate::error::{Code, Error};
 use crate::policy::Limits;
-use crate::request::{Entity, LinesRequest, Target};
+use crate::request::{Entity, LinesRequest, Target, WholeRequest};
 use crate::store::{DocumentPath, RowLocation};
 use crate::text::{Buffer, Hints};
 
@@ -24,6 +24,8 @@ pub struct ReadLines {
     pub start_line: usize,
     /// The last of the lines, inclusive; before the first if the text is empty.
     pub end_line: usize,
+    /// The most characters of the lines that an answer shows.
+    pub max_chars: usize,
     /// The whole text, of which the lines are a part.
     pub text: Arc<Buffer>,
 }
@@ -35,15 +37,18 @@ impl Services {
     /// the last line, and the errors of admitting a path.
     pub(super) fn lines(&self, request: &LinesRequest) -> Result<ReadLines, Error> {
         let reading = self.read_whole(&request.target)?;
-        let count = reading.text.lines().count();
-        if request.start_line > count.max(1) {
-            let (line, noun) = (request.start_line, request.target.noun());
-            let message = format!("Line {line} is out of bounds ({noun} has {count} lines)");
-            return Err(Error::new(Code::RangeOutOfBounds, message)
-                .field("start_line")
-                .hint(format!("give a start_line from 1 to {}", count.max(1))));
-        }
-        Ok(ReadLines { start_line: request.start_line, end_line: request.end_line.min(count), ..reading })
+        let count = check_start(&reading, request.start_line, &request.target)?;
+        let (start_line, end_line) = (request.start_line, request.end_line.min(count));
+        Ok(ReadLines { start_line, end_line, max_chars: request.max_chars, ..reading })
+    }
+
+    /// Reads a target from one of its lines to the end.
+    ///
+    /// Errors: those of [`Services::lines`].
+    pub(super) fn whole(&self, request: &WholeRequest) -> Result<ReadLines, Error> {
+        let reading = self.read_whole(&request.target)?;
+        check_start(&reading, request.start_line, &request.target)?;
+        Ok(ReadLines { start_line: request.start_line, max_chars: request.max_chars, ..reading })
     }
 
     /// Reads a whole target.
@@ -61,6 +66,7 @@ impl Services {
             resolved_path: place.resolved().map(str::to_owned),
             start_line: 1,
             end_line: text.lines().count(),
+            max_chars: usize::MAX,
             text,
         })
     }
@@ -75,6 +81,18 @@ impl Services {
         };
         Buffer::read(snapshot.take_bytes(), Hints::default()).map(Arc::new)
     }
+}
+
+/// Returns the number of lines, if the first wanted one exists.
+fn check_start(reading: &ReadLines, start_line: usize, target: &Target) -> Result<usize, Error> {
+    let count = reading.text.lines().count();
+    if start_line <= count.max(1) {
+        return Ok(count);
+    }
+    let message = format!("Line {start_line} is out of bounds ({} has {count} lines)", target.noun());
+    Err(Error::new(Code::RangeOutOfBounds, message)
+        .field("start_line")
+        .hint(format!("give a start_line from 1 to {}", count.max(1))))
 }
 
 #[cfg(test)]
@@ -100,7 +118,12 @@ mod tests {
         let roots = [root.path().to_owned()];
         let services = Workspace::at(&roots).services().unwrap();
         let target = Target::File(path.to_owned());
-        let reading = services.lines(&LinesRequest { target, start_line: lines.0, end_line: lines.1 })?;
+        let reading = services.lines(&LinesRequest {
+            target,
+            start_line: lines.0,
+            end_line: lines.1,
+            max_chars: usize::MAX,
+        })?;
         Ok((reading.start_line, reading.end_line))
     }
 

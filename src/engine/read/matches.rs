@@ -13,10 +13,23 @@ pub struct Matches {
     pub found: Vec<LineMatch>,
     /// The number of all matches.
     pub total: usize,
+    /// The number of matches in each file up to the last one that is shown, and in some after it.
+    pub counts: Vec<MatchCount>,
     /// Set when matches were left out, or were not counted before the time limit.
     pub truncated: bool,
     /// Notes on what was left out.
     pub notes: Vec<String>,
+}
+
+/// The number of matches in one file or entity.
+#[derive(Debug, Clone)]
+pub struct MatchCount {
+    /// The path as lockgate names it.
+    pub path: String,
+    /// The key of the entity, if it is stored in a database.
+    pub entity: Option<Entity>,
+    /// The number of matches.
+    pub matches: usize,
 }
 
 /// A matching line, or the lines of a multi-line match.

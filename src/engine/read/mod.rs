@@ -15,13 +15,13 @@ use std::sync::Arc;
 use super::services::Services;
 use crate::error::Error;
 use crate::gate::Watch;
-use crate::request::ReadRequest;
+use crate::request::{LinesRequest, ReadRequest, WholeRequest};
 
 pub use crate::context::{CodeContext, CodeSymbol, ProjectSummary, Reference};
 pub(super) use context::CodeIndex;
 pub use lines::ReadLines;
 pub use list::{Entries, ListedText};
-pub use matches::{LineMatch, Matches, NumberedLine};
+pub use matches::{LineMatch, MatchCount, Matches, NumberedLine};
 pub(super) use texts::TextCache;
 
 /// The result of a read operation.
@@ -60,20 +60,30 @@ impl Services {
         request: ReadRequest,
         watch: Watch,
     ) -> Result<ReadResponse, Error> {
-        if let ReadRequest::Lines(crate::request::LinesRequest { target, .. }) | ReadRequest::Whole(target) =
-            &request
+        if let ReadRequest::Lines(LinesRequest { target, .. })
+        | ReadRequest::Whole(WholeRequest { target, .. }) = &request
         {
             self.prewarm(target);
         }
-        let read = move |workspace: &Services| match &request {
-            ReadRequest::Lines(request) => workspace.lines(request).map(ReadResponse::Lines),
-            ReadRequest::Whole(target) => workspace.read_whole(target).map(ReadResponse::Whole),
-            ReadRequest::Search(request) => workspace.search(request, &watch).map(ReadResponse::Matches),
-            ReadRequest::List(request) => workspace.list(request, &watch).map(ReadResponse::Entries),
-            ReadRequest::Context(request) => {
-                workspace.context(request, &watch).map(Box::new).map(ReadResponse::Context)
-            }
+        let read = move |workspace: &Services| {
+            let read = workspace.read_now(&request, &watch);
+            read.map_err(|error| match request.path() {
+                Some(path) => workspace.with_nearest_path(path, error),
+                None => error,
+            })
         };
         self.off_reactor(read).await
+    }
+
+    fn read_now(&self, request: &ReadRequest, watch: &Watch) -> Result<ReadResponse, Error> {
+        match request {
+            ReadRequest::Lines(request) => self.lines(request).map(ReadResponse::Lines),
+            ReadRequest::Whole(request) => self.whole(request).map(ReadResponse::Whole),
+            ReadRequest::Search(request) => self.search(request, watch).map(ReadResponse::Matches),
+            ReadRequest::List(request) => self.list(request, watch).map(ReadResponse::Entries),
+            ReadRequest::Context(request) => {
+                self.context(request, watch).map(Box::new).map(ReadResponse::Context)
+            }
+        }
     }
 }

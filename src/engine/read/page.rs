@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range};
 
 use super::clip::{clip, clip_line};
-use super::matches::{LineMatch, Matches, NumberedLine, skipped_notes};
+use super::matches::{LineMatch, MatchCount, Matches, NumberedLine, skipped_notes};
 use crate::gate::Watch;
 use crate::request::{Entity, EntityKind, SearchRequest};
 use crate::store::{Clock, Finder, SearchEnd, SearchPattern, Skipped};
@@ -23,6 +23,8 @@ pub(super) struct MatchPage<'p> {
     pub(super) clock: &'p Clock<'p>,
     finder: Finder<'p>,
     remaining: usize,
+    /// The number of matches that are still to be skipped.
+    to_skip: usize,
     pub(super) matches: Matches,
 }
 
@@ -34,13 +36,21 @@ impl<'p> MatchPage<'p> {
     ) -> MatchPage<'p> {
         let (finder, matches) =
             (Finder::new(pattern), Matches { scope: request.entity_scope.clone(), ..Matches::default() });
-        MatchPage { request, pattern, clock, finder, remaining: MAX_PAGE_BYTES, matches }
+        MatchPage {
+            request,
+            pattern,
+            clock,
+            finder,
+            remaining: MAX_PAGE_BYTES,
+            to_skip: request.offset,
+            matches,
+        }
     }
 
     /// Returns the matches, with notes on what was left out.
     pub(super) fn finish(self, watch: &Watch) -> Matches {
         let mut matches = self.matches;
-        matches.truncated |= matches.total > matches.found.len();
+        matches.truncated |= matches.total > matches.found.len() + self.request.offset.min(matches.total);
         if self.clock.is_stopped() {
             let why = if watch.cancelled() { "it was cancelled" } else { "it took too long" };
             matches.truncated = true;
@@ -60,13 +70,22 @@ impl<'p> MatchPage<'p> {
     pub(super) fn show(&mut self, path: &str, entity: Option<&Entity>, text: &Buffer) -> usize {
         let (mut count, mut first) = (0, Vec::new());
         let remaining = self.request.max_matches.saturating_sub(self.matches.found.len());
+        let to_skip = self.to_skip;
         let end = self.finder.each(text.view().as_bytes(), self.clock, |lines| {
             count += 1;
-            if first.len() < remaining {
+            if count > to_skip && first.len() < remaining {
                 first.push(lines);
             }
             ControlFlow::Continue(())
         });
+        self.to_skip = to_skip.saturating_sub(count);
+        if count > 0 {
+            self.matches.counts.push(MatchCount {
+                path: path.to_owned(),
+                entity: entity.cloned(),
+                matches: count,
+            });
+        }
         if end == SearchEnd::Slow {
             self.matches.truncated = true;
             let skipped = Skipped { slow: 1, ..Skipped::default() };

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::super::services::Services;
-use super::matches::{Matches, skipped_notes};
+use super::matches::{MatchCount, Matches, skipped_notes};
 use super::page::MatchPage;
 use crate::error::Error;
 use crate::gate::Watch;
@@ -56,7 +56,7 @@ impl Services {
     fn search_rows(&self, among: &EntityFilter<'_>, page: &mut MatchPage<'_>) -> Result<(), Error> {
         let rows = &self.store.rows;
         let selected = rows.select(among, page.request.path.as_deref())?;
-        let bounds = self.bounds(page.request.max_matches, page.clock);
+        let bounds = self.bounds(page.request.max_matches + page.request.offset, page.clock);
         let mut unreadable = 0;
         let mut skipped =
             rows.each(&selected, page.pattern, bounds, &mut |RowText { location: place, bytes }| {
@@ -79,13 +79,18 @@ impl Services {
     /// Shows the first matches in the files below some folders, as the files are now.
     fn search_files(&self, below: &SearchRoots, page: &mut MatchPage<'_>) {
         let hidden = if page.request.hidden { Hidden::Included } else { Hidden::Excluded };
-        let bounds = self.bounds(page.request.max_matches, page.clock);
+        let bounds = self.bounds(page.request.max_matches + page.request.offset, page.clock);
         let hits = self.store.files.search(below, page.pattern, hidden, bounds);
         page.matches.total = hits.total;
         let shown_by = Instant::now() + SHOW_TIMEOUT;
         for (place, counted) in &hits.files {
             if page.is_full() || Instant::now() > shown_by {
-                break;
+                page.matches.counts.push(MatchCount {
+                    path: place.shown().to_owned(),
+                    entity: None,
+                    matches: *counted,
+                });
+                continue;
             }
             let text = self.texts.read(&self.store, place, &self.rules_at(place));
             let shown = text.map_or(0, |text| page.show(place.shown(), None, &text));
@@ -108,7 +113,7 @@ impl Services {
     }
 
     /// Returns the bounds of a search over many files: the limits of the policy at the top.
-    pub(super) fn bounds<'a>(&self, most: usize, clock: &'a Clock<'a>) -> SearchBounds<'a> {
+    pub(in crate::engine) fn bounds<'a>(&self, most: usize, clock: &'a Clock<'a>) -> SearchBounds<'a> {
         let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
         SearchBounds { most, largest: limits.file, clock }
     }

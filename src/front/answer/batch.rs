@@ -29,8 +29,7 @@ pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], options: &Re
 }
 
 fn rejection_of_entry(error: &Error, paths: &[String], options: &ResponseOptions) -> Answer {
-    let at = error.field.as_deref().and_then(entry_index);
-    let path = at.and_then(|at| paths.get(at));
+    let path = error.entry_index().and_then(|at| paths.get(at));
     let mut error = error.clone();
     if let Some(path) = path.filter(|path| !error.message.contains(path.as_str())) {
         error.message = format!("{path}: {}", error.message);
@@ -38,23 +37,28 @@ fn rejection_of_entry(error: &Error, paths: &[String], options: &ResponseOptions
     render_error(&error, &ResponseOptions { path: path.cloned(), ..options.clone() })
 }
 
-/// Returns the index of the `edits` entry that an error's field belongs to.
-fn entry_index(field: &str) -> Option<usize> {
-    field.strip_prefix("edits[")?.split_once(']')?.0.parse().ok()
+/// The texts of an undo or redo.
+pub(super) struct RevertWords {
+    /// The text for a written one.
+    pub(super) done: String,
+    /// The text for one that was made before.
+    pub(super) already: String,
+    /// Who made the edit, and when.
+    pub(super) origin: Option<String>,
 }
-
-/// The texts for a written edit and for an edit that was already applied, in this order.
-type StatusNames<'a> = [&'a str; 2];
 
 pub(super) fn render_reports(
     reports: &[Report],
     options: &ResponseOptions,
-    words: Option<StatusNames<'_>>,
+    words: Option<&RevertWords>,
 ) -> Answer {
     let mut parts: Vec<FullResponse<'_>> =
         reports.iter().map(|report| FullResponse::of_report(report, options)).collect();
-    let head = head(reports, &parts, words);
+    let mut head = head(reports, &parts, words);
     parts.iter_mut().for_each(shorten_entry);
+    let origin =
+        words.and_then(|words| words.origin.as_ref()).filter(|_| head.status == Status::Written.name());
+    head.notes.extend(origin.map(|origin| format!("the edit was {origin}")));
     let common = with_files(head.clone(), Vec::new(), 0);
     let used = size_limit::size(&common.response, &common.text, options.forms) + NOTE_RESERVE;
     let spare = size_limit::available(options).saturating_sub(used);
@@ -117,7 +121,7 @@ fn minimal(response: &EditResponse, options: &ResponseOptions) -> SizedEdit {
 }
 
 /// Returns the fields that the edits have in common.
-fn head(reports: &[Report], parts: &[FullResponse<'_>], words: Option<StatusNames<'_>>) -> BatchResponse {
+fn head(reports: &[Report], parts: &[FullResponse<'_>], words: Option<&RevertWords>) -> BatchResponse {
     let status = status(reports);
     let refused: Vec<&FullResponse<'_>> = parts.iter().filter(|part| !part.response.is_success()).collect();
     let first = refused.first();
@@ -176,7 +180,7 @@ fn success_message(
     status: Status,
     reports: &[Report],
     parts: &[FullResponse<'_>],
-    words: Option<StatusNames<'_>>,
+    words: Option<&RevertWords>,
 ) -> String {
     let lines = parts.iter().map(|part| match &part.diff {
         DiffSource::Edit(diff) => (diff.added(), diff.removed()),
@@ -195,14 +199,14 @@ fn success_message(
     let (counts, named) = (format!("(+{added} -{removed})"), format!("{}{more}", named.join(", ")));
     match status {
         Status::Written => match words {
-            Some([written, _]) => format!("{written}: {files} {counts}: {named}"),
+            Some(words) => format!("{}: {files} {counts}: {named}", words.done),
             None => format!("wrote {files} {counts}: {named}"),
         },
         Status::Verified => {
             format!("verified {files} {counts}: strict would write this, nothing was written: {named}")
         }
         Status::AlreadyApplied => match words {
-            Some([_, already_applied]) => format!("{already_applied}: {named}"),
+            Some(words) => format!("{}: {named}", words.already),
             None => format!("{files} already have these edits, nothing was written: {named}"),
         },
         Status::Unchanged | Status::Refused => format!("{files} unchanged: {named}"),
@@ -210,15 +214,16 @@ fn success_message(
 }
 
 /// Renders one report of an undo or redo.
-pub(super) fn render_revert(report: &Report, options: &ResponseOptions, words: StatusNames<'_>) -> Answer {
+pub(super) fn render_revert(report: &Report, options: &ResponseOptions, words: &RevertWords) -> Answer {
     let mut full = FullResponse::of_report(report, options);
-    let [written, already_applied] = words;
+    let origin = words.origin.iter().filter(|_| report.status == Status::Written);
+    full.response.notes.extend(origin.map(|origin| format!("the edit was {origin}")));
     match report.status {
         Status::Written => {
             let summary = change_summary(report, &report.diff());
-            full.set_message(Message::plain(format!("{written}: {summary}")));
+            full.set_message(Message::plain(format!("{}: {summary}", words.done)));
         }
-        Status::AlreadyApplied => full.set_message(Message::plain(already_applied.to_owned())),
+        Status::AlreadyApplied => full.set_message(Message::plain(words.already.clone())),
         Status::Unchanged | Status::Verified | Status::Refused => {}
     }
     Answer::of_edit(&full, options)

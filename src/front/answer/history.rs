@@ -2,9 +2,12 @@
 //!
 //! Invariant: strings from the journal (names, paths, tools) are shown without control characters.
 
+use std::time::SystemTime;
+
+use super::batch::{self, RevertWords};
 use super::entity::{cut_key, display_name, key};
-use super::timestamp::rfc3339;
-use super::{Answer, ResponseOptions, batch, render_error, size_limit};
+use super::timestamp::{age, rfc3339};
+use super::{Answer, ResponseOptions, render_error, size_limit};
 use crate::engine::{EditId, Entry, EntryDiffs, EntryKind, FileChange, Report};
 use crate::error::Error;
 use crate::gate::sanitize;
@@ -22,16 +25,35 @@ const MAX_LISTED_FILES: usize = 20;
 const TRUNCATED: &str = "truncated: there are more edits";
 
 /// The edit that was undone or redone, and the direction.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct RevertedEdit {
     /// The direction, undo or redo.
     pub direction: Direction,
     /// Id of the edit, if it is known.
     pub edit: Option<EditId>,
+    /// Who made the edit, and when, if it is known.
+    pub origin: Option<EditOrigin>,
+}
+
+/// Who made an edit, and when.
+#[derive(Debug, Clone)]
+pub struct EditOrigin {
+    /// The author as the journal names it.
+    pub author: String,
+    /// The time of the edit.
+    pub at: SystemTime,
+}
+
+impl EditOrigin {
+    /// Describes the origin, as in `made by claude-code 2.1, 3 minutes ago`.
+    fn describe(&self) -> String {
+        let by = name(&self.author).map(|author| format!("by {author}, ")).unwrap_or_default();
+        format!("made {by}{}", age(self.at))
+    }
 }
 
 impl RevertedEdit {
-    fn done_message(self) -> String {
+    fn done_message(&self) -> String {
         let edit = self.edit.map_or_else(|| "an edit".to_owned(), |id| id.to_string());
         match self.direction {
             Direction::Undo => format!("undid {edit}"),
@@ -40,7 +62,7 @@ impl RevertedEdit {
     }
 
     /// Returns the message when nothing had to be done.
-    fn already_message(self) -> String {
+    fn already_message(&self) -> String {
         let edit = self.edit.map_or_else(|| "the edit".to_owned(), |id| id.to_string());
         match self.direction {
             Direction::Undo => format!("{edit} is already undone, nothing was written"),
@@ -52,18 +74,21 @@ impl RevertedEdit {
 /// Renders the result of an undo or redo.
 pub fn render_revert(
     result: &Result<Vec<Report>, Error>,
-    reverted: RevertedEdit,
+    reverted: &RevertedEdit,
     options: &ResponseOptions,
 ) -> Answer {
     match result.as_deref() {
-        Ok([report]) => {
-            batch::render_revert(report, options, [&reverted.done_message(), &reverted.already_message()])
+        Ok(reports) => {
+            let words = RevertWords {
+                done: reverted.done_message(),
+                already: reverted.already_message(),
+                origin: reverted.origin.as_ref().map(EditOrigin::describe),
+            };
+            match reports {
+                [report] => batch::render_revert(report, options, &words),
+                reports => batch::render_reports(reports, options, Some(&words)),
+            }
         }
-        Ok(reports) => batch::render_reports(
-            reports,
-            options,
-            Some([&reverted.done_message(), &reverted.already_message()]),
-        ),
         Err(error) => render_error(error, options),
     }
 }

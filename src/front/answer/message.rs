@@ -5,6 +5,7 @@ use super::entity::{display_name, key};
 use crate::engine::{Report, Status};
 use crate::error::{Disk, Error, ErrorFamily};
 use crate::gate::Finding;
+use crate::protocol::Headline;
 use crate::text::Diff;
 
 /// Prefix of the message of every rejection that left the file unchanged.
@@ -36,8 +37,8 @@ impl Message {
     pub(super) fn of_error(error: &Error, options: &ResponseOptions) -> Message {
         let own = (options.profile.rejection_message)(error, options);
         let message = own.unwrap_or_else(|| error.message.clone());
-        let body = match &error.field {
-            Some(field) if error.code.family() == ErrorFamily::Request && !message.contains(&**field) => {
+        let body = match error.field_path() {
+            Some(field) if error.code.family() == ErrorFamily::Request && !message.contains(&field) => {
                 format!("{field}: {message}")
             }
             Some(_) | None => message,
@@ -110,6 +111,62 @@ impl Message {
     /// Returns the value of `error`: the message without the statement that nothing was written.
     pub(super) fn reason(&self) -> String {
         if self.prefix == NOTHING_WRITTEN { self.body.clone() } else { self.text() }
+    }
+}
+
+/// Maximum number of lines that a headline lists.
+const MAX_LISTED_LINES: usize = 10;
+
+/// Returns the first line of the text form; `None` if it is the message.
+pub(super) fn headline(report: &Report, diff: &Diff<'_>, blocking: usize) -> Option<Headline> {
+    let path = display_name(&report.path, &key(report.entity.as_ref()));
+    let counts = format!("(+{} -{})", diff.added(), diff.removed());
+    let outside = match report.fixed_outside.as_slice() {
+        [] => String::new(),
+        gates => format!("; {} changed other lines, too", gates.join(", ")),
+    };
+    match report.status {
+        Status::Written => {
+            let verb = match (report.created, report.removed) {
+                (true, _) => "created",
+                (_, true) => "removed",
+                (false, false) => "wrote",
+            };
+            let replaced = replaced(report).map(|what| format!("; replaced {what}")).unwrap_or_default();
+            Some(Headline { summary: format!("{verb} {path} {counts}"), details: replaced + &outside })
+        }
+        Status::Verified => {
+            let replaced = replaced(report).map(|what| format!("; would replace {what}")).unwrap_or_default();
+            let details = format!(": strict would write this, nothing was written{replaced}{outside}");
+            Some(Headline { summary: format!("verified {path} {counts}"), details })
+        }
+        Status::Refused if blocking > 0 => {
+            let findings = if blocking == 1 {
+                "a finding blocks".to_owned()
+            } else {
+                format!("{blocking} findings block")
+            };
+            let summary = format!("{NOTHING_WRITTEN}{findings} the edit of {path} {counts}");
+            Some(Headline { summary, details: String::new() })
+        }
+        Status::Refused | Status::AlreadyApplied | Status::Unchanged => None,
+    }
+}
+
+/// Returns the number of replaced matches, that of all matches, and where they were, as in `2 of 3 (lines 7, 9)`.
+fn replaced(report: &Report) -> Option<String> {
+    let count = report.replacements?;
+    let total = report.total_matches.map(|total| format!(" of {total}")).unwrap_or_default();
+    let lines: Vec<String> =
+        report.places.iter().take(MAX_LISTED_LINES).map(|place| place.line.to_string()).collect();
+    let word = if count == 1 { "line" } else { "lines" };
+    let more = match count.saturating_sub(lines.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match lines.is_empty() {
+        true => Some(format!("{count}{total}")),
+        false => Some(format!("{count}{total} ({word} {}{more})", lines.join(", "))),
     }
 }
 

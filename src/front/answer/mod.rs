@@ -29,7 +29,7 @@ use crate::request::{Entity, EntityKind};
 use response::FullResponse;
 
 pub use batch::batch;
-pub use history::{RevertedEdit, edit_record, history, render_revert};
+pub use history::{EditOrigin, RevertedEdit, edit_record, history, render_revert};
 pub use next::{CallOffers, ToolCall};
 pub use profile::{ExtraField, FieldNames, ResponseFormat, ToolProfile};
 pub use read::read;

@@ -35,16 +35,36 @@ pub(super) enum NextStep {
 }
 
 impl NextStep {
-    /// Converts the next step of a rejection into a call of the offered tools.
-    pub(super) fn new(next: &NextCall, options: &ResponseOptions) -> Option<NextStep> {
+    /// Converts the next step of a rejection into a call of the offered tools. `entry` is the index of the edit in a
+    /// call with several.
+    pub(super) fn new(next: &NextCall, entry: Option<usize>, options: &ResponseOptions) -> Option<NextStep> {
         let call =
             |tool: &'static str, arguments| NextStep::Call(ProposedCall { tool: tool.into(), arguments });
         match next {
-            NextCall::Edit { search, replace } => options.offers.current_call.as_ref().map(|current| {
+            NextCall::Edit { search, replace } => options.offers.current_call.as_ref().and_then(|current| {
                 let mut arguments = current.arguments.clone();
-                arguments.insert(options.profile.names.search.to_owned(), search.as_str().into());
-                arguments.insert(options.profile.names.replace.to_owned(), replace.as_str().into());
-                call(current.tool, arguments)
+                let fields = edit_fields(&mut arguments, entry)?;
+                fields.insert(options.profile.names.search.to_owned(), search.as_str().into());
+                fields.insert(options.profile.names.replace.to_owned(), replace.as_str().into());
+                Some(call(current.tool, arguments))
+            }),
+            NextCall::Move { list, index, by } => options.offers.current_call.as_ref().and_then(|current| {
+                let mut arguments = current.arguments.clone();
+                let moved =
+                    edit_fields(&mut arguments, entry)?.get_mut(*list)?.get_mut(*index)?.as_object_mut()?;
+                for name in ["start_line", "end_line", "at_line"] {
+                    if let Some(line) = moved.get_mut(name) {
+                        *line = (line.as_i64()? + i64::try_from(*by).ok()?).into();
+                    }
+                }
+                Some(call(current.tool, arguments))
+            }),
+            NextCall::Path { path } => options.offers.current_call.as_ref().and_then(|current| {
+                let mut arguments = current.arguments.clone();
+                let fields = edit_fields(&mut arguments, entry)?;
+                let field = options.profile.names.path;
+                fields.contains_key(field).then(|| fields.insert(field.to_owned(), path.as_str().into()))?;
+                Some(call(current.tool, arguments))
             }),
             NextCall::Read { start_line, end_line } => {
                 let (Some(tool), Some(path)) = (options.offers.read_tool, &options.path) else {
@@ -63,5 +83,15 @@ impl NextStep {
                 Some(call(tool, given.collect()))
             }
         }
+    }
+}
+
+/// Returns the fields of one edit of a call with several, or those of the call.
+fn edit_fields(arguments: &mut JsonObject, entry: Option<usize>) -> Option<&mut JsonObject> {
+    match entry {
+        Some(at) if arguments.contains_key("edits") => {
+            arguments.get_mut("edits")?.get_mut(at)?.as_object_mut()
+        }
+        Some(_) | None => Some(arguments),
     }
 }

@@ -14,7 +14,8 @@ use crate::protocol::{
     MovedLines, NearestLines, ReportedFinding, ReportedGate, ReportedWarning,
 };
 use crate::request::{Entity, EntityKind};
-use crate::text::{Diff, Region};
+use crate::text::Region;
+use crate::text::diff::{Diff, Extent};
 
 /// The hint when there are no findings but a required gate could not run.
 const MISSING_GATE_HINT: &str = "make the gate run here, or ask a person to change the policy";
@@ -22,12 +23,17 @@ const MISSING_GATE_HINT: &str = "make the gate run here, or ask a person to chan
 /// Maximum number of findings shown, and of those among them that do not count.
 const MAX_FINDINGS: (usize, usize) = (20, 3);
 
+/// Maximum length of a run of changed lines that the text form shows in full.
+const MAX_SHOWN_RUN: usize = 12;
+
 /// A response with all its parts except the diff.
 #[derive(Default)]
 pub(super) struct FullResponse<'a> {
     pub(super) response: EditResponse,
     pub(super) message: Message,
     pub(super) diff: DiffSource<'a>,
+    /// The part of the diff that the text form shows.
+    pub(super) extent: Option<Extent>,
     pub(super) omitted: OmittedLines,
 }
 
@@ -95,6 +101,7 @@ impl<'a> FullResponse<'a> {
             code: code.filter(|_| refused),
             detail: detail.filter(|_| refused),
             message: Some(message.text()),
+            headline: message::headline(report, &diff, blocking.len()),
             error: error_field(&message, options).filter(|_| refused),
             key: target_key(report.entity.as_ref(), options),
             hint: refused.then(|| remedy.to_owned()),
@@ -131,7 +138,12 @@ impl<'a> FullResponse<'a> {
             findings: verdict.findings.len() - response.findings.len(),
         };
         let response = EditResponse { errors, validation_warnings: warnings, ..response };
-        FullResponse { response, message, diff: DiffSource::Edit(diff), omitted }
+        let near =
+            refused.then(|| blocking.iter().filter(|it| it.elsewhere.is_none()).map(|it| it.line).collect());
+        // The caller knows the text of a file that it creates.
+        let is_known = !refused && (report.before.is_none() || report.removes);
+        let extent = (!is_known).then_some(Extent { max_run: MAX_SHOWN_RUN, near });
+        FullResponse { response, message, diff: DiffSource::Edit(diff), extent, omitted }
     }
 
     /// Creates the response for an error.
@@ -140,14 +152,15 @@ impl<'a> FullResponse<'a> {
             (Disk::Unknown, None) => format!("read the {}", options.noun()),
             (Disk::Untouched, _) | (Disk::Unknown, Some(_)) => error.next_step().to_owned(),
         };
-        let (next, hint) = match error.next.as_ref().and_then(|next| NextStep::new(next, options)) {
-            None => (None, hint),
-            Some(NextStep::Call(next)) => (Some(next), hint),
-            Some(NextStep::Sentence(step)) => match &error.hint {
-                None => (None, step),
-                Some(own) => (None, format!("{own}; {step}")),
-            },
-        };
+        let (next, hint) =
+            match error.next.as_ref().and_then(|next| NextStep::new(next, error.entry_index(), options)) {
+                None => (None, hint),
+                Some(NextStep::Call(next)) => (Some(next), hint),
+                Some(NextStep::Sentence(step)) => match &error.hint {
+                    None => (None, step),
+                    Some(own) => (None, format!("{own}; {step}")),
+                },
+            };
         let message = Message::of_error(error, options);
         let (code, detail) = options.profile.code_pair(error.code);
         let is_known = error.disk == Disk::Untouched;
@@ -159,7 +172,7 @@ impl<'a> FullResponse<'a> {
             message: Some(message.text()),
             error: error_field(&message, options),
             hint: Some(hint),
-            field: error.field.as_deref().map(str::to_owned),
+            field: error.field_path(),
             path: options.path.clone(),
             key: target_key(options.entity.as_ref(), options),
             written: is_known.then_some(false),
@@ -180,6 +193,7 @@ impl<'a> FullResponse<'a> {
 
     /// Replaces the message.
     pub(super) fn set_message(&mut self, message: Message) {
+        self.response.headline = None;
         self.response.message = Some(message.text());
         self.message = message;
     }

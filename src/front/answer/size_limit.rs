@@ -7,7 +7,7 @@ use super::hunks::first_hunks;
 use super::response::{DiffSource, FullResponse};
 use super::{DiffDisplay, Forms, ResponseFormat, ResponseOptions, text};
 use crate::protocol::{AiEditResponse, EditResponse};
-use crate::text::DiffCut;
+use crate::text::{Diff, DiffCut};
 
 /// Bytes of a JSON-RPC response apart from the two forms of the answer.
 pub(super) const ENVELOPE: usize = 160;
@@ -96,8 +96,8 @@ pub(super) fn available(options: &ResponseOptions) -> usize {
 fn fit_without_proposal(full: &FullResponse<'_>, options: &ResponseOptions) -> SizedEdit {
     let (room, [.., last]) = (available(options), LEVELS);
     let copies = if options.forms == Forms::Both { 2 } else { 1 };
-    let whole = DiffExcerpt::new(full, last, options.limit, options).diff;
-    let wanted = (escaped(&whole) * copies).min(options.limit / 3);
+    let whole = DiffExcerpt::new(full, last, options.limit, options);
+    let wanted = (escaped(&whole.diff).max(escaped(&whole.changed_lines)) * copies).min(options.limit / 3);
     let bare = |level| {
         let cut = CutResponse::new(full, level, options, ShownCall::Omitted);
         let bare = cut.bare();
@@ -134,6 +134,8 @@ struct DiffExcerpt {
     /// The diff text; empty if no hunk fits.
     diff: String,
     /// A note about the missing hunks.
+    /// The changed lines of the same hunks, for the text form.
+    changed_lines: String,
     omitted_note: Option<String>,
 }
 
@@ -146,10 +148,24 @@ impl DiffExcerpt {
         budget: usize,
         options: &ResponseOptions,
     ) -> DiffExcerpt {
-        let (diff, cut) = match &full.diff {
-            DiffSource::Since(diff) => first_hunks(diff, budget),
-            DiffSource::Edit(diff) if options.diff == DiffDisplay::Shown => diff.render(budget),
-            DiffSource::Edit(_) | DiffSource::None => return DiffExcerpt::default(),
+        let lines = |diff: &Diff<'_>| full.extent.as_ref().map(|extent| diff.numbered(budget, extent));
+        let (diff, changed_lines, cut) = match (&full.diff, options.diff, options.forms) {
+            (DiffSource::Since(diff), ..) => {
+                let (diff, cut) = first_hunks(diff, budget);
+                (diff, String::new(), cut)
+            }
+            (DiffSource::Edit(diff), DiffDisplay::Shown, Forms::Text) => {
+                let (lines, cut) = lines(diff).unwrap_or((String::new(), DiffCut::Whole));
+                (String::new(), lines, cut)
+            }
+            (DiffSource::Edit(diff), DiffDisplay::Shown, Forms::Both | Forms::Json) => {
+                let (shown, cut) = diff.render(budget);
+                let lines = lines(diff).filter(|_| !shown.is_empty()).map(|(lines, _)| lines);
+                (shown, lines.unwrap_or_default(), cut)
+            }
+            (DiffSource::Edit(_), DiffDisplay::Omitted, _) | (DiffSource::None, ..) => {
+                return DiffExcerpt::default();
+            }
         };
         let omitted_note = match cut {
             DiffCut::Whole => None,
@@ -161,14 +177,20 @@ impl DiffExcerpt {
                 Some(level.sentence(counted, short))
             }
         };
-        DiffExcerpt { diff, omitted_note }
+        DiffExcerpt { diff, changed_lines, omitted_note }
     }
 
     /// Returns only the note that the diff is not shown.
+    /// Returns the bytes of the larger of its forms.
+    fn size(&self) -> usize {
+        self.diff.len().max(self.changed_lines.len())
+    }
+
     fn hidden(full: &FullResponse<'_>, level: FitLevel, options: &ResponseOptions) -> DiffExcerpt {
-        let DiffExcerpt { diff, omitted_note } = DiffExcerpt::new(full, level, 0, options);
-        let hidden = (!diff.is_empty()).then(|| "the diff is not shown".to_owned());
-        DiffExcerpt { diff: String::new(), omitted_note: omitted_note.or(hidden) }
+        let excerpt = DiffExcerpt::new(full, level, 0, options);
+        let (is_shown, omitted_note) = (excerpt.size() > 0, excerpt.omitted_note);
+        let hidden = is_shown.then(|| "the diff is not shown".to_owned());
+        DiffExcerpt { omitted_note: omitted_note.or(hidden), ..DiffExcerpt::default() }
     }
 }
 
@@ -209,7 +231,10 @@ impl<'a> CutResponse<'a> {
         let diff = Some(&shown.diff).filter(|diff| !diff.is_empty()).cloned();
         match &mut response.since {
             Some(since) => since.diff = diff,
-            None => response.diff = diff,
+            None => {
+                response.changed_lines = Some(shown.changed_lines.clone()).filter(|lines| !lines.is_empty());
+                response.diff = diff;
+            }
         }
         SizedEdit::new(response, self.options)
     }
@@ -220,7 +245,7 @@ impl<'a> CutResponse<'a> {
         let mut budget = spare;
         for _ in 0..MAX_DIFF_ATTEMPTS {
             let shown = DiffExcerpt::new(self.full, self.level, budget, self.options);
-            if shown.diff.is_empty() {
+            if shown.size() == 0 {
                 break;
             }
             let fuller = self.render(&shown);
@@ -229,7 +254,7 @@ impl<'a> CutResponse<'a> {
             }
             // Escaping and the second form cost more than the diff's own bytes, so scale the next budget by the
             // measured cost.
-            budget = shown.diff.len() * spare / (fuller.size - bare.size).max(1);
+            budget = shown.size() * spare / (fuller.size - bare.size).max(1);
         }
         bare
     }
@@ -288,8 +313,12 @@ fn shorten<T>(list: &mut Vec<T>, entries: usize) -> usize {
 
 /// Clips every text to `bytes`. Notes, the diff and the proposed call are never clipped.
 fn clip_texts(response: &mut EditResponse, bytes: usize) {
-    let EditResponse { message, error, hint, field, path, resolved_path, bytes_outside_edit, .. } = response;
+    let EditResponse {
+        headline, message, error, hint, field, path, resolved_path, bytes_outside_edit, ..
+    } = response;
     let single = [message, error, hint, field, path, resolved_path, bytes_outside_edit].into_iter().flatten();
+    let headline = headline.iter_mut().flat_map(|it| [&mut it.summary, &mut it.details]);
+    let single = single.chain(headline);
     let places =
         response.match_locations.iter_mut().flat_map(|it| [Some(&mut it.preview), it.symbol.as_mut()]);
     let best = response.best.iter_mut().flat_map(|best| {

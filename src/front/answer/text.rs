@@ -1,49 +1,40 @@
-//! Renders the text form of an edit: the result in the first line, then the details.
+//! Renders the text form of an edit for a model: what happened, the changed lines, and the gates.
+//!
+//! Invariant: it says only what the next call needs. The JSON form has every field.
 
 use super::Forms;
+use crate::error::Code;
+use crate::gate::Outcome;
 use crate::locate::MatchLevel;
 use crate::protocol::{
-    ChangedRegion, EditResponse, FirstDifference, MatchDetails, MatchLocation, MovedLines, NearestLines,
-    ReportedFinding, ReportedGate, percent,
+    ChangedRegion, EditResponse, FirstDifference, Headline, MatchDetails, MatchLocation, MovedLines,
+    NearestLines, ReportedFinding, ReportedGate, percent,
 };
 use crate::request::EntityKind;
 
-/// Renders the response. With the JSON form, which has the whole diff, only the changed lines are shown.
+/// Gates that took less time than this, in milliseconds, are listed without their time.
+const NOTICEABLE_MS: u64 = 10;
+
+/// Renders the response. With the JSON form, which has the whole diff since another version, only its changed lines are
+/// shown.
 pub(super) fn render(response: &EditResponse, forms: Forms) -> String {
-    let diff = response.shown_diff();
-    let mut lines = vec![response.message.clone().unwrap_or_default()];
-    lines.extend(remedy(response));
+    let succeeded = response.is_success();
+    let mut lines = first_lines(response);
     lines.extend(response.resolved_path.as_ref().map(|path| format!("the path leads to {path}")));
-    lines.extend(version_line(response));
     lines.extend(response.match_details.as_ref().and_then(match_line));
     lines.extend(response.best.iter().flat_map(nearest));
     lines.extend(response.findings.iter().filter(|finding| finding.counts || finding.blocking).map(finding));
-    lines.extend(old_findings(response.old_findings));
+    if !succeeded && response.changed_lines.is_none() {
+        let label = match_label(response);
+        lines.extend(response.match_locations.iter().map(|place| location(place, label)));
+    }
+    lines.extend(since(response, forms));
+    if succeeded {
+        lines.extend(moved(&response.line_map));
+    }
     lines.extend(response.unreported().map(|warning| format!("warning: {}", warning.text)));
-    if !response.is_success() || diff.is_empty() {
-        lines.extend(response.match_locations.iter().map(location));
-    }
-    if let Some(since) = &response.since {
-        let noun = response.key.entity_type.as_deref().unwrap_or(EntityKind::FILE);
-        let colon = if diff.is_empty() { "" } else { ", since the version that was expected:" };
-        lines.push(format!("the {noun} has version {} now{colon}", since.version));
-    }
-    let shown = match forms {
-        Forms::Both => changes(diff),
-        Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
-    };
-    if shown.is_empty() {
-        lines.extend(response.edits.iter().map(region));
-    } else {
-        lines.push(shown);
-    }
-    if !response.line_map.is_empty() {
-        let shift = |MovedLines { from, by }: &MovedLines| format!("{from}: {by:+}");
-        lines.push(format!("lines moved, from old line: {}", joined(&response.line_map, shift)));
-    }
-    if !response.gates.is_empty() {
-        lines.push(format!("gates: {}", joined(&response.gates, gate)));
-    }
+    lines.extend(changes(response));
+    lines.extend(gates(response));
     let next = response.next.iter().filter_map(|next| serde_json::to_string(next).ok());
     lines.extend(next.map(|next| format!("next: {next}")));
     lines.extend(response.notes.iter().map(|note| format!("note: {note}")));
@@ -54,23 +45,34 @@ fn joined<T>(entries: &[T], entry: impl Fn(&T) -> String) -> String {
     entries.iter().map(entry).collect::<Vec<_>>().join(", ")
 }
 
-fn remedy(response: &EditResponse) -> Option<String> {
-    let detail = response.detail.as_ref().map(|detail| format!(" ({detail})")).unwrap_or_default();
-    let hint = response.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-    response.code.as_ref().map(|code| format!("{code}{detail}{hint}"))
+/// Renders the result, and the code of a rejection with its hint.
+fn first_lines(response: &EditResponse) -> Vec<String> {
+    let version = response.version.as_ref().map(|version| format!("version {version}"));
+    let edit = response.edit_id.as_ref().map(|id| format!("edit {id}"));
+    let ids: Vec<String> = version.iter().chain(&edit).cloned().collect();
+    let message = response.message.clone().unwrap_or_default();
+    if !response.is_success() {
+        // The message names the first finding, which the findings below show as well.
+        let shows_findings = response.findings.iter().any(|finding| finding.blocking);
+        let headline = response.headline.as_ref().filter(|_| shows_findings);
+        let first = headline.map_or(message, |Headline { summary, .. }| summary.clone());
+        return std::iter::once(first).chain(remedy(response, version.as_deref())).collect();
+    }
+    match &response.headline {
+        Some(Headline { summary, details }) => {
+            let ids = if ids.is_empty() { String::new() } else { format!(" {}", ids.join(" ")) };
+            vec![format!("{summary}{ids}{details}")]
+        }
+        None if ids.is_empty() => vec![message],
+        None => vec![message, ids.join(" ")],
+    }
 }
 
-/// Renders the current version and the state of the bytes outside the edit.
-fn version_line(response: &EditResponse) -> Option<String> {
-    let outside = response.bytes_outside_edit.as_ref().filter(|_| response.changed != Some(false));
-    let parts = [
-        response.version.as_ref().map(|version| format!("version {version}")),
-        response.previous_version.as_ref().map(|version| format!("was {version}")),
-        response.edit_id.as_ref().map(|id| format!("edit {id}")),
-        outside.map(|found| format!("bytes outside the edit {found}")),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+fn remedy(response: &EditResponse, version: Option<&str>) -> Option<String> {
+    let detail = response.detail.as_ref().map(|detail| format!(" ({detail})")).unwrap_or_default();
+    let version = version.map(|version| format!(" at {version}")).unwrap_or_default();
+    let hint = response.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    response.code.as_ref().map(|code| format!("{code}{detail}{version}{hint}"))
 }
 
 /// Renders the match details, unless the match was exact.
@@ -93,11 +95,40 @@ fn nearest(best: &NearestLines) -> Vec<String> {
     std::iter::once(head).chain(numbered).chain(difference).collect()
 }
 
+/// Renders the version that the file has instead of the expected one, and what changed since.
+fn since(response: &EditResponse, forms: Forms) -> Vec<String> {
+    let Some(since) = &response.since else { return Vec::new() };
+    let noun = response.key.entity_type.as_deref().unwrap_or(EntityKind::FILE);
+    let diff = since.diff.as_deref().unwrap_or_default();
+    let shown = match forms {
+        Forms::Both => without_context(diff),
+        Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
+    };
+    let colon = if shown.is_empty() { "" } else { ", since the version that was expected:" };
+    let head = format!("the {noun} has version {} now{colon}", since.version);
+    std::iter::once(head).chain(Some(shown).filter(|shown| !shown.is_empty())).collect()
+}
+
 /// Returns the diff without file names and context lines.
-fn changes(diff: &str) -> String {
+fn without_context(diff: &str) -> String {
     let hunks = diff.find("\n@@").map_or("", |at| diff.split_at(at + 1).1);
     let changed: Vec<&str> = hunks.split_terminator('\n').filter(|line| !line.starts_with(' ')).collect();
     changed.join("\n")
+}
+
+/// Renders the changed lines, or the changed ranges if the lines are not shown. A file that the call created or removed
+/// needs neither.
+fn changes(response: &EditResponse) -> Vec<String> {
+    match &response.changed_lines {
+        None if response.created == Some(true) || response.removed == Some(true) => Vec::new(),
+        Some(lines) => vec![lines.trim_end_matches('\n').to_owned()],
+        None => response.edits.iter().map(region).collect(),
+    }
+}
+
+fn moved(line_map: &[MovedLines]) -> Option<String> {
+    let shift = |MovedLines { from, by }: &MovedLines| format!("from old line {from} {by:+}");
+    (!line_map.is_empty()).then(|| format!("lines moved: {}", joined(line_map, shift)))
 }
 
 fn finding(finding: &ReportedFinding) -> String {
@@ -113,18 +144,16 @@ fn finding(finding: &ReportedFinding) -> String {
     format!("line {line}:{column}{file} {severity}{code}: {message} ({gate}, {weight})")
 }
 
-/// Renders the number of findings that do not count; the JSON form lists them.
-fn old_findings(count: usize) -> Option<String> {
-    match count {
-        0 => None,
-        1 => Some("1 finding was there before".to_owned()),
-        count => Some(format!("{count} findings were there before")),
-    }
+/// Returns what the places of a rejection are.
+fn match_label(response: &EditResponse) -> &'static str {
+    let is_ambiguous = response.code.as_deref() == Some(Code::AmbiguousMatch.name())
+        || response.detail.as_deref() == Some(Code::AmbiguousMatch.name());
+    if is_ambiguous { "match at line" } else { "line" }
 }
 
-fn location(MatchLocation { line, preview, symbol }: &MatchLocation) -> String {
+fn location(MatchLocation { line, preview, symbol }: &MatchLocation, label: &str) -> String {
     let symbol = symbol.as_ref().map(|symbol| format!(" (in {symbol})")).unwrap_or_default();
-    format!("line {line}: {preview}{symbol}")
+    format!("{label} {line}: {preview}{symbol}")
 }
 
 fn region(region: &ChangedRegion) -> String {
@@ -136,8 +165,46 @@ fn region(region: &ChangedRegion) -> String {
     format!("lines {old} became {new}")
 }
 
-fn gate(ReportedGate { gate, outcome, why, isolation, .. }: &ReportedGate) -> String {
-    let why = why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-    let apart = isolation.as_ref().map(|level| format!(" [isolation {level}]")).unwrap_or_default();
-    format!("{gate} {outcome}{why}{apart}")
+/// Renders the outcome of the gates that ran: those that passed are one list.
+fn gates(response: &EditResponse) -> Option<String> {
+    let (passed, others): (Vec<&ReportedGate>, Vec<&ReportedGate>) =
+        response.gates.iter().filter(|run| run.outcome != Outcome::Skipped.name()).partition(is_passed);
+    let mut parts = Vec::new();
+    if !others.is_empty() {
+        parts.push(joined(&others, |run| gate(run)));
+    }
+    if !passed.is_empty() {
+        parts.push(format!("ok ({})", joined(&passed, |run| passed_gate(run))));
+    }
+    parts.extend(match response.old_findings {
+        0 => None,
+        1 => Some("1 old finding".to_owned()),
+        count => Some(format!("{count} old findings")),
+    });
+    let colon = if others.is_empty() { "" } else { ":" };
+    (!parts.is_empty()).then(|| format!("gates{colon} {}", parts.join("; ")))
+}
+
+fn is_passed(run: &&ReportedGate) -> bool {
+    run.outcome == Outcome::Passed.name()
+}
+
+fn passed_gate(run: &ReportedGate) -> String {
+    let ReportedGate { gate, ms, .. } = run;
+    let time = match *ms {
+        0..NOTICEABLE_MS => String::new(),
+        ms @ NOTICEABLE_MS..1000 => format!(" {ms} ms"),
+        ms => format!(" {}.{} s", ms / 1000, ms % 1000 / 100),
+    };
+    format!("{gate}{time}{}", apart(run))
+}
+
+/// Renders the outcome; its reason is in a note, a warning or the message.
+fn gate(run: &ReportedGate) -> String {
+    format!("{} {}{}", run.gate, run.outcome, apart(run))
+}
+
+/// Renders an isolation that is weaker than the default.
+fn apart(run: &ReportedGate) -> String {
+    run.isolation.as_ref().map(|level| format!(" [isolation {level}]")).unwrap_or_default()
 }

@@ -11,6 +11,18 @@ pub(super) fn rfc3339(at: SystemTime) -> String {
     timestamp.unwrap_or_default().to_string()
 }
 
+/// Describes how long ago a moment was, in its largest unit, as in `3 minutes ago`.
+pub(super) fn age(at: SystemTime) -> String {
+    let seconds = SystemTime::now().duration_since(at).map_or(0, |since| since.as_secs());
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "second"),
+        60..3600 => (seconds / 60, "minute"),
+        3600..86_400 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -32,5 +44,15 @@ mod tests {
             assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_secs(seconds)), text);
         }
         assert_eq!(rfc3339(UNIX_EPOCH - Duration::from_secs(1)), "1970-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn an_age_is_told_in_its_largest_unit() {
+        let ago = |seconds| age(SystemTime::now() - Duration::from_secs(seconds));
+        assert_eq!(
+            [ago(1), ago(59), ago(60), ago(7200), ago(200_000)],
+            ["1 second ago", "59 seconds ago", "1 minute ago", "2 hours ago", "2 days ago"]
+        );
+        assert_eq!(age(SystemTime::now() + Duration::from_secs(9)), "0 seconds ago");
     }
 }

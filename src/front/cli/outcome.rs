@@ -65,7 +65,7 @@ impl CommandOutcome {
         match self {
             CommandOutcome::Single(result) => answer::render(result, options),
             CommandOutcome::Batch(result, paths) => answer::batch(result, paths, options),
-            CommandOutcome::Reverted(result, reverted) => answer::render_revert(result, *reverted, options),
+            CommandOutcome::Reverted(result, reverted) => answer::render_revert(result, reverted, options),
         }
     }
 

@@ -184,10 +184,11 @@ fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
     Author { tool: tool.name.to_owned(), name, confirmation_id: None }
 }
 
-/// Returns the call if it has a search text, which a rejection may correct.
+/// Returns the call if a rejection may correct it: it does not write a whole text, which need not be sent twice.
 fn repeatable_call(tool: &'static Tool, arguments: &JsonObject) -> Option<ToolCall> {
-    let searches = arguments.contains_key(tool.profile.names.search);
-    searches.then(|| ToolCall { tool: tool.name, arguments: arguments.clone() })
+    let is_whole = arguments.contains_key("content");
+    let names_place = [tool.profile.names.path, "edits"].iter().any(|field| arguments.contains_key(*field));
+    (names_place && !is_whole).then(|| ToolCall { tool: tool.name, arguments: arguments.clone() })
 }
 
 /// Renders an answer; on a blocking thread, unless it is short.

@@ -168,8 +168,9 @@ async fn revert(
     match reverted.await {
         Ok((mut reports, reverted)) => {
             let question = take_confirmation(&mut reports);
-            let reply =
-                Box::new(move |options: &ResponseOptions| answer::render_revert(&reports, reverted, options));
+            let reply = Box::new(move |options: &ResponseOptions| {
+                answer::render_revert(&reports, &reverted, options)
+            });
             ToolOutcome { options, question, reply, is_short: false }
         }
         Err(error) => ToolOutcome {

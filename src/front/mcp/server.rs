@@ -33,13 +33,11 @@ pub(super) fn instructions(selection: &Selection, access: WriteAccess) -> String
 
 /// The instructions for each tool, in the order of an agent's work.
 const TOOL_INSTRUCTIONS: &[(&str, &str)] = &[
-    ("search_content", "Find the place with search_content."),
-    ("ai_get_code_context", "ai_get_code_context shows outlines, definitions and references."),
-    ("read_content_lines", "Read it with read_content_lines: numbered lines, and their `version`."),
-    (
-        "safe_edit_file",
-        "Then edit with safe_edit_file: path and exactly one of content, line_edits, insert_lines, or search with replace.",
-    ),
+    ("search_content", "Find places with search_content."),
+    ("ai_get_code_context", "ai_get_code_context outlines files and finds definitions and uses."),
+    ("read_content_lines", "read_content_lines: numbered lines, and their `version`."),
+    ("edit_file", "Edit with edit_file: old_string and new_string, or several as edits."),
+    ("safe_edit_file", "safe_edit_file creates files, edits by line number, replaces every match."),
     ("edit_files", "edit_files edits several files, all or none."),
     ("undo_edit", "undo_edit takes an edit back."),
 ];
@@ -170,21 +168,45 @@ fn not_offered(method: impl Into<Cow<'static, str>>) -> ErrorData {
 /// accepted but not listed, because each listed field costs tokens in every conversation.
 pub(super) fn listing(tool: &'static Tool, selection: &Selection) -> model::Tool {
     let mut schema = (tool.schema)();
-    if !selection.contains(Toolset::Content)
-        && let Some(Value::Object(properties)) = schema.get_mut("properties")
-    {
-        properties.retain(|name, _| !entity::FIELDS.contains(&name.as_str()));
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        let names_entities = selection.contains(Toolset::Content);
+        properties.retain(|name, _| names_entities || !entity::FIELDS.contains(&name.as_str()));
+        properties.retain(|name, _| name != UNLISTED_FIELD);
+        properties.values_mut().for_each(open_objects);
     }
     let about = match schema.shift_remove("description") {
         Some(Value::String(about)) => about,
         _ => String::new(),
     };
-    let hints = ToolAnnotations::with_title(tool.title)
-        .read_only(tool.effect == Effect::Reads)
-        .destructive(tool.effect == Effect::Changes)
-        .idempotent(tool.repeat_effect == RepeatEffect::NoChange)
-        .open_world(false);
+    let hints = hints(tool);
     model::Tool::new(tool.name, about, schema).with_annotations(hints)
+}
+
+/// Removes the statement that nested objects have no other properties, which costs tokens and is checked anyway.
+fn open_objects(schema: &mut Value) {
+    let Value::Object(node) = schema else { return };
+    node.remove("additionalProperties");
+    if let Some(Value::Object(properties)) = node.get_mut("properties") {
+        properties.values_mut().for_each(open_objects);
+    }
+    node.get_mut("items").into_iter().for_each(open_objects);
+}
+
+/// A field that is accepted and not listed: few callers need it, and each listed field costs tokens.
+const UNLISTED_FIELD: &str = "show_diff";
+
+/// Returns the hints of a tool, without those that have their default value or no meaning.
+fn hints(tool: &Tool) -> ToolAnnotations {
+    let hints = ToolAnnotations::with_title(tool.title).open_world(false);
+    let repeatable = |hints: ToolAnnotations| match tool.repeat_effect {
+        RepeatEffect::NoChange => hints.idempotent(true),
+        RepeatEffect::Changes => hints,
+    };
+    match tool.effect {
+        Effect::Reads => hints.read_only(true),
+        Effect::Adds => repeatable(hints.destructive(false)),
+        Effect::Changes => repeatable(hints),
+    }
 }
 
 fn route(tool: &'static Tool, selection: &Selection) -> ToolRoute<Server> {

@@ -11,7 +11,7 @@ use crate::request::{EditType, InstructionFields, ParsedInstruction, Target};
 
 tool! {
     AiEditCode => "ai_edit_code", "Edit code by an instruction",
-    Toolset::Ai, Effect::Changes, RepeatEffect::Changes, PROFILE
+    &[Toolset::Ai], Effect::Changes, RepeatEffect::Changes, PROFILE
 }
 
 /// An older name that is accepted but not listed.

@@ -10,7 +10,7 @@ use crate::request::{ContextFields, ReadRequest};
 
 tool! {
     GetCodeContext => "ai_get_code_context", "Get the context of code",
-    Toolset::Look, Effect::Reads, RepeatEffect::NoChange, PROFILE
+    &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, PROFILE
 }
 
 const PROFILE: ToolProfile =

@@ -11,7 +11,7 @@ use crate::request::{Expect, Request, Target};
 
 tool! {
     CreateFile => "create_file", "Create a file (deprecated)",
-    Toolset::Legacy, Effect::Adds, RepeatEffect::NoChange, ToolProfile::PLAIN
+    &[Toolset::Legacy], Effect::Adds, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
 /// Deprecated: use `safe_edit_file` with `content`. Creates a file and its folders; an existing file is never replaced.

@@ -11,7 +11,7 @@ use crate::front::answer::{DiffDisplay, ExtraField, ResponseOptions, ToolProfile
 
 tool! {
     DeleteContent => "delete_content", "Delete a file",
-    Toolset::Content, Effect::Changes, RepeatEffect::NoChange, PROFILE
+    &[Toolset::Content], Effect::Changes, RepeatEffect::NoChange, PROFILE
 }
 
 const PROFILE: ToolProfile =

@@ -14,7 +14,7 @@ use crate::request::{BlockFields, GateOptions, Request, Target, ToleranceFields}
 
 tool! {
     EditCode => "edit_code", "Replace a block of code",
-    Toolset::Code, Effect::Changes, RepeatEffect::Changes, PROFILE, current_names
+    &[Toolset::Code], Effect::Changes, RepeatEffect::Changes, PROFILE, current_names
 }
 
 const PROFILE: ToolProfile = ToolProfile {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{EditCall, ToolRequest, WireMode, edit_request};
-use crate::edit::Occurrences;
+use crate::edit::{Edit, EditPart, Occurrences};
 use crate::engine::Report;
 use crate::error::{Code, Error};
 use crate::front::answer::{FieldNames, ResponseOptions, ToolProfile};
@@ -12,7 +12,7 @@ use crate::request::{BlockFields, Target};
 
 tool! {
     EditFile => "edit_file", "Replace a text in a file",
-    Toolset::Text, Effect::Changes, RepeatEffect::Changes, PROFILE
+    &[Toolset::Text], Effect::Changes, RepeatEffect::Changes, PROFILE
 }
 
 const PROFILE: ToolProfile = ToolProfile {
@@ -22,45 +22,119 @@ const PROFILE: ToolProfile = ToolProfile {
     ..ToolProfile::PLAIN
 };
 
-/// Replaces `old_string` in a file by `new_string`. It must occur exactly once, unless `replace_all`; quote a few
-/// whole lines. The project's quality gates judge the result before it is written; a rejection leaves the file as it
-/// was and shows the nearest lines.
+/// Replaces a quoted text in a file: give `old_string` and `new_string`, or several of them as `edits`. A rejection
+/// leaves the file as it was and shows the nearest lines.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EditFile {
     /// Absolute, or relative to the first root.
     file_path: String,
-    /// The exact text in the file.
-    old_string: String,
+    /// The text in the file; a few whole lines that occur once.
+    old_string: Option<String>,
     /// The replacement; empty removes the text.
-    new_string: String,
+    new_string: Option<String>,
     /// Replace every occurrence.
-    #[serde(default)]
-    replace_all: bool,
+    replace_all: Option<bool>,
     /// Look inside this symbol only, as in Class.method.
     within: Option<String>,
-    /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes.
+    /// Several replacements, all found in the text before the call.
+    edits: Option<Vec<ReplacementArgs>>,
+    /// As in safe_edit_file.
     mode: Option<WireMode>,
-    /// The `version` of an earlier answer; rejected if the edited text changed since.
+    /// A `version` that you read; rejected if the edited text changed since.
     expected_version: Option<String>,
 }
+
+/// One replacement of several.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ReplacementArgs {
+    /// As above.
+    old_string: String,
+    /// As above.
+    new_string: String,
+    /// As above.
+    replace_all: Option<bool>,
+    /// As above.
+    within: Option<String>,
+}
+
+/// Maximum number of replacements in one call.
+const MAX_REPLACEMENTS: usize = 100;
 
 impl TryFrom<EditFile> for ToolRequest {
     type Error = Error;
 
     fn try_from(input: EditFile) -> Result<ToolRequest, Error> {
+        let versioned = input.expected_version.is_some();
+        let EditFile {
+            file_path,
+            old_string,
+            new_string,
+            replace_all,
+            within,
+            edits,
+            mode,
+            expected_version,
+        } = input;
+        let edit = match edits {
+            None => {
+                let (old_string, new_string) =
+                    (required(old_string, "old_string")?, required(new_string, "new_string")?);
+                ReplacementArgs { old_string, new_string, replace_all, within }.into_edit(versioned)?
+            }
+            Some(edits) => {
+                let given = [
+                    ("old_string", old_string.is_some()),
+                    ("new_string", new_string.is_some()),
+                    ("replace_all", replace_all.is_some()),
+                    ("within", within.is_some()),
+                ];
+                check_edits(&edits, given)?;
+                let part = |(entry, edit): (usize, ReplacementArgs)| {
+                    let edit = edit.into_edit(versioned).map_err(|error| error.with_entry(entry))?;
+                    Ok(EditPart { entry, edit })
+                };
+                Edit::Several(edits.into_iter().enumerate().map(part).collect::<Result<_, Error>>()?)
+            }
+        };
+        Ok(EditCall::new(edit_request(Target::File(file_path), edit, mode, expected_version), PROFILE).into())
+    }
+}
+
+impl ReplacementArgs {
+    fn into_edit(self, versioned: bool) -> Result<Edit, Error> {
+        let occurrences =
+            if self.replace_all == Some(true) { Occurrences::EveryBlock } else { Occurrences::Block };
         let fields = BlockFields {
-            search: input.old_string,
-            replace: input.new_string,
-            occurrences: if input.replace_all { Occurrences::EveryBlock } else { Occurrences::Block },
-            within: input.within,
-            versioned: input.expected_version.is_some(),
+            search: self.old_string,
+            replace: self.new_string,
+            occurrences,
+            within: self.within,
+            versioned,
             ..BlockFields::default()
         };
-        let edit = fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))?;
-        let target = Target::File(input.file_path);
-        Ok(EditCall::new(edit_request(target, edit, input.mode, input.expected_version), PROFILE).into())
+        fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))
     }
+}
+
+fn required(value: Option<String>, name: &str) -> Result<String, Error> {
+    value.ok_or_else(|| Error::new(Code::InvalidInput, format!("`{name}` is missing")).field(name))
+}
+
+/// Rejects an empty list, one that is too long, and one beside a single replacement.
+fn check_edits(edits: &[ReplacementArgs], given: [(&str, bool); 4]) -> Result<(), Error> {
+    if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        let message = format!("`{name}` and `edits` were both given");
+        let error = Error::new(Code::ModeConflict, message).field(name);
+        return Err(error.hint(format!("put `{name}` into an entry of `edits`")));
+    }
+    let message = match edits.len() {
+        0 => "`edits` is an empty list".to_owned(),
+        1..=MAX_REPLACEMENTS => return Ok(()),
+        length => format!("`edits` has {length} entries, more than the {MAX_REPLACEMENTS} of one call"),
+    };
+    Err(Error::new(Code::InvalidInput, message).field("edits"))
 }
 
 /// Returns the message with the number of replacements.
@@ -74,9 +148,12 @@ fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String>
         return None;
     }
     let path = options.target();
+    let entry = error.entry_index().map(|entry| format!("edits[{entry}]: ")).unwrap_or_default();
     match error.code {
-        Code::MatchNotFound => Some(format!("old_string not found in {path}")),
-        Code::AmbiguousMatch => Some(format!("old_string appears {} times in {path}", error.place_count())),
+        Code::MatchNotFound => Some(format!("{entry}old_string not found in {path}")),
+        Code::AmbiguousMatch => {
+            Some(format!("{entry}old_string appears {} times in {path}", error.place_count()))
+        }
         _ => None,
     }
 }
@@ -108,6 +185,7 @@ mod tests {
                 needle: Needle::Literal("x".into()),
                 replace: String::new(),
                 count: None,
+                expect_matches: None,
                 lines: None,
                 within: Some("f".into()),
                 occurrences: Occurrences::Block,

@@ -2,20 +2,23 @@
 //!
 //! Invariant: `safe_edit_file` parses each entry, so fields of the same name mean the same.
 
+use std::collections::HashSet;
+
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{BatchCall, ToolRequest, WireMode, response_limit, safe_edit_file};
+use crate::edit::{Edit, EditPart};
 use crate::error::{Code, Error};
 use crate::front::answer::{DiffDisplay, ResponseOptions, ToolProfile};
 use crate::front::schema;
-use crate::request::{Mode, Request};
+use crate::request::{Expect, Mode, Request};
 
 tool! {
     EditFiles => "edit_files", "Edit several files",
-    Toolset::Edit, Effect::Changes, RepeatEffect::Changes, ToolProfile::PLAIN
+    &[Toolset::Edit], Effect::Changes, RepeatEffect::Changes, ToolProfile::PLAIN
 }
 
 /// Maximum number of edits in one call.
@@ -24,11 +27,11 @@ const MAX_EDITS: usize = 100;
 /// Fields of `safe_edit_file` that are given once for all files.
 const COMMON: [&str; 3] = ["mode", "show_diff", "max_bytes"];
 
-/// Edits several files: all are judged first, then all are written or none.
+/// Edits one or several files: all are judged first, then all are written or none.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EditFiles {
-    /// One entry for each file, with the fields of safe_edit_file.
+    /// Each with the fields of safe_edit_file. Those of one file refer to its text before the call.
     edits: Vec<FileEditArgs>,
     /// As in safe_edit_file.
     mode: Option<WireMode>,
@@ -53,7 +56,7 @@ impl JsonSchema for FileEditArgs {
         if let Some(Value::Object(properties)) = entry.get_mut("properties") {
             properties.retain(|name, _| !COMMON.contains(&name.as_str()));
         }
-        schema::without_descriptions(entry).into()
+        schema::with_reference(entry, "Same.").into()
     }
 }
 
@@ -77,21 +80,55 @@ impl TryFrom<EditFiles> for ToolRequest {
         };
         let mode = input.mode.map(Mode::from).unwrap_or_default();
         let request = |(at, FileEditArgs(entry)): (usize, FileEditArgs)| {
-            let call = safe_edit_file::parse_edit(entry).map_err(|refusal| in_entry(at, refusal))?;
+            let call = safe_edit_file::parse_edit(entry).map_err(|refusal| refusal.with_entry(at))?;
             Ok(Request { mode, ..call.request })
         };
         let requests: Vec<Request> =
             input.edits.into_iter().enumerate().map(request).collect::<Result<_, _>>()?;
         let paths = requests.iter().map(|request| request.target.display_path().to_owned()).collect();
+        let requests = join_entries(requests)?;
         Ok(ToolRequest::Batch(Box::new(BatchCall { requests, paths, options })))
     }
 }
 
-/// Prefixes the field of a rejection with the index of its entry.
-fn in_entry(at: usize, mut refusal: Error) -> Error {
-    let below = refusal.field.map(|field| format!(".{field}")).unwrap_or_default();
-    refusal.field = Some(format!("edits[{at}]{below}").into());
-    refusal
+/// Joins the entries that name the same path into one request each; the others stay as they are.
+///
+/// Errors: `INVALID_INPUT` for entries of one file that expect different versions.
+fn join_entries(requests: Vec<Request>) -> Result<Vec<Request>, Error> {
+    let is_distinct = {
+        let paths: HashSet<&str> = requests.iter().map(|request| request.target.display_path()).collect();
+        paths.len() == requests.len()
+    };
+    if is_distinct {
+        return Ok(requests);
+    }
+    let mut joined: Vec<Request> = Vec::new();
+    for (entry, mut request) in requests.into_iter().enumerate() {
+        let part = EditPart { entry, edit: std::mem::replace(&mut request.edit, Edit::Several(Vec::new())) };
+        let Some(known) = joined.iter_mut().find(|known| known.target == request.target) else {
+            request.edit = Edit::Several(vec![part]);
+            joined.push(request);
+            continue;
+        };
+        known.expect = join_expectations(&known.expect, request.expect).ok_or_else(|| {
+            let message =
+                format!("edits[{entry}] expects another version than an earlier edit of the same file");
+            Error::new(Code::InvalidInput, message).field("expected_version").with_entry(entry)
+        })?;
+        if let Edit::Several(parts) = &mut known.edit {
+            parts.push(part);
+        }
+    }
+    Ok(joined)
+}
+
+/// Returns what two edits of one file expect together; `None` if they contradict each other.
+fn join_expectations(known: &Expect, other: Expect) -> Option<Expect> {
+    match (known, other) {
+        (Expect::Anything, other) => Some(other),
+        (known, other) if *known == other || other == Expect::Anything => Some(known.clone()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -138,7 +175,7 @@ mod tests {
             (json!(vec![good; 101]), "edits"),
         ] {
             let refusal = asked(json!({"edits": edits})).unwrap_err();
-            assert_eq!(refusal.field.as_deref(), Some(field), "{edits:.80}: {refusal:?}");
+            assert_eq!(refusal.field_path().as_deref(), Some(field), "{edits:.80}: {refusal:?}");
         }
     }
 }

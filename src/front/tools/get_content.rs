@@ -7,19 +7,22 @@ use super::ToolRequest;
 use super::entity::EntityArgs;
 use crate::error::Error;
 use crate::front::answer::ToolProfile;
-use crate::request::ReadRequest;
+use crate::request::{ReadRequest, WholeFields};
 
 tool! {
     GetContent => "get_content", "Read a file",
-    Toolset::Look, Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
+    &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
-/// Reads a whole file, cut at 100,000 characters, with its `version`. For large files, use search_content, then
-/// read_content_lines.
+/// Reads a whole file, or its rest from a line on, with its `version`.
 #[derive(Deserialize, JsonSchema)]
 struct GetContent {
     /// Absolute, or relative to the first root.
     path: String,
+    /// From 1.
+    start_line: Option<i64>,
+    /// Maximum characters, 40,000 unless given.
+    max_chars: Option<i64>,
     #[serde(flatten)]
     entity: EntityArgs,
 }
@@ -28,8 +31,9 @@ impl TryFrom<GetContent> for ToolRequest {
     type Error = Error;
 
     fn try_from(input: GetContent) -> Result<ToolRequest, Error> {
-        let target = input.entity.fields().into_target(input.path)?;
-        Ok(ToolRequest::Read(ReadRequest::Whole(target)))
+        let GetContent { path, start_line, max_chars, entity } = input;
+        let fields = WholeFields { path, scope: entity.fields(), start_line, max_chars };
+        fields.into_request().map(ReadRequest::Whole).map(ToolRequest::Read)
     }
 }
 
@@ -45,7 +49,7 @@ mod tests {
         else {
             panic!()
         };
-        assert_eq!(target.display_path(), "a");
+        assert_eq!(target.target.display_path(), "a");
         let arguments = json!({"path": "a", "entity_type": "file", "app_id": "1"});
         let error = parse(arguments.as_object().cloned().unwrap()).unwrap_err();
         assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("app_id")));

@@ -11,13 +11,13 @@ use crate::request::{ListFields, ReadRequest};
 
 tool! {
     ListContent => "list_content", "List files",
-    Toolset::Content, Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
+    &[Toolset::Look, Toolset::Content], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
-/// Lists files by path, each with its size and `version`, without hidden files and files that git ignores.
+/// Lists files by path, with size and `version`, without hidden and ignored ones.
 #[derive(Deserialize, JsonSchema)]
 struct ListContent {
-    /// A folder, or the start of the paths.
+    /// A folder, a glob (`*.py`), or the start of paths.
     path_prefix: Option<String>,
     /// Maximum number, 200 unless given.
     max_results: Option<i64>,

@@ -11,7 +11,7 @@ use crate::request::HistoryRequest;
 
 tool! {
     ListEdits => "list_edits", "List edits",
-    Toolset::History, Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
+    &[Toolset::History], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
 /// Default and maximum number of listed edits.

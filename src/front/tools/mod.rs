@@ -8,7 +8,7 @@
 macro_rules! tool {
     (
         $input:ident => $name:literal, $title:literal,
-        $toolset:expr, $effect:expr, $repeat_effect:expr, $profile:expr $(, $prepare:ident)?
+        $toolsets:expr, $effect:expr, $repeat_effect:expr, $profile:expr $(, $prepare:ident)?
     ) => {
         use crate::front::toolset::Toolset;
         use crate::front::tools::{Effect, RepeatEffect};
@@ -20,7 +20,7 @@ macro_rules! tool {
         pub const TOOL: crate::front::tools::Tool = crate::front::tools::Tool {
             name: $name,
             title: $title,
-            toolset: $toolset,
+            toolsets: $toolsets,
             effect: $effect,
             repeat_effect: $repeat_effect,
             profile: $profile,
@@ -63,8 +63,8 @@ use super::toolset::Toolset;
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::request::{
-    Author, Direction, Expect, GateOptions, HistoryRequest, Instruction, Mode, ReadRequest, Request, Target,
-    UndoRequest,
+    Author, Direction, Expect, FilePermissions, GateOptions, HistoryRequest, Instruction, Mode, ReadRequest,
+    Request, Target, UndoRequest, Whose,
 };
 use entity::EntityArgs;
 
@@ -101,8 +101,8 @@ pub struct Tool {
     pub name: &'static str,
     /// Display name that a client may show to people.
     pub title: &'static str,
-    /// Toolset that contains the tool.
-    pub toolset: Toolset,
+    /// Toolsets that contain the tool; the first one is its own in the documentation.
+    pub toolsets: &'static [Toolset],
     /// Effect of a call on files.
     pub effect: Effect,
     /// Effect of repeating the same call.
@@ -159,7 +159,7 @@ impl ToolRequest {
             ToolRequest::Edit(call) => Some(&call.request.target),
             ToolRequest::Unwritten(unwritten_edit) => Some(&unwritten_edit.request.target),
             ToolRequest::Read(ReadRequest::Lines(lines)) => Some(&lines.target),
-            ToolRequest::Read(ReadRequest::Whole(target)) => Some(target),
+            ToolRequest::Read(ReadRequest::Whole(whole)) => Some(&whole.target),
             ToolRequest::Revert(UndoRequest { target: of, .. })
             | ToolRequest::History(HistoryRequest { target: of, .. }) => of.as_ref(),
             ToolRequest::Batch(_)
@@ -220,6 +220,7 @@ fn edit_request(
         mode: mode.map(Mode::from).unwrap_or_default(),
         expect: expected_version.map_or(Expect::Anything, Expect::Version),
         gate_options: GateOptions::default(),
+        permissions: FilePermissions::default(),
         author: Author::default(),
     }
 }
@@ -234,7 +235,8 @@ fn undo_request(
     entity: EntityArgs,
 ) -> Result<ToolRequest, Error> {
     let target = entity::target(path, entity.fields())?;
-    Ok(ToolRequest::Revert(UndoRequest { direction, edit_id, target, author: Author::default() }))
+    let (whose, author) = (Whose::Author, Author::default());
+    Ok(ToolRequest::Revert(UndoRequest { direction, edit_id, target, whose, author }))
 }
 
 /// Returns the maximum size of the answer; the default if the call sets none.

@@ -12,7 +12,7 @@ use crate::request::BlockFields;
 
 tool! {
     PatchContent => "patch_content", "Replace a unique text",
-    Toolset::Content, Effect::Changes, RepeatEffect::Changes, PROFILE
+    &[Toolset::Content], Effect::Changes, RepeatEffect::Changes, PROFILE
 }
 
 const PROFILE: ToolProfile = ToolProfile {

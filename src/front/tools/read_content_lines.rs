@@ -11,7 +11,7 @@ use crate::request::{LineFields, ReadRequest};
 
 tool! {
     ReadContentLines => "read_content_lines", "Read lines of a file",
-    Toolset::Look, Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
+    &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
 /// Reads lines of a file, each after its number, which is not part of the text. Returns `total_lines`, and the
@@ -51,7 +51,15 @@ mod tests {
         else {
             panic!()
         };
-        assert_eq!(request, LinesRequest { target: Target::File("a".into()), start_line: 40, end_line: 140 });
+        assert_eq!(
+            request,
+            LinesRequest {
+                target: Target::File("a".into()),
+                start_line: 40,
+                end_line: 140,
+                max_chars: 40_000
+            }
+        );
         let error = parse(rmcp::object!({"path": "a", "start_line": 4, "end_line": 3})).unwrap_err();
         assert_eq!((error.code, error.field.as_deref()), (Code::RangeOutOfBounds, Some("end_line")));
     }

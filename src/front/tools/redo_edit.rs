@@ -11,7 +11,7 @@ use crate::request::Direction;
 
 tool! {
     RedoEdit => "redo_edit", "Redo an edit",
-    Toolset::History, Effect::Changes, RepeatEffect::Changes, ToolProfile::PLAIN
+    &[Toolset::History], Effect::Changes, RepeatEffect::Changes, ToolProfile::PLAIN
 }
 
 /// Redoes an undone edit: the last one, or that of `edit_id`. Rejected if the same lines changed since.

@@ -11,7 +11,7 @@ use crate::front::answer::{ExtraField, ToolProfile};
 
 tool! {
     ReplaceContent => "replace_content", "Write a whole text",
-    Toolset::Content, Effect::Changes, RepeatEffect::NoChange, PROFILE
+    &[Toolset::Content], Effect::Changes, RepeatEffect::NoChange, PROFILE
 }
 
 const PROFILE: ToolProfile = ToolProfile {

@@ -7,19 +7,20 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{EditCall, ToolRequest, WireMode, edit_request, response_limit};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::front::answer::{DiffDisplay, ToolProfile};
 use crate::front::arguments;
-use crate::request::{Fields, FlagsValue, InsertFields, LineEditFields, Target, WindowFields};
+use crate::request::{
+    Fields, FilePermissions, FlagsValue, InsertFields, LineEditFields, Request, Target, WindowFields,
+};
 
 tool! {
     SafeEditFile => "safe_edit_file", "Edit a file",
-    Toolset::Edit, Effect::Changes, RepeatEffect::Changes, ToolProfile::PLAIN
+    &[Toolset::Edit], Effect::Changes, RepeatEffect::Changes, ToolProfile::PLAIN
 }
 
 /// Edits or creates one file: give `path` and exactly one of `content`, `line_edits`, `insert_lines`, or `search`
-/// with `replace`. Quality gates judge the result first; a rejection leaves the file as it was. Put all edits of one
-/// file into one call.
+/// with `replace`. Quality gates judge the result first; a rejection leaves the file as it was.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SafeEditFile {
@@ -27,6 +28,8 @@ struct SafeEditFile {
     path: String,
     /// The whole new text. Creates the file and its folders, too.
     content: Option<String>,
+    /// With `content`: a new file may be executed.
+    executable: Option<bool>,
     /// New text for ranges of lines, from 1 and inclusive, as numbered before the call.
     line_edits: Option<Vec<LineEditArgs>>,
     /// New text before lines, as numbered before the call.
@@ -40,19 +43,21 @@ struct SafeEditFile {
     /// Maximum number of replacements.
     #[schemars(range(min = 1))]
     search_count: Option<i64>,
-    /// Python's flags added up: I=2, M=8, S=16, X=64, A=256; or as "I|M".
+    /// Any other number of matches is rejected.
+    #[schemars(range(min = 1))]
+    expect_matches: Option<i64>,
+    /// Flags of re added up: I=2, M=8, S=16, X=64, A=256.
     search_flags: Option<SearchFlags>,
     /// Search in these lines only, from 1 and inclusive.
     lines: Option<LineArg>,
     /// Search inside this symbol only, as in Class.method.
     within: Option<String>,
-    /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only answers as strict
-    /// and never writes.
+    /// strict (default): a new blocking finding stops it; interactive only warns; verify_only never writes.
     mode: Option<WireMode>,
     /// Answer with the diff.
     #[serde(default = "default_true")]
     show_diff: bool,
-    /// The `version` of an earlier answer; rejected if the edited text changed since.
+    /// A `version` that you read; rejected if the edited text changed since.
     expected_version: Option<String>,
     /// Maximum size of the answer, 8192 unless given.
     max_bytes: Option<i64>,
@@ -61,7 +66,9 @@ struct SafeEditFile {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct LineEditArgs {
+    /// The first line.
     start_line: i64,
+    /// The last line.
     end_line: i64,
     /// Empty deletes the lines.
     new_content: String,
@@ -83,12 +90,14 @@ struct InsertLines {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct LineArg {
+    /// First.
     start: i64,
+    /// Last.
     end: i64,
 }
 
 /// Listed as an integer, because many clients accept only one type; names are accepted as well.
-struct SearchFlags(FlagsValue);
+pub(super) struct SearchFlags(pub(super) FlagsValue);
 
 impl JsonSchema for SearchFlags {
     fn schema_name() -> std::borrow::Cow<'static, str> {
@@ -143,16 +152,33 @@ impl TryFrom<SafeEditFile> for EditCall {
             replace: input.replace,
             regex: input.regex,
             search_count: input.search_count,
+            expect_matches: input.expect_matches,
             search_flags: input.search_flags.map(|SearchFlags(flags)| flags),
             lines: input.lines.map(|LineArg { start, end }| WindowFields { start, end }),
             within: input.within,
             versioned: input.expected_version.is_some(),
         };
         let target = Target::File(input.path);
+        let permissions = permissions(&input.executable, &fields)?;
         let request = edit_request(target, fields.into_edit()?, input.mode, input.expected_version);
+        let request = Request { permissions, ..request };
         let mut call = EditCall::new(request, ToolProfile::PLAIN);
         (call.options.limit, call.options.diff) = (limit, DiffDisplay::from_shown(input.show_diff));
         Ok(call)
+    }
+}
+
+/// Returns the permissions of a file that the call creates.
+///
+/// Errors: `MODE_CONFLICT` for a call that cannot create a file.
+fn permissions(executable: &Option<bool>, fields: &Fields) -> Result<FilePermissions, Error> {
+    match (executable, &fields.content) {
+        (Some(true), Some(_)) => Ok(FilePermissions::Executable),
+        (Some(true), None) => {
+            let message = "`executable` is only for content, which can create a file";
+            Err(Error::new(Code::ModeConflict, message).field("executable"))
+        }
+        (Some(false) | None, _) => Ok(FilePermissions::Usual),
     }
 }
 
@@ -172,7 +198,6 @@ impl From<InsertLines> for InsertFields {
 mod tests {
     use super::*;
     use crate::edit::Edit;
-    use crate::error::Code;
     use crate::request::{Expect, Mode};
     use serde_json::json;
 

@@ -5,27 +5,34 @@ use serde::Deserialize;
 
 use super::ToolRequest;
 use super::entity::AnyEntityArgs;
+use super::safe_edit_file::SearchFlags;
 use crate::error::Error;
 use crate::front::answer::ToolProfile;
 use crate::request::{ReadRequest, SearchFields};
 
 tool! {
     SearchContent => "search_content", "Search files",
-    Toolset::Look, Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
+    &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
 /// Finds the lines that a regex matches, with the lines around them and each file's `version`. Files that git ignores
 /// are left out.
 #[derive(Deserialize, JsonSchema)]
 struct SearchContent {
-    /// Regex without look-around.
+    /// Regex without look-around; `^` and `$` match at line ends.
     pattern: String,
+    /// `pattern` is a text, not a regex.
+    literal: Option<bool>,
+    /// As in safe_edit_file.
+    search_flags: Option<SearchFlags>,
     /// File, folder or glob (`src/**/*.py`).
     path: Option<String>,
     /// Lines around each match, 3 unless given.
     context_lines: Option<i64>,
     /// Maximum number, 20 unless given.
     max_results: Option<i64>,
+    /// Skip this many matches.
+    offset: Option<i64>,
     /// Also hidden files.
     hidden: Option<bool>,
     /// A match may span lines.
@@ -38,10 +45,18 @@ impl TryFrom<SearchContent> for ToolRequest {
     type Error = Error;
 
     fn try_from(input: SearchContent) -> Result<ToolRequest, Error> {
-        let SearchContent { pattern, path, context_lines, max_results, hidden, multiline, entity } = input;
-        let (hidden, multiline) = (hidden.unwrap_or(false), multiline.unwrap_or(false));
-        let scope = entity.fields();
-        let fields = SearchFields { pattern, path, scope, context_lines, max_results, hidden, multiline };
+        let fields = SearchFields {
+            pattern: input.pattern,
+            path: input.path,
+            scope: input.entity.fields(),
+            context_lines: input.context_lines,
+            max_results: input.max_results,
+            hidden: input.hidden.unwrap_or(false),
+            multiline: input.multiline.unwrap_or(false),
+            literal: input.literal.unwrap_or(false),
+            flags: input.search_flags.map(|SearchFlags(flags)| flags),
+            offset: input.offset,
+        };
         fields.into_request().map(ReadRequest::Search).map(ToolRequest::Read)
     }
 }

@@ -11,13 +11,13 @@ use crate::request::Direction;
 
 tool! {
     UndoEdit => "undo_edit", "Undo an edit",
-    Toolset::Edit, Effect::Changes, RepeatEffect::Changes, ToolProfile::PLAIN
+    &[Toolset::Edit], Effect::Changes, RepeatEffect::Changes, ToolProfile::PLAIN
 }
 
-/// Undoes an edit: the last one, or that of `edit_id`. Later edits of other lines stay.
+/// Undoes an edit: your last one, or that of `edit_id`. Later edits of other lines stay.
 #[derive(Deserialize, JsonSchema)]
 struct UndoEdit {
-    /// The `edit_id` of an answer; without it and `path`, the last edit of a file in any root.
+    /// From an answer; without it and `path`, your last edit.
     edit_id: Option<String>,
     /// The last one of this file or entity.
     path: Option<String>,

@@ -6,6 +6,9 @@ use crate::error::{Code, Error};
 
 /// The number of lines after the first that are shown by default.
 const DEFAULT_LINES: usize = 100;
+/// The most characters that are shown by default, and if the last line is given.
+const DEFAULT_CHARS: usize = 40_000;
+const MAX_CHARS: usize = 100_000;
 
 /// The fields of a request for lines, each as given or absent.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +32,8 @@ pub struct LinesRequest {
     pub start_line: usize,
     /// The last line, inclusive, not before the first; a line past the end means the last line of the text.
     pub end_line: usize,
+    /// The most characters of the lines with their numbers that are shown.
+    pub max_chars: usize,
 }
 
 impl LineFields {
@@ -45,7 +50,8 @@ impl LineFields {
             let message = format!("line {end_line} is out of bounds: it is before line {start_line}");
             return Err(Error::new(Code::RangeOutOfBounds, message).field("end_line"));
         }
-        Ok(LinesRequest { target: self.scope.into_target(self.path)?, start_line, end_line })
+        let max_chars = if self.end_line.is_some() { MAX_CHARS } else { DEFAULT_CHARS };
+        Ok(LinesRequest { target: self.scope.into_target(self.path)?, start_line, end_line, max_chars })
     }
 }
 

@@ -1,6 +1,8 @@
 //! A search request: the lines that a pattern matches.
 
+use super::super::fields::FlagsValue;
 use super::super::{EntityFields, SearchScope};
+use crate::edit::pattern::Flags;
 use crate::error::{Code, Error};
 
 /// The default number of context lines on each side of a match, and of matches.
@@ -9,6 +11,7 @@ const DEFAULT_MATCHES: usize = 20;
 /// The largest values that can be requested.
 const MAX_CONTEXT: i64 = 50;
 const MAX_MATCHES: i64 = 1000;
+const MAX_OFFSET: i64 = 100_000;
 
 /// The fields of a search request, each as given or absent.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +30,12 @@ pub struct SearchFields {
     pub hidden: bool,
     /// True if a match may span lines.
     pub multiline: bool,
+    /// True if the pattern is a text to find as it is.
+    pub literal: bool,
+    /// The flags of the pattern, as in Python's `re`. `MULTILINE` is always set.
+    pub flags: Option<FlagsValue>,
+    /// The number of matches to skip.
+    pub offset: Option<i64>,
 }
 
 /// A request for the lines that a pattern matches.
@@ -46,6 +55,8 @@ pub struct SearchRequest {
     pub hidden: bool,
     /// True if a match may span lines.
     pub multiline: bool,
+    /// The number of matches that are skipped before the first one that is shown.
+    pub offset: usize,
 }
 
 impl SearchFields {
@@ -60,17 +71,33 @@ impl SearchFields {
         }
         let context = number(self.context_lines, CONTEXT, 0..=MAX_CONTEXT, "context_lines")?;
         let most = number(self.max_results, DEFAULT_MATCHES, 1..=MAX_MATCHES, "max_results")?;
-        let SearchFields { pattern, path, scope, hidden, multiline, .. } = self;
+        let offset = number(self.offset, 0, 0..=MAX_OFFSET, "offset")?;
+        let SearchFields { pattern, path, scope, hidden, multiline, literal, flags, .. } = self;
+        let flags = flags.map(FlagsValue::into_flags).transpose()?.unwrap_or_default();
+        if flags.has(Flags::ASCII) {
+            let message = "the flag A is only for safe_edit_file; here \\w and \\d match all of Unicode";
+            return Err(Error::new(Code::InvalidInput, message).field("search_flags"));
+        }
+        let pattern = if literal { regex_syntax::escape(&pattern) } else { pattern };
         Ok(SearchRequest {
-            pattern,
+            pattern: inline_flags(flags) + &pattern,
             path,
             entity_scope: scope.into_scope()?,
             context,
             max_matches: most,
             hidden,
-            multiline,
+            multiline: multiline || flags.has(Flags::DOTALL),
+            offset,
         })
     }
+}
+
+/// Returns the flags as the beginning of a pattern, as in `(?is)`; empty without flags.
+fn inline_flags(flags: Flags) -> String {
+    let letters = [(Flags::IGNORECASE, 'i'), (Flags::DOTALL, 's'), (Flags::VERBOSE, 'x')];
+    let set: String =
+        letters.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, letter)| *letter).collect();
+    if set.is_empty() { set } else { format!("(?{set})") }
 }
 
 /// Returns a number within a range, or its default.

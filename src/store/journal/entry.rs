@@ -47,6 +47,14 @@ pub struct Entry {
     pub changes: Vec<FileChange>,
 }
 
+impl Entry {
+    /// Returns true for an edit of files that is not undone; neither an undo nor a redo is one.
+    pub fn is_undoable(&self) -> bool {
+        let is_of_files = self.changes.iter().all(|change| change.entity.is_none());
+        self.meta.kind == EntryKind::Edit && !self.undone && is_of_files
+    }
+}
+
 /// The change that an edit made to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {

@@ -67,9 +67,9 @@ impl Files {
         }
     }
 
-    /// Resolves a folder, or the beginning of paths; an empty path means every root.
+    /// Resolves a folder, a glob, or the beginning of paths; an empty path means every root.
     ///
-    /// Errors: `PROTECTED`, and errors of the path itself.
+    /// Errors: `PROTECTED`, `FILE_NOT_FOUND` and `BAD_PATTERN` for a glob, and errors of the path itself.
     pub fn with_prefix(&self, path: &str) -> Result<SearchRoots, Error> {
         if path.is_empty() {
             return self.everywhere();
@@ -77,6 +77,9 @@ impl Files {
         let (root, rest) = self.split_root(path)?;
         if let TargetKind::Folder(start) = self.target_kind(root, &rest, path)? {
             return Ok(SearchRoots { starts: vec![start], only: Only::All });
+        }
+        if SearchGlob::is_glob(path) {
+            return self.globbed(root, &rest, path);
         }
         let normal = spelling::normal(&rest).ok_or_else(|| system_error::outside(path))?;
         let (folder, name) = normal.rsplit_once('/').unwrap_or(("", &normal));

@@ -115,7 +115,7 @@ fn tools() -> String {
     for toolset in Toolset::ALL {
         let names: Vec<String> = TOOLS
             .iter()
-            .filter(|tool| tool.toolset == toolset)
+            .filter(|tool| tool.toolsets.contains(&toolset))
             .map(|tool| format!("[`{0}`](#{0})", tool.name))
             .collect();
         writeln!(text, "| `{}` | {} |", toolset.name(), names.join(", ")).unwrap();
@@ -143,7 +143,7 @@ fn section(tool: &Tool) -> String {
         ("idempotentHint", tool.repeat_effect == RepeatEffect::NoChange),
     ];
     let hints: Vec<String> = hints.into_iter().map(|(name, holds)| format!("`{name}: {holds}`")).collect();
-    writeln!(text, "{}. Toolset `{}`; {}.\n", tool.title, tool.toolset.name(), hints.join(", ")).unwrap();
+    writeln!(text, "{}. Toolset `{}`; {}.\n", tool.title, tool.toolsets[0].name(), hints.join(", ")).unwrap();
     let sentences = schema["description"].as_str().unwrap().replace(". ", ".\n");
     writeln!(text, "{sentences}\n").unwrap();
     text.push_str("| parameter | type | |\n|---|---|---|\n");

@@ -213,7 +213,13 @@ fn without_an_id_the_last_edit_of_all_roots_is_chosen() {
         roots.iter().map(|root| std::fs::read_to_string(root.join("a.txt")).unwrap()).collect()
     };
     let turn = |direction| {
-        let revert = UndoRequest { direction, edit_id: None, target: None, author: Author::default() };
+        let revert = UndoRequest {
+            direction,
+            edit_id: None,
+            target: None,
+            whose: Whose::Everyone,
+            author: Author::default(),
+        };
         runtime.block_on(workspace.undo_or_redo(revert, Watch::idle()))
     };
     let mut states = vec![texts()];

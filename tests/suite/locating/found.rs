@@ -19,6 +19,7 @@ fn edited(
         needle: Needle::Literal(search.to_owned()),
         replace: replace.to_owned(),
         count: None::<NonZeroUsize>,
+        expect_matches: None,
         lines: window.map(|(start, end)| LineWindow { start, end }),
         within: None,
         occurrences,

@@ -17,8 +17,8 @@ use lockgate::engine::{EntityDatabase, Entry, ReadResponse, Report, Tenant, Work
 use lockgate::error::{Code, Disk, Error};
 use lockgate::gate::Watch;
 use lockgate::request::{
-    Author, Direction, Entity, Expect, GateOptions, HistoryRequest, Mode, ReadRequest, Request, Target,
-    UndoRequest,
+    Author, Direction, Entity, Expect, FilePermissions, GateOptions, HistoryRequest, Mode, ReadRequest,
+    Request, Target, UndoRequest, Whose,
 };
 use lockgate::text::Version;
 use tokio::runtime::Runtime;
@@ -71,14 +71,21 @@ impl Client {
 
     pub fn undo(&self, edit_id: &str) -> Result<Vec<Report>, Error> {
         let edit_id = Some(edit_id.to_owned());
-        let revert =
-            UndoRequest { direction: Direction::Undo, edit_id, target: None, author: Author::default() };
+        let revert = UndoRequest {
+            direction: Direction::Undo,
+            edit_id,
+            target: None,
+            whose: Whose::Everyone,
+            author: Author::default(),
+        };
         self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 
     /// What stands there; `None` where nothing does.
     pub fn try_text(&self, path: &str) -> Result<Option<String>, Error> {
-        match self.runtime.block_on(self.workspace.run_read(ReadRequest::Whole(target(path)), Watch::idle()))
+        match self
+            .runtime
+            .block_on(self.workspace.run_read(ReadRequest::Whole(target(path).into()), Watch::idle()))
         {
             Ok(ReadResponse::Whole(reading)) => Ok(Some(reading.text.view().to_owned())),
             Err(refusal) if refusal.code == Code::FileNotFound => Ok(None),
@@ -124,6 +131,7 @@ pub fn request(path: &str, edit: Edit, expect: Expect) -> Request {
         mode: Mode::Strict,
         expect,
         gate_options: GateOptions::default(),
+        permissions: FilePermissions::default(),
         author: Author::default(),
     }
 }

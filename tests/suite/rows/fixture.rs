@@ -10,8 +10,8 @@ use lockgate::engine::{EntityDatabase, Entry, EntryDiffs, ReadResponse, Report, 
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
 use lockgate::request::{
-    Author, Direction, Entity, EntityKind, Expect, GateOptions, HistoryRequest, ListRequest, Mode,
-    ReadRequest, Request, SearchRequest, SearchScope, Target, UndoRequest,
+    Author, Direction, Entity, EntityKind, Expect, FilePermissions, GateOptions, HistoryRequest, ListRequest,
+    Mode, ReadRequest, Request, SearchRequest, SearchScope, Target, UndoRequest, Whose,
 };
 use tempfile::TempDir;
 
@@ -84,7 +84,7 @@ impl EntityFixture {
         if storage != Storage::Files {
             // The first look makes the tables.
             assert_eq!(
-                fixture.read(ReadRequest::Whole(fixture.target("src/a.txt"))).unwrap_err().code,
+                fixture.read(ReadRequest::Whole(fixture.target("src/a.txt").into())).unwrap_err().code,
                 Code::FileNotFound
             );
             fixture.sql(&format!("INSERT INTO apps(id, organization, at) VALUES ('{APP}', '{OWNER}', 0)"));
@@ -141,6 +141,7 @@ impl EntityFixture {
             mode,
             expect,
             gate_options: GateOptions::default(),
+            permissions: FilePermissions::default(),
             author,
         }
     }
@@ -174,6 +175,7 @@ impl EntityFixture {
             direction,
             edit_id: edit_id.map(str::to_owned),
             target: path.map(|path| self.target(path)),
+            whose: Whose::Everyone,
             author,
         };
         let answer = self.runtime.block_on(self.servers[0].undo_or_redo(revert, Watch::idle()));
@@ -212,7 +214,7 @@ impl EntityFixture {
     /// The bytes that stand there.
     #[track_caller]
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
-        let response = match self.read(ReadRequest::Whole(self.target(path))) {
+        let response = match self.read(ReadRequest::Whole(self.target(path).into())) {
             Ok(ReadResponse::Whole(reading)) => Some(reading.text.bytes().to_vec()),
             Err(refusal) if refusal.code == Code::FileNotFound => None,
             other => panic!("{path}: {other:?}"),
@@ -243,6 +245,7 @@ impl EntityFixture {
             max_matches: most,
             hidden: false,
             multiline: false,
+            offset: 0,
         };
         self.read(ReadRequest::Search(request))
     }

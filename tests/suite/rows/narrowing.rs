@@ -100,6 +100,7 @@ fn search_matches(
         max_matches: 1000,
         hidden: false,
         multiline,
+        offset: 0,
     };
     match fixture.read(ReadRequest::Search(request)) {
         Ok(ReadResponse::Matches(found)) => {

@@ -9,9 +9,6 @@ use crate::engine::ReadLines;
 use crate::protocol::{LinesResponse, Response};
 use crate::text::escape_name;
 
-/// Maximum characters of the lines with their numbers.
-pub(super) const MAX_CHARS: usize = 100_000;
-
 struct ShownLines {
     content: String,
     end_line: usize,
@@ -83,13 +80,14 @@ mod tests {
             resolved_path: None,
             start_line,
             end_line,
+            max_chars: usize::MAX,
             text: text.into(),
         }
     }
 
     #[test]
     fn each_line_has_its_number() {
-        let answer = lines(&reading("one\r\ntwo\n\nfour", 2, 4), MAX_CHARS);
+        let answer = lines(&reading("one\r\ntwo\n\nfour", 2, 4), usize::MAX);
         let version = answer.json["version"].as_str().unwrap().to_owned();
         assert_eq!(
             answer.json,
@@ -101,7 +99,7 @@ mod tests {
 
     #[test]
     fn an_empty_text_has_no_lines() {
-        let answer = lines(&reading("", 1, 0), MAX_CHARS);
+        let answer = lines(&reading("", 1, 0), usize::MAX);
         assert_eq!((&answer.json["content"], &answer.json["end_line"]), (&json!(""), &json!(0)));
         assert_eq!(answer.json.get("truncated"), None);
     }

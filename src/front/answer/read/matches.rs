@@ -3,19 +3,34 @@
 
 use super::super::entity::{distinct_key, result_name, shared_key};
 use super::Answer;
-use crate::engine::{LineMatch, Matches, NumberedLine};
-use crate::protocol::{NumberedText, Response, SearchResponse, SearchRow};
+use crate::engine::{LineMatch, MatchCount, Matches, NumberedLine};
+use crate::protocol::{FileMatches, NumberedText, Response, SearchResponse, SearchRow};
 
 pub(super) fn matches(found: &Matches) -> Answer {
     let response = SearchResponse {
         matches: found.found.iter().map(row).collect(),
         total_matches: found.total,
         truncated: found.truncated,
+        counts: counts(found),
         key: shared_key(&found.scope),
         notes: found.notes.clone(),
     };
     let text = text(&response);
     Answer::new(true, Response::Search(response), text)
+}
+
+/// Maximum number of files whose matches are counted in an answer.
+const MAX_COUNTED_FILES: usize = 50;
+
+/// Returns the number of matches in each file, if the answer does not show all matches.
+fn counts(found: &Matches) -> Vec<FileMatches> {
+    let count = |count: &MatchCount| FileMatches {
+        path: count.path.clone(),
+        matches: count.matches,
+        key: distinct_key(count.entity.as_ref()),
+    };
+    let counted = found.counts.iter().filter(|_| found.truncated);
+    counted.take(MAX_COUNTED_FILES).map(count).collect()
 }
 
 fn row(found: &LineMatch) -> SearchRow {
@@ -32,7 +47,7 @@ fn row(found: &LineMatch) -> SearchRow {
     }
 }
 
-fn text(SearchResponse { matches, total_matches, truncated, notes, .. }: &SearchResponse) -> String {
+fn text(SearchResponse { matches, total_matches, truncated, counts, notes, .. }: &SearchResponse) -> String {
     let mut text = match (matches.len(), *total_matches) {
         (_, 0) => "no matches\n".to_owned(),
         (1, 1) => "1 match\n".to_owned(),
@@ -41,6 +56,10 @@ fn text(SearchResponse { matches, total_matches, truncated, notes, .. }: &Search
     };
     if *truncated {
         text += "truncated: not all matches are shown\n";
+    }
+    if !counts.is_empty() {
+        let counted = |it: &FileMatches| format!("{} {}", result_name(&it.path, &it.key), it.matches);
+        text += &format!("matches: {}\n", counts.iter().map(counted).collect::<Vec<_>>().join(", "));
     }
     notes.iter().for_each(|note| text += &format!("note: {note}\n"));
     let mut rows = matches.iter().peekable();

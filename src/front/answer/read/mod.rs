@@ -13,9 +13,9 @@ use crate::error::Error;
 /// Renders the result of a read request.
 pub fn read(result: &Result<ReadResponse, Error>, options: &ResponseOptions) -> Answer {
     match result {
-        Ok(ReadResponse::Lines(reading)) => lines::lines(reading, lines::MAX_CHARS),
+        Ok(ReadResponse::Lines(reading)) => lines::lines(reading, reading.max_chars),
         Ok(ReadResponse::Context(found_context)) => context::context(found_context),
-        Ok(ReadResponse::Whole(reading)) => whole::whole(reading, whole::MAX_CHARS),
+        Ok(ReadResponse::Whole(reading)) => whole::whole(reading, reading.max_chars),
         Ok(ReadResponse::Matches(found)) => matches::matches(found),
         Ok(ReadResponse::Entries(found)) => entries::entries(found),
         Err(error) => render_error(error, options),

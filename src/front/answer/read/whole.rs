@@ -9,13 +9,12 @@ use crate::engine::ReadLines;
 use crate::protocol::{Response, TextResponse};
 use crate::text::escape_name;
 
-/// Maximum characters of the text.
-pub(super) const MAX_CHARS: usize = 100_000;
-
 pub(super) fn whole(reading: &ReadLines, most: usize) -> Answer {
-    let (view, total_lines) = (reading.text.view(), reading.text.lines().count());
-    let content = take_lines(view, most);
-    let truncated = content.len() < view.len();
+    let (lines, first) = (reading.text.lines(), reading.start_line);
+    let start = if first > 1 { lines.span(first).start } else { 0 };
+    let (rest, total_lines) = (reading.text.view().get(start..).unwrap_or_default(), lines.count());
+    let content = take_lines(rest, most);
+    let truncated = content.len() < rest.len();
     let response = TextResponse {
         path: reading.path.clone(),
         content: content.to_owned(),
@@ -24,7 +23,7 @@ pub(super) fn whole(reading: &ReadLines, most: usize) -> Answer {
         truncated,
         key: key(reading.entity.as_ref()),
         resolved_path: reading.resolved_path.clone(),
-        warning: truncated.then(|| warning(content, total_lines)),
+        warning: truncated.then(|| warning(content, first, total_lines)),
     };
     let text = text(&response);
     Answer::new(true, Response::Text(response), text)
@@ -49,11 +48,13 @@ fn take_lines(text: &str, most: usize) -> &str {
     whole.rfind('\n').and_then(|last| whole.get(..=last)).unwrap_or(whole)
 }
 
-fn warning(content: &str, total: usize) -> String {
-    let lines = content.matches('\n').count();
-    match lines {
-        0 => format!("only the beginning of line 1 of {total} is shown"),
-        lines => format!("only lines 1 to {lines} of {total} are shown; read_content_lines shows the others"),
+fn warning(content: &str, first: usize, total: usize) -> String {
+    match content.matches('\n').count() {
+        0 => format!("only the beginning of line {first} of {total} is shown"),
+        lines => {
+            let next = first + lines;
+            format!("only lines {first} to {} of {total} are shown; start_line {next} continues", next - 1)
+        }
     }
 }
 
@@ -71,13 +72,14 @@ mod tests {
             resolved_path: None,
             start_line: 1,
             end_line: 1,
+            max_chars: usize::MAX,
             text: text.into(),
         }
     }
 
     #[test]
     fn a_text_is_shown_as_it_is() {
-        let answer = whole(&reading("one\r\n\ntwo"), MAX_CHARS);
+        let answer = whole(&reading("one\r\n\ntwo"), usize::MAX);
         let version = answer.json["version"].as_str().unwrap().to_owned();
         assert_eq!(
             answer.json,
@@ -91,8 +93,8 @@ mod tests {
         for (most, content, warning) in [
             (9, "äne\ntwo\n", None),
             (8, "äne\ntwo\n", None),
-            (7, "äne\n", Some("only lines 1 to 1 of 2 are shown; read_content_lines shows the others")),
-            (4, "äne\n", Some("only lines 1 to 1 of 2 are shown; read_content_lines shows the others")),
+            (7, "äne\n", Some("only lines 1 to 1 of 2 are shown; start_line 2 continues")),
+            (4, "äne\n", Some("only lines 1 to 1 of 2 are shown; start_line 2 continues")),
             (3, "äne", Some("only the beginning of line 1 of 2 is shown")),
         ] {
             let answer = whole(&reading("äne\ntwo\n"), most);

@@ -5,9 +5,10 @@ use crate::error::Score;
 use crate::front::answer::message::Message;
 use crate::front::answer::response::{DiffSource, FullResponse, OmittedLines, reported_gate};
 use crate::protocol::{
-    ChangedRegion, EditResponse, EntityKey, FirstDifference, MatchDetails, MatchLocation, MovedLines,
-    NearestLines, ProposedCall, ReportedWarning,
+    ChangedRegion, EditResponse, EntityKey, FirstDifference, Headline, MatchDetails, MatchLocation,
+    MovedLines, NearestLines, ProposedCall, ReportedWarning,
 };
+use crate::text::diff::Extent;
 use crate::text::{Buffer, Change, Diff, Hints, LineShift, Plan, Region, diff};
 
 /// A text with several edits, and the content of the answer about them.
@@ -97,11 +98,16 @@ impl RandomAnswer {
             findings: self.findings.iter().map(reported_finding).collect(),
             gates: self.runs.iter().map(reported_gate).collect(),
             notes: self.notes.clone(),
+            headline: self
+                .refusal
+                .then(|| Headline { summary: self.message.clone(), details: self.word.clone() }),
+            changed_lines: None,
             match_details: details.clone(),
             old_findings: self.findings.iter().filter(|finding| !finding.counts).count(),
         };
+        let extent = Some(Extent { max_run: 12, near: None });
         let (message, diff) = (Message::plain(self.message.clone()), DiffSource::Edit(diff));
-        FullResponse { response, message, diff, omitted: OmittedLines::default() }
+        FullResponse { response, message, diff, extent, omitted: OmittedLines::default() }
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn document(results: &Results) -> String {
 /// Renders a rejection as a document.
 pub(super) fn render_error(error: &Error) -> String {
     let document = json!({"success": false, "status": "refused", "code": error.code.name(),
-        "message": error.message, "hint": error.next_step(), "field": error.field});
+        "message": error.message, "hint": error.next_step(), "field": error.field_path()});
     format!("{}\n", without_nulls(document))
 }
 

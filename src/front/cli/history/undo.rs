@@ -10,7 +10,7 @@ use crate::front::cli::outcome::CommandOutcome;
 use crate::front::cli::roots::TrustArgs;
 use crate::front::cli::store_args::CommandWorkspace;
 use crate::front::revert;
-use crate::request::{Author, Direction, Target, UndoRequest};
+use crate::request::{Author, Direction, Target, UndoRequest, Whose};
 
 /// The arguments of `lockgate undo` and `lockgate redo`.
 #[derive(Debug, clap::Args)]
@@ -39,8 +39,9 @@ pub(in crate::front::cli) fn run(args: UndoArgs, direction: Direction) -> Result
     let options = ResponseOptions { path: path.clone(), ..ResponseOptions::default() };
     let (outcome, options) = confirm::with_confirmation(|agreed| {
         let author = Author { confirmation_id: agreed, ..author(name) };
-        let revert =
-            UndoRequest { direction, edit_id: id.clone(), target: path.clone().map(Target::File), author };
+        let target = path.clone().map(Target::File);
+        // The journal is the user's own, whoever made its edits.
+        let revert = UndoRequest { direction, edit_id: id.clone(), target, whose: Whose::Everyone, author };
         let reverted = work(place.open(trust.trust_override()), |workspace, watch| async move {
             Ok(revert::revert(&workspace, revert, watch).await)
         });

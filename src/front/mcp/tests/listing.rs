@@ -6,12 +6,12 @@ use crate::front::toolset::Toolset;
 
 #[test]
 fn the_default_tools_and_the_instructions_stay_small() {
-    for (tools, most) in [("edit,look", 8 * 1024), ("edit", 6 * 1024), ("all", 24 * 1024)] {
+    for (tools, most) in [("edit,text,look", 10 * 1024), ("edit", 6 * 1024), ("all", 24 * 1024)] {
         let listed = serde_json::to_string(&listed(&tools.parse().unwrap(), WriteAccess::Write)).unwrap();
         assert!(listed.len() <= most, "{tools}: {} bytes", listed.len());
     }
-    assert_eq!(Selection::default(), "edit,look".parse().unwrap());
-    for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,look", "all"]) {
+    assert_eq!(Selection::default(), "edit,text,look".parse().unwrap());
+    for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,text,look", "all"]) {
         let instructions_text = instructions(&tools.parse().unwrap(), WriteAccess::Write);
         assert!(instructions_text.len() < 600, "{tools}: {} characters", instructions_text.len());
     }
@@ -31,8 +31,8 @@ fn what_names_an_entity_is_listed_beside_the_tools_of_content_alone() {
         TOOLS.iter().filter(|tool| (tool.schema)()["properties"]["entity_type"].is_object()).collect();
     for tool in scoped {
         assert_eq!(fields("all", tool.name), 3, "{}", tool.name);
-        if tool.toolset != Toolset::Content {
-            let alone = tool.toolset.name();
+        if !tool.toolsets.contains(&Toolset::Content) {
+            let alone = tool.toolsets[0].name();
             assert_eq!(fields(alone, tool.name), 0, "{}", tool.name);
             assert_eq!(fields(&format!("{alone},content"), tool.name), 3, "{}", tool.name);
         }
@@ -45,7 +45,7 @@ fn words(text: &str) -> Vec<&str> {
 
 #[test]
 fn the_instructions_name_only_offered_tools() {
-    for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,look", "text,code"]) {
+    for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,text,look", "text,code"]) {
         for access in [WriteAccess::Write, WriteAccess::ReadOnly] {
             let selection: Selection = tools.parse().unwrap();
             let instructions_text = instructions(&selection, access);
@@ -65,31 +65,27 @@ fn the_hints_are_honest() {
         let tool = TOOLS.iter().find(|tool| tool.name == name).unwrap();
         serde_json::to_value(server::listing(tool, &Selection::default())).unwrap()["annotations"].clone()
     };
-    assert_eq!(
-        hints("safe_edit_file"),
-        json!({"title": "Edit a file", "readOnlyHint": false, "destructiveHint": true, "idempotentHint": false,
-            "openWorldHint": false})
-    );
+    assert_eq!(hints("safe_edit_file"), json!({"title": "Edit a file", "openWorldHint": false}));
     assert_eq!(
         hints("read_content_lines"),
-        json!({"title": "Read lines of a file", "readOnlyHint": true, "destructiveHint": false,
-            "idempotentHint": true, "openWorldHint": false})
+        json!({"title": "Read lines of a file", "readOnlyHint": true, "openWorldHint": false})
     );
+    // The protocol's defaults: not read-only, destructive, not idempotent.
     let flags = |name: &str| {
         let hints = hints(name);
-        ["readOnlyHint", "destructiveHint", "idempotentHint"].map(|hint| hints[hint] == json!(true))
+        let flag = |hint: &str, default: bool| hints[hint].as_bool().unwrap_or(default);
+        [flag("readOnlyHint", false), flag("destructiveHint", true), flag("idempotentHint", false)]
     };
-    for name in ["edit_files", "undo_edit", "redo_edit"] {
+    for name in ["edit_files", "undo_edit", "redo_edit", "patch_content"] {
         assert_eq!(flags(name), [false, true, false], "{name}");
     }
-    assert_eq!(flags("list_edits"), [true, false, true]);
-    assert_eq!(flags("patch_content"), [false, true, false]);
+    assert_eq!(flags("list_edits")[0], true);
     for name in ["replace_content", "delete_content"] {
         assert_eq!(flags(name), [false, true, true], "{name}");
     }
     assert_eq!(
         hints("create_file"),
-        json!({"title": "Create a file (deprecated)", "readOnlyHint": false, "destructiveHint": false,
-            "idempotentHint": true, "openWorldHint": false})
+        json!({"title": "Create a file (deprecated)", "destructiveHint": false, "idempotentHint": true,
+            "openWorldHint": false})
     );
 }

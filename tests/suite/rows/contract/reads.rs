@@ -16,7 +16,12 @@ pub fn lines_and_whole_texts(fixture: &EntityFixture) {
     fixture.put("src/empty.txt", b"");
     let read_lines = |path: &str, start_line, end_line| {
         let target = fixture.target(path);
-        let response = fixture.read(ReadRequest::Lines(LinesRequest { target, start_line, end_line }));
+        let response = fixture.read(ReadRequest::Lines(LinesRequest {
+            target,
+            start_line,
+            end_line,
+            max_chars: usize::MAX,
+        }));
         let shown = response.map(|response| match response {
             ReadResponse::Lines(reading) => {
                 assert_eq!(

@@ -94,7 +94,7 @@ pub fn invalid_text(fixture: &EntityFixture) {
         let refusal =
             fixture.edit_as(&path, Edit::Restore(bytes.to_vec()), Mode::Interactive, Expect::Absent);
         fixture.told.tell("no text", refusal.as_ref().map(|report| report.status.name().to_owned()));
-        let response = fixture.read(ReadRequest::Whole(fixture.target(&path)));
+        let response = fixture.read(ReadRequest::Whole(fixture.target(&path).into()));
         fixture.told.tell("read", response.as_ref().map(|_| "text".to_owned()));
     }
     let refusal = fixture.edit("src/nul.txt", content("a\0b\n"), Expect::Anything);
