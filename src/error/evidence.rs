@@ -76,8 +76,19 @@ pub struct Best {
     pub score: Score,
     /// The lines without their line ends; only the first of many.
     pub lines: Vec<String>,
+    /// The lines around each difference, with their numbers; all lines of a short block.
+    pub excerpt: Vec<(usize, String)>,
     /// The first difference from the search text.
     pub first_difference: Option<Difference>,
+}
+
+/// The value of a field of a proposed call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldValue {
+    /// True or false.
+    Flag(bool),
+    /// A number.
+    Number(u64),
 }
 
 /// The call that an error proposes.
@@ -98,6 +109,13 @@ pub enum NextCall {
         index: usize,
         /// The number of lines by which its line numbers grow.
         by: isize,
+    },
+    /// The same edit with other fields.
+    Fields {
+        /// The fields that are set, with their values.
+        set: Vec<(&'static str, FieldValue)>,
+        /// The fields that are left out.
+        unset: Vec<&'static str>,
     },
     /// The same call for another file.
     Path {

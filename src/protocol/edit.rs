@@ -279,6 +279,9 @@ pub struct NearestLines {
     /// The texts of the first of these lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
+    /// The lines around each difference with their numbers, for the text form.
+    #[serde(skip)]
+    pub excerpt: Vec<(usize, String)>,
     /// The first difference from the searched text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_difference: Option<FirstDifference>,

@@ -4,7 +4,8 @@ use super::window::Window;
 use super::{MATCHES, MAX_MATCH_LINES, check_size, missing, too_many};
 use crate::edit::{OnDuplicate, PlannedEdit, Search, evidence_line};
 use crate::error::{Code, Error, EvidenceLine, NextCall};
-use crate::locate::{self, Conflict, Located, OnRepeat, SearchText, UniqueMatch};
+use crate::locate::scope::Outline;
+use crate::locate::{self, Conflict, Located, OnRepeat, SearchText, UniqueMatch, exact};
 
 /// The maximum number of characters of a line in a message.
 const WIDTH: usize = 60;
@@ -54,7 +55,7 @@ fn into_plan(
     match located {
         Located::One(found) => plan_matches(vec![found], window),
         Located::Unchanged => Ok(PlannedEdit::new(window.buffer.plan(Vec::new())?, Vec::new())),
-        Located::Ambiguous { lines, .. } => Err(ambiguous(&lines, window)),
+        Located::Ambiguous { lines, .. } => Err(ambiguous(needle, &lines, window)),
         Located::AlreadyApplied { line } => Err(already_applied(line, window)),
         Located::Conflict(conflict) => Err(conflict_error(&conflict, window)),
         Located::NotFound { nearest: similar, proposal } => {
@@ -81,7 +82,7 @@ fn plan_matches(found: Vec<UniqueMatch>, window: &Window<'_>) -> Result<PlannedE
     })
 }
 
-fn ambiguous(lines: &[usize], window: &Window<'_>) -> Error {
+fn ambiguous(needle: &str, lines: &[usize], window: &Window<'_>) -> Error {
     let (count, outline) = (lines.len(), window.outline_if_small());
     let places: Vec<EvidenceLine> = lines
         .iter()
@@ -90,12 +91,43 @@ fn ambiguous(lines: &[usize], window: &Window<'_>) -> Error {
         .collect();
     let error =
         Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", window.name));
-    let error = match places.iter().find_map(|place| place.symbol.as_ref()) {
-        Some(symbol) => error
-            .hint(format!("quote more surrounding lines, or name the symbol, as in `within: {symbol:?}`")),
+    let hint = outline
+        .as_ref()
+        .and_then(|outline| distinguishing_symbol(lines, outline, window))
+        .map(|symbol| format!("quote more surrounding lines, or name the symbol, as in `within: {symbol:?}`"))
+        .or_else(|| longer_quote(needle, lines, window));
+    let error = match hint {
+        Some(hint) => error.hint(hint),
         None => error,
     };
     error.field("search").places(places).with_place_count(count)
+}
+
+/// Returns a symbol with exactly one of the matches in it, whose name no other symbol has.
+fn distinguishing_symbol<'a>(lines: &[usize], outline: &'a Outline, window: &Window<'_>) -> Option<&'a str> {
+    let text = window.buffer.lines();
+    let candidates =
+        lines.iter().take(MAX_MATCH_LINES).filter_map(|line| outline.enclosing(text.span(*line).start));
+    let tells_apart = |symbol: &&str| match outline.spans(symbol).as_slice() {
+        [span] => lines.iter().filter(|line| span.contains(&text.span(**line).start)).count() == 1,
+        _ => false,
+    };
+    candidates.into_iter().find(tells_apart)
+}
+
+/// Returns the hint to quote the line before one of the matches, if that makes the quote unique.
+fn longer_quote(needle: &str, lines: &[usize], window: &Window<'_>) -> Option<String> {
+    let (text, view) = (window.buffer.lines(), window.buffer.view());
+    let is_whole = |line: usize| {
+        text.with_line_end(line).trim_end_matches('\n').starts_with(needle.lines().next()?).then_some(())
+    };
+    let unique = lines.iter().filter(|line| **line > 1 && is_whole(**line).is_some()).find(|line| {
+        let longer = format!("{}{needle}", text.with_line_end(*line - 1));
+        exact::occurrences(view, window.bytes(), &longer).take(2).count() == 1
+    })?;
+    let before = text.text(unique - 1).trim();
+    let before: String = before.chars().take(WIDTH).collect();
+    Some(format!("quote the line before it, too; for line {unique} that is {before:?}"))
 }
 
 fn already_applied(line: usize, window: &Window<'_>) -> Error {

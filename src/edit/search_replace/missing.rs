@@ -1,9 +1,12 @@
 //! The error for a search without a match: the nearest lines, their first difference, and the next call.
 
+use super::nearest_part::{Part, nearest_part};
 use super::window::Window;
+use crate::edit::pattern::{Flags, Pattern, ReplacementTemplate, StepBudget};
 use crate::edit::{Needle, Search};
-use crate::error::{Best, Code, Difference, Error, NextCall};
+use crate::error::{Best, Code, Difference, Error, FieldValue, NextCall};
 use crate::locate::{Proposal, SimilarLines, exact};
+use crate::text::differing_lines;
 
 /// The maximum number of lines shown of a text without a match, with their indentation, and the number of those
 /// before the nearest line.
@@ -19,9 +22,53 @@ const DIFFERENCE_WIDTH: usize = 40;
 /// The maximum number of lines shown of the nearest match.
 const LINES: usize = 40;
 
-/// Returns the error for a pattern without a match.
-pub(super) fn pattern_error(search: &Search, window: &Window<'_>) -> Error {
-    not_found(search, window).hint(quotable(needle(search), window))
+/// The minimum similarity, in per cent, of lines that are shown as the nearest ones.
+const LEAST_SIMILAR: u16 = 50;
+
+/// The maximum size, in bytes, of the lines that a proposed call reads.
+const MAX_READ: usize = 8 << 10;
+
+/// The number of lines shown around each difference.
+const AROUND: usize = 2;
+
+/// Returns the error for a pattern without a match. A flag with which the pattern matches is proposed.
+pub(super) fn pattern_error(search: &Search, pattern: &str, flags: Flags, window: &Window<'_>) -> Error {
+    let mut error = not_found(search, window);
+    for (flag, letter) in [(Flags::MULTILINE, "M"), (Flags::DOTALL, "S"), (Flags::IGNORECASE, "I")] {
+        if flags.has(flag) {
+            continue;
+        }
+        let bits = flags.bits() | flag.bits();
+        let with = Flags::from_bits(i64::from(bits)).ok().and_then(|with| matches(pattern, with, window));
+        if let Some(count) = with {
+            error.message.push_str(&format!(
+                "; no match without {letter}; with search_flags {bits} there are {count}"
+            ));
+            let set = vec![("search_flags", FieldValue::Number(u64::from(bits)))];
+            return error
+                .hint(format!("send search_flags: {bits}"))
+                .with_next(NextCall::Fields { set, unset: Vec::new() });
+        }
+    }
+    match exact::occurrences(window.buffer.view(), window.bytes(), pattern).count() {
+        0 => error.hint(quotable(pattern, window)),
+        count => {
+            error.message.push_str(&format!("; as a text it occurs {count} times"));
+            let unset = vec!["regex", "search_flags"];
+            error
+                .hint("send it without `regex`, which makes it a pattern")
+                .with_next(NextCall::Fields { set: Vec::new(), unset })
+        }
+    }
+}
+
+/// Returns the number of matches of a pattern; `None` if there are none, or if it cannot be told within the limits.
+fn matches(pattern: &str, flags: Flags, window: &Window<'_>) -> Option<usize> {
+    let pattern = Pattern::compile(pattern, flags).ok()?;
+    let template = ReplacementTemplate::parse("", &pattern).ok()?;
+    let mut budget = StepBudget::new(window.context.limits.steps);
+    let found = pattern.replace(window.buffer.view(), window.bytes(), &template, None, &mut budget).ok()?;
+    Some(found.len()).filter(|count| *count > 0)
 }
 
 /// Returns the error for a block without a match.
@@ -33,18 +80,71 @@ pub(super) fn block_error(
     proposal: Option<Proposal>,
 ) -> Error {
     let error = not_found(search, window);
-    let Some(similar) = similar else { return error.hint(quotable(needle, window)) };
-    let best = best(needle, window, similar);
-    let (next, hint) = match proposal {
-        Some(Proposal { search, replace }) => {
-            (NextCall::Edit { search, replace }, "`next` is the same edit with the file's actual text")
-        }
-        None => (
-            NextCall::Read { start_line: similar.first, end_line: similar.last },
-            "read the nearest lines, and quote the actual text",
-        ),
+    if let Some(line) = line_outside(needle, window) {
+        let hint = format!("the text is at line {line}, which is outside of {}", window.name);
+        let unset = vec!["within", "lines"];
+        return error.hint(hint).with_next(NextCall::Fields { set: Vec::new(), unset });
+    }
+    if let Some(Proposal { search, replace }) = proposal {
+        let best = similar.map(|similar| best(needle, window, similar));
+        let error = error.hint("`next` is the same edit with the file's actual text");
+        let error = error.with_next(NextCall::Edit { search, replace });
+        return best.into_iter().fold(error, Error::best);
+    }
+    if let Some(part) = nearest_part(needle, window) {
+        let Part { line, text, .. } = &part;
+        let hint = format!("the nearest text is {text:?} at line {line}");
+        return error.hint(hint).with_next(NextCall::Read { start_line: *line, end_line: *line });
+    }
+    let similar = similar.filter(|similar| similar.score.percent() >= LEAST_SIMILAR);
+    let Some(similar) = similar else {
+        let beyond = reaches_beyond(needle, window)
+            .map(|line| format!("; its beginning is at line {line}, and it reaches beyond {}", window.name));
+        let hint = format!("nothing like it is in {}{}", window.name, beyond.unwrap_or_default());
+        return error.hint(hint);
     };
-    error.hint(hint).best(best).with_next(next)
+    let best = best(needle, window, similar);
+    let (start_line, end_line) = readable(&best, window);
+    error
+        .hint("read the nearest lines, and quote the actual text")
+        .best(best)
+        .with_next(NextCall::Read { start_line, end_line })
+}
+
+/// Returns the line of a text that occurs exactly once in the file, and outside of the window.
+fn line_outside(needle: &str, window: &Window<'_>) -> Option<usize> {
+    let view = window.buffer.view();
+    let mut places = exact::occurrences(view, 0..view.len(), needle);
+    let place = places.next().filter(|_| places.next().is_none() && !needle.trim().is_empty())?;
+    Some(window.buffer.lines().line_at(place.start))
+}
+
+/// Returns the line at which the quote begins, if the window ends before the quote does.
+fn reaches_beyond(needle: &str, window: &Window<'_>) -> Option<usize> {
+    let first = needle.lines().next().filter(|line| !line.trim().is_empty())?;
+    let lines = window.buffer.lines();
+    let window_lines =
+        lines.line_at(window.bytes().start).max(1)..=lines.line_at(window.bytes().end.saturating_sub(1));
+    let is_first = |line: &usize| lines.text(*line).trim() == first.trim();
+    let start = window_lines.clone().rev().find(is_first)?;
+    (start + needle.lines().count() - 1 > *window_lines.end()).then_some(start)
+}
+
+/// Returns the lines of the nearest block that a proposed call reads: all of them, or the largest part around the first
+/// difference.
+fn readable(best: &Best, window: &Window<'_>) -> (usize, usize) {
+    let lines = window.buffer.lines();
+    let (first, last) = (best.start_line, best.end_line);
+    if lines.block(first, last).len() <= MAX_READ {
+        return (first, last);
+    }
+    let line = best.first_difference.as_ref().map_or(first, |difference| difference.line);
+    let around = |reach: usize| (line.saturating_sub(reach).max(first), (line + reach).min(last));
+    let fits = |reach: &usize| {
+        let (first, last) = around(*reach);
+        lines.block(first, last).len() <= MAX_READ
+    };
+    around((0..=last - first).take_while(fits).last().unwrap_or_default())
 }
 
 fn not_found(search: &Search, window: &Window<'_>) -> Error {
@@ -72,8 +172,24 @@ fn best(needle: &str, window: &Window<'_>, similar: SimilarLines) -> Best {
         end_line: similar.last,
         score: similar.score,
         lines: shown.map(|line| clipped(lines.text(line))).collect(),
+        excerpt: excerpt(needle, window, similar),
         first_difference: first_difference(needle, window, similar),
     }
+}
+
+/// Returns the lines around each difference from the search text, with their numbers: all lines of a short block.
+fn excerpt(needle: &str, window: &Window<'_>, similar: SimilarLines) -> Vec<(usize, String)> {
+    let lines = window.buffer.lines();
+    let found: Vec<&str> = (similar.first..=similar.last).map(|line| lines.text(line).trim()).collect();
+    let quoted: Vec<&str> = needle.lines().map(str::trim).collect();
+    let differing = differing_lines(&quoted, &found);
+    let is_near = |index: usize| {
+        differing.iter().any(|(_, found)| {
+            index + AROUND >= found.start && index < found.end.max(found.start + 1) + AROUND
+        })
+    };
+    let shown = (0..found.len()).filter(|index| found.len() <= SHOWN || is_near(*index)).take(LINES);
+    shown.map(|index| (similar.first + index, clipped(lines.text(similar.first + index)))).collect()
 }
 
 /// Returns a line, or the beginning of a long one with an ellipsis.

@@ -2,6 +2,7 @@
 
 mod block;
 mod missing;
+mod nearest_part;
 mod window;
 
 use std::num::NonZeroUsize;
@@ -50,8 +51,8 @@ fn unexpected_count(expected: usize, found: usize, places: Vec<EvidenceLine>) ->
 fn plan_matches(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
     let window = Window::new(search, buffer, context)?;
     match (&search.needle, search.occurrences) {
-        (Needle::Regex { pattern, flags }, _) => {
-            let pattern = Pattern::compile(pattern, *flags)?;
+        (Needle::Regex { pattern: pattern_text, flags }, _) => {
+            let pattern = Pattern::compile(pattern_text, *flags)?;
             let template = ReplacementTemplate::parse(&search.replace, &pattern)?;
             let (count, budget) =
                 (NonZeroUsize::new(most(search)), &mut StepBudget::new(context.limits.steps));
@@ -61,7 +62,7 @@ fn plan_matches(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> R
             let inside = |change: &Change| change.span.start < end || end == buffer.view().len();
             changes.retain(&inside);
             if changes.is_empty() {
-                return Err(missing::pattern_error(search, &window));
+                return Err(missing::pattern_error(search, pattern_text, *flags, &window));
             }
             let total = match search.count {
                 None => Some(changes.len()),

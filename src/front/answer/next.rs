@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::ResponseOptions;
 use super::entity::key;
-use crate::error::NextCall;
+use crate::error::{FieldValue, NextCall};
 use crate::protocol::{EntityKey, ProposedCall};
 
 /// The calls that a rejection may propose.
@@ -24,6 +24,29 @@ pub struct ToolCall {
     pub tool: &'static str,
     /// The arguments as the client sent them.
     pub arguments: JsonObject,
+    /// The schema of the tool's arguments.
+    pub schema: fn() -> JsonObject,
+}
+
+impl ToolCall {
+    /// True if the tool has this field: in its arguments, or in an edit of several.
+    fn has_field(&self, name: &str, entry: Option<usize>) -> bool {
+        let schema = (self.schema)();
+        let listed = match entry {
+            Some(_) => {
+                schema.get("properties").and_then(|all| all.get("edits")?.get("items")?.get("properties"))
+            }
+            None => schema.get("properties"),
+        };
+        listed.is_some_and(|fields| fields.get(name).is_some())
+    }
+}
+
+fn wire_value(value: &FieldValue) -> Value {
+    match value {
+        FieldValue::Flag(flag) => Value::from(*flag),
+        FieldValue::Number(number) => Value::from(*number),
+    }
 }
 
 /// The next step of a rejection.
@@ -57,6 +80,18 @@ impl NextStep {
                         *line = (line.as_i64()? + i64::try_from(*by).ok()?).into();
                     }
                 }
+                Some(call(current.tool, arguments))
+            }),
+            NextCall::Fields { set, unset } => options.offers.current_call.as_ref().and_then(|current| {
+                let mut arguments = current.arguments.clone();
+                let fields = edit_fields(&mut arguments, entry)?;
+                if !set.iter().all(|(name, _)| current.has_field(name, entry)) {
+                    return None;
+                }
+                unset.iter().for_each(|name| {
+                    fields.shift_remove(*name);
+                });
+                fields.extend(set.iter().map(|(name, value)| ((*name).to_owned(), wire_value(value))));
                 Some(call(current.tool, arguments))
             }),
             NextCall::Path { path } => options.offers.current_call.as_ref().and_then(|current| {

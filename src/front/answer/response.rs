@@ -239,6 +239,7 @@ fn nearest_lines(best: &crate::error::Best) -> NearestLines {
         end_line: best.end_line,
         score: best.score.ratio(),
         lines: best.lines.clone(),
+        excerpt: best.excerpt.clone(),
         first_difference: best.first_difference.as_ref().map(|difference| FirstDifference {
             line: difference.line,
             column: difference.column,

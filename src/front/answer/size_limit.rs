@@ -270,7 +270,10 @@ fn cut(full: &FullResponse<'_>, level: FitLevel, call: ShownCall) -> EditRespons
     let omitted = [
         (calls, ["proposed call", "proposed calls"]),
         (
-            response.best.as_mut().map_or(0, |best| shorten(&mut best.lines, entries)),
+            response.best.as_mut().map_or(0, |best| {
+                best.excerpt.truncate(entries);
+                shorten(&mut best.lines, entries)
+            }),
             ["line of best", "lines of best"],
         ),
         (shorten(&mut response.match_locations, entries), ["match location", "match locations"]),
@@ -323,7 +326,8 @@ fn clip_texts(response: &mut EditResponse, bytes: usize) {
         response.match_locations.iter_mut().flat_map(|it| [Some(&mut it.preview), it.symbol.as_mut()]);
     let best = response.best.iter_mut().flat_map(|best| {
         let difference = best.first_difference.iter_mut().flat_map(|it| [&mut it.asked, &mut it.found]);
-        best.lines.iter_mut().chain(difference)
+        let excerpt = best.excerpt.iter_mut().map(|(_, line)| line);
+        best.lines.iter_mut().chain(excerpt).chain(difference)
     });
     let findings = response
         .findings

@@ -88,7 +88,7 @@ fn match_line(MatchDetails { tier, score, candidates, runner_up }: &MatchDetails
 fn nearest(best: &NearestLines) -> Vec<String> {
     let head =
         format!("best: lines {} to {}, score {}%", best.start_line, best.end_line, percent(best.score));
-    let numbered = (best.start_line..).zip(&best.lines).map(|(line, text)| format!("{line}: {text}"));
+    let numbered = best.excerpt.iter().map(|(line, text)| format!("{line}: {text}"));
     let difference = best.first_difference.iter().map(|FirstDifference { line, column, asked, found }| {
         format!("first difference: line {line}, column {column}, asked {asked:?}, found {found:?}")
     });

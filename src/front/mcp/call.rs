@@ -188,7 +188,11 @@ fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
 fn repeatable_call(tool: &'static Tool, arguments: &JsonObject) -> Option<ToolCall> {
     let is_whole = arguments.contains_key("content");
     let names_place = [tool.profile.names.path, "edits"].iter().any(|field| arguments.contains_key(*field));
-    (names_place && !is_whole).then(|| ToolCall { tool: tool.name, arguments: arguments.clone() })
+    (names_place && !is_whole).then(|| ToolCall {
+        tool: tool.name,
+        arguments: arguments.clone(),
+        schema: tool.schema,
+    })
 }
 
 /// Renders an answer; on a blocking thread, unless it is short.

@@ -262,6 +262,7 @@ mod tests {
             end_line: 50,
             score: Score::from_distance(3, 20),
             lines: vec!["func Process(data []byte)".into()],
+            excerpt: vec![(9, "near".into())],
             first_difference: None,
         };
         let ambiguous = || Error::new(Code::AmbiguousMatch, "m").places(places.clone());

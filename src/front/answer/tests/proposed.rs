@@ -30,6 +30,7 @@ fn nearest() -> Best {
         end_line: 51,
         score: Score::from_distance(3, 20),
         lines: vec!["// Process.".into(), "func Process(data []byte)".into()],
+        excerpt: vec![(9, "near".into())],
         first_difference: Some(difference),
     }
 }
@@ -41,7 +42,10 @@ fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
     let options = ResponseOptions {
         path: Some("a.go".into()),
         profile: edit_code::TOOL.profile,
-        offers: CallOffers { current_call: Some(ToolCall { tool: "edit_code", arguments }), read_tool: None },
+        offers: CallOffers {
+            current_call: Some(ToolCall { tool: "edit_code", arguments, schema: rmcp::model::JsonObject::new }),
+            read_tool: None,
+        },
         ..ResponseOptions::default()
     };
     let next = NextCall::Edit { search: "found".into(), replace: "new".into() };
@@ -71,7 +75,7 @@ fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
 #[test]
 fn a_call_that_has_no_room_is_not_shown_in_part() {
     let arguments = rmcp::object!({"path": "a.go", "search": "x", "replace": "y"});
-    let again = Some(ToolCall { tool: "safe_edit_file", arguments });
+    let again = Some(ToolCall { tool: "safe_edit_file", arguments, schema: rmcp::model::JsonObject::new });
     let shows = |length: usize| {
         let next = NextCall::Edit { search: "f".repeat(length), replace: "g".repeat(length) };
         let error = Error::new(Code::MatchNotFound, "m").best(nearest()).with_next(next);

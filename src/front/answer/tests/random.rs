@@ -136,6 +136,7 @@ pub(super) fn best() -> impl Strategy<Value = NearestLines> {
             start_line: start_line / 2,
             end_line: usize::MAX,
             score: Score::from_distance(1, 3).ratio(),
+            excerpt: (start_line / 2..).zip(lines.clone()).collect(),
             lines,
             first_difference,
         }

@@ -73,8 +73,11 @@ fn apply(
 ) -> (CommandOutcome, ResponseOptions) {
     let tool = tool_of(&arguments);
     let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
-    let again =
-        arguments.contains_key("search").then(|| ToolCall { tool: tool.name, arguments: arguments.clone() });
+    let again = arguments.contains_key("search").then(|| ToolCall {
+        tool: tool.name,
+        arguments: arguments.clone(),
+        schema: tool.schema,
+    });
     let offers = CallOffers { current_call: again, read_tool: None };
     match (tool.parse)(arguments)
         .map(|call| call.with_author(&Author { confirmation_id: agreed, ..author("edit") }))
