@@ -34,6 +34,8 @@ pub use next::{CallOffers, ToolCall};
 pub use profile::{ExtraField, FieldNames, ResponseFormat, ToolProfile};
 pub use read::read;
 pub(in crate::front) use response::reported_finding;
+pub use text::passed_gates;
+pub use timestamp::age;
 
 /// Options that control the content and size of an answer.
 #[derive(Debug, Clone)]

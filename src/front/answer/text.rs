@@ -167,22 +167,29 @@ fn region(region: &ChangedRegion) -> String {
 
 /// Renders the outcome of the gates that ran: those that passed are one list.
 fn gates(response: &EditResponse) -> Option<String> {
-    let (passed, others): (Vec<&ReportedGate>, Vec<&ReportedGate>) =
-        response.gates.iter().filter(|run| run.outcome != Outcome::Skipped.name()).partition(is_passed);
-    let mut parts = Vec::new();
-    if !others.is_empty() {
-        parts.push(joined(&others, |run| gate(run)));
-    }
-    if !passed.is_empty() {
-        parts.push(format!("ok ({})", joined(&passed, |run| passed_gate(run))));
-    }
-    parts.extend(match response.old_findings {
+    let others: Vec<&ReportedGate> = response
+        .gates
+        .iter()
+        .filter(|run| !is_passed(run) && run.outcome != Outcome::Skipped.name())
+        .collect();
+    let colon = if others.is_empty() { "" } else { ":" };
+    let others = (!others.is_empty()).then(|| joined(&others, |run| gate(run)));
+    let parts: Vec<String> = others.into_iter().chain(passed_gates(response)).collect();
+    (!parts.is_empty()).then(|| format!("gates{colon} {}", parts.join("; ")))
+}
+
+/// Renders the gates that passed and the number of old findings, as in `ok (syntax, ruff 20 ms); 2 old findings`. `None`
+/// if there are neither.
+pub fn passed_gates(response: &EditResponse) -> Option<String> {
+    let passed: Vec<&ReportedGate> = response.gates.iter().filter(is_passed).collect();
+    let passed = (!passed.is_empty()).then(|| format!("ok ({})", joined(&passed, |run| passed_gate(run))));
+    let old = match response.old_findings {
         0 => None,
         1 => Some("1 old finding".to_owned()),
         count => Some(format!("{count} old findings")),
-    });
-    let colon = if others.is_empty() { "" } else { ":" };
-    (!parts.is_empty()).then(|| format!("gates{colon} {}", parts.join("; ")))
+    };
+    let parts: Vec<String> = passed.into_iter().chain(old).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 fn is_passed(run: &&ReportedGate) -> bool {

@@ -30,7 +30,7 @@ fn nearest() -> Best {
         end_line: 51,
         score: Score::from_distance(3, 20),
         lines: vec!["// Process.".into(), "func Process(data []byte)".into()],
-        excerpt: vec![(9, "near".into())],
+        excerpt: vec![(50, "// Process.".into()), (51, "func Process(data []byte)".into())],
         first_difference: Some(difference),
     }
 }
@@ -43,7 +43,11 @@ fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
         path: Some("a.go".into()),
         profile: edit_code::TOOL.profile,
         offers: CallOffers {
-            current_call: Some(ToolCall { tool: "edit_code", arguments, schema: rmcp::model::JsonObject::new }),
+            current_call: Some(ToolCall {
+                tool: "edit_code",
+                arguments,
+                schema: rmcp::model::JsonObject::new,
+            }),
             read_tool: None,
         },
         ..ResponseOptions::default()
