@@ -12,10 +12,12 @@ use serde_json::{Map, Value};
 
 pub(super) use source::parse_request;
 
+use super::Verbosity;
 use super::async_work::{author, work};
 use super::confirm;
-use super::outcome::CommandOutcome;
+use super::outcome::{CommandOutcome, OutputFormat};
 use super::roots::TrustArgs;
+use super::spinner::with_spinner;
 use super::store_args::CommandWorkspace;
 use crate::engine::TrustOverride;
 use crate::error::Error;
@@ -43,14 +45,14 @@ pub(super) struct EditArgs {
 }
 
 /// Applies the request and prints the result.
-pub(super) fn run(args: EditArgs) -> Result<ExitCode, Error> {
+pub(super) fn run(args: EditArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     let (outcome, options) = match args.source.into_object() {
         Ok(arguments) => confirm::with_confirmation(|agreed| {
             apply(&args.workspace, args.trust.trust_override(), arguments.clone(), agreed)
         }),
         Err(error) => (CommandOutcome::rejected(error), ResponseOptions::default()),
     };
-    outcome.print(options, args.json)
+    outcome.print(options, OutputFormat::new(args.json, verbosity))
 }
 
 /// Returns the tool whose JSON format the request has.
@@ -85,14 +87,14 @@ fn apply(
         Ok(ToolRequest::Edit(call)) => {
             let EditCall { request, options } = *call;
             let edited = work(place.open(trust_override), |workspace, watch| async move {
-                workspace.edit(request, watch).await
+                with_spinner(watch, async |watch| workspace.edit(request, watch).await).await
             });
             (CommandOutcome::Single(Box::new(edited)), ResponseOptions { path, offers, ..options })
         }
         Ok(ToolRequest::Batch(all)) => {
             let BatchCall { requests, paths, options } = *all;
             let edited = work(place.open(trust_override), |workspace, watch| async move {
-                workspace.edit_all(requests, watch).await
+                with_spinner(watch, async |watch| workspace.edit_all(requests, watch).await).await
             });
             (CommandOutcome::Batch(edited, paths), options)
         }
