@@ -124,7 +124,7 @@ fn a_log_has_what_code_scanning_reads() {
         format!("file://{}/", fixture.root().display())
     );
     let mut prints: Vec<&str> =
-        results.iter().map(|it| it["partialFingerprints"]["lockgateFinding/v1"].as_str().unwrap()).collect();
+        results.iter().map(|it| it["partialFingerprints"]["lockgateFinding/v2"].as_str().unwrap()).collect();
     for it in results {
         let rule =
             &run["tool"]["driver"]["rules"][usize::try_from(it["ruleIndex"].as_u64().unwrap()).unwrap()];
@@ -139,7 +139,7 @@ fn a_log_has_what_code_scanning_reads() {
     write(&fixture, &[("a.txt", "TODO\n\n\n\u{1d11e}\u{1d11e} TODO TODO maybe\n")]);
     let moved: Value = serde_json::from_str(&check(&fixture, &["--format", "sarif"], 1).stdout).unwrap();
     for it in moved["runs"][0]["results"].as_array().unwrap() {
-        assert!(prints.contains(&it["partialFingerprints"]["lockgateFinding/v1"].as_str().unwrap()));
+        assert!(prints.contains(&it["partialFingerprints"]["lockgateFinding/v2"].as_str().unwrap()));
     }
 }
 

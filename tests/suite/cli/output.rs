@@ -122,7 +122,7 @@ fn a_log_that_follows_shows_the_next_edit() {
             std::thread::sleep(Duration::from_millis(20));
         }
     };
-    printed(1);
+    assert_eq!(printed(1).lines().count(), 1, "the newest edit alone");
     let edit = ["edit", "--path", "b.txt", "--search", "two", "--replace", "three\nfour"];
     assert_eq!(for_user(&user, root.path(), &edit).exit, 0);
     let text = printed(2);
@@ -139,7 +139,7 @@ fn on_a_terminal(user: &TempDir, root: &Path, words: &str, settings: &[(&str, &s
     let command = format!("stty cols 60; exec '{}' {words}", program.get_program().to_str().unwrap());
     script.args(["-qec", &command, "/dev/null"]).current_dir(root).stdin(Stdio::null());
     script.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    script.env("TERM", "xterm").envs(settings.iter().copied());
+    script.env("TERM", "xterm").env_remove("NO_COLOR").envs(settings.iter().copied());
     let output = script.output().unwrap();
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -168,7 +168,7 @@ fn long_output_goes_through_the_pager_of_a_terminal() {
 #[test]
 fn a_terminal_says_which_gate_is_waited_for() {
     let (user, root) = (tempfile::tempdir().unwrap(), project());
-    let policy = "quality_gates: { '*.py': [slow-gate] }\ndefine:\n  slow-gate:\n    about: Finds nothing.\n    \
+    let policy = "quality_gates: { python: [{ tool: slow-gate }] }\ndefine:\n  slow-gate:\n    about: Finds nothing.\n    \
                   languages: ['*']\n    kind: command\n    input: stdin\n    command: [sh, -c, 'sleep 1.2; cat > /dev/null']\n    \
                   output: { jsonl: { line: line, message: message } }\n    timeout: 30s\n";
     std::fs::write(root.path().join("quality.yaml"), policy).unwrap();

@@ -9,7 +9,7 @@ use clap::builder::RangedU64ValueParser;
 
 use super::list::{self, Style};
 use super::since::Since;
-use crate::engine::{Entry, TrustOverride, Workspace};
+use crate::engine::{EditId, Entry, TrustOverride, Workspace};
 use crate::error::Error;
 use crate::front::answer::{self, Forms, ResponseOptions};
 use crate::front::cli::async_work::work;
@@ -74,9 +74,6 @@ pub(in crate::front::cli) fn run(args: LogArgs) -> Result<ExitCode, Error> {
     let opened = place.open(TrustOverride::default());
     work(opened, |workspace, watch| async move {
         let mut entries = edits(&workspace, target.clone(), number, since).await?;
-        if follow {
-            return follow_edits(&workspace, target, entries, style, &watch).await;
-        }
         let complete = entries.len() <= number;
         if json {
             let options =
@@ -85,7 +82,11 @@ pub(in crate::front::cli) fn run(args: LogArgs) -> Result<ExitCode, Error> {
                 format!("{}\n", answer::history(&Ok(entries), number, &options).json).as_bytes(),
             );
         }
+        let known = entries.iter().map(|entry| entry.id).collect();
         entries.truncate(number);
+        if follow {
+            return follow_edits(&workspace, target, entries, known, style, &watch).await;
+        }
         let edits = records(&workspace, entries, style).await?;
         let list = HistoryResponse { edits, truncated: (!complete).then_some(true) };
         pager::page(&list::list(&list, style))
@@ -127,19 +128,18 @@ async fn records(
     }
 }
 
-/// Prints these edits, the oldest first, and then each new one until the command is interrupted.
+/// Prints these edits, the oldest first, and then each edit that is not `known` until the command is interrupted.
 async fn follow_edits(
     workspace: &Arc<Workspace>,
     target: Option<Target>,
     mut entries: Vec<Entry>,
+    mut known: HashSet<EditId>,
     style: Style,
     watch: &Watch,
 ) -> Result<(), Error> {
-    let mut shown = HashSet::new();
     loop {
-        entries.retain(|entry| shown.insert(entry.id));
         entries.reverse();
-        let edits = records(workspace, std::mem::take(&mut entries), style).await?;
+        let edits = records(workspace, entries, style).await?;
         if !edits.is_empty() {
             paint::print(&list::list(&HistoryResponse { edits, truncated: None }, style))?;
         }
@@ -147,7 +147,25 @@ async fn follow_edits(
             () = watch.ended() => return Ok(()),
             () = tokio::time::sleep(FOLLOW_INTERVAL) => {}
         }
-        entries =
-            workspace.history(HistoryRequest { target: target.clone(), max_entries: DEFAULT_NUMBER }).await?;
+        entries = new_edits(workspace, target.as_ref(), &known).await?;
+        known.extend(entries.iter().map(|entry| entry.id));
+    }
+}
+
+/// Returns the edits, newest first, that are newer than the newest `known` one.
+async fn new_edits(
+    workspace: &Arc<Workspace>,
+    target: Option<&Target>,
+    known: &HashSet<EditId>,
+) -> Result<Vec<Entry>, Error> {
+    let mut number = DEFAULT_NUMBER;
+    loop {
+        let mut entries = edits(workspace, target.cloned(), number, None).await?;
+        let newest_known = entries.iter().position(|entry| known.contains(&entry.id));
+        if newest_known.is_some() || entries.len() <= number || number == MAX_NUMBER {
+            entries.truncate(newest_known.unwrap_or(entries.len()));
+            return Ok(entries);
+        }
+        number = MAX_NUMBER;
     }
 }

@@ -96,7 +96,7 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
     }
     if let Some((diff, at)) = workspace.trust_changes(&commands, &shown) {
         let title = format!("Changed since these commands were trusted, {}", age(at));
-        paint::print(&format!("\n{}\n{}\n", paint::paint(TITLE, title), show::diff(&changed_lines(&diff))))?;
+        paint::print(&format!("\n{}\n{}\n", paint::paint(TITLE, title), show::diff(changed_lines(&diff))))?;
     }
     if !yes && !ask_person()? {
         paint::print(&labelled(WARNING, "withheld", "nothing was trusted"))?;
