@@ -41,6 +41,11 @@ pub(super) fn render(response: &EditResponse, forms: Forms) -> String {
     lines.join("\n")
 }
 
+/// Returns the text that stands beside the compact JSON.
+pub fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
 fn joined<T>(entries: &[T], entry: impl Fn(&T) -> String) -> String {
     entries.iter().map(entry).collect::<Vec<_>>().join(", ")
 }
@@ -101,7 +106,7 @@ fn since(response: &EditResponse, forms: Forms) -> Vec<String> {
     let noun = response.key.entity_type.as_deref().unwrap_or(EntityKind::FILE);
     let diff = since.diff.as_deref().unwrap_or_default();
     let shown = match forms {
-        Forms::Both => without_context(diff),
+        Forms::Both | Forms::Compact => without_context(diff),
         Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
     };
     let colon = if shown.is_empty() { "" } else { ", since the version that was expected:" };
