@@ -19,7 +19,7 @@ TIMEOUT = 120
 
 @dataclass
 class Run:
-    """One run of a client: its folders before, and its output and what the model was sent afterwards."""
+    """One run of a client: its folders, its output, and what the model was sent."""
 
     home: Path
     project: Path
@@ -50,6 +50,7 @@ class Client:
 
     def __init__(self, modules):
         self.path = modules / self.program
+        self.last = None
         self.manifest = modules / self.package / "package.json"
 
     def version(self):
@@ -90,6 +91,7 @@ class Client:
                     os.killpg(child.pid, 9)
                     stdout, stderr = child.communicate()
             run.seconds = time.monotonic() - started
+            self.last = run
             run.status, run.stdout, run.stderr = child.returncode, stdout.decode(errors="replace"), stderr.decode(errors="replace")
             return run
 
@@ -210,6 +212,8 @@ class CopilotCli(Client):
     name, package, program = "copilot", "@github/copilot-linux-x64", "@github/copilot-linux-x64/copilot"
 
     def configure(self, run):
+        # Hooks and servers of a project are read in a trusted folder only.
+        run.write(run.home / ".copilot/config.json", {"trusted_folders": [str(run.project)]})
         if run.server:
             entry = {"type": "local", "command": str(run.server[0]), "args": run.server[1:], "tools": ["*"]}
             run.write(run.home / ".copilot/mcp-config.json", {"mcpServers": {"lockgate": entry}})
