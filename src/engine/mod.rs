@@ -60,7 +60,7 @@ pub use read::{
 };
 pub use report::{Report, Status};
 #[cfg(feature = "check")]
-pub use root_files::OwnFile;
+pub use root_files::{OwnFile, OwnWrite};
 pub use transfer::{Exported, Import, ImportStatus, Imported, OnConflict};
 pub use trust::{Commands, TrustOverride};
 pub use workspace::Workspace;

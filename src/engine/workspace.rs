@@ -9,7 +9,7 @@ use super::history::EntryDiffs;
 use super::read::{ReadLines, ReadResponse};
 use super::report::Report;
 #[cfg(feature = "check")]
-use super::root_files::OwnFile;
+use super::root_files::{OwnFile, OwnWrite};
 use super::services::Services;
 use super::transfer::{Import, Imported};
 use super::trust::Commands;
@@ -206,13 +206,27 @@ impl Workspace {
         self.services.own_file(path)
     }
 
-    /// Replaces the content that was read, or creates the file with its folders.
+    /// Replaces, creates or removes files that only a person edits: all of them, or none.
     ///
-    /// Errors: `EDIT_CONFLICT` if the file changed meanwhile, `LOCK_TIMEOUT` while lockgate itself edits the
-    /// file, and errors of the operating system.
+    /// Errors: `EDIT_CONFLICT` if a file changed meanwhile, `LOCK_TIMEOUT` while lockgate itself edits one of
+    /// them, and errors of the operating system.
     #[cfg(feature = "check")]
-    pub fn write_own(&self, file: &OwnFile, text: &[u8]) -> Result<(), Error> {
-        self.services.write_own(file, text)
+    pub fn write_own(&self, writes: &[OwnWrite<'_>]) -> Result<(), Error> {
+        self.services.write_own(writes)
+    }
+
+    /// Returns the record of an addition to a configuration, by its name; `None` if there is none that counts.
+    #[cfg(feature = "check")]
+    pub fn setup_record(&self, addition: &str) -> Option<Vec<u8>> {
+        self.services.setup_record(addition)
+    }
+
+    /// Sets the record of an addition to a configuration, or removes it.
+    ///
+    /// Errors: `PERMISSION_DENIED` if lockgate has no usable state folder, and errors of the operating system.
+    #[cfg(feature = "check")]
+    pub fn set_setup_record(&self, addition: &str, record: Option<&[u8]>) -> Result<(), Error> {
+        self.services.set_setup_record(addition, record)
     }
 
     /// Returns the path of the first root, with links resolved.

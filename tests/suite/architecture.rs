@@ -43,7 +43,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["tempfile"], &["gate/stage/"]),
     (&["tree_sitter", "tree_sitter_"], &["grammar/"]),
     (&["ruff_", "oxc_", "syn::", "saphyr_parser", "granit_parser"], &["gate/syntax/"]),
-    (&["toml_edit"], &["gate/syntax/", "gate/packages/"]),
+    (&["toml_edit"], &["gate/syntax/", "gate/packages/", "front/cli/init/"]),
     // The demo is a client of its own server, as every reader of it could be.
     (
         &["process::Command", "process::Child", "process::Stdio", "Command::new"],
