@@ -10,6 +10,7 @@ mod catalogue;
 mod damage;
 mod definition;
 mod demands;
+mod hooks;
 mod entity;
 mod glob;
 mod isolation;
@@ -48,6 +49,7 @@ pub use definition::{
     Unconfigured, WordPart,
 };
 pub use demands::{Confirm, Demands, Guard, Interactive, Runnable};
+pub use hooks::{BytesAtRisk, ClineAnswer, DriftedQuote, HookSettings, OnFailure};
 pub use entity::{EntityOwner, EntityType, is_id};
 pub use isolation::Isolation;
 pub use keys::settings;
