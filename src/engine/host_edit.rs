@@ -101,7 +101,7 @@ impl Services {
             let is_unchanged = match &change.before {
                 TextBefore::Bytes(before) => after.as_ref() == Some(before),
                 TextBefore::Absent => after.is_none(),
-                TextBefore::Unknown => false,
+                TextBefore::Unknown => self.is_recorded(&place, after.as_deref()),
             };
             if !is_unchanged {
                 places.push((place, rules, after, change));
@@ -139,6 +139,16 @@ impl Services {
         let Author { tool, name, confirmation_id: _ } = author;
         let meta = EditMeta { tool, author: name, request: digest, kind: EntryKind::Edit, gates };
         self.store.journal.record_outside(&meta, &rows).map(Some)
+    }
+}
+
+impl Services {
+    /// True if the last entry of a file left it as it is now.
+    fn is_recorded(&self, place: &DocumentPath, now: Option<&[u8]>) -> bool {
+        let last = self.store.latest(place).ok().flatten();
+        let change =
+            last.and_then(|last| last.changes.into_iter().find(|change| change.path == place.shown()));
+        change.is_some_and(|change| change.after == now.map(Version::hash))
     }
 }
 

@@ -10,9 +10,9 @@ mod catalogue;
 mod damage;
 mod definition;
 mod demands;
-mod hooks;
 mod entity;
 mod glob;
+mod hooks;
 mod isolation;
 mod keys;
 mod language;
@@ -49,8 +49,8 @@ pub use definition::{
     Unconfigured, WordPart,
 };
 pub use demands::{Confirm, Demands, Guard, Interactive, Runnable};
-pub use hooks::{BytesAtRisk, ClineAnswer, DriftedQuote, HookSettings, OnFailure};
 pub use entity::{EntityOwner, EntityType, is_id};
+pub use hooks::{BytesAtRisk, ClineAnswer, DriftedQuote, HookSettings, OnFailure};
 pub use isolation::Isolation;
 pub use keys::settings;
 pub use language::{Language, language_named, language_of, languages};

@@ -173,7 +173,9 @@ fn copilot(event: &Event, decision: Decision) -> Value {
 fn cursor(decision: Decision) -> Value {
     match decision {
         Decision::Deny(text) => json!({"permission": "deny", "user_message": text, "agent_message": text}),
-        Decision::Rewrite { input, context } => json!({"updated_input": input, "additional_context": context}),
+        Decision::Rewrite { input, context } => {
+            json!({"updated_input": input, "additional_context": context})
+        }
         other => json!({ "additional_context": text_of(other) }),
     }
 }
@@ -203,7 +205,8 @@ pub fn with_patch(input: &Value, edit: &HostEdit, patch: &str) -> Option<Value> 
             // The patch must not end the heredoc.
             let end = "LOCKGATE_PATCH";
             let quoted = folder.as_ref().map(|folder| format!("cd '{folder}' && ")).unwrap_or_default();
-            let is_plain = !patch.lines().any(|line| line == end) && !quoted.trim_matches('\'').contains('\n');
+            let is_plain =
+                !patch.lines().any(|line| line == end) && !quoted.trim_matches('\'').contains('\n');
             is_plain.then(|| field("command", format!("{quoted}apply_patch <<'{end}'\n{patch}\n{end}\n")))?
         }
     }

@@ -158,11 +158,7 @@ pub(super) fn read_edit(host: Host, tool: &str, input: &Value) -> Result<Option<
     match kind {
         ToolKind::Patch => return patch(input).map(Some),
         ToolKind::Command => return Ok(command(input)),
-        ToolKind::Replace
-        | ToolKind::Write
-        | ToolKind::Delete
-        | ToolKind::Notebook
-        | ToolKind::Other => {}
+        ToolKind::Replace | ToolKind::Write | ToolKind::Delete | ToolKind::Notebook | ToolKind::Other => {}
     }
     let Value::Object(fields) = input else { return Err(format!("the input of {tool} is not an object")) };
     let path = || {
@@ -192,7 +188,9 @@ fn kind(host: Host, tool: &str, input: &Value) -> Option<ToolKind> {
         }
     };
     match (host, tool) {
-        (Host::ClaudeCode | Host::VsCode | Host::Copilot, "Edit" | "MultiEdit") => by_shape().or(Some(ToolKind::Replace)),
+        (Host::ClaudeCode | Host::VsCode | Host::Copilot, "Edit" | "MultiEdit") => {
+            by_shape().or(Some(ToolKind::Replace))
+        }
         (Host::ClaudeCode | Host::VsCode | Host::Copilot, "Write") => by_shape().or(Some(ToolKind::Write)),
         (Host::ClaudeCode | Host::VsCode, "NotebookEdit") => Some(ToolKind::Notebook),
         (Host::Codex | Host::Copilot | Host::OpenCode | Host::VsCode, "apply_patch") => Some(ToolKind::Patch),
@@ -274,7 +272,8 @@ fn command(input: &Value) -> Option<HostEdit> {
         _ => return None,
     };
     let (folder, patch) = Patch::in_command(command)?;
-    let form = if input.get("command").is_some_and(Value::is_string) { PatchForm::Command } else { PatchForm::Text };
+    let form =
+        if input.get("command").is_some_and(Value::is_string) { PatchForm::Command } else { PatchForm::Text };
     Some(HostEdit::Patch { patch: patch.ok()?, folder, form })
 }
 

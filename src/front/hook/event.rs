@@ -130,11 +130,23 @@ fn recognise(payload: &Map<String, Value>) -> Option<Host> {
     let copilot_input = || {
         let input = payload.get("tool_input");
         let shape = |fields: &Map<String, Value>| {
-            fields.contains_key("path") && (fields.contains_key("old_str") || fields.contains_key("file_text"))
+            fields.contains_key("path")
+                && (fields.contains_key("old_str") || fields.contains_key("file_text"))
         };
         input.is_some_and(|input| input.is_string() || input.as_object().is_some_and(shape))
     };
-    let is_gemini = |event: &str| matches!(event, "BeforeTool" | "AfterTool" | "BeforeAgent" | "AfterAgent" | "BeforeModel" | "AfterModel" | "BeforeToolSelection");
+    let is_gemini = |event: &str| {
+        matches!(
+            event,
+            "BeforeTool"
+                | "AfterTool"
+                | "BeforeAgent"
+                | "AfterAgent"
+                | "BeforeModel"
+                | "AfterModel"
+                | "BeforeToolSelection"
+        )
+    };
     match event {
         _ if has("cursor_version") => Some(Host::Cursor),
         _ if has("agent_action_name") => Some(Host::Windsurf),
@@ -313,13 +325,15 @@ impl Envelope {
             _ => return None,
         };
         let call = payload.get("tool_call").or_else(|| payload.get("tool_result")).and_then(Value::as_object);
-        let details = payload.get("preToolUse").or_else(|| payload.get("postToolUse")).and_then(Value::as_object);
+        let details =
+            payload.get("preToolUse").or_else(|| payload.get("postToolUse")).and_then(Value::as_object);
         let tool = call
             .and_then(|call| text(call, "name"))
             .or_else(|| details.and_then(|details| first_text(details, &["toolName", "tool"])))?;
         let input = call.and_then(|call| call.get("input")).or_else(|| details?.get("parameters"))?;
         let is_failure = details.and_then(|details| details.get("success")) == Some(&Value::Bool(false));
-        let failure = is_failure.then(|| details.and_then(|it| it.get("result")).map(words).unwrap_or_default());
+        let failure =
+            is_failure.then(|| details.and_then(|it| it.get("result")).map(words).unwrap_or_default());
         let first_root = payload.get("workspaceRoots").and_then(|roots| roots.get(0)?.as_str());
         Some(Envelope {
             moment,

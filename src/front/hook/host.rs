@@ -88,7 +88,9 @@ impl Host {
             Host::Gemini => TextHabit::CrLfIfAny,
             Host::OpenCode => TextHabit::NewLinesCrLfIfAny,
             Host::Copilot => TextHabit::Lossy,
-            Host::VsCode | Host::Cursor | Host::Windsurf | Host::Cline | Host::Antigravity => TextHabit::Unknown,
+            Host::VsCode | Host::Cursor | Host::Windsurf | Host::Cline | Host::Antigravity => {
+                TextHabit::Unknown
+            }
         }
     }
 

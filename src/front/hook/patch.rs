@@ -192,8 +192,9 @@ fn unquoted(word: &str) -> Option<String> {
     match inner {
         Some(inner) if !inner.contains(['\'', '"']) => Some(inner.to_owned()),
         Some(_) => None,
-        None => (!word.is_empty() && !word.contains(|c: char| c.is_whitespace() || "'\"$`\\;|&<>(){}*?~".contains(c)))
-            .then(|| word.to_owned()),
+        None => (!word.is_empty()
+            && !word.contains(|c: char| c.is_whitespace() || "'\"$`\\;|&<>(){}*?~".contains(c)))
+        .then(|| word.to_owned()),
     }
 }
 
@@ -313,7 +314,10 @@ mod tests {
             ("*** Begin Patch", "first line"),
             ("*** Begin Patch\n*** Delete File: a", "last line"),
             ("*** Begin Patch\n*** End Patch", "no file"),
-            ("*** Begin Patch\n*** Update File: a\n*** End Patch", "line 3 of the patch: the update has no lines"),
+            (
+                "*** Begin Patch\n*** Update File: a\n*** End Patch",
+                "line 3 of the patch: the update has no lines",
+            ),
             ("*** Begin Patch\n*** Update File: a\n@@\n*** End Patch", "expected a line that begins"),
             ("*** Begin Patch\n*** Update File: a\n@@\nx\n*** End Patch", "line 4"),
             ("*** Begin Patch\nwhat\n*** End Patch", "line 2"),

@@ -39,7 +39,9 @@ impl<'a> Difference<'a> {
         for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
             let (old, new) = match op {
                 DiffOp::Equal { .. } => continue,
-                DiffOp::Delete { .. } | DiffOp::Insert { .. } | DiffOp::Replace { .. } => (op.old_range(), op.new_range()),
+                DiffOp::Delete { .. } | DiffOp::Insert { .. } | DiffOp::Replace { .. } => {
+                    (op.old_range(), op.new_range())
+                }
             };
             match runs.last_mut() {
                 Some(last) if last.0.end == old.start && last.1.end == new.start => {

@@ -418,7 +418,10 @@ mod tests {
     #[test]
     fn codex_writes_replaced_lines_with_the_first_line_end() {
         let found = made(update(MIXED, &[chunk(&["d"], &["D"])]));
-        assert_eq!((found.written.as_deref(), &*found.faithful), (Some(&b"a\r\nb\nc\r\nD\r\n"[..]), &b"a\r\nb\nc\r\nD\n"[..]));
+        assert_eq!(
+            (found.written.as_deref(), &*found.faithful),
+            (Some(&b"a\r\nb\nc\r\nD\r\n"[..]), &b"a\r\nb\nc\r\nD\n"[..])
+        );
         assert!(found.is_at_risk());
         let found = made(update(b"a\nb", &[chunk(&["a"], &["A"])]));
         assert_eq!((found.written.as_deref(), found.is_at_risk()), (Some(&b"A\nb\n"[..]), false));

@@ -29,7 +29,8 @@ pub(super) const FILE: Range =
 pub(super) const WAIT: Range = Range { min: 0, max: 3_600_000, description: "at most 60m" };
 pub(super) const TIME: Range = Range { min: 1, max: 3_600_000, description: "at least 1ms and at most 60m" };
 /// Below the shortest limit that hosts have for a hook, by default 30 seconds.
-pub(super) const DEADLINE: Range = Range { min: 100, max: 600_000, description: "at least 100ms and at most 10m" };
+pub(super) const DEADLINE: Range =
+    Range { min: 100, max: 600_000, description: "at least 100ms and at most 10m" };
 pub(super) const STEPS: Range =
     Range { min: 1_000, max: 1_000_000_000, description: "from 1000 to 1000000000" };
 pub(super) const JOURNAL: Range = Range { min: 0, max: 1 << 40, description: "at most 1024GiB" };
