@@ -17,8 +17,10 @@ pub const MAX_TEXT: usize = 4000;
 pub enum Decision {
     /// Nothing is to be said.
     Pass,
-    /// The edit must not be made.
+    /// The edit is bad, and must not be made.
     Deny(String),
+    /// The edit must not be made, whatever its text: a person forbids it.
+    Forbid(String),
     /// The edit is to be made with other arguments.
     Rewrite {
         /// The arguments, complete.
@@ -71,7 +73,8 @@ pub enum ClineDenial {
 pub fn render(event: &Event, decision: Decision, cline: ClineDenial) -> Reply {
     let decision = match decision {
         Decision::Pass => return Reply::default(),
-        Decision::Deny(text) => Decision::Deny(cut(text)),
+        Decision::Forbid(text) if event.host == Host::Cline => Decision::Forbid(cut(text)),
+        Decision::Deny(text) | Decision::Forbid(text) => Decision::Deny(cut(text)),
         Decision::Note(text) => Decision::Note(cut(text)),
         Decision::Blame(text) => Decision::Blame(cut(text)),
         Decision::Rewrite { input, context } => Decision::Rewrite { input, context: cut(context) },
@@ -100,7 +103,7 @@ pub fn render(event: &Event, decision: Decision, cline: ClineDenial) -> Reply {
 fn text_of(decision: Decision) -> String {
     match decision {
         Decision::Pass => String::new(),
-        Decision::Deny(text) | Decision::Note(text) | Decision::Blame(text) => text,
+        Decision::Deny(text) | Decision::Forbid(text) | Decision::Note(text) | Decision::Blame(text) => text,
         Decision::Rewrite { context, .. } => context,
     }
 }
@@ -127,7 +130,7 @@ fn claude(event: &Event, decision: Decision) -> Value {
         Decision::Deny(text) | Decision::Blame(text) if event.moment == Moment::After => {
             return json!({"decision": "block", "reason": text});
         }
-        Decision::Deny(text) | Decision::Blame(text) | Decision::Note(text) => {
+        Decision::Deny(text) | Decision::Forbid(text) | Decision::Blame(text) | Decision::Note(text) => {
             put("additionalContext", text.into());
         }
         Decision::Pass => {}
@@ -182,7 +185,9 @@ fn cursor(decision: Decision) -> Value {
 
 fn answer_cline(decision: Decision, cline: ClineDenial) -> Value {
     match (decision, cline) {
-        (Decision::Deny(text), ClineDenial::Cancels) => json!({"cancel": true, "errorMessage": text}),
+        (Decision::Forbid(text), _) | (Decision::Deny(text), ClineDenial::Cancels) => {
+            json!({"cancel": true, "errorMessage": text})
+        }
         (Decision::Rewrite { input, context }, _) => {
             json!({"cancel": false, "overrideInput": input, "contextModification": context})
         }

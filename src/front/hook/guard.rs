@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::answer::{ClineDenial, Decision, with_patch};
 use super::edit::{HostEdit, QuoteMatches};
 use super::event::{Event, HostCall, Moment};
+use super::host::{Host, TextHabit};
 use super::locate::{self, Located};
 use super::patch::{FilePatch, Patch, PatchChange};
 use super::record::{CallRecord, Expected, FileRecord};
@@ -68,7 +69,7 @@ enum Stop {
 impl From<Error> for Stop {
     fn from(error: Error) -> Stop {
         match error.code {
-            Code::Protected | Code::NotConfirmed => Stop::Answer(Decision::Deny(denied_path(&error))),
+            Code::Protected | Code::NotConfirmed => Stop::Answer(Decision::Forbid(denied_path(&error))),
             Code::PathOutsideRoot => Stop::Answer(Decision::Pass),
             _ => Stop::Unjudged(format!("{}: {}", error.code.name(), error.message)),
         }
@@ -127,6 +128,14 @@ impl Guard<'_> {
         Guarded { decision, problem, cline }
     }
 
+    /// What a denial does to the edit.
+    fn denied(&self, settings: HookSettings) -> EditState {
+        match (self.event.host, settings.cline) {
+            (Host::Cline, ClineAnswer::Warn) => EditState::Warned,
+            _ => EditState::Denied,
+        }
+    }
+
     async fn judge_call(&self, call: &HostCall, known: &mut Option<HookSettings>) -> Step<Decision> {
         let files = self.read_files(&call.edit, known).await?;
         if files.is_empty() || !self.is_first(call) {
@@ -142,7 +151,7 @@ impl Guard<'_> {
             .map(|report| Judged { path: &report.path, text: &report.draft, verdict: &report.verdict })
             .collect();
         if reports.iter().any(|report| report.verdict.refuses()) {
-            return Ok(Decision::Deny(texts::findings(&judged, EditState::Denied)));
+            return Ok(Decision::Deny(texts::findings(&judged, self.denied(settings))));
         }
         self.keep(call, &plan.drafts, &reports);
         notes.extend(self.withheld(reports.iter().map(|report| &report.verdict)));
@@ -175,7 +184,7 @@ impl Guard<'_> {
             *known = Some(settings);
             (self.on_settings)(settings);
             if let Some(reason) = &file.confirmation {
-                return Err(Stop::Answer(Decision::Deny(needs_person(reason))));
+                return Err(Stop::Answer(Decision::Forbid(needs_person(reason))));
             }
             files.push((path, file));
         }
@@ -239,7 +248,7 @@ impl Guard<'_> {
                     Simulation::Missing | Simulation::Several(_) => {
                         let is_helped =
                             self.event.host.fires_before_search() && settings.drift == DriftedQuote::Rewrite;
-                        let found = if is_helped { self.locate(call, &path, &file)? } else { None };
+                        let found = if is_helped { self.locate(call, &path, &file, settings)? } else { None };
                         match found {
                             Some((made, new)) => {
                                 rewrite = Some(new);
@@ -267,6 +276,7 @@ impl Guard<'_> {
         call: &HostCall,
         path: &str,
         file: &HostFile,
+        settings: HookSettings,
     ) -> Step<Option<(Simulated, (Value, String))>> {
         let HostEdit::Replace { quotes, fields, .. } = &call.edit else { return Ok(None) };
         let (Some(before), [quote]) = (&file.bytes, quotes.as_slice()) else { return Ok(None) };
@@ -301,18 +311,19 @@ impl Guard<'_> {
                 Ok(Some((Simulated { faithful: wanted, written: None }, (input, context))))
             }
             Some(input) => Err(Stop::Answer(Decision::Deny(format!(
-                "lockgate denied this edit, and nothing was written: the quoted text is not in {path} exactly as sent. This \
-                 call works:\n{} {input}",
+                "{} the quoted text is not in {path} exactly as sent. This call works:\n{} {input}",
+                self.denied(settings).head(),
                 call.tool
             )))),
             None => {
-                let own = rewrite::quote(before, &wanted, super::host::TextHabit::Unknown).and_then(|own| {
+                let own = rewrite::quote(before, &wanted, TextHabit::Unknown).and_then(|own| {
                     texts::own_call(self.tools, &texts::quote_arguments(path, &own.old, &own.new))
                 });
                 let own = own.unwrap_or_else(|| "Read the lines again, and quote them exactly.".to_owned());
                 Err(Stop::Answer(Decision::Deny(format!(
-                    "lockgate denied this edit, and nothing was written: the quoted text is not in {path} exactly as sent, and \
-                     the edit tool of {} cannot change these lines without changing others.\n{own}",
+                    "{} the quoted text is not in {path} exactly as sent, and the edit tool of {} cannot change these lines \
+                     without changing others.\n{own}",
+                    self.denied(settings).head(),
                     host.name()
                 ))))
             }
@@ -371,8 +382,8 @@ impl Guard<'_> {
         }
         let Some(input) = with_patch(&call.input, &call.edit, &other.to_string()) else {
             return Err(Stop::Answer(Decision::Deny(format!(
-                "lockgate denied this patch, and nothing was written: its lines are not in {} exactly as sent. This patch \
-                 works:\n{other}",
+                "{} lines of the patch are not in {} exactly as sent. This patch works:\n{other}",
+                self.denied(settings).head(),
                 helped.join(", ")
             ))));
         };
@@ -427,13 +438,14 @@ impl Guard<'_> {
                 Ok(DraftChange::Made(Simulated { faithful: wanted, written: None }))
             }
             None => {
-                let own = rewrite::quote(before, &wanted, super::host::TextHabit::Unknown).and_then(|own| {
+                let own = rewrite::quote(before, &wanted, TextHabit::Unknown).and_then(|own| {
                     texts::own_call(self.tools, &texts::quote_arguments(path, &own.old, &own.new))
                 });
                 let own = own.unwrap_or_else(|| "Read the lines again, and send them exactly.".to_owned());
                 Err(Stop::Answer(Decision::Deny(format!(
-                    "lockgate denied this patch, and nothing was written: its lines are not in {path} exactly as sent, and \
-                     apply_patch cannot change these lines without changing others.\n{own}"
+                    "{} lines of the patch are not in {path} exactly as sent, and apply_patch cannot change these lines without \
+                     changing others.\n{own}",
+                    self.denied(settings).head()
                 ))))
             }
         }
@@ -487,7 +499,7 @@ impl Guard<'_> {
             let describe = |own, state| texts::at_risk(host, &draft.file.path, before, &written, own, state);
             match settings.bytes.unwrap_or(by_tools) {
                 BytesAtRisk::Deny => {
-                    return Err(Stop::Answer(Decision::Deny(describe(own, EditState::Denied))));
+                    return Err(Stop::Answer(Decision::Deny(describe(own, self.denied(settings)))));
                 }
                 BytesAtRisk::Report => notes.push(describe(None, EditState::Made)),
             }
@@ -719,14 +731,14 @@ impl Guard<'_> {
         {
             return None;
         }
-        match simulate::replace(before, quotes, super::host::TextHabit::Unknown) {
+        match simulate::replace(before, quotes, TextHabit::Unknown) {
             Simulation::Missing | Simulation::Several(_) => {}
             // The reason is another one.
             Simulation::Made(_) | Simulation::Unknown => return None,
         }
         match locate::quote(&file.path, before, quote) {
             Located::Found(wanted) => {
-                let exact = rewrite::quote(before, &wanted, super::host::TextHabit::Unknown)?;
+                let exact = rewrite::quote(before, &wanted, TextHabit::Unknown)?;
                 let mut input = call.input.as_object()?.clone();
                 if let Some(fields) = fields {
                     input.insert(fields.old.to_owned(), exact.old.as_str().into());
@@ -793,7 +805,7 @@ pub fn absolute_path(folder: &Path, edit: &HostEdit, path: &str) -> String {
 pub fn unjudged(reason: &str, fail: OnFailure) -> Decision {
     match fail {
         OnFailure::Open => Decision::Pass,
-        OnFailure::Closed => Decision::Deny(format!(
+        OnFailure::Closed => Decision::Forbid(format!(
             "lockgate denied this edit, and nothing was written: it could not be judged ({reason}), and the policy says \
              `fail: closed`."
         )),
@@ -834,7 +846,7 @@ fn set(drafts: &mut [Draft], path: &str, change: DraftChange) {
 
 /// Returns the arguments of lockgate's own tool that make the edit and keep all other bytes.
 fn keeping_call(path: &str, before: &[u8], faithful: &[u8], edit: &HostEdit) -> Option<Value> {
-    if let Some(exact) = rewrite::quote(before, faithful, super::host::TextHabit::Unknown) {
+    if let Some(exact) = rewrite::quote(before, faithful, TextHabit::Unknown) {
         return Some(texts::quote_arguments(path, &exact.old, &exact.new));
     }
     let HostEdit::Replace { quotes, .. } = edit else { return None };

@@ -33,8 +33,21 @@ pub struct Judged<'a> {
 pub enum EditState {
     /// It was not made.
     Denied,
+    /// It is about to be made, because the host cannot stop it without ending the task.
+    Warned,
     /// It was made.
     Made,
+}
+
+impl EditState {
+    /// Returns the start of a sentence that says what happened to the edit.
+    pub const fn head(self) -> &'static str {
+        match self {
+            EditState::Denied => "lockgate denied this edit, and nothing was written:",
+            EditState::Warned => "lockgate does not stop this edit, but it is bad:",
+            EditState::Made => "lockgate judged this edit after it was written:",
+        }
+    }
 }
 
 /// Describes the findings that an edit adds, the blocking ones first.
@@ -46,17 +59,11 @@ pub fn findings(files: &[Judged<'_>], state: EditState) -> String {
         (1, _) => "it adds 1 finding that blocks".to_owned(),
         (several, _) => format!("it adds {several} findings that block"),
     };
-    let (head, tail) = match state {
-        EditState::Denied => (
-            format!("lockgate denied this edit, and nothing was written: {new}."),
-            "Send the edit without these findings.",
-        ),
-        EditState::Made => (
-            format!("lockgate judged this edit after it was written: {new}."),
-            "Edit the file again, so that these findings are gone.",
-        ),
+    let tail = match state {
+        EditState::Denied => "Send the edit without these findings.",
+        EditState::Warned | EditState::Made => "Edit the file again, so that these findings are gone.",
     };
-    let mut lines = vec![head];
+    let mut lines = vec![format!("{} {new}.", state.head())];
     for finding in
         files.iter().flat_map(|file| file.verdict.blocking().map(move |it| (file, it))).take(MAX_FINDINGS)
     {
@@ -159,10 +166,8 @@ pub fn at_risk(
         format!("Use lockgate's `safe_edit_file` or `lockgate edit` for {path}, in smaller parts; both keep all other bytes.")
     });
     match state {
-        EditState::Denied => {
-            format!(
-                "lockgate denied this edit, and nothing was written: the edit tool of {name} {harm} in {path}.\n{instead}"
-            )
+        EditState::Denied | EditState::Warned => {
+            format!("{} the edit tool of {name} {harm} in {path}.\n{instead}", state.head())
         }
         EditState::Made => format!(
             "The edit tool of {name} {harm} in {path}.\nTo keep them, do not use it for this file. {instead}"
