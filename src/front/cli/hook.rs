@@ -130,7 +130,8 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> Reply {
         Some(root) => ProjectRoot { root: root.clone(), base: String::new() },
         None => ProjectRoot::around(&folder),
     };
-    if !touches(&project.root, &folder, &event) {
+    let Ok(root) = project.root.canonicalize() else { return Reply::default() };
+    if !touches(&root, &folder, &event) {
         return Reply::default();
     }
     lock(shared).event = Some(event.clone());
@@ -148,6 +149,7 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> Reply {
                 watch: &watch,
                 event: &event,
                 folder,
+                root,
                 tools,
                 started,
                 on_settings: &on_settings,
@@ -185,13 +187,12 @@ fn read_payload() -> Result<Vec<u8>, String> {
 
 /// True if the event names a file whose folder is in the project. The links of the file itself are followed later.
 fn touches(root: &Path, folder: &Path, event: &Event) -> bool {
-    let Ok(root) = root.canonicalize() else { return false };
     let is_inside = |path: &str| {
         let path = Path::new(path);
         // The file may be new, and so may the folders above it.
         let real = path.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
-        let is_link_into = || path.canonicalize().is_ok_and(|real| real.starts_with(&root));
-        real.is_some_and(|real| real.starts_with(&root)) || is_link_into()
+        let is_link_into = || path.canonicalize().is_ok_and(|real| real.starts_with(root));
+        real.is_some_and(|real| real.starts_with(root)) || is_link_into()
     };
     let edits = event.calls.iter().map(|call| &call.edit);
     edits

@@ -146,7 +146,7 @@ enum ToolKind {
 const PATH: [&str; 5] = ["file_path", "filePath", "path", "TargetFile", "target_file"];
 const OLD: [&str; 5] = ["old_string", "oldString", "old_str", "old_text", "TargetContent"];
 const NEW: [&str; 5] = ["new_string", "newString", "new_str", "new_text", "ReplacementContent"];
-const CONTENT: [&str; 4] = ["content", "file_text", "CodeContent", "contents"];
+const CONTENT: [&str; 5] = ["content", "file_text", "CodeContent", "contents", "new_text"];
 const EVERY: [&str; 4] = ["replace_all", "replaceAll", "allow_multiple", "AllowMultiple"];
 const LISTS: [&str; 3] = ["edits", "replacements", "ReplacementChunks"];
 

@@ -36,6 +36,8 @@ pub struct Guard<'a> {
     pub event: &'a Event,
     /// The folder that relative paths start from.
     pub folder: PathBuf,
+    /// The folder that is guarded, without links.
+    pub root: PathBuf,
     /// Where the model can make an edit with lockgate itself.
     pub tools: OwnTools,
     /// The moment when the event came.
@@ -197,7 +199,13 @@ impl Guard<'_> {
     }
 
     fn absolute(&self, edit: &HostEdit, path: &str) -> String {
-        absolute_path(&self.folder, edit, path)
+        let path = absolute_path(&self.folder, edit, path);
+        if Path::new(&path).starts_with(&self.root) {
+            return path;
+        }
+        // A link elsewhere may lead into the project.
+        let real = Path::new(&path).canonicalize().ok().filter(|real| real.starts_with(&self.root));
+        real.map_or(path, |real| real.to_string_lossy().into_owned())
     }
 
     /// True unless another hook of the same event has the call already.
@@ -315,6 +323,14 @@ impl Guard<'_> {
                 self.denied(settings).head(),
                 call.tool
             )))),
+            None if exact.is_some() => {
+                let exact = exact.map(|exact| serde_json::json!({"old": exact.old, "new": exact.new}));
+                Err(Stop::Answer(Decision::Deny(format!(
+                    "{} the quoted text is not in {path} exactly as sent. These texts work:\n{}",
+                    self.denied(settings).head(),
+                    exact.unwrap_or_default()
+                ))))
+            }
             None => {
                 let own = rewrite::quote(before, &wanted, TextHabit::Unknown).and_then(|own| {
                     texts::own_call(self.tools, &texts::quote_arguments(path, &own.old, &own.new))

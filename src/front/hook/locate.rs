@@ -44,15 +44,20 @@ pub fn quote(path: &str, before: &[u8], quote: &Quote) -> Located {
 
 /// Finds the places of the chunks of a patch, and makes all of its changes.
 pub fn chunks(path: &str, before: &[u8], chunks: &[Chunk]) -> Located {
-    let Ok(buffer) = Buffer::read(before.to_vec(), Hints::default()) else { return Located::Unknown };
+    update(before, chunks).map_or(Located::Unknown, |edit| make(path, before, &edit))
+}
+
+/// Returns the edit that applies the chunks of a patch to a file; `None` for a file that is no text, or a chunk that is
+/// no edit.
+pub fn update(before: &[u8], chunks: &[Chunk]) -> Option<Edit> {
+    let buffer = Buffer::read(before.to_vec(), Hints::default()).ok()?;
     let mut parts = Vec::new();
     for (entry, chunk) in chunks.iter().enumerate() {
-        let Some(edit) = chunk_edit(&buffer, chunk) else { return Located::Unknown };
-        parts.push(EditPart { entry, edit });
+        parts.push(EditPart { entry, edit: chunk_edit(&buffer, chunk)? });
     }
-    match parts.as_slice() {
-        [only] => make(path, before, &only.edit),
-        _ => make(path, before, &Edit::Several(parts)),
+    match parts.len() {
+        1 => parts.pop().map(|only| only.edit),
+        _ => Some(Edit::Several(parts)),
     }
 }
 

@@ -10,7 +10,7 @@ pub mod edit;
 pub mod event;
 pub mod guard;
 pub mod host;
-mod locate;
+pub mod locate;
 mod notebook;
 pub mod patch;
 mod record;

@@ -125,7 +125,7 @@ fn before_trust_only_built_in_gates_run_and_this_is_said_once_a_session() {
     fixture.trust(".");
     assert_eq!(event(&fixture, "s1", "4").stdout, "");
     assert_eq!(fixture.ran().len(), 1);
-    fixture.write("bin/it", "#!/bin/sh\ncat >/dev/null\nexit 1\n");
+    fixture.write("bin/it", "#!/bin/sh\nif grep -q 'x = 2'; then exit 1; fi\n");
     fixture.executable("bin/it");
     fixture.trust(".");
     let refused = event(&fixture, "s1", "5");
