@@ -3,6 +3,7 @@
 mod bytes;
 mod history;
 mod hostile;
+mod patches;
 mod policy;
 mod recordings;
 

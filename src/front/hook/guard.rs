@@ -250,12 +250,36 @@ impl Guard<'_> {
                 _ => return Err(Stop::Answer(Decision::Pass)),
             },
             (HostEdit::Replace { quotes, .. }, Some(before)) => {
+                let is_helped =
+                    self.event.host.fires_before_search() && settings.drift == DriftedQuote::Rewrite;
                 match simulate::replace(before, quotes, habit) {
+                    Simulation::Made(made) if is_helped && joins_lines(&path, before, quotes, &made) => {
+                        match self.locate(call, &path, &file, settings)? {
+                            Some((made, new)) => {
+                                rewrite = Some(new);
+                                DraftChange::Made(made)
+                            }
+                            None => DraftChange::Made(made),
+                        }
+                    }
+                    // A tool of known habits does not find the quote, because line ends differ.
+                    Simulation::Made(made)
+                        if is_helped
+                            && habit != TextHabit::Unknown
+                            && made.written.is_none()
+                            && is_utf8(before) =>
+                    {
+                        match self.quote_exactly(call, &path, &file, &made.faithful, settings)? {
+                            Some((made, new)) => {
+                                rewrite = Some(new);
+                                DraftChange::Made(made)
+                            }
+                            None => DraftChange::Made(made),
+                        }
+                    }
                     Simulation::Made(made) => DraftChange::Made(made),
                     Simulation::Unknown => DraftChange::Unknown,
                     Simulation::Missing | Simulation::Several(_) => {
-                        let is_helped =
-                            self.event.host.fires_before_search() && settings.drift == DriftedQuote::Rewrite;
                         let found = if is_helped { self.locate(call, &path, &file, settings)? } else { None };
                         match found {
                             Some((made, new)) => {
@@ -286,18 +310,35 @@ impl Guard<'_> {
         file: &HostFile,
         settings: HookSettings,
     ) -> Step<Option<(Simulated, (Value, String))>> {
+        let HostEdit::Replace { quotes, .. } = &call.edit else { return Ok(None) };
+        let (Some(before), [quote]) = (&file.bytes, quotes.as_slice()) else { return Ok(None) };
+        match locate::quote(path, before, quote) {
+            Located::Found(wanted) => self.quote_exactly(call, path, file, &wanted, settings),
+            Located::Same | Located::Unknown => Ok(None),
+            Located::Rejected(error) => {
+                let text = texts::rejection(&error, path, host_call(call));
+                Err(Stop::Answer(Decision::Deny(text)))
+            }
+        }
+    }
+
+    /// Returns arguments with which the tool writes the wanted bytes; denies the call if there are none. `None` if what
+    /// the tool does with this file is not known.
+    fn quote_exactly(
+        &self,
+        call: &HostCall,
+        path: &str,
+        file: &HostFile,
+        wanted: &[u8],
+        settings: HookSettings,
+    ) -> Step<Option<(Simulated, (Value, String))>> {
         let HostEdit::Replace { quotes, fields, .. } = &call.edit else { return Ok(None) };
         let (Some(before), [quote]) = (&file.bytes, quotes.as_slice()) else { return Ok(None) };
         let (host, habit) = (self.event.host, self.event.host.habit());
-        let wanted = match locate::quote(path, before, quote) {
-            Located::Found(wanted) => wanted,
-            Located::Same | Located::Unknown => return Ok(None),
-            Located::Rejected(error) => {
-                let text = texts::rejection(&error, path, host_call(call));
-                return Err(Stop::Answer(Decision::Deny(text)));
-            }
-        };
-        let exact = rewrite::quote(before, &wanted, habit);
+        let exact = rewrite::quote(before, wanted, habit);
+        if exact.is_none() && matches!(habit, TextHabit::Unknown | TextHabit::Lossy) {
+            return Ok(None);
+        }
         let rewritten = exact.as_ref().zip(fields.as_ref()).and_then(|(exact, fields)| {
             let mut input = call.input.as_object()?.clone();
             input.insert(fields.old.to_owned(), exact.old.as_str().into());
@@ -316,7 +357,7 @@ impl Guard<'_> {
                     "lockgate: the quoted text was not in {path} exactly as sent, and one place matches it. The edit was made \
                      there, with this text quoted: read the lines before you quote them again."
                 );
-                Ok(Some((Simulated { faithful: wanted, written: None }, (input, context))))
+                Ok(Some((Simulated { faithful: wanted.to_owned(), written: None }, (input, context))))
             }
             Some(input) => Err(Stop::Answer(Decision::Deny(format!(
                 "{} the quoted text is not in {path} exactly as sent. This call works:\n{} {input}",
@@ -332,7 +373,7 @@ impl Guard<'_> {
                 ))))
             }
             None => {
-                let own = rewrite::quote(before, &wanted, TextHabit::Unknown).and_then(|own| {
+                let own = rewrite::quote(before, wanted, TextHabit::Unknown).and_then(|own| {
                     texts::own_call(self.tools, &texts::quote_arguments(path, &own.old, &own.new))
                 });
                 let own = own.unwrap_or_else(|| "Read the lines again, and quote them exactly.".to_owned());
@@ -438,6 +479,13 @@ impl Guard<'_> {
             Simulation::Unknown => return Ok(DraftChange::Unknown),
             Simulation::Missing | Simulation::Several(_) if settings.drift == DriftedQuote::Keep => {
                 return Ok(DraftChange::Unknown);
+            }
+            Simulation::Several(places) if is_blank(chunks) => {
+                return Err(Stop::Answer(Decision::Deny(format!(
+                    "{} a chunk of the patch for {path} quotes nothing but blank lines, which are there {places} times. Add \
+                     lines of context.",
+                    self.denied(settings).head()
+                ))));
             }
             Simulation::Missing | Simulation::Several(_) => match locate::chunks(path, before, chunks) {
                 Located::Found(wanted) => wanted,
@@ -882,6 +930,24 @@ fn host_call(call: &HostCall) -> Option<texts::HostCallForm> {
     let tool = names.into_iter().find(|name| *name == call.tool)?;
     let arguments = call.input.as_object()?.clone();
     Some(texts::HostCallForm { tool, arguments, old: fields.old, new: fields.new })
+}
+
+fn is_utf8(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok()
+}
+
+/// True if a chunk of a patch quotes blank lines only, so that its place is not known.
+fn is_blank(chunks: &[super::patch::Chunk]) -> bool {
+    chunks.iter().any(|chunk| !chunk.old.is_empty() && chunk.old.iter().all(|line| line.trim().is_empty()))
+}
+
+/// True if the new text lacks the line end that the quote has, so that the tool would join two lines, and lockgate's own
+/// matching, which takes such a quote for whole lines, would not.
+fn joins_lines(path: &str, before: &[u8], quotes: &[super::edit::Quote], made: &Simulated) -> bool {
+    let [quote] = quotes else { return false };
+    let is_short = quote.old.ends_with('\n') && !quote.new.is_empty() && !quote.new.ends_with('\n');
+    is_short
+        && matches!(locate::quote(path, before, quote), Located::Found(wanted) if wanted != made.faithful)
 }
 
 fn unknown_change(path: String) -> crate::engine::HostChange {

@@ -74,7 +74,8 @@ pub fn quote(before: &[u8], wanted: &[u8], habit: TextHabit) -> Option<Quote> {
         let candidates = [Some((old.clone(), new.clone())), open.map(|(old, new)| (old.0, new.0))];
         candidates.into_iter().flatten().find_map(|(old, new)| {
             let quote = Quote { old, new, matches: QuoteMatches::Only };
-            is_right(simulate::replace(before, std::slice::from_ref(&quote), habit), wanted).then_some(quote)
+            let simulation = simulate::replace(before, std::slice::from_ref(&quote), habit);
+            is_right(simulation, wanted, habit).then_some(quote)
         })
     };
     contexts().find_map(|(up, down)| tried(up, down))
@@ -106,7 +107,7 @@ pub fn chunks(before: &[u8], wanted: &[u8]) -> Option<Vec<Chunk>> {
     }
     contexts().find_map(|(up, down)| {
         let chunks = with_context(&difference, up, down);
-        is_right(simulate::update(before, &chunks), wanted).then_some(chunks)
+        is_right(simulate::update(before, &chunks), wanted, TextHabit::FirstLine).then_some(chunks)
     })
 }
 
@@ -137,10 +138,12 @@ fn with_context(difference: &Difference<'_>, up: usize, down: usize) -> Vec<Chun
         .collect()
 }
 
-/// True if a simulation gives exactly the wanted bytes, except for a line end at the end of the file.
-fn is_right(simulation: Simulation, wanted: &[u8]) -> bool {
+/// True if a simulation gives exactly the wanted bytes, except for a line end at the end of the file. If the habits of
+/// the tool are known, so are the bytes that it writes.
+fn is_right(simulation: Simulation, wanted: &[u8], habit: TextHabit) -> bool {
     let Simulation::Made(made) = simulation else { return false };
-    made.faithful == wanted && !made.is_at_risk()
+    let is_certain = made.written.is_some() || habit == TextHabit::Unknown;
+    made.faithful == wanted && is_certain && !made.is_at_risk()
 }
 
 #[cfg(test)]

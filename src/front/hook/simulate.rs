@@ -168,11 +168,13 @@ fn write_quote(bytes: &[u8], quote: &Quote, habit: TextHabit) -> Option<Vec<u8>>
             replaced(&text, &dressed(&old), &dressed(&new))?
         }
         TextHabit::Lossy => {
-            // How it treats quotes of several lines in such a file is not known.
-            if has_crlf && (old.contains('\n') || new.contains('\n')) {
-                return None;
+            let is_crlf = |text: &str| text.matches('\n').count() == text.matches("\r\n").count();
+            match has_crlf && (old.contains('\n') || new.contains('\n')) {
+                false => replaced(&text, &old, &new)?,
+                // How it treats other quotes of several lines in such a file is not known.
+                true if ![text.as_str(), &quote.old, &quote.new].into_iter().all(is_crlf) => return None,
+                true => replaced(&text, &quote.old, &quote.new)?,
             }
-            replaced(&text, &old, &new)?
         }
         TextHabit::FirstLine | TextHabit::Unknown => return None,
     };

@@ -70,7 +70,7 @@ async fn changes(workspace: &Workspace, file: &FilePatch) -> Result<Vec<(String,
                 Located::Rejected(error) => return Err(*error),
                 Located::Unknown => return Err(no_text()),
             };
-            Ok(vec![(to.clone(), Edit::Restore(after), Expect::Anything), (path, Edit::Remove, expect)])
+            Ok(vec![(path, Edit::Remove, expect), (to.clone(), Edit::Restore(after), Expect::Anything)])
         }
     }
 }
