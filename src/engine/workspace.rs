@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[cfg(feature = "check")]
-use super::audit::{Audit, AuditTarget, ProjectTrial};
+use super::audit::{Audit, AuditTarget, CheckedFile, ProjectTrial};
 use super::history::EntryDiffs;
+use super::host_edit::{HostChange, HostFile};
 use super::read::{ReadLines, ReadResponse};
 use super::report::Report;
 #[cfg(feature = "check")]
@@ -16,8 +17,8 @@ use super::trust::Commands;
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::Policy;
-use crate::request::{HistoryRequest, ReadRequest, Request, UndoRequest};
-use crate::store::{Cache, EditId, Entry, StoreListener};
+use crate::request::{Author, HistoryRequest, ReadRequest, Request, UndoRequest};
+use crate::store::{Cache, EditId, Entry, StoreListener, ToolCallRecords};
 
 /// The roots that may be edited, with their locks, policies and caches.
 pub struct Workspace {
@@ -125,6 +126,47 @@ impl Workspace {
     #[cfg(feature = "check")]
     pub fn try_in_project(&self, gates: &[&str], watch: &Watch) -> Result<Vec<ProjectTrial>, Error> {
         self.services.try_in_project(gates, watch)
+    }
+
+    /// Reads a file that the tool of an agent's host is about to edit, with the policy's settings for that.
+    ///
+    /// Errors: those of admitting a path to be written, `PROTECTED` for a path that the policy protects,
+    /// `POLICY_INVALID`, `TOO_LARGE`.
+    pub async fn host_file(&self, path: String) -> Result<HostFile, Error> {
+        self.services.host_file(path).await
+    }
+
+    /// Judges a file as it is against the bytes that it had; `None` if there was no file.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `POLICY_INVALID`, `INTERNAL` when the caller cancelled
+    /// the call, and the errors of admitting a path to be read.
+    #[cfg(feature = "check")]
+    pub async fn judge_written(
+        &self,
+        path: String,
+        before: Option<Vec<u8>>,
+        watch: Watch,
+    ) -> Result<CheckedFile, Error> {
+        self.services.judge_written(path, before, watch).await
+    }
+
+    /// Records the changes of files that the tool of an agent's host wrote, as one edit. Returns its id; `None`
+    /// if no file differs from its text before, or if edits are not recorded here.
+    ///
+    /// Errors: `INVALID_INPUT` for files of several roots, `STORE_UNAVAILABLE`, `NO_SPACE`, and the errors of
+    /// reading the files.
+    pub async fn record_host_edit(
+        &self,
+        changes: Vec<HostChange>,
+        author: Author,
+        gates: String,
+    ) -> Result<Option<EditId>, Error> {
+        self.services.record_host_edit(changes, author, gates).await
+    }
+
+    /// Returns the records of tool calls of hosts that are not finished.
+    pub fn tool_calls(&self) -> &ToolCallRecords {
+        &self.services.tool_calls
     }
 
     /// Imports the files of a folder, each as an edit of its own. The workspace must reach all stored

@@ -17,7 +17,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["serde_saphyr"], &["policy/yaml.rs"]),
     (&["ignore::"], &["policy/glob.rs", "store/listing.rs", "store/search/"]),
     (&["grep_"], &["store/search/"]),
-    (&["jsonc_parser"], &["front/cli/init/"]),
+    (&["jsonc_parser"], &["front/cli/init/", "front/hook/notebook.rs"]),
     (&["gix"], &["store/git/"]),
     (&["rmcp", "schemars"], &["front/"]),
     (&["axum", "hyper", "hyper_util", "http_body_util", "prometheus_client", "tokio::net"], &["front/http/"]),

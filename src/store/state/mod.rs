@@ -6,6 +6,7 @@
 //! Neither folder is used if it lies inside a root.
 
 mod caches;
+mod calls;
 mod own;
 mod secret;
 
@@ -21,6 +22,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 pub use caches::{Cache, CacheLimits, Cached, ClearError};
+pub use calls::ToolCallRecords;
 pub use own::outside;
 pub(super) use own::{own_folders, refuse_inside, refuse_reached};
 
