@@ -60,7 +60,7 @@ def wrapped(line):
 
 def drawing(text):
     """The SVG of some lines of a terminal."""
-    text = re.sub(r" *\x1b\[2m\d+ ms\x1b\[0m", "", text).rstrip("\n")
+    text = re.sub(r" \d+ ms\b", "", re.sub(r" *\x1b\[2m\d+ ms\x1b\[0m", "", text)).rstrip("\n")
     lines = ["\x1b[32m$\x1b[0m " + line if number == 0 else line for number, line in enumerate(SHOWN.split("\n"))]
     rows = [row for line in [*lines, *text.split("\n")] for row in wrapped(line)]
     height = LINE * len(rows) + 32

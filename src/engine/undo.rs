@@ -196,7 +196,7 @@ impl Services {
             format!(", or undo the next older edit, {} of {path}, by its `edit_id`", older.id)
         });
         let hint = "edit the current file; `since`, or `lockgate show`, shows the earlier text";
-        error.hint = Some(format!("{hint}{}", older.unwrap_or_default()));
+        error = error.hint(format!("{hint}{}", older.unwrap_or_default()));
         error
     }
 

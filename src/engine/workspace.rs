@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 #[cfg(feature = "check")]
 use super::audit::{Audit, AuditTarget, CheckedFile, ProjectTrial};
+use super::difference::difference;
 use super::history::EntryDiffs;
 use super::host_edit::{HostChange, HostFile};
 use super::read::{ReadLines, ReadResponse};
@@ -13,12 +15,13 @@ use super::report::Report;
 use super::root_files::{OwnFile, OwnWrite};
 use super::services::Services;
 use super::transfer::{Import, Imported};
-use super::trust::Commands;
+use super::trust::{Commands, ShownCommands};
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::Policy;
 use crate::request::{Author, HistoryRequest, ReadRequest, Request, UndoRequest};
 use crate::store::{Cache, EditId, Entry, StoreListener, ToolCallRecords};
+use crate::text::{Buffer, Hints};
 
 /// The roots that may be edited, with their locks, policies and caches.
 pub struct Workspace {
@@ -193,11 +196,19 @@ impl Workspace {
         self.services.trust.missing_trust(commands)
     }
 
-    /// Records that a person trusts these commands, as they were displayed.
+    /// Returns how `shown` differs from what the person was shown who trusted the commands of this policy before, as a
+    /// unified diff with the moment of that trust. `None` if they were never trusted, or if that text was not kept.
+    pub fn trust_changes(&self, commands: &Commands, shown: &str) -> Option<(String, SystemTime)> {
+        let ShownCommands { text, at } = self.services.trust.shown(commands)?;
+        let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).ok();
+        Some((difference(commands.describe(), Some(&read(&text)?), &read(shown)?), at))
+    }
+
+    /// Records that a person trusts these commands; `shown` is the text in which they were displayed.
     ///
     /// Errors: `PERMISSION_DENIED` if lockgate may not write its state, and errors of the operating system.
-    pub fn trust(&self, commands: &Commands) -> Result<(), Error> {
-        self.services.trust.record(commands)
+    pub fn trust(&self, commands: &Commands, shown: &str) -> Result<(), Error> {
+        self.services.trust.record(commands, shown)
     }
 
     /// Deletes the records of the policy of a folder, or of all policies of the roots, and returns the number

@@ -161,7 +161,7 @@ pub struct Error {
     /// The message, in lower case and without a full stop.
     pub message: String,
     /// The next step; the remedy of the code if absent.
-    pub hint: Option<String>,
+    pub hint: Option<Box<str>>,
     /// The path of the invalid field of the request, as in `line_edits[2].end_line`. If the call has several edits, the
     /// path starts within the edit.
     pub field: Option<Box<str>>,
@@ -205,7 +205,7 @@ impl Error {
     /// Sets the hint: the next step for the caller.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Error {
-        self.hint = Some(hint.into());
+        self.hint = Some(hint.into().into_boxed_str());
         self
     }
 

@@ -155,6 +155,42 @@ impl EditResponse {
         self.validation_warnings.iter().filter(move |warning| !warning.in_message && !is_shown(warning))
     }
 
+    /// Returns only what the next call needs: the result, the version, the edit ID, the moved lines, the findings that
+    /// count, and after a rejection the next step.
+    pub fn compact(self) -> EditResponse {
+        let succeeded = self.is_success();
+        let headline = self.headline.as_ref().filter(|_| succeeded);
+        let message = headline.map(|Headline { summary, details }| format!("{summary}{details}"));
+        let reported = self.unreported().cloned().collect();
+        let findings: Vec<ReportedFinding> =
+            self.findings.into_iter().filter(|finding| finding.counts || finding.blocking).collect();
+        let names_blocking = findings.iter().any(|finding| finding.blocking);
+        EditResponse {
+            status: self.status,
+            code: self.code,
+            detail: self.detail,
+            message: message.or(self.message),
+            hint: self.hint,
+            field: self.field,
+            path: self.path,
+            key: self.key,
+            resolved_path: self.resolved_path,
+            version: self.version,
+            edit_id: self.edit_id,
+            since: self.since,
+            best: self.best,
+            next: self.next,
+            match_locations: if succeeded { Vec::new() } else { self.match_locations },
+            line_map: self.line_map,
+            errors: if names_blocking { Vec::new() } else { self.errors },
+            validation_warnings: reported,
+            findings,
+            notes: self.notes,
+            headline: self.headline,
+            ..EditResponse::default()
+        }
+    }
+
     /// Returns the result of a gate, if it ran.
     pub fn gate(&self, name: &str) -> Option<&ReportedGate> {
         self.gates.iter().find(|run| run.gate == name)

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use super::wire::{Outcome, Server, lockgate, run};
 
 mod demo;
+mod output;
 pub mod signals;
 mod store;
 
@@ -289,7 +290,7 @@ fn the_schema_is_what_a_server_lists() {
     let id = server.post("tools/list", json!({}));
     assert_eq!(printed["tools"], server.wait(id).unwrap()["result"]["tools"]);
     let few: Value = serde_json::from_str(&call(root.path(), &["schema", "tools"]).stdout).unwrap();
-    assert_eq!(few["tools"].as_array().unwrap().len(), 7);
+    assert_eq!(few["tools"].as_array().unwrap().len(), 9);
     let refused = call(root.path(), &["schema", "--tools", "edti"]);
     assert!(refused.exit == 2 && refused.stderr.contains("did you mean `edit`"), "{}", refused.stderr);
 }

@@ -87,7 +87,7 @@ fn without_blanks(text: &str) -> String {
 
 /// A transcript without how long the gates took.
 fn without_times(text: &str) -> String {
-    regex::Regex::new(r" \d+ ms\n").unwrap().replace_all(text, "\n").into_owned()
+    regex::Regex::new(r" \d+ ms\b").unwrap().replace_all(text, "").into_owned()
 }
 
 #[test]

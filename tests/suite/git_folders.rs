@@ -294,7 +294,8 @@ fn one_call_that_brings_all_pieces_is_refused_in_every_order() {
             let project = Project::new();
             let error = project.write_all(&order).unwrap_err();
             assert_eq!(error.code, Code::Protected, "{}: {}", layout.name, error.message);
-            assert!(error.field.as_deref().unwrap_or_default().starts_with("edits["), "{:?}", error.field);
+            let field = error.field_path().unwrap_or_default();
+            assert!(field.starts_with("edits["), "{field}");
             assert!(order.iter().all(|(path, _)| !project.at(path).exists()));
         }
     }

@@ -48,7 +48,7 @@ fn tools(toolsets: &str) -> Vec<String> {
 }
 
 /// The toolsets that are offered where nothing is said.
-const DEFAULT: &str = "edit,look";
+const DEFAULT: &str = "edit,text,look";
 
 #[test]
 fn the_policy_names_the_toolsets_unless_the_command_line_does() {

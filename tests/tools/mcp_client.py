@@ -121,7 +121,7 @@ async def refuses_where_the_model_sees_it(mode):
 
 
 async def answers_in_the_form_that_was_asked_for(mode):
-    for choice, structured in [("on", True), ("off", False), ("auto", True)]:
+    for choice, structured in [("on", True), ("compact", True), ("off", False), ("auto", True)]:
         async with client(mode, "--structured", choice) as (connected, _):
             answer = await connected.call_tool(TOOL, dict(path="a.txt", content="a\n"))
             same(answer.structured_content is not None, structured)

@@ -91,24 +91,31 @@ pub(super) fn block_error(
         let error = error.with_next(NextCall::Edit { search, replace });
         return best.into_iter().fold(error, Error::best);
     }
-    if let Some(part) = nearest_part(needle, window) {
-        let Part { line, text, .. } = &part;
-        let hint = format!("the nearest text is {text:?} at line {line}");
-        return error.hint(hint).with_next(NextCall::Read { start_line: *line, end_line: *line });
-    }
     let similar = similar.filter(|similar| similar.score.percent() >= LEAST_SIMILAR);
-    let Some(similar) = similar else {
-        let beyond = reaches_beyond(needle, window)
-            .map(|line| format!("; its beginning is at line {line}, and it reaches beyond {}", window.name));
-        let hint = format!("nothing like it is in {}{}", window.name, beyond.unwrap_or_default());
-        return error.hint(hint);
-    };
-    let best = best(needle, window, similar);
+    let best = similar.map(|similar| best(needle, window, similar));
+    if let Some(Part { line, text, .. }) = nearest_part(needle, window) {
+        let error = best.into_iter().fold(error, Error::best);
+        let next = NextCall::Read { start_line: line, end_line: line };
+        return error.hint(format!("the nearest text is {text:?} at line {line}")).with_next(next);
+    }
+    let Some(best) = best else { return error.hint(unlike(needle, window)) };
     let (start_line, end_line) = readable(&best, window);
     error
         .hint("read the nearest lines, and quote the actual text")
         .best(best)
         .with_next(NextCall::Read { start_line, end_line })
+}
+
+/// Says that nothing in the window is like the search text, and shows a short window.
+fn unlike(needle: &str, window: &Window<'_>) -> String {
+    let nothing = format!("nothing like it is in {}", window.name);
+    if let Some(line) = reaches_beyond(needle, window) {
+        return format!("{nothing}; its beginning is at line {line}, and it reaches beyond {}", window.name);
+    }
+    let lines = window.buffer.lines();
+    let bytes = window.bytes();
+    let count = lines.line_at(bytes.end.saturating_sub(1)).saturating_sub(lines.line_at(bytes.start));
+    if count < SHOWN { format!("{nothing}; {}", quotable(needle, window)) } else { nothing }
 }
 
 /// Returns the line of a text that occurs exactly once in the file, and outside of the window.
@@ -247,5 +254,5 @@ fn quotable(needle: &str, search_window: &Window<'_>) -> String {
         format!("{line}: {}", lines.text(line).chars().take(WIDTH).collect::<String>())
     };
     let text: Vec<String> = (first..=last).map(line).collect();
-    format!("quote what is there; the text from line {first} is:\n{}", text.join("\n"))
+    format!("quote the actual text, which from line {first} is:\n{}", text.join("\n"))
 }

@@ -19,6 +19,7 @@ use dashmap::DashMap;
 
 pub use self::commands::Commands;
 use self::commands::subject;
+pub use self::record::ShownCommands;
 use self::record::TrustRecord;
 use super::caches::{BoundSchedule, shared};
 use crate::error::Error;
@@ -94,9 +95,15 @@ impl Trust {
         }
     }
 
-    /// Records that a person trusts these commands, as they were displayed.
-    pub(super) fn record(&self, commands: &Commands) -> Result<(), Error> {
-        self.state.write(commands.subject(), &TrustRecord::new(commands).to_json()?)
+    /// Records that a person trusts these commands; `shown` is the text in which they were displayed.
+    pub(super) fn record(&self, commands: &Commands, shown: &str) -> Result<(), Error> {
+        self.state.write(commands.subject(), &TrustRecord::new(commands).with_shown(shown).to_json()?)
+    }
+
+    /// Returns what the person was shown who trusted the commands of this policy, even if they changed since.
+    pub(super) fn shown(&self, commands: &Commands) -> Option<ShownCommands> {
+        let bytes = self.state.read(commands.subject()).ok()??;
+        TrustRecord::read(&bytes).ok()?.shown(commands)
     }
 
     /// Deletes the records of the policy of a folder, or of all policies of the roots, and returns the number

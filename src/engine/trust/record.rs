@@ -3,7 +3,7 @@
 //! Invariant: a record with another format version, policy or root is ignored.
 
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,18 @@ pub(super) struct TrustRecord {
     programs: BTreeMap<String, Option<TrustedProgram>>,
     /// The time of the record, in seconds since 1970.
     when: u64,
+    /// What the person was shown; absent in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shown: Option<String>,
+}
+
+/// What a person was shown when trust was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownCommands {
+    /// The text, as it was given to [`Workspace::trust`](crate::engine::Workspace::trust).
+    pub text: String,
+    /// The moment at which trust was given.
+    pub at: SystemTime,
 }
 
 /// The resolved program of one gate.
@@ -50,7 +62,21 @@ impl TrustRecord {
             stamp: commands.version.hex(),
             programs: programs.collect(),
             when: now.map_or(0, |since| since.as_secs()),
+            shown: None,
         }
+    }
+
+    /// Returns the record with the text that the person was shown.
+    pub(super) fn with_shown(self, shown: &str) -> TrustRecord {
+        TrustRecord { shown: Some(shown.to_owned()), ..self }
+    }
+
+    /// Returns what the person was shown, if the record is for this root and policy and has it.
+    pub(super) fn shown(self, commands: &Commands) -> Option<ShownCommands> {
+        let now = TrustRecord::new(commands);
+        let same = (&now.root, &now.policy) == (&self.root, &self.policy);
+        let at = UNIX_EPOCH.checked_add(Duration::from_secs(self.when))?;
+        self.shown.filter(|_| same).map(|text| ShownCommands { text, at })
     }
 
     /// Parses a record. The error is the reason why it is invalid, as the end of a sentence.

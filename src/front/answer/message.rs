@@ -1,15 +1,18 @@
 //! The first sentence of an answer: the result of the edit, or the reason of a rejection.
 
-use super::ResponseOptions;
 use super::entity::{display_name, key};
+use super::{Purpose, ResponseOptions};
 use crate::engine::{Report, Status};
 use crate::error::{Disk, Error, ErrorFamily};
 use crate::gate::Finding;
 use crate::protocol::Headline;
 use crate::text::Diff;
 
-/// Prefix of the message of every rejection that left the file unchanged.
+/// Prefix of the message of every rejected edit that left the file unchanged.
 const NOTHING_WRITTEN: &str = "nothing was written: ";
+
+/// Prefix of the message of every rejected read.
+const NOT_READ: &str = "not read: ";
 
 /// Value of `bytes_outside_edit` when the bytes outside the edit are unchanged.
 pub(super) const UNCHANGED: &str = "unchanged";
@@ -44,7 +47,10 @@ impl Message {
             Some(_) | None => message,
         };
         match error.disk {
-            Disk::Untouched => Message::rejection(body),
+            Disk::Untouched => match options.purpose {
+                Purpose::Edit => Message::rejection(body),
+                Purpose::Read => Message { prefix: NOT_READ.to_owned(), body, suffix: "" },
+            },
             Disk::Unknown => {
                 let prefix = format!("it is not known whether the {} was written: ", options.noun());
                 Message { prefix, body, suffix: "" }
@@ -108,9 +114,13 @@ impl Message {
         format!("{}{}{}", self.prefix, self.body, self.suffix)
     }
 
-    /// Returns the value of `error`: the message without the statement that nothing was written.
+    /// Returns the value of `error`: the message without its prefix.
     pub(super) fn reason(&self) -> String {
-        if self.prefix == NOTHING_WRITTEN { self.body.clone() } else { self.text() }
+        if [NOTHING_WRITTEN, NOT_READ].contains(&self.prefix.as_str()) {
+            self.body.clone()
+        } else {
+            self.text()
+        }
     }
 }
 

@@ -34,6 +34,8 @@ pub use next::{CallOffers, ToolCall};
 pub use profile::{ExtraField, FieldNames, ResponseFormat, ToolProfile};
 pub use read::read;
 pub(in crate::front) use response::reported_finding;
+pub use text::{first_line, passed_gates};
+pub use timestamp::age;
 
 /// Options that control the content and size of an answer.
 #[derive(Debug, Clone)]
@@ -44,6 +46,8 @@ pub struct ResponseOptions {
     pub diff: DiffDisplay,
     /// The forms in which the answer is sent.
     pub forms: Forms,
+    /// What the call is for.
+    pub purpose: Purpose,
     /// The target as the caller named it, for refusals that know no better.
     pub path: Option<String>,
     /// Key of the target as the caller named it, if the target is in a database.
@@ -78,6 +82,7 @@ impl Default for ResponseOptions {
             limit: 8192,
             diff: DiffDisplay::Shown,
             forms: Forms::Both,
+            purpose: Purpose::Edit,
             path: None,
             entity: None,
             quoted_line_count: None,
@@ -103,6 +108,15 @@ impl DiffDisplay {
     }
 }
 
+/// What a call is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Changes files or entities.
+    Edit,
+    /// Only reads.
+    Read,
+}
+
 /// The forms in which an answer is sent; the limit applies to the sent forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forms {
@@ -110,6 +124,8 @@ pub enum Forms {
     Both,
     /// JSON only, for clients that ignore the text.
     Json,
+    /// JSON with only what the next call needs, and one line of text.
+    Compact,
     /// Text only, for clients that ignore the JSON.
     Text,
 }

@@ -4,7 +4,7 @@ use super::entity::key;
 use super::gates::{finding_line, notes, required_error, unchecked_warning};
 use super::message::{self, Message};
 use super::next::NextStep;
-use super::{ExtraField, ResponseOptions};
+use super::{ExtraField, Forms, ResponseOptions};
 use crate::engine::{GuardLevel, Report, Status};
 use crate::error::{Code, Disk, Error, Since};
 use crate::gate::{Finding, GateRun};
@@ -144,6 +144,21 @@ impl<'a> FullResponse<'a> {
         let is_known = !refused && (report.before.is_none() || report.removes);
         let extent = (!is_known).then_some(Extent { max_run: MAX_SHOWN_RUN, near });
         FullResponse { response, message, diff: DiffSource::Edit(diff), extent, omitted }
+            .in_forms(options.forms)
+    }
+
+    /// Removes what the forms do not have.
+    fn in_forms(self, forms: Forms) -> FullResponse<'a> {
+        match forms {
+            Forms::Both | Forms::Json | Forms::Text => self,
+            Forms::Compact => {
+                let diff = match self.diff {
+                    DiffSource::Edit(_) => DiffSource::None,
+                    other @ (DiffSource::None | DiffSource::Since(_)) => other,
+                };
+                FullResponse { response: self.response.compact(), diff, ..self }
+            }
+        }
     }
 
     /// Creates the response for an error.
@@ -188,7 +203,7 @@ impl<'a> FullResponse<'a> {
         };
         let since: Option<&Since> = error.since.as_deref();
         let diff = since.map_or(DiffSource::None, |since| DiffSource::Since(&since.diff));
-        FullResponse { response, message, diff, ..FullResponse::default() }
+        FullResponse { response, message, diff, ..FullResponse::default() }.in_forms(options.forms)
     }
 
     /// Replaces the message.

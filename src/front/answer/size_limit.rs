@@ -133,9 +133,9 @@ fn fit_with_proposal(full: &FullResponse<'_>, options: &ResponseOptions) -> Opti
 struct DiffExcerpt {
     /// The diff text; empty if no hunk fits.
     diff: String,
-    /// A note about the missing hunks.
     /// The changed lines of the same hunks, for the text form.
     changed_lines: String,
+    /// A note about the missing hunks.
     omitted_note: Option<String>,
 }
 
@@ -158,7 +158,7 @@ impl DiffExcerpt {
                 let (lines, cut) = lines(diff).unwrap_or((String::new(), DiffCut::Whole));
                 (String::new(), lines, cut)
             }
-            (DiffSource::Edit(diff), DiffDisplay::Shown, Forms::Both | Forms::Json) => {
+            (DiffSource::Edit(diff), DiffDisplay::Shown, Forms::Both | Forms::Json | Forms::Compact) => {
                 let (shown, cut) = diff.render(budget);
                 let lines = lines(diff).filter(|_| !shown.is_empty()).map(|(lines, _)| lines);
                 (shown, lines.unwrap_or_default(), cut)
@@ -180,12 +180,12 @@ impl DiffExcerpt {
         DiffExcerpt { diff, changed_lines, omitted_note }
     }
 
-    /// Returns only the note that the diff is not shown.
     /// Returns the bytes of the larger of its forms.
     fn size(&self) -> usize {
         self.diff.len().max(self.changed_lines.len())
     }
 
+    /// Returns only the note that the diff is not shown.
     fn hidden(full: &FullResponse<'_>, level: FitLevel, options: &ResponseOptions) -> DiffExcerpt {
         let excerpt = DiffExcerpt::new(full, level, 0, options);
         let (is_shown, omitted_note) = (excerpt.size() > 0, excerpt.omitted_note);
@@ -360,6 +360,7 @@ pub(super) fn clip(text: &str, bytes: usize) -> String {
 pub(super) fn size(response: &impl Serialize, text: &str, forms: Forms) -> usize {
     match forms {
         Forms::Both => json_size(response) + escaped(text),
+        Forms::Compact => json_size(response) + escaped(text::first_line(text)),
         Forms::Json => json_size(response),
         Forms::Text => escaped(text),
     }

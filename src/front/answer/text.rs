@@ -41,6 +41,11 @@ pub(super) fn render(response: &EditResponse, forms: Forms) -> String {
     lines.join("\n")
 }
 
+/// Returns the text that stands beside the compact JSON.
+pub fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
 fn joined<T>(entries: &[T], entry: impl Fn(&T) -> String) -> String {
     entries.iter().map(entry).collect::<Vec<_>>().join(", ")
 }
@@ -101,7 +106,7 @@ fn since(response: &EditResponse, forms: Forms) -> Vec<String> {
     let noun = response.key.entity_type.as_deref().unwrap_or(EntityKind::FILE);
     let diff = since.diff.as_deref().unwrap_or_default();
     let shown = match forms {
-        Forms::Both => without_context(diff),
+        Forms::Both | Forms::Compact => without_context(diff),
         Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
     };
     let colon = if shown.is_empty() { "" } else { ", since the version that was expected:" };
@@ -167,22 +172,29 @@ fn region(region: &ChangedRegion) -> String {
 
 /// Renders the outcome of the gates that ran: those that passed are one list.
 fn gates(response: &EditResponse) -> Option<String> {
-    let (passed, others): (Vec<&ReportedGate>, Vec<&ReportedGate>) =
-        response.gates.iter().filter(|run| run.outcome != Outcome::Skipped.name()).partition(is_passed);
-    let mut parts = Vec::new();
-    if !others.is_empty() {
-        parts.push(joined(&others, |run| gate(run)));
-    }
-    if !passed.is_empty() {
-        parts.push(format!("ok ({})", joined(&passed, |run| passed_gate(run))));
-    }
-    parts.extend(match response.old_findings {
+    let others: Vec<&ReportedGate> = response
+        .gates
+        .iter()
+        .filter(|run| !is_passed(run) && run.outcome != Outcome::Skipped.name())
+        .collect();
+    let colon = if others.is_empty() { "" } else { ":" };
+    let others = (!others.is_empty()).then(|| joined(&others, |run| gate(run)));
+    let parts: Vec<String> = others.into_iter().chain(passed_gates(response)).collect();
+    (!parts.is_empty()).then(|| format!("gates{colon} {}", parts.join("; ")))
+}
+
+/// Renders the gates that passed and the number of old findings, as in `ok (syntax, ruff 20 ms); 2 old findings`. `None`
+/// if there are neither.
+pub fn passed_gates(response: &EditResponse) -> Option<String> {
+    let passed: Vec<&ReportedGate> = response.gates.iter().filter(is_passed).collect();
+    let passed = (!passed.is_empty()).then(|| format!("ok ({})", joined(&passed, |run| passed_gate(run))));
+    let old = match response.old_findings {
         0 => None,
         1 => Some("1 old finding".to_owned()),
         count => Some(format!("{count} old findings")),
-    });
-    let colon = if others.is_empty() { "" } else { ":" };
-    (!parts.is_empty()).then(|| format!("gates{colon} {}", parts.join("; ")))
+    };
+    let parts: Vec<String> = passed.into_iter().chain(old).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 fn is_passed(run: &&ReportedGate) -> bool {

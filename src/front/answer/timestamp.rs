@@ -12,7 +12,7 @@ pub(super) fn rfc3339(at: SystemTime) -> String {
 }
 
 /// Describes how long ago a moment was, in its largest unit, as in `3 minutes ago`.
-pub(super) fn age(at: SystemTime) -> String {
+pub fn age(at: SystemTime) -> String {
     let seconds = SystemTime::now().duration_since(at).map_or(0, |since| since.as_secs());
     let (count, unit) = match seconds {
         0..60 => (seconds, "second"),

@@ -17,19 +17,22 @@ mod hook;
 mod init;
 mod limits;
 mod outcome;
+mod pager;
 mod paint;
 mod roots;
 mod schema;
 mod serve;
 mod show;
 mod signals;
+mod spinner;
 mod store;
 mod store_args;
 mod trust;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
 
 use crate::error::{Code, Error, ErrorFamily};
 use crate::gate;
@@ -40,8 +43,55 @@ use crate::request::Direction;
 #[derive(Debug, Parser)]
 #[command(name = "lockgate", version, max_term_width = 100, styles = paint::HELP, after_help = exit_codes())]
 struct Cli {
+    /// Changes to this folder before anything else, as git and cargo do; repeatable, each relative to the one before
+    #[arg(short = 'C', value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
     #[command(subcommand)]
     command: Command,
+}
+
+/// The options on output that every command has.
+#[derive(Debug, clap::Args)]
+struct OutputArgs {
+    /// When output has colours: `auto` means on a terminal only
+    #[arg(long, value_name = "WHEN", global = true, default_value_t, hide_possible_values = true)]
+    color: ColorChoice,
+    /// Prints nothing about what went well
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Prints each gate with its time, and old findings one by one
+    #[arg(short, long, global = true)]
+    verbose: bool,
+}
+
+impl OutputArgs {
+    /// Sets the colours of this process, and returns how much its command prints.
+    fn apply(&self) -> Verbosity {
+        match self.color {
+            // The default of the process, which also heeds NO_COLOR and CLICOLOR_FORCE.
+            ColorChoice::Auto => {}
+            ColorChoice::Always => anstream::ColorChoice::AlwaysAnsi.write_global(),
+            ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
+        }
+        match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, true) => Verbosity::Verbose,
+            (false, false) => Verbosity::Normal,
+        }
+    }
+}
+
+/// How much a command prints for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::front::cli) enum Verbosity {
+    /// Only what failed.
+    Quiet,
+    /// What failed, what was done, and a summary of the gates.
+    Normal,
+    /// Also each gate and each old finding.
+    Verbose,
 }
 
 #[derive(Debug, Subcommand)]
@@ -93,14 +143,38 @@ pub fn run() -> ExitCode {
     }
     gate::parse_large_texts_with(SELF_EXE.into());
     limits::catch_file_size_signal();
-    let result = match Cli::parse().command {
+    let Cli { folders, output, command } = Cli::parse();
+    let verbosity = output.apply();
+    let result = enter(&folders).and_then(|()| run_command(command, verbosity));
+    result.unwrap_or_else(|error| {
+        paint::print_error(&render_error(&error));
+        ExitCode::from(error.code.family().exit_code())
+    })
+}
+
+/// Makes each folder in turn the current one.
+///
+/// Errors: `INVALID_INPUT` when one cannot be entered.
+fn enter(folders: &[PathBuf]) -> Result<(), Error> {
+    for folder in folders {
+        std::env::set_current_dir(folder).map_err(|error| {
+            Error::new(Code::InvalidInput, format!("cannot change to {}: {error}", folder.display()))
+                .field("-C")
+                .hint("name an existing folder")
+        })?;
+    }
+    Ok(())
+}
+
+fn run_command(command: Command, verbosity: Verbosity) -> Result<ExitCode, Error> {
+    match command {
         Command::Serve(args) => serve::run(*args),
-        Command::Edit(args) => edit::run(*args),
-        Command::Check(args) => check::run(*args),
+        Command::Edit(args) => edit::run(*args, verbosity),
+        Command::Check(args) => check::run(*args, verbosity),
         Command::Log(args) => history::log::run(args),
         Command::Show(args) => history::show::run(args),
-        Command::Undo(args) => history::undo::run(args, Direction::Undo),
-        Command::Redo(args) => history::undo::run(args, Direction::Redo),
+        Command::Undo(args) => history::undo::run(args, Direction::Undo, verbosity),
+        Command::Redo(args) => history::undo::run(args, Direction::Redo, verbosity),
         Command::Trust(args) => trust::run(args),
         Command::Hook(args) => hook::run(args),
         Command::Gates(args) => gates::run(args),
@@ -110,11 +184,7 @@ pub fn run() -> ExitCode {
         Command::Store(args) => store::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),
-    };
-    result.unwrap_or_else(|error| {
-        paint::print_error(&render_error(&error));
-        ExitCode::from(error.code.family().exit_code())
-    })
+    }
 }
 
 /// Renders the error of a command.

@@ -3,11 +3,27 @@
 use std::process::ExitCode;
 
 use super::excerpt::Excerpt;
-use super::{paint, show};
+use super::{Verbosity, paint, show};
 use crate::engine::Report;
 use crate::error::{Code, Confirmation, Error, ErrorFamily};
 use crate::front::answer::{self, Answer, Forms, ResponseOptions, RevertedEdit};
 use crate::protocol::Response;
+
+/// The form in which a command prints its answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OutputFormat {
+    /// For people.
+    Text(Verbosity),
+    /// The JSON of the MCP tool.
+    Json,
+}
+
+impl OutputFormat {
+    /// Returns the format that the flag `--json` chooses.
+    pub(super) fn new(json: bool, verbosity: Verbosity) -> OutputFormat {
+        if json { OutputFormat::Json } else { OutputFormat::Text(verbosity) }
+    }
+}
 
 /// The result of a command that may write.
 #[derive(Debug)]
@@ -27,17 +43,19 @@ impl CommandOutcome {
     /// Prints the answer as JSON or text and returns the exit code.
     ///
     /// Errors: `IO_FAILED` when standard output fails.
-    pub(super) fn print(&self, options: ResponseOptions, json: bool) -> Result<ExitCode, Error> {
-        if json {
-            paint::print_bytes(format!("{}\n", self.answer(&options).json).as_bytes())?;
-        } else {
-            self.show(options)?;
+    pub(super) fn print(&self, options: ResponseOptions, format: OutputFormat) -> Result<ExitCode, Error> {
+        match format {
+            OutputFormat::Json => {
+                paint::print_bytes(format!("{}\n", self.answer(&options).json).as_bytes())?;
+            }
+            OutputFormat::Text(Verbosity::Quiet) if self.is_success() => {}
+            OutputFormat::Text(verbosity) => self.show(options, verbosity)?,
         }
         Ok(self.exit_code())
     }
 
     /// Prints an error to standard error and a report to standard output.
-    fn show(&self, options: ResponseOptions) -> Result<(), Error> {
+    fn show(&self, options: ResponseOptions, verbosity: Verbosity) -> Result<(), Error> {
         // A person can scroll; only programs need short answers.
         let roomy = ResponseOptions { limit: *ResponseOptions::LIMITS.end(), forms: Forms::Json, ..options };
         let response = self.answer(&roomy).response;
@@ -49,8 +67,8 @@ impl CommandOutcome {
             .map(|report| Excerpt::whole(report.draft.view()))
             .collect();
         let shown = match &response {
-            Response::Batch(batch) => show::batch(batch, &excerpts),
-            Response::Edit(edit) => show::edit(edit, &excerpts),
+            Response::Batch(batch) => show::batch(batch, &excerpts, verbosity),
+            Response::Edit(edit) => show::edit(edit, &excerpts, verbosity),
             // The commands use no other format.
             other => return Err(Error::new(Code::Internal, format!("no response to an edit: {other:?}"))),
         };
@@ -81,9 +99,13 @@ impl CommandOutcome {
         self.reports().err()?.question.as_deref()
     }
 
+    fn is_success(&self) -> bool {
+        self.reports().is_ok_and(|reports| reports.iter().all(|report| report.status.is_success()))
+    }
+
     fn exit_code(&self) -> ExitCode {
         match self.reports() {
-            Ok(reports) if reports.iter().all(|report| report.status.is_success()) => ExitCode::SUCCESS,
+            Ok(_) if self.is_success() => ExitCode::SUCCESS,
             Ok(_) => ExitCode::from(ErrorFamily::Gate.exit_code()),
             Err(error) => ExitCode::from(error.code.family().exit_code()),
         }

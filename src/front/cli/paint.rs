@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use clap::builder::styling::{AnsiColor, Style, Styles};
 
@@ -76,6 +76,22 @@ fn picture(control: char) -> char {
 pub(super) fn print(text: &str) -> Result<(), Error> {
     let mut out = anstream::stdout();
     ignore_broken_pipe(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Returns a text with the colours that standard output would show.
+pub(super) fn for_stdout(text: &str) -> Cow<'_, str> {
+    match anstream::AutoStream::choice(&io::stdout()) {
+        anstream::ColorChoice::Never => Cow::Owned(anstream::adapter::strip_str(text).to_string()),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// Returns the number of columns of the terminal of standard output; without a terminal, as many as a line may need.
+pub(super) fn width() -> usize {
+    match rustix::termios::tcgetwinsize(io::stdout()) {
+        Ok(size) if size.ws_col > 0 && io::stdout().is_terminal() => usize::from(size.ws_col),
+        Ok(_) | Err(_) => usize::from(u16::MAX),
+    }
 }
 
 /// Prints bytes unchanged to standard output, for programs.

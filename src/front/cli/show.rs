@@ -5,36 +5,45 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use clap::builder::styling::Style;
 
+use super::Verbosity;
 use super::excerpt::Excerpt;
-use super::paint::{ADDED, DONE, FAINT, HUNK, LABEL, REJECTED, REMOVED, WARNING, labelled, paint, visible};
+use super::paint::{
+    self, ADDED, DONE, FAINT, HUNK, LABEL, REJECTED, REMOVED, WARNING, labelled, paint, visible,
+};
+use crate::front::answer::passed_gates;
 use crate::protocol::{
     BatchResponse, EditResponse, FileChangesSince, FirstDifference, NearestLines, ReportedFinding,
     ReportedGate, percent,
 };
 
 /// Renders the response to one edit; the excerpts are parts of its file.
-pub(super) fn edit(edit: &EditResponse, excerpts: &[Excerpt]) -> String {
-    body(edit, excerpts) + &outcome(edit)
+pub(super) fn edit(edit: &EditResponse, excerpts: &[Excerpt], verbosity: Verbosity) -> String {
+    body(edit, excerpts, verbosity) + &outcome(edit)
 }
 
 /// Renders the response to several edits; the excerpts belong to its files, in order.
-pub(super) fn batch(batch: &BatchResponse, excerpts: &[Excerpt]) -> String {
-    let of_file = |(at, file)| body(file, excerpts.get(at).map_or(&[], std::slice::from_ref));
+pub(super) fn batch(batch: &BatchResponse, excerpts: &[Excerpt], verbosity: Verbosity) -> String {
+    let of_file = |(at, file)| body(file, excerpts.get(at).map_or(&[], std::slice::from_ref), verbosity);
     let files: String = batch.files.iter().enumerate().map(of_file).collect();
-    files + &edit(&batch.summary(), &[])
+    files + &edit(&batch.summary(), &[], verbosity)
 }
 
 /// Renders the details of a response.
-fn body(edit: &EditResponse, excerpts: &[Excerpt]) -> String {
+fn body(edit: &EditResponse, excerpts: &[Excerpt], verbosity: Verbosity) -> String {
     let mut text = String::new();
     if let Some(diff) = &edit.diff {
         text += &self::diff(diff);
     }
-    for finding in &edit.findings {
+    let every = verbosity == Verbosity::Verbose;
+    for finding in edit.findings.iter().filter(|found| every || found.counts || found.blocking) {
         text += &self::finding(edit.path.as_deref().unwrap_or_default(), finding, excerpts);
     }
-    for run in &edit.gates {
+    let passed = |run: &&ReportedGate| matches!(run.outcome.as_ref(), "passed" | "skipped");
+    for run in edit.gates.iter().filter(|run| every || !passed(run)) {
         text += &labelled(LABEL, "gate", gate(run));
+    }
+    if let Some(passed) = passed_gates(edit).filter(|_| !every) {
+        text += &labelled(LABEL, "gates", visible(&passed));
     }
     for place in edit.match_locations.iter().filter(|_| !edit.is_success()) {
         text += &labelled(LABEL, "line", format!("{}: {}", place.line, visible(&place.preview)));
@@ -94,7 +103,10 @@ pub(super) fn finding(path: &str, finding: &ReportedFinding, excerpts: &[Excerpt
         excerpts.iter().find_map(|excerpt| Some((excerpt, excerpt.offset(finding.line, finding.column)?)));
     let Some((excerpt, start)) = located else {
         let place = format!("{path}:{}:{} {}", finding.line, finding.column, finding.gate);
-        return Renderer::styled().render(&[title.element(Level::NOTE.message(place))]) + "\n";
+        return Renderer::styled()
+            .term_width(paint::width())
+            .render(&[title.element(Level::NOTE.message(place))])
+            + "\n";
     };
     let under = excerpt.text.get(start..).and_then(|rest| rest.chars().next()).filter(|under| *under != '\n');
     let end = start + under.map_or(0, char::len_utf8);
@@ -102,7 +114,7 @@ pub(super) fn finding(path: &str, finding: &ReportedFinding, excerpts: &[Excerpt
         .line_start(excerpt.first_line)
         .path(path.as_ref())
         .annotation(AnnotationKind::Primary.span(start..end).label(finding.gate.as_str()));
-    Renderer::styled().render(&[title.element(snippet)]) + "\n"
+    Renderer::styled().term_width(paint::width()).render(&[title.element(snippet)]) + "\n"
 }
 
 fn gate(run: &ReportedGate) -> String {
@@ -229,7 +241,7 @@ mod tests {
             findings: vec![found(true, false)],
             ..EditResponse::default()
         };
-        let shown = plain(&edit(&response, &[]));
+        let shown = plain(&edit(&response, &[], Verbosity::Normal));
         let warnings: Vec<&str> = shown.lines().filter(|line| line.starts_with("warning  ")).collect();
         let wanted = ["warning   line 9, column 3: syntax: ", "warning   syntax is broken"];
         assert_eq!(warnings, wanted, "{shown}");
@@ -245,7 +257,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            plain(&edit(&response, &[])),
+            plain(&edit(&response, &[], Verbosity::Normal)),
             "best      lines 9 to 9, score 85%\nline      9: x\u{241b}\ndiffers   line 9, column 2: asked \"y\", found \"\"\n\
              refused   NO_MATCH: none\nhint      quote\nnext      {\"tool\":\"safe_edit_file\",\"arguments\":{\"path\":\"a\"}}\n"
         );
@@ -257,7 +269,7 @@ mod tests {
             "hint": "quote more", "match_locations": [{"line": 3, "preview": "a"}, {"line": 7, "preview": "b"}]}))
         .unwrap();
         assert_eq!(
-            plain(&edit(&response, &[])),
+            plain(&edit(&response, &[], Verbosity::Normal)),
             "line      3: a\nline      7: b\nrefused   AMBIGUOUS_MATCH: two\nhint      quote more\n"
         );
     }

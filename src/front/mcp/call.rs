@@ -7,13 +7,13 @@ use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, Pr
 use serde_json::Value;
 use tokio::task::{JoinError, spawn_blocking};
 
-use super::Structured;
 use super::ask::{AskOutcome, Inquiry, ModelCode, Prompt, ReturnedInput, VerifiedInput};
 use super::call_context::{CallContext, Caller, Context};
 use super::outcome::{ToolOutcome, execute, parse_request};
+use super::{Structured, TEXT_CLIENTS};
 use crate::error::{Code, Error};
-use crate::front::answer::{self, Answer, CallOffers, Forms, ResponseOptions, ToolCall};
-use crate::front::tools::{Tool, ToolRequest, UnwrittenEdit};
+use crate::front::answer::{self, Answer, CallOffers, Forms, Purpose, ResponseOptions, ToolCall};
+use crate::front::tools::{Effect, Tool, ToolRequest, UnwrittenEdit};
 use crate::gate::sanitize;
 use crate::request::{Author, Target};
 
@@ -48,12 +48,14 @@ async fn handle(
     returned: ReturnedInput,
     context: Context,
 ) -> CallToolResponse {
-    let forms = forms(call_context.options.structured, context.protocol_version());
+    let client = context.client_info().map(|client| client.name);
+    let forms = forms(call_context.options.structured, context.protocol_version(), client.as_deref());
     let path = arguments.get(tool.profile.names.path).and_then(Value::as_str).map(str::to_owned);
     let offers =
         CallOffers { current_call: repeatable_call(tool, &arguments), read_tool: call_context.read_tool };
+    let purpose = if tool.effect == Effect::Reads { Purpose::Read } else { Purpose::Edit };
     let options =
-        ResponseOptions { forms, path, profile: tool.profile, offers, ..ResponseOptions::default() };
+        ResponseOptions { forms, purpose, path, profile: tool.profile, offers, ..ResponseOptions::default() };
     let inquiry = Inquiry::new(tool.name, &arguments, &call_context, &context);
     let (request, resumed) = match parse_call(tool, arguments, &inquiry, &returned).await {
         Ok(both) => both,
@@ -213,10 +215,14 @@ async fn render(
         spawn_blocking(move || reply(&options)).await
     };
     let Answer { success, json, text, .. } = rendered.unwrap_or_else(|error| render_failed(&error, &plain));
+    let text = match forms {
+        Forms::Compact => answer::first_line(&text).to_owned(),
+        Forms::Both | Forms::Json | Forms::Text => text,
+    };
     let content = vec![ContentBlock::text(text)];
     let mut result = if success { CallToolResult::success(content) } else { CallToolResult::error(content) };
     result.structured_content = match forms {
-        Forms::Both | Forms::Json => Some(json),
+        Forms::Both | Forms::Json | Forms::Compact => Some(json),
         Forms::Text => None,
     };
     result
@@ -229,12 +235,14 @@ fn render_failed(cause: &JoinError, options: &ResponseOptions) -> Answer {
     answer::render_error(&error, options)
 }
 
-/// Returns the forms of answers for a client's protocol version.
-fn forms(structured: Structured, version: Option<ProtocolVersion>) -> Forms {
+/// Returns the forms of answers for a client with a name and a protocol version.
+fn forms(structured: Structured, version: Option<ProtocolVersion>, client: Option<&str>) -> Forms {
     let knows = version.is_none_or(|version| version >= ProtocolVersion::V_2025_06_18);
+    let reads_text = client.is_some_and(|name| TEXT_CLIENTS.contains(&name));
     match structured {
-        Structured::Auto if knows => Forms::Both,
+        Structured::Auto if knows && !reads_text => Forms::Both,
         Structured::On => Forms::Both,
+        Structured::Compact => Forms::Compact,
         Structured::Auto | Structured::Off => Forms::Text,
     }
 }

@@ -23,13 +23,17 @@ struct Client {
 
 impl Client {
     fn new(tools: &str) -> Client {
+        Client::with(tools, ServerOptions::default())
+    }
+
+    fn with(tools: &str, options: ServerOptions) -> Client {
         let root = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
         let server = Server::new(
             workspace,
             &tools.parse().unwrap(),
             WriteAccess::Write,
-            ServerOptions::default(),
+            options,
             CancellationToken::new(),
         );
         let (client_end, server_end) = duplex(1 << 16);
@@ -62,7 +66,11 @@ impl Client {
     }
 
     async fn begin_with(&mut self, version: &str, capabilities: Value) {
-        let client = json!({"name": "t", "version": "1"});
+        self.begin_as("t", version, capabilities).await;
+    }
+
+    async fn begin_as(&mut self, name: &str, version: &str, capabilities: Value) {
+        let client = json!({"name": name, "version": "1"});
         let params = json!({"protocolVersion": version, "capabilities": capabilities, "clientInfo": client});
         let answer = self.request(0, "initialize", params).await;
         assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
@@ -231,4 +239,59 @@ async fn the_end_of_the_input_ends_the_server() {
     client.begin("2025-06-18").await;
     client.input.shutdown().await.unwrap();
     timeout(Duration::from_secs(20), client.served).await.unwrap().unwrap().unwrap();
+}
+
+/// What the client of a name is sent for an edit, and for one that is rejected.
+async fn answers(structured: Structured, name: &str) -> [Value; 2] {
+    let mut client = Client::with("edit,text,look", ServerOptions { structured, ..ServerOptions::default() });
+    client.begin_as(name, "2025-11-25", json!({})).await;
+    std::fs::write(client.root.path().join("a.py"), "one = 1\n\n\ndef f():\n    return one\n\n\nlast = 1\n")
+        .unwrap();
+    let mut answers = [Value::Null, Value::Null];
+    for (id, (search, slot)) in
+        ["    return one\n", "nowhere at all"].into_iter().zip(&mut answers).enumerate()
+    {
+        let arguments = json!({"file_path": client.root.path().join("a.py"), "old_string": search, "new_string": "    two = 2\n    return two\n"});
+        let call = json!({"name": "edit_file", "arguments": arguments});
+        *slot = client.request(u64::try_from(id).unwrap() + 1, "tools/call", call).await["result"].take();
+    }
+    answers
+}
+
+#[tokio::test]
+async fn a_client_that_shows_one_form_gets_that_one() {
+    for name in TEXT_CLIENTS {
+        let [edit, rejection] = answers(Structured::Auto, name).await;
+        let text = edit["content"][0]["text"].as_str().unwrap();
+        assert!(
+            text.starts_with("wrote a.py (+2 -1) version ") && text.contains("\n5-     return one\n5+ "),
+            "{text}"
+        );
+        for answer in [&edit, &rejection] {
+            assert_eq!(answer.get("structuredContent"), None, "{name}: {answer}");
+        }
+    }
+    let [edit, rejection] = answers(Structured::Auto, "somebody").await;
+    assert!(
+        edit["structuredContent"]["diff"].is_string() && rejection["structuredContent"]["success"] == false
+    );
+    let [known, _] = answers(Structured::On, "claude-code").await;
+    assert_eq!(known["structuredContent"]["bytes_outside_edit"], "unchanged", "asked for");
+}
+
+#[tokio::test]
+async fn the_compact_form_has_what_the_next_call_needs() {
+    let [edit, rejection] = answers(Structured::Compact, "claude-code").await;
+    let json = &edit["structuredContent"];
+    let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["status", "message", "path", "version", "edit_id", "line_map"], "{json}");
+    assert_eq!(json["message"], "wrote a.py (+2 -1); replaced 1 of 1 (line 5)");
+    assert_eq!(edit["content"][0]["text"].as_str().unwrap().lines().count(), 1);
+    let json = &rejection["structuredContent"];
+    for field in ["status", "code", "message", "hint", "path"] {
+        assert!(json[field].is_string(), "{field}: {json}");
+    }
+    let [full, _] = answers(Structured::On, "claude-code").await;
+    let size = |answer: &Value| answer.to_string().len();
+    assert!(size(&edit) * 2 < size(&full), "{} and {}", size(&edit), size(&full));
 }

@@ -48,6 +48,66 @@ fn only_the_gravest_are_annotated_where_they_are_many() {
 }
 
 #[test]
+fn concise_results_have_a_line_for_each_finding() {
+    let fixture = fixture();
+    let concise = check(&fixture, &["--format", "concise"], 1).stdout;
+    let lines: Vec<&str> = concise.lines().collect();
+    assert_eq!(lines[0], "error a.txt:2:4: no-todo: a TODO, 100%: ::x", "{concise}");
+    assert!(lines.contains(&"warning a.txt:2:14: no-maybe: a maybe"), "{concise}");
+    assert!(lines.last().unwrap().starts_with("found     2 files judged"), "{concise}");
+    let quiet = check(&fixture, &["-q", "--format", "concise"], 1).stdout;
+    assert!(quiet.lines().all(|line| line.starts_with("error ")), "{quiet}");
+}
+
+#[test]
+fn statistics_count_each_code() {
+    let statistics = check(&fixture(), &["--statistics"], 1).stdout;
+    let mut lines = statistics.lines();
+    assert_eq!(lines.next(), Some("2         no-todo, 2 block"), "{statistics}");
+    assert!(statistics.contains("\n1         no-maybe\n"), "{statistics}");
+    assert!(lines.last().unwrap().starts_with("found     2 files judged"), "{statistics}");
+    assert_eq!(check(&fixture(), &["--statistics", "--format", "json"], 2).stdout, "");
+}
+
+#[test]
+fn a_report_for_gitlab_has_all_that_it_requires() {
+    let fixture = fixture();
+    let report: Value = serde_json::from_str(&check(&fixture, &["--format", "gitlab"], 1).stdout).unwrap();
+    let entries = report.as_array().unwrap();
+    let first = &entries[0];
+    assert_eq!((&first["check_name"], &first["severity"]), (&"no-todo".into(), &"major".into()));
+    assert_eq!(first["location"], serde_json::json!({"path": "a.txt", "lines": {"begin": 2}}));
+    let mut prints: Vec<&str> = entries.iter().map(|entry| entry["fingerprint"].as_str().unwrap()).collect();
+    prints.sort_unstable();
+    prints.dedup();
+    assert_eq!(prints.len(), entries.len(), "each finding has a fingerprint of its own");
+    assert!(entries.iter().any(|entry| entry["severity"] == "minor"), "{report}");
+    write(&fixture, &[("a.txt", "\n\n\nTODO\n\u{1d11e}\u{1d11e} TODO TODO maybe\n")]);
+    let moved: Value = serde_json::from_str(&check(&fixture, &["--format", "gitlab"], 1).stdout).unwrap();
+    let print = |of: &Value| of[0]["fingerprint"].clone();
+    assert_eq!(print(&moved), print(&report), "a finding that moved is the same");
+}
+
+#[test]
+fn a_junit_report_fails_where_a_finding_blocks() {
+    let fixture = fixture();
+    write(&fixture, &[("<&\"good\".py", GOOD)]);
+    let xml = check(&fixture, &["--format", "junit"], 1).stdout;
+    let report = quick_junit::Report::deserialize_from_str(&xml).unwrap();
+    let suites: Vec<(&str, usize, usize)> =
+        report.test_suites.iter().map(|suite| (suite.name.as_str(), suite.tests, suite.failures)).collect();
+    assert_eq!(suites, [("<&\"good\".py", 1, 0), ("a.txt", 3, 2), ("d/b c.py", 1, 1)], "{xml}");
+    let case = &report.test_suites[1].test_cases[0];
+    assert_eq!(case.name.as_str(), "2:4 no-todo");
+    let clean = project();
+    commit(&clean, &[("a.py", GOOD)]);
+    let xml = check(&clean, &["--format", "junit"], 0).stdout;
+    assert!(quick_junit::Report::deserialize_from_str(&xml).unwrap().test_suites.is_empty(), "{xml}");
+    let refused = check(&clean, &["--format", "junit", "--base", "none"], 2).stdout;
+    assert_eq!(quick_junit::Report::deserialize_from_str(&refused).unwrap().errors, 1, "{refused}");
+}
+
+#[test]
 fn a_log_has_what_code_scanning_reads() {
     let fixture = fixture();
     let file = fixture.at("outside/out.sarif");
@@ -64,7 +124,7 @@ fn a_log_has_what_code_scanning_reads() {
         format!("file://{}/", fixture.root().display())
     );
     let mut prints: Vec<&str> =
-        results.iter().map(|it| it["partialFingerprints"]["lockgateFinding/v1"].as_str().unwrap()).collect();
+        results.iter().map(|it| it["partialFingerprints"]["lockgateFinding/v2"].as_str().unwrap()).collect();
     for it in results {
         let rule =
             &run["tool"]["driver"]["rules"][usize::try_from(it["ruleIndex"].as_u64().unwrap()).unwrap()];
@@ -79,7 +139,7 @@ fn a_log_has_what_code_scanning_reads() {
     write(&fixture, &[("a.txt", "TODO\n\n\n\u{1d11e}\u{1d11e} TODO TODO maybe\n")]);
     let moved: Value = serde_json::from_str(&check(&fixture, &["--format", "sarif"], 1).stdout).unwrap();
     for it in moved["runs"][0]["results"].as_array().unwrap() {
-        assert!(prints.contains(&it["partialFingerprints"]["lockgateFinding/v1"].as_str().unwrap()));
+        assert!(prints.contains(&it["partialFingerprints"]["lockgateFinding/v2"].as_str().unwrap()));
     }
 }
 

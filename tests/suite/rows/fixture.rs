@@ -3,7 +3,7 @@
 mod answer_log;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use lockgate::edit::Edit;
 use lockgate::engine::{EntityDatabase, Entry, EntryDiffs, ReadResponse, Report, Tenant, Workspace};
@@ -13,6 +13,7 @@ use lockgate::request::{
     Author, Direction, Entity, EntityKind, Expect, FilePermissions, GateOptions, HistoryRequest, ListRequest,
     Mode, ReadRequest, Request, SearchRequest, SearchScope, Target, UndoRequest, Whose,
 };
+use regex::Regex;
 use tempfile::TempDir;
 
 use super::postgres::{Database, Postgres};
@@ -260,9 +261,13 @@ impl EntityFixture {
 
     /// What was answered so far.
     pub fn into_answers(self) -> Vec<String> {
-        self.told.lines()
+        let lines = self.told.lines().into_iter();
+        lines.map(|line| EDIT_ID.replace_all(&line, "edit ID of").into_owned()).collect()
     }
 }
+
+/// The id of an edit in a message, which differs between stores.
+static EDIT_ID: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"edit [0-9a-f]{4}-[0-9]+ of").unwrap());
 
 /// The sort of entity of that name.
 pub fn kind(name: &str) -> EntityKind {

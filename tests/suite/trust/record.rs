@@ -114,3 +114,30 @@ fn lockgate_s_own_folders_cannot_be_edited() {
         output.stderr
     );
 }
+
+#[test]
+fn what_changed_since_trust_was_given_is_shown() {
+    let fixture = fixture();
+    let first = fixture.call(&["trust", "--yes"]);
+    assert!(first.exit == 0 && !first.stdout.contains("Changed since"), "{}", first.stdout);
+    fixture.program("bin/other");
+    let policy = fs::read_to_string(fixture.at("root/quality.yaml")).unwrap();
+    fixture.write("root/quality.yaml", &policy.replace("[it, ", "[other, "));
+    let again = fixture.call(&["trust", "--yes"]);
+    let changed = again.stdout.split("Changed since these commands were trusted, ").nth(1);
+    let changed = changed.unwrap_or_else(|| panic!("{}", again.stdout));
+    assert!(
+        changed.contains(" ago\n") && changed.contains("\n-runs      it {path}\n+runs      other {path}\n"),
+        "{changed}"
+    );
+    trusted(&fixture);
+    // A record of an earlier version does not have what was shown.
+    let record = record(&fixture);
+    let mut value: serde_json::Value = serde_json::from_slice(&fs::read(&record).unwrap()).unwrap();
+    assert!(value.as_object_mut().unwrap().remove("shown").is_some(), "{value}");
+    fs::write(&record, value.to_string()).unwrap();
+    trusted(&fixture);
+    fixture.write("root/quality.yaml", &policy);
+    let unknown = fixture.call(&["trust", "--yes"]);
+    assert!(unknown.exit == 0 && !unknown.stdout.contains("Changed since"), "{}", unknown.stdout);
+}

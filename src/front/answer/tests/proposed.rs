@@ -30,7 +30,7 @@ fn nearest() -> Best {
         end_line: 51,
         score: Score::from_distance(3, 20),
         lines: vec!["// Process.".into(), "func Process(data []byte)".into()],
-        excerpt: vec![(9, "near".into())],
+        excerpt: vec![(50, "// Process.".into()), (51, "func Process(data []byte)".into())],
         first_difference: Some(difference),
     }
 }

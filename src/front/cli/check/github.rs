@@ -6,7 +6,7 @@
 //! Invariant: a line is either an annotation made here, or contains no runner command.
 
 use super::results::{LocatedFinding, Results};
-use super::text::summary;
+use super::text::{location, summary, unable};
 use crate::error::Error;
 use crate::front::cli::paint::visible;
 
@@ -26,7 +26,7 @@ pub(super) fn render(results: &Results) -> String {
             *count += 1;
             annotations += &annotation(sort, found);
         } else {
-            rest += &plain(&format!("{sort}: {}", location_line(found)));
+            rest += &plain(&format!("{sort}: {}", location(found)));
         }
     }
     for totals in results.gates.iter().filter(|totals| !totals.blocking) {
@@ -52,10 +52,7 @@ fn required_gates(results: &Results, annotations: &mut String) -> usize {
     let blocking = results.gates.iter().filter(|totals| totals.blocking).take(MAX_ANNOTATIONS);
     blocking
         .map(|totals| {
-            let failures = totals.failures.iter().map(|(what, (why, _))| format!("{what}: {why}"));
-            let why: Vec<String> = failures.collect();
-            let message = format!("{} is required and could not run: {}", totals.gate, why.join("; "));
-            *annotations += &format!("::error title={}::{}\n", property(&totals.gate), data(&message));
+            *annotations += &format!("::error title={}::{}\n", property(&totals.gate), data(&unable(totals)));
         })
         .count()
 }
@@ -71,12 +68,6 @@ fn annotation(sort: &str, found: &LocatedFinding) -> String {
         property(&name),
         data(&it.message)
     )
-}
-
-fn location_line(found: &LocatedFinding) -> String {
-    let it = &found.finding;
-    let code = it.code.as_deref().map(|code| format!(" {code}")).unwrap_or_default();
-    format!("{}:{}:{}: {}{code}: {}", found.relative_path, it.line, it.column, it.gate, it.message)
 }
 
 /// Renders a line without runner commands; it begins with lockgate's own text.

@@ -3,8 +3,11 @@
 //! Invariant: only the file of `--sarif` is written. In every format, the exit code depends on the findings or on the
 //! family of the error.
 
+mod fingerprint;
 mod github;
+mod gitlab;
 mod json;
+mod junit;
 mod progress;
 mod requests;
 mod results;
@@ -18,6 +21,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 
 use self::results::Results;
+use super::Verbosity;
 use super::async_work::work;
 use super::paint;
 use super::roots::{Roots, TrustArgs};
@@ -48,6 +52,9 @@ pub(super) struct CheckArgs {
     /// Format of the printed results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     format: Format,
+    /// Prints how often each code was found instead of the findings
+    #[arg(long, conflicts_with = "format")]
+    statistics: bool,
     /// Also writes the results as SARIF to a file
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
@@ -59,17 +66,23 @@ enum Format {
     /// For people, with the source line
     #[default]
     Text,
+    /// One line for each finding
+    Concise,
     /// One document for programs
     Json,
     /// SARIF 2.1.0, for GitHub code scanning
     Sarif,
     /// Annotations of GitHub Actions
     Github,
+    /// The code quality report of GitLab
+    Gitlab,
+    /// JUnit XML: a test suite for each file, a test case for each finding
+    Junit,
 }
 
 /// Runs the check and prints the results.
-pub(super) fn run(args: CheckArgs) -> Result<ExitCode, Error> {
-    let CheckArgs { roots, trust, paths, base, requests, format, sarif } = args;
+pub(super) fn run(args: CheckArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
+    let CheckArgs { roots, trust, paths, base, requests, format, statistics, sarif } = args;
     let paths_given = !paths.is_empty();
     // A name that is not UTF-8 cannot be checked.
     let (paths, unreadable) = texts(paths);
@@ -91,7 +104,21 @@ pub(super) fn run(args: CheckArgs) -> Result<ExitCode, Error> {
         requests::check(&roots, trust.trust_override(), &requests)
     };
     match results {
-        Ok(results) => print_results(&results, format, sarif),
+        Ok(results) => {
+            if let Some(file) = sarif {
+                write(&file, &sarif::document(&results)?)?;
+            }
+            if statistics {
+                paint::print(&text::statistics(&results))?;
+            } else {
+                print_results(&results, format, verbosity)?;
+            }
+            Ok(if results.has_blocking() {
+                ExitCode::from(ErrorFamily::Gate.exit_code())
+            } else {
+                ExitCode::SUCCESS
+            })
+        }
         Err(error) => print_error(error, format, sarif),
     }
 }
@@ -107,30 +134,33 @@ fn texts(paths: Vec<OsString>) -> (Vec<String>, Vec<String>) {
     (texts, unreadable)
 }
 
-fn print_results(results: &Results, format: Format, sarif: Option<PathBuf>) -> Result<ExitCode, Error> {
-    if let Some(file) = sarif {
-        write(&file, &sarif::document(results)?)?;
-    }
-    match format {
-        Format::Text => paint::print(&text::render(results))?,
-        Format::Json => paint::print_bytes(json::document(results).as_bytes())?,
-        Format::Sarif => paint::print_bytes(sarif::document(results)?.as_bytes())?,
-        Format::Github => paint::print_bytes(github::render(results).as_bytes())?,
-    }
-    Ok(if results.has_blocking() { ExitCode::from(ErrorFamily::Gate.exit_code()) } else { ExitCode::SUCCESS })
+fn print_results(results: &Results, format: Format, verbosity: Verbosity) -> Result<(), Error> {
+    let document = match format {
+        Format::Text => return paint::print(&text::render(results, verbosity)),
+        Format::Concise => return paint::print(&text::concise(results, verbosity)),
+        Format::Json => json::document(results),
+        Format::Sarif => sarif::document(results)?,
+        Format::Github => github::render(results),
+        Format::Gitlab => gitlab::document(results),
+        Format::Junit => junit::document(results)?,
+    };
+    paint::print_bytes(document.as_bytes())
 }
 
-/// Prints a rejection in the selected format; the text format leaves it to standard error.
+/// Prints a rejection in the selected format; the formats for people leave it to standard error.
 fn print_error(error: Error, format: Format, sarif: Option<PathBuf>) -> Result<ExitCode, Error> {
     if let Some(file) = sarif {
         write(&file, &sarif::render_error(&error)?)?;
     }
-    match format {
-        Format::Text => {}
-        Format::Json => paint::print_bytes(json::render_error(&error).as_bytes())?,
-        Format::Sarif => paint::print_bytes(sarif::render_error(&error)?.as_bytes())?,
-        Format::Github => paint::print_bytes(github::render_error(&error).as_bytes())?,
-    }
+    let document = match format {
+        Format::Text | Format::Concise => return Err(error),
+        Format::Json => json::render_error(&error),
+        Format::Sarif => sarif::render_error(&error)?,
+        Format::Github => github::render_error(&error),
+        Format::Gitlab => gitlab::render_error(&error),
+        Format::Junit => junit::render_error(&error)?,
+    };
+    paint::print_bytes(document.as_bytes())?;
     Err(error)
 }
 

@@ -14,7 +14,9 @@ impl CheckProgress {
     pub(super) fn new() -> CheckProgress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(0);
-            let style = ProgressStyle::with_template("{pos}/{len} {wide_msg}");
+            let style = ProgressStyle::with_template(
+                "{bar:30} {pos}/{len} files, {per_sec:.cyan} {eta} left  {wide_msg:.dim}",
+            );
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
         CheckProgress(bar)

@@ -52,8 +52,8 @@ pub(super) struct LocatedFinding {
     /// Path of the file, relative to that folder.
     pub(super) relative_path: String,
     pub(super) finding: Finding,
-    /// Index of the checked file that contains the finding.
-    file: Option<usize>,
+    /// Index into [`Results::files`] of the checked file that contains the finding.
+    pub(super) file: Option<usize>,
 }
 
 /// The totals of one gate over all files.
@@ -240,6 +240,14 @@ impl Results {
 }
 
 impl LocatedFinding {
+    /// Returns the gate and the code, as in `ruff/F401`; the gate alone if there is no code.
+    pub(super) fn rule(&self) -> String {
+        match &self.finding.code {
+            Some(code) => format!("{}/{code}", self.finding.gate),
+            None => self.finding.gate.clone(),
+        }
+    }
+
     fn rank(&self) -> impl Ord + '_ {
         let Finding { blocking, counts, fresh, severity, line, column, gate, .. } = &self.finding;
         (Reverse((*blocking, *counts, *fresh)), *severity, &self.path, *line, *column, gate)

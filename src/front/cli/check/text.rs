@@ -1,11 +1,14 @@
 //! Formats check results as text: each finding with its source line, then notes, then the summary.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::results::{GateFailure, GateTotals, LocatedFinding, Results};
 use crate::engine::CheckBase;
 use crate::front::answer::reported_finding;
 use crate::front::cli::excerpt::Excerpt;
-use crate::front::cli::paint::{DONE, LABEL, REJECTED, WARNING, labelled, visible};
-use crate::front::cli::show;
+use crate::front::cli::paint::{DONE, LABEL, REJECTED, WARNING, labelled, paint, visible};
+use crate::front::cli::{Verbosity, show};
 use crate::protocol::ReportedFinding;
 
 /// Maximum number of findings shown.
@@ -14,14 +17,63 @@ const MAX_FINDINGS: usize = 200;
 /// Maximum length of a source line shown below a finding, in bytes.
 const LONGEST_LINE: usize = 1000;
 
-pub(super) fn render(results: &Results) -> String {
-    let mut text: String =
-        results.counting().take(MAX_FINDINGS).map(|found| finding(results, found)).collect();
-    let more = results.counting().count().saturating_sub(MAX_FINDINGS);
+/// Renders each finding with its source line. Quiet output has only findings that block and gates that are required;
+/// verbose output also old findings, and each gate with its runs and their time.
+pub(super) fn render(results: &Results, verbosity: Verbosity) -> String {
+    let shown: Vec<&LocatedFinding> = shown(results, verbosity).collect();
+    let mut text: String = shown.iter().take(MAX_FINDINGS).map(|found| finding(results, found)).collect();
+    let more = shown.len().saturating_sub(MAX_FINDINGS);
     if more > 0 {
         text += &labelled(WARNING, "more", format!("{more} findings are not shown; --format json has all"));
     }
-    text += &results.gates.iter().map(gate).collect::<String>();
+    text + &ending(results, verbosity)
+}
+
+/// Renders each finding on one line, as in `a.py:3:1: ruff F401: unused import`, then the rest as [`render`] does.
+pub(super) fn concise(results: &Results, verbosity: Verbosity) -> String {
+    let line = |found: &LocatedFinding| {
+        let style = if found.finding.blocking { REJECTED } else { WARNING };
+        let rank = if found.finding.blocking { "error" } else { "warning" };
+        format!("{} {}\n", paint(style, rank), visible(&location(found)).replace('\n', " "))
+    };
+    shown(results, verbosity).map(line).collect::<String>() + &ending(results, verbosity)
+}
+
+/// Renders how often each code was found, the most frequent first, and the summary.
+pub(super) fn statistics(results: &Results) -> String {
+    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for found in results.counting() {
+        let (count, blocking) = counts.entry(found.rule()).or_default();
+        *count += 1;
+        *blocking += usize::from(found.finding.blocking);
+    }
+    let mut sorted: Vec<(String, (usize, usize))> = counts.into_iter().collect();
+    sorted.sort_by_key(|(_, (count, _))| Reverse(*count));
+    let row = |(rule, (count, blocking)): (String, (usize, usize))| {
+        let style = if blocking > 0 { REJECTED } else { WARNING };
+        let blocks = if blocking > 0 { format!(", {blocking} block") } else { String::new() };
+        labelled(style, &count.to_string(), format!("{}{blocks}", visible(&rule)))
+    };
+    sorted.into_iter().map(row).collect::<String>() + &ending(results, Verbosity::Normal)
+}
+
+fn shown(results: &Results, verbosity: Verbosity) -> impl Iterator<Item = &LocatedFinding> {
+    results.findings.iter().filter(move |found| match verbosity {
+        Verbosity::Quiet => found.finding.blocking,
+        Verbosity::Normal => found.finding.counts,
+        Verbosity::Verbose => true,
+    })
+}
+
+/// Renders the gates that could not run, the notes and the summary.
+fn ending(results: &Results, verbosity: Verbosity) -> String {
+    if verbosity == Verbosity::Quiet {
+        return results.gates.iter().filter(|totals| totals.blocking).map(gate).collect();
+    }
+    let mut text: String = results.gates.iter().map(gate).collect();
+    if verbosity == Verbosity::Verbose {
+        text += &results.gates.iter().map(runs).collect::<String>();
+    }
     for (why, count) in results.skipped_by_reason() {
         text += &labelled(LABEL, "note", format!("skipped {}: {}", files(count), visible(why)));
     }
@@ -75,6 +127,26 @@ fn finding(results: &Results, found: &LocatedFinding) -> String {
         .filter(|line| !line.is_empty() && line.len() <= LONGEST_LINE)
         .map(|text| Excerpt { first_line: it.line, text });
     show::finding(&one_line(&found.path), &reported, excerpt.as_slice())
+}
+
+/// Renders the runs of a gate by outcome, and their time together.
+fn runs(totals: &GateTotals) -> String {
+    let outcomes: Vec<String> =
+        totals.outcomes.iter().map(|(outcome, count)| format!("{outcome} {count}")).collect();
+    labelled(LABEL, "gate", format!("{}: {}; {} ms", totals.gate, outcomes.join(", "), totals.ms))
+}
+
+/// Describes a required gate that could not run.
+pub(super) fn unable(totals: &GateTotals) -> String {
+    let why: Vec<String> = totals.failures.iter().map(|(what, (why, _))| format!("{what}: {why}")).collect();
+    format!("{} is required and could not run: {}", totals.gate, why.join("; "))
+}
+
+/// Returns a finding on one line, as in `a.py:3:1: ruff F401: unused import`.
+pub(super) fn location(found: &LocatedFinding) -> String {
+    let it = &found.finding;
+    let code = it.code.as_deref().map(|code| format!(" {code}")).unwrap_or_default();
+    format!("{}:{}:{}: {}{code}: {}", found.relative_path, it.line, it.column, it.gate, it.message)
 }
 
 /// Replaces line ends in a path.

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::Verbosity;
 use super::excerpt::Excerpt;
 use super::paint::{self, DONE, FAINT, LABEL, REJECTED, TITLE, WARNING, labelled, paint, visible};
 use super::show;
@@ -70,12 +71,12 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> 
     let (text, files) = match answer.get("files") {
         Some(_) => {
             let batch: BatchResponse = parse(answer)?;
-            (show::batch(&batch, &[]), batch_files(batch))
+            (show::batch(&batch, &[], Verbosity::Normal), batch_files(batch))
         }
         None => {
             let edit: EditResponse = parse(answer)?;
             let excerpts = edit.diff.as_deref().map(Excerpt::of_diff).unwrap_or_default();
-            (show::edit(&edit, &excerpts), vec![(stop.path().to_owned(), edit)])
+            (show::edit(&edit, &excerpts, Verbosity::Normal), vec![(stop.path().to_owned(), edit)])
         }
     };
     paint::print(&text)?;

@@ -14,10 +14,12 @@ use serde_json::{Map, Value};
 
 pub(super) use source::parse_request;
 
+use super::Verbosity;
 use super::async_work::{author, work};
 use super::confirm;
-use super::outcome::CommandOutcome;
+use super::outcome::{CommandOutcome, OutputFormat};
 use super::roots::TrustArgs;
+use super::spinner::with_spinner;
 use super::store_args::CommandWorkspace;
 use crate::engine::TrustOverride;
 use crate::error::Error;
@@ -45,16 +47,17 @@ pub(super) struct EditArgs {
 }
 
 /// Applies the request and prints the result.
-pub(super) fn run(args: EditArgs) -> Result<ExitCode, Error> {
+pub(super) fn run(args: EditArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
+    let format = OutputFormat::new(args.json, verbosity);
     let patch = match args.source.patch() {
         Ok(patch) => patch,
-        Err(error) => return CommandOutcome::rejected(error).print(ResponseOptions::default(), args.json),
+        Err(error) => return CommandOutcome::rejected(error).print(ResponseOptions::default(), format),
     };
     if let Some((patch, mode)) = patch {
         let (outcome, options) = confirm::with_confirmation(|agreed| {
             patch::apply(&args.workspace, args.trust.trust_override(), &patch, mode, agreed)
         });
-        return outcome.print(options, args.json);
+        return outcome.print(options, format);
     }
     let (outcome, options) = match args.source.into_object() {
         Ok(arguments) => confirm::with_confirmation(|agreed| {
@@ -62,7 +65,7 @@ pub(super) fn run(args: EditArgs) -> Result<ExitCode, Error> {
         }),
         Err(error) => (CommandOutcome::rejected(error), ResponseOptions::default()),
     };
-    outcome.print(options, args.json)
+    outcome.print(options, format)
 }
 
 /// Returns the tool whose JSON format the request has.
@@ -97,14 +100,14 @@ fn apply(
         Ok(ToolRequest::Edit(call)) => {
             let EditCall { request, options } = *call;
             let edited = work(place.open(trust_override), |workspace, watch| async move {
-                workspace.edit(request, watch).await
+                with_spinner(watch, async |watch| workspace.edit(request, watch).await).await
             });
             (CommandOutcome::Single(Box::new(edited)), ResponseOptions { path, offers, ..options })
         }
         Ok(ToolRequest::Batch(all)) => {
             let BatchCall { requests, paths, options } = *all;
             let edited = work(place.open(trust_override), |workspace, watch| async move {
-                workspace.edit_all(requests, watch).await
+                with_spinner(watch, async |watch| workspace.edit_all(requests, watch).await).await
             });
             (CommandOutcome::Batch(edited, paths), options)
         }

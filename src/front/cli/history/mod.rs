@@ -3,4 +3,5 @@
 mod list;
 pub(super) mod log;
 pub(super) mod show;
+mod since;
 pub(super) mod undo;

@@ -4,10 +4,12 @@ use std::process::ExitCode;
 
 use crate::error::Error;
 use crate::front::answer::ResponseOptions;
+use crate::front::cli::Verbosity;
 use crate::front::cli::async_work::{author, work};
 use crate::front::cli::confirm;
-use crate::front::cli::outcome::CommandOutcome;
+use crate::front::cli::outcome::{CommandOutcome, OutputFormat};
 use crate::front::cli::roots::TrustArgs;
+use crate::front::cli::spinner::with_spinner;
 use crate::front::cli::store_args::CommandWorkspace;
 use crate::front::revert;
 use crate::request::{Author, Direction, Target, UndoRequest, Whose};
@@ -30,7 +32,11 @@ pub(in crate::front::cli) struct UndoArgs {
 }
 
 /// Undoes or redoes an edit and prints the result.
-pub(in crate::front::cli) fn run(args: UndoArgs, direction: Direction) -> Result<ExitCode, Error> {
+pub(in crate::front::cli) fn run(
+    args: UndoArgs,
+    direction: Direction,
+    verbosity: Verbosity,
+) -> Result<ExitCode, Error> {
     let UndoArgs { id, path, workspace: place, trust, json } = args;
     let name = match direction {
         Direction::Undo => "undo",
@@ -43,7 +49,7 @@ pub(in crate::front::cli) fn run(args: UndoArgs, direction: Direction) -> Result
         // The journal is the user's own, whoever made its edits.
         let revert = UndoRequest { direction, edit_id: id.clone(), target, whose: Whose::Everyone, author };
         let reverted = work(place.open(trust.trust_override()), |workspace, watch| async move {
-            Ok(revert::revert(&workspace, revert, watch).await)
+            Ok(with_spinner(watch, async |watch| revert::revert(&workspace, revert, watch).await).await)
         });
         let outcome = match reverted {
             Ok((reports, reverted)) => CommandOutcome::Reverted(reports, reverted),
@@ -51,5 +57,5 @@ pub(in crate::front::cli) fn run(args: UndoArgs, direction: Direction) -> Result
         };
         (outcome, options.clone())
     });
-    outcome.print(options, json)
+    outcome.print(options, OutputFormat::new(json, verbosity))
 }

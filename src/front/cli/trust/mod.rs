@@ -7,10 +7,12 @@ pub(super) mod render;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
-use super::paint::{self, DONE, LABEL, WARNING, labelled, visible};
+use super::paint::{self, DONE, LABEL, TITLE, WARNING, labelled, visible};
 use super::roots::Roots;
+use super::show;
 use crate::engine::{TrustOverride, Workspace};
 use crate::error::{Code, Error, ErrorFamily};
+use crate::front::answer::age;
 
 /// The arguments of `lockgate trust`.
 #[derive(Debug, clap::Args)]
@@ -71,7 +73,9 @@ pub(super) fn run(args: TrustCommandArgs) -> Result<ExitCode, Error> {
 
 fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error> {
     let (policy, commands) = workspace.commands(path)?;
-    paint::print(&render::commands(&policy, &commands))?;
+    let shown = render::commands(&policy, &commands);
+    paint::print(&shown)?;
+    let shown = anstream::adapter::strip_str(&shown).to_string();
     let count = commands.programs.iter().count();
     let text = visible(commands.describe());
     if count == 0 {
@@ -90,13 +94,22 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
         ))?;
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some((diff, at)) = workspace.trust_changes(&commands, &shown) {
+        let title = format!("Changed since these commands were trusted, {}", age(at));
+        paint::print(&format!("\n{}\n{}\n", paint::paint(TITLE, title), show::diff(changed_lines(&diff))))?;
+    }
     if !yes && !ask_person()? {
         paint::print(&labelled(WARNING, "withheld", "nothing was trusted"))?;
         return Ok(ExitCode::from(ErrorFamily::Policy.exit_code()));
     }
-    workspace.trust(&commands)?;
+    workspace.trust(&commands, &shown)?;
     paint::print(&labelled(DONE, "trusted", format!("{text} with {}", counted(count, "command"))))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a diff without the names of its two texts, which are the same.
+fn changed_lines(diff: &str) -> &str {
+    diff.find("@@").map_or(diff, |at| diff.split_at(at).1)
 }
 
 /// Asks the person at the terminal.

@@ -57,7 +57,7 @@ fn a_false_ai_edit_answer_is_detected() {
         "bytes_outside_edit": "unchanged"});
     let failure = serde_json::json!({"status": "failure", "outcome": "refused", "success": false, "written": false,
         "message": "m", "error": "m", "file_path": "x", "code": "INVALID_INPUT", "detail": "GATE_REFUSED"});
-    let text = "INVALID_INPUT (GATE_REFUSED) nothing was written";
+    let text = "nothing was written: INVALID_INPUT (GATE_REFUSED)";
     let broken = |structured: Value, is_error: bool| {
         let answer = Answer { is_error, structured, text: if is_error { text } else { "" }.into() };
         let mut broken = Vec::new();

@@ -5,33 +5,30 @@
 
 mod model;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use self::model::{
     Artifact, Driver, Invocation, Location, Notification, Physical, ResultEntry, SarifLevel, SarifLog,
     SarifMessage, SarifRegion, SarifRule, SarifRun, SarifTool, UriBase,
 };
+use super::fingerprint::Fingerprints;
 use super::results::{LocatedFinding, Results};
 use crate::error::{Code, Error};
 use crate::gate::{Finding, Severity};
-use crate::text::Version;
-
-/// Name and version of the fingerprint.
-const FINGERPRINT: &str = "lockgateFinding/v1";
 
 /// Renders the results as a document with a final line end.
 ///
 /// Errors: `INTERNAL` when the document cannot be serialized.
 pub(super) fn document(results: &Results) -> Result<String, Error> {
-    let names: Vec<String> = results.counting().map(|found| rule_name(&found.finding)).collect();
+    let names: Vec<String> = results.counting().map(LocatedFinding::rule).collect();
     let mut rules: Vec<&String> = names.iter().collect();
     rules.sort_unstable();
     rules.dedup();
-    let mut occurrences: HashMap<String, usize> = HashMap::new();
+    let mut fingerprints = Fingerprints::default();
     let entries = results.counting().zip(&names).map(|(found, name)| {
         let index = rules.binary_search(&name).unwrap_or_default();
-        entry(results, found, (name, index), &mut occurrences)
+        entry(results, found, (name, index), &mut fingerprints)
     });
     let entries: Vec<ResultEntry> = entries.collect();
     let unable = results.gates.iter().any(|totals| totals.blocking);
@@ -91,13 +88,6 @@ fn run(
     }
 }
 
-fn rule_name(finding: &Finding) -> String {
-    match &finding.code {
-        Some(code) => format!("{}/{code}", finding.gate),
-        None => finding.gate.clone(),
-    }
-}
-
 fn rule(name: &str) -> SarifRule {
     let description = match name.split_once('/') {
         Some((gate, code)) => format!("{code}, a rule of {gate}"),
@@ -115,12 +105,12 @@ fn entry(
     results: &Results,
     found: &LocatedFinding,
     (name, index): (&str, usize),
-    occurrences: &mut HashMap<String, usize>,
+    fingerprints: &mut Fingerprints,
 ) -> ResultEntry {
     let it = &found.finding;
     let line = results.text(found).map(|text| text.lines().text(it.line));
     let start_column = line.map(|line| utf16_column(line, it.column));
-    let print = fingerprint(found, line.unwrap_or_default(), occurrences);
+    let print = fingerprints.next(found, line.unwrap_or_default());
     let message = if it.message.is_empty() { name } else { &it.message };
     ResultEntry {
         rule_id: name.to_owned(),
@@ -133,7 +123,7 @@ fn entry(
                 region: SarifRegion { start_line: it.line.max(1), start_column },
             },
         }],
-        partial_fingerprints: BTreeMap::from([(FINGERPRINT, print)]),
+        partial_fingerprints: BTreeMap::from([(Fingerprints::NAME, print)]),
         baseline_state: if it.fresh { "new" } else { "unchanged" },
     }
 }
@@ -150,18 +140,6 @@ fn level(finding: &Finding) -> SarifLevel {
 /// Converts a column in characters to a column in UTF-16 units.
 fn utf16_column(line: &str, column: usize) -> usize {
     line.chars().take(column.saturating_sub(1)).map(char::len_utf16).sum::<usize>() + 1
-}
-
-/// Returns a fingerprint that does not depend on line numbers: a hash of path, gate, code, message without digits,
-/// text of the line, and an index among equal ones.
-fn fingerprint(found: &LocatedFinding, line: &str, occurrences: &mut HashMap<String, usize>) -> String {
-    let it = &found.finding;
-    let words: String = it.message.chars().filter(|c| !c.is_ascii_digit()).collect();
-    let code = it.code.as_deref().unwrap_or_default();
-    let whole = [found.relative_path.as_str(), &it.gate, code, &words, line.trim()].join("\0");
-    let count = occurrences.entry(whole.clone()).or_default();
-    *count += 1;
-    Version::hash(format!("{whole}\0{count}").as_bytes()).hex().chars().take(32).collect()
 }
 
 fn base_name(top: usize) -> String {

@@ -1,0 +1,188 @@
+//! What the command line prints for people: how much, with which colours, of which folder, and on a terminal.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::{BROKEN, PYTHON, call, call_with, project, text};
+use crate::suite::wire::{Outcome, lockgate, run_for};
+
+/// A user, and a project with two edits of two files.
+fn history() -> (TempDir, TempDir) {
+    let (user, root) = (tempfile::tempdir().unwrap(), project());
+    std::fs::write(root.path().join("b.txt"), "one\n").unwrap();
+    for (path, search, replace) in [("app.py", "items", "parts"), ("b.txt", "one", "two")] {
+        let edit = ["edit", "--path", path, "--search", search, "--replace", replace];
+        assert_eq!(for_user(&user, root.path(), &edit).exit, 0);
+    }
+    (user, root)
+}
+
+fn for_user(user: &TempDir, root: &Path, arguments: &[&str]) -> Outcome {
+    let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+    run_for(user.path(), &arguments, root, "")
+}
+
+#[test]
+fn a_command_runs_in_the_folder_that_it_names() {
+    let root = project();
+    std::fs::create_dir_all(root.path().join("sub/deep")).unwrap();
+    std::fs::write(root.path().join("sub/deep/a.txt"), "one\n").unwrap();
+    let edit = ["-C", "sub", "-C", "deep", "edit", "--path", "a.txt", "--search", "one", "--replace", "two"];
+    let edited = call(root.path(), &edit);
+    assert_eq!(edited.exit, 0, "{}", edited.stderr);
+    assert_eq!(std::fs::read_to_string(root.path().join("sub/deep/a.txt")).unwrap(), "two\n");
+    let refused = call(root.path(), &["-C", "none", "log"]);
+    assert!(refused.exit == 2 && refused.stderr.contains("cannot change to none: "), "{}", refused.stderr);
+}
+
+#[test]
+fn colours_are_as_they_were_asked_for() {
+    let root = project();
+    let edit = ["edit", "--path", "app.py", "--search", "nowhere", "--replace", ""];
+    for (color, has) in [("auto", false), ("always", true), ("never", false)] {
+        let refused = call(root.path(), &[&["--color", color], &edit[..]].concat()).stderr;
+        assert_eq!(refused.contains("\u{1b}["), has, "{color}: {refused:?}");
+        let after = call(root.path(), &[&edit[..], &["--color", color]].concat()).stderr;
+        assert_eq!(after, refused, "it may stand behind the command");
+    }
+    assert_eq!(call(root.path(), &["--color", "blue", "log"]).exit, 2);
+}
+
+#[test]
+fn quiet_commands_print_what_failed_and_verbose_ones_each_gate() {
+    let root = project();
+    let edit = |more: &[&str]| {
+        let edit = ["edit", "--path", "app.py", "--content", PYTHON, "--expected-version", ""];
+        call(root.path(), &[more, &edit[..5]].concat())
+    };
+    assert_eq!(edit(&["-q"]).stdout, "");
+    let broken = call(root.path(), &["-q", "edit", "--path", "app.py", "--content", BROKEN]);
+    assert!(broken.exit == 1 && broken.stdout.contains("GATE_REFUSED"), "{}{}", broken.stdout, broken.stderr);
+    assert_eq!(text(root.path()), PYTHON);
+    let changed = |flag: &[&str], from: &str, to: &str| {
+        let edit = ["edit", "--path", "app.py", "--search", from, "--replace", to];
+        call(root.path(), &[&edit[..], flag].concat()).stdout
+    };
+    let normal = changed(&[], "items", "parts");
+    assert!(normal.contains("\ngates     ok (damage, syntax)\n"), "{normal}");
+    let verbose = changed(&["--verbose"], "parts", "items");
+    assert!(verbose.contains("\ngate      syntax passed"), "{verbose}");
+    assert!(!verbose.contains("gates     ok"), "{verbose}");
+    assert_eq!(call(root.path(), &["-q", "-v", "log"]).exit, 2);
+    assert_eq!(call(root.path(), &["-q", "check"]).stdout, "");
+    let check = call(root.path(), &["-v", "check"]).stdout;
+    assert!(check.contains("gate      syntax: passed 1; "), "{check}");
+}
+
+#[test]
+fn the_log_shows_as_much_as_it_is_asked_for() {
+    let (user, root) = history();
+    let log = |arguments: &[&str]| {
+        let log = for_user(&user, root.path(), &[&["log"], arguments].concat());
+        assert_eq!(log.exit, 0, "{arguments:?}: {}", log.stderr);
+        log.stdout
+    };
+    let short = log(&[]);
+    assert_eq!(short.lines().count(), 2, "{short}");
+    assert!(
+        short.lines().next().unwrap().ends_with(" lockgate edit by command line: b.txt +1 -1"),
+        "{short}"
+    );
+    assert!(log(&["--stat"]).contains("\n          b.txt +1 -1\n"));
+    assert!(log(&["-p", "-n", "1"]).contains("\n-one\n+two\n"));
+    assert_eq!(log(&["--since", "1h"]), short.replace("\n\n", "\n"));
+    assert_eq!(log(&["--since", "2100-01-01"]), "nothing   no edits found\n");
+    assert_eq!(log(&["--since", "1h", "-n", "1"]).lines().count(), 2, "one edit, and that there are more");
+    let refused = for_user(&user, root.path(), &["log", "--since", "soon"]);
+    assert!(refused.exit == 2 && refused.stderr.contains("2026-01-31"), "{}", refused.stderr);
+    let shown = for_user(&user, root.path(), &["show"]).stdout;
+    assert!(shown.contains("\n-one\n+two\n"), "{shown}");
+    let none = call(root.path(), &["show"]);
+    assert!(none.exit == 2 && none.stderr.contains("there is no edit yet"), "{}", none.stderr);
+}
+
+#[test]
+fn a_log_that_follows_shows_the_next_edit() {
+    let (user, root) = history();
+    let mut follow = lockgate(user.path());
+    let out = root.path().join("out.txt");
+    follow.args(["log", "-f", "-n", "1"]).current_dir(root.path());
+    let mut child = follow.stdout(std::fs::File::create(&out).unwrap()).stdin(Stdio::null()).spawn().unwrap();
+    let printed = |count: usize| {
+        let began = Instant::now();
+        loop {
+            let text = std::fs::read_to_string(&out).unwrap();
+            if text.lines().count() >= count {
+                return text;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "{text}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    assert_eq!(printed(1).lines().count(), 1, "the newest edit alone");
+    let edit = ["edit", "--path", "b.txt", "--search", "two", "--replace", "three\nfour"];
+    assert_eq!(for_user(&user, root.path(), &edit).exit, 0);
+    let text = printed(2);
+    assert!(text.lines().last().unwrap().ends_with(": b.txt +2 -1"), "{text}");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT)
+        .unwrap();
+    assert!(child.wait().is_ok());
+}
+
+/// What a command prints on a terminal of 60 columns; `settings` are set in its environment.
+fn on_a_terminal(user: &TempDir, root: &Path, words: &str, settings: &[(&str, &str)]) -> String {
+    let program = lockgate(user.path());
+    let mut script = Command::new("script");
+    let command = format!("stty cols 60; exec '{}' {words}", program.get_program().to_str().unwrap());
+    script.args(["-qec", &command, "/dev/null"]).current_dir(root).stdin(Stdio::null());
+    script.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    script.env("TERM", "xterm").env_remove("NO_COLOR").envs(settings.iter().copied());
+    let output = script.output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn long_output_goes_through_the_pager_of_a_terminal() {
+    let (user, root) = history();
+    let pager = [("PAGER", "sed 's/^/PAGED /'")];
+    let paged = on_a_terminal(&user, root.path(), "log", &pager);
+    assert!(paged.lines().all(|line| line.starts_with("PAGED ")), "{paged:?}");
+    assert!(paged.contains("\u{1b}["), "the pager gets colours: {paged:?}");
+    let plain = on_a_terminal(&user, root.path(), "--color never log", &pager);
+    assert!(plain.starts_with("PAGED ") && !plain.contains("\u{1b}["), "{plain:?}");
+    for none in ["", "cat", "no-such-pager-here"] {
+        let direct = on_a_terminal(&user, root.path(), "log", &[("PAGER", none)]);
+        assert!(direct.contains("b.txt") && !direct.contains("PAGED"), "{none:?}: {direct:?}");
+    }
+    let mut piped = lockgate(user.path());
+    piped.args(["log"]).current_dir(root.path()).envs(pager);
+    assert!(
+        !String::from_utf8_lossy(&piped.output().unwrap().stdout).contains("PAGED"),
+        "not without a terminal"
+    );
+}
+
+#[test]
+fn a_terminal_says_which_gate_is_waited_for() {
+    let (user, root) = (tempfile::tempdir().unwrap(), project());
+    let policy = "quality_gates: { python: [{ tool: slow-gate }] }\ndefine:\n  slow-gate:\n    about: Finds nothing.\n    \
+                  languages: ['*']\n    kind: command\n    input: stdin\n    command: [sh, -c, 'sleep 1.2; cat > /dev/null']\n    \
+                  output: { jsonl: { line: line, message: message } }\n    timeout: 30s\n";
+    std::fs::write(root.path().join("quality.yaml"), policy).unwrap();
+    let edit = "edit --path app.py --search items --replace parts --trust";
+    let seen = on_a_terminal(&user, root.path(), edit, &[]);
+    assert!(seen.contains("slow-gate"), "{seen:?}");
+    assert!(text(root.path()).contains("parts"), "{seen}");
+}
+
+#[test]
+fn lines_are_cut_at_the_width_of_a_terminal_and_of_nothing_else() {
+    let root = project();
+    let long = format!("x = ({}\n", "1 + ".repeat(100));
+    let input = format!("{{\"path\": \"app.py\", \"content\": {}}}", serde_json::Value::from(long.as_str()));
+    let refused = call_with(root.path(), &["edit", "--file", "-"], &input).stdout;
+    assert!(refused.lines().any(|line| line.contains(long.trim_end())), "{refused}");
+}
