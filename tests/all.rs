@@ -34,6 +34,7 @@ mod suite {
     mod git_folders;
     mod hard_links;
     mod history;
+    mod hooks;
     mod hostile_names;
     mod http;
     mod init;

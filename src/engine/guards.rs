@@ -68,7 +68,10 @@ fn check_expectation(request: &Request, current: &CurrentText) -> Result<(), Err
     }
 }
 
-fn check_access(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
+/// Rejects a write to a path that may only be read.
+///
+/// Errors: `PROTECTED`.
+pub(super) fn check_access(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
     // A hard-linked file is protected under all names if one of them is protected.
     let mut names = [place.in_root()].into_iter().chain(place.names().iter().map(String::as_str));
     let Some(found) = names.find_map(|name| rules.protection(name)) else { return Ok(()) };
@@ -85,7 +88,9 @@ fn check_access(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
 }
 
 /// Rejects a write to a file that starts a program, if the policy says so.
-fn check_runnable(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
+///
+/// Errors: `PROTECTED`.
+pub(super) fn check_runnable(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
     let rule = match rules.demands.runnable {
         Runnable::Refuse => place.runnable(),
         // The person is asked before the write; see `confirm`.

@@ -16,6 +16,7 @@ mod entity;
 mod gate_cwd;
 mod guards;
 mod history;
+mod host_edit;
 mod judge;
 mod links;
 mod load;
@@ -44,7 +45,7 @@ mod workspace;
 
 pub use crate::store::{
     Added, Cache, Cached, EditId, EditMeta, EntityDatabase, Entry, EntryKind, FileChange, GuardLevel,
-    Migrated, ProjectRoot, Tenant,
+    Migrated, ProjectRoot, Tenant, ToolCallRecords,
 };
 #[cfg(feature = "check")]
 pub use audit::{
@@ -53,6 +54,7 @@ pub use audit::{
 pub use caches::Caches;
 pub use decide::{Decision, decide};
 pub use history::EntryDiffs;
+pub use host_edit::{HostChange, HostFile, TextBefore};
 pub use opening::Opening;
 pub use read::{
     CodeContext, CodeSymbol, Entries, LineMatch, ListedText, MatchCount, Matches, NumberedLine,
@@ -60,7 +62,7 @@ pub use read::{
 };
 pub use report::{Report, Status};
 #[cfg(feature = "check")]
-pub use root_files::OwnFile;
+pub use root_files::{OwnFile, OwnWrite};
 pub use transfer::{Exported, Import, ImportStatus, Imported, OnConflict};
 pub use trust::{Commands, TrustOverride};
 pub use workspace::Workspace;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::services::Services;
 use crate::error::{Code, Error};
 use crate::policy::Publishing;
-use crate::store::{Content, FileLocation, FileSnapshot, FileWrite};
+use crate::store::{Content, FileLocation, FileSnapshot, FileWrite, RecordSubject};
 
 /// The largest file that is read here, in bytes.
 const MAX_SIZE: u64 = 4 << 20;
@@ -29,6 +29,33 @@ impl OwnFile {
     }
 }
 
+/// A change of a file that only a person edits.
+#[derive(Debug)]
+pub struct OwnWrite<'a> {
+    /// The file as it was read.
+    pub file: &'a OwnFile,
+    /// The new content; `None` removes the file.
+    pub text: Option<&'a [u8]>,
+    /// The permission bits of a new file, if they differ from the default.
+    pub mode: Option<u32>,
+    /// The number of folders above a removed file that are removed too, if they are empty then.
+    pub folders: usize,
+}
+
+impl<'a> OwnWrite<'a> {
+    /// Replaces the content, or creates the file with its folders.
+    pub fn new(file: &'a OwnFile, text: &'a [u8]) -> OwnWrite<'a> {
+        OwnWrite { file, text: Some(text), mode: None, folders: 0 }
+    }
+
+    fn file_write(&self) -> FileWrite<'_> {
+        let file = self.file;
+        let before = file.snapshot.as_ref().map(|snapshot| snapshot.expected(Content::new(&file.bytes)));
+        let new = FileWrite::new(&file.place, before, self.text.map(Content::new));
+        FileWrite { mode: self.mode, folders: self.folders, ..new }
+    }
+}
+
 impl Services {
     /// Reads a file of the first root that only a person edits.
     pub(super) fn own_file(&self, path: &str) -> Result<OwnFile, Error> {
@@ -38,18 +65,30 @@ impl Services {
         Ok(OwnFile { place, snapshot, bytes })
     }
 
-    /// Replaces the content that was read, or creates the file with its folders.
-    pub(super) fn write_own(&self, file: &OwnFile, text: &[u8]) -> Result<(), Error> {
-        let lock = self.locks.try_hold(&[file.place.key()]);
+    /// Carries out all writes, or none.
+    pub(super) fn write_own(&self, writes: &[OwnWrite<'_>]) -> Result<(), Error> {
+        let keys: Vec<_> = writes.iter().map(|write| write.file.place.key()).collect();
+        let names = || writes.iter().map(|write| write.file.place.shown()).collect::<Vec<_>>().join(", ");
+        let lock = self.locks.try_hold(&keys);
         let _guard = lock.ok_or_else(|| {
-            Error::new(Code::LockTimeout, format!("another edit of {} is in progress", file.place.shown()))
+            Error::new(Code::LockTimeout, format!("another edit of {} is in progress", names()))
         })?;
-        let write = FileWrite::new(
-            &file.place,
-            file.snapshot.as_ref().map(|snapshot| snapshot.expected(Content::new(&file.bytes))),
-            Some(Content::new(text)),
-        );
-        self.store.files.publish(&[write], Publishing::default(), None).map(drop)
+        let writes: Vec<FileWrite<'_>> = writes.iter().map(OwnWrite::file_write).collect();
+        self.store.files.publish(&writes, Publishing::default(), None).map(drop)
+    }
+
+    /// Returns the record of an addition to the user's configuration; `None` if there is none that counts.
+    pub(super) fn setup_record(&self, addition: &str) -> Option<Vec<u8>> {
+        self.trust.state().read(RecordSubject::of_setup(&self.top(), addition)).ok()?
+    }
+
+    /// Sets the record of an addition, or removes it.
+    pub(super) fn set_setup_record(&self, addition: &str, record: Option<&[u8]>) -> Result<(), Error> {
+        let subject = RecordSubject::of_setup(&self.top(), addition);
+        match record {
+            Some(record) => self.trust.state().write(subject, record),
+            None => self.trust.state().remove(subject).map(drop),
+        }
     }
 
     /// Returns the path of the first root, with links resolved.

@@ -10,7 +10,7 @@ use super::read::{CodeIndex, TextCache};
 use super::trust::{Trust, TrustOverride};
 use crate::error::{Code, Error};
 use crate::gate::GateRuntime;
-use crate::store::{EntityStore, Files, Journal, Locks, StateFolder, Store};
+use crate::store::{EntityStore, Files, Journal, Locks, StateFolder, Store, ToolCallRecords};
 
 /// The number of edits in progress per core. Edits wait for the disk more than they compute.
 const EDITS_PER_CORE: usize = 8;
@@ -27,6 +27,8 @@ pub(super) struct Services {
     pub(super) trust: Trust,
     pub(super) gate_runtime: GateRuntime,
     pub(super) prewarmed: Prewarmed,
+    /// The tool calls of hosts that are not finished.
+    pub(super) tool_calls: ToolCallRecords,
     /// The code index of the workspace, built on first use.
     pub(super) code_index: Mutex<CodeIndex>,
     pub(super) texts: TextCache,
@@ -52,6 +54,7 @@ impl Services {
             policies: PolicyCache::default(),
             gate_runtime: GateRuntime::with_proofs_dir(state.proofs()),
             prewarmed: Prewarmed::default(),
+            tool_calls: ToolCallRecords::new(state),
             code_index: Mutex::default(),
             texts: TextCache::default(),
             permits: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),

@@ -5,21 +5,22 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 #[cfg(feature = "check")]
-use super::audit::{Audit, AuditTarget, ProjectTrial};
+use super::audit::{Audit, AuditTarget, CheckedFile, ProjectTrial};
 use super::difference::difference;
 use super::history::EntryDiffs;
+use super::host_edit::{HostChange, HostFile};
 use super::read::{ReadLines, ReadResponse};
 use super::report::Report;
 #[cfg(feature = "check")]
-use super::root_files::OwnFile;
+use super::root_files::{OwnFile, OwnWrite};
 use super::services::Services;
 use super::transfer::{Import, Imported};
 use super::trust::{Commands, ShownCommands};
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::Policy;
-use crate::request::{HistoryRequest, ReadRequest, Request, UndoRequest};
-use crate::store::{Cache, EditId, Entry, StoreListener};
+use crate::request::{Author, HistoryRequest, ReadRequest, Request, UndoRequest};
+use crate::store::{Cache, EditId, Entry, StoreListener, ToolCallRecords};
 use crate::text::{Buffer, Hints};
 
 /// The roots that may be edited, with their locks, policies and caches.
@@ -130,6 +131,47 @@ impl Workspace {
         self.services.try_in_project(gates, watch)
     }
 
+    /// Reads a file that the tool of an agent's host is about to edit, with the policy's settings for that.
+    ///
+    /// Errors: those of admitting a path to be written, `PROTECTED` for a path that the policy protects,
+    /// `POLICY_INVALID`, `TOO_LARGE`.
+    pub async fn host_file(&self, path: String) -> Result<HostFile, Error> {
+        self.services.host_file(path).await
+    }
+
+    /// Judges a file as it is against the bytes that it had; `None` if there was no file.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `POLICY_INVALID`, `INTERNAL` when the caller cancelled
+    /// the call, and the errors of admitting a path to be read.
+    #[cfg(feature = "check")]
+    pub async fn judge_written(
+        &self,
+        path: String,
+        before: Option<Vec<u8>>,
+        watch: Watch,
+    ) -> Result<CheckedFile, Error> {
+        self.services.judge_written(path, before, watch).await
+    }
+
+    /// Records the changes of files that the tool of an agent's host wrote, as one edit. Returns its id; `None`
+    /// if no file differs from its text before, or if edits are not recorded here.
+    ///
+    /// Errors: `INVALID_INPUT` for files of several roots, `STORE_UNAVAILABLE`, `NO_SPACE`, and the errors of
+    /// reading the files.
+    pub async fn record_host_edit(
+        &self,
+        changes: Vec<HostChange>,
+        author: Author,
+        gates: String,
+    ) -> Result<Option<EditId>, Error> {
+        self.services.record_host_edit(changes, author, gates).await
+    }
+
+    /// Returns the records of tool calls of hosts that are not finished.
+    pub fn tool_calls(&self) -> &ToolCallRecords {
+        &self.services.tool_calls
+    }
+
     /// Imports the files of a folder, each as an edit of its own. The workspace must reach all stored
     /// content.
     ///
@@ -217,13 +259,27 @@ impl Workspace {
         self.services.own_file(path)
     }
 
-    /// Replaces the content that was read, or creates the file with its folders.
+    /// Replaces, creates or removes files that only a person edits: all of them, or none.
     ///
-    /// Errors: `EDIT_CONFLICT` if the file changed meanwhile, `LOCK_TIMEOUT` while lockgate itself edits the
-    /// file, and errors of the operating system.
+    /// Errors: `EDIT_CONFLICT` if a file changed meanwhile, `LOCK_TIMEOUT` while lockgate itself edits one of
+    /// them, and errors of the operating system.
     #[cfg(feature = "check")]
-    pub fn write_own(&self, file: &OwnFile, text: &[u8]) -> Result<(), Error> {
-        self.services.write_own(file, text)
+    pub fn write_own(&self, writes: &[OwnWrite<'_>]) -> Result<(), Error> {
+        self.services.write_own(writes)
+    }
+
+    /// Returns the record of an addition to a configuration, by its name; `None` if there is none that counts.
+    #[cfg(feature = "check")]
+    pub fn setup_record(&self, addition: &str) -> Option<Vec<u8>> {
+        self.services.setup_record(addition)
+    }
+
+    /// Sets the record of an addition to a configuration, or removes it.
+    ///
+    /// Errors: `PERMISSION_DENIED` if lockgate has no usable state folder, and errors of the operating system.
+    #[cfg(feature = "check")]
+    pub fn set_setup_record(&self, addition: &str, record: Option<&[u8]>) -> Result<(), Error> {
+        self.services.set_setup_record(addition, record)
     }
 
     /// Returns the path of the first root, with links resolved.

@@ -9,6 +9,8 @@ pub mod answer;
 pub mod arguments;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
+pub mod hook;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod mcp;

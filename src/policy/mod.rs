@@ -12,6 +12,7 @@ mod definition;
 mod demands;
 mod entity;
 mod glob;
+mod hooks;
 mod isolation;
 mod keys;
 mod language;
@@ -49,6 +50,7 @@ pub use definition::{
 };
 pub use demands::{Confirm, Demands, Guard, Interactive, Runnable};
 pub use entity::{EntityOwner, EntityType, is_id};
+pub use hooks::{BytesAtRisk, ClineAnswer, DriftedQuote, HookSettings, OnFailure};
 pub use isolation::Isolation;
 pub use keys::settings;
 pub use language::{Language, language_named, language_of, languages};

@@ -10,6 +10,7 @@ use super::damage::Damage;
 use super::definition::Gate;
 use super::demands::{Demands, demands};
 use super::entity::{EntityType, embedded_types, entities};
+use super::hooks::{HookSettings, hooks};
 use super::isolation::{ISOLATIONS, Isolation};
 use super::language::Language;
 use super::limits::{Limits, limits};
@@ -38,6 +39,8 @@ pub struct Policy {
     pub baseline: Baseline,
     /// The requirements that a request must meet.
     pub demands: Demands,
+    /// The settings of `lockgate hook`.
+    pub hooks: HookSettings,
     /// The settings for publishing a change.
     pub publishing: Publishing,
     /// The weight of each accident.
@@ -171,6 +174,7 @@ impl Policy {
             limits: Limits::default(),
             baseline: Baseline::default(),
             demands: Demands::default(),
+            hooks: HookSettings::default(),
             publishing: Publishing::default(),
             damage: Damage::default(),
             isolation: Isolation::default(),
@@ -261,6 +265,9 @@ fn apply_settings(policy: &mut Policy, fields: &MapFields<'_>) -> Result<(), Pol
     policy.baseline = fields.optional("baseline", baseline)?.unwrap_or(policy.baseline);
     policy.demands = demands(fields, policy.demands)?;
     policy.publishing = publishing(fields, policy.publishing)?;
+    if let Some(node) = fields.get("hooks") {
+        policy.hooks = hooks(node, policy.hooks)?;
+    }
     if let Some(node) = fields.get("never_journal") {
         policy.unjournalled = Unjournalled::read(node, &policy.origin, policy.unjournalled.clone())?;
     }

@@ -52,7 +52,7 @@ pub use fingerprint::FileFingerprint;
 #[cfg(feature = "check")]
 pub use git::{FileAtRevision, Repository, Revision, RevisionFiles};
 pub use git_layout::PlannedFile;
-pub use journal::{EditId, EditMeta, Entry, EntryKind, FileChange, Journal, RetentionLimits};
+pub use journal::{EditId, EditMeta, Entry, EntryKind, FileChange, Journal, OutsideChange, RetentionLimits};
 pub use listing::{ListedPath, Listing, PathKind};
 pub use locks::{LockGuard, Locks};
 pub use policy_file::PolicyText;
@@ -68,5 +68,7 @@ pub use search::{
 };
 pub use snapshot::{ExpectedContent, FileSnapshot, Snapshot};
 pub use sql::rows::{Added, EntityDatabase, Migrated, StoreListener};
-pub use state::{Cache, CacheLimits, Cached, ClearError, RecordSubject, StateFolder, outside};
+pub use state::{
+    Cache, CacheLimits, Cached, ClearError, RecordSubject, StateFolder, ToolCallRecords, outside,
+};
 pub use transfer::{ExportDir, ImportDir, ImportItem, NamedKey};

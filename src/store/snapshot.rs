@@ -56,6 +56,14 @@ impl Snapshot {
         }
     }
 
+    /// The permission bits of a file.
+    pub fn mode(&self) -> Option<u32> {
+        match self {
+            Snapshot::File(snapshot) => Some(snapshot.mode),
+            Snapshot::Row(_) => None,
+        }
+    }
+
     /// Fails if publishing would fail because of hard links, as in [`FileSnapshot::check_names`].
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.

@@ -17,7 +17,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["serde_saphyr"], &["policy/yaml.rs"]),
     (&["ignore::"], &["policy/glob.rs", "store/listing.rs", "store/search/"]),
     (&["grep_"], &["store/search/"]),
-    (&["jsonc_parser"], &["front/cli/init/"]),
+    (&["jsonc_parser"], &["front/cli/init/", "front/hook/notebook.rs"]),
     (&["gix"], &["store/git/"]),
     (&["rmcp", "schemars"], &["front/"]),
     (&["axum", "hyper", "hyper_util", "http_body_util", "prometheus_client", "tokio::net"], &["front/http/"]),
@@ -43,7 +43,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["tempfile"], &["gate/stage/"]),
     (&["tree_sitter", "tree_sitter_"], &["grammar/"]),
     (&["ruff_", "oxc_", "syn::", "saphyr_parser", "granit_parser"], &["gate/syntax/"]),
-    (&["toml_edit"], &["gate/syntax/", "gate/packages/"]),
+    (&["toml_edit"], &["gate/syntax/", "gate/packages/", "front/cli/init/"]),
     // The demo is a client of its own server, as every reader of it could be.
     (
         &["process::Command", "process::Child", "process::Stdio", "Command::new"],

@@ -261,6 +261,7 @@ impl Drop for Server {
 }
 
 /// What a call of the command line gave.
+#[derive(Debug)]
 pub struct Outcome {
     /// The exit code; `-1` when a signal ended it.
     pub exit: i32,

@@ -10,6 +10,7 @@ mod judge;
 mod merge;
 mod normalize;
 mod survey;
+mod written;
 
 use std::path::PathBuf;
 use std::sync::Arc;

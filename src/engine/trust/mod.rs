@@ -68,6 +68,11 @@ impl Trust {
         }
     }
 
+    /// The folder of the records.
+    pub(super) fn state(&self) -> &StateFolder {
+        &self.state
+    }
+
     /// Decides if the commands of a place's policy may run, with the programs as they are now; `rules` are
     /// the effective rules of the place.
     pub(super) fn grant(

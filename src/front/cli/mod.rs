@@ -13,6 +13,7 @@ mod edit;
 mod excerpt;
 mod gates;
 mod history;
+mod hook;
 mod init;
 mod limits;
 mod outcome;
@@ -111,6 +112,8 @@ enum Command {
     Redo(history::undo::UndoArgs),
     /// Shows the commands of a policy, and trusts them if a person agrees
     Trust(trust::TrustCommandArgs),
+    /// Judges the edits that the tools of an agent's host make; for the hooks of that host
+    Hook(hook::HookArgs),
     /// Lists the gates, and tests if they work on this machine
     Gates(gates::GatesArgs),
     /// Lists or removes the caches of gate programs
@@ -173,6 +176,7 @@ fn run_command(command: Command, verbosity: Verbosity) -> Result<ExitCode, Error
         Command::Undo(args) => history::undo::run(args, Direction::Undo, verbosity),
         Command::Redo(args) => history::undo::run(args, Direction::Redo, verbosity),
         Command::Trust(args) => trust::run(args),
+        Command::Hook(args) => hook::run(args),
         Command::Gates(args) => gates::run(args),
         Command::Cache(args) => cache::run(args),
         Command::Init(args) => init::run(args),

@@ -20,7 +20,9 @@ use super::call::call;
 use super::call_context::{CallContext, Caller};
 use super::metrics::CallMetrics;
 use crate::engine::Workspace;
-use crate::front::tools::{Effect, RepeatEffect, Tool, entity, listed_name, read_content_lines};
+use crate::front::tools::{
+    Effect, RepeatEffect, Tool, edit_file, entity, listed_name, read_content_lines, safe_edit_file,
+};
 use crate::front::toolset::{Selection, Toolset, WriteAccess};
 
 /// Returns the instructions for the agent, limited to the offered tools.
@@ -179,8 +181,19 @@ pub(super) fn listing(tool: &'static Tool, selection: &Selection) -> model::Tool
         _ => String::new(),
     };
     let hints = hints(tool);
-    model::Tool::new(tool.name, about, schema).with_annotations(hints)
+    let listed = model::Tool::new(tool.name, about, schema).with_annotations(hints);
+    if !MAIN_TOOLS.contains(&tool.name) {
+        return listed;
+    }
+    let meta = model::JsonObject::from_iter([(ALWAYS_LOAD.to_owned(), Value::Bool(true))]);
+    listed.with_meta(meta.into())
 }
+
+/// The tools that edit a file. Claude Code shows these to the model from the start; it loads others only after a search.
+const MAIN_TOOLS: [&str; 2] = [edit_file::TOOL.name, safe_edit_file::TOOL.name];
+
+/// The key by which Claude Code recognises a tool that it must not load late.
+const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
 /// Removes the statement that nested objects have no other properties, which costs tokens and is checked anyway.
 fn open_objects(schema: &mut Value) {

@@ -8,6 +8,7 @@
 use super::damage::WEIGHTS;
 use super::definition::{COLUMNS, IN_STEPS, INPUTS, MANAGERS, ROLES, SCOPES, STREAMS};
 use super::demands::{CONFIRMED, GUARDED, INTERACTIVE, RUN};
+use super::hooks::{AT_RISK, CLINE, DRIFTED, FAILED};
 use super::isolation::ISOLATIONS;
 use super::paths::ACCESS;
 use super::publishing::{DURABILITIES, HARD_LINKED};
@@ -27,6 +28,9 @@ pub(super) const FILE: Range =
     Range { min: 1, max: (4 << 30) - 1, description: "at least 1 byte and less than 4GiB" };
 pub(super) const WAIT: Range = Range { min: 0, max: 3_600_000, description: "at most 60m" };
 pub(super) const TIME: Range = Range { min: 1, max: 3_600_000, description: "at least 1ms and at most 60m" };
+/// Below the shortest limit that hosts have for a hook, by default 30 seconds.
+pub(super) const DEADLINE: Range =
+    Range { min: 100, max: 600_000, description: "at least 100ms and at most 10m" };
 pub(super) const STEPS: Range =
     Range { min: 1_000, max: 1_000_000_000, description: "from 1000 to 1000000000" };
 pub(super) const JOURNAL: Range = Range { min: 0, max: 1 << 40, description: "at most 1024GiB" };
@@ -73,6 +77,7 @@ tables! {
         "validate_commands": List(&List(&Text, 1), 0), Is("[]")
             => "commands that `validate_command` of a request may name, each as a list of words; a failing command rejects the edit";
         "server": Map(&[SERVER]), Is("{}") => "what `lockgate serve` offers";
+        "hooks": Map(&[HOOKS]), Is("{}") => "how `lockgate hook` guards the edit tools of an agent's host";
         "damage": Map(&[DAMAGE]), Is("{}") => "what the findings of each rule of the gate `damage` do: `block`, `warn`, or `off`";
         "confirm": Words(&words(&CONFIRMED)), Is("never")
             => "when a person must confirm a write: `risky` is a removal, a file that shrinks to under a quarter, or findings in `interactive` that would reject the edit in `strict`";
@@ -138,6 +143,18 @@ tables! {
     SERVER {
         "tools": List(&Words(&TOOLSETS), 1), Is("[edit, look]")
             => "the toolsets without `--tools`; only in the policy at the top of the first root";
+    }
+    /// The guard of the edit tools of an agent's host.
+    HOOKS {
+        "drift": Words(&words(&DRIFTED)), Is("rewrite")
+            => "a quote that differs from the file and matches in one place: `rewrite`: the call gets the exact quote, if the host accepts that; `keep`: the call stays as it is";
+        "bytes": Words(&words(&AT_RISK)), Described("`deny` if the client's configuration has lockgate's server, else `report`")
+            => "an edit whose tool would change bytes outside of it, such as line ends: `deny`: it is denied, with the call that keeps them; `report`: it passes, and the model is told";
+        "fail": Words(&words(&FAILED)), Is("open")
+            => "an edit that could not be judged in time, or because of an error: `open`: it passes; `closed`: it is denied";
+        "deadline": Duration(DEADLINE), Is("25s") => "the longest time for one answer; it must be below the host's own limit, which is 30s or more";
+        "cline": Words(&words(&CLINE)), Is("warn")
+            => "a bad edit in Cline: `warn`: it passes, and the model is told; `cancel`: the call is cancelled, which ends the task";
     }
     /// The rules of the gate `damage`.
     DAMAGE {

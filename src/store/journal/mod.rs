@@ -8,6 +8,7 @@
 
 mod entry;
 mod id;
+mod outside;
 mod pending;
 mod recovery;
 mod root_journal;
@@ -15,6 +16,7 @@ mod worker;
 
 pub use entry::{EditMeta, Entry, EntryKind, FileChange};
 pub use id::EditId;
+pub use outside::OutsideChange;
 pub use pending::PendingEdit;
 
 use super::file_location::FileLocation;
@@ -79,6 +81,19 @@ impl Journal {
         root_journal::find(&self.journals, first.place)?.with_database(|database| {
             pending::check_kind(meta, database)?;
             database.begin(meta, &rows).map(|number| PendingEdit::new(database, number))
+        })
+    }
+
+    /// Records changes that another program has already written, as one edit.
+    ///
+    /// Errors: `INVALID_INPUT` for files of several roots, `NO_SPACE`, `STORE_UNAVAILABLE`.
+    pub fn record_outside(&self, meta: &EditMeta, changes: &[OutsideChange<'_>]) -> Result<EditId, Error> {
+        let rows = outside::rows(changes)?;
+        let first = changes.first().ok_or_else(pending::nothing)?;
+        root_journal::find(&self.journals, first.place)?.with_database(|database| {
+            let number = database.begin(meta, &rows)?;
+            database.settle(number)?;
+            Ok(database.id(number))
         })
     }
 

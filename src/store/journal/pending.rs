@@ -4,6 +4,7 @@
 
 use super::{EditId, EditMeta, EntryKind};
 use crate::error::{Code, Error};
+use crate::store::file_location::FileLocation;
 use crate::store::inode::Inodes;
 use crate::store::publish::FileWrite;
 use crate::store::sql::{Database, DatabaseError, JournalRow};
@@ -76,15 +77,23 @@ impl Drop for PendingEdit {
 
 /// Returns the journal rows for the writes of one edit.
 pub(super) fn rows<'a>(writes: &[FileWrite<'a>], staged: &'a [String]) -> Result<Vec<JournalRow<'a>>, Error> {
-    let root = writes.first().map(|write| write.place.root);
-    if writes.iter().any(|write| Some(write.place.root) != root) {
-        let message = "the files of one edit lie in several roots, which have a journal each";
-        return Err(Error::new(Code::InvalidInput, message).hint("make one edit for each root"));
-    }
+    refuse_several_roots(writes.iter().map(|write| write.place))?;
     if writes.len() != staged.len() {
         return Err(Error::new(Code::Internal, "not every write of the edit has a staged copy"));
     }
     Ok(writes.iter().zip(staged).map(|(write, staged)| row(write, staged)).collect())
+}
+
+/// Rejects files of several roots.
+pub(super) fn refuse_several_roots<'a>(
+    mut places: impl Iterator<Item = &'a FileLocation>,
+) -> Result<(), Error> {
+    let first = places.next();
+    if places.any(|place| Some(place.root) != first.map(|first| first.root)) {
+        let message = "the files of one edit lie in several roots, which have a journal each";
+        return Err(Error::new(Code::InvalidInput, message).hint("make one edit for each root"));
+    }
+    Ok(())
 }
 
 fn row<'a>(write: &FileWrite<'a>, staged: &'a str) -> JournalRow<'a> {

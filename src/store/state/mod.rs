@@ -6,6 +6,7 @@
 //! Neither folder is used if it lies inside a root.
 
 mod caches;
+mod calls;
 mod own;
 mod secret;
 
@@ -21,11 +22,14 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 pub use caches::{Cache, CacheLimits, Cached, ClearError};
+pub use calls::ToolCallRecords;
 pub use own::outside;
 pub(super) use own::{own_folders, refuse_inside, refuse_reached};
 
-/// The folder of the records, in the state folder.
-const RECORDS: &str = "trust";
+/// The folder of the records about trust, in the state folder.
+const TRUST: &str = "trust";
+/// The folder of the records about written configurations, in the state folder.
+const SETUP: &str = "setup";
 /// The folder of the locks, in the state folder.
 const LOCKS: &str = "locks";
 /// The folder of stored content, in the state folder.
@@ -45,21 +49,27 @@ pub struct StateFolder {
     caches: Result<PathBuf, String>,
 }
 
-/// The subject of a record: one policy file of one root.
+/// The subject of a record: the policy file of a root, or what `lockgate init` added to a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RecordSubject {
+    folder: &'static str,
     root: Version,
-    policy: Version,
+    name: Version,
 }
 
 impl RecordSubject {
     /// The policy file of that name, relative to the root of that real path.
     pub fn new(root: &Path, policy: &str) -> RecordSubject {
-        RecordSubject { root: stamp(root), policy: Version::hash(policy.as_bytes()) }
+        RecordSubject { folder: TRUST, root: stamp(root), name: Version::hash(policy.as_bytes()) }
+    }
+
+    /// The addition of that name, made below the root of that real path.
+    pub fn of_setup(root: &Path, addition: &str) -> RecordSubject {
+        RecordSubject { folder: SETUP, root: stamp(root), name: Version::hash(addition.as_bytes()) }
     }
 
     fn file_name(&self) -> String {
-        format!("{}.{}.json", self.root.hex(), self.policy.hex())
+        format!("{}.{}.json", self.root.hex(), self.name.hex())
     }
 }
 
@@ -83,14 +93,14 @@ impl StateFolder {
         StateFolder { home: state.and_then(outside), caches: cache.and_then(outside) }
     }
 
-    /// Returns the record about a policy file; `None` if there is none.
+    /// Returns the record about a subject; `None` if there is none.
     ///
     /// Errors: the reason why the record counts as none, as the end of a sentence that begins with the
     /// record.
     pub fn read(&self, subject: RecordSubject) -> Result<Option<Vec<u8>>, String> {
         let home = self.home.as_ref().map_err(|reason| format!("has no place: {reason}"))?;
-        let records = home.join(RECORDS);
-        if !self.is_guarded()? {
+        let records = home.join(subject.folder);
+        if !self.is_guarded(subject.folder)? {
             return Ok(None);
         }
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
@@ -117,9 +127,9 @@ impl StateFolder {
     ///
     /// Errors: `PERMISSION_DENIED` if lockgate has no usable state folder, and errors of the system.
     pub fn write(&self, subject: RecordSubject, record: &[u8]) -> Result<(), Error> {
-        let records = self.records()?;
+        let records = self.records(subject.folder)?;
         make(&records).map_err(|error| failed("making the folder", &records, &error))?;
-        self.is_guarded().map_err(|reason| refusal(&records, &reason))?;
+        self.is_guarded(subject.folder).map_err(|reason| refusal(&records, &reason))?;
         let staged = records.join(staged_name());
         let result = stage(&staged, record).and_then(|()| {
             std::fs::rename(&staged, records.join(subject.file_name()))?;
@@ -132,15 +142,15 @@ impl StateFolder {
         })
     }
 
-    /// Removes the record about a policy file, and returns the number of removed records.
+    /// Removes the record about a subject, and returns the number of removed records.
     pub fn remove(&self, subject: RecordSubject) -> Result<usize, Error> {
-        self.remove_all(|name| name == subject.file_name())
+        self.remove_all(subject.folder, |name| name == subject.file_name())
     }
 
     /// Removes the records about every policy file of a root, and returns their number.
     pub fn remove_root(&self, root: &Path) -> Result<usize, Error> {
         let start = format!("{}.", stamp(root).hex());
-        self.remove_all(|name| name.starts_with(&start))
+        self.remove_all(TRUST, |name| name.starts_with(&start))
     }
 
     /// The folder for records of working programs; it need not exist.
@@ -183,9 +193,9 @@ impl StateFolder {
         Ok(folder)
     }
 
-    fn records(&self) -> Result<PathBuf, Error> {
+    fn records(&self, folder: &str) -> Result<PathBuf, Error> {
         match &self.home {
-            Ok(home) => Ok(home.join(RECORDS)),
+            Ok(home) => Ok(home.join(folder)),
             Err(reason) => {
                 let error = Error::new(Code::PermissionDenied, format!("no record can be written: {reason}"));
                 Err(error.hint("set XDG_STATE_HOME to a folder outside every root"))
@@ -194,14 +204,14 @@ impl StateFolder {
     }
 
     /// True if the folders of the records exist; doubtful ones are an error.
-    fn is_guarded(&self) -> Result<bool, String> {
+    fn is_guarded(&self, folder: &str) -> Result<bool, String> {
         let home = self.home.clone()?;
         let in_folder = |reason| format!("is in a folder that {reason}");
-        Ok(guarded(&home).map_err(in_folder)? && guarded(&home.join(RECORDS)).map_err(in_folder)?)
+        Ok(guarded(&home).map_err(in_folder)? && guarded(&home.join(folder)).map_err(in_folder)?)
     }
 
-    fn remove_all(&self, is_selected: impl Fn(&str) -> bool) -> Result<usize, Error> {
-        let records = self.records()?;
+    fn remove_all(&self, folder: &str, is_selected: impl Fn(&str) -> bool) -> Result<usize, Error> {
+        let records = self.records(folder)?;
         let fails = |error: &io::Error| failed("removing a record", &records, error);
         let entries = match std::fs::read_dir(&records) {
             Ok(entries) => entries,
@@ -337,7 +347,8 @@ mod tests {
     fn roots_and_policies_have_records_of_their_own() {
         let fixture = Fixture::new();
         let about = |root: &str, policy| RecordSubject::new(Path::new(root), policy);
-        let subjects = [about("/p", "a"), about("/p", "b"), about("/q", "a"), about("/p/a", "")];
+        let setup = RecordSubject::of_setup(Path::new("/p"), "a");
+        let subjects = [about("/p", "a"), about("/p", "b"), about("/q", "a"), about("/p/a", ""), setup];
         for (number, subject) in subjects.iter().enumerate() {
             fixture.state.write(*subject, &[number as u8]).unwrap();
         }
@@ -346,7 +357,7 @@ mod tests {
         }
         assert_eq!(fixture.state.remove_root(Path::new("/p")).unwrap(), 2);
         let remaining = subjects.map(|subject| fixture.state.read(subject).unwrap().is_some());
-        assert_eq!(remaining, [false, false, true, true]);
+        assert_eq!(remaining, [false, false, true, true, true]);
     }
 
     #[test]

@@ -11,10 +11,10 @@ use crate::error::{Code, Error};
 /// The flags that describe one edit of one file.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Request as flags")]
-#[command(group = ArgGroup::new("edit").required(true).args(["file", "content", "content_from", "new_content", "search"]))]
+#[command(group = ArgGroup::new("edit").required(true).args(["file", "patch", "content", "content_from", "new_content", "search"]))]
 pub(super) struct EditFlags {
     /// File to edit: absolute, or relative to the first --root, else to the current folder
-    #[arg(long, value_name = "PATH", required_unless_present = "file", conflicts_with = "file")]
+    #[arg(long, value_name = "PATH", required_unless_present_any = ["file", "patch"], conflicts_with_all = ["file", "patch"])]
     path: Option<String>,
     /// Whole new text of the file; creates the file if it does not exist
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -27,7 +27,7 @@ pub(super) struct EditFlags {
     new_content: Option<String>,
     /// Lines to replace with --new-content, or to search with --search; from 1, inclusive
     #[arg(long, value_name = "A-B", group = "place", value_parser = parse_lines)]
-    #[arg(conflicts_with_all = ["file", "content", "content_from"])]
+    #[arg(conflicts_with_all = ["file", "patch", "content", "content_from"])]
     lines: Option<(i64, i64)>,
     /// Line before which --new-content is inserted; the number of lines plus 1 appends
     #[arg(long, value_name = "N", group = "place", requires = "new_content")]
@@ -54,10 +54,10 @@ pub(super) struct EditFlags {
     #[arg(long, value_name = "SYMBOL", requires = "search")]
     within: Option<String>,
     /// Version that the edit is for; the edit is rejected if the edited text changed since
-    #[arg(long, value_name = "VERSION", conflicts_with = "file")]
+    #[arg(long, value_name = "VERSION", conflicts_with_all = ["file", "patch"])]
     expected_version: Option<String>,
     /// Leaves the diff out of the answer
-    #[arg(long, conflicts_with = "file")]
+    #[arg(long, conflicts_with_all = ["file", "patch"])]
     no_diff: bool,
 }
 

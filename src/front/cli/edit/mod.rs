@@ -1,9 +1,11 @@
 //! `lockgate edit`: applies one edit, or several together.
 //!
-//! Invariant: every request becomes the JSON of `safe_edit_file` or `edit_files` and uses the parser of that tool.
+//! Invariant: every request but a patch becomes the JSON of `safe_edit_file` or `edit_files` and uses the parser of that
+//! tool.
 //! The exit code reports the result.
 
 mod flags;
+mod patch;
 mod source;
 
 use std::process::ExitCode;
@@ -30,7 +32,7 @@ use crate::request::Author;
 /// The arguments of `lockgate edit`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Either --file, or --path with one of --content, --content-from, --new-content, --search."
+    after_help = "Either --file, or --patch, or --path with one of --content, --content-from, --new-content, --search."
 )]
 pub(super) struct EditArgs {
     #[command(flatten)]
@@ -46,13 +48,24 @@ pub(super) struct EditArgs {
 
 /// Applies the request and prints the result.
 pub(super) fn run(args: EditArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
+    let format = OutputFormat::new(args.json, verbosity);
+    let patch = match args.source.patch() {
+        Ok(patch) => patch,
+        Err(error) => return CommandOutcome::rejected(error).print(ResponseOptions::default(), format),
+    };
+    if let Some((patch, mode)) = patch {
+        let (outcome, options) = confirm::with_confirmation(|agreed| {
+            patch::apply(&args.workspace, args.trust.trust_override(), &patch, mode, agreed)
+        });
+        return outcome.print(options, format);
+    }
     let (outcome, options) = match args.source.into_object() {
         Ok(arguments) => confirm::with_confirmation(|agreed| {
             apply(&args.workspace, args.trust.trust_override(), arguments.clone(), agreed)
         }),
         Err(error) => (CommandOutcome::rejected(error), ResponseOptions::default()),
     };
-    outcome.print(options, OutputFormat::new(args.json, verbosity))
+    outcome.print(options, format)
 }
 
 /// Returns the tool whose JSON format the request has.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::flags::{EditFlags, read_text};
 use crate::error::{Code, Error};
+use crate::front::hook::patch::Patch;
 use crate::request::Mode;
 
 /// The request, as JSON or as flags.
@@ -16,6 +17,9 @@ pub(super) struct RequestSource {
     /// `entity_type` of replace_content or patch_content
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Applies a patch in the format of `apply_patch` from a file, or with `-` from standard input: all files or none
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    patch: Option<PathBuf>,
     /// Handling of the result and of findings; overrides the request's own mode
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)))]
     mode: Option<String>,
@@ -24,6 +28,19 @@ pub(super) struct RequestSource {
 }
 
 impl RequestSource {
+    /// Returns the patch, if the request is one, and the mode.
+    ///
+    /// Errors: `INVALID_INPUT` when a file cannot be read or is not a patch.
+    pub(super) fn patch(&self) -> Result<Option<(Patch, Mode)>, Error> {
+        let Some(source) = &self.patch else { return Ok(None) };
+        let text = read_text(source, "--patch")?;
+        let patch =
+            Patch::parse(&text).map_err(|reason| Error::new(Code::InvalidInput, reason).field("--patch"))?;
+        let mode =
+            self.mode.as_deref().and_then(|name| Mode::ALL.into_iter().find(|mode| mode.name() == name));
+        Ok(Some((patch, mode.unwrap_or_default())))
+    }
+
     /// Returns the request as the JSON of the MCP tool.
     ///
     /// Errors: `INVALID_INPUT` when a file cannot be read or is not a JSON object.

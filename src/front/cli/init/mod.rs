@@ -1,7 +1,7 @@
-//! `lockgate init`: writes a first policy for a project, or adds the server to a client's configuration.
+//! `lockgate init`: writes a first policy for a project, or changes a client's configuration.
 //!
 //! Invariant: no program of the project runs without `--trust`. Existing files are never overwritten, and nothing is
-//! written through a link or outside the root. No tool of an agent runs this command.
+//! written through a link, or outside the root and the user's own configuration. No tool of an agent runs this command.
 
 mod client;
 mod outcome;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use self::client::Client;
+use self::client::{Addition, Change, Client, ClientCall, Scope};
 use self::outcome::InitOutcome;
 use super::gates::INTERRUPTED;
 use super::gates::gate_list::InsidePrograms;
@@ -32,9 +32,21 @@ pub(super) struct InitArgs {
     /// Folder of the project [default: the current folder]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
-    /// Client whose configuration in the project gets the server
+    /// Client whose configuration gets the server
     #[arg(long, value_enum)]
     client: Option<Client>,
+    /// Adds hooks instead of the server: lockgate judges the edits of the client's own tools
+    #[arg(long, requires = "client", conflicts_with = "tools")]
+    hooks: bool,
+    /// Leaves out the client's own edit tools, so that the agent uses those of the server
+    #[arg(long, requires = "client", conflicts_with_all = ["hooks", "tools"])]
+    replace: bool,
+    /// Changes the configuration of the user, for all projects, instead of that of the project
+    #[arg(long, requires = "client", conflicts_with = "root")]
+    user: bool,
+    /// Removes what the same command without this option adds
+    #[arg(long, requires = "client", conflicts_with_all = ["force", "tools"])]
+    uninstall: bool,
     /// Prints the text that would be written, and writes nothing
     #[arg(long)]
     print: bool,
@@ -47,7 +59,7 @@ pub(super) struct InitArgs {
     /// Runs no program, and proposes the tools that are found without a trial
     #[arg(long, conflicts_with = "client")]
     no_trial: bool,
-    /// Replaces the command of an existing server `lockgate`; its other settings stay
+    /// Replaces a different server `lockgate`, different hooks of lockgate, or a different setting
     #[arg(long, requires = "client")]
     force: bool,
     /// Prints JSON
@@ -101,7 +113,21 @@ fn execute(args: InitArgs) -> Result<Option<InitOutcome>, Error> {
     let force = if args.force { OnExisting::Replace } else { OnExisting::Keep };
     let workspace = open(args.root)?;
     match args.client {
-        Some(client) => client::run(&workspace, client, toolsets.as_deref(), (writing, force)).map(Some),
+        Some(client) => {
+            let call = ClientCall {
+                client,
+                addition: match (args.hooks, args.replace) {
+                    (true, _) => Addition::Hooks,
+                    (false, true) => Addition::Exclusion,
+                    (false, false) => Addition::Server,
+                },
+                scope: if args.user { Scope::User } else { Scope::Project },
+                change: if args.uninstall { Change::Remove } else { Change::Add(force) },
+                toolsets: toolsets.as_deref(),
+                writing,
+            };
+            client::run(&workspace, &call).map(Some)
+        }
         None => {
             let trial = match (args.no_trial, args.trust) {
                 (true, _) => Trial::Skip,

@@ -37,7 +37,7 @@ impl FileStatus {
 #[derive(Debug)]
 pub(super) struct InitOutcome {
     pub(super) status: FileStatus,
-    pub(super) path: &'static str,
+    pub(super) path: String,
     pub(super) message: String,
     /// The diff of an existing file.
     pub(super) diff: Option<String>,
@@ -55,11 +55,12 @@ pub(super) struct InitOutcome {
 
 impl InitOutcome {
     /// Creates an outcome without details.
-    pub(super) fn new(status: FileStatus, path: &'static str) -> InitOutcome {
+    pub(super) fn new(status: FileStatus, path: impl Into<String>) -> InitOutcome {
+        let path = path.into();
         InitOutcome {
             status,
+            message: path.clone(),
             path,
-            message: path.to_owned(),
             diff: None,
             text: None,
             found: Vec::new(),

@@ -17,6 +17,31 @@ fn the_default_tools_and_the_instructions_stay_small() {
     }
 }
 
+/// Clients cut longer texts: Claude Code descriptions and instructions at 2 KiB each.
+#[test]
+fn no_client_cuts_a_description_or_the_instructions() {
+    const MOST: usize = 2048;
+    for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,text,look", "all"]) {
+        let selection: Selection = tools.parse().unwrap();
+        assert!(instructions(&selection, WriteAccess::Write).len() < MOST, "{tools}");
+        let listed = listed(&selection, WriteAccess::Write);
+        for tool in listed["tools"].as_array().unwrap() {
+            let description = tool["description"].as_str().unwrap();
+            assert!((1..MOST).contains(&description.len()), "{}: {}", tool["name"], description.len());
+        }
+    }
+}
+
+#[test]
+fn the_two_main_tools_are_never_loaded_late() {
+    let listed = listed(&"all".parse().unwrap(), WriteAccess::Write);
+    let marked = listed["tools"].as_array().unwrap().iter().filter(|tool| !tool["_meta"].is_null());
+    let mut marked: Vec<_> = marked.map(|tool| (tool["name"].as_str().unwrap(), tool["_meta"].clone())).collect();
+    marked.sort_by_key(|(name, _)| *name);
+    let meta = json!({"anthropic/alwaysLoad": true});
+    assert_eq!(marked, [("edit_file", meta.clone()), ("safe_edit_file", meta)]);
+}
+
 #[test]
 fn what_names_an_entity_is_listed_beside_the_tools_of_content_alone() {
     let fields = |tools: &str, tool: &str| {

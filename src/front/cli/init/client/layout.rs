@@ -45,17 +45,27 @@ impl<'a> TextLayout<'a> {
         sample.map_or_else(|| format!("{base}{}", self.unit), str::to_owned)
     }
 
-    /// Formats a value over several lines; `indent` is the indentation of its first line.
+    /// Formats a value over several lines; `indent` is the indentation of its first line. A list without objects stays
+    /// on one line.
     pub(super) fn multi_line(&self, value: &Value, indent: &str) -> String {
-        let Some(fields) = value.as_object().filter(|fields| !fields.is_empty()) else {
-            return single_line(value);
-        };
         let inner = format!("{indent}{}", self.unit);
-        let line = |(name, value): (&String, &Value)| {
-            format!("{}{inner}{}: {}", self.line_end, quoted(name), self.multi_line(value, &inner))
+        let line = |label: String, value: &Value| {
+            format!("{}{inner}{label}{}", self.line_end, self.multi_line(value, &inner))
         };
-        let lines: Vec<String> = fields.iter().map(line).collect();
-        format!("{{{}{}{indent}}}", lines.join(","), self.line_end)
+        let (open, lines, close): (char, Vec<String>, char) = match value {
+            Value::Object(fields) => {
+                let field = |(name, value): (&String, &Value)| line(format!("{}: ", quoted(name)), value);
+                ('{', fields.iter().map(field).collect(), '}')
+            }
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                ('[', items.iter().map(|item| line(String::new(), item)).collect(), ']')
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Default::default(),
+        };
+        if lines.is_empty() {
+            return single_line(value);
+        }
+        format!("{open}{}{}{indent}{close}", lines.join(","), self.line_end)
     }
 }
 

@@ -1,38 +1,63 @@
-//! Adds a server to a client's configuration without changing other bytes.
+//! Adds servers, hooks and settings to a client's JSON configuration without changing other bytes, and removes them.
 //!
-//! Invariant: pure. The result contains the entry; without the entry it equals the original text, except for a comma
-//! and blanks between two braces.
+//! Invariant: pure. The result contains what was wanted; without that it equals the original text, except for a comma
+//! and blanks between two brackets.
 
 use std::ops::Range;
 
-use jsonc_parser::ast::{Object, ObjectProp, Value as Node};
+use jsonc_parser::ast::{Array, Object, ObjectProp, Value as Node};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, ParseResult, parse_to_ast};
 use serde_json::{Map, Value, json};
 
+use super::kinds::JsonDialect;
 use super::layout::{TextLayout, quoted, single_line};
 
 /// The byte order mark that some editors write at the start of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The entry to add to a configuration.
-#[derive(Debug)]
-pub(super) struct WantedEntry<'a> {
-    /// The property that contains the servers.
-    pub(super) key: &'a str,
-    pub(super) name: &'a str,
-    pub(super) entry: &'a Map<String, Value>,
+/// A part of a configuration that `lockgate init` adds. Its place is a path of names from the root object.
+#[derive(Debug, Clone)]
+pub(super) enum Wanted {
+    /// An object with these fields; its other fields stay.
+    Object { path: Vec<&'static str>, fields: Map<String, Value> },
+    /// A value.
+    Value { path: Vec<&'static str>, value: Value },
+    /// A value that is added only if there is none, and not removed.
+    Default { path: Vec<&'static str>, value: Value },
+    /// An element of an array. A hook of lockgate takes the place of another one.
+    Element { path: Vec<&'static str>, value: Value },
+}
+
+impl Wanted {
+    fn path(&self) -> &[&'static str] {
+        match self {
+            Wanted::Object { path, .. }
+            | Wanted::Value { path, .. }
+            | Wanted::Default { path, .. }
+            | Wanted::Element { path, .. } => path,
+        }
+    }
+
+    /// Returns the value at the end of the path in a configuration that has nothing there.
+    fn fresh(&self) -> Value {
+        match self {
+            Wanted::Object { fields, .. } => json!(fields),
+            Wanted::Value { value, .. } | Wanted::Default { value, .. } => value.clone(),
+            Wanted::Element { value, .. } => json!([value]),
+        }
+    }
 }
 
 /// The result of a merge.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum MergeResult {
-    /// The configuration already has the entry.
+    /// The configuration already has everything.
     Unchanged,
-    /// The new text, in a configuration without a server of that name.
+    /// The new text; what was there before stays.
     Added(String),
-    /// The new text, in a configuration with a different server of that name at this line and column.
+    /// The new text, in which something else at this line and column is replaced.
     Replaced(String, (usize, usize)),
 }
 
@@ -44,40 +69,157 @@ pub(super) struct MergeError {
     pub(super) at: (usize, usize),
 }
 
-pub(super) fn merge(text: &str, wanted: &WantedEntry<'_>) -> Result<MergeResult, MergeError> {
+/// Adds all parts to a text.
+pub(super) fn merge(text: &str, wanted: &[Wanted]) -> Result<MergeResult, MergeError> {
+    let (mut current, mut replaced) = (None, None);
+    for part in wanted {
+        match merge_part(current.as_deref().unwrap_or(text), part)? {
+            MergeResult::Unchanged => {}
+            MergeResult::Added(text) => current = Some(text),
+            MergeResult::Replaced(text, place) => {
+                current = Some(text);
+                replaced = replaced.or(Some(place));
+            }
+        }
+    }
+    Ok(match (current, replaced) {
+        (None, _) => MergeResult::Unchanged,
+        (Some(text), None) => MergeResult::Added(text),
+        (Some(text), Some(place)) => MergeResult::Replaced(text, place),
+    })
+}
+
+fn merge_part(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let page = ConfigText::read(body)?;
     let Some(value) = &page.parsed.value else {
         return Ok(MergeResult::Added(format!("{text}{}", page.full_text(wanted))));
     };
-    let root = page.object(value, "the text")?;
     let byte_order_mark = text.get(..text.len() - body.len()).unwrap_or_default();
     let patched = |splices: Vec<ConfigSplice>| format!("{byte_order_mark}{}", apply(body, splices));
-    let Some(servers) = page.find_unique(root, wanted.key)? else {
-        return Ok(MergeResult::Added(patched(page.insert(
-            root,
-            wanted.key,
-            &json!({ wanted.name: wanted.entry }),
-        ))));
+    let (splices, place) = match page.walk(page.object(value, "the text")?, wanted.path())? {
+        Position::Missing { object, rest: [name, below @ ..] } => {
+            let value = nested(below, wanted.fresh());
+            (page.insert_all(&Container::of_object(object), &[(Some(name), &value)]), None)
+        }
+        Position::Missing { rest: [], .. } => return Ok(MergeResult::Unchanged),
+        Position::Found { chain } => {
+            let Some(existing) = chain.last() else { return Ok(MergeResult::Unchanged) };
+            page.update_part(existing, wanted)?
+        }
     };
-    let servers = page.object(&servers.value, &format!("`{}`", wanted.key))?;
-    let Some(existing) = page.find_unique(servers, wanted.name)? else {
-        return Ok(MergeResult::Added(patched(page.insert(servers, wanted.name, &json!(wanted.entry)))));
-    };
-    let server = page.object(&existing.value, &format!("the server `{}`", wanted.name))?;
-    let splices = page.update(server, wanted.entry)?;
-    Ok(if splices.is_empty() {
-        MergeResult::Unchanged
-    } else {
-        MergeResult::Replaced(patched(splices), page.position(existing.range.start))
+    Ok(match place {
+        _ if splices.is_empty() => MergeResult::Unchanged,
+        None => MergeResult::Added(patched(splices)),
+        Some(place) => MergeResult::Replaced(patched(splices), page.position(place)),
     })
 }
 
-/// True if a text has features outside strict JSON: comments or trailing commas.
-pub(super) fn is_lenient(text: &str) -> bool {
-    let strict = ParseOptions { allow_comments: false, allow_trailing_commas: false, ..options() };
+/// Removes all parts from a text; `None` if it has none of them. Objects and arrays that are empty then are removed
+/// too.
+pub(super) fn remove(text: &str, wanted: &[Wanted]) -> Result<Option<String>, MergeError> {
+    let mut current: Option<String> = None;
+    for part in wanted {
+        while let Some(text) = remove_part(current.as_deref().unwrap_or(text), part)? {
+            current = Some(text);
+        }
+    }
+    Ok(current)
+}
+
+/// Removes one part, or one element of it.
+fn remove_part(text: &str, wanted: &Wanted) -> Result<Option<String>, MergeError> {
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    parse_to_ast(body, &CollectOptions::default(), &strict).is_err()
+    let page = ConfigText::read(body)?;
+    let Some(value) = &page.parsed.value else { return Ok(None) };
+    let root = page.object(value, "the text")?;
+    let Position::Found { chain } = page.walk(root, wanted.path())? else { return Ok(None) };
+    let Some(existing) = chain.last() else { return Ok(None) };
+    let splices = match wanted {
+        Wanted::Default { .. } => return Ok(None),
+        Wanted::Value { value, .. } if Value::from(existing.value.clone()) != *value => return Ok(None),
+        Wanted::Object { .. } | Wanted::Value { .. } => page.cut_property(root, &chain),
+        Wanted::Element { path, value } => {
+            let array = page.array(&existing.value, path)?;
+            let Some((container, index)) = find_own(array, value) else { return Ok(None) };
+            if array.elements.len() == 1 && container == Container::of_array(array) {
+                page.cut_property(root, &chain)
+            } else {
+                page.cut(&container, index)
+            }
+        }
+    };
+    let byte_order_mark = text.get(..text.len() - body.len()).unwrap_or_default();
+    Ok(Some(format!("{byte_order_mark}{}", apply(body, splices))))
+}
+
+/// Returns the container and index of the element that is the wanted one, or a hook of lockgate if that is wanted.
+fn find_own(array: &Array<'_>, wanted: &Value) -> Option<(Container, usize)> {
+    array.elements.iter().enumerate().find_map(|(index, element)| {
+        let value = Value::from(element.clone());
+        let is_own = value == *wanted || (Owner::of(wanted) == Owner::Own && Owner::of(&value) == Owner::Own);
+        if is_own {
+            return Some((Container::of_array(array), index));
+        }
+        // A person may have put lockgate's hook into a group with others.
+        let hooks = element.as_object()?.get_array(HOOKS)?;
+        let own = |hook: &Node<'_>| Owner::of(&Value::from(hook.clone())) == Owner::Own;
+        let index = hooks.elements.iter().position(own).filter(|_| Owner::of(wanted) == Owner::Own)?;
+        Some((Container::of_array(hooks), index))
+    })
+}
+
+/// Returns the value below a path of names.
+fn nested(path: &[&str], value: Value) -> Value {
+    path.iter().rev().fold(value, |value, name| json!({ *name: value }))
+}
+
+/// The name of the list of programs in a group of hooks.
+const HOOKS: &str = "hooks";
+
+/// The owner of a hook, or of a group of hooks.
+#[derive(Debug, PartialEq, Eq)]
+enum Owner {
+    /// All its programs are lockgate.
+    Own,
+    /// It starts lockgate and other programs.
+    Mixed,
+    Others,
+}
+
+impl Owner {
+    fn of(hook: &Value) -> Owner {
+        if let Some(hooks) = hook.get(HOOKS).and_then(Value::as_array) {
+            let own = hooks.iter().filter(|hook| Owner::of(hook) == Owner::Own).count();
+            return match own {
+                0 => Owner::Others,
+                _ if own == hooks.len() => Owner::Own,
+                _ => Owner::Mixed,
+            };
+        }
+        let word = |name: &str| hook.get(name).and_then(Value::as_str).unwrap_or_default();
+        let starts_hook = ["command", "bash"].map(word).into_iter().any(|command| {
+            let words: Vec<&str> = command.split([' ', ';']).collect();
+            words.windows(2).any(|pair| matches!(pair, [program, "hook"] if is_lockgate(program)))
+        });
+        let has_argument = hook.get("args").and_then(|args| args.get(0)).and_then(Value::as_str) == Some("hook");
+        if starts_hook || (has_argument && is_lockgate(word("command"))) { Owner::Own } else { Owner::Others }
+    }
+}
+
+fn is_lockgate(program: &str) -> bool {
+    program.trim_matches(['"', '\'']).rsplit('/').next() == Some("lockgate")
+}
+
+/// True if a text has features that the dialect lacks: comments or trailing commas.
+pub(super) fn exceeds(text: &str, dialect: JsonDialect) -> bool {
+    let read = ParseOptions {
+        allow_comments: dialect != JsonDialect::Strict,
+        allow_trailing_commas: dialect == JsonDialect::CommentsAndCommas,
+        ..options()
+    };
+    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    parse_to_ast(body, &CollectOptions::default(), &read).is_err()
 }
 
 /// Returns the options for JSON with comments and trailing commas.
@@ -164,12 +306,151 @@ impl<'a> ConfigText<'a> {
         }
     }
 
+    fn array<'n>(&self, node: &'n Node<'a>, path: &[&str]) -> Result<&'n Array<'a>, MergeError> {
+        let name = path.last().copied().unwrap_or_default();
+        node.as_array().ok_or_else(|| self.error(node.range().start, format!("`{name}` is not an array")))
+    }
+
+    /// Follows a path of names as far as the text has it.
+    fn walk<'n, 'p>(
+        &self,
+        root: &'n Object<'a>,
+        path: &'p [&'static str],
+    ) -> Result<Position<'n, 'a, 'p>, MergeError> {
+        let (mut object, mut chain) = (root, Vec::new());
+        for (depth, name) in path.iter().enumerate() {
+            let Some(property) = self.find_unique(object, name)? else {
+                return Ok(Position::Missing { object, rest: path.get(depth..).unwrap_or_default() });
+            };
+            chain.push(property);
+            if depth + 1 < path.len() {
+                object = self.object(&property.value, &format!("`{name}`"))?;
+            }
+        }
+        Ok(Position::Found { chain })
+    }
+
+    /// Returns the splices for a part whose place exists, and the offset of what they replace.
+    fn update_part(
+        &self,
+        existing: &ObjectProp<'a>,
+        wanted: &Wanted,
+    ) -> Result<(Vec<ConfigSplice>, Option<usize>), MergeError> {
+        let name = wanted.path().last().copied().unwrap_or_default();
+        match wanted {
+            Wanted::Default { .. } => Ok((Vec::new(), None)),
+            Wanted::Object { fields, .. } => {
+                let what = if name == "lockgate" { "the server `lockgate`".to_owned() } else { format!("`{name}`") };
+                let object = self.object(&existing.value, &what)?;
+                Ok((self.update(object, fields)?, Some(existing.range.start)))
+            }
+            Wanted::Value { value, .. } if Value::from(existing.value.clone()) == *value => Ok((Vec::new(), None)),
+            Wanted::Value { value, .. } => {
+                let splice = ConfigSplice { span: span(&existing.value), text: single_line(value) };
+                Ok((vec![splice], Some(existing.range.start)))
+            }
+            Wanted::Element { path, value } => {
+                let array = self.array(&existing.value, path)?;
+                Ok(self.update_element(array, value))
+            }
+        }
+    }
+
+    fn update_element(&self, array: &Array<'a>, wanted: &Value) -> (Vec<ConfigSplice>, Option<usize>) {
+        let container = Container::of_array(array);
+        let Some((place, index)) = find_own(array, wanted) else {
+            return (self.insert_all(&container, &[(None, wanted)]), None);
+        };
+        // Within a group of several programs, it stays as the person has put it.
+        let Some(existing) = array.elements.get(index).filter(|_| place == container) else {
+            return (Vec::new(), None);
+        };
+        if Value::from(existing.clone()) == *wanted {
+            return (Vec::new(), None);
+        }
+        let indent = self.layout.indentation(span(existing).start);
+        let text = self.layout.multi_line(wanted, indent);
+        (vec![ConfigSplice { span: span(existing), text }], Some(span(existing).start))
+    }
+
     /// Returns the whole content for a text that has no value yet, to append to it.
-    fn full_text(&self, wanted: &WantedEntry<'_>) -> String {
-        let value = json!({ wanted.key: { wanted.name: wanted.entry } });
+    fn full_text(&self, wanted: &Wanted) -> String {
+        let value = nested(wanted.path(), wanted.fresh());
         let open = !self.body.is_empty() && !self.body.ends_with(['\n', '\r']);
         let begin = if open { self.layout.line_end } else { "" };
         format!("{begin}{}{}", self.layout.multi_line(&value, ""), self.layout.line_end)
+    }
+
+    /// Cuts the last property of a chain, and those above it that would be empty.
+    fn cut_property(&self, root: &Object<'a>, chain: &[&ObjectProp<'a>]) -> Vec<ConfigSplice> {
+        let mut objects = vec![root];
+        objects.extend(chain.iter().filter_map(|property| property.value.as_object()));
+        let mut depth = chain.len().saturating_sub(1);
+        while depth > 0 {
+            let Some(above) = objects.get(depth) else { break };
+            if above.properties.len() > 1 || self.has_comment(above.range.start..above.range.end) {
+                break;
+            }
+            depth -= 1;
+        }
+        let (Some(object), Some(property)) = (objects.get(depth), chain.get(depth)) else { return Vec::new() };
+        let index = object.properties.iter().position(|it| it.range.start == property.range.start);
+        index.map_or_else(Vec::new, |index| self.cut(&Container::of_object(object), index))
+    }
+
+    fn has_comment(&self, range: Range<usize>) -> bool {
+        let within = |token: &&TokenAndRange<'_>| token.range.start >= range.start && token.range.end <= range.end;
+        self.parsed.tokens.iter().flatten().filter(within).any(|token| {
+            matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
+        })
+    }
+
+    /// Cuts an item with its comma and the blanks before it, so that an appended item leaves no trace.
+    fn cut(&self, container: &Container, index: usize) -> Vec<ConfigSplice> {
+        let Some(item) = container.items.get(index).cloned() else { return Vec::new() };
+        let next = container.items.get(index + 1);
+        let before = index.checked_sub(1).and_then(|before| container.items.get(before));
+        let comma = |range: Range<usize>| {
+            let within = |token: &&TokenAndRange<'_>| range.start <= token.range.start && token.range.end <= range.end;
+            let mut tokens = self.parsed.tokens.iter().flatten().filter(within);
+            tokens.find(|token| token.token == Token::Comma).map(|token| token.range.start..token.range.end)
+        };
+        let close = container.range.end - 1;
+        let own_comma = comma(item.end..next.map_or(close, |next| next.start));
+        let end = own_comma.as_ref().map_or(item.end, |comma| comma.end);
+        let start = self.blanks_before(item.start, end);
+        let delete = |span: Range<usize>| ConfigSplice { span, text: String::new() };
+        // A comment between the item and its comma stays.
+        let mut splices = match &own_comma {
+            Some(comma) if comma.start > item.end => vec![delete(start..item.end), delete(comma.clone())],
+            _ => vec![delete(start..end)],
+        };
+        match (before, next) {
+            (Some(before), None) if own_comma.is_none() => {
+                splices.extend(comma(before.end..item.start).map(delete));
+            }
+            (None, None) if !self.has_comment(container.range.clone()) => {
+                splices = vec![delete(container.range.start + 1..close)];
+            }
+            // The first of several on one line leaves its blanks to the next.
+            (None, Some(next)) if !self.body.get(end..next.start).unwrap_or_default().contains(['\n', '\r']) => {
+                splices = vec![delete(item.start..next.start)];
+            }
+            _ => {}
+        }
+        splices
+    }
+
+    /// Returns the start of the blanks before an item that ends at `end`, or of the item itself where the line break
+    /// before it has to end a line comment.
+    fn blanks_before(&self, at: usize, end: usize) -> usize {
+        let before = self.body.get(..at).unwrap_or_default();
+        let start = before.trim_end_matches([' ', '\t', '\n', '\r']).len();
+        let after_comment = self.parsed.tokens.iter().flatten().any(|token| {
+            matches!(token.token, Token::CommentLine(_)) && token.range.end >= start && token.range.start < start
+        });
+        let rest = self.body.get(end..).unwrap_or_default().trim_start_matches([' ', '\t']);
+        if after_comment && !rest.starts_with(['\n', '\r']) { at } else { start }
     }
 
     /// Sets each field of the entry in the existing server; other fields stay.
@@ -182,38 +463,34 @@ impl<'a> ConfigText<'a> {
         let mut missing = Vec::new();
         for (name, value) in entry {
             match self.find_unique(server, name)? {
-                Some(existing) if equals(&existing.value, value) => {}
+                Some(existing) if Value::from(existing.value.clone()) == *value => {}
                 Some(existing) => {
                     let Range { start, end } = span(&existing.value);
                     splices.push(ConfigSplice { span: start..end, text: single_line(value) });
                 }
-                None => missing.push((name.as_str(), value)),
+                None => missing.push((Some(name.as_str()), value)),
             }
         }
-        splices.extend(self.insert_all(server, &missing));
+        splices.extend(self.insert_all(&Container::of_object(server), &missing));
         Ok(splices)
     }
 
-    fn insert(&self, object: &Object<'a>, name: &str, value: &Value) -> Vec<ConfigSplice> {
-        self.insert_all(object, &[(name, value)])
-    }
-
-    /// Inserts properties at the end of an object.
-    fn insert_all(&self, object: &Object<'a>, fields: &[(&str, &Value)]) -> Vec<ConfigSplice> {
-        if fields.is_empty() {
+    /// Inserts items at the end of an object or array; those of an object have names.
+    fn insert_all(&self, container: &Container, items: &[(Option<&str>, &Value)]) -> Vec<ConfigSplice> {
+        if items.is_empty() {
             return Vec::new();
         }
-        let end = ObjectEnd::find(self, object);
-        let close = object.range.end - 1;
-        let inside = self.body.get(object.range.start..close).unwrap_or_default();
+        let end = ContainerEnd::find(self, container);
+        let close = container.range.end - 1;
+        let inside = self.body.get(container.range.start..close).unwrap_or_default();
         let is_spread = end.last.is_none() || end.in_line_comment || inside.contains(['\n', '\r']);
         let mut splices: Vec<ConfigSplice> = end.comma().into_iter().collect();
         let after = if end.has_comma { "," } else { "" };
         let blanks = self.body.get(end.tail_end..close).unwrap_or_default();
         if !is_spread {
-            let each: Vec<String> = fields
+            let each: Vec<String> = items
                 .iter()
-                .map(|(name, value)| format!(" {}: {}", quoted(name), single_line(value)))
+                .map(|(name, value)| format!(" {}{}", label(*name), single_line(value)))
                 .collect();
             splices.push(ConfigSplice::at(end.tail_end, each.join(",") + after));
             return splices;
@@ -221,17 +498,14 @@ impl<'a> ConfigText<'a> {
         let base = self
             .layout
             .indentation_if_first(close)
-            .unwrap_or_else(|| self.layout.indentation(object.range.start));
-        let sample = object
-            .properties
-            .iter()
-            .find_map(|property| self.layout.indentation_if_first(property.range.start));
+            .unwrap_or_else(|| self.layout.indentation(container.range.start));
+        let sample = container.items.iter().find_map(|item| self.layout.indentation_if_first(item.start));
         let indent = self.layout.inner_indentation(base, sample);
         let line_end = self.layout.line_end;
-        let field = |(name, value): &(&str, &Value)| {
-            format!("{line_end}{indent}{}: {}", quoted(name), self.layout.multi_line(value, &indent))
+        let item = |(name, value): &(Option<&str>, &Value)| {
+            format!("{line_end}{indent}{}{}", label(*name), self.layout.multi_line(value, &indent))
         };
-        let mut text = fields.iter().map(field).collect::<Vec<_>>().join(",") + after;
+        let mut text = items.iter().map(item).collect::<Vec<_>>().join(",") + after;
         // Put the brace on its own line; blanks before it would become trailing blanks.
         let is_open = blanks.contains(['\n', '\r']);
         if !is_open {
@@ -242,25 +516,52 @@ impl<'a> ConfigText<'a> {
     }
 }
 
-/// The end of an object.
-struct ObjectEnd {
-    /// End offset of the last property.
+/// The place of a part in a text.
+enum Position<'n, 'a, 'p> {
+    /// The object has no property of the first of the remaining names.
+    Missing { object: &'n Object<'a>, rest: &'p [&'static str] },
+    /// The properties along the path.
+    Found { chain: Vec<&'n ObjectProp<'a>> },
+}
+
+/// An object or array, with the ranges of its items.
+#[derive(Debug, PartialEq, Eq)]
+struct Container {
+    range: Range<usize>,
+    items: Vec<Range<usize>>,
+}
+
+impl Container {
+    fn of_object(object: &Object<'_>) -> Container {
+        let items = object.properties.iter().map(|property| property.range.start..property.range.end);
+        Container { range: object.range.start..object.range.end, items: items.collect() }
+    }
+
+    fn of_array(array: &Array<'_>) -> Container {
+        let items = array.elements.iter().map(span);
+        Container { range: array.range.start..array.range.end, items: items.collect() }
+    }
+}
+
+/// The end of a container.
+struct ContainerEnd {
+    /// End offset of the last item.
     last: Option<usize>,
     has_comma: bool,
     in_line_comment: bool,
-    /// End offset of the last token before the closing brace: a property, a comma, a comment, or the opening brace.
+    /// End offset of the last token before the closing bracket: an item, a comma, a comment, or the opening bracket.
     tail_end: usize,
 }
 
-impl ObjectEnd {
-    fn find(page: &ConfigText<'_>, object: &Object<'_>) -> ObjectEnd {
-        let last = object.properties.last().map(|property| property.range.end);
-        let open = last.unwrap_or(object.range.start + 1);
+impl ContainerEnd {
+    fn find(page: &ConfigText<'_>, container: &Container) -> ContainerEnd {
+        let last = container.items.last().map(|item| item.end);
+        let open = last.unwrap_or(container.range.start + 1);
         let behind =
-            |token: &&TokenAndRange<'_>| token.range.start >= open && token.range.end < object.range.end;
+            |token: &&TokenAndRange<'_>| token.range.start >= open && token.range.end < container.range.end;
         let tokens = || page.parsed.tokens.iter().flatten().filter(behind);
         let ending = tokens().next_back();
-        ObjectEnd {
+        ContainerEnd {
             last,
             has_comma: tokens().any(|token| token.token == Token::Comma),
             in_line_comment: ending.is_some_and(|token| matches!(token.token, Token::CommentLine(_))),
@@ -268,25 +569,18 @@ impl ObjectEnd {
         }
     }
 
-    /// Returns the comma that the last property needs before another one.
+    /// Returns the comma that the last item needs before another one.
     fn comma(&self) -> Option<ConfigSplice> {
         self.last.filter(|_| !self.has_comma).map(|end| ConfigSplice::at(end, ","))
     }
 }
 
+/// Formats the name before a value, if it has one.
+fn label(name: Option<&str>) -> String {
+    name.map(|name| format!("{}: ", quoted(name))).unwrap_or_default()
+}
+
 fn span(node: &Node<'_>) -> Range<usize> {
     let range = node.range();
     range.start..range.end
-}
-
-/// True if a value equals the wanted one, which consists of strings and arrays only.
-fn equals(node: &Node<'_>, wanted: &Value) -> bool {
-    match (node, wanted) {
-        (Node::StringLit(node), Value::String(text)) => node.value == *text,
-        (Node::Array(node), Value::Array(items)) => {
-            node.elements.len() == items.len()
-                && node.elements.iter().zip(items).all(|(node, item)| equals(node, item))
-        }
-        _ => false,
-    }
 }

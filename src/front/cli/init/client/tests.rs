@@ -1,10 +1,12 @@
-//! Tests of merging with fixed texts; `random` has random ones.
+//! Tests of merging with fixed texts; `random` has random ones, and `hooks` those of hooks.
 
+mod hooks;
 mod random;
 
 use serde_json::{Map, Value, json};
 
-use super::merge::{MergeResult, WantedEntry, is_lenient, merge};
+use super::kinds::JsonDialect;
+use super::merge::{MergeResult, Wanted, exceeds, merge, remove};
 
 fn entry() -> Map<String, Value> {
     let Value::Object(entry) = json!({"command": "lockgate", "args": ["serve", "--root", "."]}) else {
@@ -13,10 +15,12 @@ fn entry() -> Map<String, Value> {
     entry
 }
 
+fn server() -> [Wanted; 1] {
+    [Wanted::Object { path: vec!["mcpServers", "lockgate"], fields: entry() }]
+}
+
 fn merged(text: &str) -> Result<MergeResult, (String, (usize, usize))> {
-    let entry = entry();
-    let wanted = WantedEntry { key: "mcpServers", name: "lockgate", entry: &entry };
-    merge(text, &wanted).map_err(|error| (error.problem, error.at))
+    merge(text, &server()).map_err(|error| (error.problem, error.at))
 }
 
 #[track_caller]
@@ -124,5 +128,11 @@ fn what_cannot_be_understood_is_refused_with_its_place() {
     }
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     assert!(merged(&format!("{{\"a\": {deep}}}")).is_err());
-    assert!(is_lenient("{} // x") && is_lenient("{\"a\": 1,}") && !is_lenient("\u{feff}{\"a\": 1}"));
+    let exceeded = |text| {
+        use JsonDialect::{Comments, CommentsAndCommas, Strict};
+        [Strict, Comments, CommentsAndCommas].map(|dialect| exceeds(text, dialect))
+    };
+    assert_eq!(exceeded("\u{feff}{\"a\": 1}"), [false; 3]);
+    assert_eq!(exceeded("{} // x"), [true, false, false]);
+    assert_eq!(exceeded("{\"a\": 1,}"), [true, true, false]);
 }

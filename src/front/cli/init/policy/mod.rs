@@ -17,7 +17,7 @@ use self::choice::{Choices, ToolState};
 use self::project::ProjectFiles;
 use super::outcome::{FileStatus, InitOutcome, exists};
 use super::{Trial, WriteMode};
-use crate::engine::Workspace;
+use crate::engine::{OwnWrite, Workspace};
 use crate::error::Error;
 use crate::front::cli::async_work::runtime;
 use crate::front::cli::gates::gate_list::{GateList, InsidePrograms};
@@ -73,7 +73,7 @@ pub(super) fn run(
                 outcome.reject(exists(PATH));
                 return Ok(Some(outcome));
             }
-            workspace.write_own(&file, text.as_bytes())?;
+            workspace.write_own(&[OwnWrite::new(&file, text.as_bytes())])?;
             outcome.status = FileStatus::Written;
         }
     }

@@ -1,0 +1,241 @@
+//! Adds a server to a client's TOML configuration without changing other bytes, and removes it.
+//!
+//! Invariant: pure. A table is appended as text, and the result is parsed to check that it says what was wanted.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+use toml_edit::{Document, Item, TableLike};
+
+use super::merge::{MergeError, MergeResult};
+
+/// The place of a server: the table of all servers, and its name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ServerTable<'a> {
+    pub(super) key: &'a str,
+    pub(super) name: &'a str,
+}
+
+/// Adds the server to a text.
+pub(super) fn merge(
+    text: &str,
+    place: ServerTable<'_>,
+    fields: &Map<String, Value>,
+) -> Result<MergeResult, MergeError> {
+    let document = parse(text)?;
+    let Some(servers) = document.get(place.key) else { return append(text, place, fields) };
+    let Some(server) = table(text, servers, place.key)?.get(place.name) else {
+        return append(text, place, fields);
+    };
+    let server = table(text, server, place.name)?;
+    let mut splices: Vec<(Range<usize>, String)> = Vec::new();
+    for (name, value) in fields {
+        let existing = server.get(name);
+        if existing.and_then(json_value).as_ref() == Some(value) {
+            continue;
+        }
+        let span = existing.and_then(Item::span).ok_or_else(|| MergeError {
+            problem: format!("the server `{}` has no `{name}`", place.name),
+            at: (1, 1),
+        })?;
+        splices.push((span, toml_value(value)));
+    }
+    splices.sort_by_key(|(span, _)| span.start);
+    let Some((first, _)) = splices.first() else { return Ok(MergeResult::Unchanged) };
+    let at = position(text, first.start);
+    let mut new = text.to_owned();
+    for (span, value) in splices.into_iter().rev() {
+        new.replace_range(span, &value);
+    }
+    parse(&new)?;
+    Ok(MergeResult::Replaced(new, at))
+}
+
+/// Removes the server with its subtables; `None` if the text has none.
+pub(super) fn remove(text: &str, place: ServerTable<'_>) -> Result<Option<String>, MergeError> {
+    let document = parse(text)?;
+    let Some(servers) = document.get(place.key).and_then(Item::as_table_like) else { return Ok(None) };
+    if servers.get(place.name).is_none() {
+        return Ok(None);
+    }
+    let mut wanted = table_value(document.as_table());
+    if let Some(servers) = wanted.get_mut(place.key).and_then(Value::as_object_mut) {
+        servers.shift_remove(place.name);
+    }
+    let without = cut_tables(text, &format!("{}.{}", place.key, place.name));
+    let mut found = table_value(parse(&without)?.as_table());
+    for value in [&mut wanted, &mut found] {
+        if value.get(place.key).and_then(Value::as_object).is_some_and(Map::is_empty) {
+            value.shift_remove(place.key);
+        }
+    }
+    if wanted == found {
+        return Ok(Some(without));
+    }
+    let problem = format!("the server `{}` is not a table of its own", place.name);
+    Err(MergeError { problem, at: (1, 1) })
+}
+
+fn append(
+    text: &str,
+    place: ServerTable<'_>,
+    fields: &Map<String, Value>,
+) -> Result<MergeResult, MergeError> {
+    let first = text.split_inclusive('\n').next().unwrap_or_default();
+    let line_end = if first.ends_with("\r\n") { "\r\n" } else { "\n" };
+    let open = if text.is_empty() || text.ends_with('\n') { "" } else { line_end };
+    let gap = if text.is_empty() { "" } else { line_end };
+    let lines: String =
+        fields.iter().map(|(name, value)| format!("{name} = {}{line_end}", toml_value(value))).collect();
+    let new = format!("{text}{open}{gap}[{}.{}]{line_end}{lines}", place.key, place.name);
+    parse(&new)?;
+    Ok(MergeResult::Added(new))
+}
+
+/// Cuts the tables of that name, and those below it, with the blank lines before them.
+fn cut_tables(text: &str, name: &str) -> String {
+    let mut kept = String::new();
+    let mut is_cut = false;
+    for line in text.split_inclusive('\n') {
+        if let Some(header) = line.trim().strip_prefix('[') {
+            let header = header.split(']').next().unwrap_or_default().replace([' ', '\t', '"', '\''], "");
+            let is_own = header == name || header.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+            if is_own && !is_cut {
+                let end = kept.trim_end_matches(['\r', '\n']).len();
+                let blank = kept.get(end..).unwrap_or_default();
+                // The first line break ends the last line.
+                let line_end = blank.find('\n').filter(|_| end > 0).map_or(end, |at| end + at + 1);
+                kept.truncate(line_end);
+            }
+            is_cut = is_own;
+        }
+        if !is_cut {
+            kept += line;
+        }
+    }
+    kept
+}
+
+fn parse(text: &str) -> Result<Document<&str>, MergeError> {
+    Document::parse(text).map_err(|error| MergeError {
+        problem: error.message().to_owned(),
+        at: position(text, error.span().map_or(text.len(), |span| span.start)),
+    })
+}
+
+fn table<'d>(text: &str, item: &'d Item, name: &str) -> Result<&'d dyn TableLike, MergeError> {
+    item.as_table_like().ok_or_else(|| MergeError {
+        problem: format!("`{name}` is not a table"),
+        at: position(text, item.span().map_or(0, |span| span.start)),
+    })
+}
+
+/// Returns the line and column of an offset, from 1.
+fn position(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+/// Formats a text, or a list of texts.
+fn toml_value(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(toml_value).collect::<Vec<_>>().join(", "))
+        }
+        // A basic string of TOML has the escapes of JSON, except for the solidus, which JSON need not escape.
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+fn table_value(table: &dyn TableLike) -> Map<String, Value> {
+    table.iter().filter_map(|(name, item)| Some((name.to_owned(), json_value(item)?))).collect()
+}
+
+fn json_value(item: &Item) -> Option<Value> {
+    if let Some(table) = item.as_table_like() {
+        return Some(Value::Object(table_value(table)));
+    }
+    if let Some(tables) = item.as_array_of_tables() {
+        return Some(tables.iter().map(|table| Value::Object(table_value(table))).collect());
+    }
+    item.as_value().map(value_of)
+}
+
+fn value_of(value: &toml_edit::Value) -> Value {
+    match value {
+        toml_edit::Value::String(text) => Value::from(text.value().as_str()),
+        toml_edit::Value::Integer(number) => Value::from(*number.value()),
+        toml_edit::Value::Float(number) => Value::from(*number.value()),
+        toml_edit::Value::Boolean(flag) => Value::from(*flag.value()),
+        toml_edit::Value::Datetime(time) => Value::from(time.value().to_string()),
+        toml_edit::Value::Array(items) => items.iter().map(value_of).collect(),
+        toml_edit::Value::InlineTable(table) => Value::Object(table_value(table)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const PLACE: ServerTable<'static> = ServerTable { key: "mcp_servers", name: "lockgate" };
+
+    fn fields() -> Map<String, Value> {
+        let Value::Object(fields) = json!({"command": "lockgate", "args": ["serve", "--root", "."]}) else {
+            panic!()
+        };
+        fields
+    }
+
+    fn merged(text: &str) -> Result<MergeResult, MergeError> {
+        merge(text, PLACE, &fields())
+    }
+
+    #[test]
+    fn a_server_is_appended_and_leaves_no_trace_when_it_is_removed() {
+        const TABLE: &str =
+            "[mcp_servers.lockgate]\ncommand = \"lockgate\"\nargs = [\"serve\", \"--root\", \".\"]\n";
+        for before in [
+            "",
+            "model = \"x\" # mine\n",
+            "[mcp_servers.other]\ncommand = 'a'\n",
+            "[mcp_servers]\n# none\n",
+            "[a]\r\nb = 1\r\n",
+            "[[a]]\nb = '''\n[c]\n'''\n",
+            "# only a comment\n",
+        ] {
+            let Ok(MergeResult::Added(after)) = merged(before) else { panic!("{before}") };
+            assert!(after.starts_with(before) && after.replace('\r', "").ends_with(TABLE), "{after}");
+            assert_eq!(merged(&after), Ok(MergeResult::Unchanged));
+            assert_eq!(remove(&after, PLACE), Ok(Some(before.to_owned())));
+        }
+        assert_eq!(remove("[mcp_servers]\n", PLACE), Ok(None));
+        // What a person appended stays, and so does a table below another name.
+        let Ok(MergeResult::Added(after)) = merged("a = 1\n") else { panic!() };
+        let more = format!("{after}\n[mcp_servers.lockgate.env]\nA = \"b\"\n\n[mcp_servers.lockgate2]\nx = 1\n");
+        assert_eq!(remove(&more, PLACE), Ok(Some("a = 1\n[mcp_servers.lockgate2]\nx = 1\n".to_owned())));
+    }
+
+    #[test]
+    fn another_server_of_that_name_is_found_and_only_its_command_is_replaced() {
+        let other = "[mcp_servers.lockgate]\ncommand = '/opt/lockgate' # own\nargs = []\nenabled = false\n";
+        let wanted = "[mcp_servers.lockgate]\ncommand = \"lockgate\" # own\nargs = [\"serve\", \"--root\", \".\"]\nenabled = false\n";
+        assert_eq!(merged(other), Ok(MergeResult::Replaced(wanted.to_owned(), (2, 11))));
+        assert_eq!(merged(wanted), Ok(MergeResult::Unchanged));
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_refused_with_its_place() {
+        for (text, at) in [
+            ("a = \n", (1, 5)),
+            ("mcp_servers = 1\n", (1, 15)),
+            ("mcp_servers = { other = { command = 'a' } }\n", (3, 1)),
+            ("[mcp_servers]\nlockgate = 1\n", (2, 12)),
+        ] {
+            assert_eq!(merged(text).map_err(|error| error.at), Err(at), "{text}");
+        }
+        // A server within an inline table is not cut out of it.
+        assert!(remove("mcp_servers = { lockgate = { command = 'a' } }\n", PLACE).is_err());
+    }
+}

@@ -1,0 +1,104 @@
+//! Tests of adding hooks to a configuration and cutting them out again.
+
+use super::*;
+
+fn group(program: &str) -> Value {
+    json!({"matcher": "Edit", "hooks": [{"type": "command", "command": program, "timeout": 30}]})
+}
+
+fn hooks() -> Vec<Wanted> {
+    let part = |event| Wanted::Element { path: vec!["hooks", event], value: group("lockgate hook") };
+    vec![part("PreToolUse"), part("PostToolUse")]
+}
+
+#[track_caller]
+fn added(text: &str, wanted: &[Wanted]) -> String {
+    match merge(text, wanted) {
+        Ok(MergeResult::Added(after)) => {
+            assert_eq!(merge(&after, wanted), Ok(MergeResult::Unchanged), "{after}");
+            after
+        }
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+#[test]
+fn hooks_are_written_as_the_text_around_them_is() {
+    assert_eq!(
+        added("{\n    \"model\": \"opus\"\n}\n", &hooks()[..1]),
+        "{\n    \"model\": \"opus\",\n    \"hooks\": {\n        \"PreToolUse\": [\n            {\n                \"matcher\": \"Edit\",\n                \"hooks\": [\n                    {\n                        \"type\": \"command\",\n                        \"command\": \"lockgate hook\",\n                        \"timeout\": 30\n                    }\n                ]\n            }\n        ]\n    }\n}\n"
+    );
+    let one_line = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": []}]}}"#;
+    assert_eq!(
+        added(one_line, &hooks()[..1]),
+        r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": []}, { "matcher": "Edit", "hooks": [{ "type": "command", "command": "lockgate hook", "timeout": 30 }] }]}}"#
+    );
+}
+
+/// Texts from which the cut restores every byte, without a record.
+#[test]
+fn what_was_added_leaves_no_trace_when_it_is_cut() {
+    for before in [
+        "{}",
+        "{\n  \"model\": \"opus\"\n}\n",
+        "{\r\n\t\"model\": \"opus\", // mine\r\n}\r\n",
+        "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": []\n      }\n    ]\n  },\n  \"a\": 1\n}\n",
+        "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"matcher\": \"Bash\", \"hooks\": [{ \"type\": \"command\", \"command\": \"./check\" }] }\n    ]\n  }\n}\n",
+        "{\"hooks\": {\"PreToolUse\": [{\"hooks\": []}]}, \"a\": [1, 2]}",
+        "{\n  \"hooks\": {\n    // none yet\n  }\n}\n",
+        "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"hooks\": []}, // mine\n      // and this\n    ],\n  },\n}\n",
+        "\u{feff}{\n  \"a\": 1\n}",
+    ] {
+        let after = added(before, &hooks());
+        assert_eq!(remove(&after, &hooks()), Ok(Some(before.to_owned())), "{after}");
+        assert_eq!(remove(before, &hooks()), Ok(None));
+    }
+}
+
+#[test]
+fn a_hook_that_a_person_moved_is_found() {
+    // Among programs of others it stays when hooks are added, and goes alone.
+    let mixed = r#"{"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"command": "other"}, {"command": "/opt/bin/lockgate hook"}]}]}}"#;
+    assert_eq!(merge(mixed, &hooks()[..1]), Ok(MergeResult::Unchanged));
+    assert_eq!(
+        remove(mixed, &hooks()),
+        Ok(Some(r#"{"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"command": "other"}]}]}}"#.to_owned()))
+    );
+    // One with another timeout is replaced, and the result says so.
+    let older = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"matcher\": \"Edit\", \"hooks\": [{ \"command\": \"lockgate\", \"args\": [\"hook\"] }] },\n      { \"hooks\": [] }\n    ]\n  }\n}\n";
+    let Ok(MergeResult::Replaced(text, place)) = merge(older, &hooks()[..1]) else { panic!() };
+    assert_eq!((place, merge(&text, &hooks()[..1])), ((4, 7), Ok(MergeResult::Unchanged)));
+    let without = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"hooks\": [] }\n    ]\n  }\n}\n";
+    assert_eq!(remove(older, &hooks()), Ok(Some(without.to_owned())));
+    // Programs with such words in their names are not lockgate's hook.
+    for other in ["notlockgate hook", "lockgate hooks", "lockgate check", "echo lockgate"] {
+        let text = json!({"hooks": {"PreToolUse": [group(other)]}}).to_string();
+        assert_eq!(remove(&text, &hooks()), Ok(None), "{other}");
+    }
+}
+
+#[test]
+fn scalars_of_a_list_and_single_values_are_added_and_cut() {
+    let deny = |tool: &str| Wanted::Element { path: vec!["permissions", "deny"], value: json!(tool) };
+    let wanted = [deny("Edit"), deny("Write")];
+    let before = "{\n  \"permissions\": {\n    \"deny\": [\"Read(.env)\"]\n  }\n}\n";
+    let after = added(before, &wanted);
+    assert_eq!(after, before.replace("(.env)\"", "(.env)\", \"Edit\", \"Write\""));
+    assert_eq!(remove(&after, &wanted), Ok(Some(before.to_owned())));
+    let value = [Wanted::Value { path: vec!["permission", "edit"], value: json!("deny") }];
+    let before = "{\n  \"permission\": {\n    \"bash\": \"ask\"\n  }\n}\n";
+    let after = added(before, &value);
+    assert_eq!(remove(&after, &value), Ok(Some(before.to_owned())));
+    let asks = before.replace("bash", "edit");
+    assert!(matches!(merge(&asks, &value), Ok(MergeResult::Replaced(_, (3, 5)))));
+    assert_eq!(remove(&asks, &value), Ok(None));
+    assert!(merge("{\"permission\": \"allow\"}", &value).is_err());
+}
+
+#[test]
+fn a_default_is_added_once_and_stays() {
+    let version = [Wanted::Default { path: vec!["version"], value: json!(1) }];
+    assert_eq!(added("", &version), "{\n  \"version\": 1\n}\n");
+    assert_eq!(merge("{\"version\": 2}", &version), Ok(MergeResult::Unchanged));
+    assert_eq!(remove("{\"version\": 1}", &version), Ok(None));
+}

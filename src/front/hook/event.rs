@@ -1,0 +1,460 @@
+//! The events of hosts: one payload each, recognised by its keys and read leniently.
+//!
+//! Several hosts run the hooks of one configuration file, so the payload decides whose event it is.
+//!
+//! Invariant: of a payload only the tool, the edit, the session, the call and the folder are kept.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::edit::{HostEdit, read_edit};
+use super::host::Host;
+
+/// An event of a host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// The host.
+    pub host: Host,
+    /// When the event comes.
+    pub moment: Moment,
+    /// The name of the event, as the answer must repeat it.
+    pub name: String,
+    /// The session; empty if the host does not say it.
+    pub session: String,
+    /// The id of the call, the same before and after it, if the host gives one.
+    pub call: Option<String>,
+    /// What distinguishes this event from others of the session, if the host gives it.
+    pub time: Option<String>,
+    /// The folder of the session.
+    pub folder: Option<PathBuf>,
+    /// The tool calls; one, except in an event for a batch.
+    pub calls: Vec<HostCall>,
+}
+
+/// The moment of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// Before the tool runs.
+    Before,
+    /// After the tool ran.
+    After,
+    /// After the tool failed, or after several calls, each of which may have failed.
+    AfterFailure,
+}
+
+/// A call of a host's edit tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostCall {
+    /// The name of the tool, in the host's spelling.
+    pub tool: String,
+    /// The arguments, as the host gave them.
+    pub input: Value,
+    /// The edit.
+    pub edit: HostEdit,
+    /// The error of the tool, if it failed.
+    pub failure: Option<String>,
+}
+
+/// What a payload is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Payload {
+    /// An event with an edit.
+    Event(Box<Event>),
+    /// An event of a known host that is no edit.
+    NoEdit(Host),
+}
+
+/// Reads a payload. `told` is the host that the command names, if it does.
+///
+/// Errors: the reason why it cannot be read, in one line.
+pub fn read(bytes: &[u8], told: Option<Host>) -> Result<Payload, String> {
+    let value = parse(bytes)?;
+    let Value::Object(payload) = &value else { return Err("the payload is not a JSON object".to_owned()) };
+    let host = match told {
+        Some(host) => host,
+        None => recognise(payload).ok_or("the payload is of no host that is known")?,
+    };
+    let envelope = Envelope::read(host, payload)?;
+    let Some(envelope) = envelope else { return Ok(Payload::NoEdit(host)) };
+    let mut calls = Vec::new();
+    for RawCall { tool, input, failure } in envelope.calls {
+        if let Some(edit) = read_edit(host, &tool, &input)? {
+            calls.push(HostCall { tool, input, edit, failure });
+        }
+    }
+    if calls.is_empty() {
+        return Ok(Payload::NoEdit(host));
+    }
+    let Envelope { moment, name, session, call, time, folder, .. } = envelope;
+    Ok(Payload::Event(Box::new(Event { host, moment, name, session, call, time, folder, calls })))
+}
+
+/// Parses JSON; control characters within strings are accepted, because some hosts do not escape them.
+fn parse(bytes: &[u8]) -> Result<Value, String> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let failed = match serde_json::from_slice(bytes) {
+        Ok(value) => return Ok(value),
+        Err(error) => error,
+    };
+    let is_raw = |byte: &u8| *byte < 0x20;
+    if !bytes.iter().any(is_raw) {
+        return Err(format!("the payload is not JSON: {failed}"));
+    }
+    serde_json::from_slice(&with_escapes(bytes)).map_err(|_| format!("the payload is not JSON: {failed}"))
+}
+
+/// Escapes the control characters within the strings of a JSON text.
+fn with_escapes(bytes: &[u8]) -> Vec<u8> {
+    let mut escaped = Vec::with_capacity(bytes.len() + bytes.len() / 16);
+    let (mut in_string, mut after_backslash) = (false, false);
+    for &byte in bytes {
+        if in_string && byte < 0x20 {
+            escaped.extend(format!("\\u{byte:04x}").bytes());
+            after_backslash = false;
+            continue;
+        }
+        escaped.push(byte);
+        if byte == b'"' && !after_backslash {
+            in_string = !in_string;
+        }
+        after_backslash = in_string && byte == b'\\' && !after_backslash;
+    }
+    escaped
+}
+
+/// Tells the host by the keys of its payload. The order matters, because some hosts use the keys of others as well.
+fn recognise(payload: &Map<String, Value>) -> Option<Host> {
+    let has = |key: &str| payload.contains_key(key);
+    let event = text(payload, "hook_event_name");
+    let copilot_input = || {
+        let input = payload.get("tool_input");
+        let shape = |fields: &Map<String, Value>| {
+            fields.contains_key("path")
+                && (fields.contains_key("old_str") || fields.contains_key("file_text"))
+        };
+        input.is_some_and(|input| input.is_string() || input.as_object().is_some_and(shape))
+    };
+    let is_gemini = |event: &str| {
+        matches!(
+            event,
+            "BeforeTool"
+                | "AfterTool"
+                | "BeforeAgent"
+                | "AfterAgent"
+                | "BeforeModel"
+                | "AfterModel"
+                | "BeforeToolSelection"
+        )
+    };
+    match event {
+        _ if has("cursor_version") => Some(Host::Cursor),
+        _ if has("agent_action_name") => Some(Host::Windsurf),
+        _ if has("hookName") => Some(Host::Cline),
+        _ if has("toolCall") => Some(Host::Antigravity),
+        Some(event) if event.starts_with("tool.execute.") => Some(Host::OpenCode),
+        _ if has("toolArgs") || has("toolName") || copilot_input() => Some(Host::Copilot),
+        _ if has("turn_id") => Some(Host::Codex),
+        Some(event) if is_gemini(event) => Some(Host::Gemini),
+        _ if has("hookEventName") => Some(Host::VsCode),
+        Some(_) => Some(Host::ClaudeCode),
+        None => None,
+    }
+}
+
+/// The parts of a payload around the edit.
+struct Envelope {
+    moment: Moment,
+    name: String,
+    session: String,
+    call: Option<String>,
+    time: Option<String>,
+    folder: Option<PathBuf>,
+    calls: Vec<RawCall>,
+}
+
+struct RawCall {
+    tool: String,
+    input: Value,
+    failure: Option<String>,
+}
+
+impl Envelope {
+    /// Reads the envelope of a host; `None` for an event without a tool call.
+    ///
+    /// Errors: a field of the wrong type.
+    fn read(host: Host, payload: &Map<String, Value>) -> Result<Option<Envelope>, String> {
+        match host {
+            Host::ClaudeCode | Host::Codex | Host::Gemini | Host::VsCode => Ok(Envelope::common(payload)),
+            Host::Copilot => Ok(Envelope::common(payload).or_else(|| Envelope::copilot(payload))),
+            Host::OpenCode => Ok(Envelope::opencode(payload)),
+            Host::Cursor => Ok(Envelope::cursor(payload)),
+            Host::Windsurf => Ok(Envelope::windsurf(payload)),
+            Host::Cline => Ok(Envelope::cline(payload)),
+            Host::Antigravity => Ok(Envelope::antigravity(payload)),
+        }
+    }
+
+    /// The form of Claude Code, which several hosts share.
+    fn common(payload: &Map<String, Value>) -> Option<Envelope> {
+        let name = first_text(payload, &["hook_event_name", "hookEventName"])?;
+        let moment = match name {
+            "PreToolUse" | "BeforeTool" => Moment::Before,
+            "PostToolUse" | "AfterTool" => Moment::After,
+            "PostToolBatch" | "PostToolUseFailure" => Moment::AfterFailure,
+            _ => return None,
+        };
+        let calls = match payload.get("tool_calls").and_then(Value::as_array) {
+            Some(calls) => calls.iter().filter_map(Value::as_object).filter_map(raw_call).collect(),
+            None => vec![raw_call(payload)?],
+        };
+        Some(Envelope {
+            moment,
+            name: name.to_owned(),
+            session: owned(payload, &["session_id", "sessionId"]),
+            call: call_id(payload, &["tool_use_id"]),
+            time: call_id(payload, &["timestamp"]),
+            folder: folder(payload, &["cwd"]),
+            calls,
+        })
+    }
+
+    /// Copilot's own form. It gives no event name; what happened after the call says which it is.
+    fn copilot(payload: &Map<String, Value>) -> Option<Envelope> {
+        let tool = text(payload, "toolName")?.to_owned();
+        let args = payload.get("toolArgs").cloned().unwrap_or_default();
+        // The arguments may be JSON text.
+        let input = match &args {
+            Value::String(inner) => {
+                serde_json::from_str(inner).ok().filter(Value::is_object).unwrap_or_else(|| args.clone())
+            }
+            _ => args,
+        };
+        let error = payload.get("error");
+        let (moment, name) = match payload.get("toolResult") {
+            _ if error.is_some() => (Moment::AfterFailure, "postToolUseFailure"),
+            Some(_) => (Moment::After, "postToolUse"),
+            None => (Moment::Before, "preToolUse"),
+        };
+        let failure = error.map(words);
+        Some(Envelope {
+            moment,
+            name: name.to_owned(),
+            session: owned(payload, &["sessionId"]),
+            call: call_id(payload, &["toolCallId"]),
+            time: call_id(payload, &["timestamp"]),
+            folder: folder(payload, &["cwd"]),
+            calls: vec![RawCall { tool, input, failure }],
+        })
+    }
+
+    fn opencode(payload: &Map<String, Value>) -> Option<Envelope> {
+        let name = text(payload, "hook_event_name")?;
+        let moment = match name {
+            "tool.execute.before" => Moment::Before,
+            "tool.execute.after" => Moment::After,
+            _ => return None,
+        };
+        let tool = text(payload, "tool")?.to_owned();
+        let input = payload.get("args").cloned().unwrap_or_default();
+        Some(Envelope {
+            moment,
+            name: name.to_owned(),
+            session: owned(payload, &["sessionID"]),
+            call: call_id(payload, &["callID"]),
+            time: None,
+            folder: folder(payload, &["directory", "cwd"]),
+            calls: vec![RawCall { tool, input, failure: None }],
+        })
+    }
+
+    fn cursor(payload: &Map<String, Value>) -> Option<Envelope> {
+        let name = first_text(payload, &["hook_event_name", "hookEventName"]).unwrap_or("preToolUse");
+        let moment = match name {
+            "preToolUse" | "PreToolUse" => Moment::Before,
+            "postToolUse" | "PostToolUse" | "afterFileEdit" => Moment::After,
+            "postToolUseFailure" => Moment::AfterFailure,
+            _ => return None,
+        };
+        let call = match (payload.get("tool_input"), payload.get("file_path")) {
+            (Some(input), _) => {
+                let failure = payload.get("error_message").map(words);
+                RawCall { tool: owned(payload, &["tool_name"]), input: input.clone(), failure }
+            }
+            (None, Some(_)) => {
+                RawCall { tool: name.to_owned(), input: Value::Object(payload.clone()), failure: None }
+            }
+            (None, None) => return None,
+        };
+        let first_root = payload.get("workspace_roots").and_then(|roots| roots.get(0)?.as_str());
+        Some(Envelope {
+            moment,
+            name: name.to_owned(),
+            session: owned(payload, &["conversation_id", "session_id"]),
+            call: call_id(payload, &["tool_use_id"]),
+            time: None,
+            folder: folder(payload, &["cwd"]).or_else(|| first_root.map(PathBuf::from)),
+            calls: vec![call],
+        })
+    }
+
+    fn windsurf(payload: &Map<String, Value>) -> Option<Envelope> {
+        let name = text(payload, "agent_action_name")?;
+        let moment = match name {
+            "pre_write_code" => Moment::Before,
+            "post_write_code" => Moment::After,
+            _ => return None,
+        };
+        let input = payload.get("tool_info")?.clone();
+        Some(Envelope {
+            moment,
+            name: name.to_owned(),
+            session: owned(payload, &["trajectory_id"]),
+            call: None,
+            time: call_id(payload, &["execution_id"]),
+            folder: folder(payload, &["cwd"]),
+            calls: vec![RawCall { tool: "write_code".to_owned(), input, failure: None }],
+        })
+    }
+
+    fn cline(payload: &Map<String, Value>) -> Option<Envelope> {
+        let name = text(payload, "hookName")?;
+        let moment = match name {
+            "tool_call" | "PreToolUse" => Moment::Before,
+            "tool_result" | "PostToolUse" => Moment::After,
+            _ => return None,
+        };
+        let call = payload.get("tool_call").or_else(|| payload.get("tool_result")).and_then(Value::as_object);
+        let details =
+            payload.get("preToolUse").or_else(|| payload.get("postToolUse")).and_then(Value::as_object);
+        let tool = call
+            .and_then(|call| text(call, "name"))
+            .or_else(|| details.and_then(|details| first_text(details, &["toolName", "tool"])))?;
+        let input = call.and_then(|call| call.get("input")).or_else(|| details?.get("parameters"))?;
+        let is_failure = details.and_then(|details| details.get("success")) == Some(&Value::Bool(false));
+        let failure =
+            is_failure.then(|| details.and_then(|it| it.get("result")).map(words).unwrap_or_default());
+        let first_root = payload.get("workspaceRoots").and_then(|roots| roots.get(0)?.as_str());
+        Some(Envelope {
+            moment,
+            name: if moment == Moment::Before { "PreToolUse" } else { "PostToolUse" }.to_owned(),
+            session: owned(payload, &["taskId"]),
+            call: call.and_then(|call| call_id(call, &["id"])),
+            time: None,
+            folder: folder(payload, &["cwd"]).or_else(|| first_root.map(PathBuf::from)),
+            calls: vec![RawCall { tool: tool.to_owned(), input: input.clone(), failure }],
+        })
+    }
+
+    fn antigravity(payload: &Map<String, Value>) -> Option<Envelope> {
+        let call = payload.get("toolCall")?.as_object()?;
+        let is_after = ["toolResult", "result", "error"].iter().any(|key| payload.contains_key(*key));
+        let first_root = payload.get("workspacePaths").and_then(|paths| paths.get(0)?.as_str());
+        Some(Envelope {
+            moment: if is_after { Moment::After } else { Moment::Before },
+            name: String::new(),
+            session: owned(payload, &["conversationId"]),
+            call: call_id(call, &["id"]),
+            time: call_id(payload, &["stepId", "timestamp"]),
+            folder: first_root.map(PathBuf::from),
+            calls: vec![RawCall {
+                tool: text(call, "name")?.to_owned(),
+                input: call.get("args").cloned().unwrap_or_default(),
+                failure: payload.get("error").map(words),
+            }],
+        })
+    }
+}
+
+/// Reads the call in the form of Claude Code.
+fn raw_call(payload: &Map<String, Value>) -> Option<RawCall> {
+    let tool = text(payload, "tool_name")?.to_owned();
+    let input = payload.get("tool_input").cloned().unwrap_or_default();
+    Some(RawCall { tool, input, failure: payload.get("tool_response").and_then(failure_of) })
+}
+
+/// Returns the error in a tool's response, in the forms of Claude Code and Gemini CLI.
+fn failure_of(response: &Value) -> Option<String> {
+    if let Some(text) = response.as_str() {
+        return text.contains("<tool_use_error>").then(|| text.to_owned());
+    }
+    let error = response.get("error")?;
+    (!error.is_null()).then(|| words(error))
+}
+
+/// Returns a value as text: a string as it is, everything else as JSON.
+fn words(value: &Value) -> String {
+    let message = value.get("message").and_then(Value::as_str).or_else(|| value.as_str());
+    message.map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn text<'a>(payload: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    payload.get(key).and_then(Value::as_str)
+}
+
+fn first_text<'a>(payload: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a str> {
+    keys.iter().find_map(|key| text(payload, key))
+}
+
+fn owned(payload: &Map<String, Value>, keys: &[&str]) -> String {
+    first_text(payload, keys).unwrap_or_default().to_owned()
+}
+
+/// Returns the first of these keys that has a text or a number, with its name.
+fn call_id(payload: &Map<String, Value>, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| match payload.get(*key)? {
+        Value::String(id) if !id.is_empty() => Some(format!("{key} {id}")),
+        Value::Number(id) => Some(format!("{key} {id}")),
+        _ => None,
+    })
+}
+
+fn folder(payload: &Map<String, Value>, keys: &[&str]) -> Option<PathBuf> {
+    first_text(payload, keys).filter(|path| path.starts_with('/')).map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(payload: &Value) -> Event {
+        match read(payload.to_string().as_bytes(), None).unwrap() {
+            Payload::Event(event) => *event,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn raw_control_characters_are_read() {
+        let raw = "{\"agent_action_name\":\"pre_write_code\",\"tool_info\":{\"file_path\":\"/a\",\"edits\":[{\"old_string\":\"a\tb\\\\\",\"new_string\":\"c\nd\"}]}}";
+        let Payload::Event(event) = read(raw.as_bytes(), None).unwrap() else { panic!() };
+        let HostEdit::Replace { quotes, .. } = &event.calls[0].edit else { panic!("{event:?}") };
+        assert_eq!((quotes[0].old.as_str(), quotes[0].new.as_str()), ("a\tb\\", "c\nd"));
+        assert!(read(&raw.as_bytes()[..40], None).unwrap_err().contains("not JSON"));
+    }
+
+    #[test]
+    fn the_event_after_a_call_is_told_by_what_it_has() {
+        let call = json!({"toolName": "edit", "toolArgs": {"path": "/a", "old_str": "x", "new_str": "y"}, "sessionId": "s"});
+        assert_eq!((event(&call).host, event(&call).moment), (Host::Copilot, Moment::Before));
+        let mut after = call.clone();
+        after["toolResult"] = json!({});
+        assert_eq!(event(&after).moment, Moment::After);
+        let mut failed = call;
+        failed["error"] = json!({"message": "no match"});
+        assert_eq!(event(&failed).moment, Moment::AfterFailure);
+        assert_eq!(event(&failed).calls[0].failure.as_deref(), Some("no match"));
+    }
+
+    #[test]
+    fn what_is_no_event_is_an_error_in_one_line() {
+        for payload in [&b""[..], b"null", b"[]", b"{}", b"\xff", b"{\"a\":1}", b"{\"hook_event_name\":1}"] {
+            let error = read(payload, None).unwrap_err();
+            assert!(!error.contains('\n'), "{error}");
+        }
+        let other = read(br#"{"hook_event_name":"Stop","session_id":"s"}"#, None);
+        assert_eq!(other, Ok(Payload::NoEdit(Host::ClaudeCode)));
+    }
+}

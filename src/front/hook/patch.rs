@@ -1,0 +1,356 @@
+//! The format of `apply_patch`: files to add, delete and update, in one text.
+//!
+//! It is read as Codex reads it, which tolerates blanks around markers, a missing first `@@`, and a heredoc around the
+//! patch.
+//!
+//! Invariant: reading fails on a text that Codex would not apply; nothing is guessed.
+
+use std::fmt;
+
+const BEGIN: &str = "*** Begin Patch";
+const END: &str = "*** End Patch";
+const ADD: &str = "*** Add File: ";
+const DELETE: &str = "*** Delete File: ";
+const UPDATE: &str = "*** Update File: ";
+const MOVE: &str = "*** Move to: ";
+const END_OF_FILE: &str = "*** End of File";
+
+/// A patch: the changes of several files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patch {
+    /// The changes, in their order; at least one.
+    pub files: Vec<FilePatch>,
+}
+
+/// The change of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePatch {
+    /// The path, as the patch has it.
+    pub path: String,
+    /// The change.
+    pub change: PatchChange,
+}
+
+/// What a patch does to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PatchChange {
+    /// Creates the file with this text, or overwrites it.
+    Add(String),
+    /// Deletes the file.
+    Delete,
+    /// Replaces lines of the file.
+    Update {
+        /// The new path, if the file is moved.
+        move_to: Option<String>,
+        /// The replaced lines, in the order of the file.
+        chunks: Vec<Chunk>,
+    },
+}
+
+/// Consecutive lines of a file, before and after.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Chunk {
+    /// A line above the chunk that narrows its place, such as a function's first line.
+    pub header: Option<String>,
+    /// The lines before: context and removed lines.
+    pub old: Vec<String>,
+    /// The lines after: context and added lines.
+    pub new: Vec<String>,
+    /// Set when the chunk ends with the file.
+    pub at_end: bool,
+}
+
+impl Patch {
+    /// Parses a patch; a heredoc around it is removed.
+    ///
+    /// Errors: the reason, with the number of the line.
+    pub fn parse(text: &str) -> Result<Patch, String> {
+        let lines: Vec<&str> = text.trim().lines().collect();
+        let lines = within_markers(&lines).or_else(|error| within_heredoc(&lines).ok_or(error))?;
+        let mut reader = Reader { lines, at: 0 };
+        let mut files = Vec::new();
+        while let Some(line) = reader.peek() {
+            files.push(reader.file(line.trim())?);
+        }
+        if files.is_empty() { Err("the patch changes no file".to_owned()) } else { Ok(Patch { files }) }
+    }
+
+    /// Returns the paths that the patch names, in its order.
+    pub fn paths(&self) -> Vec<&str> {
+        let paths = self.files.iter().flat_map(|file| {
+            let to = match &file.change {
+                PatchChange::Update { move_to, .. } => move_to.as_deref(),
+                PatchChange::Add(_) | PatchChange::Delete => None,
+            };
+            [Some(file.path.as_str()), to]
+        });
+        paths.flatten().collect()
+    }
+
+    /// Parses the patch in a shell command that is nothing but `apply_patch` with a heredoc, after `cd` or not.
+    /// Returns it with the folder that the command changes to; `None` for any other command.
+    pub fn in_command(command: &str) -> Option<(Option<String>, Result<Patch, String>)> {
+        let command = command.trim();
+        let (folder, call) = match command.strip_prefix("cd ") {
+            Some(rest) => {
+                let (folder, call) = rest.split_once("&&")?;
+                (Some(unquoted(folder.trim())?), call.trim_start())
+            }
+            None => (None, command),
+        };
+        let rest = call.strip_prefix("apply_patch").or_else(|| call.strip_prefix("applypatch"))?;
+        let rest = rest.trim_start().strip_prefix("<<")?;
+        let (word, body) = rest.split_once('\n')?;
+        let word = word.trim();
+        let end = word.trim_matches(['\'', '"']);
+        let is_plain = !end.is_empty() && end.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let lines: Vec<&str> = body.lines().collect();
+        let stop = lines.iter().position(|line| *line == end).unwrap_or(lines.len());
+        // Anything after the heredoc is another command, whose effect is not known.
+        let is_alone = lines.iter().skip(stop + 1).all(|line| line.trim().is_empty());
+        // Without quotes, the shell expands the text.
+        let expands = word == end && lines.iter().take(stop).any(|line| line.contains(['$', '`', '\\']));
+        if !is_plain || !is_alone || expands {
+            return None;
+        }
+        Some((folder, Patch::parse(&lines.get(..stop)?.join("\n"))))
+    }
+}
+
+/// Writes the patch in its format.
+impl fmt::Display for Patch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{BEGIN}")?;
+        for FilePatch { path, change } in &self.files {
+            match change {
+                PatchChange::Add(text) => {
+                    writeln!(f, "{ADD}{path}")?;
+                    text.lines().try_for_each(|line| writeln!(f, "+{line}"))?;
+                }
+                PatchChange::Delete => writeln!(f, "{DELETE}{path}")?,
+                PatchChange::Update { move_to, chunks } => {
+                    writeln!(f, "{UPDATE}{path}")?;
+                    if let Some(to) = move_to {
+                        writeln!(f, "{MOVE}{to}")?;
+                    }
+                    chunks.iter().try_for_each(|chunk| write!(f, "{chunk}"))?;
+                }
+            }
+        }
+        write!(f, "{END}")
+    }
+}
+
+/// Writes the lines that both sides have at their start and end as context.
+impl fmt::Display for Chunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.header {
+            Some(header) => writeln!(f, "@@ {header}")?,
+            None => writeln!(f, "@@")?,
+        }
+        let above = self.old.iter().zip(&self.new).take_while(|(old, new)| old == new).count();
+        let both = self.old.len().min(self.new.len()) - above;
+        let pairs = self.old.iter().rev().zip(self.new.iter().rev());
+        let below = pairs.take(both).take_while(|(old, new)| old == new).count();
+        let lines = |lines: &[String], from: usize, below: usize| {
+            lines.get(from..lines.len() - below).unwrap_or_default().to_vec()
+        };
+        let write = |f: &mut fmt::Formatter<'_>, mark: char, lines: &[String]| {
+            lines.iter().try_for_each(|line| writeln!(f, "{mark}{line}"))
+        };
+        write(f, ' ', self.old.get(..above).unwrap_or_default())?;
+        write(f, '-', &lines(&self.old, above, below))?;
+        write(f, '+', &lines(&self.new, above, below))?;
+        write(f, ' ', self.old.get(self.old.len() - below..).unwrap_or_default())?;
+        if self.at_end { writeln!(f, "{END_OF_FILE}") } else { Ok(()) }
+    }
+}
+
+/// Returns the lines between the markers of a patch.
+fn within_markers<'a, 't>(lines: &'a [&'t str]) -> Result<&'a [&'t str], String> {
+    match lines {
+        [first, inner @ .., last] if first.trim() == BEGIN && last.trim() == END => Ok(inner),
+        [first, ..] if first.trim() == BEGIN => Err(format!("the last line of the patch is not `{END}`")),
+        _ => Err(format!("the first line of the patch is not `{BEGIN}`")),
+    }
+}
+
+/// Returns the lines of a patch in a heredoc that no shell has read.
+fn within_heredoc<'a, 't>(lines: &'a [&'t str]) -> Option<&'a [&'t str]> {
+    match lines {
+        ["<<EOF" | "<<'EOF'" | "<<\"EOF\"", inner @ .., last] if last.ends_with("EOF") => {
+            within_markers(inner).ok()
+        }
+        _ => None,
+    }
+}
+
+/// Returns a word of a shell command without its quotes; `None` if it is more than one word.
+fn unquoted(word: &str) -> Option<String> {
+    let quoted = |mark: char| word.strip_prefix(mark)?.strip_suffix(mark);
+    let inner = quoted('\'').or_else(|| quoted('"').filter(|inner| !inner.contains(['$', '`', '\\'])));
+    match inner {
+        Some(inner) if !inner.contains(['\'', '"']) => Some(inner.to_owned()),
+        Some(_) => None,
+        None => (!word.is_empty()
+            && !word.contains(|c: char| c.is_whitespace() || "'\"$`\\;|&<>(){}*?~".contains(c)))
+        .then(|| word.to_owned()),
+    }
+}
+
+struct Reader<'a, 't> {
+    lines: &'a [&'t str],
+    at: usize,
+}
+
+impl<'t> Reader<'_, 't> {
+    fn peek(&self) -> Option<&'t str> {
+        self.lines.get(self.at).copied()
+    }
+
+    fn fail<T>(&self, reason: &str) -> Result<T, String> {
+        // The first line is the marker.
+        Err(format!("line {} of the patch: {reason}", self.at + 2))
+    }
+
+    fn file(&mut self, header: &str) -> Result<FilePatch, String> {
+        if let Some(path) = header.strip_prefix(ADD) {
+            self.at += 1;
+            let mut text = String::new();
+            while let Some(line) = self.peek().and_then(|line| line.strip_prefix('+')) {
+                text = text + line + "\n";
+                self.at += 1;
+            }
+            return Ok(FilePatch { path: path.to_owned(), change: PatchChange::Add(text) });
+        }
+        if let Some(path) = header.strip_prefix(DELETE) {
+            self.at += 1;
+            return Ok(FilePatch { path: path.to_owned(), change: PatchChange::Delete });
+        }
+        let Some(path) = header.strip_prefix(UPDATE) else {
+            return self.fail("expected `*** Add File: `, `*** Delete File: ` or `*** Update File: `");
+        };
+        self.at += 1;
+        let move_to = self.peek().and_then(|line| line.strip_prefix(MOVE)).map(str::to_owned);
+        self.at += usize::from(move_to.is_some());
+        let mut chunks = Vec::new();
+        while let Some(line) = self.peek() {
+            if line.trim().is_empty() {
+                self.at += 1;
+            } else if line.starts_with("***") {
+                break;
+            } else {
+                chunks.push(self.chunk(chunks.is_empty())?);
+            }
+        }
+        if chunks.is_empty() {
+            return self.fail("the update has no lines");
+        }
+        Ok(FilePatch { path: path.to_owned(), change: PatchChange::Update { move_to, chunks } })
+    }
+
+    fn chunk(&mut self, is_first: bool) -> Result<Chunk, String> {
+        let mut chunk = Chunk::default();
+        match self.peek() {
+            Some(line) if line.trim_end() == "@@" => self.at += 1,
+            Some(line) if line.starts_with("@@ ") => {
+                chunk.header = line.strip_prefix("@@ ").map(str::to_owned);
+                self.at += 1;
+            }
+            _ if is_first => {}
+            _ => return self.fail("expected `@@`"),
+        }
+        let start = self.at;
+        while let Some(line) = self.peek() {
+            let mut characters = line.chars();
+            match (line, characters.next()) {
+                (END_OF_FILE, _) if self.at > start => {
+                    chunk.at_end = true;
+                    self.at += 1;
+                    break;
+                }
+                (_, None) => {
+                    chunk.old.push(String::new());
+                    chunk.new.push(String::new());
+                }
+                (_, Some(' ')) => {
+                    chunk.old.push(characters.as_str().to_owned());
+                    chunk.new.push(characters.as_str().to_owned());
+                }
+                (_, Some('+')) => chunk.new.push(characters.as_str().to_owned()),
+                (_, Some('-')) => chunk.old.push(characters.as_str().to_owned()),
+                _ if self.at > start => break,
+                _ => return self.fail("expected a line that begins with a blank, `+` or `-`"),
+            }
+            self.at += 1;
+        }
+        if self.at == start { self.fail("the chunk has no lines") } else { Ok(chunk) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "*** Begin Patch\n*** Add File: new/a.txt\n+one\n+\n*** Update File: b.py\n*** Move to: c.py\n@@ def f():\n     x\n-    y\n+    z\n@@\n last\n+end\n*** End of File\n*** Delete File: d\n*** End Patch";
+
+    #[test]
+    fn a_patch_is_read_and_written_again() {
+        let patch = Patch::parse(TEXT).unwrap();
+        assert_eq!(patch.files.len(), 3);
+        assert_eq!(patch.files[0].change, PatchChange::Add("one\n\n".to_owned()));
+        let PatchChange::Update { move_to, chunks } = &patch.files[1].change else { panic!("{patch:?}") };
+        assert_eq!((move_to.as_deref(), chunks.len(), chunks[1].at_end), (Some("c.py"), 2, true));
+        assert_eq!(chunks[0].old, ["    x", "    y"]);
+        assert_eq!(patch.to_string(), TEXT);
+        assert_eq!(Patch::parse(&format!("<<'EOF'\n{TEXT}\nEOF\n")).unwrap(), patch);
+        assert_eq!(Patch::parse(&format!("\n  {TEXT}  \n\n")).unwrap(), patch);
+    }
+
+    #[test]
+    fn what_is_no_patch_is_refused_with_its_line() {
+        for (text, expected) in [
+            ("", "first line"),
+            ("*** Begin Patch", "first line"),
+            ("*** Begin Patch\n*** Delete File: a", "last line"),
+            ("*** Begin Patch\n*** End Patch", "no file"),
+            (
+                "*** Begin Patch\n*** Update File: a\n*** End Patch",
+                "line 3 of the patch: the update has no lines",
+            ),
+            ("*** Begin Patch\n*** Update File: a\n@@\n*** End Patch", "expected a line that begins"),
+            ("*** Begin Patch\n*** Update File: a\n@@\nx\n*** End Patch", "line 4"),
+            ("*** Begin Patch\nwhat\n*** End Patch", "line 2"),
+            ("*** Begin Patch\n*** Update File: a\n x\nwhat\n*** End Patch", "expected `@@`"),
+        ] {
+            let error = Patch::parse(text).unwrap_err();
+            assert!(error.contains(expected), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_read_only_if_it_is_nothing_else() {
+        let heredoc = |before: &str, word: &str, after: &str| {
+            format!("{before}apply_patch <<{word}\n{TEXT}\n{}\n{after}", word.trim_matches(['\'', '"']))
+        };
+        for (command, folder) in [
+            (heredoc("", "'EOF'", ""), None),
+            (heredoc("cd sub && ", "\"PATCH\"", "\n"), Some("sub")),
+            (heredoc("cd 'a b' && ", "EOF", ""), Some("a b")),
+        ] {
+            let (found, patch) = Patch::in_command(&command).unwrap();
+            assert_eq!((found.as_deref(), patch), (folder, Patch::parse(TEXT)), "{command}");
+        }
+        for command in [
+            "ls".to_owned(),
+            "apply_patch".to_owned(),
+            heredoc("echo x; ", "'EOF'", ""),
+            heredoc("", "'EOF'", "rm -rf x"),
+            heredoc("cd $HOME && ", "'EOF'", ""),
+            heredoc("", "EOF", "").replace("+one", "+$one"),
+            "apply_patch <<'$(x)'\n*** Begin Patch".to_owned(),
+        ] {
+            assert!(Patch::in_command(&command).is_none(), "{command}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Other arguments for the same edit: a quote that the host's tool finds, and with which it writes the wanted text.
+//!
+//! Invariant: what is returned was tried with the simulation of the tool, and gives the wanted bytes.
+
+use std::ops::Range;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use super::edit::{Quote, QuoteMatches};
+use super::host::TextHabit;
+use super::patch::Chunk;
+use super::simulate::{self, Simulation, unix};
+
+/// The most lines of context that are added on each side to make a quote unique.
+const MAX_CONTEXT: usize = 24;
+/// The most lines of a text that are compared line by line.
+const MAX_LINES: usize = 50_000;
+
+/// The lines that differ between two texts.
+struct Difference<'a> {
+    old: Vec<&'a str>,
+    new: Vec<&'a str>,
+    /// The ranges of lines that differ, in both texts.
+    runs: Vec<(Range<usize>, Range<usize>)>,
+}
+
+impl<'a> Difference<'a> {
+    /// Compares two texts line by line, with their line ends; `None` for bytes that are not UTF-8.
+    fn new(before: &'a [u8], wanted: &'a [u8]) -> Option<Difference<'a>> {
+        let text = |bytes: &'a [u8]| -> Option<Vec<&'a str>> {
+            let text = std::str::from_utf8(bytes).ok()?;
+            Some(text.strip_prefix('\u{feff}').unwrap_or(text).split_inclusive('\n').collect())
+        };
+        let (old, new) = (text(before)?, text(wanted)?);
+        if old.len().max(new.len()) > MAX_LINES {
+            return None;
+        }
+        let mut runs: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+        for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+            let (old, new) = match op {
+                DiffOp::Equal { .. } => continue,
+                DiffOp::Delete { .. } | DiffOp::Insert { .. } | DiffOp::Replace { .. } => {
+                    (op.old_range(), op.new_range())
+                }
+            };
+            match runs.last_mut() {
+                Some(last) if last.0.end == old.start && last.1.end == new.start => {
+                    (last.0.end, last.1.end) = (old.end, new.end);
+                }
+                _ => runs.push((old, new)),
+            }
+        }
+        Some(Difference { old, new, runs })
+    }
+
+    /// Returns the lines from the first difference to the last.
+    fn whole(&self) -> Option<(Range<usize>, Range<usize>)> {
+        let (first, last) = (self.runs.first()?, self.runs.last()?);
+        Some((first.0.start..last.0.end, first.1.start..last.1.end))
+    }
+}
+
+/// Returns a quote with which a tool of this habit turns one text into the other.
+pub fn quote(before: &[u8], wanted: &[u8], habit: TextHabit) -> Option<Quote> {
+    let difference = Difference::new(before, wanted)?;
+    let (old, new) = difference.whole()?;
+    let tried = |up: usize, down: usize| {
+        let at = |lines: &[&str], range: &Range<usize>| -> Option<String> {
+            let start = range.start.checked_sub(up)?;
+            lines.get(start..range.end + down).map(|lines| lines.concat())
+        };
+        let (old, new) = (at(&difference.old, &old)?, at(&difference.new, &new)?);
+        let open = without_last_end(&old).zip(without_last_end(&new)).filter(|(old, new)| old.1 == new.1);
+        let candidates = [Some((old.clone(), new.clone())), open.map(|(old, new)| (old.0, new.0))];
+        candidates.into_iter().flatten().find_map(|(old, new)| {
+            let quote = Quote { old, new, matches: QuoteMatches::Only };
+            let simulation = simulate::replace(before, std::slice::from_ref(&quote), habit);
+            is_right(simulation, wanted, habit).then_some(quote)
+        })
+    };
+    contexts().find_map(|(up, down)| tried(up, down))
+}
+
+/// Returns a text without its last line end, and that line end.
+fn without_last_end(text: &str) -> Option<(String, &'static str)> {
+    let (text, end) = match text.strip_suffix("\r\n") {
+        Some(text) => (text, "\r\n"),
+        None => (text.strip_suffix('\n')?, "\n"),
+    };
+    Some((text.to_owned(), end))
+}
+
+/// Returns numbers of context lines above and below, the smallest first.
+fn contexts() -> impl Iterator<Item = (usize, usize)> {
+    (0..=MAX_CONTEXT).flat_map(|most| {
+        let mut pairs = vec![(most, 0), (0, most), (most, most), (most / 2, most - most / 2)];
+        pairs.dedup();
+        pairs
+    })
+}
+
+/// Returns the chunks of a patch with which Codex turns one text into the other.
+pub fn chunks(before: &[u8], wanted: &[u8]) -> Option<Vec<Chunk>> {
+    let difference = Difference::new(before, wanted)?;
+    if difference.runs.is_empty() {
+        return None;
+    }
+    contexts().find_map(|(up, down)| {
+        let chunks = with_context(&difference, up, down);
+        is_right(simulate::update(before, &chunks), wanted, TextHabit::FirstLine).then_some(chunks)
+    })
+}
+
+/// Returns a chunk for each run of differing lines, with context; runs whose context meets are one chunk.
+fn with_context(difference: &Difference<'_>, up: usize, down: usize) -> Vec<Chunk> {
+    let mut spans: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    for (old, new) in &difference.runs {
+        let above = up.min(old.start);
+        let below = down.min(difference.old.len() - old.end);
+        let wide = (old.start - above..old.end + below, new.start - above..new.end + below);
+        match spans.last_mut() {
+            Some(last) if last.0.end >= wide.0.start => (last.0.end, last.1.end) = (wide.0.end, wide.1.end),
+            _ => spans.push(wide),
+        }
+    }
+    let lines = |lines: &[&str], range: &Range<usize>| {
+        let lines = lines.get(range.clone()).unwrap_or_default();
+        lines.iter().map(|line| unix(line).trim_end_matches('\n').to_owned()).collect()
+    };
+    spans
+        .iter()
+        .map(|(old, new)| Chunk {
+            header: None,
+            old: lines(&difference.old, old),
+            new: lines(&difference.new, new),
+            at_end: false,
+        })
+        .collect()
+}
+
+/// True if a simulation gives exactly the wanted bytes, except for a line end at the end of the file. If the habits of
+/// the tool are known, so are the bytes that it writes.
+fn is_right(simulation: Simulation, wanted: &[u8], habit: TextHabit) -> bool {
+    let Simulation::Made(made) = simulation else { return false };
+    let is_certain = made.written.is_some() || habit == TextHabit::Unknown;
+    made.faithful == wanted && is_certain && !made.is_at_risk()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TextHabit::{CrLfIfAny, Majority, NewLinesCrLfIfAny};
+
+    fn found(before: &str, wanted: &str, habit: TextHabit) -> Option<(String, String)> {
+        quote(before.as_bytes(), wanted.as_bytes(), habit).map(|quote| (quote.old, quote.new))
+    }
+
+    #[test]
+    fn a_quote_has_as_many_lines_as_it_needs() {
+        let pair = |old: &str, new: &str| Some((old.to_owned(), new.to_owned()));
+        assert_eq!(found("a\nb\nc\n", "a\nB\nc\n", Majority), pair("b\n", "B\n"));
+        assert_eq!(found("a\nb\nx\nb\n", "a\nb\nx\nB\n", Majority), pair("x\nb\n", "x\nB\n"));
+        assert_eq!(found("a\nb\n", "a\nx\nb\n", Majority), pair("a\n", "a\nx\n"));
+        assert_eq!(found("a\nb", "a\nB", Majority), pair("b", "B"));
+        assert_eq!(found("a\n", "a\n", Majority), None);
+    }
+
+    #[test]
+    fn in_a_mixed_file_a_quote_has_the_ends_that_the_tool_gives() {
+        let (before, wanted) = ("a\r\nb\nc\r\nd\n", "a\r\nB\nc\r\nd\n");
+        assert_eq!(found(before, wanted, NewLinesCrLfIfAny), Some(("b".to_owned(), "B".to_owned())));
+        assert_eq!(found(before, wanted, CrLfIfAny), None, "it changes every line end");
+        let wanted = "a\r\nB\r\nc\r\nd\n";
+        assert!(found(before, wanted, NewLinesCrLfIfAny).is_none(), "the quote would have both line ends");
+    }
+
+    #[test]
+    fn a_patch_has_a_chunk_for_each_place() {
+        let before: String = (0..40).map(|line| format!("line {}\n", line % 7)).collect();
+        let wanted = before.replacen("line 3\n", "one\n", 1);
+        let wanted = format!("{}last\n", wanted.strip_suffix("line 4\n").unwrap());
+        let chunks = chunks(before.as_bytes(), wanted.as_bytes()).unwrap();
+        assert_eq!(chunks.len(), 2, "{chunks:?}");
+        let mixed = "a\r\nb\nc\r\nd\n";
+        assert!(super::chunks(mixed.as_bytes(), b"a\r\nb\nC\r\nd\n").is_some());
+        assert!(super::chunks(mixed.as_bytes(), b"a\r\nB\nc\r\nd\n").is_none(), "it would get CRLF");
+    }
+}

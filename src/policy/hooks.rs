@@ -1,0 +1,95 @@
+//! Settings for edits that the tools of an agent's host make, as `lockgate hook` guards them.
+
+use std::time::Duration;
+
+use super::keys;
+use super::node::{PolicyError, YamlNode};
+use super::quantity;
+
+/// The settings of `lockgate hook`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HookSettings {
+    /// The treatment of a quote that differs from the file, where the host can still be given another one.
+    pub drift: DriftedQuote,
+    /// The treatment of an edit whose tool would change bytes outside of it; `None` if the client's configuration
+    /// decides.
+    pub bytes: Option<BytesAtRisk>,
+    /// The answer if an edit could not be judged.
+    pub fail: OnFailure,
+    /// The longest time for one answer.
+    pub deadline: Duration,
+    /// The answer to a bad edit in Cline, where a cancelled call ends the whole task.
+    pub cline: ClineAnswer,
+}
+
+impl Default for HookSettings {
+    fn default() -> HookSettings {
+        HookSettings {
+            drift: DriftedQuote::default(),
+            bytes: None,
+            fail: OnFailure::default(),
+            deadline: Duration::from_secs(25),
+            cline: ClineAnswer::default(),
+        }
+    }
+}
+
+/// The treatment of a quote that differs from the file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DriftedQuote {
+    /// The call is rewritten to quote the file, if exactly one place matches.
+    #[default]
+    Rewrite,
+    /// The call stays as it is.
+    Keep,
+}
+
+/// The treatment of an edit whose tool would change bytes outside of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BytesAtRisk {
+    /// The edit is denied, with the call that keeps the bytes.
+    Deny,
+    /// The edit passes, and the model is told.
+    Report,
+}
+
+/// The answer if an edit could not be judged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnFailure {
+    /// The edit passes, with one line on standard error.
+    #[default]
+    Open,
+    /// The edit is denied.
+    Closed,
+}
+
+/// The answer to a bad edit in Cline.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ClineAnswer {
+    /// The edit passes, and the model is told.
+    #[default]
+    Warn,
+    /// The call is cancelled, which ends the task.
+    Cancel,
+}
+
+pub(super) const DRIFTED: [(&str, DriftedQuote); 2] =
+    [("rewrite", DriftedQuote::Rewrite), ("keep", DriftedQuote::Keep)];
+pub(super) const AT_RISK: [(&str, BytesAtRisk); 2] =
+    [("deny", BytesAtRisk::Deny), ("report", BytesAtRisk::Report)];
+pub(super) const FAILED: [(&str, OnFailure); 2] = [("open", OnFailure::Open), ("closed", OnFailure::Closed)];
+pub(super) const CLINE: [(&str, ClineAnswer); 2] =
+    [("warn", ClineAnswer::Warn), ("cancel", ClineAnswer::Cancel)];
+
+/// Parses `hooks`; absent keys keep the value of `base`.
+pub(super) fn hooks(node: &YamlNode, base: HookSettings) -> Result<HookSettings, PolicyError> {
+    let fields = node.settings("`hooks`", &[keys::HOOKS])?;
+    let deadline = |node: &YamlNode, what: &str| quantity::duration(node, what, keys::DEADLINE);
+    Ok(HookSettings {
+        drift: fields.optional("drift", |node, what| node.one_of(what, &DRIFTED))?.unwrap_or(base.drift),
+        bytes: fields.optional("bytes", |node, what| node.one_of(what, &AT_RISK))?.or(base.bytes),
+        fail: fields.optional("fail", |node, what| node.one_of(what, &FAILED))?.unwrap_or(base.fail),
+        deadline: fields.optional("deadline", deadline)?.unwrap_or(base.deadline),
+        cline: fields.optional("cline", |node, what| node.one_of(what, &CLINE))?.unwrap_or(base.cline),
+    })
+}

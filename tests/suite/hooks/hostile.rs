@@ -1,0 +1,228 @@
+//! Events that nobody should send: each has a clear answer, and nothing of the project is run or written.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{PYTHON, Project, answer, claude, denial, edit};
+
+#[test]
+fn a_payload_that_is_no_event_passes_with_one_line() {
+    let project = Project::new();
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let huge = format!("{{\"hook_event_name\": \"{}\"}}", "x".repeat((64 << 20) + 1));
+    let wrong_edit = claude(&project.root(), "PreToolUse", "1", "Edit", json!([1])).to_string();
+    for payload in ["", "null", "[]", "{", "{\"a\": 1}", "\u{0}", &deep, &huge, &wrong_edit] {
+        let outcome = project.call(&["hook"], payload);
+        let shown: String = payload.chars().take(40).collect();
+        assert_eq!((outcome.exit, outcome.stdout.as_str()), (0, ""), "{shown}: {outcome:?}");
+        assert!(outcome.stderr.starts_with("lockgate hook: "), "{shown}: {outcome:?}");
+        assert_eq!(outcome.stderr.lines().count(), 1, "{shown}: {outcome:?}");
+        assert!(!outcome.stderr.contains("lockgate failed"), "{shown}: it panicked");
+    }
+    assert_eq!(project.text("app.py"), PYTHON);
+}
+
+/// Returns every value that a payload has with one of its parts replaced.
+fn with_other_types(payload: &Value) -> Vec<Value> {
+    fn paths(value: &Value, at: &str, found: &mut Vec<String>) {
+        if let Value::Object(fields) = value {
+            for (name, inner) in fields {
+                let path = format!("{at}/{name}");
+                found.push(path.clone());
+                paths(inner, &path, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    paths(payload, "", &mut found);
+    let others =
+        [json!(null), json!(7), json!(true), json!([]), json!({}), json!("\u{0}"), json!("../../..")];
+    let mut payloads = Vec::new();
+    for path in found {
+        for other in &others {
+            let mut payload = payload.clone();
+            *payload.pointer_mut(&path).unwrap() = other.clone();
+            payloads.push(payload);
+        }
+    }
+    payloads
+}
+
+#[test]
+fn fields_of_wrong_types_never_fail_it() {
+    let project = Project::new();
+    let root = project.root();
+    let input = edit(&root, "app.py", "    return sum(items)", "    return sum(items) + 1");
+    let patch =
+        "*** Begin Patch\n*** Update File: app.py\n@@\n-    return sum(items)\n+    return 1\n*** End Patch";
+    let codex = json!({"session_id": "s", "turn_id": "t", "cwd": root, "hook_event_name": "PreToolUse",
+        "tool_name": "apply_patch", "tool_input": {"command": patch}});
+    for payload in [claude(&root, "PreToolUse", "toolu_1", "Edit", input), codex] {
+        let payloads = with_other_types(&payload);
+        assert!(payloads.len() > 40);
+        for payload in payloads {
+            let outcome = project.call(&["hook"], &payload.to_string());
+            assert_eq!(outcome.exit, 0, "{payload}: {outcome:?}");
+            answer(&outcome);
+            assert!(outcome.stderr.lines().count() <= 1, "{payload}: {outcome:?}");
+            assert!(!outcome.stderr.contains("lockgate failed"), "{payload}: it panicked");
+        }
+    }
+    assert_eq!(project.text("app.py"), PYTHON);
+}
+
+#[test]
+fn fields_of_ten_megabytes_are_answered_in_time() {
+    let project = Project::new();
+    let root = project.root();
+    project.write("x.txt", "x\n");
+    let big = "word \n".repeat(10 << 20 >> 2).chars().take(10 << 20).collect::<String>();
+    let write = json!({"file_path": root.join("x.txt"), "content": big});
+    for payload in [
+        claude(&root, "PreToolUse", "1", "Edit", edit(&root, "app.py", &big, "x")),
+        claude(&root, "PreToolUse", "2", "Edit", edit(&root, "x.txt", "x", &big)),
+        claude(&root, "PreToolUse", "3", "Write", write),
+        json!({"session_id": "s", "cwd": root, "hook_event_name": "BeforeTool", "tool_name": "replace",
+            "tool_input": {"file_path": "app.py", "old_string": big, "new_string": "x"}}),
+        json!({"session_id": big, "turn_id": big, "cwd": root, "hook_event_name": "PreToolUse", "tool_name": big, "tool_input": big}),
+    ] {
+        let started = Instant::now();
+        let outcome = project.call(&["hook"], &payload.to_string());
+        assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
+        assert!(outcome.stdout.len() < 6000, "an answer stays short: {}", outcome.stdout.len());
+        assert!(started.elapsed() < Duration::from_secs(28), "{:?}", started.elapsed());
+        assert!(!outcome.stderr.contains("lockgate failed"), "it panicked");
+    }
+    assert_eq!((project.text("app.py").as_str(), project.text("x.txt").as_str()), (PYTHON, "x\n"));
+}
+
+#[test]
+fn a_denial_of_many_findings_has_at_most_four_kilobytes_and_the_first_of_them() {
+    let project = Project::new();
+    let broken = format!("def f(:\n{}", "    x = (1\n".repeat(3000));
+    let input = json!({"file_path": project.at("new.py"), "content": broken});
+    let told = project.hook(&claude(&project.root(), "PreToolUse", "1", "Write", input));
+    let reason = denial(&told);
+    assert!(reason.len() <= 4096 && reason.contains("new.py:1:"), "{reason}");
+}
+
+#[test]
+fn only_files_of_the_project_are_judged_by_whatever_name() {
+    let project = Project::new();
+    let root = project.root();
+    let outside = root.parent().unwrap().join("outside.py");
+    fs::write(&outside, PYTHON).unwrap();
+    symlink(&outside, project.at("out.py")).unwrap();
+    symlink("app.py", project.at("in.py")).unwrap();
+    symlink(project.at("app.py"), root.parent().unwrap().join("into.py")).unwrap();
+    fs::create_dir(project.at("sub")).unwrap();
+    let bad = |path: &str, at: usize| {
+        let mut input = edit(&root, "app.py", "    return sum(items)", "    return (sum(items)");
+        input["file_path"] = path.into();
+        claude(&root, "PreToolUse", &at.to_string(), "Edit", input)
+    };
+    let absolute = |path: &str| root.join(path).to_str().unwrap().to_owned();
+    // The control: all of these name a file of the project.
+    let inside = [
+        absolute("app.py"),
+        "app.py".to_owned(),
+        "./sub/../app.py".to_owned(),
+        absolute("sub/../app.py"),
+        absolute("in.py"),
+        root.parent().unwrap().join("into.py").to_str().unwrap().to_owned(),
+    ];
+    for (at, path) in inside.iter().enumerate() {
+        let told = project.hook(&bad(path, at));
+        assert!(!denial(&told).is_empty(), "{path}: {told}");
+    }
+    let others = [
+        outside.to_str().unwrap().to_owned(),
+        absolute("../outside.py"),
+        "../outside.py".to_owned(),
+        "/etc/passwd".to_owned(),
+        absolute("out.py"),
+        String::new(),
+        "/".to_owned(),
+        "app\u{0}.py".to_owned(),
+        "x".repeat(100_000),
+        "sub".to_owned(),
+    ];
+    for (at, path) in others.iter().enumerate() {
+        let outcome = project.call(&["hook"], &bad(path, 100 + at).to_string());
+        assert_eq!((outcome.exit, outcome.stdout.as_str()), (0, ""), "{path:.40}: {outcome:?}");
+        assert!(outcome.stderr.lines().count() <= 1, "{path:.40}: {outcome:?}");
+    }
+}
+
+#[test]
+fn an_agent_cannot_change_the_hooks_that_guard_it() {
+    let project = Project::new();
+    let root = project.root();
+    project.write("conf/s.json", "{}\n");
+    fs::create_dir(project.at(".claude")).unwrap();
+    symlink("../conf/s.json", project.at(".claude/settings.json")).unwrap();
+    let paths = [
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".codex/hooks.json",
+        ".codex/config.toml",
+        ".gemini/settings.json",
+        ".cursor/hooks.json",
+        ".github/hooks/lockgate.json",
+        ".windsurf/hooks.json",
+        ".clinerules/hooks/PreToolUse",
+        ".opencode/plugin/x.ts",
+        ".opencode/plugins/lockgate.js",
+        ".factory/hooks.json",
+        "quality.yaml",
+        ".lockgate/quality.yaml",
+        ".env",
+        "conf/s.json",
+    ];
+    for (at, path) in paths.iter().enumerate() {
+        let input = json!({"file_path": root.join(path), "content": "{}\n"});
+        let told = project.hook(&claude(&root, "PreToolUse", &at.to_string(), "Write", input));
+        assert!(denial(&told).contains("denied"), "{path}: {told}");
+    }
+    let patch =
+        "*** Begin Patch\n*** Add File: new.txt\n+x\n*** Add File: .codex/hooks.json\n+{}\n*** End Patch";
+    let told = project
+        .hook(&json!({"session_id": "s", "turn_id": "t", "cwd": root, "hook_event_name": "PreToolUse",
+        "tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": "c"}));
+    assert!(denial(&told).contains(".codex/hooks.json"), "{told}");
+    // Cline ends the task rather than let this pass.
+    let told = project.hook(&json!({"hookName": "tool_call", "taskId": "t", "workspaceRoots": [root],
+        "tool_call": {"id": "c", "name": "editor", "input": {"path": "quality.yaml", "new_text": "x"}}}));
+    assert_eq!(told["cancel"], true, "{told}");
+    // The control.
+    let input = json!({"file_path": root.join("conf/other.json"), "content": "{}\n"});
+    assert_eq!(project.hook(&claude(&root, "PreToolUse", "z", "Write", input)), Value::Null);
+}
+
+#[test]
+fn two_edits_of_one_file_at_once_are_both_judged_and_recorded() {
+    let project = Project::new();
+    let root = project.root();
+    let (good, bad) = ("    return sum(items) + 1", "    return (sum(items)");
+    std::thread::scope(|scope| {
+        for at in 0..4 {
+            let (project, root) = (&project, &root);
+            scope.spawn(move || {
+                let new = if at % 2 == 0 { good } else { bad };
+                let input = edit(root, "app.py", "    return sum(items)", new);
+                let told = project.hook(&claude(root, "PreToolUse", &at.to_string(), "Edit", input));
+                assert_eq!(denial(&told).is_empty(), at % 2 == 0, "{told}");
+            });
+        }
+    });
+    for at in [0, 2] {
+        let now = project.text("app.py");
+        fs::write(project.at("app.py"), format!("{now}# {at}\n")).unwrap();
+        let input = edit(&root, "app.py", "    return sum(items)", good);
+        project.call(&["hook"], &claude(&root, "PostToolUse", &at.to_string(), "Edit", input).to_string());
+    }
+    assert_eq!(project.log().len(), 2);
+}

@@ -1,0 +1,97 @@
+//! Patches in the format of `apply_patch`: applied by `lockgate edit --patch`, and rewritten for Codex.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{PYTHON, Project, denial};
+
+const PATCH: &str = "*** Begin Patch\n*** Add File: new.py\n+y = 2\n*** Delete File: old.py\n*** Update File: app.py\n@@ def total(items):\n-  return sum(items)\n+  return sum(items) + 1\n*** Update File: m.txt\n*** Move to: n.txt\n@@\n-b\n+B\n*** End Patch\n";
+
+fn project() -> Project {
+    let project = Project::new();
+    project.write("old.py", "x = 1\n");
+    project.write("m.txt", b"caf\xe9\r\nb\r\n");
+    project
+}
+
+#[test]
+fn a_patch_is_one_edit_of_all_its_files() {
+    let project = project();
+    let outcome = project.call(&["edit", "--patch", "-"], PATCH);
+    assert_eq!(outcome.exit, 0, "{outcome:?}");
+    assert_eq!(project.text("app.py"), "def total(items):\n    return sum(items) + 1\n");
+    assert_eq!(
+        (project.text("new.py").as_str(), project.bytes("n.txt").as_slice()),
+        ("y = 2\n", &b"caf\xe9\r\nB\r\n"[..])
+    );
+    assert!(!project.at("old.py").exists() && !project.at("m.txt").exists());
+    assert_eq!(project.log().len(), 1);
+    assert_eq!(project.call(&["undo"], "").exit, 0);
+    assert_eq!((project.text("app.py").as_str(), project.text("old.py").as_str()), (PYTHON, "x = 1\n"));
+    assert_eq!(project.bytes("m.txt"), b"caf\xe9\r\nb\r\n");
+    fs::write(project.at("p.patch"), PATCH).unwrap();
+    let outcome = project.call(&["edit", "--patch", "p.patch", "--mode", "verify_only"], "");
+    assert_eq!((outcome.exit, project.text("app.py").as_str()), (0, PYTHON), "{outcome:?}");
+}
+
+#[test]
+fn of_a_patch_that_does_not_fit_nothing_is_written() {
+    for (from, to, exit, code) in [
+        ("return sum(items)\n+", "return of something else\n+", 5, "NO_MATCH"),
+        ("+y = 2", "+y = (", 1, "GATE_REFUSED"),
+        ("old.py", "none.py", 3, "FILE_NOT_FOUND"),
+        ("new.py", "../new.py", 4, "PATH_OUTSIDE_ROOT"),
+        ("new.py", ".codex/hooks.json", 4, "PROTECTED"),
+        ("*** End Patch", "*** The End", 2, "INVALID_INPUT"),
+        ("new.py", "app.py", 2, "INVALID_INPUT"),
+    ] {
+        let project = project();
+        let outcome = project.call(&["edit", "--patch", "-"], &PATCH.replacen(from, to, 1));
+        assert_eq!(outcome.exit, exit, "{to}: {outcome:?}");
+        assert!(outcome.stderr.contains(code) || outcome.stdout.contains(code), "{to}: {outcome:?}");
+        assert_eq!(
+            (project.text("app.py").as_str(), project.text("old.py").as_str()),
+            (PYTHON, "x = 1\n"),
+            "{to}"
+        );
+        assert!(!project.at("new.py").exists() && project.at("m.txt").exists(), "{to}");
+    }
+}
+
+fn codex(project: &Project, id: &str, chunk: &str) -> Value {
+    let patch = format!("*** Begin Patch\n*** Update File: app.py\n@@\n{chunk}\n*** End Patch");
+    project.hook(
+        &json!({"session_id": "s", "turn_id": "t", "cwd": project.root(), "hook_event_name": "PreToolUse",
+        "tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": id}),
+    )
+}
+
+#[test]
+fn a_quote_in_several_places_is_denied_or_gets_context() {
+    let project = Project::new();
+    project.write("app.py", "a = 1\nx = 1\n\nb = 1\nx = 1\n\nc = 1\n");
+    let told = codex(&project, "1", "-x = 1\n+x = 2");
+    assert!(denial(&told).contains("app.py"), "{told}");
+    let told = codex(&project, "2", "-\n+\n+d = 1");
+    assert!(denial(&told).contains("blank lines"), "{told}");
+    // Drifted context that proves the place becomes exact context.
+    let told = codex(&project, "3", " b  =  1\n-x = 1\n+x = 2");
+    let patch =
+        told["hookSpecificOutput"]["updatedInput"]["command"].as_str().unwrap_or_else(|| panic!("{told}"));
+    assert!(patch.contains(" b = 1\n-x = 1\n+x = 2"), "{patch}");
+}
+
+#[test]
+fn a_new_text_without_the_last_line_end_of_its_quote_joins_no_lines() {
+    let project = Project::new();
+    project.write("app.py", "a = 1\nb = 1\nc = 1\n");
+    let event = |time: &str, new: &str| {
+        json!({"session_id": "s", "cwd": project.root(), "hook_event_name": "BeforeTool", "timestamp": time,
+            "tool_name": "replace", "tool_input": {"file_path": "app.py", "old_string": "b = 1\n", "new_string": new}})
+    };
+    let told = project.hook(&event("1", "b = 2"));
+    assert_eq!(told["hookSpecificOutput"]["tool_input"]["new_string"], "b = 2\n", "{told}");
+    assert_eq!(project.hook(&event("2", "b = 2\n")), Value::Null);
+    assert_eq!(project.hook(&event("3", "")), Value::Null, "deleting a line is no drift");
+}

@@ -1,0 +1,169 @@
+//! The policy's part: which gates run, what an expired deadline means, and the keys of `hooks`.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::super::trust::fixture::{Fixture, policy};
+use super::{PYTHON, Project, claude, context, denial, edit};
+use crate::suite::wire::Outcome;
+
+fn good(project: &Project, id: &str) -> Value {
+    let root = project.root();
+    let input = edit(&root, "app.py", "    return sum(items)", "    return sum(items) + 1");
+    claude(&root, "PreToolUse", id, "Edit", input)
+}
+
+fn bad(project: &Project, id: &str) -> Value {
+    let root = project.root();
+    let input = edit(&root, "app.py", "    return sum(items)", "    return (sum(items)");
+    claude(&root, "PreToolUse", id, "Edit", input)
+}
+
+/// An event that is no edit ends before the policy is read: here, reading it would be an error.
+#[test]
+fn what_is_no_edit_costs_no_policy() {
+    let project = Project::new();
+    project.write("quality.yaml", "quality_gate: {}\n");
+    let root = project.root();
+    for payload in [
+        claude(&root, "PreToolUse", "1", "Read", json!({"file_path": root.join("app.py")})),
+        claude(&root, "PreToolUse", "2", "Bash", json!({"command": "sed -i s/a/b/ app.py"})),
+        claude(&root, "Stop", "3", "", json!({})),
+        claude(&root, "PreToolUse", "4", "Edit", edit(&root, "/etc/hosts", "a", "b")),
+        json!({"session_id": "s", "turn_id": "t", "cwd": root, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": "ls"}}),
+    ] {
+        let outcome = project.call(&["hook"], &payload.to_string());
+        assert_eq!(
+            (outcome.exit, outcome.stdout.as_str(), outcome.stderr.as_str()),
+            (0, "", ""),
+            "{payload}"
+        );
+    }
+    // The control: an edit reads it, cannot be judged, and passes.
+    let outcome = project.call(&["hook"], &bad(&project, "5").to_string());
+    assert_eq!((outcome.exit, outcome.stdout.as_str()), (0, ""));
+    assert!(outcome.stderr.contains("POLICY_INVALID") && outcome.stderr.lines().count() == 1, "{outcome:?}");
+}
+
+#[test]
+fn drift_keep_leaves_the_call_as_it_is() {
+    let project = Project::new();
+    let event = |time: &str| {
+        json!({"session_id": "s", "cwd": project.root(), "hook_event_name": "BeforeTool", "timestamp": time,
+            "tool_name": "replace", "tool_input": {"file_path": "app.py", "old_string": "      return sum(items)",
+            "new_string": "      return sum(items) + 1"}})
+    };
+    let told = project.hook(&event("1"));
+    assert_eq!(told["hookSpecificOutput"]["tool_input"]["old_string"], "    return sum(items)\n", "{told}");
+    project.write("quality.yaml", "quality_gates: {}\nhooks: { drift: keep }\n");
+    assert_eq!(project.hook(&event("2")), Value::Null);
+}
+
+#[test]
+fn cline_is_warned_or_cancelled() {
+    let project = Project::new();
+    let event = |id: &str| {
+        json!({"hookName": "tool_call", "taskId": "t", "workspaceRoots": [project.root()], "tool_call": {"id": id,
+            "name": "editor", "input": {"path": "app.py", "old_text": "    return sum(items)", "new_text": "    return (sum(items)"}}})
+    };
+    let told = project.hook(&event("1"));
+    assert_eq!(told["cancel"], false, "{told}");
+    let text = told["contextModification"].as_str().unwrap();
+    assert!(text.contains("does not stop") && !text.contains("nothing was written"), "{told}");
+    project
+        .write("quality.yaml", "quality_gates:\n  python:\n    - tool: syntax\nhooks: { cline: cancel }\n");
+    let told = project.hook(&event("2"));
+    assert_eq!(told["cancel"], true, "{told}");
+    assert!(told["errorMessage"].as_str().unwrap().contains("app.py:2"), "{told}");
+}
+
+#[test]
+fn keys_of_hooks_are_checked_like_all_others() {
+    for (line, expected) in [
+        ("hooks: { drift: maybe }", "drift"),
+        ("hooks: { deadline: 1ms }", "deadline"),
+        ("hooks: { fails: open }", "fails"),
+        ("hooks: 7", "hooks"),
+    ] {
+        let project = Project::new();
+        project.write("quality.yaml", format!("quality_gates: {{}}\n{line}\n"));
+        let outcome = project.call(&["hook"], &good(&project, "1").to_string());
+        assert!(
+            outcome.stderr.contains("POLICY_INVALID") && outcome.stderr.contains(expected),
+            "{line}: {outcome:?}"
+        );
+    }
+}
+
+/// Sends an edit of the fixture's `app.py`.
+fn event(fixture: &Fixture, session: &str, id: &str) -> Outcome {
+    let root = fixture.root();
+    let mut event = claude(&root, "PreToolUse", id, "Edit", edit(&root, "app.py", "x = 1", "x = 2"));
+    event["session_id"] = session.into();
+    let mut command = fixture.command();
+    command.arg("hook").stdin(std::process::Stdio::piped());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), event.to_string().as_bytes()).unwrap();
+    super::super::trust::fixture::outcome(&child.wait_with_output().unwrap())
+}
+
+#[test]
+fn before_trust_only_built_in_gates_run_and_this_is_said_once_a_session() {
+    let fixture = Fixture::new();
+    fixture.program("bin/it");
+    fixture.policy("root/quality.yaml", "[it]");
+    let first = event(&fixture, "s1", "1");
+    let told: Value = serde_json::from_str(&first.stdout).unwrap_or_else(|_| panic!("{first:?}"));
+    assert!(context(&told).contains("did not run it") && context(&told).contains("lockgate trust"), "{told}");
+    assert_eq!(event(&fixture, "s1", "2").stdout, "", "once a session");
+    assert!(event(&fixture, "s2", "3").stdout.contains("lockgate trust"), "the next session is told again");
+    assert_eq!(fixture.ran(), [""; 0]);
+    // The control: with trust, the program runs, and its finding denies the edit.
+    fixture.trust(".");
+    assert_eq!(event(&fixture, "s1", "4").stdout, "");
+    assert_eq!(fixture.ran().len(), 1);
+    fixture.write("bin/it", "#!/bin/sh\nif grep -q 'x = 2'; then exit 1; fi\n");
+    fixture.executable("bin/it");
+    fixture.trust(".");
+    let refused = event(&fixture, "s1", "5");
+    let told: Value = serde_json::from_str(&refused.stdout).unwrap_or_else(|_| panic!("{refused:?}"));
+    assert!(denial(&told).contains("bad"), "{told}");
+    assert_eq!(std::fs::read_to_string(fixture.at("root/app.py")).unwrap(), "x = 1\n");
+}
+
+#[test]
+fn at_the_deadline_the_policy_says_what_happens() {
+    for (fail, is_denied) in [("open", false), ("closed", true)] {
+        let fixture = Fixture::new();
+        fixture.write("bin/it", "#!/bin/sh\nsleep 60\n");
+        fixture.executable("bin/it");
+        fixture.write(
+            "root/quality.yaml",
+            &format!("{}hooks: {{ deadline: 1s, fail: {fail} }}\n", policy("[it]")),
+        );
+        fixture.trust(".");
+        let started = Instant::now();
+        let outcome = event(&fixture, "s", "1");
+        assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+        assert_eq!(outcome.exit, 0, "{outcome:?}");
+        assert!(
+            outcome.stderr.starts_with("lockgate hook: ") && outcome.stderr.lines().count() == 1,
+            "{outcome:?}"
+        );
+        assert_eq!(outcome.stdout.contains("fail: closed"), is_denied, "{outcome:?}");
+        assert_eq!(outcome.stdout.is_empty(), !is_denied, "{outcome:?}");
+    }
+}
+
+#[test]
+fn the_host_may_be_named() {
+    let project = Project::new();
+    let payload = good(&project, "1").to_string();
+    for (arguments, exit) in [(vec!["hook", "claude-code"], 0), (vec!["hook", "emacs"], 2)] {
+        assert_eq!(project.call(&arguments, &payload).exit, exit);
+    }
+    assert_eq!(project.text("app.py"), PYTHON);
+}
