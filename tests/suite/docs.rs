@@ -21,7 +21,8 @@ fn errors() -> String {
          Generated from `src/error/mod.rs`; `UPDATE=1 cargo test --test all suite::docs` rewrites it.\n\n\
          Every refusal carries one of these codes; they never change. A refusal is an answer, not a fault of the\n\
          protocol: over MCP it has `isError: true`, `success: false`, the `code`, a `message` that says what was seen and\n\
-         that nothing was written, and a `hint` for the next call. The command line ends with the exit code of the family,\n\
+         that nothing was written (or, for a read, `not read`), and a `hint` for the next call. The command line ends with the exit\n\
+         code of the family,\n\
          with 0 when the edit was written, verified or left nothing to change, and with 2 and no code when it cannot read\n\
          its arguments.\n",
     );
