@@ -153,7 +153,8 @@ fn the_commands_of_the_page_are_there() {
 fn init_hooks(client: &str, file: &str) -> Value {
     let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut init = lockgate(home.path());
-    let out = init.args(["init", "--client", client, "--hooks"]).current_dir(project.path()).output().unwrap();
+    let out =
+        init.args(["init", "--client", client, "--hooks"]).current_dir(project.path()).output().unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     let written: Value = serde_json::from_slice(&fs::read(project.path().join(file)).unwrap()).unwrap();
     written["hooks"].clone()
@@ -196,13 +197,17 @@ fn the_plugins_have_the_hooks_of_init_and_start_what_there_is() {
         let words: Vec<&str> = server["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         check(&words);
     }
-    for manifest in
-        ["packaging/claude-code/lockgate/.claude-plugin/plugin.json", "packaging/gemini/gemini-extension.json"]
-    {
+    for manifest in [
+        "packaging/claude-code/lockgate/.claude-plugin/plugin.json",
+        "packaging/gemini/gemini-extension.json",
+    ] {
         assert_eq!(json(manifest)["version"], env!("CARGO_PKG_VERSION"), "{manifest}");
     }
     let market = json("packaging/claude-code/.claude-plugin/marketplace.json");
     let source = market["plugins"][0]["source"].as_str().unwrap();
     let folder = source.strip_prefix("./").unwrap();
-    assert_eq!(json(&format!("packaging/claude-code/{folder}/.claude-plugin/plugin.json"))["name"], "lockgate");
+    assert_eq!(
+        json(&format!("packaging/claude-code/{folder}/.claude-plugin/plugin.json"))["name"],
+        "lockgate"
+    );
 }
