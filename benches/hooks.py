@@ -59,7 +59,7 @@ def main():
     rows = [('true', plain, ['true'], 'Edit'), ('lockgate, an event that is no edit', plain, [o.binary, 'hook'], 'Read'),
             ('lockgate, built-in gates', plain, [o.binary, 'hook'], 'Edit')]
     if o.ruff:
-        ruff = Project(o, 'extends: builtin\nquality_gates:\n  python:\n    - tool: syntax\n    - tool: ruff\n')
+        ruff = Project(o, 'quality_gates:\n  python:\n    - tool: syntax\n    - tool: ruff\n')
         rows.append(('lockgate, ruff as well', ruff, [o.binary, 'hook'], 'Edit'))
     if o.loki:
         loki = [os.path.abspath(o.loki), 'protect', '--harness', 'claude']

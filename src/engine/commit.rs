@@ -9,7 +9,7 @@ use super::plan::FileDraft;
 use super::report::Report;
 use super::services::Services;
 use crate::edit::Edit;
-use crate::error::Error;
+use crate::error::{Code, Disk, Error};
 use crate::gate::{Outcome, Verdict};
 use crate::policy::Publishing;
 use crate::store::{Content, JournalRecord, PublishedBatch, RetentionLimits, Write, WriteOutcome};
@@ -23,8 +23,9 @@ pub(super) enum Committed {
     /// No draft is to be written.
     Nothing,
     Written(PublishedBatch),
-    /// Another process changed the content while the drafts were judged; nothing was written.
-    Overtaken,
+    /// Another program changed the content while the drafts were judged; nothing was written. The error names the
+    /// change, if it is known.
+    Overtaken(Option<Error>),
 }
 
 /// Writes the drafts, unless one of them is rejected.
@@ -45,10 +46,14 @@ pub(super) fn commit(
     }
     let how = wanted.map(|draft| draft.target.rules.publishing).reduce(Publishing::stricter);
     let meta = batch.edit_meta(gates(drafts));
-    Ok(match services.store.publish(&writes, how.unwrap_or_default(), &meta)? {
-        WriteOutcome::All(published) => Committed::Written(published),
-        WriteOutcome::Overtaken => Committed::Overtaken,
-    })
+    match services.store.publish(&writes, how.unwrap_or_default(), &meta) {
+        Ok(WriteOutcome::All(published)) => Ok(Committed::Written(published)),
+        Ok(WriteOutcome::Overtaken) => Ok(Committed::Overtaken(None)),
+        Err(error) if error.code == Code::EditConflict && error.disk == Disk::Untouched => {
+            Ok(Committed::Overtaken(Some(error)))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Applies the journal's limits in the background, if the edit left something to prune.

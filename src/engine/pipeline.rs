@@ -76,9 +76,10 @@ fn attempt(
     let published = match commit::commit(services, batch, &drafts)? {
         Committed::Nothing => None,
         Committed::Written(published) => Some(published),
-        Committed::Overtaken => {
+        Committed::Overtaken(error) => {
+            attempt.initial_texts = retry::judged_texts(batch, drafts);
             attempt.locks = Some(locks);
-            return Ok(Outcome::Overtaken);
+            return Ok(Outcome::Overtaken(error));
         }
     };
     Ok(Outcome::Done { reports: report::report(services, batch, drafts, published), retention })

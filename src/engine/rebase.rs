@@ -32,9 +32,13 @@ pub(super) fn find_base(
 ) -> Result<Option<Buffer>, Error> {
     let base = match &request.expect {
         Expect::Version(version) if !current.buffer.version().matches(version) => {
-            let known = services
-                .store
-                .or_default_for_files(&target.place, services.store.text(&target.place, version))?;
+            let initial = target.initial_text.as_ref().filter(|initial| initial.version().matches(version));
+            let known = match initial {
+                Some(initial) => Some(initial.bytes().to_vec()),
+                None => services
+                    .store
+                    .or_default_for_files(&target.place, services.store.text(&target.place, version))?,
+            };
             let known = known.and_then(|bytes| current.buffer.read_other(bytes).ok());
             Some(known.ok_or_else(|| unknown_version(version, target, current))?)
         }

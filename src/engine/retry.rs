@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use super::batch::Batch;
 use super::lock::{self, HeldLocks};
+use super::plan::FileDraft;
 use super::report::Report;
 use super::resolve::ResolvedTarget;
 use super::services::Services;
 use super::{commit, load};
 use crate::error::{Code, Error};
 use crate::gate::Watch;
-use crate::request::Request;
-use crate::store::{LockKey, RetentionLimits};
+use crate::request::{Expect, Request};
+use crate::store::{EntryKind, LockKey, RetentionLimits};
 use crate::text::Buffer;
 
 /// The number of times a call restarts because its paths changed while it waited for their locks.
@@ -24,12 +25,22 @@ const MAX_ATTEMPTS: usize = 8;
 pub(super) struct Attempt {
     /// The locks that the next attempt may use.
     pub(super) locks: Option<HeldLocks>,
-    /// The texts at the time of the call, if it had to wait and its requests use line numbers.
+    /// The texts that the requests refer to, if they are not the current ones: those at the time of a call that had to
+    /// wait, for requests that use line numbers, and those that were judged while another program wrote.
     pub(super) initial_texts: Vec<Option<Arc<Buffer>>>,
     /// Set when the call has already recovered incomplete edits.
     has_recovered: bool,
     /// Set when another process has already overtaken this call once.
     was_overtaken: bool,
+}
+
+impl Attempt {
+    /// True if the call can go on from a text that another program has written: by a rebase, or because an undo, or a call
+    /// that makes a new file, is decided by the current text itself.
+    fn may_follow(&self, batch: &Batch) -> bool {
+        let is_new = |request: &Request| matches!(request.expect, Expect::Absent);
+        batch.kind != EntryKind::Edit || !self.initial_texts.is_empty() || batch.requests.iter().all(is_new)
+    }
 }
 
 /// The result of an attempt.
@@ -45,8 +56,8 @@ pub(super) enum Outcome {
         /// The longest wait for them.
         timeout: Duration,
     },
-    /// Another process changed the content while the drafts were judged. The locks are still held.
-    Overtaken,
+    /// Another program changed the content while the drafts were judged. The locks are still held.
+    Overtaken(Option<Error>),
 }
 
 /// An attempt to carry out the requests of a call.
@@ -80,13 +91,14 @@ pub(super) async fn run(
             Outcome::Busy { keys, timeout } => {
                 attempt.locks = Some(lock::wait(services, keys, timeout, &watch).await?);
             }
-            Outcome::Overtaken => return Err(overtaken_twice()),
+            Outcome::Overtaken(error) => return Err(error.unwrap_or_else(overtaken)),
         }
     }
     Err(Error::new(Code::EditConflict, "the path resolves to a different file on each attempt"))
 }
 
-/// Runs the pipeline, and once more from the current text if it was overtaken, while the locks are held.
+/// Runs the pipeline, and once more if it was overtaken, while the locks are held: the edit of the text that was judged is
+/// rebased onto the current text, and judged again.
 fn attempt_twice(
     services: &Services,
     batch: &Batch,
@@ -96,7 +108,7 @@ fn attempt_twice(
 ) -> Result<Outcome, Error> {
     match attempt_once(services, batch, attempt, watch)? {
         // Only once in a call: the gates run again each time.
-        Outcome::Overtaken if !attempt.was_overtaken => {
+        Outcome::Overtaken(_) if !attempt.was_overtaken && attempt.may_follow(batch) => {
             attempt.was_overtaken = true;
             attempt_once(services, batch, attempt, watch)
         }
@@ -133,6 +145,16 @@ fn initial_texts(services: &Services, batch: &Batch, targets: &[ResolvedTarget])
     batch.requests.iter().zip(targets).map(text).collect()
 }
 
+/// Returns the texts of the drafts, onto whose successors the edits can be rebased. Empty if an edit makes a new text, or
+/// takes an edit back: then the change by another program decides.
+pub(super) fn judged_texts(batch: &Batch, drafts: Vec<FileDraft<'_>>) -> Vec<Option<Arc<Buffer>>> {
+    let is_rebased = |draft: &FileDraft<'_>| draft.current.snapshot.is_some();
+    if batch.kind != EntryKind::Edit || !drafts.iter().all(is_rebased) {
+        return Vec::new();
+    }
+    drafts.into_iter().map(|draft| Some(Arc::new(draft.base.unwrap_or(draft.current.buffer)))).collect()
+}
+
 /// True if a terminated process left one of the targets half-written, and this call has not recovered it.
 pub(super) fn needs_recovery(services: &Services, targets: &[ResolvedTarget], attempt: &Attempt) -> bool {
     // Only once: an edit that cannot be recovered now, as with an unreadable file, is left for a later call.
@@ -152,7 +174,7 @@ pub(super) fn recover(
     wait_for(targets, keys)
 }
 
-fn overtaken_twice() -> Error {
-    let message = "another process changed the target twice while the gates checked this edit";
+fn overtaken() -> Error {
+    let message = "another program changed the target while the gates checked this edit";
     Error::new(Code::EditConflict, message).hint("read it again, and send the edit with its `version`")
 }

@@ -212,3 +212,71 @@ fn calls_for_two_files_run_the_slow_gate_side_by_side() {
     }
     assert!(fs::read_to_string(outside.path().join("log")).unwrap().starts_with("begin\nbegin\n"));
 }
+
+/// Makes an edit, and while the gate runs on it for the first time, and each further time, another program's save.
+fn overtaken(edit: &Value, saves: &[(&str, &str)]) -> (Answer, String, usize) {
+    let (root, outside, mut server) = slow_server(9);
+    let begun = |times: usize| {
+        let log = fs::read_to_string(outside.path().join("log")).unwrap_or_default();
+        log.matches("begin").count() >= times
+    };
+    let call = server.post_call("safe_edit_file", edit);
+    let file = root.path().join(edit["path"].as_str().unwrap());
+    for (at, (from, to)) in (1..).zip(saves) {
+        let waited = std::time::Instant::now();
+        while !begun(at) && waited.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(20));
+        }
+        // Saved like an editor does, by a rename.
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        let text = if from.is_empty() { (*to).to_owned() } else { text.replace(from, to) };
+        fs::write(root.path().join("saved"), text).unwrap();
+        fs::rename(root.path().join("saved"), &file).unwrap();
+    }
+    let answer = server.wait_answer(call).unwrap();
+    let judged = fs::read_to_string(outside.path().join("log")).unwrap().matches("end").count();
+    (answer, fs::read_to_string(&file).unwrap(), judged)
+}
+
+#[test]
+fn a_save_of_other_lines_while_the_gates_run_is_kept_and_judged_with_the_edit() {
+    let above = ("line 1\n", "line 1\nsaved\nsaved too\n");
+    for edit in [
+        json!({"path": "one.txt", "line_edits": [{"start_line": 7, "end_line": 7, "new_content": "seven\n"}]}),
+        json!({"path": "one.txt", "search": "line 7", "replace": "seven"}),
+    ] {
+        let (answer, text, judged) = overtaken(&edit, &[above]);
+        assert_eq!(answer.status(), "written", "{}", answer.structured);
+        assert!(
+            text.starts_with("line 1\nsaved\nsaved too\nline 2\n")
+                && text.contains("line 6\nseven\nline 8\n"),
+            "{text}"
+        );
+        assert_eq!(judged, 2, "what is written was judged");
+        assert!(
+            answer.structured["notes"].to_string().contains("rebased from version"),
+            "{}",
+            answer.structured
+        );
+    }
+}
+
+#[test]
+fn a_save_that_the_edit_would_undo_is_kept_and_the_edit_refused() {
+    let line = json!({"path": "one.txt", "line_edits": [{"start_line": 7, "end_line": 7, "new_content": "seven\n"}]});
+    let theirs = ("line 7\n", "saved\n");
+    let content = json!({"path": "one.txt", "content": "all of it\n"});
+    let new = json!({"path": "new.txt", "content": "mine\n"});
+    let cases: [(&Value, &[(&str, &str)], &str); 4] = [
+        (&line, &[theirs], "line 6\nsaved\nline 8\n"),
+        (&content, &[theirs], "line 6\nsaved\nline 8\n"),
+        (&new, &[("", "theirs\n")], "theirs\n"),
+        (&line, &[("line 1\n", "one\n"), ("line 2\n", "two\n")], "one\ntwo\nline 3\n"),
+    ];
+    for (edit, saves, kept) in cases {
+        let (answer, text, _) = overtaken(edit, saves);
+        assert_eq!(answer.code(), "EDIT_CONFLICT", "{edit}: {}", answer.structured);
+        assert!(answer.text.starts_with("nothing was written: "), "{}", answer.text);
+        assert!(text.contains(kept) && !text.contains("seven") && !text.contains("mine"), "{edit}: {text}");
+    }
+}

@@ -311,7 +311,8 @@ impl Envelope {
             name: name.to_owned(),
             session: owned(payload, &["trajectory_id"]),
             call: None,
-            time: call_id(payload, &["execution_id"]),
+            // An execution may have several calls, and a repeated one must be judged again.
+            time: None,
             folder: folder(payload, &["cwd"]),
             calls: vec![RawCall { tool: "write_code".to_owned(), input, failure: None }],
         })

@@ -480,10 +480,11 @@ impl Guard<'_> {
             Simulation::Missing | Simulation::Several(_) if settings.drift == DriftedQuote::Keep => {
                 return Ok(DraftChange::Unknown);
             }
-            Simulation::Several(places) if is_blank(chunks) => {
+            // Codex would take the first blank line.
+            Simulation::Missing | Simulation::Several(_) if is_blank(chunks) => {
                 return Err(Stop::Answer(Decision::Deny(format!(
-                    "{} a chunk of the patch for {path} quotes nothing but blank lines, which are there {places} times. Add \
-                     lines of context.",
+                    "{} a chunk of the patch for {path} quotes nothing but blank lines, so its place is not known. Add lines \
+                     of context.",
                     self.denied(settings).head()
                 ))));
             }
