@@ -184,7 +184,8 @@ class GeminiCli(Client):
         return ["node", self.path]
 
     def command(self, run):
-        return [*self.program_words(), "-m", "gemini-2.5-pro", "--approval-mode", "auto_edit", "-o", "stream-json", "-p", "edit"]
+        # Gemini CLI offers the tools of a server that no person trusts only in this mode.
+        return [*self.program_words(), "-m", "gemini-2.5-pro", "--approval-mode", "yolo" if run.server else "auto_edit", "-o", "stream-json", "-p", "edit"]
 
     def environment(self, run):
         return {"GEMINI_API_KEY": "fake", "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{run.port}", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
