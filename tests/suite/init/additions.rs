@@ -65,9 +65,9 @@ const JSON_ADDITIONS: &[(&[&str], &str)] = &[
 /// Adds twice and removes twice: the second time changes nothing, and in the end all is as it was.
 #[track_caller]
 fn adds_and_removes(fixture: &Fixture, words: &[&str]) {
-    let with = |more: &str| [words, &[more]].concat();
+    let (print, uninstall) = ([words, &["--print"]].concat(), [words, &["--uninstall"]].concat());
     let before = fixture.tree();
-    assert_eq!(fixture.init(&with("--print")).json["status"], "proposed", "{words:?}");
+    assert_eq!(fixture.init(&print).json["status"], "proposed", "{words:?}");
     assert!(fixture.tree() == before, "--print wrote: {words:?}");
     let first = fixture.init(words);
     assert_eq!(
@@ -80,9 +80,9 @@ fn adds_and_removes(fixture: &Fixture, words: &[&str]) {
     assert!(added != before);
     assert_eq!(fixture.init(words).json["status"], "unchanged", "{words:?}");
     assert!(fixture.tree() == added, "the second time wrote: {words:?}");
-    assert_eq!(fixture.init(&with("--uninstall")).json["status"], "written", "{words:?}");
+    assert_eq!(fixture.init(&uninstall).json["status"], "written", "{words:?}");
     assert!(fixture.tree() == before, "{words:?} left {:?} of {before:?}", fixture.tree());
-    assert_eq!(fixture.init(&with("--uninstall")).json["status"], "unchanged", "{words:?}");
+    assert_eq!(fixture.init(&uninstall).json["status"], "unchanged", "{words:?}");
     assert!(fixture.tree() == before);
 }
 
