@@ -49,6 +49,10 @@ pub(super) const MARKED_NAMES: &[&str] = &[
     ".opencode/plugins",
     ".factory",
     ".factory/hooks.json",
+    ".agents",
+    ".agents/hooks.json",
+    ".agents/mcp_config.json",
+    ".github/mcp.json",
     ".mcp.json",
     ".envrc",
     ".env",
@@ -170,6 +174,9 @@ const RULES: &[AccessRule] = &[
     rule(".opencode/plugin/**", &[".opencode", "plugin"]),
     rule(".opencode/plugins/**", &[".opencode", "plugins"]),
     rule(".factory/hooks.json", &[".factory", "hooks.json"]),
+    rule(".agents/hooks.json", &[".agents", "hooks.json"]),
+    rule(".agents/mcp_config.json", &[".agents", "mcp_config.json"]),
+    rule(".github/mcp.json", &[".github", "mcp.json"]),
 ];
 
 /// The files that start a program when a person merely opens or uses the folder.
@@ -397,6 +404,9 @@ mod tests {
         ".opencode/plugin/a.ts",
         ".opencode/plugins/lockgate.js",
         ".factory/hooks.json",
+        ".agents/hooks.json",
+        ".agents/mcp_config.json",
+        ".github/mcp.json",
         ".zed/settings.json",
         ".zed/tasks.json",
         ".gemini/settings.json",

@@ -62,6 +62,10 @@ class Client:
     def command(self, run):
         raise NotImplementedError
 
+    def program_words(self):
+        """The words that start the client."""
+        return [self.path]
+
     def environment(self, run):
         return {}
 
@@ -176,8 +180,12 @@ class GeminiCli(Client):
             settings["mcpServers"] = {"lockgate": entry}
         run.write(run.home / ".gemini/settings.json", settings)
 
+    def program_words(self):
+        return ["node", self.path]
+
     def command(self, run):
-        return ["node", self.path, "-m", "gemini-2.5-pro", "--approval-mode", "auto_edit", "-o", "stream-json", "-p", "edit"]
+        # Gemini CLI offers the tools of a server that no person trusts only in this mode.
+        return [*self.program_words(), "-m", "gemini-2.5-pro", "--approval-mode", "yolo" if run.server else "auto_edit", "-o", "stream-json", "-p", "edit"]
 
     def environment(self, run):
         return {"GEMINI_API_KEY": "fake", "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{run.port}", "GEMINI_CLI_TRUST_WORKSPACE": "true"}

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from clients import CLIENTS
 
+PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
 PROBE = [sys.executable, str(Path(__file__).parent / "probe_server.py")]
 # The parts of an answer that a client passes on to the model: of a success, and of an error.
 TEXT, STRUCTURE, BOTH = {"text"}, {"structure"}, {"text", "structure"}
@@ -99,8 +100,8 @@ class Bench:
         expect(done.returncode == 0, f"init failed: {done.stdout}{done.stderr}")
         return json.loads(done.stdout)
 
-    def play(self, *steps, server=()):
-        return self.client.play(list(steps), self.project, server, environment=self.environment(), home=self.home)
+    def play(self, *steps, server=(), more=None):
+        return self.client.play(list(steps), self.project, server, more, environment=self.environment(), home=self.home)
 
     def replace(self, old, new):
         return self.client.edit(self.file, old, new)
@@ -140,7 +141,11 @@ def case_server(bench):
     expect(bench.text() == GOOD, f"the file is {bench.text()!r}: {results}{run.output}")
     expect(len(results) == 2 and "version" in results[0], f"the model was sent {results}")
     expect("nothing was written" in results[1] and "syntax" in results[1], f"the model was sent {results}")
-    return "edited, and told why not"
+    # A client that shows one form of an answer is sent one form. In code mode a script reads the whole answer.
+    if bench.client.name != "codex-code-mode":
+        twice = [result for result in results if '"version"' in result or result.count("nothing was written") > 1]
+        expect(not twice, f"the model was sent the answer as JSON, or twice: {twice}")
+    return "edited, and told why not, as text alone"
 
 
 def denied(bench, run):
@@ -196,6 +201,53 @@ def case_drifted(bench):
         return "helped"
     expect(bench.text() == GOOD, f"the file is {bench.text()!r}: {run.model.results()}{run.output}")
     return "rewritten"
+
+
+def case_doctor(bench):
+    """`lockgate hook --doctor` says of the configured hooks what the client then does, and without hooks that there are none."""
+    host = {"codex-code-mode": "codex"}.get(bench.client.name, bench.client.name)
+    environment = {**os.environ, **bench.environment(), "HOME": str(bench.home)}
+
+    def doctor():
+        command = [bench.binary, "hook", host, "--doctor"]
+        return subprocess.run(command, cwd=bench.project, env=environment, capture_output=True, text=True, timeout=60)
+
+    without = doctor()
+    expect(without.returncode == 1 and "no client" in without.stdout, f"without hooks: {without.stdout}{without.stderr}")
+    bench.init("--hooks")
+    found = doctor()
+    expect(found.returncode == 0 and "denies a broken edit" in found.stdout, f"{found.stdout}{found.stderr}")
+    shim(bench, "exit 0")
+    passing = doctor()
+    expect(passing.returncode == 1 and "let a broken edit pass" in passing.stdout, f"{passing.stdout}{passing.stderr}")
+    return "works"
+
+
+def packaged(bench, *commands):
+    """Installs a package with the client's own commands, and makes a broken edit, which must be denied."""
+
+    def install(run):
+        whole = {**os.environ, **bench.environment(), **bench.client.environment(run), "HOME": str(run.home)}
+        for command in commands:
+            words = [str(word) for word in (*bench.client.program_words(), *command)]
+            done = subprocess.run(words, cwd=bench.project, env=whole, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+            expect(done.returncode == 0, f"{command}: {done.stdout}{done.stderr}")
+
+    run = bench.play(bench.replace(QUOTE, BROKEN_QUOTE), more=install)
+    denied(bench, run)
+    return "installed, denied"
+
+
+def case_plugin(bench):
+    """The plugin is valid, and installed from its marketplace file it denies a broken edit."""
+    market = PACKAGING / "claude-code"
+    return packaged(bench, ("plugin", "validate", market / "lockgate", "--strict"), ("plugin", "marketplace", "add", market),
+                    ("plugin", "install", "lockgate@lockgate"))
+
+
+def case_extension(bench):
+    """The extension is installed and denies a broken edit."""
+    return packaged(bench, ("extensions", "install", PACKAGING / "gemini", "--consent"))
 
 
 def shim(bench, script):
@@ -261,7 +313,11 @@ def case_replace(bench):
 
 
 CASES = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
-ONLY = {"replace": {"claude-code", "gemini", "opencode"}}
+ONLY = {
+    "replace": {"claude-code", "gemini", "opencode"},
+    "plugin": {"claude-code"},
+    "extension": {"gemini"},
+}
 
 
 def isolate(arguments):
@@ -300,7 +356,7 @@ def main():
         for name, case in CASES.items():
             if (options.case and name not in options.case) or client.name not in ONLY.get(name, {client.name}):
                 continue
-            folder = Path(tempfile.mkdtemp(prefix="lockgate-host-"))
+            folder = Path(tempfile.mkdtemp(prefix="agent-"))
             bench = Bench(client, options.binary.resolve(), folder)
             try:
                 print(f"passed   {client.name} {client.version()} {name}: {case(bench)}", flush=True)

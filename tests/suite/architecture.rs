@@ -40,14 +40,14 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
             "policy/definition/server.rs",
         ],
     ),
-    (&["tempfile"], &["gate/stage/"]),
+    (&["tempfile"], &["gate/stage/", "front/cli/hook/doctor.rs"]),
     (&["tree_sitter", "tree_sitter_"], &["grammar/"]),
     (&["ruff_", "oxc_", "syn::", "saphyr_parser", "granit_parser"], &["gate/syntax/"]),
     (&["toml_edit"], &["gate/syntax/", "gate/packages/", "front/cli/init/"]),
     // The demo is a client of its own server, as every reader of it could be.
     (
         &["process::Command", "process::Child", "process::Stdio", "Command::new"],
-        &["front/cli/demo", "gate/process/"],
+        &["front/cli/demo", "front/cli/hook/doctor.rs", "gate/process/"],
     ),
     (&["rusqlite", "sqlx", "zstd"], &["store/sql/"]),
     (

@@ -1,5 +1,6 @@
 //! `lockgate init`: what it proposes for projects of several languages, and what it does not let itself be talked into.
 
+mod additions;
 mod clients;
 mod fixture;
 mod trials;

@@ -4,6 +4,8 @@
 //!
 //! Invariant: an event that is no edit of a file in the project ends before a policy is read.
 
+mod doctor;
+
 use std::fs::File;
 use std::io::Read as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,6 +47,9 @@ pub(super) struct HookArgs {
     /// Folder whose files are guarded [default: the project around the folder of the session]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
+    /// Feeds recorded events through the configured hooks, and says what each host would do
+    #[arg(long)]
+    doctor: bool,
 }
 
 fn host(name: &str) -> Result<Host, String> {
@@ -68,6 +73,11 @@ fn lock(shared: &Shared) -> MutexGuard<'_, Progress> {
 
 /// Answers one event.
 pub(super) fn run(args: HookArgs) -> Result<ExitCode, Error> {
+    if args.doctor {
+        let folder = current_folder()?;
+        let root = args.root.unwrap_or_else(|| ProjectRoot::around(&folder).root);
+        return doctor::run(&root, args.host);
+    }
     let started = Instant::now();
     let shared = Shared::default();
     // A panic is answered like any other failure, without its message on standard error.

@@ -141,7 +141,10 @@ impl Host {
             Host::Cursor => (&[".cursor/mcp.json"], &[".cursor/mcp.json"]),
             Host::Windsurf => (&[], &[".codeium/windsurf/mcp_config.json"]),
             Host::Cline => (&[], &[".cline/data/settings/cline_mcp_settings.json"]),
-            Host::Antigravity => (&[], &[".gemini/antigravity/mcp_config.json"]),
+            Host::Antigravity => (
+                &[".agents/mcp_config.json"],
+                &[".gemini/config/mcp_config.json", ".gemini/antigravity/mcp_config.json"],
+            ),
         }
     }
 }

@@ -69,6 +69,7 @@ const PROTECTED: &[&str] = &[
     ".opencode/plugin/a.ts",
     ".opencode/Plugins/lockgate.js",
     ".factory/hooks.json",
+    ".agents/hooks.json",
     ".vscode/settings.json",
     ".VSCode/Tasks.json",
     ".vscode/launch.json",

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::suite::wire::lockgate;
 
 fn shipped(path: &str) -> String {
@@ -145,4 +147,67 @@ fn the_commands_of_the_page_are_there() {
         count += 1;
     }
     assert!(count >= 8, "{count} commands");
+}
+
+/// The hooks that `lockgate init` writes for a client.
+fn init_hooks(client: &str, file: &str) -> Value {
+    let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut init = lockgate(home.path());
+    let out =
+        init.args(["init", "--client", client, "--hooks"]).current_dir(project.path()).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let written: Value = serde_json::from_slice(&fs::read(project.path().join(file)).unwrap()).unwrap();
+    written["hooks"].clone()
+}
+
+/// The events of hooks, each with its matcher and timeout.
+fn guarded(hooks: &Value) -> Vec<(String, Value, Value)> {
+    let events = hooks.as_object().unwrap().iter();
+    let guarded: Vec<_> = events
+        .map(|(event, groups)| {
+            let [group] = groups.as_array().unwrap().as_slice() else { panic!("{groups}") };
+            let [hook] = group["hooks"].as_array().unwrap().as_slice() else { panic!("{group}") };
+            (event.clone(), group["matcher"].clone(), hook["timeout"].clone())
+        })
+        .collect();
+    assert!(guarded.len() >= 2, "{hooks}");
+    guarded
+}
+
+#[test]
+fn the_plugins_have_the_hooks_of_init_and_start_what_there_is() {
+    let json = |path: &str| -> Value { serde_json::from_str(&shipped(path)).unwrap() };
+    for (client, file, hooks, servers) in [
+        (
+            "claude",
+            ".claude/settings.json",
+            "packaging/claude-code/lockgate/hooks/hooks.json",
+            "packaging/claude-code/lockgate/.mcp.json",
+        ),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            "packaging/gemini/hooks/hooks.json",
+            "packaging/gemini/gemini-extension.json",
+        ),
+    ] {
+        assert_eq!(guarded(&json(hooks)["hooks"]), guarded(&init_hooks(client, file)), "{client}");
+        let server = &json(servers)["mcpServers"]["lockgate"];
+        assert_eq!(server["command"], "lockgate");
+        let words: Vec<&str> = server["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        check(&words);
+    }
+    for manifest in [
+        "packaging/claude-code/lockgate/.claude-plugin/plugin.json",
+        "packaging/gemini/gemini-extension.json",
+    ] {
+        assert_eq!(json(manifest)["version"], env!("CARGO_PKG_VERSION"), "{manifest}");
+    }
+    let market = json("packaging/claude-code/.claude-plugin/marketplace.json");
+    let source = market["plugins"][0]["source"].as_str().unwrap();
+    let folder = source.strip_prefix("./").unwrap();
+    assert_eq!(
+        json(&format!("packaging/claude-code/{folder}/.claude-plugin/plugin.json"))["name"],
+        "lockgate"
+    );
 }

@@ -177,6 +177,7 @@ fn an_agent_cannot_change_the_hooks_that_guard_it() {
         ".opencode/plugin/x.ts",
         ".opencode/plugins/lockgate.js",
         ".factory/hooks.json",
+        ".agents/hooks.json",
         "quality.yaml",
         ".lockgate/quality.yaml",
         ".env",

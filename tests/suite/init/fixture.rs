@@ -66,7 +66,7 @@ impl Fixture {
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = lockgate(self.folder.path());
         command.env("PATH", self.folder.path().join("bin")).current_dir(self.root());
-        command.env("LOCKGATE_ISOLATION", "none");
+        command.env("LOCKGATE_ISOLATION", "none").env_remove("CLAUDE_CONFIG_DIR").env_remove("CODEX_HOME");
         command.arg("init").args(words).stdin(Stdio::null());
         command
     }

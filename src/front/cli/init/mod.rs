@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use self::client::{Addition, Change, Client, ClientCall, Scope};
+pub(super) use self::client::{ConfiguredHook, HookStart, configured_hooks};
 use self::outcome::InitOutcome;
 use super::gates::INTERRUPTED;
 use super::gates::gate_list::InsidePrograms;

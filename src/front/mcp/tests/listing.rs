@@ -36,7 +36,8 @@ fn no_client_cuts_a_description_or_the_instructions() {
 fn the_two_main_tools_are_never_loaded_late() {
     let listed = listed(&"all".parse().unwrap(), WriteAccess::Write);
     let marked = listed["tools"].as_array().unwrap().iter().filter(|tool| !tool["_meta"].is_null());
-    let mut marked: Vec<_> = marked.map(|tool| (tool["name"].as_str().unwrap(), tool["_meta"].clone())).collect();
+    let mut marked: Vec<_> =
+        marked.map(|tool| (tool["name"].as_str().unwrap(), tool["_meta"].clone())).collect();
     marked.sort_by_key(|(name, _)| *name);
     let meta = json!({"anthropic/alwaysLoad": true});
     assert_eq!(marked, [("edit_file", meta.clone()), ("safe_edit_file", meta)]);

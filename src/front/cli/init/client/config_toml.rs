@@ -99,7 +99,8 @@ fn cut_tables(text: &str, name: &str) -> String {
     for line in text.split_inclusive('\n') {
         if let Some(header) = line.trim().strip_prefix('[') {
             let header = header.split(']').next().unwrap_or_default().replace([' ', '\t', '"', '\''], "");
-            let is_own = header == name || header.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+            let is_own =
+                header == name || header.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
             if is_own && !is_cut {
                 let end = kept.trim_end_matches(['\r', '\n']).len();
                 let blank = kept.get(end..).unwrap_or_default();
@@ -144,7 +145,9 @@ fn toml_value(value: &Value) -> String {
             format!("[{}]", items.iter().map(toml_value).collect::<Vec<_>>().join(", "))
         }
         // A basic string of TOML has the escapes of JSON, except for the solidus, which JSON need not escape.
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => value.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            value.to_string()
+        }
     }
 }
 
@@ -213,7 +216,8 @@ mod tests {
         assert_eq!(remove("[mcp_servers]\n", PLACE), Ok(None));
         // What a person appended stays, and so does a table below another name.
         let Ok(MergeResult::Added(after)) = merged("a = 1\n") else { panic!() };
-        let more = format!("{after}\n[mcp_servers.lockgate.env]\nA = \"b\"\n\n[mcp_servers.lockgate2]\nx = 1\n");
+        let more =
+            format!("{after}\n[mcp_servers.lockgate.env]\nA = \"b\"\n\n[mcp_servers.lockgate2]\nx = 1\n");
         assert_eq!(remove(&more, PLACE), Ok(Some("a = 1\n[mcp_servers.lockgate2]\nx = 1\n".to_owned())));
     }
 

@@ -141,7 +141,8 @@ impl ConfigFile {
     pub(super) fn text(&self) -> Result<Option<&str>, Error> {
         let Some(bytes) = self.own.as_ref().and_then(OwnFile::bytes) else { return Ok(None) };
         std::str::from_utf8(bytes).map(Some).map_err(|_| {
-            Error::new(Code::NotText, format!("{} is not UTF-8", self.shown)).hint("have a person look at the file")
+            Error::new(Code::NotText, format!("{} is not UTF-8", self.shown))
+                .hint("have a person look at the file")
         })
     }
 
@@ -153,9 +154,12 @@ impl ConfigFile {
 
 impl UserFile {
     /// Returns the folder of the user's configuration.
-    fn folder(&self) -> Result<PathBuf, Error> {
+    pub(super) fn folder(&self) -> Result<PathBuf, Error> {
         let set = self.variable.and_then(|(name, below)| {
-            env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute()).map(|path| path.join(below))
+            env::var_os(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+                .map(|path| path.join(below))
         });
         let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(self.folder));
         set.or_else(home).ok_or_else(|| Error::new(Code::InvalidInput, "HOME names no folder"))
@@ -167,7 +171,7 @@ fn record_name(path: &str, addition: Addition) -> String {
 }
 
 /// Returns the first name that exists, else the last.
-fn first_existing(names: &[&str], exists: impl Fn(&str) -> bool) -> String {
+pub(super) fn first_existing(names: &[&str], exists: impl Fn(&str) -> bool) -> String {
     let found = names.iter().find(|name| exists(name)).or(names.last());
     found.copied().unwrap_or_default().to_owned()
 }

@@ -11,11 +11,14 @@ use super::layout::TextLayout;
 use super::merge::Wanted;
 
 /// The command of a hook.
-const COMMAND: &str = "lockgate hook";
+pub(super) const COMMAND: &str = "lockgate hook";
 /// The same where a client blocks every edit if the program is not installed.
-const COMMAND_IF_INSTALLED: &str = "if command -v lockgate >/dev/null 2>&1; then lockgate hook; fi";
+pub(super) const COMMAND_IF_INSTALLED: &str =
+    "if command -v lockgate >/dev/null 2>&1; then lockgate hook; fi";
 /// The timeout of a hook, in seconds.
-const TIMEOUT: u32 = 30;
+pub(super) const TIMEOUT: u32 = 30;
+/// The name of the lists of hooks.
+pub(super) const LIST: &str = "hooks";
 /// The text that a client shows while the hook runs.
 const STATUS: &str = "lockgate judges the edit";
 /// The plugin of opencode.
@@ -73,7 +76,8 @@ pub(super) fn content(format: HookFormat) -> HookContent {
         HookFormat::OwnFile(events) => own_file(events),
         HookFormat::Plugin => file(PLUGIN.to_owned()),
         HookFormat::Programs(events) => {
-            let program = |name: &&'static str| OwnText { name, text: PROGRAM.to_owned(), mode: Some(PROGRAM_MODE) };
+            let program =
+                |name: &&'static str| OwnText { name, text: PROGRAM.to_owned(), mode: Some(PROGRAM_MODE) };
             HookContent::Files(events.iter().map(program).collect())
         }
         HookFormat::None(_) => HookContent::Files(Vec::new()),
@@ -82,7 +86,8 @@ pub(super) fn content(format: HookFormat) -> HookContent {
 
 fn groups(events: &[HookEvent], program: impl Fn(Value) -> Value) -> HookContent {
     let group = |(event, matcher): &HookEvent| {
-        let hook = json!({ "type": "command", "command": COMMAND, "timeout": TIMEOUT, "statusMessage": STATUS });
+        let hook =
+            json!({ "type": "command", "command": COMMAND, "timeout": TIMEOUT, "statusMessage": STATUS });
         let hooks = json!([program(hook)]);
         let group = match matcher {
             Some(matcher) => json!({ "matcher": matcher, "hooks": hooks }),
@@ -125,9 +130,14 @@ fn file(text: String) -> HookContent {
 /// Returns the next step after hooks were added.
 pub(super) fn next(client: &str) -> String {
     match client {
-        "Codex" => "start `codex` and trust the hooks with `/hooks`; it skips them until then, without a word".to_owned(),
+        "Codex" => {
+            "start `codex` and trust the hooks with `/hooks`; it skips them until then, without a word"
+                .to_owned()
+        }
         "Claude Code" => "start a new session; `/hooks` lists them".to_owned(),
-        "Gemini CLI" => "start a new session and trust the folder when it asks; `/hooks panel` lists them".to_owned(),
+        "Gemini CLI" => {
+            "start a new session and trust the folder when it asks; `/hooks panel` lists them".to_owned()
+        }
         "Cline" => "switch hooks on in its settings if they are off".to_owned(),
         _ => "start a new session; it reads its hooks at the start".to_owned(),
     }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::merge::Wanted;
 use super::{Addition, NAME, Scope};
+use crate::front::hook::host::Host;
 
 /// A coding agent, or an editor with one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -170,6 +171,23 @@ impl Client {
         }
     }
 
+    /// Returns the host whose events the client's hooks get; Zed has none.
+    pub(super) fn host(self) -> Option<Host> {
+        match self {
+            Client::Claude => Some(Host::ClaudeCode),
+            Client::Codex => Some(Host::Codex),
+            Client::Gemini => Some(Host::Gemini),
+            Client::Opencode => Some(Host::OpenCode),
+            Client::Copilot => Some(Host::Copilot),
+            Client::Vscode => Some(Host::VsCode),
+            Client::Cursor => Some(Host::Cursor),
+            Client::Cline => Some(Host::Cline),
+            Client::Windsurf => Some(Host::Windsurf),
+            Client::Antigravity => Some(Host::Antigravity),
+            Client::Zed => None,
+        }
+    }
+
     /// Returns the file that an addition changes, or the next step if there is none.
     pub(super) fn file(self, addition: Addition, scope: Scope) -> FilePath {
         let kind = self.kind();
@@ -235,7 +253,8 @@ const fn opencode_user(names: &'static [&'static str]) -> UserFile {
     UserFile { variable: Some(("XDG_CONFIG_HOME", "opencode")), folder: ".config/opencode", names }
 }
 
-const ZED_HOOKS: &str = "Zed has no hooks of its own; those of the agent that runs in it do run, so name that agent";
+const ZED_HOOKS: &str =
+    "Zed has no hooks of its own; those of the agent that runs in it do run, so name that agent";
 const NO_EXCLUSION: &str = "it has no setting that leaves out its own edit tools; guard them with --hooks";
 
 const EDIT_TOOLS: &str = "Edit|Write|MultiEdit|NotebookEdit";
@@ -245,7 +264,9 @@ const CLAUDE: ClientKind = ClientKind {
     name: "Claude Code",
     server: ServerFormat {
         project: FilePath::Project(&[".mcp.json"]),
-        user: FilePath::None("run `claude mcp add --scope user lockgate -- lockgate serve`: Claude Code writes that file itself"),
+        user: FilePath::None(
+            "run `claude mcp add --scope user lockgate -- lockgate serve`: Claude Code writes that file itself",
+        ),
         key: "mcpServers",
         root: ".",
         entry: EntryFormat::Plain,
@@ -446,7 +467,9 @@ impl ServerFormat {
         let mut entry = Map::new();
         match self.entry {
             EntryFormat::Stdio => drop(entry.insert("type".to_owned(), json!("stdio"))),
-            EntryFormat::Local | EntryFormat::WordList => drop(entry.insert("type".to_owned(), json!("local"))),
+            EntryFormat::Local | EntryFormat::WordList => {
+                drop(entry.insert("type".to_owned(), json!("local")))
+            }
             EntryFormat::Plain | EntryFormat::Toml => {}
         }
         if self.entry == EntryFormat::WordList {
@@ -468,6 +491,21 @@ impl ServerFormat {
     /// Returns the part of a JSON configuration with the server.
     pub(super) fn wanted(&self, scope: Scope, toolsets: Option<&str>) -> Vec<Wanted> {
         vec![Wanted::Object { path: vec![self.key, NAME], fields: self.entry(scope, toolsets) }]
+    }
+}
+
+impl HookFormat {
+    /// Returns the event before an edit, in a configuration with events.
+    pub(super) fn first_event(self) -> Option<&'static str> {
+        match self {
+            HookFormat::Groups(events)
+            | HookFormat::SharedGroups(events)
+            | HookFormat::NamedGroups(events)
+            | HookFormat::Tagged(events)
+            | HookFormat::OwnFile(events)
+            | HookFormat::Flat { events, .. } => events.first().map(|(event, _)| *event),
+            HookFormat::Plugin | HookFormat::Programs(_) | HookFormat::None(_) => None,
+        }
     }
 }
 

@@ -60,7 +60,9 @@ impl<'a> TextLayout<'a> {
             Value::Array(items) if items.iter().any(Value::is_object) => {
                 ('[', items.iter().map(|item| line(String::new(), item)).collect(), ']')
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Default::default(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Default::default()
+            }
         };
         if lines.is_empty() {
             return single_line(value);

@@ -11,6 +11,7 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, ParseResult, parse_to_ast};
 use serde_json::{Map, Value, json};
 
+use super::hooks;
 use super::kinds::JsonDialect;
 use super::layout::{TextLayout, quoted, single_line};
 
@@ -162,7 +163,7 @@ fn find_own(array: &Array<'_>, wanted: &Value) -> Option<(Container, usize)> {
             return Some((Container::of_array(array), index));
         }
         // A person may have put lockgate's hook into a group with others.
-        let hooks = element.as_object()?.get_array(HOOKS)?;
+        let hooks = element.as_object()?.get_array(hooks::LIST)?;
         let own = |hook: &Node<'_>| Owner::of(&Value::from(hook.clone())) == Owner::Own;
         let index = hooks.elements.iter().position(own).filter(|_| Owner::of(wanted) == Owner::Own)?;
         Some((Container::of_array(hooks), index))
@@ -174,12 +175,9 @@ fn nested(path: &[&str], value: Value) -> Value {
     path.iter().rev().fold(value, |value, name| json!({ *name: value }))
 }
 
-/// The name of the list of programs in a group of hooks.
-const HOOKS: &str = "hooks";
-
 /// The owner of a hook, or of a group of hooks.
 #[derive(Debug, PartialEq, Eq)]
-enum Owner {
+pub(super) enum Owner {
     /// All its programs are lockgate.
     Own,
     /// It starts lockgate and other programs.
@@ -188,8 +186,8 @@ enum Owner {
 }
 
 impl Owner {
-    fn of(hook: &Value) -> Owner {
-        if let Some(hooks) = hook.get(HOOKS).and_then(Value::as_array) {
+    pub(super) fn of(hook: &Value) -> Owner {
+        if let Some(hooks) = hook.get(hooks::LIST).and_then(Value::as_array) {
             let own = hooks.iter().filter(|hook| Owner::of(hook) == Owner::Own).count();
             return match own {
                 0 => Owner::Others,
@@ -202,7 +200,8 @@ impl Owner {
             let words: Vec<&str> = command.split([' ', ';']).collect();
             words.windows(2).any(|pair| matches!(pair, [program, "hook"] if is_lockgate(program)))
         });
-        let has_argument = hook.get("args").and_then(|args| args.get(0)).and_then(Value::as_str) == Some("hook");
+        let has_argument =
+            hook.get("args").and_then(|args| args.get(0)).and_then(Value::as_str) == Some("hook");
         if starts_hook || (has_argument && is_lockgate(word("command"))) { Owner::Own } else { Owner::Others }
     }
 }
@@ -223,7 +222,7 @@ pub(super) fn exceeds(text: &str, dialect: JsonDialect) -> bool {
 }
 
 /// Returns the options for JSON with comments and trailing commas.
-fn options() -> ParseOptions {
+pub(super) fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -340,11 +339,14 @@ impl<'a> ConfigText<'a> {
         match wanted {
             Wanted::Default { .. } => Ok((Vec::new(), None)),
             Wanted::Object { fields, .. } => {
-                let what = if name == "lockgate" { "the server `lockgate`".to_owned() } else { format!("`{name}`") };
+                let what =
+                    if name == "lockgate" { "the server `lockgate`".to_owned() } else { format!("`{name}`") };
                 let object = self.object(&existing.value, &what)?;
                 Ok((self.update(object, fields)?, Some(existing.range.start)))
             }
-            Wanted::Value { value, .. } if Value::from(existing.value.clone()) == *value => Ok((Vec::new(), None)),
+            Wanted::Value { value, .. } if Value::from(existing.value.clone()) == *value => {
+                Ok((Vec::new(), None))
+            }
             Wanted::Value { value, .. } => {
                 let splice = ConfigSplice { span: span(&existing.value), text: single_line(value) };
                 Ok((vec![splice], Some(existing.range.start)))
@@ -393,16 +395,22 @@ impl<'a> ConfigText<'a> {
             }
             depth -= 1;
         }
-        let (Some(object), Some(property)) = (objects.get(depth), chain.get(depth)) else { return Vec::new() };
+        let (Some(object), Some(property)) = (objects.get(depth), chain.get(depth)) else {
+            return Vec::new();
+        };
         let index = object.properties.iter().position(|it| it.range.start == property.range.start);
         index.map_or_else(Vec::new, |index| self.cut(&Container::of_object(object), index))
     }
 
     fn has_comment(&self, range: Range<usize>) -> bool {
-        let within = |token: &&TokenAndRange<'_>| token.range.start >= range.start && token.range.end <= range.end;
-        self.parsed.tokens.iter().flatten().filter(within).any(|token| {
-            matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
-        })
+        let within =
+            |token: &&TokenAndRange<'_>| token.range.start >= range.start && token.range.end <= range.end;
+        self.parsed
+            .tokens
+            .iter()
+            .flatten()
+            .filter(within)
+            .any(|token| matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_)))
     }
 
     /// Cuts an item with its comma and the blanks before it, so that an appended item leaves no trace.
@@ -411,7 +419,8 @@ impl<'a> ConfigText<'a> {
         let next = container.items.get(index + 1);
         let before = index.checked_sub(1).and_then(|before| container.items.get(before));
         let comma = |range: Range<usize>| {
-            let within = |token: &&TokenAndRange<'_>| range.start <= token.range.start && token.range.end <= range.end;
+            let within =
+                |token: &&TokenAndRange<'_>| range.start <= token.range.start && token.range.end <= range.end;
             let mut tokens = self.parsed.tokens.iter().flatten().filter(within);
             tokens.find(|token| token.token == Token::Comma).map(|token| token.range.start..token.range.end)
         };
@@ -433,7 +442,9 @@ impl<'a> ConfigText<'a> {
                 splices = vec![delete(container.range.start + 1..close)];
             }
             // The first of several on one line leaves its blanks to the next.
-            (None, Some(next)) if !self.body.get(end..next.start).unwrap_or_default().contains(['\n', '\r']) => {
+            (None, Some(next))
+                if !self.body.get(end..next.start).unwrap_or_default().contains(['\n', '\r']) =>
+            {
                 splices = vec![delete(item.start..next.start)];
             }
             _ => {}
@@ -447,7 +458,9 @@ impl<'a> ConfigText<'a> {
         let before = self.body.get(..at).unwrap_or_default();
         let start = before.trim_end_matches([' ', '\t', '\n', '\r']).len();
         let after_comment = self.parsed.tokens.iter().flatten().any(|token| {
-            matches!(token.token, Token::CommentLine(_)) && token.range.end >= start && token.range.start < start
+            matches!(token.token, Token::CommentLine(_))
+                && token.range.end >= start
+                && token.range.start < start
         });
         let rest = self.body.get(end..).unwrap_or_default().trim_start_matches([' ', '\t']);
         if after_comment && !rest.starts_with(['\n', '\r']) { at } else { start }

@@ -4,6 +4,7 @@
 //! Invariant: other content of a file stays unchanged, byte for byte. A file that cannot be parsed is not written.
 
 mod config_toml;
+mod configured;
 mod destination;
 mod hooks;
 mod kinds;
@@ -18,6 +19,7 @@ use std::path::Path;
 use serde_json::json;
 
 use self::config_toml::ServerTable;
+pub(in crate::front::cli) use self::configured::{ConfiguredHook, HookStart, configured_hooks};
 use self::destination::{ConfigFile, Destination};
 use self::hooks::{HookContent, OwnText};
 pub(super) use self::kinds::Client;
@@ -86,7 +88,10 @@ enum Content {
     Json(Vec<Wanted>),
     TomlServer(serde_json::Map<String, serde_json::Value>),
     /// The whole text of a file of lockgate's own.
-    Own { text: String, mode: Option<u32> },
+    Own {
+        text: String,
+        mode: Option<u32>,
+    },
 }
 
 /// A change of one file.
@@ -304,7 +309,10 @@ fn new_outcome(kind: &ClientKind, call: &ClientCall<'_>, destination: &Destinati
     let next = match call.addition {
         Addition::Server => kind.server.next.to_owned(),
         Addition::Hooks => hooks::next(kind.name),
-        Addition::Exclusion => "add the server as well, with `lockgate init --client`; without it the agent cannot edit".to_owned(),
+        Addition::Exclusion => {
+            "add the server as well, with `lockgate init --client`; without it the agent cannot edit"
+                .to_owned()
+        }
     };
     outcome.next.push((kind.name.to_owned(), next));
     outcome

@@ -38,8 +38,10 @@ impl ChangeRecord {
     pub(super) fn new(before: Option<&str>, after: &str, folders: usize) -> ChangeRecord {
         let replaced = before.map(|before| {
             let same = |(one, other): &(char, char)| one == other;
-            let start: usize = before.chars().zip(after.chars()).take_while(same).map(|(it, _)| it.len_utf8()).sum();
-            let (old, new) = (before.get(start..).unwrap_or_default(), after.get(start..).unwrap_or_default());
+            let start: usize =
+                before.chars().zip(after.chars()).take_while(same).map(|(it, _)| it.len_utf8()).sum();
+            let (old, new) =
+                (before.get(start..).unwrap_or_default(), after.get(start..).unwrap_or_default());
             let end: usize =
                 old.chars().rev().zip(new.chars().rev()).take_while(same).map(|(it, _)| it.len_utf8()).sum();
             let text = old.get(..old.len() - end).unwrap_or_default().to_owned();

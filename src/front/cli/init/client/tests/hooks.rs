@@ -62,7 +62,9 @@ fn a_hook_that_a_person_moved_is_found() {
     assert_eq!(merge(mixed, &hooks()[..1]), Ok(MergeResult::Unchanged));
     assert_eq!(
         remove(mixed, &hooks()),
-        Ok(Some(r#"{"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"command": "other"}]}]}}"#.to_owned()))
+        Ok(Some(
+            r#"{"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"command": "other"}]}]}}"#.to_owned()
+        ))
     );
     // One with another timeout is replaced, and the result says so.
     let older = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"matcher\": \"Edit\", \"hooks\": [{ \"command\": \"lockgate\", \"args\": [\"hook\"] }] },\n      { \"hooks\": [] }\n    ]\n  }\n}\n";

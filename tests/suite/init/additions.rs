@@ -1,0 +1,259 @@
+//! Servers, hooks and excluded tools in realistic configurations: added once, and removed without a trace.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::fixture::Fixture;
+
+/// Realistic JSON configurations: 12 and more, with the habits of people and of editors.
+const JSON: &[&str] = &[
+    "{}",
+    "{}\n",
+    "",
+    "{\n  \"model\": \"opus\"\n}\n",
+    "{\r\n\t\"model\": \"opus\", // mine\r\n\t\"env\": {\"A\": \"1\"}\r\n}\r\n",
+    "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"matcher\": \"Bash\",\n        \"hooks\": [\n          { \"type\": \"command\", \"command\": \"./check.sh\" }\n        ]\n      }\n    ]\n  }\n}\n",
+    "{\"hooks\":{\"PreToolUse\":[{\"hooks\":[]}],\"BeforeTool\":[{\"hooks\":[]}],\"preToolUse\":[{\"command\":\"a\"}]},\"a\":[1,2]}",
+    "{\n    \"permissions\": {\n        \"allow\": [\"Bash(npm run test:*)\"],\n        \"deny\": [\"Read(.env)\", \"Read(secrets/**)\"]\n    },\n    \"tools\": {\"exclude\": [\"run_shell_command\"]},\n    \"includeCoAuthoredBy\": false\n}",
+    "\u{feff}{\n    \"name\": \"größe 🙂\"\n}",
+    "{\n  // none yet\n  \"hooks\": {\n    // here they go\n  },\n  /* servers */\n  \"mcpServers\": {},\n}\n",
+    "{ \"a\":1 ,\"b\" : [ ] ,\n\n\n \"hooks\" : { } }\n\n",
+    "{\n  \"statusLine\": {\"type\": \"command\", \"command\": \"~/.claude/line.sh\"},\n  \"hooks\": {\n    \"PostToolUse\": [{\"matcher\": \"Edit\", \"hooks\": [{\"type\": \"command\", \"command\": \"notlockgate hook\"}]}],\n    \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]\n  },\n  \"mcpServers\": {\n    \"github\": {\"command\": \"npx\", \"args\": [\"-y\", \"server\"]}\n  }\n}\n",
+    "{\n  \"mcp\": {\n    \"docs\": { \"type\": \"remote\", \"url\": \"https://example.invalid\" }\n  },\n  \"servers\": {},\n  \"permission\": { \"bash\": \"ask\" }\n}\n",
+    "// settings\n{\n\t\"version\": 1,\n\t\"hooks\": {\n\t\t\"preToolUse\": [],\n\t\t\"pre_write_code\": [ { \"command\": \"python3 audit.py\", \"show_output\": false } ]\n\t}\n}\n",
+];
+
+/// Realistic TOML configurations.
+const TOML: &[&str] = &[
+    "",
+    "\n",
+    "model = \"gpt-5.5\"\n",
+    "model = \"gpt-5.5\" # mine\napproval_policy = \"on-request\"",
+    "# only a comment\n",
+    "model = 'x'\r\n\r\n[tui]\r\nnotifications = true\r\n",
+    "[mcp_servers.github]\ncommand = \"npx\"\nargs = [\"-y\", \"server\"]\n\n[mcp_servers.github.env]\nTOKEN = \"x\"\n",
+    "[mcp_servers]\n# none yet\n",
+    "mcp_servers.docs.command = \"docs\"\n",
+    "[projects.\"/home/x/größe\"]\ntrust_level = \"trusted\"\n",
+    "[[hooks.PreToolUse]]\nmatcher = \"Bash\"\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"./check\"\n",
+    "notify = [\n  \"python3\",\n  \"notify.py\", # with a comma\n]\n\n\n[profiles.fast]\nmodel_reasoning_effort = \"low\"\n\n\n",
+    "text = '''\n[mcp_servers.lockgate]\n'''\n[shell_environment_policy]\ninherit = \"core\"\n",
+];
+
+/// The additions of each format, and the file that they change.
+const JSON_ADDITIONS: &[(&[&str], &str)] = &[
+    (&["--client", "claude", "--hooks"], ".claude/settings.json"),
+    (&["--client", "claude", "--replace"], ".claude/settings.json"),
+    (&["--client", "claude"], ".mcp.json"),
+    (&["--client", "codex", "--hooks"], ".codex/hooks.json"),
+    (&["--client", "gemini", "--hooks"], ".gemini/settings.json"),
+    (&["--client", "gemini", "--replace"], ".gemini/settings.json"),
+    (&["--client", "gemini"], ".gemini/settings.json"),
+    (&["--client", "opencode"], "opencode.jsonc"),
+    (&["--client", "opencode", "--replace"], "opencode.json"),
+    (&["--client", "copilot"], ".github/mcp.json"),
+    (&["--client", "vscode"], ".vscode/mcp.json"),
+    (&["--client", "cursor", "--hooks"], ".cursor/hooks.json"),
+    (&["--client", "windsurf", "--hooks"], ".windsurf/hooks.json"),
+    (&["--client", "antigravity", "--hooks"], ".agents/hooks.json"),
+    (&["--client", "zed"], ".zed/settings.json"),
+];
+
+/// Adds twice and removes twice: the second time changes nothing, and in the end all is as it was.
+#[track_caller]
+fn adds_and_removes(fixture: &Fixture, words: &[&str]) {
+    let (print, uninstall) = ([words, &["--print"]].concat(), [words, &["--uninstall"]].concat());
+    let before = fixture.tree();
+    assert_eq!(fixture.init(&print).json["status"], "proposed", "{words:?}");
+    assert!(fixture.tree() == before, "--print wrote: {words:?}");
+    let first = fixture.init(words);
+    assert_eq!(
+        (first.exit, &first.json["status"]),
+        (0, &Value::from("written")),
+        "{words:?}: {}",
+        first.json
+    );
+    let added = fixture.tree();
+    assert!(added != before);
+    assert_eq!(fixture.init(words).json["status"], "unchanged", "{words:?}");
+    assert!(fixture.tree() == added, "the second time wrote: {words:?}");
+    assert_eq!(fixture.init(&uninstall).json["status"], "written", "{words:?}");
+    assert!(fixture.tree() == before, "{words:?} left {:?} of {before:?}", fixture.tree());
+    assert_eq!(fixture.init(&uninstall).json["status"], "unchanged", "{words:?}");
+    assert!(fixture.tree() == before);
+}
+
+#[test]
+fn every_json_configuration_is_as_it_was_after_removing() {
+    assert!(JSON.len() >= 12);
+    for (words, path) in JSON_ADDITIONS {
+        for text in JSON {
+            let fixture = Fixture::new(&[(path, text)]);
+            fs::set_permissions(fixture.root().join(path), fs::Permissions::from_mode(0o640)).unwrap();
+            adds_and_removes(&fixture, words);
+        }
+        adds_and_removes(&Fixture::new(&[]), words);
+    }
+}
+
+#[test]
+fn every_toml_configuration_is_as_it_was_after_removing() {
+    assert!(TOML.len() >= 12);
+    for text in TOML {
+        adds_and_removes(&Fixture::new(&[(".codex/config.toml", text)]), &["--client", "codex"]);
+    }
+    adds_and_removes(&Fixture::new(&[]), &["--client", "codex"]);
+}
+
+#[test]
+fn files_of_lockgate_s_own_leave_nothing_behind() {
+    for client in ["opencode", "copilot", "vscode", "cline"] {
+        let words = ["--client", client, "--hooks"];
+        adds_and_removes(&Fixture::new(&[]), &words);
+        let beside = [
+            (".opencode/plugins/other.js", "export const X = 1\n"),
+            (".github/hooks/other.json", "{}"),
+            (".clinerules/hooks/TaskStart", "#!/bin/sh\n"),
+        ];
+        adds_and_removes(&Fixture::new(&beside), &words);
+    }
+    // A program must be executable.
+    let fixture = Fixture::new(&[]);
+    fixture.init(&["--client", "cline", "--hooks"]);
+    let program = fixture.root().join(".clinerules/hooks/PreToolUse");
+    assert_eq!(program.metadata().unwrap().permissions().mode() & 0o777, 0o755);
+    // One that a person wrote is kept, and so is one that a person changed.
+    let fixture = Fixture::new(&[(".clinerules/hooks/PreToolUse", "#!/bin/sh\nexit 0\n")]);
+    fixture.refuses(&["--client", "cline", "--hooks"], "EDIT_CONFLICT");
+    let fixture = Fixture::new(&[]);
+    fixture.init(&["--client", "opencode", "--hooks"]);
+    let plugin = fixture.text(".opencode/plugins/lockgate.js");
+    fixture.write(".opencode/plugins/lockgate.js", plugin + "// mine\n");
+    fixture.refuses(&["--client", "opencode", "--hooks", "--uninstall"], "EDIT_CONFLICT");
+}
+
+#[test]
+fn what_a_person_changed_afterwards_stays() {
+    for (words, path) in JSON_ADDITIONS {
+        let fixture = Fixture::new(&[(path, "{\n  \"theirs\": 1\n}\n")]);
+        fixture.init(words);
+        let later = fixture.text(path).replace("\"theirs\": 1", "\"theirs\": 2, \"more\": 3");
+        fixture.write(path, later);
+        assert_eq!(fixture.init(&[words, &["--uninstall"][..]].concat()).json["status"], "written");
+        let text = fixture.text(path);
+        // The version of a file of hooks stays: other hooks need it.
+        let text = text.replace(",\n  \"version\": 1", "");
+        assert_eq!(text, "{\n  \"theirs\": 2, \"more\": 3\n}\n", "{words:?}");
+    }
+    let fixture = Fixture::new(&[(".codex/config.toml", "a = 1\n")]);
+    fixture.init(&["--client", "codex"]);
+    let later = format!("{}\n[tui]\nb = 2\n", fixture.text(".codex/config.toml"));
+    fixture.write(".codex/config.toml", later);
+    fixture.init(&["--client", "codex", "--uninstall"]);
+    assert_eq!(fixture.text(".codex/config.toml"), "a = 1\n[tui]\nb = 2\n");
+}
+
+#[test]
+fn additions_to_one_file_are_removed_in_any_order() {
+    let before = "{\n  \"theme\": \"dark\"\n}\n";
+    let additions: [&[&str]; 3] =
+        [&["--client", "gemini"], &["--client", "gemini", "--hooks"], &["--client", "gemini", "--replace"]];
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+        let fixture = Fixture::new(&[(".gemini/settings.json", before)]);
+        for words in additions {
+            assert_eq!(fixture.init(words).json["status"], "written");
+        }
+        for at in order {
+            assert_eq!(
+                fixture.init(&[additions[at], &["--uninstall"][..]].concat()).json["status"],
+                "written"
+            );
+        }
+        assert_eq!(fixture.text(".gemini/settings.json"), before, "{order:?}");
+    }
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut found: Vec<_> = paths
+        .flat_map(
+            |path| if path.is_dir() { files(&path) } else { vec![(path.clone(), fs::read(&path).unwrap())] },
+        )
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn the_configuration_of_a_user_is_as_it_was_after_removing() {
+    let clients = [
+        "claude",
+        "codex",
+        "gemini",
+        "opencode",
+        "copilot",
+        "vscode",
+        "cursor",
+        "cline",
+        "windsurf",
+        "antigravity",
+    ];
+    for client in clients {
+        for addition in ["--hooks", "--user"] {
+            // Claude Code keeps its servers in a file that it writes itself.
+            if (client, addition) == ("claude", "--user") {
+                continue;
+            }
+            let words = ["--client", client, "--user", addition];
+            let words: &[&str] = if addition == "--user" { &words[..3] } else { &words };
+            let fixture = Fixture::new(&[("a.py", "x = 1\n")]);
+            let user = || ["home", "config"].map(|name| files(&fixture.folder.path().join(name)));
+            let (project, before) = (fixture.tree(), user());
+            assert_eq!(fixture.init(words).json["status"], "written", "{words:?}");
+            assert!(user() != before, "{words:?}");
+            assert_eq!(fixture.init(words).json["status"], "unchanged", "{words:?}");
+            assert_eq!(
+                fixture.init(&[words, &["--uninstall"][..]].concat()).json["status"],
+                "written",
+                "{words:?}"
+            );
+            assert!(user() == before, "{words:?}: {:?}", user());
+            assert!(fixture.tree() == project, "{words:?} changed the project");
+        }
+    }
+}
+
+#[test]
+fn no_hook_is_written_through_a_link() {
+    for (words, path) in JSON_ADDITIONS {
+        let outside = tempfile::tempdir().unwrap();
+        let target = outside.path().join("settings.json");
+        fs::write(&target, "{}").unwrap();
+        let fixture = Fixture::new(&[]);
+        let link = fixture.root().join(path);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(&target, &link).unwrap();
+        fixture.refuses(words, "PATH_OUTSIDE_ROOT");
+        assert_eq!(fs::read_to_string(&target).unwrap(), "{}");
+    }
+}
+
+#[test]
+fn a_client_without_such_a_file_is_refused_with_a_next_step() {
+    for words in [
+        &["--client", "zed", "--hooks"][..],
+        &["--client", "cline"],
+        &["--client", "windsurf"],
+        &["--client", "cursor", "--replace"],
+        &["--client", "claude", "--user"],
+    ] {
+        let fixture = Fixture::new(&[]);
+        fixture.refuses(words, "INVALID_INPUT");
+        assert!(fixture.init(words).json["hint"].as_str().is_some_and(|hint| !hint.is_empty()), "{words:?}");
+    }
+}
