@@ -141,7 +141,7 @@ tables! {
             => "`required`: `content` for an existing file, and deleting it, need `expected_version`";
     }
     SERVER {
-        "tools": List(&Words(&TOOLSETS), 1), Is("[edit, look]")
+        "tools": List(&Words(&TOOLSETS), 1), Is("[edit, text, look]")
             => "the toolsets without `--tools`; only in the policy at the top of the first root";
     }
     /// The guard of the edit tools of an agent's host.

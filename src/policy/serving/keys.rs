@@ -50,7 +50,7 @@ tables! {
         "roots": List(&Text, 0), Described("none: without `organization`, the token has no tools")
             => "the folders whose files it can reach, as absolute paths";
         "read_only": Flag, Is("false") => "`true`: it has no tool that can write";
-        "tools": List(&Words(&TOOLSETS), 1), Described("those of the policy at the top of the first root, else `[edit, look]`, and `content` with an `organization`")
+        "tools": List(&Words(&TOOLSETS), 1), Described("those of the policy at the top of the first root, else `[edit, text, look]`, and `content` with an `organization`")
             => "the toolsets that it is offered";
         "metrics": Flag, Is("false") => "`true`: it may read `/metrics`, which counts the requests of all tokens";
         "organization": Text, Described("none")
