@@ -311,7 +311,7 @@ mod tests {
     fn what_is_no_patch_is_refused_with_its_line() {
         for (text, expected) in [
             ("", "first line"),
-            ("*** Begin Patch", "first line"),
+            ("*** Begin Patch", "last line"),
             ("*** Begin Patch\n*** Delete File: a", "last line"),
             ("*** Begin Patch\n*** End Patch", "no file"),
             (

@@ -226,7 +226,7 @@ pub fn rejection(error: &Error, path: &str, call: Option<HostCallForm>) -> Strin
         offers: CallOffers { current_call, read_tool: None },
         ..ResponseOptions::default()
     };
-    answer::render_error(error, &options).text
+    format!("lockgate: {}: {}", sanitize(path), answer::render_error(error, &options).text)
 }
 
 /// A call of a host with a single quote, which may be proposed with another one.
