@@ -157,16 +157,19 @@ impl EventGuard<'_> {
         if reports.iter().any(|report| report.verdict.refuses()) {
             return Ok(HookDecision::Deny(texts::findings(&judged, self.denied(settings))));
         }
-        self.keep(call, &plan.drafts, &reports);
         notes.extend(self.withheld(reports.iter().map(|report| &report.verdict)));
-        Ok(match plan.rewrite {
+        let decision = match plan.rewrite.take() {
             Some((input, context)) => {
                 notes.insert(0, context);
                 HookDecision::Rewrite { input, context: notes.join("\n\n") }
             }
             None if notes.is_empty() => HookDecision::Pass,
             None => HookDecision::Note(notes.join("\n\n")),
-        })
+        };
+        // opencode shows the model only what comes after the call.
+        let note = if self.event.host == Host::OpenCode { notes.join("\n\n") } else { String::new() };
+        self.keep(call, &plan.drafts, &reports, note);
+        Ok(decision)
     }
 
     /// Reads the files that an edit names. Those outside of the project are left out.
@@ -646,7 +649,7 @@ impl EventGuard<'_> {
     }
 
     /// Keeps what the event after the call needs.
-    fn keep(&self, call: &HostCall, drafts: &[HostDraft], reports: &[Report]) {
+    fn keep(&self, call: &HostCall, drafts: &[HostDraft], reports: &[Report], note: String) {
         let files = drafts.iter().filter(|draft| draft.file.journaled).map(|draft| FileRecord {
             path: draft.path.clone(),
             before: draft.file.bytes.clone(),
@@ -663,7 +666,7 @@ impl EventGuard<'_> {
         });
         let is_judged = !drafts.iter().any(|draft| matches!(draft.change, DraftChange::Unknown));
         let gates = summary(reports.iter().map(|report| &report.verdict));
-        let record = CallRecord { files: files.collect(), gates, is_judged };
+        let record = CallRecord { files: files.collect(), gates, is_judged, note };
         if !record.files.is_empty()
             && let Err(reason) = self.workspace.tool_calls().keep(&self.pair_key(call), &record.to_bytes())
         {
@@ -727,8 +730,11 @@ impl EventGuard<'_> {
     async fn record(&self, call: &HostCall) -> Step<Vec<AfterText>> {
         let record = self.workspace.tool_calls().take(&self.pair_key(call));
         let record = record.and_then(|bytes| CallRecord::from_bytes(&bytes));
-        let CallRecord { files, gates, is_judged } = record.unwrap_or_default();
+        let CallRecord { files, gates, is_judged, note } = record.unwrap_or_default();
         let mut texts = Vec::new();
+        if !note.is_empty() {
+            texts.push(AfterText::Note(note));
+        }
         let mut changes = Vec::new();
         for path in self.paths(&call.edit) {
             let known = files.iter().find(|file| file.path == path);

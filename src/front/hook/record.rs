@@ -13,6 +13,8 @@ pub struct CallRecord {
     pub gates: String,
     /// Set when the edit was judged before it was made.
     pub is_judged: bool,
+    /// What the model is told after the call; empty for nothing.
+    pub note: String,
 }
 
 /// A file before a call.
@@ -45,7 +47,8 @@ impl CallRecord {
     /// Writes the record: one line of JSON, then the bytes of the files.
     pub fn to_bytes(&self) -> Vec<u8> {
         let files: Vec<Value> = self.files.iter().map(FileRecord::header).collect();
-        let header = json!({"files": files, "gates": self.gates, "judged": self.is_judged});
+        let header =
+            json!({"files": files, "gates": self.gates, "judged": self.is_judged, "note": self.note});
         let mut bytes = format!("{header}\n").into_bytes();
         self.files.iter().filter_map(|file| file.before.as_ref()).for_each(|before| bytes.extend(before));
         bytes
@@ -75,7 +78,8 @@ impl CallRecord {
         }
         let gates = header.get("gates")?.as_str()?.to_owned();
         let is_judged = header.get("judged")?.as_bool()?;
-        rest.is_empty().then_some(CallRecord { files, gates, is_judged })
+        let note = header.get("note")?.as_str()?.to_owned();
+        rest.is_empty().then_some(CallRecord { files, gates, is_judged, note })
     }
 }
 
@@ -132,6 +136,7 @@ mod tests {
             ],
             gates: "syntax passed".into(),
             is_judged: true,
+            note: "told\nlater".into(),
         };
         let bytes = record.to_bytes();
         assert_eq!(CallRecord::from_bytes(&bytes), Some(record));
