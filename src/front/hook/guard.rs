@@ -381,7 +381,7 @@ impl EventGuard<'_> {
                 let own = rewrite::quote(before, wanted, TextHabit::Unknown).and_then(|own| {
                     texts::own_call(self.tools, &texts::quote_arguments(path, &own.old, &own.new))
                 });
-                let own = own.unwrap_or_else(|| "Read the lines again, and quote them exactly.".to_owned());
+                let own = own.unwrap_or_else(|| texts::smaller_parts(path));
                 Err(Stop::Answer(HookDecision::Deny(format!(
                     "{} the quoted text is not in {path} exactly as sent, and the edit tool of {} cannot change these lines \
                      without changing others.\n{own}",
@@ -511,7 +511,7 @@ impl EventGuard<'_> {
                 let own = rewrite::quote(before, &wanted, TextHabit::Unknown).and_then(|own| {
                     texts::own_call(self.tools, &texts::quote_arguments(path, &own.old, &own.new))
                 });
-                let own = own.unwrap_or_else(|| "Read the lines again, and send them exactly.".to_owned());
+                let own = own.unwrap_or_else(|| texts::smaller_parts(path));
                 Err(Stop::Answer(HookDecision::Deny(format!(
                     "{} lines of the patch are not in {path} exactly as sent, and apply_patch cannot change these lines without \
                      changing others.\n{own}",

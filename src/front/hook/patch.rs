@@ -318,7 +318,7 @@ mod tests {
                 "*** Begin Patch\n*** Update File: a\n*** End Patch",
                 "line 3 of the patch: the update has no lines",
             ),
-            ("*** Begin Patch\n*** Update File: a\n@@\n*** End Patch", "expected a line that begins"),
+            ("*** Begin Patch\n*** Update File: a\n@@\n*** End Patch", "the chunk has no lines"),
             ("*** Begin Patch\n*** Update File: a\n@@\nx\n*** End Patch", "line 4"),
             ("*** Begin Patch\nwhat\n*** End Patch", "line 2"),
             ("*** Begin Patch\n*** Update File: a\n x\nwhat\n*** End Patch", "expected `@@`"),
