@@ -38,14 +38,14 @@ pub struct HostChange {
     /// The path of the file.
     pub path: String,
     /// The text before.
-    pub before: TextBefore,
+    pub before: BytesBefore,
     /// The permission bits of the file before.
     pub mode: Option<u32>,
 }
 
 /// What is known of the text before a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TextBefore {
+pub enum BytesBefore {
     /// The bytes of the file.
     Bytes(Vec<u8>),
     /// There was no file.
@@ -99,9 +99,9 @@ impl Services {
             let rules = self.rules_of(&place)?;
             let after = self.store.read(&place, rules.limits.file)?.map(|mut snapshot| snapshot.take_bytes());
             let is_unchanged = match &change.before {
-                TextBefore::Bytes(before) => after.as_ref() == Some(before),
-                TextBefore::Absent => after.is_none(),
-                TextBefore::Unknown => self.is_recorded(&place, after.as_deref()),
+                BytesBefore::Bytes(before) => after.as_ref() == Some(before),
+                BytesBefore::Absent => after.is_none(),
+                BytesBefore::Unknown => self.is_recorded(&place, after.as_deref()),
             };
             if !is_unchanged {
                 places.push((place, rules, after, change));
@@ -116,11 +116,11 @@ impl Services {
                 return Err(Error::new(Code::Internal, "a host edits files only"));
             };
             let before = match &change.before {
-                TextBefore::Bytes(before) => Some(before.as_slice()),
-                TextBefore::Absent | TextBefore::Unknown => None,
+                BytesBefore::Bytes(before) => Some(before.as_slice()),
+                BytesBefore::Absent | BytesBefore::Unknown => None,
             };
             let (added, removed) = counts(before, after.as_deref());
-            let is_known = change.before != TextBefore::Unknown;
+            let is_known = change.before != BytesBefore::Unknown;
             Ok(OutsideChange {
                 place: file,
                 before,

@@ -54,7 +54,7 @@ pub use audit::{
 pub use caches::Caches;
 pub use decide::{Decision, decide};
 pub use history::EntryDiffs;
-pub use host_edit::{HostChange, HostFile, TextBefore};
+pub use host_edit::{BytesBefore, HostChange, HostFile};
 pub use opening::Opening;
 pub use read::{
     CodeContext, CodeSymbol, Entries, LineMatch, ListedText, MatchCount, Matches, NumberedLine,

@@ -266,7 +266,9 @@ def judge(host, cases, o):
             if found in HARM or result['way'] == 'failed': faults.append(f'{found:8s}{case["id"]} ({case["lang"]}, {case["kind"]}, {case["variant"]}) {result["way"]}')
     share = total['applied'] / max(1, must)
     times = sorted(result['ms'] for _, result in results)
-    ok = share >= APPLY and not any(total[k] for k in HARM) and not ways['failed']
+    # In a mixed file, many tools would change other line ends, so only the call of the denial is right.
+    reached = share if o.ends == 'same' else (total['applied'] + own) / max(1, must)
+    ok = reached >= APPLY and not any(total[k] for k in HARM) and not ways['failed']
     print(f'{host.name:9s} applied {100 * share:.1f}% of {must} (with the call of the denial {100 * (total["applied"] + own) / max(1, must):.1f}%)  '
           f'wrong {total["WRONG"]}  unsafe {total["UNSAFE"]}  harmed {total["carried"] + total["damaged"]}  '
           f'p50 {times[len(times) // 2]:.1f} ms  p99 {times[int(len(times) * .99)]:.1f} ms  {dict(ways)}  {"OK" if ok else "BELOW THE BAR"}', flush=True)

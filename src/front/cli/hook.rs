@@ -19,9 +19,9 @@ use super::paint;
 use super::roots::current_folder;
 use crate::engine::{ProjectRoot, Workspace};
 use crate::error::Error;
-use crate::front::hook::answer::{self, ClineDenial, Reply};
+use crate::front::hook::answer::{self, ClineDenial, HookReply};
 use crate::front::hook::event::{self, Event, Moment, Payload};
-use crate::front::hook::guard::{Guard, absolute_path, unjudged};
+use crate::front::hook::guard::{EventGuard, absolute_path, unjudged};
 use crate::front::hook::host::Host;
 use crate::front::hook::texts::OwnTools;
 use crate::gate::adopt_orphans;
@@ -88,7 +88,7 @@ pub(super) fn run(args: HookArgs) -> Result<ExitCode, Error> {
 }
 
 /// Prints the reply, unless the watchdog has answered.
-fn print(progress: &mut Progress, reply: &Reply) -> ExitCode {
+fn print(progress: &mut Progress, reply: &HookReply) -> ExitCode {
     if std::mem::replace(&mut progress.is_answered, true) {
         return ExitCode::SUCCESS;
     }
@@ -104,14 +104,14 @@ fn print(progress: &mut Progress, reply: &Reply) -> ExitCode {
 }
 
 /// The reply if an edit could not be judged.
-fn failed(progress: &Progress, reason: &str) -> Reply {
+fn failed(progress: &Progress, reason: &str) -> HookReply {
     let Some(event) = progress.event.as_ref().filter(|event| event.moment == Moment::Before) else {
-        return Reply::passing(reason);
+        return HookReply::passing(reason);
     };
     let decision = unjudged(reason, progress.settings.fail);
     let reply = answer::render(event, decision, cline(progress.settings));
-    let Reply { error, .. } = Reply::passing(reason);
-    Reply { error: reply.error.or(error), ..reply }
+    let HookReply { error, .. } = HookReply::passing(reason);
+    HookReply { error: reply.error.or(error), ..reply }
 }
 
 fn cline(settings: HookSettings) -> ClineDenial {
@@ -121,28 +121,28 @@ fn cline(settings: HookSettings) -> ClineDenial {
     }
 }
 
-fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> Reply {
+fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
     let payload = match read_payload() {
         Ok(payload) => payload,
-        Err(reason) => return Reply::passing(&reason),
+        Err(reason) => return HookReply::passing(&reason),
     };
     let event = match event::read(&payload, args.host) {
-        Ok(Payload::NoEdit(_)) => return Reply::default(),
+        Ok(Payload::NoEdit(_)) => return HookReply::default(),
         Ok(Payload::Event(event)) => *event,
-        Err(reason) => return Reply::passing(&reason),
+        Err(reason) => return HookReply::passing(&reason),
     };
     drop(payload);
     let folder = match event.folder.clone().map_or_else(current_folder, Ok) {
         Ok(folder) => folder,
-        Err(error) => return Reply::passing(&error.message),
+        Err(error) => return HookReply::passing(&error.message),
     };
     let project = match &args.root {
         Some(root) => ProjectRoot { root: root.clone(), base: String::new() },
         None => ProjectRoot::around(&folder),
     };
-    let Ok(root) = project.root.canonicalize() else { return Reply::default() };
+    let Ok(root) = project.root.canonicalize() else { return HookReply::default() };
     if !touches(&root, &folder, &event) {
-        return Reply::default();
+        return HookReply::default();
     }
     lock(shared).event = Some(event.clone());
     watch_deadline(started, Arc::clone(shared));
@@ -154,7 +154,7 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> Reply {
         let event = event.clone();
         async move {
             let on_settings = |settings| lock(&shared).settings = settings;
-            let guard = Guard {
+            let guard = EventGuard {
                 workspace: &workspace,
                 watch: &watch,
                 event: &event,
@@ -173,8 +173,8 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> Reply {
     match guarded {
         Ok(guarded) => {
             let reply = answer::render(&event, guarded.decision, guarded.cline);
-            let problem = guarded.problem.and_then(|problem| Reply::passing(&problem).error);
-            Reply { error: reply.error.or(problem), ..reply }
+            let problem = guarded.problem.and_then(|problem| HookReply::passing(&problem).error);
+            HookReply { error: reply.error.or(problem), ..reply }
         }
         Err(error) => failed(&lock(shared), &format!("{}: {}", error.code.name(), error.message)),
     }

@@ -14,7 +14,7 @@ pub const MAX_TEXT: usize = 4000;
 
 /// What an event is answered with.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Decision {
+pub enum HookDecision {
     /// Nothing is to be said.
     Pass,
     /// The edit is bad, and must not be made.
@@ -36,7 +36,7 @@ pub enum Decision {
 
 /// What the command prints, and its exit code.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Reply {
+pub struct HookReply {
     /// One line of JSON on standard output.
     pub output: Option<Value>,
     /// The text on standard error.
@@ -45,18 +45,18 @@ pub struct Reply {
     pub exit: u8,
 }
 
-impl Reply {
+impl HookReply {
     /// A reply that lets the edit pass, with one line on standard error.
-    pub fn passing(reason: &str) -> Reply {
-        Reply { error: Some(one_line(reason)), ..Reply::default() }
+    pub fn passing(reason: &str) -> HookReply {
+        HookReply { error: Some(one_line(reason)), ..HookReply::default() }
     }
 
-    fn json(output: Value) -> Reply {
-        Reply { output: Some(output), ..Reply::default() }
+    fn json(output: Value) -> HookReply {
+        HookReply { output: Some(output), ..HookReply::default() }
     }
 
-    fn error(text: String, exit: u8) -> Reply {
-        Reply { error: Some(text), exit, ..Reply::default() }
+    fn error(text: String, exit: u8) -> HookReply {
+        HookReply { error: Some(text), exit, ..HookReply::default() }
     }
 }
 
@@ -70,78 +70,86 @@ pub enum ClineDenial {
 }
 
 /// Renders the answer to an event.
-pub fn render(event: &Event, decision: Decision, cline: ClineDenial) -> Reply {
+pub fn render(event: &Event, decision: HookDecision, cline: ClineDenial) -> HookReply {
     let decision = match decision {
-        Decision::Pass => return Reply::default(),
-        Decision::Forbid(text) if event.host == Host::Cline => Decision::Forbid(cut(text)),
-        Decision::Deny(text) | Decision::Forbid(text) => Decision::Deny(cut(text)),
-        Decision::Note(text) => Decision::Note(cut(text)),
-        Decision::Blame(text) => Decision::Blame(cut(text)),
-        Decision::Rewrite { input, context } => Decision::Rewrite { input, context: cut(context) },
+        HookDecision::Pass => return HookReply::default(),
+        HookDecision::Forbid(text) if event.host == Host::Cline => HookDecision::Forbid(cut(text)),
+        HookDecision::Deny(text) | HookDecision::Forbid(text) => HookDecision::Deny(cut(text)),
+        HookDecision::Note(text) => HookDecision::Note(cut(text)),
+        HookDecision::Blame(text) => HookDecision::Blame(cut(text)),
+        HookDecision::Rewrite { input, context } => HookDecision::Rewrite { input, context: cut(context) },
     };
     match (event.host, event.moment) {
-        (Host::ClaudeCode | Host::VsCode | Host::Codex, _) => Reply::json(claude(event, decision)),
-        (Host::Gemini, _) => Reply::json(gemini(event, decision)),
-        (Host::OpenCode, _) => Reply::json(opencode(decision)),
-        (Host::Copilot, Moment::AfterFailure) => Reply::error(text_of(decision), 2),
-        (Host::Copilot, _) => Reply::json(copilot(event, decision)),
-        (Host::Cursor, _) => Reply::json(cursor(decision)),
+        (Host::ClaudeCode | Host::VsCode | Host::Codex, _) => HookReply::json(claude(event, decision)),
+        (Host::Gemini, _) => HookReply::json(gemini(event, decision)),
+        (Host::OpenCode, _) => HookReply::json(opencode(decision)),
+        (Host::Copilot, Moment::AfterFailure) => HookReply::error(text_of(decision), 2),
+        (Host::Copilot, _) => HookReply::json(copilot(event, decision)),
+        (Host::Cursor, _) => HookReply::json(cursor(decision)),
         (Host::Windsurf, Moment::Before) => match decision {
-            Decision::Deny(text) => Reply::error(text, 2),
-            other => Reply::error(text_of(other), 0),
+            HookDecision::Deny(text) => HookReply::error(text, 2),
+            other => HookReply::error(text_of(other), 0),
         },
-        (Host::Windsurf, _) => Reply::error(text_of(decision), 0),
-        (Host::Cline, _) => Reply::json(answer_cline(decision, cline)),
+        (Host::Windsurf, _) => HookReply::error(text_of(decision), 0),
+        (Host::Cline, _) => HookReply::json(answer_cline(decision, cline)),
         (Host::Antigravity, Moment::Before) => match decision {
-            Decision::Deny(text) => Reply::json(json!({"decision": "deny", "reason": text})),
-            other => Reply::error(text_of(other), 0),
+            HookDecision::Deny(text) => HookReply::json(json!({"decision": "deny", "reason": text})),
+            other => HookReply::error(text_of(other), 0),
         },
-        (Host::Antigravity, _) => Reply::error(text_of(decision), 0),
+        (Host::Antigravity, _) => HookReply::error(text_of(decision), 0),
     }
 }
 
-fn text_of(decision: Decision) -> String {
+fn text_of(decision: HookDecision) -> String {
     match decision {
-        Decision::Pass => String::new(),
-        Decision::Deny(text) | Decision::Forbid(text) | Decision::Note(text) | Decision::Blame(text) => text,
-        Decision::Rewrite { context, .. } => context,
+        HookDecision::Pass => String::new(),
+        HookDecision::Deny(text)
+        | HookDecision::Forbid(text)
+        | HookDecision::Note(text)
+        | HookDecision::Blame(text) => text,
+        HookDecision::Rewrite { context, .. } => context,
     }
 }
 
 /// The form of Claude Code. Codex also wants `allow` beside other arguments.
-fn claude(event: &Event, decision: Decision) -> Value {
+fn claude(event: &Event, decision: HookDecision) -> Value {
     let mut specific = Map::new();
     specific.insert("hookEventName".to_owned(), event.name.as_str().into());
     let mut put = |name: &str, value: Value| {
         specific.insert(name.to_owned(), value);
     };
     match decision {
-        Decision::Deny(text) if event.moment == Moment::Before => {
+        HookDecision::Deny(text) if event.moment == Moment::Before => {
             put("permissionDecision", "deny".into());
             put("permissionDecisionReason", text.into());
         }
-        Decision::Rewrite { input, context } => {
+        HookDecision::Rewrite { input, context } => {
             if event.host == Host::Codex {
                 put("permissionDecision", "allow".into());
             }
             put("updatedInput", input);
             put("additionalContext", context.into());
         }
-        Decision::Deny(text) | Decision::Blame(text) if event.moment == Moment::After => {
+        HookDecision::Deny(text) | HookDecision::Blame(text) if event.moment == Moment::After => {
             return json!({"decision": "block", "reason": text});
         }
-        Decision::Deny(text) | Decision::Forbid(text) | Decision::Blame(text) | Decision::Note(text) => {
+        HookDecision::Deny(text)
+        | HookDecision::Forbid(text)
+        | HookDecision::Blame(text)
+        | HookDecision::Note(text) => {
             put("additionalContext", text.into());
         }
-        Decision::Pass => {}
+        HookDecision::Pass => {}
     }
     json!({ "hookSpecificOutput": specific })
 }
 
-fn gemini(event: &Event, decision: Decision) -> Value {
+fn gemini(event: &Event, decision: HookDecision) -> Value {
     match decision {
-        Decision::Deny(text) if event.moment == Moment::Before => json!({"decision": "deny", "reason": text}),
-        Decision::Rewrite { input, context } => json!({"hookSpecificOutput": {
+        HookDecision::Deny(text) if event.moment == Moment::Before => {
+            json!({"decision": "deny", "reason": text})
+        }
+        HookDecision::Rewrite { input, context } => json!({"hookSpecificOutput": {
             "hookEventName": event.name, "tool_input": input, "additionalContext": context,
         }}),
         other => json!({"hookSpecificOutput": {
@@ -151,44 +159,48 @@ fn gemini(event: &Event, decision: Decision) -> Value {
 }
 
 /// The form that the plugin in `packaging/opencode` understands.
-fn opencode(decision: Decision) -> Value {
+fn opencode(decision: HookDecision) -> Value {
     match decision {
-        Decision::Deny(text) => json!({ "deny": text }),
-        Decision::Rewrite { input, context } => json!({"args": input, "context": context}),
+        HookDecision::Deny(text) => json!({ "deny": text }),
+        HookDecision::Rewrite { input, context } => json!({"args": input, "context": context}),
         other => json!({ "context": text_of(other) }),
     }
 }
 
 /// Copilot's own form, or that of Claude Code if the event has its name.
-fn copilot(event: &Event, decision: Decision) -> Value {
+fn copilot(event: &Event, decision: HookDecision) -> Value {
     if event.name.starts_with(char::is_uppercase) {
         return claude(event, decision);
     }
     match decision {
-        Decision::Deny(text) if event.moment == Moment::Before => {
+        HookDecision::Deny(text) if event.moment == Moment::Before => {
             json!({"permissionDecision": "deny", "permissionDecisionReason": text})
         }
-        Decision::Rewrite { input, context } => json!({"modifiedArgs": input, "additionalContext": context}),
+        HookDecision::Rewrite { input, context } => {
+            json!({"modifiedArgs": input, "additionalContext": context})
+        }
         other => json!({ "additionalContext": text_of(other) }),
     }
 }
 
-fn cursor(decision: Decision) -> Value {
+fn cursor(decision: HookDecision) -> Value {
     match decision {
-        Decision::Deny(text) => json!({"permission": "deny", "user_message": text, "agent_message": text}),
-        Decision::Rewrite { input, context } => {
+        HookDecision::Deny(text) => {
+            json!({"permission": "deny", "user_message": text, "agent_message": text})
+        }
+        HookDecision::Rewrite { input, context } => {
             json!({"updated_input": input, "additional_context": context})
         }
         other => json!({ "additional_context": text_of(other) }),
     }
 }
 
-fn answer_cline(decision: Decision, cline: ClineDenial) -> Value {
+fn answer_cline(decision: HookDecision, cline: ClineDenial) -> Value {
     match (decision, cline) {
-        (Decision::Forbid(text), _) | (Decision::Deny(text), ClineDenial::Cancels) => {
+        (HookDecision::Forbid(text), _) | (HookDecision::Deny(text), ClineDenial::Cancels) => {
             json!({"cancel": true, "errorMessage": text})
         }
-        (Decision::Rewrite { input, context }, _) => {
+        (HookDecision::Rewrite { input, context }, _) => {
             json!({"cancel": false, "overrideInput": input, "contextModification": context})
         }
         (other, _) => json!({"cancel": false, "contextModification": text_of(other)}),
@@ -248,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_reason_on_standard_error_is_one_line() {
-        let reply = Reply::passing("a\nb\u{1b}[31m");
+        let reply = HookReply::passing("a\nb\u{1b}[31m");
         assert_eq!(reply.error.as_deref(), Some("lockgate hook: a b [31m"));
         assert_eq!((reply.output, reply.exit), (None, 0));
     }

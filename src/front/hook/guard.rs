@@ -8,13 +8,13 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::answer::{ClineDenial, Decision, with_patch};
+use super::answer::{ClineDenial, HookDecision, with_patch};
 use super::edit::{HostEdit, QuoteMatches};
 use super::event::{Event, HostCall, Moment};
 use super::host::{Host, TextHabit};
 use super::locate::{self, Located};
 use super::patch::{FilePatch, Patch, PatchChange};
-use super::record::{CallRecord, Expected, FileRecord};
+use super::record::{CallRecord, ExpectedText, FileRecord};
 use super::simulate::{self, Simulated, Simulation};
 use super::texts::{self, EditState, Judged, OwnTools};
 use super::{notebook, rewrite};
@@ -27,7 +27,7 @@ use crate::request::{Author, Expect, FilePermissions, GateOptions, Mode, Request
 use crate::text::Version;
 
 /// The guard of one event.
-pub struct Guard<'a> {
+pub struct EventGuard<'a> {
     /// The project.
     pub workspace: &'a Workspace,
     /// Cancels the gates.
@@ -50,7 +50,7 @@ pub struct Guard<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guarded {
     /// The answer.
-    pub decision: Decision,
+    pub decision: HookDecision,
     /// A line for standard error.
     pub problem: Option<String>,
     /// Whether a bad edit in Cline is cancelled.
@@ -63,7 +63,7 @@ type Step<T> = Result<T, Stop>;
 /// The end of the work on an event.
 #[derive(Debug)]
 enum Stop {
-    Answer(Decision),
+    Answer(HookDecision),
     /// The edit could not be judged.
     Unjudged(String),
 }
@@ -71,15 +71,15 @@ enum Stop {
 impl From<Error> for Stop {
     fn from(error: Error) -> Stop {
         match error.code {
-            Code::Protected | Code::NotConfirmed => Stop::Answer(Decision::Forbid(denied_path(&error))),
-            Code::PathOutsideRoot => Stop::Answer(Decision::Pass),
+            Code::Protected | Code::NotConfirmed => Stop::Answer(HookDecision::Forbid(denied_path(&error))),
+            Code::PathOutsideRoot => Stop::Answer(HookDecision::Pass),
             _ => Stop::Unjudged(format!("{}: {}", error.code.name(), error.message)),
         }
     }
 }
 
 /// A file of the call, and the text that it would have.
-struct Draft {
+struct HostDraft {
     path: String,
     file: HostFile,
     change: DraftChange,
@@ -96,16 +96,18 @@ enum DraftChange {
     Unknown,
 }
 
-impl Guard<'_> {
+impl EventGuard<'_> {
     /// Answers an event before its call.
     pub async fn before(&self) -> Guarded {
-        let Some(call) = self.event.calls.first() else { return self.guarded(Decision::Pass, None, None) };
+        let Some(call) = self.event.calls.first() else {
+            return self.guarded(HookDecision::Pass, None, None);
+        };
         let mut settings = None;
         let result = self.judge_call(call, &mut settings).await;
         self.finish(result, settings)
     }
 
-    fn finish(&self, result: Step<Decision>, settings: Option<HookSettings>) -> Guarded {
+    fn finish(&self, result: Step<HookDecision>, settings: Option<HookSettings>) -> Guarded {
         let top = || self.workspace.policy_at_top().map(|policy| policy.hooks).unwrap_or_default();
         let settings = settings.unwrap_or_else(top);
         match result {
@@ -119,7 +121,7 @@ impl Guard<'_> {
 
     fn guarded(
         &self,
-        decision: Decision,
+        decision: HookDecision,
         problem: Option<String>,
         settings: Option<HookSettings>,
     ) -> Guarded {
@@ -138,10 +140,10 @@ impl Guard<'_> {
         }
     }
 
-    async fn judge_call(&self, call: &HostCall, known: &mut Option<HookSettings>) -> Step<Decision> {
+    async fn judge_call(&self, call: &HostCall, known: &mut Option<HookSettings>) -> Step<HookDecision> {
         let files = self.read_files(&call.edit, known).await?;
         if files.is_empty() || !self.is_first(call) {
-            return Ok(Decision::Pass);
+            return Ok(HookDecision::Pass);
         }
         let settings = known.unwrap_or_default();
         let mut plan = self.simulate(call, files, settings)?;
@@ -153,18 +155,21 @@ impl Guard<'_> {
             .map(|report| Judged { path: &report.path, text: &report.draft, verdict: &report.verdict })
             .collect();
         if reports.iter().any(|report| report.verdict.refuses()) {
-            return Ok(Decision::Deny(texts::findings(&judged, self.denied(settings))));
+            return Ok(HookDecision::Deny(texts::findings(&judged, self.denied(settings))));
         }
-        self.keep(call, &plan.drafts, &reports);
         notes.extend(self.withheld(reports.iter().map(|report| &report.verdict)));
-        Ok(match plan.rewrite {
+        let decision = match plan.rewrite.take() {
             Some((input, context)) => {
                 notes.insert(0, context);
-                Decision::Rewrite { input, context: notes.join("\n\n") }
+                HookDecision::Rewrite { input, context: notes.join("\n\n") }
             }
-            None if notes.is_empty() => Decision::Pass,
-            None => Decision::Note(notes.join("\n\n")),
-        })
+            None if notes.is_empty() => HookDecision::Pass,
+            None => HookDecision::Note(notes.join("\n\n")),
+        };
+        // opencode shows the model only what comes after the call.
+        let note = if self.event.host == Host::OpenCode { notes.join("\n\n") } else { String::new() };
+        self.keep(call, &plan.drafts, &reports, note);
+        Ok(decision)
     }
 
     /// Reads the files that an edit names. Those outside of the project are left out.
@@ -186,7 +191,7 @@ impl Guard<'_> {
             *known = Some(settings);
             (self.on_settings)(settings);
             if let Some(reason) = &file.confirmation {
-                return Err(Stop::Answer(Decision::Forbid(needs_person(reason))));
+                return Err(Stop::Answer(HookDecision::Forbid(needs_person(reason))));
             }
             files.push((path, file));
         }
@@ -224,7 +229,7 @@ impl Guard<'_> {
         call: &HostCall,
         files: Vec<(String, HostFile)>,
         settings: HookSettings,
-    ) -> Step<Plan> {
+    ) -> Step<CallPlan> {
         let habit = self.event.host.habit();
         match &call.edit {
             HostEdit::Patch { patch, .. } => return self.simulate_patch(call, patch, files, settings),
@@ -234,7 +239,7 @@ impl Guard<'_> {
             | HostEdit::Notebook { .. }
             | HostEdit::Other { .. } => {}
         }
-        let Some((path, file)) = files.into_iter().next() else { return Ok(Plan::default()) };
+        let Some((path, file)) = files.into_iter().next() else { return Ok(CallPlan::default()) };
         let before = file.bytes.as_deref();
         let mut rewrite = None;
         let change = match (&call.edit, before) {
@@ -247,7 +252,7 @@ impl Guard<'_> {
             (HostEdit::Replace { quotes, .. }, None | Some([])) => match quotes.as_slice() {
                 [quote] if quote.old.is_empty() => DraftChange::Written(quote.new.clone()),
                 // The tool rejects it.
-                _ => return Err(Stop::Answer(Decision::Pass)),
+                _ => return Err(Stop::Answer(HookDecision::Pass)),
             },
             (HostEdit::Replace { quotes, .. }, Some(before)) => {
                 let is_helped =
@@ -299,7 +304,7 @@ impl Guard<'_> {
                 _,
             ) => DraftChange::Unknown,
         };
-        Ok(Plan { drafts: vec![Draft { path, file, change }], rewrite })
+        Ok(CallPlan { drafts: vec![HostDraft { path, file, change }], rewrite })
     }
 
     /// Finds the place of a quote that differs from the file; `None` if the quote is one that is not helped.
@@ -317,7 +322,7 @@ impl Guard<'_> {
             Located::Same | Located::Unknown => Ok(None),
             Located::Rejected(error) => {
                 let text = texts::rejection(&error, path, host_call(call));
-                Err(Stop::Answer(Decision::Deny(text)))
+                Err(Stop::Answer(HookDecision::Deny(text)))
             }
         }
     }
@@ -359,14 +364,14 @@ impl Guard<'_> {
                 );
                 Ok(Some((Simulated { faithful: wanted.to_owned(), written: None }, (input, context))))
             }
-            Some(input) => Err(Stop::Answer(Decision::Deny(format!(
+            Some(input) => Err(Stop::Answer(HookDecision::Deny(format!(
                 "{} the quoted text is not in {path} exactly as sent. This call works:\n{} {input}",
                 self.denied(settings).head(),
                 call.tool
             )))),
             None if exact.is_some() => {
                 let exact = exact.map(|exact| serde_json::json!({"old": exact.old, "new": exact.new}));
-                Err(Stop::Answer(Decision::Deny(format!(
+                Err(Stop::Answer(HookDecision::Deny(format!(
                     "{} the quoted text is not in {path} exactly as sent. These texts work:\n{}",
                     self.denied(settings).head(),
                     exact.unwrap_or_default()
@@ -376,8 +381,8 @@ impl Guard<'_> {
                 let own = rewrite::quote(before, wanted, TextHabit::Unknown).and_then(|own| {
                     texts::own_call(self.tools, &texts::quote_arguments(path, &own.old, &own.new))
                 });
-                let own = own.unwrap_or_else(|| "Read the lines again, and quote them exactly.".to_owned());
-                Err(Stop::Answer(Decision::Deny(format!(
+                let own = own.unwrap_or_else(|| texts::smaller_parts(path));
+                Err(Stop::Answer(HookDecision::Deny(format!(
                     "{} the quoted text is not in {path} exactly as sent, and the edit tool of {} cannot change these lines \
                      without changing others.\n{own}",
                     self.denied(settings).head(),
@@ -394,10 +399,10 @@ impl Guard<'_> {
         patch: &Patch,
         files: Vec<(String, HostFile)>,
         settings: HookSettings,
-    ) -> Step<Plan> {
-        let mut drafts: Vec<Draft> = files
+    ) -> Step<CallPlan> {
+        let mut drafts: Vec<HostDraft> = files
             .into_iter()
-            .map(|(path, file)| Draft { path, file, change: DraftChange::Unknown })
+            .map(|(path, file)| HostDraft { path, file, change: DraftChange::Unknown })
             .collect();
         let mut other = patch.clone();
         let mut helped = Vec::new();
@@ -435,10 +440,10 @@ impl Guard<'_> {
             }
         }
         if helped.is_empty() {
-            return Ok(Plan { drafts, rewrite: None });
+            return Ok(CallPlan { drafts, rewrite: None });
         }
         let Some(input) = with_patch(&call.input, &call.edit, &other.to_string()) else {
-            return Err(Stop::Answer(Decision::Deny(format!(
+            return Err(Stop::Answer(HookDecision::Deny(format!(
                 "{} lines of the patch are not in {} exactly as sent. This patch works:\n{other}",
                 self.denied(settings).head(),
                 helped.join(", ")
@@ -449,7 +454,7 @@ impl Guard<'_> {
              there, with other lines of context: read the lines before you patch them again.",
             helped.join(", ")
         );
-        Ok(Plan { drafts, rewrite: Some((input, context)) })
+        Ok(CallPlan { drafts, rewrite: Some((input, context)) })
     }
 
     /// Simulates the change of one file. Where its lines differ from the file, the chunks are replaced by those that fit.
@@ -482,7 +487,7 @@ impl Guard<'_> {
             }
             // Codex would take the first blank line.
             Simulation::Missing | Simulation::Several(_) if is_blank(chunks) => {
-                return Err(Stop::Answer(Decision::Deny(format!(
+                return Err(Stop::Answer(HookDecision::Deny(format!(
                     "{} a chunk of the patch for {path} quotes nothing but blank lines, so its place is not known. Add lines \
                      of context.",
                     self.denied(settings).head()
@@ -492,7 +497,7 @@ impl Guard<'_> {
                 Located::Found(wanted) => wanted,
                 Located::Same | Located::Unknown => return Ok(DraftChange::Unknown),
                 Located::Rejected(error) => {
-                    return Err(Stop::Answer(Decision::Deny(texts::rejection(&error, path, None))));
+                    return Err(Stop::Answer(HookDecision::Deny(texts::rejection(&error, path, None))));
                 }
             },
         };
@@ -506,8 +511,8 @@ impl Guard<'_> {
                 let own = rewrite::quote(before, &wanted, TextHabit::Unknown).and_then(|own| {
                     texts::own_call(self.tools, &texts::quote_arguments(path, &own.old, &own.new))
                 });
-                let own = own.unwrap_or_else(|| "Read the lines again, and send them exactly.".to_owned());
-                Err(Stop::Answer(Decision::Deny(format!(
+                let own = own.unwrap_or_else(|| texts::smaller_parts(path));
+                Err(Stop::Answer(HookDecision::Deny(format!(
                     "{} lines of the patch are not in {path} exactly as sent, and apply_patch cannot change these lines without \
                      changing others.\n{own}",
                     self.denied(settings).head()
@@ -521,7 +526,7 @@ impl Guard<'_> {
     fn check_bytes(
         &self,
         call: &HostCall,
-        plan: &mut Plan,
+        plan: &mut CallPlan,
         settings: HookSettings,
         notes: &mut Vec<String>,
     ) -> Step<()> {
@@ -564,7 +569,7 @@ impl Guard<'_> {
             let describe = |own, state| texts::at_risk(host, &draft.file.path, before, &written, own, state);
             match settings.bytes.unwrap_or(by_tools) {
                 BytesAtRisk::Deny => {
-                    return Err(Stop::Answer(Decision::Deny(describe(own, self.denied(settings)))));
+                    return Err(Stop::Answer(HookDecision::Deny(describe(own, self.denied(settings)))));
                 }
                 BytesAtRisk::Report => notes.push(describe(None, EditState::Made)),
             }
@@ -596,7 +601,7 @@ impl Guard<'_> {
     }
 
     /// Judges the drafts together.
-    async fn judge(&self, drafts: &[Draft], settings: HookSettings) -> Step<Vec<Report>> {
+    async fn judge(&self, drafts: &[HostDraft], settings: HookSettings) -> Step<Vec<Report>> {
         let requests: Vec<Request> = drafts.iter().filter_map(|draft| self.request(draft)).collect();
         if requests.is_empty() {
             return Ok(Vec::new());
@@ -614,7 +619,7 @@ impl Guard<'_> {
     }
 
     /// Returns the request that stands for a draft; `None` if nothing is to be judged.
-    fn request(&self, draft: &Draft) -> Option<Request> {
+    fn request(&self, draft: &HostDraft) -> Option<Request> {
         let edit = match &draft.change {
             DraftChange::Made(made) => Edit::Restore(made.expected().to_vec()),
             DraftChange::Written(text) => match &draft.file.bytes {
@@ -644,24 +649,24 @@ impl Guard<'_> {
     }
 
     /// Keeps what the event after the call needs.
-    fn keep(&self, call: &HostCall, drafts: &[Draft], reports: &[Report]) {
+    fn keep(&self, call: &HostCall, drafts: &[HostDraft], reports: &[Report], note: String) {
         let files = drafts.iter().filter(|draft| draft.file.journaled).map(|draft| FileRecord {
             path: draft.path.clone(),
             before: draft.file.bytes.clone(),
             mode: draft.file.mode,
             expected: match &draft.change {
                 DraftChange::Made(made) => match &made.written {
-                    Some(written) => Expected::Version(Version::hash(written).hex()),
-                    None => Expected::Text(text_version(&made.faithful)),
+                    Some(written) => ExpectedText::Version(Version::hash(written).hex()),
+                    None => ExpectedText::Text(text_version(&made.faithful)),
                 },
-                DraftChange::Written(text) => Expected::Text(text_version(text.as_bytes())),
-                DraftChange::Removed => Expected::Removed,
-                DraftChange::Unknown => Expected::Unknown,
+                DraftChange::Written(text) => ExpectedText::Text(text_version(text.as_bytes())),
+                DraftChange::Removed => ExpectedText::Removed,
+                DraftChange::Unknown => ExpectedText::Unknown,
             },
         });
         let is_judged = !drafts.iter().any(|draft| matches!(draft.change, DraftChange::Unknown));
         let gates = summary(reports.iter().map(|report| &report.verdict));
-        let record = CallRecord { files: files.collect(), gates, is_judged };
+        let record = CallRecord { files: files.collect(), gates, is_judged, note };
         if !record.files.is_empty()
             && let Err(reason) = self.workspace.tool_calls().keep(&self.pair_key(call), &record.to_bytes())
         {
@@ -713,9 +718,9 @@ impl Guard<'_> {
         }
         let text = texts.join("\n\n");
         let decision = match (text.is_empty(), is_bad) {
-            (true, _) => Decision::Pass,
-            (false, true) => Decision::Blame(text),
-            (false, false) => Decision::Note(text),
+            (true, _) => HookDecision::Pass,
+            (false, true) => HookDecision::Blame(text),
+            (false, false) => HookDecision::Note(text),
         };
         let settings = self.workspace.policy_at_top().map(|policy| policy.hooks).ok();
         self.guarded(decision, problem, settings)
@@ -725,8 +730,11 @@ impl Guard<'_> {
     async fn record(&self, call: &HostCall) -> Step<Vec<AfterText>> {
         let record = self.workspace.tool_calls().take(&self.pair_key(call));
         let record = record.and_then(|bytes| CallRecord::from_bytes(&bytes));
-        let CallRecord { files, gates, is_judged } = record.unwrap_or_default();
+        let CallRecord { files, gates, is_judged, note } = record.unwrap_or_default();
         let mut texts = Vec::new();
+        if !note.is_empty() {
+            texts.push(AfterText::Note(note));
+        }
         let mut changes = Vec::new();
         for path in self.paths(&call.edit) {
             let known = files.iter().find(|file| file.path == path);
@@ -753,8 +761,8 @@ impl Guard<'_> {
                 texts.extend(self.judge_written(&path, known).await?);
             }
             let before = match &known.before {
-                Some(before) => crate::engine::TextBefore::Bytes(before.clone()),
-                None => crate::engine::TextBefore::Absent,
+                Some(before) => crate::engine::BytesBefore::Bytes(before.clone()),
+                None => crate::engine::BytesBefore::Absent,
             };
             changes.push(crate::engine::HostChange { path, before, mode: known.mode });
         }
@@ -822,9 +830,7 @@ impl Guard<'_> {
                     file.path
                 ))
             }
-            Located::Rejected(error) => {
-                Some(format!("lockgate: {}", texts::rejection(&error, &file.path, host_call(call))))
-            }
+            Located::Rejected(error) => Some(texts::rejection(&error, &file.path, host_call(call))),
             Located::Same | Located::Unknown => None,
         }
     }
@@ -832,8 +838,8 @@ impl Guard<'_> {
 
 /// The drafts of a call, and other arguments for it.
 #[derive(Default)]
-struct Plan {
-    drafts: Vec<Draft>,
+struct CallPlan {
+    drafts: Vec<HostDraft>,
     rewrite: Option<(Value, String)>,
 }
 
@@ -867,10 +873,10 @@ pub fn absolute_path(folder: &Path, edit: &HostEdit, path: &str) -> String {
 }
 
 /// The decision on an edit that could not be judged.
-pub fn unjudged(reason: &str, fail: OnFailure) -> Decision {
+pub fn unjudged(reason: &str, fail: OnFailure) -> HookDecision {
     match fail {
-        OnFailure::Open => Decision::Pass,
-        OnFailure::Closed => Decision::Forbid(format!(
+        OnFailure::Open => HookDecision::Pass,
+        OnFailure::Closed => HookDecision::Forbid(format!(
             "lockgate denied this edit, and nothing was written: it could not be judged ({reason}), and the policy says \
              `fail: closed`."
         )),
@@ -903,7 +909,7 @@ fn needs_person(reason: &str) -> String {
     )
 }
 
-fn set(drafts: &mut [Draft], path: &str, change: DraftChange) {
+fn set(drafts: &mut [HostDraft], path: &str, change: DraftChange) {
     if let Some(draft) = drafts.iter_mut().find(|draft| draft.path == path) {
         draft.change = change;
     }
@@ -952,7 +958,7 @@ fn joins_lines(path: &str, before: &[u8], quotes: &[super::edit::Quote], made: &
 }
 
 fn unknown_change(path: String) -> crate::engine::HostChange {
-    crate::engine::HostChange { path, before: crate::engine::TextBefore::Unknown, mode: None }
+    crate::engine::HostChange { path, before: crate::engine::BytesBefore::Unknown, mode: None }
 }
 
 /// Returns the version of a text in which `\r\n` counts as `\n`, and a last line end does not count.
@@ -962,12 +968,12 @@ fn text_version(bytes: &[u8]) -> String {
 }
 
 /// True if a file is certainly not as it was expected.
-fn differs(expected: &Expected, now: Option<&[u8]>) -> bool {
+fn differs(expected: &ExpectedText, now: Option<&[u8]>) -> bool {
     match (expected, now) {
-        (Expected::Unknown, _) | (Expected::Removed, None) => false,
-        (Expected::Version(version), Some(now)) => Version::hash(now).hex() != *version,
-        (Expected::Text(version), Some(now)) => text_version(now) != *version,
-        (Expected::Removed, Some(_)) | (Expected::Version(_) | Expected::Text(_), None) => true,
+        (ExpectedText::Unknown, _) | (ExpectedText::Removed, None) => false,
+        (ExpectedText::Version(version), Some(now)) => Version::hash(now).hex() != *version,
+        (ExpectedText::Text(version), Some(now)) => text_version(now) != *version,
+        (ExpectedText::Removed, Some(_)) | (ExpectedText::Version(_) | ExpectedText::Text(_), None) => true,
     }
 }
 

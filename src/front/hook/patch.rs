@@ -311,14 +311,14 @@ mod tests {
     fn what_is_no_patch_is_refused_with_its_line() {
         for (text, expected) in [
             ("", "first line"),
-            ("*** Begin Patch", "first line"),
+            ("*** Begin Patch", "last line"),
             ("*** Begin Patch\n*** Delete File: a", "last line"),
             ("*** Begin Patch\n*** End Patch", "no file"),
             (
                 "*** Begin Patch\n*** Update File: a\n*** End Patch",
                 "line 3 of the patch: the update has no lines",
             ),
-            ("*** Begin Patch\n*** Update File: a\n@@\n*** End Patch", "expected a line that begins"),
+            ("*** Begin Patch\n*** Update File: a\n@@\n*** End Patch", "the chunk has no lines"),
             ("*** Begin Patch\n*** Update File: a\n@@\nx\n*** End Patch", "line 4"),
             ("*** Begin Patch\nwhat\n*** End Patch", "line 2"),
             ("*** Begin Patch\n*** Update File: a\n x\nwhat\n*** End Patch", "expected `@@`"),

@@ -13,6 +13,8 @@ pub struct CallRecord {
     pub gates: String,
     /// Set when the edit was judged before it was made.
     pub is_judged: bool,
+    /// What the model is told after the call; empty for nothing.
+    pub note: String,
 }
 
 /// A file before a call.
@@ -25,12 +27,12 @@ pub struct FileRecord {
     /// The permission bits.
     pub mode: Option<u32>,
     /// The bytes that the tool was expected to write, if they were certain; `None` for a removed file.
-    pub expected: Expected,
+    pub expected: ExpectedText,
 }
 
 /// What a tool was expected to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Expected {
+pub enum ExpectedText {
     /// Exactly this version, in hex digits.
     Version(String),
     /// A text of this version, in hex digits, if `\r\n` counts as `\n` and a last line end is ignored.
@@ -45,7 +47,8 @@ impl CallRecord {
     /// Writes the record: one line of JSON, then the bytes of the files.
     pub fn to_bytes(&self) -> Vec<u8> {
         let files: Vec<Value> = self.files.iter().map(FileRecord::header).collect();
-        let header = json!({"files": files, "gates": self.gates, "judged": self.is_judged});
+        let header =
+            json!({"files": files, "gates": self.gates, "judged": self.is_judged, "note": self.note});
         let mut bytes = format!("{header}\n").into_bytes();
         self.files.iter().filter_map(|file| file.before.as_ref()).for_each(|before| bytes.extend(before));
         bytes
@@ -70,12 +73,13 @@ impl CallRecord {
                 path: file.get("path")?.as_str()?.to_owned(),
                 before,
                 mode: file.get("mode").and_then(Value::as_u64).and_then(|mode| u32::try_from(mode).ok()),
-                expected: Expected::from_json(file.get("expected")?)?,
+                expected: ExpectedText::from_json(file.get("expected")?)?,
             });
         }
         let gates = header.get("gates")?.as_str()?.to_owned();
         let is_judged = header.get("judged")?.as_bool()?;
-        rest.is_empty().then_some(CallRecord { files, gates, is_judged })
+        let note = header.get("note")?.as_str()?.to_owned();
+        rest.is_empty().then_some(CallRecord { files, gates, is_judged, note })
     }
 }
 
@@ -90,23 +94,23 @@ impl FileRecord {
     }
 }
 
-impl Expected {
+impl ExpectedText {
     fn to_json(&self) -> Value {
         match self {
-            Expected::Version(version) => json!({ "version": version }),
-            Expected::Text(version) => json!({ "text": version }),
-            Expected::Removed => json!({ "removed": true }),
-            Expected::Unknown => json!({}),
+            ExpectedText::Version(version) => json!({ "version": version }),
+            ExpectedText::Text(version) => json!({ "text": version }),
+            ExpectedText::Removed => json!({ "removed": true }),
+            ExpectedText::Unknown => json!({}),
         }
     }
 
-    fn from_json(value: &Value) -> Option<Expected> {
+    fn from_json(value: &Value) -> Option<ExpectedText> {
         let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         Some(match (text("version"), text("text"), value.get("removed")) {
-            (Some(version), _, _) => Expected::Version(version),
-            (None, Some(version), _) => Expected::Text(version),
-            (None, None, Some(_)) => Expected::Removed,
-            (None, None, None) => Expected::Unknown,
+            (Some(version), _, _) => ExpectedText::Version(version),
+            (None, Some(version), _) => ExpectedText::Text(version),
+            (None, None, Some(_)) => ExpectedText::Removed,
+            (None, None, None) => ExpectedText::Unknown,
         })
     }
 }
@@ -125,13 +129,14 @@ mod tests {
         };
         let record = CallRecord {
             files: vec![
-                file("/a\nb", Some(b"\xff\n\0"), Expected::Version("ab".into())),
-                file("/c", None, Expected::Text("cd".into())),
-                file("/d", Some(b""), Expected::Removed),
-                file("/e", Some(b"x\n"), Expected::Unknown),
+                file("/a\nb", Some(b"\xff\n\0"), ExpectedText::Version("ab".into())),
+                file("/c", None, ExpectedText::Text("cd".into())),
+                file("/d", Some(b""), ExpectedText::Removed),
+                file("/e", Some(b"x\n"), ExpectedText::Unknown),
             ],
             gates: "syntax passed".into(),
             is_judged: true,
+            note: "told\nlater".into(),
         };
         let bytes = record.to_bytes();
         assert_eq!(CallRecord::from_bytes(&bytes), Some(record));

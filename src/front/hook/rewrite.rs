@@ -17,16 +17,16 @@ const MAX_CONTEXT: usize = 24;
 const MAX_LINES: usize = 50_000;
 
 /// The lines that differ between two texts.
-struct Difference<'a> {
+struct LineDifference<'a> {
     old: Vec<&'a str>,
     new: Vec<&'a str>,
     /// The ranges of lines that differ, in both texts.
     runs: Vec<(Range<usize>, Range<usize>)>,
 }
 
-impl<'a> Difference<'a> {
+impl<'a> LineDifference<'a> {
     /// Compares two texts line by line, with their line ends; `None` for bytes that are not UTF-8.
-    fn new(before: &'a [u8], wanted: &'a [u8]) -> Option<Difference<'a>> {
+    fn new(before: &'a [u8], wanted: &'a [u8]) -> Option<LineDifference<'a>> {
         let text = |bytes: &'a [u8]| -> Option<Vec<&'a str>> {
             let text = std::str::from_utf8(bytes).ok()?;
             Some(text.strip_prefix('\u{feff}').unwrap_or(text).split_inclusive('\n').collect())
@@ -50,7 +50,7 @@ impl<'a> Difference<'a> {
                 _ => runs.push((old, new)),
             }
         }
-        Some(Difference { old, new, runs })
+        Some(LineDifference { old, new, runs })
     }
 
     /// Returns the lines from the first difference to the last.
@@ -62,7 +62,7 @@ impl<'a> Difference<'a> {
 
 /// Returns a quote with which a tool of this habit turns one text into the other.
 pub fn quote(before: &[u8], wanted: &[u8], habit: TextHabit) -> Option<Quote> {
-    let difference = Difference::new(before, wanted)?;
+    let difference = LineDifference::new(before, wanted)?;
     let (old, new) = difference.whole()?;
     let tried = |up: usize, down: usize| {
         let at = |lines: &[&str], range: &Range<usize>| -> Option<String> {
@@ -101,7 +101,7 @@ fn contexts() -> impl Iterator<Item = (usize, usize)> {
 
 /// Returns the chunks of a patch with which Codex turns one text into the other.
 pub fn chunks(before: &[u8], wanted: &[u8]) -> Option<Vec<Chunk>> {
-    let difference = Difference::new(before, wanted)?;
+    let difference = LineDifference::new(before, wanted)?;
     if difference.runs.is_empty() {
         return None;
     }
@@ -112,7 +112,7 @@ pub fn chunks(before: &[u8], wanted: &[u8]) -> Option<Vec<Chunk>> {
 }
 
 /// Returns a chunk for each run of differing lines, with context; runs whose context meets are one chunk.
-fn with_context(difference: &Difference<'_>, up: usize, down: usize) -> Vec<Chunk> {
+fn with_context(difference: &LineDifference<'_>, up: usize, down: usize) -> Vec<Chunk> {
     let mut spans: Vec<(Range<usize>, Range<usize>)> = Vec::new();
     for (old, new) in &difference.runs {
         let above = up.min(old.start);
@@ -176,9 +176,10 @@ mod tests {
 
     #[test]
     fn a_patch_has_a_chunk_for_each_place() {
-        let before: String = (0..40).map(|line| format!("line {}\n", line % 7)).collect();
-        let wanted = before.replacen("line 3\n", "one\n", 1);
-        let wanted = format!("{}last\n", wanted.strip_suffix("line 4\n").unwrap());
+        let line = |at: usize| format!("line {}\n", if at % 2 == 0 { at } else { 7 });
+        let before: String = (0..40).map(line).collect();
+        let wanted = before.replacen("line 2\nline 7\n", "line 2\none\n", 1);
+        let wanted = format!("{}last\n", wanted.strip_suffix("line 7\n").unwrap());
         let chunks = chunks(before.as_bytes(), wanted.as_bytes()).unwrap();
         assert_eq!(chunks.len(), 2, "{chunks:?}");
         let mixed = "a\r\nb\nc\r\nd\n";

@@ -145,6 +145,14 @@ pub fn own_call(tools: OwnTools, arguments: &Value) -> Option<String> {
     })
 }
 
+/// Describes what to do instead of an edit whose call would be too long.
+pub fn smaller_parts(path: &str) -> String {
+    format!(
+        "Use lockgate's `safe_edit_file` or `lockgate edit` for {}, in smaller parts; both keep all other bytes.",
+        sanitize(path)
+    )
+}
+
 /// The arguments of `safe_edit_file` for one exact quote.
 pub fn quote_arguments(path: &str, old: &str, new: &str) -> Value {
     json!({"path": path, "search": old, "replace": new, "expect_matches": 1})
@@ -162,9 +170,7 @@ pub fn at_risk(
     let path = sanitize(path);
     let harm = harm(before, written);
     let name = host.name();
-    let instead = call.unwrap_or_else(|| {
-        format!("Use lockgate's `safe_edit_file` or `lockgate edit` for {path}, in smaller parts; both keep all other bytes.")
-    });
+    let instead = call.unwrap_or_else(|| smaller_parts(&path));
     match state {
         EditState::Denied | EditState::Warned => {
             format!("{} the edit tool of {name} {harm} in {path}.\n{instead}", state.head())
@@ -226,7 +232,7 @@ pub fn rejection(error: &Error, path: &str, call: Option<HostCallForm>) -> Strin
         offers: CallOffers { current_call, read_tool: None },
         ..ResponseOptions::default()
     };
-    answer::render_error(error, &options).text
+    format!("lockgate: {}: {}", sanitize(path), answer::render_error(error, &options).text)
 }
 
 /// A call of a host with a single quote, which may be proposed with another one.

@@ -262,3 +262,18 @@ fn the_outputs_of_a_notebook_are_kept_by_the_call_of_the_denial() {
     assert_eq!(outcome.exit, 0, "{outcome:?}");
     assert_eq!(project.text("n.ipynb"), NOTEBOOK.replace("x = 1", "x = 2"));
 }
+
+#[test]
+fn a_file_that_claude_code_cannot_read_gets_the_call_that_can() {
+    let project = with_server();
+    project.write("x.txt", b"caf\xe9\nb\nc\n");
+    let call = json!({"tool_name": "Edit", "tool_input": edit(&project.root(), "x.txt", "b", "B"), "tool_use_id": "t",
+        "tool_response": "<tool_use_error>File is not valid UTF-8; nothing was written</tool_use_error>"});
+    let told = project
+        .hook(&json!({"session_id": "s", "cwd": project.root(), "hook_event_name": "PostToolBatch",
+        "tool_calls": [call]}));
+    let call = context(&told).split_once("`safe_edit_file` with\n").unwrap_or_else(|| panic!("{told}")).1;
+    let outcome = project.call(&["edit", "--file", "-"], call.lines().next().unwrap());
+    assert_eq!(outcome.exit, 0, "{outcome:?}");
+    assert_eq!(project.bytes("x.txt"), b"caf\xe9\nB\nc\n");
+}

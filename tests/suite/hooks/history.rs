@@ -187,3 +187,18 @@ fn of_a_payload_only_tool_host_and_edit_are_kept() {
     assert_eq!(project.log().len(), 1);
     assert!(!holds("a-private-text"));
 }
+
+#[test]
+fn opencode_is_told_of_a_rewrite_after_the_call() {
+    let project = Project::new();
+    let event = |name: &str| {
+        json!({"hook_event_name": name, "tool": "edit", "sessionID": "s", "callID": "c1", "cwd": project.root(),
+            "args": {"filePath": "app.py", "oldString": "      return sum(items)", "newString": "      return sum(items) + 1"}})
+    };
+    let before = project.hook(&event("tool.execute.before"));
+    assert_eq!(before["args"]["newString"], "    return sum(items) + 1\n", "{before}");
+    fs::write(project.at("app.py"), NEW).unwrap();
+    let after = project.hook(&event("tool.execute.after"));
+    assert!(after["context"].as_str().unwrap().contains("not in"), "{after}");
+    assert_eq!(project.log().len(), 1);
+}
