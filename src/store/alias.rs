@@ -32,7 +32,8 @@ pub(super) fn refuse_aliases(
         if (names.may_have("HEAD") || names.may_have("commondir")) && is_git_folder(&step.folder) {
             return Err(access::protected(path, GIT_FOLDER));
         }
-        let links = marked(&step.folder, names, MARKED_NAMES, MARKED_FOLDERS, access::rule_for).map_err(unread)?;
+        let links =
+            marked(&step.folder, names, MARKED_NAMES, MARKED_FOLDERS, access::rule_for).map_err(unread)?;
         for (target, link) in links {
             let ancestor = ancestors.iter().find(|(identity, _)| *identity == target);
             if let Some(rule) = ancestor.and_then(|(_, below)| access::rule_for(&join(&link, below))) {

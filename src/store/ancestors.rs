@@ -23,7 +23,8 @@ pub(super) fn candidates_above<'p>(
     if place.configs.is_empty() {
         return candidates(root, &place.folder, names);
     }
-    let existing = |configs: &FolderConfigs| names.iter().copied().filter(|name| configs.may_have(name)).collect();
+    let existing =
+        |configs: &FolderConfigs| names.iter().copied().filter(|name| configs.may_have(name)).collect();
     upwards(&place.folder).zip(place.configs.iter().rev().map(existing)).collect()
 }
 

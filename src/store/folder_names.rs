@@ -98,15 +98,21 @@ impl FolderConfigs {
     /// Those that a listing of the folder shows.
     pub fn listed(names: &FolderNames) -> FolderConfigs {
         let mut policies = [true; policy_file::NAMES.len()];
-        policies.iter_mut().zip(policy_file::NAMES).for_each(|(may_exist, name)| *may_exist = names.may_have(name));
+        policies
+            .iter_mut()
+            .zip(policy_file::NAMES)
+            .for_each(|(may_exist, name)| *may_exist = names.may_have(name));
         let editorconfig = names.may_have(editorconfig::NAME);
         let has_plain_policy = policy_file::NAMES.first().is_some_and(|name| names.has_file(name));
         FolderConfigs { policies, editorconfig, has_plain_policy }
     }
 
     /// Any may exist.
-    pub const UNKNOWN: FolderConfigs =
-        FolderConfigs { policies: [true; policy_file::NAMES.len()], editorconfig: true, has_plain_policy: false };
+    pub const UNKNOWN: FolderConfigs = FolderConfigs {
+        policies: [true; policy_file::NAMES.len()],
+        editorconfig: true,
+        has_plain_policy: false,
+    };
 
     /// True if a file of this name may exist.
     pub fn may_have(self, name: &str) -> bool {

@@ -78,7 +78,8 @@ pub(super) fn nearest(
     let Some(root) = roots.get(place.root) else { return Ok(None) };
     let is_plain = |folder: &str, name: &str| {
         let depth = folder.split('/').filter(|name| !name.is_empty()).count();
-        NAMES.first() == Some(&name) && place.configs.get(depth).is_some_and(|configs| configs.has_plain_policy())
+        NAMES.first() == Some(&name)
+            && place.configs.get(depth).is_some_and(|configs| configs.has_plain_policy())
     };
     for (folder, names) in candidates_above(root, place, NAMES) {
         for name in names {
@@ -96,7 +97,9 @@ pub(super) fn nearest(
             let before = current(root.dir(), &in_root);
             let Some(found) = read(roots, place.root, folder, in_root)? else { continue };
             let after = current(root.dir(), &found.in_root);
-            if let Some(fingerprint) = after.filter(|_| before == after).and_then(|it| it.settled(began, root.dir())) {
+            if let Some(fingerprint) =
+                after.filter(|_| before == after).and_then(|it| it.settled(began, root.dir()))
+            {
                 known.insert(place.root, &found.in_root, fingerprint, &found.text);
             }
             return Ok(Some(found));
@@ -135,9 +138,8 @@ fn upward(roots: &[Root], index: usize, folder: &str) -> Result<Option<PolicyTex
 /// Reads the policy of a folder from the file of this path; `None` if there is no such entry.
 fn read(roots: &[Root], index: usize, folder: &str, in_root: String) -> Result<Option<PolicyText>, Error> {
     let Some(root) = roots.get(index) else { return Ok(None) };
-    let refused = |reason: String| {
-        invalid(&named(roots, index, &in_root).unwrap_or_else(|| in_root.clone()), &reason)
-    };
+    let refused =
+        |reason: String| invalid(&named(roots, index, &in_root).unwrap_or_else(|| in_root.clone()), &reason);
     let Some(text) = read_beside(root.dir(), &in_root).map_err(refused)? else { return Ok(None) };
     refuse_unguarded(root.dir(), folder, &in_root).map_err(refused)?;
     Ok(Some(policy_text(roots, index, folder, in_root, text)))

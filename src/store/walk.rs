@@ -162,9 +162,7 @@ impl PathWalk<'_> {
         let stat = rustix::fs::fstat(&fd).map_err(|errno| failed("fstat", self.shown, errno))?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Symlink => self.follow(name, &fd),
-            FileType::Directory => {
-                self.push_folder(name, Folder::new(fd), Identity::from_stat(&stat))
-            }
+            FileType::Directory => self.push_folder(name, Folder::new(fd), Identity::from_stat(&stat)),
             // Of rustix's file types these two alone have entries or a target.
             _ => {
                 self.found.file = Some((name, stat, fd));

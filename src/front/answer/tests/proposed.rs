@@ -43,7 +43,11 @@ fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
         path: Some("a.go".into()),
         profile: edit_code::TOOL.profile,
         offers: CallOffers {
-            current_call: Some(ToolCall { tool: "edit_code", arguments, schema: rmcp::model::JsonObject::new }),
+            current_call: Some(ToolCall {
+                tool: "edit_code",
+                arguments,
+                schema: rmcp::model::JsonObject::new,
+            }),
             read_tool: None,
         },
         ..ResponseOptions::default()
