@@ -154,7 +154,7 @@ fn vet_file(
     (stat, fd): (&Stat, &OwnedFd),
     path: &str,
 ) -> Result<OtherNames, Error> {
-    refuse_special(stat, fd, path)?;
+    refuse_special_in(roots.get(found.root), stat, fd, path)?;
     let links = alias::refuse_hidden_links(roots, found, stat, path)?;
     let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
     permit::may_replace(&step.folder, name, stat, path)?;
@@ -168,7 +168,7 @@ fn vet_sight(
     (stat, fd): (&Stat, &OwnedFd),
     path: &str,
 ) -> Result<(), Error> {
-    refuse_special(stat, fd, path)?;
+    refuse_special_in(roots.get(found.root), stat, fd, path)?;
     alias::refuse_protected_links(roots, found, stat, path)
 }
 
@@ -176,6 +176,21 @@ fn vet_new(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
     found.missing.iter().map(String::as_str).chain([name]).try_for_each(spelling::check_new)?;
     let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
     permit::may_create(&step.folder, path)
+}
+
+/// Does the same as [`refuse_special`]; of a regular file in the root's own file system, the root knows that it is
+/// stored.
+pub(super) fn refuse_special_in(
+    root: Option<&Root>,
+    stat: &Stat,
+    fd: &OwnedFd,
+    path: &str,
+) -> Result<(), Error> {
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    match root {
+        Some(root) if is_file && root.stores(Identity::from_stat(stat)) => Ok(()),
+        Some(_) | None => refuse_special(stat, fd, path),
+    }
 }
 
 /// Fails for everything but regular files on file systems that store them.

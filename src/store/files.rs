@@ -88,7 +88,7 @@ impl Files {
                 }
             };
         }
-        snapshot::read(&folder, &place.name, place.shown(), limit)
+        snapshot::read(self.roots.get(place.root), &folder, &place.name, place.shown(), limit)
     }
 
     /// Returns the file's fingerprint; `None` if it is not reliable.
