@@ -227,12 +227,7 @@ impl Folder {
             })
         };
         match self.access {
-            FolderAccess::Entries => {
-                if self.was_listed.swap(true, Ordering::Relaxed) {
-                    rustix::fs::seek(&self.fd, SeekFrom::Start(0))?;
-                }
-                listed(self)
-            }
+            FolderAccess::Entries => listed(self),
             FolderAccess::Names => listed(&self.reopened()?),
         }
     }
@@ -249,6 +244,10 @@ impl Folder {
         space: &mut Vec<u8>,
         mut visit: impl FnMut(u64, rustix::fs::FileType, &CStr) -> Result<()>,
     ) -> Result<()> {
+        // Every listing of a descriptor continues where the last one ended.
+        if self.was_listed.swap(true, Ordering::Relaxed) {
+            rustix::fs::seek(&self.fd, SeekFrom::Start(0))?;
+        }
         space.clear();
         space.reserve(32 * 1024);
         let mut entries = RawDir::new(&self.fd, space.spare_capacity_mut());
@@ -285,6 +284,21 @@ fn open_name(folder: impl AsFd, name: impl AsRef<[u8]>, flags: OFlags, mode: Mod
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_listing_is_complete() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a"), "").unwrap();
+        let fd = || OwnedFd::from(std::fs::File::open(dir.path()).unwrap());
+        for folder in [Folder::new(fd()), Folder::readable(fd())] {
+            for _ in 0..2 {
+                let mut count = 0;
+                folder.each(|_, _, _| Ok(count += 1)).unwrap();
+                folder.entries(&mut Vec::new(), |_, _, _| Ok(count += 1)).unwrap();
+                assert_eq!(count, 2);
+            }
+        }
+    }
 
     #[test]
     fn a_new_name_that_was_given_is_given_although_the_old_one_stays() {

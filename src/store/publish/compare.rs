@@ -11,7 +11,7 @@ use crate::store::folder::{Folder, Identity};
 use crate::store::permit::{self, WriteMethod};
 use crate::store::snapshot::ExpectedContent;
 use crate::store::system_error::{conflict, failed};
-use rustix::fs::Stat;
+use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
 /// Returns the method for writing the target. Fails if its rights or its hard links forbid the write. `top`
@@ -43,6 +43,9 @@ fn still_there(folder: &Folder, place: &FileLocation, before: &ExpectedContent<'
         }
         Err(errno) => return Err(failed("stat", place.shown(), errno)),
     };
+    if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
+        return Err(conflict(place.shown(), "became a symlink"));
+    }
     // The snapshot holds the file open, so no other file can have its inode.
     if Identity::from_stat(&stat) != before.snapshot.identity {
         return Err(conflict(place.shown(), "was replaced by another file since it was read"));
