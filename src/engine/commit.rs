@@ -56,18 +56,26 @@ pub(super) fn commit(
     }
 }
 
-/// Applies the journal's limits in the background, if the edit left something to prune.
-pub(super) fn tidy_journal(services: &Arc<Services>, reports: &[Report], limits: Option<RetentionLimits>) {
-    let mut written_reports = reports.iter().filter(|report| report.edit_id.is_some()).peekable();
-    let is_due = written_reports.peek().is_some()
-        && services.store.is_due(written_reports.any(|report| report.entity.is_none()));
-    let (Some(limits), true) = (limits, is_due) else { return };
+/// Applies the journal's limits in the background, if the edit left something to prune in the history of entities.
+pub(super) fn tidy_rows(services: &Arc<Services>, reports: &[Report], limits: Option<RetentionLimits>) {
+    let has_written = reports.iter().any(|report| report.edit_id.is_some());
+    let (Some(limits), true) = (limits, has_written && services.store.rows.is_due()) else { return };
     let services = Arc::clone(services);
-    tokio::task::spawn_blocking(move || {
-        if let Err(error) = services.store.tidy(limits) {
-            tracing::warn!("the journal was not cleaned up: {}", error.message);
-        }
-    });
+    tokio::task::spawn_blocking(move || warn_untidy(services.store.rows.tidy(limits)));
+}
+
+/// Does the same for the journal of files. The journal has a thread of its own for the work.
+pub(super) fn tidy_journal(services: &Services, reports: &[Report], limits: Option<RetentionLimits>) {
+    let mut written_reports = reports.iter().filter(|report| report.edit_id.is_some());
+    if let (Some(limits), true) = (limits, written_reports.any(|report| report.entity.is_none())) {
+        warn_untidy(services.store.journal.tidy(limits));
+    }
+}
+
+fn warn_untidy(result: Result<(), Error>) {
+    if let Err(error) = result {
+        tracing::warn!("the journal was not cleaned up: {}", error.message);
+    }
 }
 
 fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {

@@ -8,6 +8,9 @@ use crate::policy::Policy;
 use crate::store::{DocumentPath, Snapshot};
 use crate::text::Buffer;
 
+/// The size in bytes up to which closing a replaced file takes less time than a hand-over to another thread.
+const CLOSED_AT_ONCE: usize = 128 * 1024;
+
 /// The target as it was read under the lock.
 pub struct CurrentText {
     /// The text; empty if there is no file.
@@ -17,12 +20,14 @@ pub struct CurrentText {
 }
 
 impl CurrentText {
-    /// Returns the text, if there was a file, and closes that file on another thread. The kernel frees the
-    /// blocks of a replaced file on close, and the caller need not wait for that.
+    /// Returns the text, if there was a file, and closes that file: a large one on another thread. The kernel frees
+    /// the blocks of a replaced file on close, and the caller need not wait for that.
     pub(super) fn into_previous_text(self) -> Option<Buffer> {
         let CurrentText { buffer, snapshot } = self;
         if let Some(Snapshot::File(file)) = snapshot {
-            tokio::task::spawn_blocking(move || drop(file));
+            if buffer.bytes().len() > CLOSED_AT_ONCE {
+                tokio::task::spawn_blocking(move || drop(file));
+            }
             return Some(buffer);
         }
         snapshot.map(|_| buffer)

@@ -79,13 +79,16 @@ pub(super) async fn run(
         let (call, call_watch) = (Arc::clone(&batch), Arc::clone(&watch));
         let work = move |services: &Services| {
             let outcome = attempt_twice(services, &call, &mut attempt, &call_watch, attempt_once)?;
+            if let Outcome::Done { reports, retention } = &outcome {
+                commit::tidy_journal(services, reports, *retention);
+            }
             Ok((outcome, attempt))
         };
         let outcome;
         (outcome, attempt) = services.off_reactor(work).await?;
         match outcome {
             Outcome::Done { reports, retention } => {
-                commit::tidy_journal(services, &reports, retention);
+                commit::tidy_rows(services, &reports, retention);
                 return Ok(reports);
             }
             Outcome::Busy { keys, timeout } => {

@@ -6,8 +6,9 @@
 use super::access;
 use super::alias::OtherNames;
 use super::file_location::{FileLocation, join};
+use super::folder::Identity;
 use super::root::{Root, named};
-use super::walk::{self, WalkEnd};
+use super::walk::{self, PathStep, WalkEnd};
 use super::{alias, git_settings, permit, spelling, state, system_error};
 use crate::error::{Code, Error};
 use crate::policy::Publishing;
@@ -45,7 +46,9 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
         return Err(closed(path, file.is_some()));
     }
     refuse_protected(&real_path(&found, &name), path)?;
-    alias::refuse_aliases(&found, &name, path)?;
+    let identity = file.as_ref().map(|(_, stat, _)| Identity::from_stat(stat));
+    let ancestors = alias::ancestors(&found, &name, identity);
+    alias::refuse_aliases(&found, &ancestors, path)?;
     state::refuse_reached(&found, &name, path)?;
     let links = match (purpose, &file) {
         (AccessPurpose::Write, Some((_, stat, fd))) => vet_file(roots, &found, &name, (stat, fd), path)?,
@@ -57,7 +60,7 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
     };
     let (runnable, occasion) = match purpose {
         AccessPurpose::Write => {
-            let runnable = runnable(&found, &name, &normal, &links, path)?;
+            let runnable = runnable(&found, &name, &normal, &links, &ancestors, path)?;
             let runnable = runnable.or_else(|| git_settings::rule_for(roots, &found, &name));
             (runnable, occasion(&normal, &real_path(&found, &name), &links))
         }
@@ -80,12 +83,13 @@ fn runnable(
     name: &str,
     normal: &str,
     links: &OtherNames,
+    ancestors: &[(Identity, String)],
     path: &str,
 ) -> Result<Option<&'static str>, Error> {
     let by_path = access::runnable_for(normal).or_else(|| access::runnable_for(&real_path(found, name)));
     match by_path.or(links.runnable) {
         Some(rule) => Ok(Some(rule)),
-        None => alias::runnable_alias(found, name, path),
+        None => alias::runnable_alias(found, ancestors, path),
     }
 }
 
@@ -150,7 +154,7 @@ fn vet_file(
     (stat, fd): (&Stat, &OwnedFd),
     path: &str,
 ) -> Result<OtherNames, Error> {
-    refuse_special(stat, fd, path)?;
+    refuse_special_in(roots.get(found.root), stat, fd, path)?;
     let links = alias::refuse_hidden_links(roots, found, stat, path)?;
     let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
     permit::may_replace(&step.folder, name, stat, path)?;
@@ -164,7 +168,7 @@ fn vet_sight(
     (stat, fd): (&Stat, &OwnedFd),
     path: &str,
 ) -> Result<(), Error> {
-    refuse_special(stat, fd, path)?;
+    refuse_special_in(roots.get(found.root), stat, fd, path)?;
     alias::refuse_protected_links(roots, found, stat, path)
 }
 
@@ -172,6 +176,21 @@ fn vet_new(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
     found.missing.iter().map(String::as_str).chain([name]).try_for_each(spelling::check_new)?;
     let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
     permit::may_create(&step.folder, path)
+}
+
+/// Does the same as [`refuse_special`]; of a regular file in the root's own file system, the root knows that it is
+/// stored.
+pub(super) fn refuse_special_in(
+    root: Option<&Root>,
+    stat: &Stat,
+    fd: &OwnedFd,
+    path: &str,
+) -> Result<(), Error> {
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    match root {
+        Some(root) if is_file && root.stores(Identity::from_stat(stat)) => Ok(()),
+        Some(_) | None => refuse_special(stat, fd, path),
+    }
 }
 
 /// Fails for everything but regular files on file systems that store them.
@@ -217,6 +236,7 @@ fn place(roots: &[Root], (root, rest): (usize, &str), found: WalkEnd, name: Stri
     // target.
     let plain = if found.followed { None } else { spelling::normal(rest) };
     let below = plain.unwrap_or_else(|| spelling::without_idle_dots(rest));
+    let configs = found.folders.iter().map(PathStep::configs).collect();
     Some(FileLocation {
         root: found.root,
         folder: folder_path(&found),
@@ -229,5 +249,6 @@ fn place(roots: &[Root], (root, rest): (usize, &str), found: WalkEnd, name: Stri
         names: Vec::new(),
         runnable: None,
         occasion: None,
+        configs,
     })
 }

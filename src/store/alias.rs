@@ -10,6 +10,7 @@
 use super::access::{self, GIT_FOLDER, MARKED_FOLDERS, MARKED_NAMES, RUNNABLE_FOLDERS, RUNNABLE_NAMES};
 use super::file_location::join;
 use super::folder::{Folder, Identity};
+use super::folder_names::{FolderNames, NameLookup};
 use super::names::{self, Coverage, VisitStep};
 use super::permit;
 use super::root::Root;
@@ -20,13 +21,19 @@ use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
 /// Fails for a path that a link of a protected name leads to, or a git folder under another name.
-pub(super) fn refuse_aliases(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
-    let ancestors = ancestors(found, name);
-    for PathStep { folder, .. } in &found.folders {
-        if is_git_folder(folder) {
+pub(super) fn refuse_aliases(
+    found: &WalkEnd,
+    ancestors: &[(Identity, String)],
+    path: &str,
+) -> Result<(), Error> {
+    let unread = |errno| failed("looking for links to it", path, errno);
+    for step in &found.folders {
+        let names = step.names().map_err(unread)?;
+        if (names.may_have("HEAD") || names.may_have("commondir")) && is_git_folder(&step.folder) {
             return Err(access::protected(path, GIT_FOLDER));
         }
-        let links = marks(folder).map_err(|errno| failed("looking for links to it", path, errno))?;
+        let links =
+            marked(&step.folder, names, MARKED_NAMES, MARKED_FOLDERS, access::rule_for).map_err(unread)?;
         for (target, link) in links {
             let ancestor = ancestors.iter().find(|(identity, _)| *identity == target);
             if let Some(rule) = ancestor.and_then(|(_, below)| access::rule_for(&join(&link, below))) {
@@ -40,11 +47,16 @@ pub(super) fn refuse_aliases(found: &WalkEnd, name: &str, path: &str) -> Result<
 /// Returns the rule by which a link of a runnable name, or one in a runnable folder, leads to the path.
 ///
 /// Errors: the links could not be read.
-pub(super) fn runnable_alias(found: &WalkEnd, name: &str, path: &str) -> Result<Option<&'static str>, Error> {
-    let ancestors = ancestors(found, name);
-    for PathStep { folder, .. } in &found.folders {
-        let links = marked(folder, RUNNABLE_NAMES, RUNNABLE_FOLDERS, access::runnable_for);
-        for (target, link) in links.map_err(|errno| failed("looking for links to it", path, errno))? {
+pub(super) fn runnable_alias(
+    found: &WalkEnd,
+    ancestors: &[(Identity, String)],
+    path: &str,
+) -> Result<Option<&'static str>, Error> {
+    let unread = |errno| failed("looking for links to it", path, errno);
+    for step in &found.folders {
+        let names = step.names().map_err(unread)?;
+        let links = marked(&step.folder, names, RUNNABLE_NAMES, RUNNABLE_FOLDERS, access::runnable_for);
+        for (target, link) in links.map_err(unread)? {
             let ancestor = ancestors.iter().find(|(identity, _)| *identity == target);
             if let Some(rule) = ancestor.and_then(|(_, below)| access::runnable_for(&join(&link, below))) {
                 return Ok(Some(rule));
@@ -57,20 +69,24 @@ pub(super) fn runnable_alias(found: &WalkEnd, name: &str, path: &str) -> Result<
 /// Returns the targets of the protected names of a folder, and of the symlinks in its marked folders, each with the path
 /// that leads to it.
 pub(super) fn marks(folder: &Folder) -> rustix::io::Result<Vec<(Identity, String)>> {
-    marked(folder, MARKED_NAMES, MARKED_FOLDERS, access::rule_for)
+    let names = FolderNames::read(folder, NameLookup::Unknown)?;
+    marked(folder, &names, MARKED_NAMES, MARKED_FOLDERS, access::rule_for)
 }
 
 /// Returns the targets of these names of a folder, of its symlinks with a name that `rule_for` covers, and of the symlinks
 /// in these of its folders, each with its path.
 fn marked(
     folder: &Folder,
+    listed: &FolderNames,
     names: &[&str],
     folders: &[&str],
     rule_for: fn(&str) -> Option<&'static str>,
 ) -> rustix::io::Result<Vec<(Identity, String)>> {
-    let mut linked = links_in_folders(folder, folders)?;
-    linked.extend(covered_links(folder, rule_for)?);
-    let names = names.iter().map(|name| (*name).to_owned()).chain(linked);
+    let may_exist = |name: &&&str| listed.may_have(name);
+    let mut linked = links_in_folders(folder, folders.iter().filter(may_exist))?;
+    // Such as `.env.local`, `tls.key` or `app.code-workspace`.
+    linked.extend(listed.links().filter(|name| rule_for(name).is_some()).map(str::to_owned));
+    let names = names.iter().filter(may_exist).map(|name| (*name).to_owned()).chain(linked);
     Ok(names.filter_map(|name| Some((Identity::from_stat(&folder.stat_target(&name).ok()?), name))).collect())
 }
 
@@ -81,27 +97,11 @@ pub(super) fn is_marked(name: &str) -> bool {
             || MARKED_NAMES.iter().any(|path| path.split('/').next() == Some(name)))
 }
 
-/// Returns the symlinks in a folder whose names a rule covers, such as `.env.local`, `tls.key` or
-/// `app.code-workspace`. A folder that may be passed but not listed has none that can be found.
-fn covered_links(
-    folder: &Folder,
-    rule_for: fn(&str) -> Option<&'static str>,
-) -> rustix::io::Result<Vec<String>> {
-    let mut links = Vec::new();
-    let listed = folder.each(|_, kind, name| {
-        if matches!(kind, FileType::Symlink | FileType::Unknown) && rule_for(name).is_some() {
-            links.push(name.to_owned());
-        }
-        Ok(())
-    });
-    match listed {
-        Ok(()) | Err(Errno::ACCESS) => Ok(links),
-        Err(errno) => Err(errno),
-    }
-}
-
 /// The paths of all symlinks in these folders of a folder.
-fn links_in_folders(folder: &Folder, folders: &[&str]) -> rustix::io::Result<Vec<String>> {
+fn links_in_folders<'n>(
+    folder: &Folder,
+    folders: impl Iterator<Item = &'n &'n str>,
+) -> rustix::io::Result<Vec<String>> {
     let mut links = Vec::new();
     for path in folders {
         let mut names = path.split('/');
@@ -145,14 +145,10 @@ pub(super) fn refuse_protected_links(
 }
 
 /// The identity of every folder of the path, and of the file, each with the rest of the path.
-fn ancestors(found: &WalkEnd, name: &str) -> Vec<(Identity, String)> {
+pub(super) fn ancestors(found: &WalkEnd, name: &str, file: Option<Identity>) -> Vec<(Identity, String)> {
     let mut below = join(&found.missing.join("/"), name);
     let mut pairs = Vec::new();
-    if let (Some(step), []) = (found.folders.last(), found.missing.as_slice())
-        && let Ok(stat) = step.folder.stat(name)
-    {
-        pairs.push((Identity::from_stat(&stat), String::new()));
-    }
+    pairs.extend(file.map(|file| (file, String::new())));
     for PathStep { name, identity, .. } in found.folders.iter().rev() {
         pairs.push((*identity, below.clone()));
         below = join(name, &below);

@@ -5,11 +5,28 @@
 //!
 //! Invariant: a name is left out only if it does not exist in its folder; in doubt it is included.
 
+use super::file_location::FileLocation;
 use super::folder::Folder;
+use super::folder_names::FolderConfigs;
 use super::policy_file::upwards;
 use super::root::Root;
 use rustix::fs::FileType;
 use rustix::io::Errno;
+
+/// Does the same as [`candidates`] for the folders of an admitted path, by the names that were listed when it was
+/// admitted, if they were.
+pub(super) fn candidates_above<'p>(
+    root: &Root,
+    place: &'p FileLocation,
+    names: &'static [&'static str],
+) -> Vec<(&'p str, Vec<&'static str>)> {
+    if place.configs.is_empty() {
+        return candidates(root, &place.folder, names);
+    }
+    let existing =
+        |configs: &FolderConfigs| names.iter().copied().filter(|name| configs.may_have(name)).collect();
+    upwards(&place.folder).zip(place.configs.iter().rev().map(existing)).collect()
+}
 
 /// Returns the folders from the one at `path` up to the root, the nearest first, each by its path in the root
 /// and with the names that may exist in it.

@@ -4,7 +4,7 @@
 
 use super::document_path::DocumentPath;
 use super::files::Files;
-use super::journal::{EditId, EditMeta, Entry, Journal, RetentionLimits};
+use super::journal::{EditId, EditMeta, Entry, Journal};
 use super::publish::{Content, FileWrite, JournalRecord, PublishedBatch};
 use super::rows::{EntityStore, RowWrite};
 use super::snapshot::Snapshot;
@@ -217,20 +217,6 @@ impl Store {
             Some(DocumentPath::File(place)) => self.journal.to_redo(Some(place)),
             Some(DocumentPath::Row(place)) => self.rows.to_redo(place),
         }
-    }
-
-    /// True if an edit leaves something to prune: each edit of files does, some of entities do.
-    pub fn is_due(&self, of_files: bool) -> bool {
-        of_files || self.rows.is_due()
-    }
-
-    /// Prunes the oldest entries until the limits are met; call it after each edit for which it [is
-    /// due](Store::is_due).
-    ///
-    /// Errors: the reason why it could not be done.
-    pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
-        self.journal.tidy(bounds)?;
-        self.rows.tidy(bounds)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: these are hints; a file that cannot be read or parsed gives none, and is no error.
 
-use super::ancestors::candidates;
+use super::ancestors::candidates_above;
 use super::file_location::{FileLocation, join};
 use super::policy_file::read_beside;
 use super::root::Root;
@@ -11,13 +11,13 @@ use ec4rs::property::{Charset, EndOfLine};
 use ec4rs::{ConfigParser, Properties, PropertiesSource, Section};
 
 /// The name of the file.
-const NAME: &str = ".editorconfig";
+pub(super) const NAME: &str = ".editorconfig";
 
 /// Returns the hints for a path from all files up to the one with `root = true`; nearer ones take precedence.
 pub(super) fn hints(root: &Root, place: &FileLocation) -> Hints {
     let path = place.in_root();
     let mut configs = Vec::new();
-    for (folder, names) in candidates(root, &place.folder, &[NAME]) {
+    for (folder, names) in candidates_above(root, place, &[NAME]) {
         if names.is_empty() {
             continue;
         }

@@ -5,6 +5,7 @@
 
 use super::document_path::LockKey;
 use super::folder::Identity;
+use super::folder_names::FolderConfigs;
 
 /// A file path that was admitted and resolved in a root.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +26,9 @@ pub struct FileLocation {
     pub(super) runnable: Option<&'static str>,
     /// The occasion on which the file runs by one of its names; set only for writes.
     pub(super) occasion: Option<&'static str>,
+    /// The configuration files that the folders of the path may have, from the root down, when it was admitted;
+    /// empty if they were not listed.
+    pub(super) configs: Vec<FolderConfigs>,
 }
 
 impl FileLocation {

@@ -9,7 +9,7 @@ use super::fingerprint::FileFingerprint;
 use super::git_layout::{self, PlannedFile};
 use super::journal::{EditMeta, Journal};
 use super::locks::Locks;
-use super::policy_file::PolicyText;
+use super::policy_file::{KnownPolicies, PolicyText};
 use super::policy_listing::{self, PolicyFile};
 use super::publish::{self, FileWrite, PublishedBatch};
 use super::recover::{self, InterruptedEdit, Recovered};
@@ -27,6 +27,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub struct Files {
     pub(super) roots: Vec<Root>,
+    known_policies: KnownPolicies,
 }
 
 impl Files {
@@ -36,7 +37,7 @@ impl Files {
             return Err(Error::new(Code::InvalidInput, "no root was given").field("roots"));
         }
         let roots = roots.iter().map(|path| Root::open(path)).collect::<Result<_, _>>()?;
-        Ok(Files { roots })
+        Ok(Files { roots, known_policies: KnownPolicies::default() })
     }
 
     /// The same files, for callers whose relative paths start at a folder below the first root.
@@ -87,7 +88,7 @@ impl Files {
                 }
             };
         }
-        snapshot::read(&folder, &place.name, place.shown(), limit)
+        snapshot::read(self.roots.get(place.root), &folder, &place.name, place.shown(), limit)
     }
 
     /// Returns the file's fingerprint; `None` if it is not reliable.
@@ -143,7 +144,7 @@ impl Files {
     ///
     /// Errors: `POLICY_INVALID` for one that cannot be read.
     pub fn policy_text(&self, place: &FileLocation) -> Result<Option<PolicyText>, Error> {
-        policy_file::nearest(&self.roots, place)
+        policy_file::nearest(&self.roots, &self.known_policies, place)
     }
 
     /// Returns the next policy file above the folder of this one; errors as in [`Files::policy_text`].

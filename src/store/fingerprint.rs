@@ -63,7 +63,9 @@ impl FileFingerprint {
     }
 }
 
-fn is_local(file: impl AsFd) -> bool {
+/// True for a file system whose times come from this machine's clock, and whose names have no second spelling but
+/// their case and Unicode form.
+pub(super) fn is_local(file: impl AsFd) -> bool {
     let system = rustix::fs::fstatfs(file);
     // The kernel's magic numbers have 32 bits; the field is wider on most machines.
     system.is_ok_and(|system| u64::try_from(system.f_type).is_ok_and(|magic| LOCAL.contains(&magic)))

@@ -39,8 +39,12 @@ pub(super) fn rule_for(roots: &[Root], found: &WalkEnd, name: &str) -> Option<&'
     let folders = found.folders.iter().fold(String::new(), |path, step| join(&path, &step.name));
     let target = join(&join(&folders, &found.missing.join("/")), name);
     let mut path = String::new();
-    for PathStep { name: folder, folder: at, .. } in &found.folders {
+    for step in &found.folders {
+        let PathStep { name: folder, folder: at, .. } = step;
         path = join(&path, folder);
+        if step.names().is_ok_and(|names| !names.may_have(".git")) {
+            continue;
+        }
         if !at.stat(".git").is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory) {
             continue;
         }

@@ -28,8 +28,13 @@ pub(super) struct Inodes {
 impl Inode {
     /// Reads the inode of an open file.
     pub fn read(file: impl AsFd) -> Result<Inode> {
-        let number = rustix::fs::fstat(&file)?.st_ino;
-        let found = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok();
+        let wanted = StatxFlags::INO | StatxFlags::BTIME;
+        let found = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, wanted).ok();
+        let found = found.filter(|found| found.stx_mask & StatxFlags::INO.bits() != 0);
+        let number = match &found {
+            Some(found) => found.stx_ino,
+            None => rustix::fs::fstat(&file)?.st_ino,
+        };
         let found = found.filter(|found| found.stx_mask & StatxFlags::BTIME.bits() != 0);
         let birth_time = found.and_then(|found| {
             found.stx_btime.tv_sec.checked_mul(1_000_000_000)?.checked_add(found.stx_btime.tv_nsec.into())

@@ -18,6 +18,7 @@ mod file_location;
 mod files;
 mod fingerprint;
 mod folder;
+mod folder_names;
 #[cfg(feature = "check")]
 mod git;
 mod git_layout;

@@ -9,20 +9,38 @@ use crate::error::{Code, Error};
 use crate::policy::{HardLinks, Publishing};
 use rustix::fs::{Access, Stat};
 use rustix::io::Errno;
+use std::os::fd::OwnedFd;
 
 const ANY_WRITE: u32 = 0o222;
 const SET_ID: u32 = 0o6000;
 
 /// Fails for a file that the effective user may not write, or whose privileges a rewrite would copy or drop.
 pub(super) fn may_replace(folder: &Folder, name: &str, stat: &Stat, path: &str) -> Result<(), Error> {
+    refuse_unwritable(folder, name, stat, path)?;
+    let file = folder.open_to_read(name).map_err(|errno| failed("opening", path, errno))?;
+    refuse_capabilities(&file, path)?;
+    may_create(folder, path)
+}
+
+/// Does the same for a file that is open for reading.
+pub(super) fn may_replace_open(
+    folder: &Folder,
+    name: &str,
+    (stat, file): (&Stat, &OwnedFd),
+    path: &str,
+) -> Result<(), Error> {
+    refuse_unwritable(folder, name, stat, path)?;
+    refuse_capabilities(file, path)?;
+    may_create(folder, path)
+}
+
+fn refuse_unwritable(folder: &Folder, name: &str, stat: &Stat, path: &str) -> Result<(), Error> {
     if let Some(problem) = metadata_problem(stat) {
         return Err(denied(path, problem));
     }
     folder
         .access(name, Access::WRITE_OK)
-        .map_err(|errno| refused(path, errno, "is not writable by this user"))?;
-    refuse_capabilities(folder, name, path)?;
-    may_create(folder, path)
+        .map_err(|errno| refused(path, errno, "is not writable by this user"))
 }
 
 /// Fails if the effective user may not create names in the folder.
@@ -87,9 +105,8 @@ pub(super) fn mounted(path: &str) -> Error {
     )
 }
 
-fn refuse_capabilities(folder: &Folder, name: &str, path: &str) -> Result<(), Error> {
-    let file = folder.open_to_read(name).map_err(|errno| failed("opening", path, errno))?;
-    match rustix::fs::fgetxattr(&file, "security.capability", &mut [0_u8; 0][..]) {
+fn refuse_capabilities(file: &OwnedFd, path: &str) -> Result<(), Error> {
+    match rustix::fs::fgetxattr(file, "security.capability", &mut [0_u8; 0][..]) {
         Ok(_) => Err(denied(path, "carries file capabilities")),
         Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => Ok(()),
         Err(errno) => Err(failed("fgetxattr", path, errno)),

@@ -3,18 +3,24 @@
 //! Invariant: an existing policy file is read whole or is an error; none is skipped because it could not be
 //! read, and none applies that an edit could change.
 
-use super::ancestors::candidates;
+use super::ancestors::{candidates, candidates_above};
 use super::file_location::{FileLocation, join};
+use super::fingerprint::FileFingerprint;
 use super::root::{Root, named};
 use super::{access, system_error};
 use crate::error::{Code, Error};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, FileType, OFlags};
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 pub(super) const NAMES: &[&str] = &["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
 const LARGEST: u64 = 1024 * 1024;
+/// The most texts that are known; above this, all are read again when needed.
+const MOST_KNOWN: usize = 64;
 
 /// A policy file and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,9 +36,76 @@ pub struct PolicyText {
     root: usize,
 }
 
-/// Returns the policy file nearest to a path.
-pub(super) fn nearest(roots: &[Root], place: &FileLocation) -> Result<Option<PolicyText>, Error> {
-    upward(roots, place.root, &place.folder)
+/// The texts of policy files that were read, each with the fingerprint that proves that it is current.
+#[derive(Debug, Default)]
+pub(super) struct KnownPolicies(Mutex<HashMap<(usize, String), (FileFingerprint, String)>>);
+
+impl KnownPolicies {
+    /// The text of a regular file, if it is known and current.
+    fn text(&self, root: &Root, index: usize, in_root: &str) -> Option<String> {
+        let known = self.entries().get(&(index, in_root.to_owned())).cloned();
+        let (fingerprint, text) = known?;
+        (current(root.dir(), in_root)? == fingerprint).then_some(text)
+    }
+
+    fn insert(&self, index: usize, in_root: &str, fingerprint: FileFingerprint, text: &str) {
+        let mut entries = self.entries();
+        if entries.len() >= MOST_KNOWN {
+            entries.clear();
+        }
+        entries.insert((index, in_root.to_owned()), (fingerprint, text.to_owned()));
+    }
+
+    fn entries(&self) -> MutexGuard<'_, HashMap<(usize, String), (FileFingerprint, String)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The fingerprint of the regular file at a path.
+fn current(dir: &Dir, in_root: &str) -> Option<FileFingerprint> {
+    let stat = rustix::fs::statat(dir, in_root, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    is_file.then(|| FileFingerprint::from_stat(&stat))
+}
+
+/// Returns the policy file nearest to a path. One that is a regular file in its folder is read only if it has
+/// changed.
+pub(super) fn nearest(
+    roots: &[Root],
+    known: &KnownPolicies,
+    place: &FileLocation,
+) -> Result<Option<PolicyText>, Error> {
+    let Some(root) = roots.get(place.root) else { return Ok(None) };
+    let is_plain = |folder: &str, name: &str| {
+        let depth = folder.split('/').filter(|name| !name.is_empty()).count();
+        NAMES.first() == Some(&name)
+            && place.configs.get(depth).is_some_and(|configs| configs.has_plain_policy())
+    };
+    for (folder, names) in candidates_above(root, place, NAMES) {
+        for name in names {
+            let in_root = join(folder, name);
+            if !is_plain(folder, name) {
+                match read(roots, place.root, folder, in_root)? {
+                    Some(text) => return Ok(Some(text)),
+                    None => continue,
+                }
+            }
+            if let Some(text) = known.text(root, place.root, &in_root) {
+                return Ok(Some(policy_text(roots, place.root, folder, in_root, text)));
+            }
+            let began = SystemTime::now();
+            let before = current(root.dir(), &in_root);
+            let Some(found) = read(roots, place.root, folder, in_root)? else { continue };
+            let after = current(root.dir(), &found.in_root);
+            if let Some(fingerprint) =
+                after.filter(|_| before == after).and_then(|it| it.settled(began, root.dir()))
+            {
+                known.insert(place.root, &found.in_root, fingerprint, &found.text);
+            }
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the policy file for the base of the first root: the root itself, or a folder below it.
@@ -54,14 +127,27 @@ fn upward(roots: &[Root], index: usize, folder: &str) -> Result<Option<PolicyTex
     for (folder, names) in candidates(root, folder, NAMES) {
         for name in names {
             let in_root = join(folder, name);
-            let name = named(roots, index, &in_root).unwrap_or_else(|| in_root.clone());
-            let text = read_beside(root.dir(), &in_root).map_err(|reason| invalid(&name, &reason))?;
-            let Some(text) = text else { continue };
-            refuse_unguarded(root.dir(), folder, &in_root).map_err(|reason| invalid(&name, &reason))?;
-            return Ok(Some(PolicyText { name, in_root, folder: folder.to_owned(), text, root: index }));
+            if let Some(text) = read(roots, index, folder, in_root)? {
+                return Ok(Some(text));
+            }
         }
     }
     Ok(None)
+}
+
+/// Reads the policy of a folder from the file of this path; `None` if there is no such entry.
+fn read(roots: &[Root], index: usize, folder: &str, in_root: String) -> Result<Option<PolicyText>, Error> {
+    let Some(root) = roots.get(index) else { return Ok(None) };
+    let refused =
+        |reason: String| invalid(&named(roots, index, &in_root).unwrap_or_else(|| in_root.clone()), &reason);
+    let Some(text) = read_beside(root.dir(), &in_root).map_err(refused)? else { return Ok(None) };
+    refuse_unguarded(root.dir(), folder, &in_root).map_err(refused)?;
+    Ok(Some(policy_text(roots, index, folder, in_root, text)))
+}
+
+fn policy_text(roots: &[Root], index: usize, folder: &str, in_root: String, text: String) -> PolicyText {
+    let name = named(roots, index, &in_root).unwrap_or_else(|| in_root.clone());
+    PolicyText { name, in_root, folder: folder.to_owned(), text, root: index }
 }
 
 /// Fails for a policy behind a symlink whose target could be edited, because the edits that it judges could

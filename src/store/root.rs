@@ -3,8 +3,11 @@
 //! Invariant: the kernel (or cap-std's walk) decides, relative to the root's descriptor, if a path lies
 //! inside; the text of a path only selects the root.
 
+use super::admit;
 use super::file_location::FileLocation;
+use super::fingerprint::is_local;
 use super::folder::{Folder, Identity};
+use super::folder_names::NameLookup;
 use super::project::relative;
 use super::{state, system_error};
 use crate::error::{Code, Error};
@@ -18,6 +21,10 @@ use std::path::{Component, Path, PathBuf};
 pub(super) struct Root {
     dir: Dir,
     identity: Identity,
+    /// The way in which its file system looks up names.
+    lookup: NameLookup,
+    /// Set when its file system stores its files, and does not generate them.
+    is_storage: bool,
     /// The absolute paths by which a caller may name it: as resolved by the system, as given without dots, as
     /// given.
     spellings: [PathBuf; 3],
@@ -38,7 +45,10 @@ impl Root {
         let real = std::fs::canonicalize(path).map_err(refuse)?;
         state::refuse_inside(&real)?;
         let spellings = [real, without_dots(&absolute), absolute];
-        Ok(Root { dir, identity, spellings, base: String::new() })
+        // The root stays open, so its device keeps its number and its file system.
+        let lookup = if is_local(&dir) { NameLookup::Listed } else { NameLookup::Unknown };
+        let is_storage = admit::is_made_up(&dir).is_ok_and(|is_made_up| !is_made_up);
+        Ok(Root { dir, identity, lookup, is_storage, spellings, base: String::new() })
     }
 
     /// The same root, for callers whose relative paths start at a folder below it.
@@ -84,8 +94,22 @@ impl Root {
         self.folder("")
     }
 
+    /// The way in which names are looked up in a folder below the root.
+    pub fn name_lookup(&self, folder: Identity) -> NameLookup {
+        // Another file system may be mounted there.
+        if folder.device == self.identity.device { self.lookup } else { NameLookup::Unknown }
+    }
+
+    /// True if this root's file system stores its files, and a file of this identity is on it.
+    pub fn stores(&self, file: Identity) -> bool {
+        file.device == self.identity.device && self.is_storage
+    }
+
     /// Opens a folder by its path in the root, in one call that cannot leave the root.
     pub fn folder(&self, path: &str) -> std::io::Result<Folder> {
+        if let Ok(folder) = Folder::open_below(&self.dir, path) {
+            return Ok(folder);
+        }
         let path = if path.is_empty() { "." } else { path };
         let dir = self.dir.open_dir(path)?;
         Ok(Folder::new(OwnedFd::from(dir.into_std_file())))

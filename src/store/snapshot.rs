@@ -3,13 +3,14 @@
 //! Invariant: the content is one state of the file: all bytes were read between the same two detectable
 //! changes; and it is never longer than the limit.
 
-use super::admit::refuse_special;
+use super::admit::refuse_special_in;
 use super::document_path::DocumentPath;
 use super::file_location::FileLocation;
 use super::fingerprint::FileFingerprint;
 use super::folder::{Folder, Identity};
 use super::permit;
 use super::publish::{Content, ExpectedFile};
+use super::root::Root;
 use super::rows::RowSnapshot;
 use super::system_error::{self, conflict, failed};
 use crate::error::{Code, Error};
@@ -120,8 +121,10 @@ impl<'a> ExpectedContent<'a> {
     }
 }
 
-/// Reads a file of at most `limit` bytes; `None` if there is none of that name.
+/// Reads a file of at most `limit` bytes; `None` if there is none of that name. `root` is the root that it is
+/// probably in.
 pub(super) fn read(
+    root: Option<&Root>,
     folder: &Folder,
     name: &str,
     shown: &str,
@@ -129,7 +132,7 @@ pub(super) fn read(
 ) -> Result<Option<FileSnapshot>, Error> {
     for _ in 0..MOST_READINGS {
         let began = SystemTime::now();
-        let Some((file, stat)) = open(folder, name, shown)? else { return Ok(None) };
+        let Some((file, stat)) = open(root, folder, name, shown)? else { return Ok(None) };
         let bytes = content(&file, &stat, shown, limit)?;
         let after = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno))?;
         if FileFingerprint::from_stat(&stat) == FileFingerprint::from_stat(&after)
@@ -145,7 +148,12 @@ pub(super) fn read(
 }
 
 /// Opens a regular file for reading, without blocking and without following a symlink.
-pub(super) fn open(folder: &Folder, name: &str, shown: &str) -> Result<Option<(OwnedFd, Stat)>, Error> {
+fn open(
+    root: Option<&Root>,
+    folder: &Folder,
+    name: &str,
+    shown: &str,
+) -> Result<Option<(OwnedFd, Stat)>, Error> {
     let file = match folder.open_to_read(name) {
         Ok(file) => file,
         Err(Errno::NOENT) => return Ok(None),
@@ -154,7 +162,7 @@ pub(super) fn open(folder: &Folder, name: &str, shown: &str) -> Result<Option<(O
         Err(errno) => return Err(failed("opening", shown, errno)),
     };
     let stat = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno))?;
-    refuse_special(&stat, &file, shown)?;
+    refuse_special_in(root, &stat, &file, shown)?;
     Ok(Some((file, stat)))
 }
 

@@ -7,11 +7,13 @@
 //! that leaves the roots is an error.
 
 use super::folder::{Folder, Identity};
+use super::folder_names::{FolderConfigs, FolderNames, NameLookup};
 use super::root::Root;
 use super::system_error::{self, failed};
 use crate::error::{Code, Error};
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
+use std::cell::OnceCell;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
@@ -36,6 +38,25 @@ pub(super) struct PathStep {
     pub name: String,
     pub folder: Folder,
     pub identity: Identity,
+    lookup: NameLookup,
+    names: OnceCell<Result<FolderNames, Errno>>,
+}
+
+impl PathStep {
+    fn new(name: String, folder: Folder, identity: Identity, root: &Root) -> PathStep {
+        PathStep { name, folder, identity, lookup: root.name_lookup(identity), names: OnceCell::new() }
+    }
+
+    /// The names in the folder that rules and settings concern; it is listed once.
+    pub fn names(&self) -> Result<&FolderNames, Errno> {
+        let names = self.names.get_or_init(|| FolderNames::read(&self.folder, self.lookup));
+        names.as_ref().map_err(|errno| *errno)
+    }
+
+    /// The configuration files that the folder may have.
+    pub fn configs(&self) -> FolderConfigs {
+        self.names().map_or(FolderConfigs::UNKNOWN, FolderConfigs::listed)
+    }
 }
 
 /// Returns the root that a path names, and the rest of the path; a relative path starts at the base of the
@@ -78,7 +99,7 @@ fn start(roots: &[Root], root: usize, shown: &str) -> Result<WalkEnd, Error> {
     start_root.check_in_place()?;
     let folder =
         start_root.top().map_err(|error| system_error::failed_io("opening the root", shown, &error))?;
-    let top = PathStep { name: String::new(), folder, identity: start_root.identity() };
+    let top = PathStep::new(String::new(), folder, start_root.identity(), start_root);
     Ok(WalkEnd { root, folders: vec![top], missing: Vec::new(), file: None, followed: false })
 }
 
@@ -126,6 +147,13 @@ impl PathWalk<'_> {
         let Some(PathStep { folder, .. }) = self.found.folders.last() else {
             return Err(system_error::outside(self.shown));
         };
+        // A name with others after it is nearly always a folder, which is then listed through the same descriptor.
+        if !self.todo.is_empty()
+            && let Ok(folder) = folder.enter_to_read(&name)
+        {
+            let identity = folder.identity().map_err(|errno| failed("fstat", self.shown, errno))?;
+            return self.push_folder(name, folder, identity);
+        }
         let fd = match folder.touch(&name) {
             Ok(fd) => fd,
             Err(Errno::NOENT) => return self.not_there(name),
@@ -134,17 +162,19 @@ impl PathWalk<'_> {
         let stat = rustix::fs::fstat(&fd).map_err(|errno| failed("fstat", self.shown, errno))?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Symlink => self.follow(name, &fd),
-            FileType::Directory => {
-                let identity = Identity::from_stat(&stat);
-                self.found.folders.push(PathStep { name, folder: Folder::new(fd), identity });
-                Ok(())
-            }
+            FileType::Directory => self.push_folder(name, Folder::new(fd), Identity::from_stat(&stat)),
             // Of rustix's file types these two alone have entries or a target.
             _ => {
                 self.found.file = Some((name, stat, fd));
                 Ok(())
             }
         }
+    }
+
+    fn push_folder(&mut self, name: String, folder: Folder, identity: Identity) -> Result<(), Error> {
+        let root = self.roots.get(self.found.root).ok_or_else(|| system_error::outside(self.shown))?;
+        self.found.folders.push(PathStep::new(name, folder, identity, root));
+        Ok(())
     }
 
     fn not_there(&mut self, name: String) -> Result<(), Error> {

@@ -98,7 +98,16 @@ fn batches_without_a_lock_are_torn() {
     assert_detected("locks", &[]);
 }
 
-/// Every trial is run from here, or is what the others share.
+#[test]
+fn a_warm_edit_makes_few_system_calls() {
+    assert_holds("calls", &[]);
+}
+
+#[test]
+fn a_system_call_more_is_detected() {
+    assert_detected("calls", &[]);
+}
+
 #[test]
 fn any_sequence_of_undo_and_redo_gives_the_same_bytes() {
     assert_holds("history", &[]);
@@ -109,6 +118,7 @@ fn undo_without_a_journal_is_detected() {
     assert_detected("history", &[]);
 }
 
+/// Every trial is run from here, or is what the others share.
 #[test]
 fn no_trial_is_forgotten() {
     let source = include_str!("trials.rs");

@@ -21,6 +21,7 @@ mod runs;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use self::call::{JudgeCall, Member};
@@ -95,13 +96,16 @@ pub fn judge(draft: &Draft<'_>, rules: &EffectiveRules<'_>, env: &GateEnv<'_>, w
     judge_all(&[case], watch).into_iter().next().unwrap_or_default()
 }
 
+/// The cores of this process; to ask the system reads several files of its control groups.
+static CORES: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(2, usize::from));
+
 /// Judges the drafts of one call together; returns a verdict for each, in their order.
 pub fn judge_all(cases: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
     let began = Instant::now();
     let plans: Vec<GatePlan<'_>> =
         cases.iter().map(|case| GatePlan::new(&case.rules, &case.draft, &case.env)).collect();
     let count = GateCounter::new(watch, plans.iter().map(GatePlan::count).sum());
-    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    let cores = *CORES;
     let planned: Vec<_> = cases.iter().zip(&plans).collect();
     let in_process = parallel(&planned, cores, |(case, plan)| {
         JudgeCall::new(case, watch, began, &count).in_process(&plan.in_process)

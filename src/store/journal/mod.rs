@@ -21,6 +21,7 @@ pub use pending::PendingEdit;
 
 use super::file_location::FileLocation;
 use super::files::Files;
+use super::inode::Inodes;
 use super::locks::Locks;
 use super::publish::{Content, FileWrite};
 use super::sql::EditFilter;
@@ -76,11 +77,23 @@ impl Journal {
         writes: &[FileWrite<'_>],
         staged: &[String],
     ) -> Result<PendingEdit, Error> {
+        self.begin_staged(meta, writes, staged, &[])
+    }
+
+    /// Does the same for staged copies that exist without a name, and records their inodes, in the order of the
+    /// writes.
+    pub(super) fn begin_staged(
+        &self,
+        meta: &EditMeta,
+        writes: &[FileWrite<'_>],
+        staged: &[String],
+        inodes: &[Inodes],
+    ) -> Result<PendingEdit, Error> {
         let rows = pending::rows(writes, staged)?;
         let first = writes.first().ok_or_else(pending::nothing)?;
         root_journal::find(&self.journals, first.place)?.with_database(|database| {
             pending::check_kind(meta, database)?;
-            database.begin(meta, &rows).map(|number| PendingEdit::new(database, number))
+            database.begin_staged(meta, &rows, inodes).map(|number| PendingEdit::new(database, number))
         })
     }
 

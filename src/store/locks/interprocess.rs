@@ -134,9 +134,9 @@ fn open(path: &Path) -> Io<OwnedFd> {
 
 /// Records the process that holds the lock. Only the timeout message uses it.
 fn record_holder(file: &OwnedFd) {
-    let line = format!("{}\n", std::process::id());
-    let _ = rustix::io::pwrite(file, line.as_bytes(), 0)
-        .and_then(|_| rustix::fs::ftruncate(file, line.len() as u64));
+    // Always of the same length, so that nothing of an earlier record is left.
+    let line = format!("{:<10}\n", std::process::id());
+    let _ = rustix::io::pwrite(file, line.as_bytes(), 0);
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! one, settle.
 //!
 //! Invariant: until all writes are applied, a failure reverts those already applied. The journal entry is
-//! written before the first staged file is created, and forgotten only after the last one is removed.
+//! written before the first staged file has a name, and forgotten only after the last one is removed.
 
 use super::exchange::{AppliedWrite, RevertOutcome};
 use super::folders::{Chains, remove_emptied};
@@ -10,16 +10,16 @@ use super::guards::Guards;
 use super::prepare::{self, PreparedWrite};
 use super::stage::StagedFile;
 use super::swap::SwapNames;
-use super::{FileWrite, PublishedBatch, PublishedFile, compare, durability, names};
-use crate::error::{Code, Disk, Error};
+use super::{FileWrite, PublishedBatch, PublishedFile, compare, durability, names, sync_threads};
+use crate::error::{Disk, Error};
 use crate::policy::{Durability, HardLinks, Publishing};
 use crate::store::git_layout::{self, PlannedFile};
 use crate::store::inode::Inodes;
 use crate::store::journal::{EditId, EditMeta, Journal, PendingEdit};
 use crate::store::permit::WriteMethod;
 use crate::store::root::{self, Root};
+use crate::store::system_error::failed;
 use std::collections::BTreeSet;
-use std::thread;
 
 /// The number of files that are synced at the same time.
 const SYNCED_AT_ONCE: usize = 16;
@@ -44,10 +44,36 @@ pub(super) fn publish_with_guards(
     }
     let staged: Vec<String> = writes.iter().map(|write| names::staged(&write.place.name)).collect();
     // Dropped in reverse order: applied writes, staged copies, new folders, journal entry.
-    let pending = record.map(|(journal, meta)| journal.begin(meta, writes, &staged)).transpose()?;
+    let mut pending: Option<PendingEdit> = None;
+    let makes_folders = writes.iter().any(|write| !write.place.missing.is_empty());
+    if let (Some((journal, meta)), true) = (record, makes_folders) {
+        pending = Some(journal.begin(meta, writes, &staged)?);
+    }
     let chains = Chains::make(writes, tops)?;
     let jobs = jobs(writes, &chains, &staged, &methods, guards);
-    let mut staged_files = stage(&jobs, pending.as_ref(), publishing)?;
+    // Without names these leave nothing behind, so that one record can hold the edit and their inodes.
+    let unnamed = if pending.is_none() { open_unnamed(&jobs)? } else { None };
+    let mut staged_files;
+    match (unnamed, record) {
+        (Some(files), Some((journal, meta))) => {
+            let inodes = inodes(&jobs, &files, publishing)?;
+            pending = Some(journal.begin_staged(meta, writes, &staged, &inodes)?);
+            staged_files = files;
+        }
+        (Some(files), None) => staged_files = files,
+        (None, _) => {
+            if let (Some((journal, meta)), None) = (record, &pending) {
+                pending = Some(journal.begin(meta, writes, &staged)?);
+            }
+            staged_files = open(&jobs)?;
+            if let Some(pending) = &pending {
+                pending.record(&inodes(&jobs, &staged_files, publishing)?)?;
+            }
+        }
+    }
+    for (job, staged) in jobs.iter().zip(&mut staged_files) {
+        staged.as_mut().map_or(Ok(()), |staged| staged.fill(job.write))?;
+    }
     sync(&staged_files, pending.as_ref().filter(|_| publishing.durability == Durability::Full))?;
     staged_files.iter_mut().flatten().try_for_each(|staged| staged.name())?;
     // Meanwhile another call may have created the other parts of a git folder, and another program may have
@@ -121,30 +147,42 @@ fn jobs<'a>(
     each.map(job).collect()
 }
 
-/// Creates the staged copies of all files that are not removed. Their inodes are recorded in the journal
-/// before they have content.
-fn stage<'a>(
-    jobs: &[PublishJob<'a>],
-    pending: Option<&PendingEdit>,
-    publishing: Publishing,
-) -> Result<Vec<Option<StagedFile<'a>>>, Error> {
+/// Creates the staged copies of all files that are not removed, still without content.
+fn open<'a>(jobs: &[PublishJob<'a>]) -> Result<Vec<Option<StagedFile<'a>>>, Error> {
     let open = |job: &PublishJob<'a>| {
         job.write.after.map(|after| StagedFile::open(&job.names, job.write, after.bytes)).transpose()
     };
-    let mut staged = jobs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-    if let Some(pending) = pending {
-        let inodes = |(job, staged): (&PublishJob<'a>, &Option<StagedFile<'a>>)| -> Result<Inodes, Error> {
-            let before = job.write.before.map(|before| before.snapshot.identity.inode);
-            // A mount point is detected only when the exchange fails.
-            let in_place = publishing.hard_links == HardLinks::InPlace;
-            Ok(Inodes { copy: staged.as_ref().map(StagedFile::inode).transpose()?, before, in_place })
-        };
-        pending.record(&jobs.iter().zip(&staged).map(inodes).collect::<Result<Vec<_>, _>>()?)?;
+    jobs.iter().map(open).collect()
+}
+
+/// Does the same without giving a name to any of them; `None` if a file system does not support that.
+fn open_unnamed<'a>(jobs: &[PublishJob<'a>]) -> Result<Option<Vec<Option<StagedFile<'a>>>>, Error> {
+    let mut staged = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        staged.push(match job.write.after {
+            None => None,
+            Some(after) => match StagedFile::open_unnamed(&job.names, job.write, after.bytes)? {
+                Some(file) => Some(file),
+                None => return Ok(None),
+            },
+        });
     }
-    for (job, staged) in jobs.iter().zip(&mut staged) {
-        staged.as_mut().map_or(Ok(()), |staged| staged.fill(job.write))?;
-    }
-    Ok(staged)
+    Ok(Some(staged))
+}
+
+/// The inodes of the staged copies, which are recorded in the journal before they have content.
+fn inodes(
+    jobs: &[PublishJob<'_>],
+    staged: &[Option<StagedFile<'_>>],
+    publishing: Publishing,
+) -> Result<Vec<Inodes>, Error> {
+    let inodes = |(job, staged): (&PublishJob<'_>, &Option<StagedFile<'_>>)| -> Result<Inodes, Error> {
+        let before = job.write.before.map(|before| before.snapshot.identity.inode);
+        // A mount point is detected only when the exchange fails.
+        let in_place = publishing.hard_links == HardLinks::InPlace;
+        Ok(Inodes { copy: staged.as_ref().map(StagedFile::inode).transpose()?, before, in_place })
+    };
+    jobs.iter().zip(staged).map(inodes).collect()
 }
 
 /// Syncs the staged copies and, in parallel, their journal record.
@@ -154,24 +192,14 @@ fn sync(staged: &[Option<StagedFile<'_>>], pending: Option<&PendingEdit>) -> Res
         return file.sync();
     }
     let thread_count = files.len().min(SYNCED_AT_ONCE);
-    let sync_part = |part| files.iter().skip(part).step_by(thread_count).try_for_each(|file| file.sync());
-    thread::scope(|scope| {
-        let sync_part = &sync_part;
-        let spawn = |number| {
-            thread::Builder::new().spawn_scoped(scope, move || sync_part(number)).map_err(|_| number)
-        };
-        let running: Vec<_> = (0..thread_count).map(spawn).collect();
-        let journal = pending.map_or(Ok(()), PendingEdit::sync);
-        let join = |running: Result<thread::ScopedJoinHandle<'_, _>, usize>| match running {
-            Ok(thread) => {
-                thread.join().unwrap_or_else(|_| Err(Error::new(Code::Internal, "syncing stopped halfway")))
-            }
-            // The system could not start a thread.
-            Err(number) => sync_part(number),
-        };
-        // All threads are joined, even after one of them has failed.
-        running.into_iter().map(join).fold(journal, Result::and)
-    })
+    let group =
+        |number| files.iter().skip(number).step_by(thread_count).map(|file| file.shared_file()).collect();
+    let running = sync_threads::start((0..thread_count).map(group));
+    let journal = pending.map_or(Ok(()), PendingEdit::sync);
+    // The threads are awaited in any case.
+    let synced = running.wait();
+    let shown = files.first().map_or("", |file| file.shown());
+    journal.and(synced.map_err(|errno| failed("fsync", shown, errno)))
 }
 
 /// Applies the changes while all files are leased; if one fails, reverts those before it.

@@ -9,9 +9,10 @@ use crate::policy::Publishing;
 use crate::store::file_location::FileLocation;
 use crate::store::folder::{Folder, Identity};
 use crate::store::permit::{self, WriteMethod};
-use crate::store::snapshot::{self, ExpectedContent};
+use crate::store::snapshot::ExpectedContent;
 use crate::store::system_error::{conflict, failed};
-use rustix::fs::Stat;
+use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
 
 /// Returns the method for writing the target. Fails if its rights or its hard links forbid the write. `top`
 /// is the existing folder of the path.
@@ -30,14 +31,22 @@ pub(super) fn check_target(
     }
     let folder = last.as_ref().unwrap_or(top);
     let stat = still_there(folder, place, &before)?;
-    permit::may_replace(folder, &place.name, &stat, shown)?;
+    permit::may_replace_open(folder, &place.name, (&stat, &before.snapshot.file), shown)?;
     permit::write_method(permit::names_of(&stat), publishing, shown)
 }
 
 fn still_there(folder: &Folder, place: &FileLocation, before: &ExpectedContent<'_>) -> Result<Stat, Error> {
-    let Some((_, stat)) = snapshot::open(folder, &place.name, place.shown())? else {
-        return Err(conflict(place.shown(), "was removed by another program since it was read"));
+    let stat = match folder.stat(&place.name) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => {
+            return Err(conflict(place.shown(), "was removed by another program since it was read"));
+        }
+        Err(errno) => return Err(failed("stat", place.shown(), errno)),
     };
+    if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
+        return Err(conflict(place.shown(), "became a symlink"));
+    }
+    // The snapshot holds the file open, so no other file can have its inode.
     if Identity::from_stat(&stat) != before.snapshot.identity {
         return Err(conflict(place.shown(), "was replaced by another file since it was read"));
     }

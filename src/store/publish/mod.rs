@@ -23,6 +23,7 @@ mod prepare;
 mod revert;
 mod stage;
 mod swap;
+mod sync_threads;
 
 use super::file_location::FileLocation;
 use super::journal::{EditId, EditMeta, Journal};

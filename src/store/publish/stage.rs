@@ -66,21 +66,38 @@ impl<'a> StagedFile<'a> {
         write: &FileWrite<'a>,
         bytes: &'a [u8],
     ) -> Result<StagedFile<'a>, Error> {
+        if let Some(staged) = StagedFile::open_unnamed(names, write, bytes)? {
+            return Ok(staged);
+        }
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let file = names.folder.open(names.staged, flags, first_mode(write));
+        let file = file.map_err(|errno| failed("creating the staged copy", names.shown, errno))?;
+        StagedFile::new(names, bytes, file, Removal::OnDrop)
+    }
+
+    /// Does the same without a name; `None` if the file system does not support that.
+    pub fn open_unnamed(
+        names: &SwapNames<'a>,
+        write: &FileWrite<'a>,
+        bytes: &'a [u8],
+    ) -> Result<Option<StagedFile<'a>>, Error> {
+        if !names.guards.unnamed {
+            return Ok(None);
+        }
+        match names.folder.make_unnamed(first_mode(write)) {
+            Ok(file) => StagedFile::new(names, bytes, file, Removal::Unnamed).map(Some),
+            Err(Errno::NOTSUP | Errno::NOSYS | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
+            Err(errno) => Err(failed("creating the staged copy", names.shown, errno)),
+        }
+    }
+
+    fn new(
+        names: &SwapNames<'a>,
+        bytes: &'a [u8],
+        file: OwnedFd,
+        removal: Removal,
+    ) -> Result<StagedFile<'a>, Error> {
         let (folder, name, shown) = (names.folder, names.staged, names.shown);
-        // Nobody else may read it before its final rights are set; a new file gets what the umask and the
-        // folder's ACL allow.
-        let mode = if write.before.is_some() || write.mode.is_some() { 0o600 } else { 0o666 };
-        let mode = Mode::from_raw_mode(mode);
-        let cannot = |errno| failed("creating the staged copy", shown, errno);
-        let unnamed = if names.guards.unnamed { folder.make_unnamed(mode) } else { Err(Errno::NOTSUP) };
-        let (file, removal) = match unnamed {
-            Ok(file) => (file, Removal::Unnamed),
-            Err(Errno::NOTSUP | Errno::NOSYS | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {
-                let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-                (folder.open(name, flags, mode).map_err(cannot)?, Removal::OnDrop)
-            }
-            Err(errno) => return Err(cannot(errno)),
-        };
         let stat = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno));
         let identity = stat.map(|stat| Identity::from_stat(&stat));
         let unknown = Identity { device: 0, inode: 0 };
@@ -124,6 +141,16 @@ impl<'a> StagedFile<'a> {
     /// Makes content and metadata survive a power cut.
     pub fn sync(&self) -> Result<(), Error> {
         retry_on_intr(|| rustix::fs::fsync(&self.file)).map_err(|errno| failed("fsync", self.shown, errno))
+    }
+
+    /// The descriptor, for a sync on another thread. It must be closed before [`StagedFile::lease`].
+    pub fn shared_file(&self) -> Arc<OwnedFd> {
+        Arc::clone(&self.file)
+    }
+
+    /// The target's path as the caller named it.
+    pub fn shown(&self) -> &'a str {
+        self.shown
     }
 
     /// The file and the content that should be found under the target's name later.
@@ -226,6 +253,12 @@ impl Drop for StagedFile<'_> {
             let _ = self.folder.unlink(self.name);
         }
     }
+}
+
+/// The mode of an empty staged copy. Nobody else may read it before its final rights are set; a new file gets what
+/// the umask and the folder's ACL allow.
+fn first_mode(write: &FileWrite<'_>) -> Mode {
+    Mode::from_raw_mode(if write.before.is_some() || write.mode.is_some() { 0o600 } else { 0o666 })
 }
 
 fn fill(file: &OwnedFd, bytes: &[u8], shown: &str) -> Result<(), Error> {

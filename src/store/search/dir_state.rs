@@ -161,6 +161,7 @@ impl DirState {
             names: Vec::new(),
             runnable: None,
             occasion: None,
+            configs: Vec::new(),
         })
     }
 }

@@ -140,7 +140,8 @@ impl Files {
         let in_root = admit::real_path(&found, &last.name);
         if !found.folders.is_empty() {
             admit::refuse_protected(&in_root, path)?;
-            alias::refuse_aliases(&found, &last.name, path)?;
+            let ancestors = alias::ancestors(&found, &last.name, Some(last.identity));
+            alias::refuse_aliases(&found, &ancestors, path)?;
             state::refuse_reached(&found, &last.name, path)?;
         }
         let root = found.root;

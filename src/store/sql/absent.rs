@@ -38,7 +38,12 @@ impl Database {
         match *self {}
     }
 
-    pub fn begin(&self, _: &EditMeta, _: &[JournalRow<'_>]) -> Result<u64, DatabaseError> {
+    pub fn begin_staged(
+        &self,
+        _: &EditMeta,
+        _: &[JournalRow<'_>],
+        _: &[Inodes],
+    ) -> Result<u64, DatabaseError> {
         match *self {}
     }
 

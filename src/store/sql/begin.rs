@@ -14,8 +14,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 impl Database {
-    /// Records an edit as begun and returns its number.
-    pub fn begin(&self, meta: &EditMeta, rows: &[JournalRow<'_>]) -> Result<u64, DatabaseError> {
+    /// Records an edit as begun and returns its number; `inodes` are those of its staged copies, in the order of
+    /// the rows, or empty if the copies do not exist yet.
+    pub fn begin_staged(
+        &self,
+        meta: &EditMeta,
+        rows: &[JournalRow<'_>],
+        inodes: &[Inodes],
+    ) -> Result<u64, DatabaseError> {
         // Compression takes longer than everything else, so it happens outside the write lock.
         let mut packs = rows.iter().map(|row| self.pack(row)).collect::<Result<Vec<_>, _>>()?;
         let number = self.write(|transaction| {
@@ -26,6 +32,7 @@ impl Database {
                     texts::insert(transaction, number, row, packs)?;
                 }
             }
+            insert_copies(transaction, number, inodes)?;
             Ok(number.cast_unsigned())
         })?;
         self.count(number);
@@ -34,27 +41,16 @@ impl Database {
 
     /// Compresses the texts that will be needed, as far as that is known in advance.
     fn pack(&self, row: &JournalRow<'_>) -> Result<Packs, DatabaseError> {
-        if row.keep { self.read(|reader| texts::prepare(reader, row)) } else { Ok(Packs::default()) }
+        if !row.keep {
+            return Ok(Packs::default());
+        }
+        let known = self.read_briefly(|reader| texts::find_known(reader, row))?;
+        Ok(texts::prepare(row, known))
     }
 
     /// Records the inodes of an edit's staged copies, in the order of its recorded files.
     pub fn record(&self, number: u64, inodes: &[Inodes]) -> Result<(), DatabaseError> {
-        let insert = "INSERT OR REPLACE INTO copies(edit, position, copy, born, before, in_place)
-            VALUES(?, ?, ?, ?, ?, ?)";
-        self.write(|transaction| {
-            let mut insert = transaction.prepare_cached(insert)?;
-            for (position, inodes) in inodes.iter().enumerate() {
-                insert.execute(params![
-                    number.cast_signed(),
-                    count(position),
-                    inodes.copy.map(|copy| copy.number.cast_signed()),
-                    inodes.copy.and_then(|copy| copy.born),
-                    inodes.before.map(u64::cast_signed),
-                    inodes.in_place,
-                ])?;
-            }
-            Ok(())
-        })
+        self.write(|transaction| insert_copies(transaction, number.cast_signed(), inodes))
     }
 
     /// Marks an edit as complete, and marks the edit that it undid or redid.
@@ -88,6 +84,23 @@ impl Database {
             Ok(())
         })
     }
+}
+
+fn insert_copies(transaction: &Transaction<'_>, number: i64, inodes: &[Inodes]) -> rusqlite::Result<()> {
+    let insert = "INSERT OR REPLACE INTO copies(edit, position, copy, born, before, in_place)
+        VALUES(?, ?, ?, ?, ?, ?)";
+    let mut insert = transaction.prepare_cached(insert)?;
+    for (position, inodes) in inodes.iter().enumerate() {
+        insert.execute(params![
+            number,
+            count(position),
+            inodes.copy.map(|copy| copy.number.cast_signed()),
+            inodes.copy.and_then(|copy| copy.born),
+            inodes.before.map(u64::cast_signed),
+            inodes.in_place,
+        ])?;
+    }
+    Ok(())
 }
 
 fn forget_copies(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {

@@ -1,6 +1,6 @@
 //! The database of one root: one connection for writing and a few for reading.
 //!
-//! Invariant: one thread writes at a time, and readers never wait for it.
+//! Invariant: one thread writes at a time, and readers never wait for it. Only point queries use its connection.
 
 use super::connection::{above_file_size_limit, connect, map_error};
 use super::{DatabaseError, schema};
@@ -12,7 +12,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The number of edits between two checks of their age.
 const TIDY_INTERVAL: u64 = 256;
@@ -141,6 +141,25 @@ impl Database {
             readers.push(reader);
         }
         Ok(value)
+    }
+
+    /// Runs a few queries that each find one row, on the connection for writing if no thread uses it: its cache has
+    /// the pages that this process wrote last. Otherwise does the same as [`Database::read`].
+    pub(super) fn read_briefly<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, DatabaseError> {
+        // One transaction takes SQLite's lock once for all queries.
+        let in_transaction = |connection: &Connection| {
+            let transaction = connection.unchecked_transaction()?;
+            work(&transaction)
+        };
+        let writer = match self.writer.try_lock() {
+            Ok(writer) => writer,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return self.read(in_transaction),
+        };
+        in_transaction(&writer).map_err(map_error)
     }
 
     /// Locks and returns the only connection that writes.

@@ -43,7 +43,7 @@ impl Database {
             "SELECT edit FROM changes CROSS JOIN edits ON number = edit WHERE path = ? AND {condition}
              ORDER BY {order} DESC LIMIT 1"
         );
-        self.read(|reader| {
+        self.read_briefly(|reader| {
             let newest = reader.prepare_cached(&sql)?.query_row([path], |row| row.get(0)).optional()?;
             self.entry_with_number(reader, newest)
         })
@@ -80,7 +80,7 @@ impl Database {
     pub fn has_unsettled(&self, path: &str) -> Result<bool, DatabaseError> {
         let sql = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
             WHERE settled = 0 AND path = ? LIMIT 1";
-        self.read(|reader| reader.prepare_cached(sql)?.exists([path]))
+        self.read_briefly(|reader| reader.prepare_cached(sql)?.exists([path]))
     }
 
     fn entries_where(

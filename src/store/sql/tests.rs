@@ -45,8 +45,12 @@ fn new_database() -> (TempDir, Database) {
     (dir, database)
 }
 
+fn begin(database: &Database, meta: &EditMeta, rows: &[JournalRow<'_>]) -> Result<u64, DatabaseError> {
+    database.begin_staged(meta, rows, &[])
+}
+
 fn edit(database: &Database, path: &str, before: &[u8], after: &[u8]) -> u64 {
-    let number = database.begin(&meta(EntryKind::Edit), &[row(path, Some(before), Some(after))]).unwrap();
+    let number = begin(database, &meta(EntryKind::Edit), &[row(path, Some(before), Some(after))]).unwrap();
     database.settle(number).unwrap();
     number
 }
@@ -80,7 +84,7 @@ fn which_files_are_an_edit_s_own_is_known_until_it_is_settled_or_forgotten() {
         database.unsettled().unwrap().iter().flat_map(|edit| &edit.files).map(|file| file.inodes).collect()
     };
     for is_settled in [true, false] {
-        let number = database.begin(&meta(EntryKind::Edit), &rows).unwrap();
+        let number = begin(&database, &meta(EntryKind::Edit), &rows).unwrap();
         assert_eq!(recorded_inodes(&database), [None; 3], "nothing was recorded yet");
         database.record(number, &inodes).unwrap();
         assert_eq!(recorded_inodes(&database), inodes.map(Some));
@@ -92,7 +96,7 @@ fn which_files_are_an_edit_s_own_is_known_until_it_is_settled_or_forgotten() {
         assert_eq!(self::number(&database, "SELECT count(*) FROM copies"), 0);
     }
     // A journal of an earlier version lacks the table, and its unsettled edits are still found.
-    database.begin(&meta(EntryKind::Edit), &rows).unwrap();
+    begin(&database, &meta(EntryKind::Edit), &rows).unwrap();
     database.write(|transaction| transaction.execute_batch("DROP TABLE copies")).unwrap();
     drop(database);
     let database = open(dir.path());
@@ -104,7 +108,7 @@ fn an_edit_is_there_once_it_is_settled_and_is_what_was_written_down() {
     let (_dir, database) = new_database();
     let rows =
         [row("a", Some(b"one"), Some(b"two")), row("b", None, Some(b"new")), row("c", Some(b"old"), None)];
-    let number = database.begin(&meta(EntryKind::Edit), &rows).unwrap();
+    let number = begin(&database, &meta(EntryKind::Edit), &rows).unwrap();
     assert_eq!(database.entry(number).unwrap(), None, "nobody may take back what is still under way");
     assert!(["a", "b", "c"].iter().all(|path| database.has_unsettled(path).unwrap()));
     assert!(!database.has_unsettled("d").unwrap());
@@ -126,7 +130,7 @@ fn an_edit_is_there_once_it_is_settled_and_is_what_was_written_down() {
 #[test]
 fn what_is_forgotten_is_gone_and_its_number_is_not_given_again() {
     let (_dir, database) = new_database();
-    let number = database.begin(&meta(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
+    let number = begin(&database, &meta(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     database.forget(number).unwrap();
     assert!(!database.has_unsettled("a").unwrap());
     let next = edit(&database, "a", b"1", b"3");
@@ -138,7 +142,7 @@ fn what_is_forgotten_is_gone_and_its_number_is_not_given_again() {
 #[test]
 fn an_edit_that_its_process_left_is_there_for_who_comes_next() {
     let (dir, database) = new_database();
-    let number = database.begin(&meta(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
+    let number = begin(&database, &meta(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     drop(database);
     let database = open(dir.path());
     assert!(database.has_unsettled("a").unwrap());
@@ -151,7 +155,7 @@ fn an_edit_that_its_process_left_is_there_for_who_comes_next() {
 fn a_text_that_must_not_be_kept_is_not() {
     let (_dir, database) = new_database();
     let secret = JournalRow { keep: false, ..row(".env", Some(b"secret 1"), Some(b"secret 2")) };
-    let number = database.begin(&meta(EntryKind::Edit), &[secret]).unwrap();
+    let number = begin(&database, &meta(EntryKind::Edit), &[secret]).unwrap();
     database.settle(number).unwrap();
     assert!(!database.entry(number).unwrap().unwrap().changes[0].kept);
     assert_eq!((text(&database, b"secret 1"), text(&database, b"secret 2")), (None, None));
@@ -163,7 +167,7 @@ fn a_text_that_must_not_be_kept_is_not() {
 fn undo_and_redo_are_found_in_their_order() {
     let (_dir, database) = new_database();
     let settle = |kind, before: &[u8], after: &[u8]| {
-        let number = database.begin(&meta(kind), &[row("a", Some(before), Some(after))]).unwrap();
+        let number = begin(&database, &meta(kind), &[row("a", Some(before), Some(after))]).unwrap();
         database.settle(number).unwrap();
         number
     };
@@ -180,9 +184,9 @@ fn undo_and_redo_are_found_in_their_order() {
     assert_eq!(both(Some("a")), (Some(one), Some(two)));
     assert_eq!(both(None), both(Some("a")));
     assert_eq!(both(Some("b")), (None, None));
-    let unsettled = database
-        .begin(&meta(EntryKind::Undo(database.id(one))), &[row("a", Some(b"1"), Some(b"0"))])
-        .unwrap();
+    let unsettled =
+        begin(&database, &meta(EntryKind::Undo(database.id(one))), &[row("a", Some(b"1"), Some(b"0"))])
+            .unwrap();
     assert_eq!(both(Some("a")), (Some(one), Some(two)), "nothing is marked before it is settled");
     database.forget(unsettled).unwrap();
     assert_eq!(both(Some("a")), (Some(one), Some(two)));

@@ -62,11 +62,21 @@ impl Database {
     }
 }
 
-/// Packs the texts that are not stored yet, without the write lock.
-pub(super) fn prepare(reader: &Connection, row: &JournalRow<'_>) -> rusqlite::Result<Packs> {
+/// The texts of a change that are stored already.
+pub(super) struct KnownTexts {
+    before: Option<StoredText>,
+    after: Option<StoredText>,
+}
+
+/// Finds the texts of a change that are stored.
+pub(super) fn find_known(reader: &Connection, row: &JournalRow<'_>) -> rusqlite::Result<KnownTexts> {
     let known =
         |content: Option<Content<'_>>| content.map_or(Ok(None), |content| find(reader, content.version));
-    let (before, after) = (known(row.before)?, known(row.after)?);
+    Ok(KnownTexts { before: known(row.before)?, after: known(row.after)? })
+}
+
+/// Packs the texts that are not stored yet, without the write lock.
+pub(super) fn prepare(row: &JournalRow<'_>, KnownTexts { before, after }: KnownTexts) -> Packs {
     let mut packs = Packs::default();
     if let (Some(content), None) = (row.before, before) {
         packs.before = Some(pack::whole(content.bytes));
@@ -77,7 +87,7 @@ pub(super) fn prepare(reader: &Connection, row: &JournalRow<'_>) -> rusqlite::Re
             None => packs.after = Some(pack::whole(content.bytes)),
         }
     }
-    Ok(packs)
+    packs
 }
 
 /// Stores the texts of a change, or refers to the existing ones.

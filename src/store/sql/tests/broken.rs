@@ -1,6 +1,6 @@
 //! Tests of files that are not a database, or that must not be used.
 
-use super::{DatabaseError, edit, meta, new_database, open, row, text};
+use super::{DatabaseError, begin, edit, meta, new_database, open, row, text};
 use crate::store::journal::EntryKind;
 use crate::store::sql::{Database, EditFilter};
 use std::fs;
@@ -145,7 +145,7 @@ fn all_files_are_the_user_s_alone() {
 #[test]
 fn one_that_is_set_aside_is_no_longer_the_current_one() {
     let (dir, database) = new_database();
-    let number = database.begin(&meta(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
+    let number = begin(&database, &meta(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     assert!(database.is_current());
     assert_eq!(
         database.set_aside_if_corrupt(dir.path(), "a disk that failed once").unwrap(),
@@ -202,7 +202,7 @@ fn fill(folder: &Path) {
     let mut written = Vec::new();
     let error = (0..100).find_map(|seed| {
         let (before, after) = (noise(2 * seed + 1), noise(2 * seed + 2));
-        match database.begin(&meta(EntryKind::Edit), &[row("a", Some(&before), Some(&after))]) {
+        match begin(&database, &meta(EntryKind::Edit), &[row("a", Some(&before), Some(&after))]) {
             Ok(number) => match database.settle(number) {
                 Ok(()) => {
                     written.push((number, after));
