@@ -104,7 +104,7 @@ impl Journal {
         let rows = outside::rows(changes)?;
         let first = changes.first().ok_or_else(pending::nothing)?;
         root_journal::find(&self.journals, first.place)?.with_database(|database| {
-            let number = database.begin(meta, &rows)?;
+            let number = database.begin_staged(meta, &rows, &[])?;
             database.settle(number)?;
             Ok(database.id(number))
         })

@@ -223,7 +223,7 @@ fn failed(what: &str, error: &std::io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::front::hook::answer::Reply;
+    use crate::front::hook::answer::HookReply;
     use serde_json::json;
 
     /// What a host does with the recorded answers, and with other ends of a hook.
@@ -237,7 +237,7 @@ mod tests {
             });
             let expected = if host == Host::Cline { HostAction::Warns } else { HostAction::Denies };
             assert_eq!((bad, good), (expected, HostAction::Passes), "{host:?}");
-            let silent = Reply::default();
+            let silent = HookReply::default();
             assert_eq!(action(host, Some(silent.exit.into()), None), HostAction::Passes, "{host:?}");
             let crashed = if host == Host::Copilot { HostAction::Denies } else { HostAction::Passes };
             assert_eq!(action(host, Some(101), None), crashed, "{host:?}");
