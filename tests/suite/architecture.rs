@@ -44,10 +44,11 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["tree_sitter", "tree_sitter_"], &["grammar/"]),
     (&["ruff_", "oxc_", "syn::", "saphyr_parser", "granit_parser"], &["gate/syntax/"]),
     (&["toml_edit"], &["gate/syntax/", "gate/packages/", "front/cli/init/"]),
-    // The demo is a client of its own server, as every reader of it could be.
+    // The demo is a client of its own server, as every reader of it could be; the doctor of hooks starts them as a host
+    // does.
     (
         &["process::Command", "process::Child", "process::Stdio", "Command::new"],
-        &["front/cli/demo", "front/cli/hook/doctor.rs", "gate/process/"],
+        &["front/cli/demo", "front/cli/hook/doctor.rs", "front/cli/pager.rs", "gate/process/"],
     ),
     (&["rusqlite", "sqlx", "zstd"], &["store/sql/"]),
     (
