@@ -293,8 +293,18 @@ mod tests {
         for folder in [Folder::new(fd()), Folder::readable(fd())] {
             for _ in 0..2 {
                 let mut count = 0;
-                folder.each(|_, _, _| Ok(count += 1)).unwrap();
-                folder.entries(&mut Vec::new(), |_, _, _| Ok(count += 1)).unwrap();
+                folder
+                    .each(|_, _, _| {
+                        count += 1;
+                        Ok(())
+                    })
+                    .unwrap();
+                folder
+                    .entries(&mut Vec::new(), |_, _, _| {
+                        count += 1;
+                        Ok(())
+                    })
+                    .unwrap();
                 assert_eq!(count, 2);
             }
         }

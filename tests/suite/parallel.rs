@@ -213,8 +213,11 @@ fn calls_for_two_files_run_the_slow_gate_side_by_side() {
     assert!(fs::read_to_string(outside.path().join("log")).unwrap().starts_with("begin\nbegin\n"));
 }
 
+/// The text that another program replaces, and the new one; nothing is replaced in a file that it creates.
+type Save<'a> = (&'a str, &'a str);
+
 /// Makes an edit, and while the gate runs on it for the first time, and each further time, another program's save.
-fn overtaken(edit: &Value, saves: &[(&str, &str)]) -> (Answer, String, usize) {
+fn overtaken(edit: &Value, saves: &[Save<'_>]) -> (Answer, String, usize) {
     let (root, outside, mut server) = slow_server(9);
     let begun = |times: usize| {
         let log = fs::read_to_string(outside.path().join("log")).unwrap_or_default();
@@ -267,7 +270,7 @@ fn a_save_that_the_edit_would_undo_is_kept_and_the_edit_refused() {
     let theirs = ("line 7\n", "saved\n");
     let content = json!({"path": "one.txt", "content": "all of it\n"});
     let new = json!({"path": "new.txt", "content": "mine\n"});
-    let cases: [(&Value, &[(&str, &str)], &str); 4] = [
+    let cases: [(&Value, &[Save<'_>], &str); 4] = [
         (&line, &[theirs], "line 6\nsaved\nline 8\n"),
         (&content, &[theirs], "line 6\nsaved\nline 8\n"),
         (&new, &[("", "theirs\n")], "theirs\n"),

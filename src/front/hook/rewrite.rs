@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_patch_has_a_chunk_for_each_place() {
-        let line = |at: usize| format!("line {}\n", if at % 2 == 0 { at } else { 7 });
+        let line = |at: usize| format!("line {}\n", if at.is_multiple_of(2) { at } else { 7 });
         let before: String = (0..40).map(line).collect();
         let wanted = before.replacen("line 2\nline 7\n", "line 2\none\n", 1);
         let wanted = format!("{}last\n", wanted.strip_suffix("line 7\n").unwrap());

@@ -79,7 +79,7 @@ fn spans(view: &str, old: &str, matches: QuoteMatches) -> Result<Vec<Range<usize
     let starts: Vec<usize> = overlapping(view, old).take(MAX_PLACES).collect();
     match (starts.as_slice(), matches) {
         ([], _) => Err(Simulation::Missing),
-        ([only], _) => Ok(vec![*only..only + old.len()]),
+        ([only], _) => Ok(std::iter::once(*only..only + old.len()).collect()),
         (several, QuoteMatches::Only) => Err(Simulation::Several(several.len())),
         (several, QuoteMatches::Every) => {
             let mut spans: Vec<Range<usize>> = Vec::new();

@@ -139,7 +139,7 @@ fn prune(folder: &Path) {
         Some((found.modified().ok()?, found.size(), entry.path()))
     };
     let mut files: Vec<(SystemTime, u64, PathBuf)> = entries.flatten().filter_map(file).collect();
-    files.sort_by(|one, other| other.0.cmp(&one.0));
+    files.sort_by_key(|(written, ..)| std::cmp::Reverse(*written));
     let (mut count, mut bytes) = (0, 0);
     for (written, size, path) in files {
         (count, bytes) = (count + 1, bytes + size);

@@ -129,11 +129,15 @@ fn try_event(hook: &ConfiguredHook, recording: &str) -> Result<Trial, Error> {
     let io = |error| failed("a temporary project cannot be written", &error);
     let root = folder.path().join("project");
     fs::create_dir(&root).map_err(io)?;
-    for (path, text) in recording["files"].as_object().ok_or_else(|| broken("files"))? {
+    for (path, text) in recording.get("files").and_then(Value::as_object).ok_or_else(|| broken("files"))? {
         fs::write(root.join(path), text.as_str().unwrap_or_default()).map_err(io)?;
     }
     let quoted = Value::from(root.display().to_string()).to_string();
-    let payload = recording["payload"].to_string().replace("{root}", quoted.trim_matches('"'));
+    let payload = recording
+        .get("payload")
+        .unwrap_or(&Value::Null)
+        .to_string()
+        .replace("{root}", quoted.trim_matches('"'));
     let [input, output, errors] = ["event", "output", "errors"].map(|name| folder.path().join(name));
     fs::write(&input, payload).map_err(io)?;
     let started = Instant::now();

@@ -116,8 +116,8 @@ fn parse(text: &str) -> Option<Value> {
 
 /// Returns the hooks of lockgate for an event: in a list of programs, or in groups of such lists.
 fn in_json(value: &Value, event: &str) -> Vec<(HookStart, u64)> {
-    let lists = [hooks::LIST, NAME].map(|name| &value[name][event]);
-    let entries = lists.into_iter().filter_map(Value::as_array).flatten();
+    let lists = [hooks::LIST, NAME].map(|name| value.get(name).and_then(|hooks| hooks.get(event)));
+    let entries = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
     let programs = entries.flat_map(|entry| match entry.get(hooks::LIST).and_then(Value::as_array) {
         Some(group) => group.iter().collect(),
         None => vec![entry],

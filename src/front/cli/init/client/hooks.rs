@@ -3,7 +3,7 @@
 //! A hook starts `lockgate hook`, which tells the client from its event. Its timeout is longer than lockgate's own
 //! deadline, because a client lets an edit pass, or blocks it, when a hook is too slow.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::NAME;
 use super::kinds::{FlatField, HookEvent, HookFormat};
@@ -51,18 +51,16 @@ pub(super) struct OwnText {
 
 pub(super) fn content(format: HookFormat) -> HookContent {
     match format {
-        HookFormat::Groups(events) => groups(events, |program| program),
+        HookFormat::Groups(events) => groups(events, |_| ()),
         // Copilot reads the file as well, and blocks every edit where the program is not installed.
-        HookFormat::SharedGroups(events) => groups(events, |mut program| {
-            program["command"] = json!(COMMAND_IF_INSTALLED);
-            program
+        HookFormat::SharedGroups(events) => groups(events, |program| {
+            program.insert("command".to_owned(), json!(COMMAND_IF_INSTALLED));
         }),
-        HookFormat::NamedGroups(events) => groups(events, |mut program| {
+        HookFormat::NamedGroups(events) => groups(events, |program| {
             // Gemini CLI shows the name, and counts in milliseconds.
-            program["name"] = json!(NAME);
-            program["timeout"] = json!(TIMEOUT * 1000);
-            drop(program.as_object_mut().map(|fields| fields.shift_remove("statusMessage")));
-            program
+            program.insert("name".to_owned(), json!(NAME));
+            program.insert("timeout".to_owned(), json!(TIMEOUT * 1000));
+            program.shift_remove("statusMessage");
         }),
         HookFormat::Tagged(events) => {
             let group = |(event, matcher): &HookEvent| {
@@ -84,11 +82,17 @@ pub(super) fn content(format: HookFormat) -> HookContent {
     }
 }
 
-fn groups(events: &[HookEvent], program: impl Fn(Value) -> Value) -> HookContent {
+/// Returns a group for each event; `adapt` changes the entry of the program in it.
+fn groups(events: &[HookEvent], adapt: impl Fn(&mut Map<String, Value>)) -> HookContent {
     let group = |(event, matcher): &HookEvent| {
-        let hook =
-            json!({ "type": "command", "command": COMMAND, "timeout": TIMEOUT, "statusMessage": STATUS });
-        let hooks = json!([program(hook)]);
+        let mut hook = Map::from_iter([
+            ("type".to_owned(), json!("command")),
+            ("command".to_owned(), json!(COMMAND)),
+            ("timeout".to_owned(), json!(TIMEOUT)),
+            ("statusMessage".to_owned(), json!(STATUS)),
+        ]);
+        adapt(&mut hook);
+        let hooks = json!([hook]);
         let group = match matcher {
             Some(matcher) => json!({ "matcher": matcher, "hooks": hooks }),
             None => json!({ "hooks": hooks }),
