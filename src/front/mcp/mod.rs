@@ -48,7 +48,8 @@ const TEXT_CLIENTS: [&str; 5] =
 /// Controls if answers include `structuredContent` besides the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Structured {
-    /// Enabled for protocol versions that support it, 2025-06-18 and newer, except for [`TEXT_CLIENTS`].
+    /// Enabled for protocol versions that support it, 2025-06-18 and newer, except for the clients that show their model
+    /// the text as well or alone.
     #[default]
     Auto,
     /// Always enabled, even for older clients.

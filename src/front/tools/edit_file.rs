@@ -23,7 +23,7 @@ const PROFILE: ToolProfile = ToolProfile {
 };
 
 /// Replaces a quoted text in a file: give `old_string` and `new_string`, or several of them as `edits`. A rejection
-/// leaves the file as it was and shows the nearest lines.
+/// shows the nearest lines.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EditFile {

@@ -31,7 +31,7 @@ const COMMON: [&str; 3] = ["mode", "show_diff", "max_bytes"];
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EditFiles {
-    /// Each with the fields of safe_edit_file. Those of one file refer to its text before the call.
+    /// Each with the fields of safe_edit_file; of one file, all refer to its text before the call.
     edits: Vec<FileEditArgs>,
     /// As in safe_edit_file.
     mode: Option<WireMode>,

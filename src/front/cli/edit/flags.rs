@@ -147,6 +147,8 @@ mod tests {
         flags: EditFlags,
         #[arg(long)]
         file: Option<PathBuf>,
+        #[arg(long)]
+        patch: Option<PathBuf>,
     }
 
     fn object(arguments: &[&str]) -> Result<Value, clap::error::ErrorKind> {

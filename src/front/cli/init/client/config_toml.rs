@@ -234,7 +234,7 @@ mod tests {
         for (text, at) in [
             ("a = \n", (1, 5)),
             ("mcp_servers = 1\n", (1, 15)),
-            ("mcp_servers = { other = { command = 'a' } }\n", (3, 1)),
+            ("mcp_servers = { other = { command = 'a' } }\n", (3, 2)),
             ("[mcp_servers]\nlockgate = 1\n", (2, 12)),
         ] {
             assert_eq!(merged(text).map_err(|error| error.at), Err(at), "{text}");

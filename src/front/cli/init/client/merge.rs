@@ -389,8 +389,8 @@ impl<'a> ConfigText<'a> {
         objects.extend(chain.iter().filter_map(|property| property.value.as_object()));
         let mut depth = chain.len().saturating_sub(1);
         while depth > 0 {
-            let Some(above) = objects.get(depth) else { break };
-            if above.properties.len() > 1 || self.has_comment(above.range.start..above.range.end) {
+            let (Some(above), Some(property)) = (objects.get(depth), chain.get(depth - 1)) else { break };
+            if above.properties.len() > 1 || self.has_comment(property.range.start..property.range.end) {
                 break;
             }
             depth -= 1;
