@@ -62,8 +62,9 @@ fn a_server_starts_at_once() {
     assert!(start < START * SLACK, "the first answer came after {start:?}");
 }
 
+/// Pages of the program are not counted: they are shared, and their number is that of the build.
 #[test]
-fn an_edit_holds_six_times_the_file_at_most() {
+fn an_edit_holds_the_file_twice_at_most() {
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("quality.yaml"), "quality_gates: {}\n").unwrap();
     let text = lines(200_000);
@@ -72,8 +73,11 @@ fn an_edit_holds_six_times_the_file_at_most() {
     let edit = json!({"path": "large.txt", "search": "value_0100000 =", "replace": "renamed ="});
     assert_eq!(server.call("safe_edit_file", &edit).status(), "written");
     let status = fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    let peak: usize = line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024;
-    let most = 6 * text.len() + (32 << 20);
+    let bytes = |name: &str| -> usize {
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
+    };
+    let peak = bytes("VmHWM:") - bytes("RssFile:");
+    let most = 2 * text.len() + (16 << 20);
     assert!(peak <= most, "{peak} bytes at the peak, {most} are promised");
 }

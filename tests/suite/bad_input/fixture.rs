@@ -67,7 +67,8 @@ impl Fixture {
             "{shown} was refused with {}, not {codes:?}: {response:.400}",
             answer.code()
         );
-        let says_so = ["nothing was written: ", "not read: "].iter().any(|what| answer.text.starts_with(what));
+        let says_so =
+            ["nothing was written: ", "not read: "].iter().any(|what| answer.text.starts_with(what));
         assert!(says_so, "{shown}: {}", answer.text);
         assert!(!response.contains("KEY=1") && !answer.text.contains("KEY=1"), "{shown} told a secret");
         self.untouched(&shown);
