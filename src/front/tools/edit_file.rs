@@ -37,7 +37,7 @@ struct EditFile {
     replace_all: Option<bool>,
     /// Look inside this symbol only, as in Class.method.
     within: Option<String>,
-    /// Several replacements, all found in the text before the call.
+    /// Several replacements in the text before the call.
     edits: Option<Vec<ReplacementArgs>>,
     /// As in safe_edit_file.
     mode: Option<WireMode>,

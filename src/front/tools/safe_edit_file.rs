@@ -28,7 +28,7 @@ struct SafeEditFile {
     path: String,
     /// The whole new text. Creates the file and its folders, too.
     content: Option<String>,
-    /// With `content`: a new file may be executed.
+    /// A new file may be executed.
     executable: Option<bool>,
     /// New text for ranges of lines, from 1 and inclusive, as numbered before the call.
     line_edits: Option<Vec<LineEditArgs>>,
