@@ -426,12 +426,13 @@ impl<'a> ConfigText<'a> {
         };
         let close = container.range.end - 1;
         let own_comma = comma(item.end..next.map_or(close, |next| next.start));
-        let end = own_comma.as_ref().map_or(item.end, |comma| comma.end);
+        // A comment between the item and its comma stays.
+        let comment_between = own_comma.as_ref().is_some_and(|comma| self.has_comment(item.end..comma.start));
+        let end = own_comma.as_ref().filter(|_| !comment_between).map_or(item.end, |comma| comma.end);
         let start = self.blanks_before(item.start, end);
         let delete = |span: Range<usize>| ConfigSplice { span, text: String::new() };
-        // A comment between the item and its comma stays.
         let mut splices = match &own_comma {
-            Some(comma) if comma.start > item.end => vec![delete(start..item.end), delete(comma.clone())],
+            Some(comma) if comment_between => vec![delete(start..end), delete(comma.clone())],
             _ => vec![delete(start..end)],
         };
         match (before, next) {
@@ -443,7 +444,8 @@ impl<'a> ConfigText<'a> {
             }
             // The first of several on one line leaves its blanks to the next.
             (None, Some(next))
-                if !self.body.get(end..next.start).unwrap_or_default().contains(['\n', '\r']) =>
+                if !self.body.get(end..next.start).unwrap_or_default().contains(['\n', '\r'])
+                    && !self.has_comment(item.end..next.start) =>
             {
                 splices = vec![delete(item.start..next.start)];
             }
@@ -462,7 +464,7 @@ impl<'a> ConfigText<'a> {
                 && token.range.end >= start
                 && token.range.start < start
         });
-        let rest = self.body.get(end..).unwrap_or_default().trim_start_matches([' ', '\t']);
+        let rest = self.body.get(end..).unwrap_or_default();
         if after_comment && !rest.starts_with(['\n', '\r']) { at } else { start }
     }
 
