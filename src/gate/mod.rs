@@ -48,6 +48,7 @@ pub use lost::{Lost, LostDefinition};
 pub use parallel::parallel;
 pub use process::{adopt_orphans, close_inherited_on_exec};
 pub use programs::{ResolvedProgram, ResolvedPrograms, SearchPath, search_path};
+pub use regular::read as read_regular_file;
 pub use runtime::GateRuntime;
 pub use syntax::{parse_for_parent, parse_large_texts_with};
 pub use trial::{canaries, run_sample_in_process, version};

@@ -28,7 +28,7 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
 /// Reads at most the first `most` bytes of a regular file.
 ///
 /// Errors: those of [`open`], and those of reading.
-pub(super) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)

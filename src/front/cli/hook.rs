@@ -6,7 +6,6 @@
 
 mod doctor;
 
-use std::fs::File;
 use std::io::Read as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -24,7 +23,7 @@ use crate::front::hook::event::{self, Event, Moment, Payload};
 use crate::front::hook::guard::{EventGuard, absolute_path, unjudged};
 use crate::front::hook::host::Host;
 use crate::front::hook::texts::OwnTools;
-use crate::gate::adopt_orphans;
+use crate::gate::{adopt_orphans, read_regular_file};
 use crate::policy::{ClineAnswer, HookSettings};
 
 /// The largest payload, in bytes.
@@ -250,14 +249,12 @@ fn own_tools(host: Host, root: &Path) -> OwnTools {
 
 /// True if a client's configuration has an entry with the name of lockgate's server.
 fn has_server(file: &Path) -> bool {
-    let mut text = Vec::new();
-    let read = File::open(file).and_then(|file| file.take(MAX_CONFIGURATION).read_to_end(&mut text));
+    let text = read_regular_file(file, MAX_CONFIGURATION).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let is_key = |rest: &str| rest.trim_start().starts_with(':');
-    read.is_ok()
-        && (text.split("\"lockgate\"").skip(1).any(is_key)
-            || text.contains("[mcp_servers.lockgate]")
-            || text.contains("[mcp_servers.\"lockgate\"]"))
+    text.split("\"lockgate\"").skip(1).any(is_key)
+        || text.contains("[mcp_servers.lockgate]")
+        || text.contains("[mcp_servers.\"lockgate\"]")
 }
 
 #[cfg(test)]

@@ -100,6 +100,26 @@ fn fields_of_ten_megabytes_are_answered_in_time() {
 }
 
 #[test]
+fn a_pipe_in_place_of_a_configuration_or_a_file_holds_nothing_up() {
+    let project = Project::new();
+    let pipe = |path: &str| {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        mknodat(CWD, project.at(path), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    };
+    pipe(".mcp.json");
+    pipe("pipe.py");
+    let broken = |path: &str| {
+        let input = json!({"file_path": project.at(path), "content": "def f(:\n"});
+        claude(&project.root(), "PreToolUse", path, "Write", input)
+    };
+    let started = Instant::now();
+    assert!(denial(&project.hook(&broken("new.py"))).contains("new.py:1:"));
+    let outcome = project.call(&["hook"], &broken("pipe.py").to_string());
+    assert_eq!(outcome.exit, 0, "{outcome:?}");
+    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+}
+
+#[test]
 fn a_denial_of_many_findings_has_at_most_four_kilobytes_and_the_first_of_them() {
     let project = Project::new();
     let broken = format!("def f(:\n{}", "    x = (1\n".repeat(3000));

@@ -2,8 +2,6 @@
 //!
 //! Invariant: only reads. A file that is missing, too large or malformed has no hooks.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
@@ -16,6 +14,7 @@ use super::kinds::{Client, FilePath, HookFormat};
 use super::merge::{self, Owner};
 use super::{Addition, NAME, Scope};
 use crate::front::hook::host::Host;
+use crate::gate::read_regular_file;
 
 /// The largest configuration that is read, in bytes.
 const MAX_CONFIGURATION: u64 = 4 << 20;
@@ -102,10 +101,8 @@ fn own_file(file: &Path, expected: Option<&str>) -> Option<HookStart> {
 }
 
 fn read(file: &Path) -> Option<String> {
-    let mut text = String::new();
-    let is_file = file.metadata().is_ok_and(|found| found.is_file() && found.len() <= MAX_CONFIGURATION);
-    let file = File::open(file).ok().filter(|_| is_file)?;
-    file.take(MAX_CONFIGURATION).read_to_string(&mut text).ok().map(|_| text)
+    let bytes = read_regular_file(file, MAX_CONFIGURATION + 1).ok()?;
+    String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= MAX_CONFIGURATION)
 }
 
 fn parse(text: &str) -> Option<Value> {
