@@ -27,7 +27,7 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
 
 /// Reads at most the first `most` bytes of a regular file.
 ///
-/// Errors: those of [`open`], and those of reading.
+/// Errors: a path that leads to anything but a regular file, and those of opening and reading.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(most).read_to_end(&mut bytes)?;
