@@ -49,6 +49,7 @@ const SIMILAR: MatchTolerance =
 const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
+    outline: lockgate::grammar::outline,
     limits: EditLimits { bytes: 1 << 30, steps: 40_000_000 },
 };
 

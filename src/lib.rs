@@ -13,7 +13,7 @@ pub mod error;
 #[cfg(feature = "mcp")]
 pub mod front;
 pub mod gate;
-mod grammar;
+pub mod grammar;
 pub mod locate;
 pub mod policy;
 #[cfg(feature = "mcp")]

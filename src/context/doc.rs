@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::locate::scope::SymbolKind;
+use crate::text::SymbolKind;
 
 /// The maximum length of a signature and of a doc line, in characters.
 const LONGEST: usize = 200;

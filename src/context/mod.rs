@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 
 use crate::text::Version;
 
-pub use crate::locate::scope::SymbolKind;
+pub use crate::text::SymbolKind;
 pub use answer::{AnswerInput, ContextQuery, answer};
 pub use index::Index;
 pub use project::{FolderSummary, ProjectSummary, project};

@@ -4,7 +4,7 @@ use super::index::{Definition, Index, IndexedFile};
 use super::near::{Distance, is_test};
 use super::symbol::IndexedSymbol;
 use super::words::words;
-use crate::locate::scope::SymbolKind;
+use crate::text::SymbolKind;
 
 /// The maximum number of words in a query that count.
 const MOST_WORDS: usize = 16;

@@ -6,7 +6,7 @@ use super::index::{Definition, Index, IndexedFile};
 use super::near::{Distance, is_test};
 use super::symbol_group::{SymbolGroup, family};
 use super::tags::Tags;
-use crate::locate::scope::SymbolKind;
+use crate::text::SymbolKind;
 use crate::text::nearest;
 
 /// The maximum number of suggestions for an unknown name, and of names compared with it.

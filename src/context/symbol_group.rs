@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::index::{Definition, Index, IndexedFile};
 use super::symbol::{IndexedSymbol, owners};
-use crate::locate::scope::SymbolKind;
+use crate::text::SymbolKind;
 
 /// The maximum number of symbols whose modules are compared one by one. With more, every import of the
 /// name counts.

@@ -8,7 +8,7 @@ use super::doc;
 use super::uses::{UseContext, Uses, uses};
 use super::words::words;
 use crate::grammar::{self, LargeStack, TagRole};
-use crate::locate::scope::{Outline, SymbolKind};
+use crate::text::{Outline, SymbolKind};
 
 /// The step limit for one text, the same as that of an outline.
 const STEPS: usize = 500_000;
@@ -89,7 +89,7 @@ impl TagReader<'_> {
 fn tags(deep: &LargeStack, language: &str, path: &str, view: &str) -> Option<Tags> {
     let known = grammar::find(language)?.language;
     let tree = grammar::read_on(deep, language, path, view, STEPS).ok()?;
-    let outline = Outline::in_tree(language, &tree, view)?;
+    let outline = grammar::outline_of_tree(language, &tree, view)?;
     let places = grammar::uses(deep, language, &tree, view, STEPS);
     let lines = LineStarts::new(view);
     let uses = places.as_ref().map(|places| {
@@ -140,7 +140,7 @@ fn exported(view: &str, places: &[(TagRole, Range<usize>)]) -> HashSet<String> {
 
 fn definitions(outline: &Outline, view: &str, rows: &LineStarts, language: &str) -> Vec<Tag> {
     let paths: Vec<&str> = outline.symbols().map(|symbol| symbol.path).collect();
-    let tag = |symbol: crate::locate::scope::OutlineSymbol<'_>| {
+    let tag = |symbol: crate::text::OutlineSymbol<'_>| {
         let around = symbol.enclosing.and_then(|around| paths.get(around));
         let below = around.and_then(|around| symbol.path.strip_prefix(around)?.strip_prefix('.'));
         let part = below.unwrap_or(symbol.path).to_owned();

@@ -15,7 +15,7 @@ use super::symbol::{IndexedSymbol, owners};
 use super::symbol_group::{LanguageFamily, SymbolVisibility, family, imports, visibility};
 use super::tags::Tags;
 use super::uses::EXPORT_ALL;
-use crate::locate::scope::SymbolKind;
+use crate::text::SymbolKind;
 
 /// The maximum number of removed definitions examined; a call that removes more does not do so by
 /// accident.

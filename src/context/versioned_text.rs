@@ -4,7 +4,7 @@ use super::CodeSymbol;
 use super::doc;
 use super::index::{Definition, IndexedFile, NameTable};
 use super::tags::{LineStarts, SymbolLocation};
-use crate::locate::scope::SymbolKind;
+use crate::text::SymbolKind;
 use crate::text::Version;
 
 /// A text with its lines and its version.

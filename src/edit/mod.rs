@@ -19,7 +19,7 @@ use std::num::NonZeroUsize;
 
 use crate::error::{Code, Error, EvidenceLine};
 use crate::locate::{MatchInfo, MatchTolerance};
-use crate::text::{Buffer, Plan};
+use crate::text::{Buffer, Outline, Plan};
 use pattern::Flags;
 
 /// An edit in exactly one of the four modes, or an edit that restores an earlier state.
@@ -221,6 +221,9 @@ pub struct EditLimits {
     pub steps: u64,
 }
 
+/// Parses the symbols and comments of a text, from its language, its path and itself; `None` if it cannot.
+pub type OutlineFn = fn(&str, &str, &str) -> Option<Outline>;
+
 /// The facts about a file that planning depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanContext<'a> {
@@ -228,6 +231,8 @@ pub struct PlanContext<'a> {
     pub path: &'a str,
     /// The file's language, by its name in the catalogue.
     pub language: Option<&'a str>,
+    /// Parses the outline of a text; called only where symbols are needed.
+    pub outline: OutlineFn,
     /// The limits of the work.
     pub limits: EditLimits,
 }

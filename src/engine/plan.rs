@@ -7,6 +7,7 @@ use super::resolve::ResolvedTarget;
 use crate::edit::{self, Edit, EditLimits, PlanContext, PlannedEdit};
 use crate::error::{Code, Error};
 use crate::gate::Verdict;
+use crate::grammar;
 use crate::policy::Policy;
 use crate::request::{Expect, FilePermissions, Mode, Request};
 use crate::text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
@@ -154,7 +155,7 @@ fn plan_on(buffer: &Buffer, request: &Request, target: &ResolvedTarget) -> Resul
     let language = target.language(buffer.view());
     let bounds = EditLimits { bytes: rules.limits.file, steps: rules.limits.regex_steps };
     let language = language.map(|language| language.name.as_str());
-    let context = PlanContext { path: place.in_root(), language, limits: bounds };
+    let context = PlanContext { path: place.in_root(), language, outline: grammar::outline, limits: bounds };
     edit::plan(&request.edit, buffer, context).or_else(|error| match (request.mode, error.code) {
         // Of several edits, none may be left out in silence.
         (Mode::Interactive, Code::MatchNotFound) if error.entry.is_none() => {

@@ -14,6 +14,7 @@
 mod columns;
 mod memory;
 mod newer;
+mod outline;
 mod parse;
 mod query;
 mod slots;
@@ -25,6 +26,7 @@ mod weight;
 use std::ops::ControlFlow;
 
 pub use self::memory::{MemoryLimit, Shortage, allowed};
+pub use self::outline::{outline, outline_of_tree};
 pub use self::parse::{LargeStack, ParseStop, on_stack, parse, with_large_stack};
 pub use self::query::Query;
 pub use self::slots::{ParseSlot, SMALL};

@@ -9,7 +9,6 @@ use super::line_index::LineIndex;
 use super::proposal::Proposal;
 use super::rebase::{Block, Conflict, MatchSite, rebase};
 use super::rows::{FoldedLines, NonBlankLines};
-use super::scope::Outline;
 use super::similar::{self, NearestBlocks};
 use super::steps::MatchBudget;
 use super::wrapping::{AlternativeEdit, alternatives, prefix};
@@ -18,6 +17,7 @@ use super::{
     already_applied,
 };
 use crate::error::Score;
+use crate::text::Outline;
 
 /// Searches for a text, and for its replacement, at the levels below `exact`.
 pub(super) struct Matcher<'a> {

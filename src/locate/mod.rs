@@ -24,7 +24,6 @@ mod proposal;
 mod quotes;
 mod rebase;
 mod rows;
-pub mod scope;
 mod similar;
 mod steps;
 #[cfg(test)]
@@ -35,13 +34,12 @@ mod wrapping;
 use std::ops::{Range, RangeInclusive};
 
 use crate::error::Score;
-use crate::text::{Buffer, Change, Lines};
+use crate::text::{Buffer, Change, Lines, Outline};
 use matcher::Matcher;
 
 pub use proposal::Proposal;
 pub use quotes::Quotes;
 pub use rebase::Conflict;
-use scope::Outline;
 
 /// The allowed difference between the search text and the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

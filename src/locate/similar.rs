@@ -14,12 +14,12 @@ use super::matcher::Matcher;
 use super::nearest::{self, Hit, Nearest, NearestQuery};
 use super::rebase::{Block, MatchSite, is_word_char, rebase, tokens};
 use super::rows::FoldedLines;
-use super::scope::Outline;
 use super::{
     Located, MatchInfo, MatchLevel, OnRepeat, SimilarLines, TypoPolicy, UniqueMatch, char_edit, exact,
     proposal,
 };
 use crate::error::Score;
+use crate::text::Outline;
 
 /// The minimum number of lines in a block.
 const LEAST: usize = 3;

@@ -10,7 +10,7 @@ fn located(file: &str, search: &str, replace: &str, tolerance: MatchTolerance) -
     let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
     let range = LineRange::new(&buffer, 1, buffer.lines().count()).with_quotes(Quotes::Interchangeable);
     let search_text = SearchText { search, replace, on_repeat: OnRepeat::Reject };
-    let outline = || Outline::parse("python", "a.py", buffer.view());
+    let outline = || crate::grammar::outline("python", "a.py", buffer.view());
     (locate(search_text, range, tolerance, &outline), buffer)
 }
 

@@ -24,10 +24,12 @@ mod line_end_style;
 mod line_map;
 mod lines;
 mod nearest;
+mod outline;
 #[cfg(test)]
 mod properties;
 mod rebase;
 mod rewrite;
+mod symbol_kind;
 mod version;
 
 pub use align::differing_lines;
@@ -41,5 +43,7 @@ pub use line_end::{LineEnd, LineEnds};
 pub use line_map::{LineMap, LineShift, Region};
 pub use lines::Lines;
 pub use nearest::nearest;
+pub use outline::{Outline, OutlineEntry, OutlineSymbol, SymbolRank};
 pub use rebase::RebaseConflict;
+pub use symbol_kind::SymbolKind;
 pub use version::Version;

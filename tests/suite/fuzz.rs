@@ -10,6 +10,7 @@ use lockgate::text::{Buffer, Change, Hints, bytes_outside_unchanged, diff};
 const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
+    outline: lockgate::grammar::outline,
     limits: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
 };
 

@@ -29,6 +29,7 @@ use fixture::TextFixture;
 const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
+    outline: lockgate::grammar::outline,
     limits: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
 };
 

@@ -9,8 +9,12 @@ use lockgate::front::tools::safe_edit_file;
 use lockgate::text::{Buffer, Hints};
 use serde_json::{Value, json};
 
-const CONTEXT: PlanContext<'static> =
-    PlanContext { path: "a.txt", language: None, limits: EditLimits { bytes: 10 << 20, steps: 40_000_000 } };
+const CONTEXT: PlanContext<'static> = PlanContext {
+    path: "a.txt",
+    language: None,
+    outline: |_, _, _| None,
+    limits: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
+};
 
 /// Cases in every run; `LOCKGATE_ROUNDS` says otherwise.
 const ROUNDS: u64 = 3000;

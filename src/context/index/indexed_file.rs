@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::super::tags::{SymbolLocation, Tag, Tags};
 use super::names::NameTable;
-use crate::locate::scope::SymbolKind;
+use crate::text::SymbolKind;
 use crate::text::Version;
 
 /// The maximum number of symbols and of uses indexed per file.

@@ -3,7 +3,6 @@
 use super::super::{CodeContext, CodeSymbol, SymbolKind};
 use super::{NOTHING, World, tags};
 use crate::context::ContextQuery;
-use crate::locate::scope::Outline;
 use crate::policy::language_of;
 
 fn outline(path: &str, text: &str) -> Vec<CodeSymbol> {
@@ -216,7 +215,7 @@ fn every_name_is_one_of_the_outline() {
     let mut kinds = std::collections::HashSet::new();
     for (path, text, _) in DESCRIBED {
         let language = &language_of(path, None).unwrap().name;
-        let found = Outline::parse(language, path, text).unwrap();
+        let found = crate::grammar::outline(language, path, text).unwrap();
         let line = |at: usize| text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
         for symbol in outline(path, text) {
             let spans = found.spans(&symbol.name);
@@ -240,7 +239,7 @@ fn every_name_is_one_of_the_outline() {
 #[test]
 fn what_can_hold_others_goes_before_what_cannot() {
     let text = "struct S {\n    len: u8,\n}\nimpl S {\n    fn len(&self) -> u8 { 1 }\n}\n";
-    let found = Outline::parse("rust", "a.rs", text).unwrap();
+    let found = crate::grammar::outline("rust", "a.rs", text).unwrap();
     let spans = found.spans("S.len");
     assert_eq!(
         spans.iter().filter_map(|span| text.get(span.clone())).collect::<Vec<_>>(),

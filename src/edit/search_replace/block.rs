@@ -4,8 +4,8 @@ use super::window::Window;
 use super::{MATCHES, MAX_MATCH_LINES, check_size, missing, too_many};
 use crate::edit::{OnDuplicate, PlannedEdit, Search, evidence_line};
 use crate::error::{Code, Error, EvidenceLine, NextCall};
-use crate::locate::scope::Outline;
 use crate::locate::{self, Conflict, Located, OnRepeat, SearchText, UniqueMatch, exact};
+use crate::text::Outline;
 
 /// The maximum number of characters of a line in a message.
 const WIDTH: usize = 60;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::MAX_MATCH_LINES;
 use crate::edit::{PlanContext, Search, evidence_line};
 use crate::error::{Code, Error, EvidenceLine};
-use crate::locate::scope::Outline;
 use crate::locate::{LineRange, Quotes};
+use crate::text::Outline;
 use crate::text::{Buffer, nearest};
 
 /// The maximum number of suggested names.
@@ -92,7 +92,7 @@ impl<'a> Window<'a> {
 
     /// Returns the outline of the whole text, if its language has one.
     pub(super) fn outline(&self) -> Option<Outline> {
-        Outline::parse(self.context.language?, self.context.path, self.buffer.view())
+        (self.context.outline)(self.context.language?, self.context.path, self.buffer.view())
     }
 
     /// Returns the outline only if it is quick to compute, to name the symbols of matches.

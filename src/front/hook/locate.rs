@@ -8,6 +8,7 @@ use super::simulate::unix;
 use crate::edit::Occurrences;
 use crate::edit::{self, Edit, EditLimits, EditPart, Insertion, LineEditNames, LineWindow, PlanContext};
 use crate::error::{Code, Error};
+use crate::grammar;
 use crate::policy::language_of;
 use crate::request::{BlockFields, ToleranceFields};
 use crate::text::{Buffer, Hints};
@@ -100,7 +101,8 @@ fn chunk_edit(buffer: &Buffer, chunk: &Chunk) -> Option<Edit> {
 fn make(path: &str, before: &[u8], edit: &Edit) -> Located {
     let Ok(buffer) = Buffer::read(before.to_vec(), Hints::default()) else { return Located::Unknown };
     let language = language_of(path, buffer.view().lines().next()).map(|language| language.name.as_str());
-    let planned = edit::plan(edit, &buffer, PlanContext { path, language, limits: LIMITS });
+    let planned =
+        edit::plan(edit, &buffer, PlanContext { path, language, outline: grammar::outline, limits: LIMITS });
     let after = planned.and_then(|planned| buffer.apply(&planned.plan));
     match after {
         Ok(after) if after.bytes() == before => Located::Same,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Outline;
+use crate::text::Outline;
 
 /// The time limit of an outline, on a busy machine and without optimization.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -30,7 +30,7 @@ const LANGUAGES: [&str; 16] = [
 #[expect(clippy::disallowed_methods, reason = "a test may look at the clock")]
 fn symbol_count(language: &str, text: &str) -> Option<usize> {
     let started = Instant::now();
-    let outline = Outline::parse(language, "a.tsx", text);
+    let outline = super::outline(language, "a.tsx", text);
     let symbols = outline.as_ref().map(|outline| {
         for at in (0..=text.len()).step_by(text.len() / 50 + 1) {
             outline.enclosing(at);
@@ -51,16 +51,16 @@ fn symbol_count(language: &str, text: &str) -> Option<usize> {
 /// Checks the order of the symbols, and that any two are separate or nested.
 fn laminar(outline: &Outline, text: &str) {
     let mut last = 0;
-    for symbol in &outline.symbols {
+    for symbol in outline.entries() {
         assert!(symbol.extent.start >= last && symbol.extent.end <= text.len());
         last = symbol.extent.start;
         assert!(text.is_char_boundary(symbol.extent.start) && text.is_char_boundary(symbol.extent.end));
         if let Some(around) = symbol.enclosing {
-            let around = &outline.symbols[around].extent;
+            let around = &outline.entries()[around].extent;
             assert!(around.start <= symbol.extent.start && symbol.extent.end <= around.end);
         }
     }
-    assert!(outline.comments.iter().is_sorted_by(|one, next| one.end <= next.start));
+    assert!(outline.comments().iter().is_sorted_by(|one, next| one.end <= next.start));
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! The function of each kind of grammar node in an outline.
 
-use super::kind::SymbolKind;
 use super::minor::MinorNames;
 use super::name::NameRule;
 use super::table::LanguageNodes;
 use crate::grammar::Tree;
+use crate::text::SymbolKind;
 
 /// The function of a kind of node.
 #[derive(Debug, Clone, Copy, Default)]

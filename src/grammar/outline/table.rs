@@ -1,8 +1,8 @@
 //! The table of symbol-declaring nodes, by language.
 
-use super::kind::SymbolKind;
 use super::minor::MinorNames;
 use super::name::NameRule;
+use crate::text::SymbolKind;
 
 /// The nodes of symbols and comments in some languages: kinds of nodes of their grammars.
 pub(super) struct LanguageNodes {

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::comment::{describes_enclosing_item, words};
 use super::extent::{lines, push_path};
-use super::kind::SymbolKind;
+use super::kind::refine;
 use super::minor::MinorNames;
 use super::name::{self, NamedNode};
 use super::part::{NodePart, NodeRole, parts};
 use super::table::LanguageNodes;
-use super::{Outline, Symbol, SymbolRank};
 use crate::grammar::{Node, Tree, WalkStep, walk};
+use crate::text::{Outline, OutlineEntry, SymbolKind, SymbolRank};
 
 /// The maximum nesting of symbols. Deeper ones belong to the symbol around them.
 const MOST_LEVELS: usize = 64;
@@ -26,10 +26,10 @@ pub(super) fn gather(row: &'static LanguageNodes, tree: &Tree, view: &str) -> Op
     let mut fits = true;
     walk(tree, |node, level| {
         let part = parts.get(usize::from(node.kind_id())).copied().unwrap_or_default();
-        fits = gatherer.outline.paths.len() <= MOST_PATHS;
+        fits = gatherer.paths.len() <= MOST_PATHS;
         if fits { gatherer.visit(node, level, part) } else { WalkStep::Stop }
     });
-    fits.then_some(gatherer.outline)
+    fits.then(|| Outline::new(gatherer.symbols, gatherer.paths, gatherer.comments))
 }
 
 /// The state of the walk.
@@ -38,7 +38,10 @@ struct Gatherer<'a> {
     view: &'a str,
     /// The offset of each line.
     starts: Vec<usize>,
-    outline: Outline,
+    symbols: Vec<OutlineEntry>,
+    /// The paths of all symbols, concatenated.
+    paths: String,
+    comments: Vec<Range<usize>>,
     /// The enclosing symbols, each with its level in the tree.
     open: Vec<(usize, usize)>,
     wrappers: Vec<Wrapper>,
@@ -67,7 +70,9 @@ impl<'a> Gatherer<'a> {
             row,
             view,
             starts: std::iter::once(0).chain(line_ends).collect(),
-            outline: Outline { symbols: Vec::new(), paths: String::new(), comments: Vec::new() },
+            symbols: Vec::new(),
+            paths: String::new(),
+            comments: Vec::new(),
             open: Vec::new(),
             wrappers: Vec::new(),
             leading: None,
@@ -113,7 +118,7 @@ impl<'a> Gatherer<'a> {
     fn leave(&mut self, level: usize) {
         self.body = self.body.filter(|body| *body < level);
         while let Some((symbol, _)) = self.open.pop_if(|(_, opened)| *opened >= level) {
-            let end = self.outline.symbols.get(symbol).map_or(0, |symbol| symbol.extent.end);
+            let end = self.symbols.get(symbol).map_or(0, |symbol| symbol.extent.end);
             self.last_end = self.last_end.max(end);
         }
         while let Some(remaining) = self.wrappers.pop_if(|wrapper| wrapper.level >= level) {
@@ -131,7 +136,7 @@ impl<'a> Gatherer<'a> {
     }
 
     fn major(&mut self, node: Node<'_>, level: usize, (named_node, kind): (&NamedNode, SymbolKind)) {
-        let kind = kind.refine(node, &named_node.name, self.enclosing_kind());
+        let kind = refine(kind, node, &named_node.name, self.enclosing_kind());
         let body = node.child_by_field_name("body").or_else(|| {
             let value = ["value", "right"].iter().find_map(|field| node.child_by_field_name(field))?;
             value.child_by_field_name("body")
@@ -145,7 +150,7 @@ impl<'a> Gatherer<'a> {
     /// Returns the kind of the innermost symbol.
     fn enclosing_kind(&self) -> Option<SymbolKind> {
         let (around, _) = self.open.last()?;
-        self.outline.symbols.get(*around).map(|symbol| symbol.kind)
+        self.symbols.get(*around).map(|symbol| symbol.kind)
     }
 
     fn open(
@@ -164,8 +169,8 @@ impl<'a> Gatherer<'a> {
             return;
         }
         let symbol = self.symbol(span, named_node, (kind, SymbolRank::Major), head);
-        self.open.push((self.outline.symbols.len(), level));
-        self.outline.symbols.push(symbol);
+        self.open.push((self.symbols.len(), level));
+        self.symbols.push(symbol);
     }
 
     /// Adds a symbol inside the open one.
@@ -175,16 +180,16 @@ impl<'a> Gatherer<'a> {
         named_node: &NamedNode,
         (kind, rank): (SymbolKind, SymbolRank),
         head: Range<usize>,
-    ) -> Symbol {
+    ) -> OutlineEntry {
         let around = self.open.last().map(|(symbol, _)| *symbol);
-        let parent = around.and_then(|around| self.outline.symbols.get(around));
+        let parent = around.and_then(|around| self.symbols.get(around));
         let bounds = parent.map_or(0..self.view.len(), |parent| parent.extent.clone());
         let start = self.before_blanks(span.start).max(bounds.start).max(self.last_end);
         let extent = start..span.end.min(bounds.end).max(start);
         let around_path = parent.map(|parent| parent.path.clone());
-        let path = push_path(&mut self.outline.paths, around_path, &named_node.name);
+        let path = push_path(&mut self.paths, around_path, &named_node.name);
         let lines = lines(&self.starts, self.view, span);
-        Symbol { extent, lines, path, enclosing: around, kind, rank, name: named_node.at.clone(), head }
+        OutlineEntry { extent, lines, path, enclosing: around, kind, rank, name: named_node.at.clone(), head }
     }
 
     /// Adds the minor symbols of a node.
@@ -192,14 +197,14 @@ impl<'a> Gatherer<'a> {
         let Some((names, kind)) = minor.filter(|_| self.body.is_none()) else { return };
         let own = self.span(node);
         for named_node in names.find(node, self.view) {
-            let kind = kind.refine(node, &named_node.name, self.enclosing_kind());
+            let kind = refine(kind, node, &named_node.name, self.enclosing_kind());
             let own = if matches!(names, MinorNames::Each(_)) { named_node.at.clone() } else { own.clone() };
             let span = self.widened_minor(&own);
-            let start = self.outline.symbols.last().map_or(0, |last| last.extent.start);
+            let start = self.symbols.last().map_or(0, |last| last.extent.start);
             let mut symbol = self.symbol(span, &named_node, (kind, SymbolRank::Minor), own);
             symbol.extent.start = symbol.extent.start.max(start);
             symbol.extent.end = symbol.extent.end.max(symbol.extent.start);
-            self.outline.symbols.push(symbol);
+            self.symbols.push(symbol);
         }
         if let Some(wrapper) = self.wrappers.last_mut() {
             wrapper.has_no_minor = false;
@@ -213,7 +218,7 @@ impl<'a> Gatherer<'a> {
         let start = head.start;
         let end = self.view.get(..start).unwrap_or_default().trim_end().len();
         for (symbol, _) in self.open.iter().filter(|(_, opened)| *opened >= rank) {
-            let Some(symbol) = self.outline.symbols.get_mut(*symbol) else { continue };
+            let Some(symbol) = self.symbols.get_mut(*symbol) else { continue };
             symbol.extent.end = end.max(symbol.extent.start);
             symbol.lines = lines(&self.starts, self.view, symbol.extent.clone());
         }
@@ -255,7 +260,7 @@ impl<'a> Gatherer<'a> {
 
     fn comment(&mut self, span: Range<usize>) {
         let text = self.view.get(span.clone()).unwrap_or_default();
-        self.outline.comments.extend(words(text, span.start));
+        self.comments.extend(words(text, span.start));
         if describes_enclosing_item(text, span.start, self.row.inner) {
             self.leading = None;
         } else {

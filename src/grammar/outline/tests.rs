@@ -1,6 +1,6 @@
 //! The symbols of small texts, by language.
 
-use super::Outline;
+use crate::text::Outline;
 
 fn outline(path: &str, text: &str) -> Outline {
     let language = match path.rsplit('.').next().unwrap() {
@@ -13,7 +13,7 @@ fn outline(path: &str, text: &str) -> Outline {
         "h" => "c",
         other => other,
     };
-    Outline::parse(language, path, text).unwrap()
+    super::outline(language, path, text).unwrap()
 }
 
 fn names(path: &str, text: &str) -> Vec<String> {
@@ -266,5 +266,5 @@ fn a_fault_elsewhere_hides_no_symbol() {
 
 #[test]
 fn a_language_without_grammar_has_no_outline() {
-    assert!(Outline::parse("cobol", "a.cob", "A.\n").is_none());
+    assert!(crate::grammar::outline("cobol", "a.cob", "A.\n").is_none());
 }
