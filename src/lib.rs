@@ -3,20 +3,17 @@
 //! Every edit is **located** exactly or rejected with a hint, **checked** by the repository's own quality gates
 //! before anything is written, and **published** atomically. `docs/architecture.md` lists the modules.
 //!
-//! Without the default features this is the engine as a library: [`engine::Workspace`] takes a [`request::Request`]
-//! and returns an [`engine::Report`].
+//! The engine as a library: [`engine::Workspace`] takes a [`request::Request`] and returns an [`engine::Report`].
 
 pub mod context;
 pub mod edit;
 pub mod engine;
 pub mod error;
-#[cfg(feature = "mcp")]
 pub mod front;
 pub mod gate;
 pub mod grammar;
 pub mod locate;
 pub mod policy;
-#[cfg(feature = "mcp")]
 pub mod protocol;
 pub mod request;
 pub mod store;

@@ -3,7 +3,6 @@
 //! Invariant: nothing under a target's path changes before the decision to write, and a target's lock is held
 //! from before it is read until after it is published.
 
-#[cfg(feature = "check")]
 mod audit;
 mod batch;
 mod caches;
@@ -34,7 +33,6 @@ mod repeated;
 mod report;
 mod resolve;
 mod retry;
-#[cfg(feature = "check")]
 mod root_files;
 mod rules;
 mod services;
@@ -47,7 +45,6 @@ pub use crate::store::{
     Added, Cache, Cached, EditId, EditMeta, EntityDatabase, Entry, EntryKind, FileChange, GuardLevel,
     Migrated, ProjectRoot, Tenant, ToolCallRecords,
 };
-#[cfg(feature = "check")]
 pub use audit::{
     Audit, AuditRoot, AuditTarget, ChangeKind, CheckBase, CheckedFile, ProjectTrial, SkippedFile,
 };
@@ -61,7 +58,6 @@ pub use read::{
     ProjectSummary, ReadLines, ReadResponse, Reference,
 };
 pub use report::{Report, Status};
-#[cfg(feature = "check")]
 pub use root_files::{OwnFile, OwnWrite};
 pub use transfer::{Exported, Import, ImportStatus, Imported, OnConflict};
 pub use trust::{Commands, TrustOverride};

@@ -34,7 +34,6 @@ pub(super) struct Services {
     pub(super) texts: TextCache,
     permits: Arc<Semaphore>,
     /// The number of worker threads for calls over many files.
-    #[cfg_attr(not(feature = "check"), expect(dead_code, reason = "only `check` works on many files"))]
     pub(super) threads: usize,
 }
 

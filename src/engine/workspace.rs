@@ -4,14 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-#[cfg(feature = "check")]
 use super::audit::{Audit, AuditTarget, CheckedFile, ProjectTrial};
 use super::difference::difference;
 use super::history::EntryDiffs;
 use super::host_edit::{HostChange, HostFile};
 use super::read::{ReadLines, ReadResponse};
 use super::report::Report;
-#[cfg(feature = "check")]
 use super::root_files::{OwnFile, OwnWrite};
 use super::services::Services;
 use super::transfer::{Import, Imported};
@@ -117,7 +115,6 @@ impl Workspace {
     /// Errors: `INVALID_INPUT` for an unknown revision, `FILE_NOT_FOUND` for a path that neither exists nor
     /// existed at the revision, `POLICY_INVALID`, `INTERNAL` when the caller cancelled the call, and the
     /// errors of admitting a path.
-    #[cfg(feature = "check")]
     pub async fn check(&self, subjects: AuditTarget, watch: Watch) -> Result<Audit, Error> {
         self.services.check(subjects, watch).await
     }
@@ -126,7 +123,6 @@ impl Workspace {
     /// without such a file has no trial.
     ///
     /// Errors: those of listing the root.
-    #[cfg(feature = "check")]
     pub fn try_in_project(&self, gates: &[&str], watch: &Watch) -> Result<Vec<ProjectTrial>, Error> {
         self.services.try_in_project(gates, watch)
     }
@@ -143,7 +139,6 @@ impl Workspace {
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `POLICY_INVALID`, `INTERNAL` when the caller cancelled
     /// the call, and the errors of admitting a path to be read.
-    #[cfg(feature = "check")]
     pub async fn judge_written(
         &self,
         path: String,
@@ -254,7 +249,6 @@ impl Workspace {
     ///
     /// Errors: `NOT_A_FILE` for anything but a regular file, and for a path through a link; `TOO_LARGE` above
     /// 4 MiB; the errors of admitting a path, except `PROTECTED`.
-    #[cfg(feature = "check")]
     pub fn own_file(&self, path: &str) -> Result<OwnFile, Error> {
         self.services.own_file(path)
     }
@@ -263,13 +257,11 @@ impl Workspace {
     ///
     /// Errors: `EDIT_CONFLICT` if a file changed meanwhile, `LOCK_TIMEOUT` while lockgate itself edits one of
     /// them, and errors of the operating system.
-    #[cfg(feature = "check")]
     pub fn write_own(&self, writes: &[OwnWrite<'_>]) -> Result<(), Error> {
         self.services.write_own(writes)
     }
 
     /// Returns the record of an addition to a configuration, by its name; `None` if there is none that counts.
-    #[cfg(feature = "check")]
     pub fn setup_record(&self, addition: &str) -> Option<Vec<u8>> {
         self.services.setup_record(addition)
     }
@@ -277,19 +269,16 @@ impl Workspace {
     /// Sets the record of an addition to a configuration, or removes it.
     ///
     /// Errors: `PERMISSION_DENIED` if lockgate has no usable state folder, and errors of the operating system.
-    #[cfg(feature = "check")]
     pub fn set_setup_record(&self, addition: &str, record: Option<&[u8]>) -> Result<(), Error> {
         self.services.set_setup_record(addition, record)
     }
 
     /// Returns the path of the first root, with links resolved.
-    #[cfg(feature = "check")]
     pub fn top(&self) -> PathBuf {
         self.services.top()
     }
 
     /// True if anything exists at a path of the first root, even a dangling link.
-    #[cfg(feature = "check")]
     pub fn exists(&self, path: &str) -> bool {
         self.services.exists(path)
     }
@@ -297,13 +286,11 @@ impl Workspace {
     /// Returns the paths of the files in the first root that git would not ignore, sorted.
     ///
     /// Errors: `PATH_OUTSIDE_ROOT` for a missing root.
-    #[cfg(feature = "check")]
     pub fn project_files(&self) -> Result<Vec<String>, Error> {
         self.services.project_files()
     }
 
     /// Returns the text of a file of the first root that any tool may read, if it has at most `most` bytes.
-    #[cfg(feature = "check")]
     pub fn read_prefix(&self, path: &str, most: u64) -> Option<String> {
         self.services.read_prefix(path, most)
     }

@@ -7,11 +7,8 @@
 
 pub mod answer;
 pub mod arguments;
-#[cfg(feature = "cli")]
 pub mod cli;
-#[cfg(feature = "cli")]
 pub mod hook;
-#[cfg(feature = "http")]
 pub mod http;
 pub mod mcp;
 pub mod revert;

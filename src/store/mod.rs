@@ -19,7 +19,6 @@ mod files;
 mod fingerprint;
 mod folder;
 mod folder_names;
-#[cfg(feature = "check")]
 mod git;
 mod git_layout;
 mod git_settings;
@@ -50,7 +49,6 @@ pub use document_path::{DocumentPath, LockKey};
 pub use file_location::FileLocation;
 pub use files::Files;
 pub use fingerprint::FileFingerprint;
-#[cfg(feature = "check")]
 pub use git::{FileAtRevision, Repository, Revision, RevisionFiles};
 pub use git_layout::PlannedFile;
 pub use journal::{EditId, EditMeta, Entry, EntryKind, FileChange, Journal, OutsideChange, RetentionLimits};

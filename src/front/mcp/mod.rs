@@ -30,12 +30,9 @@ use crate::engine::Workspace;
 use crate::error::{Code, Error};
 use pipe::Pipe;
 
-#[cfg(feature = "http")]
 pub(super) use call_context::Caller;
 pub use metrics::MetricsSink;
-#[cfg(feature = "http")]
 pub(super) use outcome::GRACE;
-#[cfg(feature = "http")]
 pub(super) use reader::{LARGE_MESSAGE_BYTES, ParsedMessage, parse_message};
 pub(super) use server::Server;
 

@@ -14,7 +14,6 @@ use serde_json::error::Category;
 use tokio::io::AsyncRead;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 
-#[cfg(feature = "http")]
 use super::id_scanner::IdScanner;
 use super::input_lines::{InputLine, InputLines};
 use super::writer::{ResponseSender, write};
@@ -118,7 +117,6 @@ impl MessageReader {
     }
 }
 
-#[cfg(feature = "http")]
 pub(in crate::front) fn parse_message(message: &[u8]) -> ParsedMessage {
     let mut envelope = IdScanner::default();
     envelope.feed(message);

@@ -86,7 +86,6 @@ impl Server {
     }
 
     /// Sets the caller and the metrics sink.
-    #[cfg(feature = "http")]
     pub(in crate::front) fn with_caller(
         mut self,
         caller: Caller,
@@ -98,14 +97,12 @@ impl Server {
     }
 
     /// Sets a seal that is shared with other servers, so that each can verify the others' questions.
-    #[cfg(feature = "http")]
     pub(in crate::front) fn with_seal(mut self, seal: [u8; 32]) -> Server {
         self.call_context.seal = Seal::shared(seal);
         self
     }
 
     /// Waits until every call was answered.
-    #[cfg(feature = "http")]
     pub(in crate::front) async fn wait_idle(&self) {
         self.call_context.open_calls.close();
         self.call_context.open_calls.wait().await;

@@ -14,10 +14,6 @@ pub struct EditId {
 }
 
 impl EditId {
-    #[cfg_attr(
-        not(any(feature = "journal", feature = "content")),
-        expect(dead_code, reason = "ids are made by the database")
-    )]
     /// The edit with this number in this journal.
     pub(in crate::store) const fn new(journal: u16, number: u64) -> EditId {
         EditId { journal, number }

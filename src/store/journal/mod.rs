@@ -250,6 +250,5 @@ fn merge(lists: Vec<Vec<Entry>>, most: usize) -> Vec<Entry> {
     all
 }
 
-#[cfg(feature = "journal")]
 #[cfg(test)]
 mod tests;

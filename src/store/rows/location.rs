@@ -18,7 +18,6 @@ pub struct RowLocation {
 }
 
 /// A row as it was read.
-#[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug)]
 pub struct RowSnapshot {
     bytes: Vec<u8>,

@@ -175,6 +175,5 @@ fn snapshot(place: &RowLocation, read: RowRead, limit: u64) -> Result<RowSnapsho
     Ok(RowSnapshot::new(bytes, version, changed))
 }
 
-#[cfg(all(feature = "content", feature = "journal"))]
 #[cfg(test)]
 mod tests;

@@ -28,7 +28,6 @@ pub use clock::{Clock, SearchClock};
 pub use finder::{Finder, SearchEnd};
 pub use glob::{SearchGlob, nothing_at};
 pub use listed::Hidden;
-#[cfg(feature = "content")]
 pub use needle::Cell;
 pub use needle::NeedlePiece;
 pub use pattern::{MatchReach, SearchPattern};

@@ -5,35 +5,19 @@
 //!
 //! Invariant: whatever fails, the database holds all of an edit or none of it.
 
-#[cfg(not(feature = "journal"))]
-mod absent;
-#[cfg(feature = "journal")]
 mod aside;
-#[cfg(feature = "journal")]
 mod begin;
-#[cfg(feature = "journal")]
 mod connection;
-#[cfg(feature = "journal")]
 mod database;
-#[cfg(feature = "journal")]
 mod open;
-#[cfg(any(feature = "journal", feature = "content"))]
 mod pack;
-#[cfg(feature = "journal")]
 mod queries;
 pub(super) mod rows;
-#[cfg(feature = "journal")]
 mod schema;
-#[cfg(feature = "journal")]
 mod texts;
-#[cfg(feature = "journal")]
 mod tidy;
-#[cfg(feature = "journal")]
 mod unsettled;
 
-#[cfg(not(feature = "journal"))]
-pub(super) use absent::Database;
-#[cfg(feature = "journal")]
 pub(super) use database::Database;
 
 use super::inode::Inodes;
@@ -43,7 +27,6 @@ use crate::error::{Code, Error};
 use crate::text::Version;
 
 /// A file of an edit to be recorded.
-#[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "nothing is written down"))]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JournalRow<'a> {
     /// Its path relative to the root.
@@ -103,7 +86,6 @@ pub(super) struct UnsettledFile {
 }
 
 /// An error of the journal's database.
-#[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "there is one reason only"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DatabaseError {
     Full(String),
@@ -142,6 +124,5 @@ impl DatabaseError {
     }
 }
 
-#[cfg(feature = "journal")]
 #[cfg(test)]
 mod tests;

@@ -74,7 +74,6 @@ impl Seal {
     }
 
     /// Creates a seal with a shared key, so that servers can open each other's states.
-    #[cfg(feature = "http")]
     pub(in crate::front::mcp) fn shared(key: [u8; RequestStateCodec::MIN_KEY_LENGTH]) -> Seal {
         Seal::from_codec(RequestStateCodec::try_new(key).ok())
     }
@@ -168,7 +167,6 @@ mod tests {
         assert_eq!(seal.open(&state, &call), Err(SealError::Expired));
     }
 
-    #[cfg(feature = "http")]
     #[test]
     fn servers_with_one_key_know_each_other_s_questions() {
         let (one, other) = (Seal::shared([7; 32]), Seal::shared([7; 32]));

@@ -6,7 +6,6 @@
 use crate::error::{Code, Error};
 
 /// An error of an entity database.
-#[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::store) enum EntityStoreError {
     Full,
@@ -56,7 +55,6 @@ impl EntityStoreError {
     }
 }
 
-#[cfg(feature = "content")]
 mod driver {
     use super::EntityStoreError;
     use sqlx::Error;
@@ -232,5 +230,4 @@ mod driver {
     }
 }
 
-#[cfg(feature = "content")]
 pub(super) use driver::newer;

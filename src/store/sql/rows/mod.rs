@@ -7,39 +7,21 @@
 //! Invariant: a row is returned only within the requesting tenant's scope. Whatever fails, an edit and
 //! its journal entry are written together or not at all.
 
-#[cfg(not(feature = "content"))]
-mod absent;
-#[cfg(feature = "content")]
 mod admin;
-#[cfg(feature = "content")]
 mod connection;
-#[cfg(feature = "content")]
 mod database;
 mod error;
-#[cfg(feature = "content")]
 mod history;
-#[cfg(feature = "content")]
 mod lines;
-#[cfg(feature = "content")]
 mod metrics;
-#[cfg(feature = "content")]
 mod prepare;
-#[cfg(feature = "content")]
 mod read;
-#[cfg(feature = "content")]
 mod search;
-#[cfg(feature = "content")]
 mod statement;
-#[cfg(feature = "content")]
 mod tidy;
-#[cfg(feature = "content")]
 mod value;
-#[cfg(feature = "content")]
 mod write;
 
-#[cfg(not(feature = "content"))]
-pub use absent::EntityDatabase;
-#[cfg(feature = "content")]
 pub use database::EntityDatabase;
 pub(in crate::store) use error::EntityStoreError;
 
@@ -95,7 +77,6 @@ pub(in crate::store) struct RowRead {
 }
 
 /// The rows to search or list.
-#[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) struct Span<'a> {
     pub kind: &'a str,
@@ -107,7 +88,6 @@ pub(in crate::store) struct Span<'a> {
 }
 
 /// The paths to search or list.
-#[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) enum Paths<'a> {
     All,
@@ -129,6 +109,5 @@ pub(in crate::store) struct RowFound {
     pub version: Version,
 }
 
-#[cfg(feature = "content")]
 #[cfg(test)]
 mod tests;

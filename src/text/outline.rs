@@ -1,0 +1,168 @@
+//! The symbols and comments of a text, as plain data.
+//!
+//! Invariant: symbols are in the order of the text, and any two of them are separate or nested.
+
+use std::ops::Range;
+
+use super::SymbolKind;
+
+/// The symbols and comments of one text.
+#[derive(Debug)]
+pub struct Outline {
+    symbols: Vec<OutlineEntry>,
+    /// The paths of all symbols, concatenated; each symbol has its range.
+    paths: String,
+    /// The words of each comment, without its delimiters, in the order of the text.
+    comments: Vec<Range<usize>>,
+}
+
+/// A symbol as an outline keeps it.
+#[derive(Debug)]
+pub struct OutlineEntry {
+    /// From its first decorator or comment, and the blanks before that, to its own last byte.
+    pub extent: Range<usize>,
+    /// The whole lines of the extent.
+    pub lines: Range<usize>,
+    /// The range of its path in the concatenation of all paths.
+    pub path: Range<usize>,
+    /// The index of the enclosing symbol.
+    pub enclosing: Option<usize>,
+    /// Its kind.
+    pub kind: SymbolKind,
+    /// Its ability to contain others.
+    pub rank: SymbolRank,
+    /// The range of its name.
+    pub name: Range<usize>,
+    /// The start of its declaration, and the start of its body or else its own last byte.
+    pub head: Range<usize>,
+}
+
+/// The ability of a symbol to contain others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SymbolRank {
+    /// It can contain symbols. These belong to no symbol around it.
+    Major,
+    /// It contains none, and only names its lines.
+    Minor,
+}
+
+/// A symbol of an outline.
+#[derive(Debug, Clone)]
+pub struct OutlineSymbol<'o> {
+    /// Its path, as in `Class.method`.
+    pub path: &'o str,
+    /// The kind of the symbol.
+    pub kind: SymbolKind,
+    /// The index of the enclosing symbol.
+    pub enclosing: Option<usize>,
+    /// The range of its name.
+    pub name: Range<usize>,
+    /// The range from its first decorator or comment to its own last byte.
+    pub extent: Range<usize>,
+    /// The range from its declaration to its body, or to its end.
+    pub head: Range<usize>,
+}
+
+impl Outline {
+    /// Builds an outline from its parts; `paths` is the concatenation of the symbols' paths. A range that is outside of
+    /// its text is taken as empty.
+    pub fn new(symbols: Vec<OutlineEntry>, paths: String, comments: Vec<Range<usize>>) -> Outline {
+        Outline { symbols, paths, comments }
+    }
+
+    /// The symbols as they are kept, in the order of the text.
+    pub fn entries(&self) -> &[OutlineEntry] {
+        &self.symbols
+    }
+
+    /// The words of each comment, without its delimiters, in the order of the text.
+    pub fn comments(&self) -> &[Range<usize>] {
+        &self.comments
+    }
+
+    /// Returns every symbol, including minor ones, in the order of the text.
+    pub fn symbols(&self) -> impl Iterator<Item = OutlineSymbol<'_>> {
+        self.symbols.iter().map(|symbol| OutlineSymbol {
+            path: self.path(symbol),
+            kind: symbol.kind,
+            enclosing: symbol.enclosing,
+            name: symbol.name.clone(),
+            extent: symbol.extent.clone(),
+            head: symbol.head.clone(),
+        })
+    }
+
+    /// Returns the path of the innermost symbol around an offset, as in `Class.method`. A symbol includes the lines
+    /// of its decorators and comments, and the blanks before it.
+    pub fn enclosing(&self, offset: usize) -> Option<&str> {
+        let before = self.symbols.partition_point(|symbol| symbol.extent.start <= offset);
+        let mut around = before.checked_sub(1);
+        while let Some(symbol) = self.symbols.get(around?) {
+            if offset < symbol.extent.end && symbol.rank == SymbolRank::Major {
+                return Some(self.path(symbol));
+            }
+            around = symbol.enclosing;
+        }
+        None
+    }
+
+    /// Returns the lines of every symbol of that name, with the decorators, attributes and comments directly above
+    /// it. The name is a full path or, if no symbol has that path, the last parts of one. In either case symbols that
+    /// can contain others precede those that cannot, for example a method before a field. `::` and `#` are equivalent
+    /// to `.`, and a final `()` is ignored.
+    pub fn spans(&self, name: &str) -> Vec<Range<usize>> {
+        let name = folded(name.trim().trim_end_matches("()"));
+        let mut found: [Vec<Range<usize>>; 4] = Default::default();
+        let [whole, whole_minor, parts, parts_minor] = &mut found;
+        let last = name.rsplit('.').next().unwrap_or_default();
+        for symbol in &self.symbols {
+            let path = self.path(symbol);
+            if name.is_empty() || !path.ends_with(last) {
+                continue;
+            }
+            let (whole, parts) = match symbol.rank {
+                SymbolRank::Major => (&mut *whole, &mut *parts),
+                SymbolRank::Minor => (&mut *whole_minor, &mut *parts_minor),
+            };
+            match folded(path).strip_suffix(name.as_str()) {
+                Some("") => whole.push(symbol.lines.clone()),
+                Some(before) if before.ends_with('.') => parts.push(symbol.lines.clone()),
+                Some(_) | None => {}
+            }
+        }
+        let mut spans = found.into_iter().find(|spans| !spans.is_empty()).unwrap_or_default();
+        spans.dedup();
+        spans
+    }
+
+    /// Returns true if the symbol shares its lines with no other text except trailing punctuation.
+    pub fn has_own_lines(&self, lines: &Range<usize>, view: &str) -> bool {
+        let alone = |symbol: &OutlineEntry| {
+            let before = view.get(lines.start..symbol.extent.start).unwrap_or_default();
+            let after = view.get(symbol.extent.end..lines.end).unwrap_or_default();
+            before.trim().is_empty() && !after.contains(char::is_alphanumeric)
+        };
+        self.symbols.iter().filter(|symbol| symbol.lines == *lines).any(alone)
+    }
+
+    /// Returns the path of every symbol that can contain others, in the order of the text.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.symbols.iter().filter(|symbol| symbol.rank == SymbolRank::Major).map(|symbol| self.path(symbol))
+    }
+
+    /// Returns true if a span is inside the words of one comment, not including its delimiters.
+    pub fn in_comment(&self, span: Range<usize>) -> bool {
+        let before = self.comments.partition_point(|words| words.start <= span.start);
+        let words = before.checked_sub(1).and_then(|last| self.comments.get(last));
+        words.is_some_and(|words| span.start <= span.end && span.end <= words.end)
+    }
+
+    fn path(&self, symbol: &OutlineEntry) -> &str {
+        self.paths.get(symbol.path.clone()).unwrap_or_default()
+    }
+}
+
+/// Returns a name with `.` as the only separator of its parts.
+fn folded(name: &str) -> String {
+    name.replace("::", ".").replace('#', ".").trim_start_matches('.').to_owned()
+}
