@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lockgate::engine::{ReadResponse, Workspace};
-use lockgate::gate::Watch;
-use lockgate::request::{ContextRequest, ReadRequest, Target};
+use lockgate_checks::Watch;
+use lockgate_edit::request::{ContextRequest, ReadRequest, Target};
+use lockgate_engine::{ReadResponse, Workspace};
 
 /// Files of the tree, where nothing else is said; and answers that are measured of each kind.
 const FILES: usize = 5_000;

@@ -15,12 +15,12 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use lockgate::policy::{Durability, Publishing};
-use lockgate::store::{
+use lockgate_policy::{Durability, Publishing};
+use lockgate_store::{
     Content, EditMeta, EntryKind, FileLocation, FileWrite, Files, Journal, JournalRecord, RetentionLimits,
     StateFolder,
 };
-use lockgate::text::Version;
+use lockgate_text::Version;
 
 /// The sizes of the files that are edited.
 const SIZES: [(&str, usize); 3] = [("1 KB", 1_000), ("40 KB", 40_000), ("4 MB", 4_000_000)];

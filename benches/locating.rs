@@ -30,12 +30,12 @@ use std::fs;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use lockgate::edit::{
+use lockgate_edit::{
     Edit, EditLimits, Needle, Occurrences, OnDuplicate, PlanContext, PlannedEdit, Search, plan,
 };
-use lockgate::error::{Code, Error};
-use lockgate::locate::{MatchLevel, MatchTolerance, TypoPolicy};
-use lockgate::text::{Buffer, Hints};
+use lockgate_error::{Code, Error};
+use lockgate_matching::{MatchLevel, MatchTolerance, TypoPolicy};
+use lockgate_text::{Buffer, Hints};
 use serde_json::json;
 use texts::{Quoted, Random};
 use wire::Server;
@@ -49,7 +49,7 @@ const SIMILAR: MatchTolerance =
 const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
-    outline: lockgate::grammar::outline,
+    outline: lockgate_syntax::outline,
     limits: EditLimits { bytes: 1 << 30, steps: 40_000_000 },
 };
 

@@ -10,18 +10,18 @@ use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use edits::searching;
-use lockgate::edit::pattern::Flags;
-use lockgate::edit::{Edit, EditLimits, LineEdit, LineEditNames, Needle, PlanContext, plan};
-use lockgate::gate::{Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Watch, judge};
-use lockgate::policy::{Isolation, Policy, Profile, language_of};
-use lockgate::text::{Buffer, Hints, bytes_outside_unchanged, diff};
+use lockgate_checks::{Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Watch, judge};
+use lockgate_edit::pattern::Flags;
+use lockgate_edit::{Edit, EditLimits, LineEdit, LineEditNames, Needle, PlanContext, plan};
+use lockgate_policy::{Isolation, Policy, Profile, language_of};
+use lockgate_text::{Buffer, Hints, bytes_outside_unchanged, diff};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
 const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
-    outline: lockgate::grammar::outline,
+    outline: lockgate_syntax::outline,
     limits: EditLimits { bytes: 1 << 30, steps: 40_000_000 },
 };
 

@@ -16,11 +16,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lockgate::engine::{ReadResponse, Workspace};
-use lockgate::error::Error;
-use lockgate::front::answer::{ResponseOptions, read};
-use lockgate::gate::Watch;
-use lockgate::request::{LinesRequest, ListFields, ReadRequest, SearchFields, Target};
+use lockgate_checks::Watch;
+use lockgate_edit::request::{LinesRequest, ListFields, ReadRequest, SearchFields, Target};
+use lockgate_engine::{ReadResponse, Workspace};
+use lockgate_error::Error;
+use lockgate_mcp::answer::{ResponseOptions, read};
 use tokio::runtime::Runtime;
 
 /// Lines of the large file, of which so many are shown.

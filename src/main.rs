@@ -1,5 +1,5 @@
 //! The `lockgate` command.
 
 fn main() -> std::process::ExitCode {
-    lockgate::front::cli::run()
+    lockgate::cli::run()
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lockgate::locate::MatchTolerance;
+use lockgate_matching::MatchTolerance;
 
 use super::SIMILAR;
 

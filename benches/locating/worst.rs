@@ -1,7 +1,7 @@
 //! Texts and quotes that make the search work hardest.
 
-use lockgate::locate::MatchTolerance;
-use lockgate::text::Buffer;
+use lockgate_matching::MatchTolerance;
+use lockgate_text::Buffer;
 
 use super::texts::{self, Quoted, Random};
 use super::{SIMILAR, answer, buffer, edit, once};

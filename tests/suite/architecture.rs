@@ -221,7 +221,7 @@ mod controls {
 
     #[test]
     fn every_way_to_name_a_module_is_recognized() {
-        let code = "use crate::{edit::{Edit, Search}, text::Buffer};\nfn f() { crate::store::Files::open(lockgate::front::go()) }";
+        let code = "use crate::{edit::{Edit, Search}, text::Buffer};\nfn f() { crate::store::Files::open(lockgate_mcp::go()) }";
         let modules: Vec<String> = modules_named(code).into_iter().collect();
         assert_eq!(modules, ["edit", "front", "store", "text"]);
         assert!(

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use lockgate::error::Code;
+use lockgate_error::Code;
 
 pub use run::yaml;
 

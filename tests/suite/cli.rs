@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use lockgate::error::ErrorFamily;
+use lockgate_error::ErrorFamily;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use lockgate::gate::{
+use lockgate_checks::{
     Draft, ExecPermission, Finding, GateEnv, GateRuntime, InputLocation, Severity, Watch, judge,
 };
-use lockgate::policy::{Accident, Catalogue, EffectiveRules, Isolation, Rule, Weight, language_of};
-use lockgate::text::{Buffer, Hints};
+use lockgate_policy::{Accident, Catalogue, EffectiveRules, Isolation, Rule, Weight, language_of};
+use lockgate_text::{Buffer, Hints};
 use serde_json::Value;
 
 use super::store::not_run;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use lockgate::gate::{anchors, links, lost_anchors};
+use lockgate_checks::{anchors, links, lost_anchors};
 use serde_json::{Value, json};
 
 use super::wire::{Answer, Server};

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-use lockgate::error::Code;
+use lockgate_error::Code;
 
 use super::wire;
 

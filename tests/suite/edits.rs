@@ -1,7 +1,7 @@
 //! Edits in short, as a caller of the library says them.
 
-use lockgate::edit::{Edit, Insertion, LineEdit, LineEditNames, Needle, Occurrences, OnDuplicate, Search};
-use lockgate::locate::MatchTolerance;
+use lockgate_edit::{Edit, Insertion, LineEdit, LineEditNames, Needle, Occurrences, OnDuplicate, Search};
+use lockgate_matching::MatchTolerance;
 
 /// The whole text.
 pub fn content(text: &str) -> Edit {

@@ -2,15 +2,15 @@
 //!
 //! A few thousand inputs in every run of the tests, and as long as `BOLERO_RANDOM_TEST_TIME_MS` says in `tests/run`.
 
-use lockgate::edit::{Edit, EditLimits, PlanContext, plan};
-use lockgate::front::tools::safe_edit_file;
-use lockgate::text::{Buffer, Change, Hints, bytes_outside_unchanged, diff};
+use lockgate_edit::{Edit, EditLimits, PlanContext, plan};
+use lockgate_mcp::tools::safe_edit_file;
+use lockgate_text::{Buffer, Change, Hints, bytes_outside_unchanged, diff};
 
 /// What a plan may come to, as without a policy.
 const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
-    outline: lockgate::grammar::outline,
+    outline: lockgate_syntax::outline,
     limits: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
 };
 

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use lockgate::gate::{Finding, Outcome, Severity, mismatch, replay, run_sample_in_process};
-use lockgate::policy::{
+use lockgate_checks::{Finding, Outcome, Severity, mismatch, replay, run_sample_in_process};
+use lockgate_policy::{
     CanaryKind, Catalogue, CommandSpec, Expected, Gate, GateKind, Input, Languages, OutputForm, Sample,
     language_of,
 };

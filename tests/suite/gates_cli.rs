@@ -11,7 +11,7 @@ mod samples;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use lockgate::policy::Catalogue;
+use lockgate_policy::Catalogue;
 use serde_json::Value;
 
 use super::trust::fixture::{Fixture, outcome};

@@ -5,13 +5,13 @@ mod versions;
 
 use std::sync::Arc;
 
-use lockgate::edit::Edit;
-use lockgate::engine::{Report, Workspace};
-use lockgate::error::Error;
-use lockgate::gate::Watch;
-use lockgate::request::{
+use lockgate_checks::Watch;
+use lockgate_edit::Edit;
+use lockgate_edit::request::{
     Author, Direction, Expect, FilePermissions, GateOptions, Mode, Request, Target, UndoRequest, Whose,
 };
+use lockgate_engine::{Report, Workspace};
+use lockgate_error::Error;
 use tempfile::TempDir;
 
 use crate::suite::edits::{self, insertion, lines, search};

@@ -3,13 +3,13 @@
 //! The folder of the journal is named by the environment, so each test runs in a process of its own: this very test, told
 //! by a variable what to do.
 
-use lockgate::error::Error;
-use lockgate::policy::Publishing;
-use lockgate::store::{
+use lockgate_error::Error;
+use lockgate_policy::Publishing;
+use lockgate_store::{
     Content, EditMeta, EntryKind, FileLocation, FileWrite, Files, Journal, JournalRecord, Locks,
     PublishedBatch, StateFolder,
 };
-use lockgate::text::Version;
+use lockgate_text::Version;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};

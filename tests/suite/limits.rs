@@ -3,7 +3,7 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Output};
 
-use lockgate::error::ErrorFamily;
+use lockgate_error::ErrorFamily;
 use serde_json::json;
 use tempfile::TempDir;
 

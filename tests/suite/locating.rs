@@ -13,12 +13,12 @@ mod judge;
 mod naive;
 mod twins;
 
-use lockgate::edit::{
+use lockgate_edit::{
     Edit, EditLimits, LineWindow, Needle, Occurrences, OnDuplicate, PlanContext, Search, plan,
 };
-use lockgate::error::Error;
-use lockgate::locate::{MatchTolerance, TypoPolicy};
-use lockgate::text::{Buffer, Hints, Plan, bytes_outside_unchanged};
+use lockgate_error::Error;
+use lockgate_matching::{MatchTolerance, TypoPolicy};
+use lockgate_text::{Buffer, Hints, Plan, bytes_outside_unchanged};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestError, TestRng, TestRunner};
 
@@ -29,7 +29,7 @@ use fixture::TextFixture;
 const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
-    outline: lockgate::grammar::outline,
+    outline: lockgate_syntax::outline,
     limits: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
 };
 

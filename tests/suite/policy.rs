@@ -6,9 +6,9 @@ mod schema;
 use std::fs;
 use std::path::Path;
 
-use lockgate::edit::pattern::StepBudget;
-use lockgate::front::toolset::{Selection, WriteAccess};
-use lockgate::policy::Policy;
+use lockgate_edit::pattern::StepBudget;
+use lockgate_mcp::toolset::{Selection, WriteAccess};
+use lockgate_policy::Policy;
 use serde_json::json;
 
 use super::wire::Server;

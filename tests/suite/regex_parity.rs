@@ -9,8 +9,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use lockgate::edit::pattern::{Flags, Pattern, ReplacementTemplate, StepBudget};
-use lockgate::error::{Code, Error};
+use lockgate_edit::pattern::{Flags, Pattern, ReplacementTemplate, StepBudget};
+use lockgate_error::{Code, Error};
 use serde_json::{Value, json};
 
 /// The greatest share of cases that Python takes and this crate refuses, in percent.

@@ -6,13 +6,13 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lockgate::edit::Edit;
-use lockgate::engine::{Report, Workspace};
-use lockgate::error::{Code, Error};
-use lockgate::gate::Watch;
-use lockgate::request::{
+use lockgate_checks::Watch;
+use lockgate_edit::Edit;
+use lockgate_edit::request::{
     Author, Direction, Expect, FilePermissions, GateOptions, Mode, Request, Target, UndoRequest, Whose,
 };
+use lockgate_engine::{Report, Workspace};
+use lockgate_error::{Code, Error};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::store::rights::runs_unprivileged;
 use super::wire::Server;
-use lockgate::store::{
+use lockgate_store::{
     Clock, Files, Hidden, MatchReach, SearchBounds, SearchClock, SearchPattern, SearchTarget,
 };
 use naive::{FileHits, SearchQuery};

@@ -4,12 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
-use lockgate::gate::{
+use lockgate_checks::{
     Draft, ExecPermission, GateEnv, GateInput, GateRuntime, InputLocation, Lost, OnDisk, Outcome,
     ResolvedPrograms, SearchPath, Verdict, Watch, judge_all,
 };
-use lockgate::policy::{Isolation, Policy, Profile, language_of};
-use lockgate::text::{Buffer, Hints, LineMap};
+use lockgate_policy::{Isolation, Policy, Profile, language_of};
+use lockgate_text::{Buffer, Hints, LineMap};
 
 use super::store::not_run;
 use super::wire::tools_path;
@@ -134,7 +134,7 @@ fn finding_texts(verdict: &Verdict) -> Vec<String> {
 fn found_in(verdict: &Verdict) -> Vec<String> {
     let run = verdict.runs.last().unwrap();
     assert!(matches!(run.outcome, Outcome::Passed | Outcome::Found), "{run:?}");
-    let shown = |finding: &lockgate::gate::Finding| {
+    let shown = |finding: &lockgate_checks::Finding| {
         let (line, column, code) = (finding.line, finding.column, finding.code.as_deref().unwrap_or("-"));
         let place = finding.elsewhere.as_deref().unwrap_or("here");
         let fresh = if finding.fresh { "new" } else { "old" };

@@ -4,9 +4,9 @@
 
 use std::ops::Range;
 
-use lockgate::edit::{Edit, EditLimits, PlanContext, plan};
-use lockgate::front::tools::safe_edit_file;
-use lockgate::text::{Buffer, Hints};
+use lockgate_edit::{Edit, EditLimits, PlanContext, plan};
+use lockgate_mcp::tools::safe_edit_file;
+use lockgate_text::{Buffer, Hints};
 use serde_json::{Value, json};
 
 const CONTEXT: PlanContext<'static> = PlanContext {

@@ -10,11 +10,9 @@ mod roots;
 mod swap;
 mod writing;
 
-use lockgate::error::{Code, Error};
-use lockgate::policy::Publishing;
-use lockgate::store::{
-    Content, ExpectedContent, FileLocation, FileSnapshot, FileWrite, Files, PublishedFile,
-};
+use lockgate_error::{Code, Error};
+use lockgate_policy::Publishing;
+use lockgate_store::{Content, ExpectedContent, FileLocation, FileSnapshot, FileWrite, Files, PublishedFile};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -4,14 +4,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lockgate::edit::{Edit, Insertion, LineEdit, LineEditNames, Occurrences};
-use lockgate::engine::{Report, Status, TrustOverride, Workspace};
-use lockgate::error::{Code, Error};
-use lockgate::gate::{Outcome, Watch};
-use lockgate::request::{
+use lockgate_checks::{Outcome, Watch};
+use lockgate_edit::request::{
     Author, BlockFields, Direction, Entity, EntityKind, Expect, FilePermissions, GateOptions, Mode,
     ReadRequest, Request, Target, UndoRequest, Whose,
 };
+use lockgate_edit::{Edit, Insertion, LineEdit, LineEditNames, Occurrences};
+use lockgate_engine::{Report, Status, TrustOverride, Workspace};
+use lockgate_error::{Code, Error};
 use tempfile::TempDir;
 
 /// One server with stored content of its own.
@@ -54,7 +54,7 @@ impl Fixture {
 
     /// The text that stands there.
     fn text(&self, kind: &str) -> Option<String> {
-        use lockgate::engine::ReadResponse;
+        use lockgate_engine::ReadResponse;
         match self
             .runtime
             .block_on(self.workspace.run_read(ReadRequest::Whole(target(kind, "a.py").into()), Watch::idle()))

@@ -104,7 +104,7 @@ fn the_image_is_pinned_and_runs_as_nobody_s_root() {
     let [user] = of("USER ")[..] else { panic!("one user") };
     let (user, group) = user.split_once(':').unwrap();
     assert!([user, group].iter().all(|id| id.parse::<u32>().unwrap() > 999), "{user}:{group}");
-    assert_eq!(of("EXPOSE "), [lockgate::policy::Serving::PORT.to_string()]);
+    assert_eq!(of("EXPOSE "), [lockgate_policy::Serving::PORT.to_string()]);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 
-use lockgate::front::tools::{Effect, RepeatEffect, TOOLS, Tool};
-use lockgate::front::toolset::{Selection, Toolset};
+use lockgate_mcp::tools::{Effect, RepeatEffect, TOOLS, Tool};
+use lockgate_mcp::toolset::{Selection, Toolset};
 use serde_json::{Map, Value, json};
 
 use super::page;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lockgate::policy::{Catalogue, Gate, Sample, language_of};
+use lockgate_policy::{Catalogue, Gate, Sample, language_of};
 use serde_json::{Value, json};
 
 use super::live::{installed, path};

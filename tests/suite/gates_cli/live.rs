@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lockgate::policy::Catalogue;
+use lockgate_policy::Catalogue;
 use serde_json::Value;
 
 use super::{ILL, entry};

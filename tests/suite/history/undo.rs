@@ -1,8 +1,8 @@
 //! Edits taken back and made again.
 
 use super::*;
-use lockgate::engine::Status;
-use lockgate::error::Code;
+use lockgate_engine::Status;
+use lockgate_error::Code;
 
 use crate::suite::wire::lockgate;
 

@@ -1,8 +1,8 @@
 //! An edit with an older version is rebased, rejected, or already applied.
 
 use super::*;
-use lockgate::engine::Status;
-use lockgate::error::Code;
+use lockgate_engine::Status;
+use lockgate_error::Code;
 
 const TEN: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n";
 
@@ -90,7 +90,7 @@ fn the_same_request_sent_again_is_known() {
         Edit::Content("z\n".into()),
     ] {
         let version =
-            Expect::Version(lockgate::text::Version::hash(fixture.text("a.txt").as_bytes()).to_string());
+            Expect::Version(lockgate_text::Version::hash(fixture.text("a.txt").as_bytes()).to_string());
         let edit_request = request("a.txt", edit, version);
         let first_report = fixture.edit(edit_request.clone()).unwrap();
         let text = fixture.text("a.txt");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use lockgate::front::hook::host::Host;
+use lockgate_hosts::host::Host;
 use serde_json::{Value, json};
 
 use super::{Project, answer};

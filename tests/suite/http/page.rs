@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use lockgate::policy::Serving;
+use lockgate_policy::Serving;
 
 use crate::suite::policy::page::{Row, keys, replaced, rows};
 

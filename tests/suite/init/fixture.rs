@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lockgate::policy::{Level, Policy, Profile, Role, language_named};
+use lockgate_policy::{Level, Policy, Profile, Role, language_named};
 use serde_json::Value;
 use tempfile::TempDir;
 

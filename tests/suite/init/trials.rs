@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::Value;
 
 use super::fixture::{Fixture, gates};
-use lockgate::policy::Policy;
+use lockgate_policy::Policy;
 
 /// Finds the canary as yamllint does, and nothing else.
 const WORKS: &str = "while read -r line; do case $line in *lockgate_canary*) echo 'stdin:1:1: [error] x (colons)'; exit 1;; esac; done";

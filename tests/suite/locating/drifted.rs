@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use lockgate::edit::{LineWindow, Needle, Occurrences, Search};
-use lockgate::error::{Error, NextCall};
-use lockgate::text::{Buffer, Plan};
+use lockgate_edit::{LineWindow, Needle, Occurrences, Search};
+use lockgate_error::{Error, NextCall};
+use lockgate_text::{Buffer, Plan};
 
 use super::dice::Random;
 use super::fixture::TextFixture;

@@ -2,9 +2,9 @@
 
 use std::num::NonZeroUsize;
 
-use lockgate::edit::{LineWindow, Needle, Occurrences, OnDuplicate, Search};
-use lockgate::error::Code;
-use lockgate::locate::{MatchTolerance, TypoPolicy};
+use lockgate_edit::{LineWindow, Needle, Occurrences, OnDuplicate, Search};
+use lockgate_error::Code;
+use lockgate_matching::{MatchTolerance, TypoPolicy};
 
 use super::{read, real};
 

@@ -1,8 +1,8 @@
 //! Locators with an error, which the properties must catch.
 
-use lockgate::edit::Search;
-use lockgate::error::{Code, Error};
-use lockgate::text::Buffer;
+use lockgate_edit::Search;
+use lockgate_error::{Code, Error};
+use lockgate_text::Buffer;
 
 use super::fold::folded;
 use super::{Applied, needle, real};

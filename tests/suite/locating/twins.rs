@@ -1,6 +1,6 @@
 //! Where a quote fits two places alike, nothing is applied.
 
-use lockgate::edit::{Needle, Occurrences, Search};
+use lockgate_edit::{Needle, Occurrences, Search};
 
 use super::dice::Random;
 use super::fixture::TextFixture;

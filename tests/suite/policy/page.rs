@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-use lockgate::policy::{Absent, Catalogue, GateKind, Languages, Setting, ValueShape, settings};
+use lockgate_policy::{Absent, Catalogue, GateKind, Languages, Setting, ValueShape, settings};
 
 /// A line of a table of keys: path, type, default, meaning.
 pub type Row = [String; 4];

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lockgate::policy::Policy;
+use lockgate_policy::Policy;
 use serde_json::{Value, json};
 
 use crate::suite::cases::yaml;

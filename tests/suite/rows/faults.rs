@@ -12,15 +12,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use lockgate::edit::{Edit, Insertion, LineEditNames};
-use lockgate::engine::{EntityDatabase, Entry, ReadResponse, Report, Tenant, Workspace};
-use lockgate::error::{Code, Disk, Error};
-use lockgate::gate::Watch;
-use lockgate::request::{
+use lockgate_checks::Watch;
+use lockgate_edit::request::{
     Author, Direction, Entity, Expect, FilePermissions, GateOptions, HistoryRequest, Mode, ReadRequest,
     Request, Target, UndoRequest, Whose,
 };
-use lockgate::text::Version;
+use lockgate_edit::{Edit, Insertion, LineEditNames};
+use lockgate_engine::{EntityDatabase, Entry, ReadResponse, Report, Tenant, Workspace};
+use lockgate_error::{Code, Disk, Error};
+use lockgate_text::Version;
 use tokio::runtime::Runtime;
 
 use super::fixture::{APP, OWNER, kind};

@@ -5,14 +5,14 @@ mod answer_log;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-use lockgate::edit::Edit;
-use lockgate::engine::{EntityDatabase, Entry, EntryDiffs, ReadResponse, Report, Tenant, Workspace};
-use lockgate::error::{Code, Error};
-use lockgate::gate::Watch;
-use lockgate::request::{
+use lockgate_checks::Watch;
+use lockgate_edit::Edit;
+use lockgate_edit::request::{
     Author, Direction, Entity, EntityKind, Expect, FilePermissions, GateOptions, HistoryRequest, ListRequest,
     Mode, ReadRequest, Request, SearchRequest, SearchScope, Target, UndoRequest, Whose,
 };
+use lockgate_engine::{EntityDatabase, Entry, EntryDiffs, ReadResponse, Report, Tenant, Workspace};
+use lockgate_error::{Code, Error};
 use regex::Regex;
 use tempfile::TempDir;
 

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use lockgate::edit::Edit;
-use lockgate::engine::ReadResponse;
-use lockgate::request::{Expect, Mode, ReadRequest, SearchRequest};
+use lockgate_edit::Edit;
+use lockgate_edit::request::{Expect, Mode, ReadRequest, SearchRequest};
+use lockgate_engine::ReadResponse;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};

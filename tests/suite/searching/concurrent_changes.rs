@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use lockgate::store::Files;
+use lockgate_store::Files;
 use serde_json::{Value, json};
 
 use super::{BOUNDED, count_matches, write};
@@ -134,7 +134,7 @@ fn text_of(answer: &Answer) -> Option<String> {
         }
         (None, None) => (response["content"].as_str().unwrap().to_owned(), response["version"].clone()),
     };
-    let stamped = |text: &str| json!(lockgate::text::Version::hash(text.as_bytes()).to_string()) == version;
+    let stamped = |text: &str| json!(lockgate_text::Version::hash(text.as_bytes()).to_string()) == version;
     let with_line_end = format!("{text}\n");
     assert!(stamped(&text) || stamped(&with_line_end), "{version} is not the version of {text:.80}");
     Some(if stamped(&text) { text } else { with_line_end })

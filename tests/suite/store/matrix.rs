@@ -2,7 +2,7 @@
 
 use super::rights::runs_unprivileged;
 use super::*;
-use lockgate::policy::HardLinks;
+use lockgate_policy::HardLinks;
 use rustix::fs::XattrFlags;
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};

@@ -1,7 +1,7 @@
 //! What stands beside the files: the policy, `.editorconfig`, neighbours.
 
 use super::*;
-use lockgate::text::{Encoding, LineEnd};
+use lockgate_text::{Encoding, LineEnd};
 
 impl Fixture {
     fn policy(&self, path: &str) -> Result<Option<(String, String)>, Error> {

@@ -1,9 +1,9 @@
 //! What the tests of the contract ask for in common.
 
-use lockgate::edit::Edit;
-use lockgate::engine::{Report, Status};
-use lockgate::request::Expect;
-use lockgate::text::Version;
+use lockgate_edit::Edit;
+use lockgate_edit::request::Expect;
+use lockgate_engine::{Report, Status};
+use lockgate_text::Version;
 
 use crate::suite::rows::fixture::EntityFixture;
 

@@ -1,11 +1,11 @@
 //! Many servers at once.
 
-use lockgate::edit::Insertion;
-use lockgate::engine::Status;
-use lockgate::error::Code;
-use lockgate::gate::Watch;
-use lockgate::request::{Expect, Mode};
-use lockgate::text::Version;
+use lockgate_checks::Watch;
+use lockgate_edit::Insertion;
+use lockgate_edit::request::{Expect, Mode};
+use lockgate_engine::Status;
+use lockgate_error::Code;
+use lockgate_text::Version;
 
 use crate::suite::edits::{content, insertion};
 use crate::suite::rows::fixture::EntityFixture;
@@ -51,8 +51,10 @@ pub fn many_servers_at_one_text(fixture: &EntityFixture) {
         .filter(|(_, answer)| !matches!(answer, Ok(Status::Written) | Err(Code::EditConflict)))
         .collect();
     assert!(other.is_empty(), "{other:?}");
-    let history =
-        lockgate::request::HistoryRequest { target: Some(fixture.target("src/a.txt")), max_entries: 1000 };
+    let history = lockgate_edit::request::HistoryRequest {
+        target: Some(fixture.target("src/a.txt")),
+        max_entries: 1000,
+    };
     let history = fixture.runtime.block_on(fixture.servers[0].history(history)).unwrap();
     assert_eq!(history.len(), acknowledged.len() + 1);
     // The past is one chain: each edit began with what the one before it left.

@@ -1,11 +1,11 @@
 //! Editing: what is asked for, what is expected of the text, and what becomes of many edits at once.
 
-use lockgate::edit::{Edit, Insertion};
-use lockgate::engine::{Report, Status};
-use lockgate::error::Code;
-use lockgate::gate::Watch;
-use lockgate::request::{Expect, Mode};
-use lockgate::text::Version;
+use lockgate_checks::Watch;
+use lockgate_edit::request::{Expect, Mode};
+use lockgate_edit::{Edit, Insertion};
+use lockgate_engine::{Report, Status};
+use lockgate_error::Code;
+use lockgate_text::Version;
 
 use super::common::{FIVE, written};
 use crate::suite::edits::{content, insertion, lines, search};

@@ -1,9 +1,9 @@
 //! What was: taken back, made again, and told of.
 
-use lockgate::edit::Edit;
-use lockgate::engine::{EntryKind, Report, Status};
-use lockgate::error::Code;
-use lockgate::request::{Direction, Expect};
+use lockgate_edit::Edit;
+use lockgate_edit::request::{Direction, Expect};
+use lockgate_engine::{EntryKind, Report, Status};
+use lockgate_error::Code;
 
 use super::common::{FIVE, written};
 use crate::suite::edits::{content, lines, search};
@@ -107,6 +107,6 @@ pub fn recorded_history(fixture: &EntityFixture) {
     assert!(shown.diffs[0].as_ref().unwrap().contains("+five\n"), "{:?}", shown.diffs);
     // Both servers remember the same.
     let again =
-        lockgate::request::HistoryRequest { target: Some(fixture.target("src/a.txt")), max_entries: 10 };
+        lockgate_edit::request::HistoryRequest { target: Some(fixture.target("src/a.txt")), max_entries: 10 };
     assert_eq!(fixture.runtime.block_on(fixture.servers[1].history(again)).unwrap(), of_a);
 }

@@ -1,10 +1,10 @@
 //! Looking: at lines, at whole texts, for a pattern, and at what there is.
 
-use lockgate::edit::Edit;
-use lockgate::engine::ReadResponse;
-use lockgate::error::Code;
-use lockgate::request::{Expect, LinesRequest, ReadRequest};
-use lockgate::text::Version;
+use lockgate_edit::Edit;
+use lockgate_edit::request::{Expect, LinesRequest, ReadRequest};
+use lockgate_engine::ReadResponse;
+use lockgate_error::Code;
+use lockgate_text::Version;
 
 use super::common::{utf16, written};
 use crate::suite::edits::search;

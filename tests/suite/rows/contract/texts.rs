@@ -1,9 +1,9 @@
 //! What a text may be, and what none is.
 
-use lockgate::edit::Edit;
-use lockgate::error::Code;
-use lockgate::request::{Expect, Mode, ReadRequest};
-use lockgate::text::Version;
+use lockgate_edit::Edit;
+use lockgate_edit::request::{Expect, Mode, ReadRequest};
+use lockgate_error::Code;
+use lockgate_text::Version;
 
 use super::common::{utf16, written};
 use super::reads::search_paths;

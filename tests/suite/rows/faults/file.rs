@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lockgate::error::Code;
+use lockgate_error::Code;
 use rusqlite::Connection;
 
 use super::{Client, WriteLog, WriteOutcome, clear, the_app, write_outcome};

@@ -110,7 +110,7 @@ fn an_edit_for_which_postgresql_has_no_room_is_refused_whole() {
             match write_outcome(&answer) {
                 WriteOutcome::There => assert_eq!(server.text(&path), Some(text)),
                 WriteOutcome::Absent => {
-                    assert_eq!(answer.unwrap_err().code, lockgate::error::Code::NoSpace);
+                    assert_eq!(answer.unwrap_err().code, lockgate_error::Code::NoSpace);
                     assert_eq!(server.text(&path), None);
                     assert_eq!(server.history(&path), []);
                     full += 1;

@@ -2,10 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 
-use lockgate::edit::{Edit, LineEdit, LineEditNames};
-use lockgate::engine::Report;
-use lockgate::error::{Code, Disk, Error};
-use lockgate::request::Expect;
+use lockgate_edit::request::Expect;
+use lockgate_edit::{Edit, LineEdit, LineEditNames};
+use lockgate_engine::Report;
+use lockgate_error::{Code, Disk, Error};
 
 use super::super::postgres::{Database, Postgres};
 use super::super::proxy::{FaultPoint, Proxy, Then, When};

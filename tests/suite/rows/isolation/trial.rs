@@ -136,7 +136,7 @@ impl Trial {
 
     /// Makes the next call in both fixtures.
     pub fn call(&mut self, number: usize) -> Result<(), String> {
-        let tools = lockgate::front::tools::TOOLS;
+        let tools = lockgate_mcp::tools::TOOLS;
         let often = self.dice.one_in(2);
         let tool = if often { *self.dice.pick(&OFTEN) } else { self.dice.pick(tools).name };
         let arguments = call(&mut self.dice, &self.known, tool, number);

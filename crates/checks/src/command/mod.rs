@@ -1,0 +1,180 @@
+//! Runs a gate's program over one text: fills in the arguments, stages the draft, and reads the output as
+//! findings or as a text.
+//!
+//! An argument never begins with text from the project: `{path}` and similar placeholders expand to absolute
+//! paths, so no file name can be taken for an option.
+//!
+//! Invariant: a program gets the text to check, never the file on disk. If the text cannot be passed to it,
+//! or its output cannot be read, the result is a [`GateError`].
+
+mod file_names;
+mod path_rewrite;
+pub(super) mod project;
+mod replay;
+mod run_dir;
+mod sample_run;
+mod sharing;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use self::run_dir::RunDir;
+use super::error::GateError;
+use super::output::{self, NamedFile, ProgramOutput, ToolFinding};
+use super::overlay::DraftOverlays;
+use super::packages;
+use super::process::{self, Ceiling, ProcessOutcome};
+use super::runtime::Versions;
+use super::watch::Limit;
+use lockgate_policy::{CommandSpec, Isolation, Language, OutputForm, Rule};
+use lockgate_text::Buffer;
+
+pub use self::replay::replay;
+pub use self::sample_run::{DiskState, InstalledProgram, SampleError, run_sample};
+pub(super) use self::sharing::{SharedPart, lists_files, runs_without_file, shared_part};
+
+/// A text for a gate's program to check, with its context.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProgramInput<'a> {
+    /// The policy's entry, whose gate runs a command.
+    pub(super) rule: &'a Rule,
+    /// The absolute path of the program.
+    pub(super) program: &'a Path,
+    /// The search path for programs that it starts itself.
+    pub(super) search: &'a OsStr,
+    /// The absolute path of the root.
+    pub(super) root: &'a Path,
+    /// The path of the text, relative to the root.
+    pub(super) path: &'a str,
+    /// The language of the text, if known.
+    pub(super) language: Option<&'static Language>,
+    /// The text that the program checks.
+    pub(super) text: &'a Buffer,
+    /// Set when a file exists at that path.
+    pub(super) on_disk: bool,
+    /// Set when the file is removed: no file is staged at its path.
+    pub(super) is_removed: bool,
+    /// The other drafts of the call.
+    pub(super) overlays: DraftOverlays<'a>,
+    /// Those of the other drafts that the same run checks.
+    pub(super) batched: DraftOverlays<'a>,
+    /// The lowest isolation level that the policy accepts.
+    pub(super) isolation: Isolation,
+    /// The highest isolation level to use.
+    pub(super) ceiling: Ceiling,
+    /// The folder of lockgate in which programs may cache data about this root; created on first use.
+    pub(super) cache: Option<&'a Path>,
+    /// The known versions of programs.
+    pub(super) versions: &'a Versions,
+}
+
+/// Runs the program on the text, and returns its findings.
+pub(super) fn check(input: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<ToolFinding>, GateError> {
+    let command = command(input, limit)?;
+    let run = FinishedRun::new(input, command, limit)?;
+    run.check_packages(input, command)?;
+    run.unless_unread(output::read(command, &run.output(), input.text, &|name| {
+        run.run_dir.resolve_name(name)
+    }))
+}
+
+/// Runs the program once on the text and on those of `batched`. Returns the findings of each, in this
+/// order; findings in other files are added to the first.
+pub(super) fn check_all(
+    input: &ProgramInput<'_>,
+    limit: Limit<'_>,
+) -> Result<Vec<Vec<ToolFinding>>, GateError> {
+    let command = command(input, limit)?;
+    let run = FinishedRun::new(input, command, limit)?;
+    run.check_packages(input, command)?;
+    let also = input.batched.iter().filter_map(|other| Some((other.path, other.text?)));
+    let texts: Vec<(&str, &Buffer)> = std::iter::once((input.path, input.text)).chain(also).collect();
+    run.unless_unread(output::read_all(command, &run.output(), &texts, &|name| match run
+        .run_dir
+        .resolve_name(name)
+    {
+        NamedFile::Other(path) if path == input.path => NamedFile::Edited,
+        file => file,
+    }))
+}
+
+/// Runs the program as a formatter, and returns the formatted view, with `\n` line ends.
+pub(super) fn fix(input: &ProgramInput<'_>, limit: Limit<'_>) -> Result<String, GateError> {
+    let command = command(input, limit)?;
+    let run = FinishedRun::new(input, command, limit)?;
+    run.check_packages(input, command)?;
+    run.unless_unread(output::formatted(command, &run.output(), input.text))
+}
+
+fn command<'a>(input: &ProgramInput<'a>, limit: Limit<'_>) -> Result<&'a CommandSpec, GateError> {
+    let command = input.rule.gate.command();
+    let command = command.ok_or_else(|| GateError::Broken("has no command in its definition".to_owned()))?;
+    Ok(input.versions.command(command, input.program, input.search, limit))
+}
+
+/// The bytes that a program gets. A formatter reads and writes the view, so that the file keeps its encoding
+/// and line ends.
+fn input_bytes<'a>(command: &CommandSpec, text: &'a Buffer) -> &'a [u8] {
+    match command.output.form {
+        OutputForm::Formatted { .. } => text.view().as_bytes(),
+        OutputForm::Json(_)
+        | OutputForm::Jsonl(_)
+        | OutputForm::Sarif
+        | OutputForm::Rdjson
+        | OutputForm::Regex { .. }
+        | OutputForm::Exit(_) => text.bytes(),
+    }
+}
+
+/// A run whose program ended by itself.
+struct FinishedRun<'a> {
+    run_dir: RunDir<'a>,
+    code: i32,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    /// Set when the program left part of its input unread.
+    unread: bool,
+}
+
+impl<'a> FinishedRun<'a> {
+    fn new(
+        input: &ProgramInput<'a>,
+        command: &'a CommandSpec,
+        limit: Limit<'_>,
+    ) -> Result<FinishedRun<'a>, GateError> {
+        let run_dir = RunDir::prepare(input, command, limit)?;
+        let (code, stdout, stderr, unread) = match process::run(&run_dir.order()?, limit) {
+            ProcessOutcome::Exited { code, stdout, stderr } => (code, stdout, stderr, false),
+            ProcessOutcome::StdinUnread { code, stdout, stderr } => (code, stdout, stderr, true),
+            ProcessOutcome::Broken(why) => return Err(GateError::Broken(why)),
+            ProcessOutcome::Halted(halt) => return Err(GateError::Halted(halt)),
+        };
+        let [stdout, stderr] = [stdout, stderr].map(|output| run_dir.rewrite_paths(output));
+        Ok(FinishedRun { run_dir, code, stdout, stderr, unread })
+    }
+
+    /// Returns this result of the run, unless the program left part of its input unread.
+    ///
+    /// An error that the output itself shows comes first: whether a program that fails at its start has
+    /// left its input unread depends on how fast it is.
+    fn unless_unread<T>(&self, result: Result<T, GateError>) -> Result<T, GateError> {
+        let result = result?;
+        if self.unread { Err(output::unread_error(&self.output())) } else { Ok(result) }
+    }
+
+    /// Checks that the run did not fail because a declared package is not installed.
+    fn check_packages(&self, input: &ProgramInput<'_>, command: &CommandSpec) -> Result<(), GateError> {
+        if self.code == 0 {
+            return Ok(());
+        }
+        let output = [self.stdout.as_slice(), b"\n", self.stderr.as_slice()].concat();
+        let why = packages::failure(input, command, &String::from_utf8_lossy(&output));
+        why.map_or(Ok(()), |why| Err(GateError::Unavailable(why)))
+    }
+
+    fn output(&self) -> ProgramOutput<'_> {
+        ProgramOutput { code: self.code, stdout: &self.stdout, stderr: &self.stderr }
+    }
+}

@@ -1,0 +1,453 @@
+//! Prepares one run of a program: its arguments, its paths, and the files made for it.
+//!
+//! Invariant: files made for a run exist as long as its `RunDir`.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::file_names::{PathLookup, RunNames};
+use super::path_rewrite::StagedPaths;
+use super::{ProgramInput, input_bytes, project};
+use crate::error::GateError;
+use crate::output::NamedFile;
+use crate::overlay::DraftOverlays;
+use crate::process::{Order, Sandbox, SandboxLayer, isolation_shortfall, strongest};
+use crate::stage::{CargoRecord, FileTime, Stage, StagedPath, TARGET, private_folder};
+use crate::watch::{Halt, Limit};
+use lockgate_policy::{
+    CacheScope, CommandSpec, CommandWord, Hole, Input, Isolation, Rule, Unconfigured, WordPart,
+};
+use lockgate_text::Buffer;
+
+/// The reason when a run waited for another one until its time was up.
+const WAIT_TIMED_OUT: &str = "timed out waiting for another run that uses its target folder";
+
+/// The paths, files and sandbox of one run.
+#[derive(Debug)]
+pub(super) struct RunDir<'a> {
+    input: ProgramInput<'a>,
+    command: &'a CommandSpec,
+    /// The arguments that replace `{args}`.
+    args: Vec<OsString>,
+    /// The working directory, in the project or in a copy.
+    folder: PathBuf,
+    /// The root of the project or of a copy.
+    root: PathBuf,
+    /// The path of the file that the program is given.
+    file: PathBuf,
+    draft: Option<PathBuf>,
+    overlay: Option<PathBuf>,
+    cache: Option<PathBuf>,
+    /// The name of the project that the file belongs to.
+    project: String,
+    sandbox: Sandbox,
+    names: RunNames,
+    staged_paths: StagedPaths,
+    _stage: Option<Stage>,
+    /// Keeps other runs from using cargo's target folder.
+    _cargo_record: Option<CargoRecord>,
+}
+
+impl<'a> RunDir<'a> {
+    /// Prepares a run.
+    ///
+    /// Errors: `Skipped` if the program does not check such a file, or the project has no configuration for
+    /// it; `WeakIsolation` if this machine cannot isolate it as the policy requires.
+    pub(super) fn prepare(
+        input: &ProgramInput<'a>,
+        command: &'a CommandSpec,
+        limit: Limit<'_>,
+    ) -> Result<RunDir<'a>, GateError> {
+        let args = args(input, command)?;
+        if let Some(why) = isolation_shortfall(input.isolation, input.ceiling) {
+            return Err(GateError::WeakIsolation(why));
+        }
+        let record =
+            match cargo_target(input, command).map(|target| CargoRecord::open(&target, limit)).transpose() {
+                Ok(None) => None,
+                Ok(Some(Ok(record))) => Some(record),
+                Ok(Some(Err(Halt::TimedOut))) => return Err(GateError::TimedOut(WAIT_TIMED_OUT.to_owned())),
+                Ok(Some(Err(halt))) => return Err(halt.into()),
+                Err(error) => {
+                    return Err(GateError::Broken(format!("could not get its target folder: {error}")));
+                }
+            };
+        RunDir::build(input, command, args, record)
+            .map_err(|error| GateError::Broken(format!("could not get the draft: {error}")))
+    }
+
+    fn build(
+        input: &ProgramInput<'a>,
+        command: &'a CommandSpec,
+        args: Vec<OsString>,
+        mut record: Option<CargoRecord>,
+    ) -> io::Result<RunDir<'a>> {
+        if !input.root.is_absolute() {
+            return Err(io::Error::other("the root is not an absolute path"));
+        }
+        let level = strongest(input.ceiling);
+        let needs_cache = templates(command).any(|template| template.has(Hole::Cache));
+        let needs = Needs::from_command(input, command);
+        let in_stage = needs.draft || needs.in_project || (needs_cache && input.cache.is_none());
+        let needed = in_stage || level == Isolation::Landlock;
+        let stage = needed.then(Stage::new).transpose()?;
+        let (root, layers) = match &stage {
+            Some(stage) if needs.in_project => stage_drafts(input, command, stage, level, record.as_mut())?,
+            Some(_) | None => (input.root.to_owned(), Vec::new()),
+        };
+        let file = root.join(input.path);
+        let text = input_bytes(command, input.text);
+        let draft = stage
+            .as_ref()
+            .filter(|_| needs.draft && !input.is_removed)
+            .map(|stage| stage.draft(input.path, text))
+            .transpose()?;
+        let overlay = match &stage {
+            Some(stage) if needs.draft => Some(OverlayFile::new(input, stage, &root, draft.as_deref())?),
+            Some(_) | None => None,
+        };
+        let other_drafts = overlay.iter().flat_map(|overlay| &overlay.drafts);
+        let other_drafts = other_drafts.map(|(draft, path)| (draft.clone(), input.root.join(path)));
+        let own = draft.iter().map(|draft| (draft.clone(), input.root.join(input.path)));
+        let drafts: Vec<(PathBuf, PathBuf)> = own.chain(other_drafts).collect();
+        let staged_paths = stage.as_ref().map_or_else(StagedPaths::default, |stage| {
+            let copy = (root != input.root).then_some((root.as_path(), input.root));
+            let drafts = drafts.iter().map(|(draft, real)| (draft.as_path(), real.as_path()));
+            StagedPaths::new(stage.path(), drafts.chain(copy))
+        });
+        let cache = if needs_cache { cache_folder(input.cache, stage.as_ref())? } else { None };
+        let sandbox =
+            Sandbox { layers, ..sandbox_for(input, command, level, (stage.as_ref(), cache.as_deref())) };
+        let folder = project::join(&root, project::folder_of(input.root, input.path, &command.cwd));
+        let roots = [input.root, &root].into_iter();
+        let names = RunNames::new(
+            input.path,
+            roots,
+            [folder.as_path(), &root, file.parent().unwrap_or(&root)],
+            draft.as_deref(),
+            command.input,
+            PathLookup::Disk(input.root.to_owned()),
+        );
+        let names = match &overlay {
+            Some(overlay) => names.with_drafts(&overlay.drafts),
+            None => names,
+        };
+        let overlay = overlay.map(|overlay| overlay.file);
+        Ok(RunDir {
+            input: *input,
+            command,
+            args,
+            folder,
+            root,
+            file,
+            draft,
+            overlay,
+            cache,
+            project: project::name(input.root, input.path, command),
+            sandbox,
+            names,
+            staged_paths,
+            _stage: stage,
+            _cargo_record: record,
+        })
+    }
+
+    /// Returns the order for the program.
+    pub(super) fn order(&self) -> Result<Order<'_>, GateError> {
+        let input = (self.command.input == Input::Stdin).then(|| input_bytes(self.command, self.input.text));
+        let (argv, env) = (self.argv()?, self.env()?);
+        let sandbox = self.sandbox.clone();
+        Ok(Order { program: self.input.program, argv, cwd: &self.folder, env, input, sandbox })
+    }
+
+    /// Replaces the run's paths in the program's output with the project's paths.
+    pub(super) fn rewrite_paths(&self, output: Vec<u8>) -> Vec<u8> {
+        self.staged_paths.rewrite(output)
+    }
+
+    /// Returns the file that a name in the program's output refers to.
+    pub(super) fn resolve_name(&self, name: &str) -> NamedFile {
+        self.names.resolve(name)
+    }
+
+    /// The arguments after the program. Added ones replace `{args}`, else they come last.
+    fn argv(&self) -> Result<Vec<OsString>, GateError> {
+        let mut argv = Vec::new();
+        for word in &self.command.words {
+            if word.has(Hole::Args) {
+                argv.extend(self.args.iter().cloned());
+            } else if word.has(Hole::Paths) {
+                argv.extend(self.files().map(PathBuf::into_os_string));
+            } else if word.has(Hole::Folders) {
+                argv.extend(self.folders().into_iter().map(PathBuf::into_os_string));
+            } else {
+                argv.push(self.expand(word)?);
+            }
+        }
+        if !self.command.words.iter().any(|word| word.has(Hole::Args)) {
+            argv.extend(self.args.iter().cloned());
+        }
+        Ok(argv)
+    }
+
+    /// The files that the program checks, at the paths where it sees them.
+    fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let also = self.input.batched.iter().map(|other| self.root.join(other.path));
+        std::iter::once(self.file.clone()).chain(also)
+    }
+
+    /// The distinct folders of those files.
+    fn folders(&self) -> Vec<PathBuf> {
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for folder in self.files().filter_map(|file| file.parent().map(Path::to_owned)) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
+    }
+
+    fn env(&self) -> Result<Vec<(OsString, OsString)>, GateError> {
+        let search = (OsString::from("PATH"), self.input.search.to_owned());
+        let mut env = vec![search];
+        env.extend(
+            project::python_environment(self.input.search)
+                .map(|home| (OsString::from("VIRTUAL_ENV"), home.into())),
+        );
+        for (name, value) in &self.command.env {
+            env.push((name.into(), self.expand(value)?));
+        }
+        Ok(env)
+    }
+
+    fn expand(&self, template: &CommandWord) -> Result<OsString, GateError> {
+        let mut word = OsString::new();
+        for piece in &template.pieces {
+            match piece {
+                WordPart::Text(text) => word.push(text),
+                WordPart::Hole(hole) => word.push(self.path_for(*hole).ok_or_else(|| missing_value(*hole))?),
+                WordPart::Value(name) => word.push(self.value(name)),
+            }
+        }
+        Ok(word)
+    }
+
+    fn path_for(&self, hole: Hole) -> Option<&OsStr> {
+        let place = match hole {
+            Hole::Path => Some(self.file.as_path()),
+            Hole::Folder => self.file.parent(),
+            Hole::Root => Some(self.folder.as_path()),
+            Hole::Draft => self.draft.as_deref(),
+            Hole::Overlay => self.overlay.as_deref(),
+            Hole::Cache => self.cache.as_deref(),
+            Hole::Project => Some(Path::new(&self.project)),
+            Hole::Paths | Hole::Folders | Hole::Args | Hole::Venv | Hole::NodeModules => None,
+        };
+        place.map(Path::as_os_str)
+    }
+
+    fn value(&self, name: &str) -> String {
+        let value = self.command.values.iter().find(|value| value.name == name);
+        value.map(|value| project::value(self.input.root, self.input.path, value)).unwrap_or_default()
+    }
+}
+
+/// Returns the program's sandbox. The program may write to the folder of its run, if it has one, and to its
+/// cache.
+fn sandbox_for(
+    input: &ProgramInput<'_>,
+    command: &CommandSpec,
+    level: Isolation,
+    (stage, cache): (Option<&Stage>, Option<&Path>),
+) -> Sandbox {
+    Sandbox {
+        level,
+        tree: Some(input.root.to_owned()),
+        readable: literal_paths(input, command),
+        run_dir: stage.map(|stage| stage.path().to_owned()),
+        cache: cache.map(Path::to_owned),
+        network: command.network,
+        ..Sandbox::default()
+    }
+}
+
+/// Absolute paths in the definition and the policy, which the user has seen and trusted.
+fn literal_paths(input: &ProgramInput<'_>, command: &CommandSpec) -> Vec<PathBuf> {
+    let literal = |template: &'_ CommandWord| match template.pieces.as_slice() {
+        [WordPart::Text(text)] => Some(PathBuf::from(text)),
+        _ => None,
+    };
+    let words = command.words.iter().filter_map(literal).chain(input.rule.args.iter().map(PathBuf::from));
+    words.filter(|word| word.is_absolute()).collect()
+}
+
+/// The staged files that a run needs.
+struct Needs {
+    /// Set when the draft is needed as a file of its own.
+    draft: bool,
+    /// Set when the draft and its overlays are needed at their paths in the project.
+    in_project: bool,
+}
+
+impl Needs {
+    fn from_command(input: &ProgramInput<'_>, command: &CommandSpec) -> Needs {
+        let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
+        let shadow = command.input == Input::Shadow;
+        let path_holes = [Hole::Path, Hole::Folder, Hole::Paths, Hole::Folders, Hole::Overlay];
+        let gets_path = path_holes.into_iter().any(has);
+        // An overlay file includes the call's other drafts.
+        let has_overlays = !visible_overlays(input, command).is_empty() && !has(Hole::Overlay);
+        let in_project =
+            command.input == Input::Staged || (shadow && !input.on_disk && gets_path) || has_overlays;
+        Needs { draft: shadow, in_project }
+    }
+}
+
+/// The other drafts of the call, if the program's result depends on other files.
+fn visible_overlays<'a>(input: &ProgramInput<'a>, command: &CommandSpec) -> DraftOverlays<'a> {
+    match command.scope {
+        CacheScope::File => &[],
+        CacheScope::Package | CacheScope::Project => input.overlays,
+    }
+}
+
+/// Stages the draft and its overlays at their paths, mounted over the files or in a copy. Returns the root to
+/// use, and the layers to mount.
+fn stage_drafts(
+    input: &ProgramInput<'_>,
+    command: &CommandSpec,
+    stage: &Stage,
+    level: Isolation,
+    record: Option<&mut CargoRecord>,
+) -> io::Result<(PathBuf, Vec<SandboxLayer>)> {
+    let own =
+        StagedPath { path: input.path, text: (!input.is_removed).then(|| input_bytes(command, input.text)) };
+    let staged: Vec<StagedPath<'_>> =
+        [own].into_iter().chain(staged_overlays(visible_overlays(input, command))).collect();
+    let planned = record.map(|record| record.plan(input.root, &staged)).transpose()?;
+    let times = planned.as_ref().map(|planned| {
+        planned.iter().map(|showing| (showing.path.as_str(), showing.since)).collect::<BTreeMap<_, _>>()
+    });
+    let staged = match &planned {
+        Some(planned) => {
+            planned.iter().map(|it| StagedPath { path: &it.path, text: it.text.as_deref() }).collect()
+        }
+        None => staged,
+    };
+    let file_time = match (&times, command.input) {
+        (Some(times), _) => FileTime::Given(times),
+        // Programs that get a draft file cache results of other files by modification time, and may run twice
+        // in a second.
+        (None, Input::Shadow) => FileTime::FromText,
+        (None, Input::Stdin | Input::Staged) => FileTime::Now,
+    };
+    // A program that gets the root in its environment gets a different one in each run.
+    let knows_by_root = command.env.iter().any(|(_, value)| value.has(Hole::Root));
+    if level == Isolation::Bubblewrap
+        && !knows_by_root
+        && let Some(layers) = stage.mount_layers(input.root, &staged, file_time)?
+    {
+        return Ok((input.root.to_owned(), layers));
+    }
+    let file_time = if times.is_some() { file_time } else { FileTime::FromText };
+    Ok((stage.copy(input.root, &staged, file_time)?, Vec::new()))
+}
+
+fn staged_overlays<'a>(overlays: DraftOverlays<'a>) -> impl Iterator<Item = StagedPath<'a>> {
+    overlays.iter().map(|other| StagedPath { path: other.path, text: other.text.map(Buffer::bytes) })
+}
+
+/// The overlay file, which maps paths to the draft and the call's other drafts.
+struct OverlayFile {
+    file: PathBuf,
+    /// The staged files of the other drafts, each with the path of its original file.
+    drafts: Vec<(PathBuf, String)>,
+}
+
+impl OverlayFile {
+    fn new(
+        input: &ProgramInput<'_>,
+        stage: &Stage,
+        root: &Path,
+        draft: Option<&Path>,
+    ) -> io::Result<OverlayFile> {
+        let overlays: Vec<StagedPath<'_>> = staged_overlays(input.overlays).collect();
+        let drafts = if overlays.is_empty() { Vec::new() } else { stage.overlay_files(&overlays)? };
+        let known = overlays.iter().zip(&drafts);
+        let known = known.filter_map(|(other, draft)| Some((draft.clone()?, other.path.to_owned())));
+        let known = known.collect();
+        let other_files = overlays.iter().zip(drafts).map(|(other, draft)| (root.join(other.path), draft));
+        let own = (root.join(input.path), draft.map(Path::to_owned));
+        let all: Vec<(PathBuf, Option<PathBuf>)> = std::iter::once(own).chain(other_files).collect();
+        Ok(OverlayFile { file: stage.overlay(&all)?, drafts: known })
+    }
+}
+
+/// Reports a placeholder without a value. Parsing a definition rejects these.
+fn missing_value(hole: Hole) -> GateError {
+    GateError::Broken(format!("cannot be started: there is no value for the placeholder {hole:?}"))
+}
+
+/// The arguments added to the command: those for a project without configuration, then the policy's.
+fn args(input: &ProgramInput<'_>, command: &CommandSpec) -> Result<Vec<OsString>, GateError> {
+    added_args(input.rule, command, input.root, input.path)
+}
+
+/// The arguments added to the command for a file at this path.
+pub(super) fn added_args(
+    rule: &Rule,
+    command: &CommandSpec,
+    root: &Path,
+    path: &str,
+) -> Result<Vec<OsString>, GateError> {
+    if command.excludes(path) {
+        return Err(GateError::Skipped("not for this file".to_owned()));
+    }
+    let configured = || project::is_configured(root, path, &command.config);
+    let added = match &command.unconfigured {
+        Unconfigured::Words(words) if words.is_empty() || configured() => &[][..],
+        Unconfigured::Words(words) => words,
+        Unconfigured::Skip if configured() => &[],
+        Unconfigured::Skip => {
+            let why = format!("the project has no configuration of {}", command.program);
+            return Err(GateError::Skipped(why));
+        }
+    };
+    Ok(added.iter().chain(&rule.args).map(OsString::from).collect())
+}
+
+fn templates(command: &CommandSpec) -> impl Iterator<Item = &CommandWord> {
+    command.words.iter().chain(command.env.iter().map(|(_, value)| value))
+}
+
+/// The folder of cargo's build results, if it outlasts the run.
+fn cargo_target(input: &ProgramInput<'_>, command: &CommandSpec) -> Option<PathBuf> {
+    let (_, template) = command.env.iter().find(|(name, _)| name == TARGET)?;
+    if command.input != Input::Staged || !template.has(Hole::Cache) {
+        return None;
+    }
+    let mut target = OsString::new();
+    for piece in &template.pieces {
+        match piece {
+            WordPart::Text(text) => target.push(text),
+            WordPart::Hole(Hole::Cache) => target.push(input.cache?),
+            WordPart::Hole(Hole::Project) => target.push(project::name(input.root, input.path, command)),
+            WordPart::Hole(_) | WordPart::Value(_) => return None,
+        }
+    }
+    Some(PathBuf::from(target))
+}
+
+/// The folder for `{cache}`: lockgate's own, else one that lasts for this run.
+fn cache_folder(own: Option<&Path>, stage: Option<&Stage>) -> io::Result<Option<PathBuf>> {
+    match (own, stage) {
+        (Some(own), _) => {
+            private_folder(own)?;
+            Ok(Some(own.to_owned()))
+        }
+        (None, Some(stage)) => stage.folder("cache").map(Some),
+        (None, None) => Ok(None),
+    }
+}

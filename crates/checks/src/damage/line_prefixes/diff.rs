@@ -1,0 +1,117 @@
+//! Finds the diff marks `+`, `-` and `@@` before new lines.
+
+mod operators;
+#[cfg(test)]
+mod tests;
+
+use super::super::lexical_syntax::TextKind;
+use super::super::lexis::LexicalPart;
+use super::super::text_pair::{DamageFinding, TextPair};
+use crate::delta::ReplacedLines;
+
+/// Returns a finding at the first line of a piece that shows that the piece is a diff.
+pub(super) fn look(texts: &TextPair<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
+    let text = |line: usize| texts.after.text(line);
+    let lines = || (piece.new.0..=piece.new.1).filter(|line| !text(*line).trim().is_empty());
+    let was_replaced = |line: usize| {
+        marked(text(line))
+            .is_some_and(|(mark, rest)| mark == '-' && rest.trim().len() > 2 && texts.replaced(piece, rest))
+    };
+    let is_diff = lines().any(was_replaced);
+    let is_example =
+        |line: usize| !is_diff && (texts.is_fenced(line) || texts.part_of_line(line) != LexicalPart::Code);
+    if let Some(line) = lines().find(|line| is_hunk(text(*line)) && !is_example(*line)) {
+        return Some(finding_at(line, "@@"));
+    }
+    let mut run: Vec<usize> = Vec::new();
+    for line in lines() {
+        if marked(text(line)).is_some() && !is_objc_method(texts, text(line)) {
+            run.push(line);
+        } else if !text(line).starts_with([' ', '\t']) || run.is_empty() {
+            if let Some(spot) = judge(texts, piece, &run).filter(|spot| !is_example(spot.line)) {
+                return Some(spot);
+            }
+            run.clear();
+        }
+    }
+    judge(texts, piece, &run).filter(|spot| !is_example(spot.line))
+}
+
+fn finding_at(line: usize, mark: &str) -> DamageFinding {
+    let message = format!("the diff mark `{mark}` is at the start of new lines; send the lines without it");
+    DamageFinding { line, column: 1, message }
+}
+
+/// True for the header of a hunk, such as `@@ -1,2 +3,4 @@`.
+fn is_hunk(text: &str) -> bool {
+    let Some((head, _)) = text.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")) else {
+        return false;
+    };
+    let number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == ',');
+    head.split_once(" +").is_some_and(|(old, new)| number(old) && number(new))
+}
+
+/// Returns the mark at the start of a line, and the rest of the line.
+fn marked(text: &str) -> Option<(char, &str)> {
+    let mark = text.chars().next().filter(|mark| matches!(mark, '+' | '-'))?;
+    let rest = text.get(1..)?;
+    // `--` is a comment in many languages, `---` a rule or the start of a page, `->` an arrow.
+    let other = rest.starts_with(mark) || rest.starts_with(['=', '>']) || rest.trim().is_empty();
+    (!other).then_some((mark, rest))
+}
+
+/// True if a line may be the head of an Objective-C method, such as `+ (NSURL *)urlFor:(NSString *)name;`. Headers of
+/// Objective-C have the same file extension as those of C.
+fn is_objc_method(texts: &TextPair<'_>, text: &str) -> bool {
+    let objc = matches!(texts.language(), "c" | "cpp")
+        && texts.draft.path.rsplit_once('.').is_some_and(|(_, ending)| matches!(ending, "h" | "m" | "mm"));
+    objc && marked(text).is_some_and(|(_, rest)| {
+        let rest = rest.trim_start();
+        rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).is_some_and(|(of_type, name)| {
+            !of_type.is_empty() && name.trim_start().starts_with(|c: char| c.is_alphabetic() || c == '_')
+        })
+    })
+}
+
+fn judge(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<DamageFinding> {
+    let first = *run.first()?;
+    if operators::are_operators(texts, piece, run) {
+        return None;
+    }
+    let all = || run.iter().filter_map(|line| marked(texts.after.text(*line)));
+    let count = |sign: char| all().filter(|(mark, _)| *mark == sign).count();
+    let (plus, minus) = (count('+'), count('-'));
+    let known = |sign: char| {
+        let is_long = |rest: &str| rest.trim().len() > 2;
+        all().filter(|(mark, rest)| *mark == sign && is_long(rest) && was_present(texts, piece, rest)).count()
+    };
+    let found = match texts.sort {
+        TextKind::Code => {
+            plus > 1
+                || plus > 0 && minus > 0
+                || minus > 1 && known('-') > 0
+                || plus > 0 && alone(texts, first)
+        }
+        TextKind::Data if texts.language() == "yaml" => {
+            plus > 1 || plus > 0 && known('-') > 0 || minus > 1 && known('-') > 1
+        }
+        TextKind::Data => plus + minus > 1 && texts.language() != "csv" || known('-') > 0,
+        TextKind::Prose | TextKind::Unknown => known('-') > 0 && plus > 0 || known('+') + known('-') > 1,
+        TextKind::Patch => false,
+    };
+    let mark = if texts.after.text(first).starts_with('+') { "+" } else { "-" };
+    found.then(|| finding_at(first, mark))
+}
+
+/// True if the text before had the line after the mark unchanged, including its indentation.
+fn was_present(texts: &TextPair<'_>, piece: &ReplacedLines, rest: &str) -> bool {
+    texts.replaced(piece, rest) || rest.trim().len() > 8 && texts.was_there(rest)
+}
+
+/// True if a single `+` at the start of a line cannot be an operator, because the line above is complete.
+fn alone(texts: &TextPair<'_>, line: usize) -> bool {
+    let above = texts.after.text(line.saturating_sub(1)).trim_end();
+    let open = above.ends_with(|c: char| "([{,=+-*/&|\\<>?:.".contains(c));
+    let rest = texts.after.text(line).get(1..).unwrap_or_default();
+    (!open || rest.starts_with("  ")) && rest.starts_with(|c: char| c.is_alphabetic() || c.is_whitespace())
+}

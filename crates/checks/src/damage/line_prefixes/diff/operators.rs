@@ -1,0 +1,105 @@
+//! Distinguishes lines that begin with an operator from lines with a diff mark.
+//!
+//! A diff has its marks in column 1, before the indentation or before lines of the old text. An operator joins its line to
+//! the one above; the grammar shows this, if the language has one.
+
+use super::marked;
+use crate::damage::text_pair::TextPair;
+use crate::delta::ReplacedLines;
+
+/// The most lines of an expression that are checked; each needs one descent through the tree.
+const MOST_LINES: usize = 200;
+
+/// Words that begin a clause or a statement of SQL, and so never an operand.
+const SQL_HEADS: [&str; 32] = [
+    "select", "insert", "update", "delete", "create", "alter", "drop", "from", "where", "join", "left",
+    "right", "inner", "outer", "full", "cross", "group", "order", "having", "and", "or", "set", "values",
+    "union", "with", "begin", "commit", "grant", "limit", "on", "when", "end",
+];
+/// Words that may follow an operand in SQL.
+const SQL_TAILS: [&str; 20] = [
+    "as", "from", "then", "else", "end", "and", "or", "where", "collate", "is", "in", "not", "between",
+    "like", "over", "asc", "desc", "group", "order", "having",
+];
+
+#[cfg(test)]
+thread_local! {
+    /// Set by a test that disables this module.
+    pub(super) static IS_OFF: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// True if every marked line of a run begins with an operator, and none was in the replaced lines without it.
+pub(super) fn are_operators(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> bool {
+    #[cfg(test)]
+    if IS_OFF.get() {
+        return false;
+    }
+    run.len() <= MOST_LINES
+        && run.iter().all(|line| {
+            marked(texts.after.text(*line)).is_some_and(|(_, rest)| {
+                let is_indented = rest.starts_with("  ") || rest.starts_with('\t');
+                !is_indented && !texts.replaced(piece, rest) && is_operator(texts, *line, rest)
+            })
+        })
+}
+
+fn is_operator(texts: &TextPair<'_>, line: usize, rest: &str) -> bool {
+    let Some(above) = above(texts, line) else { return false };
+    let is_spaced = rest.starts_with(' ');
+    match texts.language() {
+        "sql" => is_spaced && is_sql_operand(above, rest),
+        // The grammar does not parse the body of a macro.
+        "c" | "cpp" if above.ends_with('\\') => is_spaced,
+        // Without semicolons the grammar also joins a new statement to the line above, but it has no space after the mark.
+        "javascript" | "typescript" => {
+            (is_spaced || rest.trim_end().ends_with(';')) && joins_in_tree(texts, line, above)
+        }
+        _ => joins_in_tree(texts, line, above),
+    }
+}
+
+/// Returns the text of the nearest line above that is not blank.
+fn above<'a>(texts: &TextPair<'a>, line: usize) -> Option<&'a str> {
+    let after = texts.after;
+    (1..line).rev().map(|line| after.text(line).trim_end()).find(|text| !text.trim().is_empty())
+}
+
+/// True if the mark of a line is an operator in the tree, and its left operand ends on an earlier line.
+fn joins_in_tree(texts: &TextPair<'_>, line: usize, above: &str) -> bool {
+    let Some(tree) = texts.tree() else { return false };
+    let start = texts.after.span(line).start;
+    let root = tree.root_node();
+    let Some(operator) = root.descendant_for_byte_range(start, start + 1) else { return false };
+    // Descend from the root: to find a parent, tree-sitter would start at the root for each node.
+    let (mut outer, mut node) = (root, root);
+    while let Some(next) = node.child_with_descendant(operator).filter(|next| *next != operator) {
+        (outer, node) = (node, next);
+        if node.is_error() {
+            return false;
+        }
+    }
+    if !matches!(operator.kind(), "+" | "-") || root.is_error() {
+        return false;
+    }
+    if node.has_error() {
+        return false;
+    }
+    if node.kind().starts_with("binary_") {
+        return node.start_byte() < start;
+    }
+    // A sign follows an operator. A `-` may also follow an opening bracket, a comma or `=`.
+    let is_sign = node.start_byte() == start && node.kind().starts_with("unary_");
+    let is_right = outer.kind().starts_with("binary_") && outer.child_by_field_name("right") == Some(node);
+    is_sign && (is_right || operator.kind() == "-" && above.ends_with(['(', '[', ',', '=']))
+}
+
+/// True if the words of a line show that it continues the expression of the line above.
+fn is_sql_operand(above: &str, rest: &str) -> bool {
+    let rest = rest.trim().to_lowercase();
+    let mut words = rest.split_whitespace();
+    let Some(first) = words.next() else { return false };
+    let is_word = |word: &str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let goes_on = words.next().is_none_or(|next| !is_word(next) || SQL_TAILS.contains(&next));
+    let is_open = !above.ends_with([';', ',']) && !above.trim_start().starts_with("--");
+    is_open && !SQL_HEADS.contains(&first) && (goes_on || first == "case" || first.contains(['(', '\'', '"']))
+}

@@ -1,0 +1,59 @@
+use super::operators::IS_OFF;
+use crate::damage::tests::spots;
+use lockgate_policy::Accident;
+
+fn found(path: &str, before: &str, after: &str) -> usize {
+    spots(Accident::LinePrefixes, path, Some(before), after).len()
+}
+
+#[test]
+fn operators_at_the_start_of_lines_are_no_diff_marks() {
+    for (path, before, after) in [
+        ("a.js", "f()\n", "f()\nconst total = price\n+ tax\n+ tip;\n"),
+        ("a.js", "f()\n", "f()\nconst total = price\n+ tax\n"),
+        ("a.js", "f()\n", "f()\nconst total = price\n+tax;\n"),
+        ("a.ts", "f()\n", "f()\nconst total: number = price\n+ tax\n- tip\n"),
+        ("a.js", "x = a +\nbbbbbbbbbbbb;\n", "x = a\n+ bbbbbbbbbbbb;\n"),
+        ("a.py", "y = 1\n", "y = 1\nx = (a\n+ b\n- c)\n"),
+        ("a.py", "y = 1\n", "y = 1\nx = (\n- a\n+ b)\n"),
+        ("a.py", "y = 1\n", "y = 1\nx = a \\\n+ b \\\n+ c\n"),
+        ("a.sql", "select 1;\n", "select 1;\nselect a\n+ b\n+ c as total\nfrom t;\n"),
+        ("A.java", "class A {}\n", "class A {\nint x = a\n+ b\n+ c;\n}\n"),
+        ("a.c", "int y;\n", "int y;\nint x = a\n+ b\n- c;\n"),
+        ("a.c", "int y;\n", "int y;\n#define X (a) \\\n+ (b) \\\n+ (c)\n"),
+        ("a.cpp", "int y;\n", "int y;\nauto x = s\n+ \"b\"\n+ \"c\";\n"),
+        ("a.rs", "fn g() {}\n", "fn g() {}\nconst X: u8 = A\n+ B\n+ C;\n"),
+        ("a.go", "package p\n", "package p\n\nvar x = 1 +\n- 2 +\n+ 3\n"),
+    ] {
+        assert_eq!(found(path, before, after), 0, "{path}: {after:?}");
+        IS_OFF.set(true);
+        let without = found(path, before, after);
+        IS_OFF.set(false);
+        assert_eq!(without, 1, "{path}: the rule does not look at this: {after:?}");
+    }
+}
+
+#[test]
+fn diff_marks_in_front_of_code_are_found() {
+    for (path, before, after) in [
+        ("a.js", "f();\n", "f();\n+const total = price;\n+g(total);\n"),
+        ("a.js", "f()\n", "f()\n+g()\n+h()\n"),
+        ("a.js", "f()\n", "f()\n+ const a = 1\n+ const b = 2\n"),
+        ("a.js", "f();\n", "f();\n+ g();\n+ h();\n"),
+        ("a.js", "x = g(\n  a,\n  b\n)\n", "x = g(\n  a\n-  b\n+  c\n)\n"),
+        ("a.py", "def f():\n    a = 1\n", "def f():\n-    a = 1\n+    a = 2\n"),
+        ("a.py", "y = 1\n", "y = 1\n+x = 2\n+z = 3\n"),
+        ("a.py", "y = 1\n", "y = 1\n+ x\n+ z\n"),
+        ("a.py", "x = [\n    1,\n]\n", "x = [\n    1\n+    2\n+    3\n]\n"),
+        ("a.py", "x = [\n 1,\n y,\n]\n", "x = [\n 1\n- y,\n+ z,\n]\n"),
+        ("a.sql", "select 1;\n", "select 1;\n+ select a\n+ from t;\n"),
+        ("a.sql", "create table t (\n a int\n);\n", "create table t (\n a int,\n+ b int,\n+ c int\n);\n"),
+        ("A.java", "class A {\n}\n", "class A {\n+int a;\n+int b;\n}\n"),
+        ("a.c", "int y;\n", "int y;\n+int x = a;\n+int z;\n"),
+        ("a.c", "int y;\n", "int y;\n#define X(a) \\\n+    f(a); \\\n+    g(a)\n"),
+        ("a.rs", "fn g() {\n    f();\n}\n", "fn g() {\n-    f();\n+    h();\n}\n"),
+        ("a.go", "package p\n", "package p\n\n+var a = 1\n+var b = 2\n"),
+    ] {
+        assert_eq!(found(path, before, after), 1, "{path}: {after:?}");
+    }
+}

@@ -1,0 +1,206 @@
+//! Finds line numbers and diff marks before new lines, copied from the output of a tool.
+//!
+//! Numbers must ascend line by line, and one of these must hold as well: they are the actual line numbers, the text after
+//! them was in the file before, or that text is indented. The keys of a table ascend, too.
+
+mod diff;
+
+use super::lexical_syntax::TextKind;
+use super::lexis::LexicalPart;
+use super::text_pair::{DamageFinding, TextPair};
+use crate::delta::ReplacedLines;
+
+/// The separator between a line number and its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Separator {
+    Arrow,
+    Tab,
+    Bar,
+    Colon,
+    Dot,
+    Spaces,
+}
+
+/// A line with a number in front.
+#[derive(Debug, Clone, Copy)]
+struct PrefixedLine<'t> {
+    line: usize,
+    /// The byte offset of the number in the line.
+    at: usize,
+    number: usize,
+    separator: Separator,
+    rest: &'t str,
+}
+
+pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
+    if texts.sort == TextKind::Patch {
+        return Vec::new();
+    }
+    let mut spots = Vec::new();
+    for piece in &texts.pieces {
+        let lines = (piece.new.0..=piece.new.1).map(|line| (line, texts.after.text(line)));
+        let mut run: Vec<PrefixedLine<'_>> = Vec::new();
+        for (line, text) in lines {
+            match numbered(line, text) {
+                Some(next) if follows(&run, &next) => run.push(next),
+                Some(next) => spots.extend(close(texts, piece, std::mem::replace(&mut run, vec![next]))),
+                None if text.trim().is_empty() => {}
+                None => spots.extend(close(texts, piece, std::mem::take(&mut run))),
+            }
+        }
+        spots.extend(close(texts, piece, run));
+        spots.extend(diff::look(texts, piece));
+    }
+    spots
+}
+
+fn follows(run: &[PrefixedLine<'_>], next: &PrefixedLine<'_>) -> bool {
+    run.last().is_some_and(|last| last.number + 1 == next.number && last.separator == next.separator)
+}
+
+fn close(texts: &TextPair<'_>, piece: &ReplacedLines, run: Vec<PrefixedLine<'_>>) -> Option<DamageFinding> {
+    let (first, last) = (run.first()?, run.last()?);
+    let run = AscendingLines { texts, piece, lines: &run };
+    (run.is_known() || run.is_of_a_tool()).then(|| {
+        let text = texts.after.text(first.line);
+        let prefix = text.strip_suffix(first.rest).unwrap_or(text).trim();
+        let message = match run.lines.len() {
+            1 => format!("the line number `{prefix}` is at the start of a new line; send the line without it"),
+            _ => format!(
+                "line numbers such as `{prefix}` are at the start of lines {}-{}; send the lines without them",
+                first.line, last.line
+            ),
+        };
+        DamageFinding { line: first.line, column: texts.column(first.line, first.at), message }
+    })
+}
+
+/// Lines whose numbers ascend one by one.
+struct AscendingLines<'r, 's> {
+    texts: &'r TextPair<'s>,
+    piece: &'r ReplacedLines,
+    lines: &'r [PrefixedLine<'r>],
+}
+
+impl AscendingLines<'_, '_> {
+    /// True if the text before had the lines without their numbers.
+    fn is_known(&self) -> bool {
+        let (known, all) =
+            (self.known(), self.lines.iter().filter(|line| !line.rest.trim().is_empty()).count());
+        known * 2 >= all && (known > 1 || known > 0 && self.in_place())
+    }
+
+    fn is_of_a_tool(&self) -> bool {
+        let (known, many) = (self.known(), self.lines.len() > 1);
+        let first = self.lines.first().map_or(0, |line| line.line);
+        if self.texts.part_of_line(first) == LexicalPart::Text || self.texts.is_fenced(first) {
+            return false;
+        }
+        let Some(separator) = self.lines.first().map(|line| line.separator) else { return false };
+        let code = match self.texts.sort {
+            TextKind::Code => true,
+            TextKind::Data => matches!(self.texts.language(), "json" | "jsonc" | "toml"),
+            TextKind::Prose => self.texts.language() == "html",
+            TextKind::Patch | TextKind::Unknown => false,
+        };
+        if self.is_table() {
+            return false;
+        }
+        match separator {
+            Separator::Arrow => code || many,
+            Separator::Tab | Separator::Bar if code => many || self.in_place(),
+            Separator::Colon if code && many => {
+                known > 0 || self.in_place() || self.is_indented() || self.lines.len() > 3
+            }
+            Separator::Colon if code => self.in_place(),
+            Separator::Spaces if code => self.lines.len() > 2 && (self.in_place() || self.is_indented()),
+            Separator::Dot => false,
+            Separator::Tab | Separator::Bar | Separator::Colon | Separator::Spaces => {
+                self.lines.len() > 2 && self.in_place() && (self.is_indented() || self.is_aligned())
+            }
+        }
+    }
+
+    /// Returns the number of lines that the text before had without their number.
+    fn known(&self) -> usize {
+        let tells = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count() > 2;
+        self.lines.iter().filter(|line| tells(line.rest) && self.texts.was_there(line.rest)).count()
+    }
+
+    /// True if the numbers are the actual line numbers, before or after the edit.
+    fn in_place(&self) -> bool {
+        let Some(first) = self.lines.first() else { return false };
+        let words = self.lines.iter().any(|line| line.rest.chars().any(char::is_alphabetic));
+        let old = (self.piece.old.0..=self.piece.old.1.max(self.piece.old.0)).contains(&first.number);
+        words && (first.number == first.line || old && self.texts.before.is_some())
+    }
+
+    /// True if the text after the numbers is indented, as in code.
+    fn is_indented(&self) -> bool {
+        let indent = |text: &str| text.len() - text.trim_start().len();
+        let mut indents =
+            self.lines.iter().filter(|line| !line.rest.trim().is_empty()).map(|line| indent(line.rest));
+        let Some(first) = indents.next() else { return false };
+        let (least, most) =
+            indents.fold((first, first), |(least, most), next| (least.min(next), most.max(next)));
+        most > least + 1
+    }
+
+    /// True if the numbers are right-aligned: `  9` and ` 10`.
+    fn is_aligned(&self) -> bool {
+        let (Some(first), Some(last)) = (self.lines.first(), self.lines.last()) else { return false };
+        first.at > last.at
+    }
+
+    /// True if the lines are entries of a table with numeric keys.
+    fn is_table(&self) -> bool {
+        let colon = self.lines.iter().all(|line| line.separator == Separator::Colon);
+        let entry = |line: &&PrefixedLine<'_>| {
+            let rest = without_comment(line.rest).trim_end();
+            rest.ends_with(',') || rest.ends_with('{') || rest.ends_with('[') || rest.ends_with('(')
+        };
+        let entries = self.lines.iter().filter(entry).count();
+        colon
+            && !self.is_indented()
+            && entries + 1 >= self.lines.len()
+            && (entries > 0 || self.lines.len() == 1)
+    }
+}
+
+/// Returns a line without the comment at its end.
+fn without_comment(line: &str) -> &str {
+    [" #", "\t#", " //", "\t//"]
+        .iter()
+        .filter_map(|mark| line.find(mark))
+        .min()
+        .map_or(line, |end| line.get(..end).unwrap_or(line))
+}
+
+/// Parses a line number and its separator, in one of the formats of common tools.
+fn numbered(line: usize, text: &str) -> Option<PrefixedLine<'_>> {
+    let body = text.trim_start_matches(' ');
+    let body = body.strip_prefix('L').unwrap_or(body);
+    let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+    let number =
+        body.get(..digits).filter(|digits| digits.len() < 8)?.parse().ok().filter(|number| *number > 0)?;
+    let behind = body.get(digits..)?;
+    let spaces = behind.len() - behind.trim_start_matches(' ').len();
+    let tail = behind.get(spaces..)?;
+    let one_less = |rest| str::strip_prefix(rest, ' ').unwrap_or(rest);
+    let (separator, rest) = match tail.chars().next() {
+        Some('→') => (Separator::Arrow, tail.strip_prefix('→')?),
+        Some('\t') if spaces == 0 => (Separator::Tab, tail.strip_prefix('\t')?),
+        Some(bar @ ('|' | '│')) if !tail.starts_with("||") => {
+            (Separator::Bar, one_less(tail.strip_prefix(bar)?))
+        }
+        Some(':') if spaces == 0 && !tail.starts_with("::") => {
+            (Separator::Colon, one_less(tail.strip_prefix(':')?))
+        }
+        Some(dot @ ('.' | ')')) if spaces == 0 && behind.get(1..2) == Some(" ") => {
+            (Separator::Dot, one_less(tail.strip_prefix(dot)?))
+        }
+        _ if spaces > 1 || behind.is_empty() => (Separator::Spaces, tail),
+        _ => return None,
+    };
+    Some(PrefixedLine { line, at: text.len() - body.len(), number, separator, rest })
+}

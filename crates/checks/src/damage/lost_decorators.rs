@@ -1,0 +1,103 @@
+//! Finds a decorator, attribute, annotation or directive that is missing above a symbol that the edit rewrote.
+//!
+//! An edit that removes only the decorator is intended.
+
+use std::collections::HashMap;
+
+use super::lexis::LexicalPart;
+use super::symbols::{LineSymbol, is_mark, symbols};
+use super::text_pair::{DamageFinding, TextPair};
+use lockgate_text::Lines;
+
+pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
+    let Some(before) = texts.before else { return Vec::new() };
+    let language = texts.language();
+    let took = |old: &(usize, usize)| (old.0..=old.1).any(|line| is_mark(before.text(line).trim(), language));
+    if !texts.pieces.iter().any(|piece| took(&piece.old)) {
+        return Vec::new();
+    }
+    let new = symbols(texts.after, language);
+    let new_symbols = DecoratedSymbols::new(texts, &new);
+    let old = symbols(before, language);
+    let mut spots: Vec<DamageFinding> =
+        old.iter().filter_map(|symbol| lost(texts, before, symbol, &new_symbols)).collect();
+    spots.dedup_by_key(|spot| spot.line);
+    spots
+}
+
+/// The symbols after the edit, by their line and by their name.
+struct DecoratedSymbols<'k, 't> {
+    by_line: HashMap<usize, &'k LineSymbol<'t>>,
+    by_name: HashMap<&'t str, Vec<&'k LineSymbol<'t>>>,
+}
+
+impl<'k, 't> DecoratedSymbols<'k, 't> {
+    fn new(texts: &TextPair<'_>, new: &'k [LineSymbol<'t>]) -> DecoratedSymbols<'k, 't> {
+        let mut by_name: HashMap<&str, Vec<&LineSymbol<'_>>> = HashMap::new();
+        for symbol in new.iter().filter(|symbol| texts.draft.wrote(symbol.line)) {
+            by_name.entry(symbol.name).or_default().push(symbol);
+        }
+        DecoratedSymbols { by_line: new.iter().map(|symbol| (symbol.line, symbol)).collect(), by_name }
+    }
+
+    /// Returns the symbol after the edit that corresponds to an old one: the one on its line, else the one with its name in
+    /// the replacing lines.
+    fn partner(&self, texts: &TextPair<'_>, old: &LineSymbol<'_>) -> Option<&'k LineSymbol<'t>> {
+        if let Some(line) = texts.draft.map.new_line_of(old.line) {
+            return self.by_line.get(&line).copied().filter(|symbol| symbol.name == old.name);
+        }
+        let piece = texts.pieces.iter().find(|piece| (piece.old.0..=piece.old.1).contains(&old.line))?;
+        let inside = |symbol: &&&LineSymbol<'_>| (piece.new.0..=piece.new.1).contains(&symbol.line);
+        self.by_name.get(old.name)?.iter().find(inside).copied()
+    }
+}
+
+fn lost(
+    texts: &TextPair<'_>,
+    before: Lines<'_>,
+    old: &LineSymbol<'_>,
+    new_symbols: &DecoratedSymbols<'_, '_>,
+) -> Option<DamageFinding> {
+    let is_removed = |(line, _): &&(usize, &str)| texts.draft.map.new_line_of(*line).is_none();
+    old.above.iter().find(is_removed)?;
+    let new = new_symbols.partner(texts, old)?;
+    if texts.part_of_line(new.line) != LexicalPart::Code {
+        return None;
+    }
+    let name_of = |decorator: &str| decorator.split(['(', ' ', '=']).next().unwrap_or(decorator).to_owned();
+    let mut unmatched: Vec<String> = new.above.iter().map(|(_, decorator)| name_of(decorator)).collect();
+    let mut missing = old.above.iter().filter(|(_, decorator)| {
+        let partner = unmatched.iter().position(|other| *other == name_of(decorator));
+        partner.map(|partner| unmatched.swap_remove(partner)).is_none()
+    });
+    let missing: Vec<_> = missing.by_ref().collect();
+    // A new decorator may replace a missing one.
+    let (line, decorator) = missing.get(unmatched.len())?;
+    if !wrote(texts, before, old) || same_line(texts, new, decorator) {
+        return None;
+    }
+    let decorator: String = decorator.chars().take(60).collect();
+    let message = format!(
+        "`{decorator}`, on line {line} before the edit, is missing above `{}`; send it with the symbol",
+        new.name
+    );
+    let text = texts.after.text(new.line);
+    let column = texts.column(new.line, text.len() - text.trim_start().len());
+    Some(DamageFinding { line: new.line, column, message })
+}
+
+/// True if the edit changed more of the symbol than its decorators.
+fn wrote(texts: &TextPair<'_>, before: Lines<'_>, old: &LineSymbol<'_>) -> bool {
+    let body = (old.line, old.end);
+    texts.pieces.iter().any(|piece| {
+        let changed = (piece.old.0.max(body.0)..=piece.old.1.min(body.1))
+            .any(|line| !before.text(line).trim().is_empty());
+        let inserted = piece.old.1 < piece.old.0 && (body.0 < piece.old.0 && piece.old.0 <= body.1);
+        changed || inserted
+    })
+}
+
+/// True if the decorator is now on the symbol's own line.
+fn same_line(texts: &TextPair<'_>, new: &LineSymbol<'_>, decorator: &str) -> bool {
+    texts.after.text(new.line).contains(decorator)
+}

@@ -1,0 +1,268 @@
+//! Tests of all rules: time limits, invariants on any text, and messages.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::text_pair::DamageFinding;
+use super::{TextPair, judge, rule};
+use crate::watch::processor_time;
+use crate::{Draft, InputLocation, Lost, LostDefinition, Watch};
+use lockgate_policy::{Accident, Damage, language_of};
+use lockgate_text::{Buffer, Hints};
+
+fn buffer(text: &str) -> Buffer {
+    Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap()
+}
+
+/// Returns the findings of one rule for an edit.
+pub(super) fn spots(accident: Accident, path: &str, before: Option<&str>, after: &str) -> Vec<DamageFinding> {
+    with_draft(path, before, after, |draft| rule(accident)(&TextPair::new(draft, Lost::none())))
+}
+
+fn with_draft<T>(path: &str, before: Option<&str>, after: &str, judge: impl FnOnce(&Draft<'_>) -> T) -> T {
+    let (old, new) = (buffer(before.unwrap_or_default()), buffer(after));
+    let plan = old.rewrite(after).unwrap();
+    judge(&Draft {
+        path,
+        language: language_of(path, after.lines().next()),
+        before: before.is_some().then_some(&old),
+        after: &new,
+        map: &plan.line_map(&old, &new),
+        input_location: InputLocation::of_file(before.map(|_| &old)),
+        files_exist: &|_| false,
+    })
+}
+
+/// Lines that accidents leave behind; repeated, they are the worst texts for each rule.
+const SEEDS: [&str; 14] = [
+    "12: x\n",
+    "+a\n",
+    "@@ -1 +1 @@\n",
+    "# ... rest of code\n",
+    "<<<<<<< a\n",
+    "=======\n",
+    ">>>>>>> b\n",
+    "f(“a”)\n",
+    "a\\nb\\n",
+    "@a\ndef f():\n",
+    "#[a]\nfn f() {}\n",
+    "\t a\n",
+    "\0",
+    "r#\"'`\"\"\"/*",
+];
+
+#[test]
+fn a_text_of_nothing_but_accidents_is_read_in_linear_time() {
+    let watch = Watch::idle();
+    let slow = if cfg!(debug_assertions) { 20 } else { 1 };
+    for seed in SEEDS {
+        for path in ["a.py", "a.rs", "a.js", "a.md", "a.sh", "a.yaml", "a"] {
+            let text = seed.repeat(200_000 / seed.len());
+            let other_text = seed.repeat(100_000 / seed.len());
+            let began = processor_time();
+            for before in [None, Some(other_text.as_str())] {
+                with_draft(path, before, &text, |draft| {
+                    let limit = watch.until(Instant::now() + Duration::from_secs(600));
+                    assert!(
+                        judge(draft, None, &Damage::default(), Lost::none(), limit).is_ok(),
+                        "{path}: {seed:?}"
+                    );
+                });
+            }
+            let took = processor_time() - began;
+            assert!(took < slow * Duration::from_millis(500), "{path}: {seed:?} took {took:?}");
+        }
+    }
+}
+
+#[test]
+fn a_limit_that_is_reached_ends_it() {
+    with_draft("a.py", None, "x\n", |draft| {
+        assert!(
+            judge(draft, None, &Damage::default(), Lost::none(), Watch::idle().until(Instant::now()))
+                .is_err()
+        );
+    });
+}
+
+#[test]
+fn what_was_there_before_is_no_accident_of_the_edit() {
+    let old = "<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n# ... rest of code unchanged ...\n1: a\n2: b\n3: c\n4: d\nf(“a”)\nz\\n\n\0\n";
+    for (accident, _) in Accident::ALL {
+        assert_eq!(spots(accident, "a.py", Some(old), &format!("{old}more = 1\n")), [], "{accident:?}");
+    }
+}
+
+#[test]
+fn places_are_counted_in_characters() {
+    let spot = |accident, text: &str| {
+        spots(accident, "a.py", Some("x = 1\n"), text)
+            .into_iter()
+            .map(|spot| (spot.line, spot.column))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(spot(Accident::TypographicQuotes, "é = '𝄞' + f(“a”)\n"), [(1, 13)]);
+    assert_eq!(spot(Accident::NulBytes, "x = 1\né\0\n"), [(2, 2)]);
+    assert_eq!(spot(Accident::EscapedNewlines, "é = 1\\nb = 2\n"), [(1, 6)]);
+}
+
+#[test]
+fn carriage_returns_and_other_encodings_change_nothing() {
+    let (before, after) =
+        ("a = 1\r\nb = 2\r\n", "a = 1\r\n<<<<<<< HEAD\r\nb = 2\r\n=======\r\nb = 3\r\n>>>>>>> c\r\n");
+    assert_eq!(spots(Accident::ConflictMarkers, "a.py", Some(before), after).len(), 1);
+}
+
+#[test]
+fn keys_of_a_table_are_no_line_numbers() {
+    let none = |path: &str, text: &str| {
+        assert_eq!(spots(Accident::LinePrefixes, path, Some("x\n"), text), [], "{path}: {text:?}");
+    };
+    none("a.py", "x = {\n    1: 'a',\n    2: 'b',\n    3: 'c',\n}\n");
+    none("a.go", "var x = map[int]string{\n\t1: \"a\",\n\t2: \"b\",\n}\n");
+    none("a.yaml", "x:\n  1: a\n  2: b\n  3: c\n");
+    none("a.md", "1. a\n2. b\n3. c\n\n- d\n- e\n+ f\n");
+    none("a.csv", "1\ta\n2\tb\n3\tc\n");
+    none("a.py", "x = '''\n1: a\n2: b\n'''\n");
+    none("a.diff", "@@ -1 +1 @@\n-a\n+b\n");
+    none("a.yaml", "- a\n- b\n- c\n");
+    none("a.lua", "-- a\n-- b\n");
+}
+
+#[test]
+fn an_etc_replaces_code_only_if_lines_are_lost() {
+    let lines: String = (0..8).map(|n| format!("\tx{n} := f({n})\n")).collect();
+    let before = format!("func f() {{\n{lines}}}\n");
+    let found = |after: &str| spots(Accident::ElidedCode, "a.go", Some(&before), after).len();
+    for words in ["// .... etc.", "// ... etc"] {
+        assert_eq!(found(&format!("{before}{words}\n")), 0, "{words}: nothing went");
+        assert_eq!(found(&format!("func f() {{\n\t{words}\n}}\n")), 1, "{words}: all went");
+    }
+    // Other words count everywhere.
+    assert_eq!(found(&format!("{before}// ... rest of the code\n")), 1);
+}
+
+#[test]
+fn a_line_that_loses_its_indentation_leaves_its_block() {
+    let found = |path: &str, before: &str, after: &str| {
+        let spots = spots(Accident::LostIndentation, path, Some(before), after);
+        spots.into_iter().map(|spot| spot.line).collect::<Vec<_>>()
+    };
+    let none: [usize; 0] = [];
+    let python = "def f(a):\n    b = a\n    c = b + 1\n\nd = 1\n";
+    assert_eq!(found("a.py", python, "def f(a):\n    b = a\nc = b + 2\n\nd = 1\n"), [3]);
+    let nested = "def f(a):\n    if a:\n        b = a\n        c = b + 1\n    return 1\n";
+    assert_eq!(found("a.py", nested, &nested.replace("        c = b + 1", "    c = b + 2")), [4]);
+    let after_block = "def f(a):\n    if a:\n        b = a\n    return b + 1\n";
+    assert_eq!(found("a.py", after_block, &after_block.replace("    return b + 1", "return b + 2")), [4]);
+    let alone = "def f(a):\n    return a + 1\n";
+    assert_eq!(
+        found("a.py", alone, &alone.replace("    return a", "return a * 2")),
+        none,
+        "the parser sees it"
+    );
+    let go = "func f() {\n\ta := 1\n\tb := a\n\tc := b\n}\n";
+    assert_eq!(found("a.go", go, &go.replace("\tb := a", "b := a + 1")), [3]);
+    let rust = "fn f() {\n    let a = 1;\n    let b = a;\n    g(b);\n}\n";
+    assert_eq!(found("a.rs", rust, &rust.replace("    let b = a", "let b = a + 1")), [3]);
+    // The same lines without a sign that they are intended.
+    let c = "int f() {\n  a();\n  b();\n  c();\n}\n";
+    assert_eq!(found("a.c", c, &c.replace("  b();", "b(1);")), [3]);
+    let js = "x();\n    a();\n    b();\n    c();\n";
+    assert_eq!(found("a.js", js, &js.replace("    b()", "  b(1)")), [3]);
+    let returns = "def f():\n    if x:\n        a = 1\n        return a\n";
+    assert_eq!(found("a.py", returns, &returns.replace("        return a", "    return a + 1")), [4]);
+    let leaves = returns.replace("if x", "with x");
+    assert_eq!(found("a.py", &leaves, &leaves.replace("        return a", "return a + 1")), [4]);
+    // Intended edits.
+    for (path, before, after, why) in [
+        ("a.py", python, python.replace("    c = b", "c = b"), "nothing but the indentation is another"),
+        ("a.py", python, python.replace("    c = b + 1", "    c = b + 2"), "it stays"),
+        ("a.py", python, python.replace("    c = b + 1", "def g():\n    c = b"), "a new function"),
+        ("a.py", python, python.replace("    c = b + 1", "print(f)"), "another statement"),
+        (
+            "a.py",
+            nested,
+            nested.replace("    if a:\n        b = a\n        c = b + 1\n", "    b = a\n    c = b + 2\n"),
+            "the head is gone",
+        ),
+        ("a.py", "x = '''\n    a b\n    a c\n'''\n", "x = '''\n    a b\na d\n'''\n".to_owned(), "a string"),
+        ("a.go", go, go.replace("\tc := b", "c := b + 1"), "at the end of a block"),
+        (
+            "a.c",
+            "int f() {\n  a();\n  b(1);\n  c();\n}\n",
+            "int f() {\n  a();\nb:\n  c();\n}\n".to_owned(),
+            "a label",
+        ),
+        (
+            "a.c",
+            "int f() {\n  a();\n  b();\n  c();\n}\n",
+            "int f() {\n  a();\nout: b();\n  c();\n}\n".to_owned(),
+            "a label with its statement",
+        ),
+        (
+            "a.js",
+            "x\n    .a()\n    .b()\n    .c();\n",
+            "x\n    .a()\n  .b(1)\n    .c();\n".to_owned(),
+            "the calls of a chain",
+        ),
+        (
+            "a.py",
+            "def f():\n    with x:\n        a = 1\n        return a\n",
+            "def f():\n    with x:\n        a = 1\n    return a + 1\n".to_owned(),
+            "a return behind a `with`",
+        ),
+        ("a.yaml", "a:\n  b: 1\n  c: 1\n  d: 1\n", "a:\n  b: 1\nc: 2\n  d: 1\n".to_owned(), "no code"),
+    ] {
+        assert_eq!(found(path, before, &after), none, "{why}");
+    }
+}
+
+#[test]
+fn definitions_with_uses_are_reported_with_three_of_them() {
+    let uses: Vec<(String, usize)> = (1..=5).map(|line| ("b.py".to_owned(), line)).collect();
+    let used = |uses: &[(String, usize)]| LostDefinition {
+        name: "A.one".to_owned(),
+        line: 2,
+        count: uses.len(),
+        uses: uses.to_vec(),
+    };
+    let lost = Lost { used: vec![used(&uses), used(&uses[..1])], dropped: vec![used(&[]); 7] };
+    let messages = |accident, lost: &Lost| {
+        with_draft("a.py", Some("x = 1\ny = 2\n"), "x = 1\nz = 2\n", |draft| {
+            let spots = rule(accident)(&TextPair::new(draft, lost));
+            spots.into_iter().map(|spot| (spot.line, spot.message)).collect::<Vec<_>>()
+        })
+    };
+    let [many, one] = messages(Accident::UsedDefinitions, &lost).try_into().unwrap();
+    assert_eq!(many.0, 2);
+    assert!(many.1.contains("5 uses of it remain: b.py:1, b.py:2, b.py:3 and 2 more;"), "{}", many.1);
+    assert!(one.1.contains("1 use of it remains: b.py:1;"), "{}", one.1);
+    let [dropped] = messages(Accident::DroppedDefinitions, &lost).try_into().unwrap();
+    assert!(dropped.1.contains("drops 7 definitions of the old text: `A.one`, "), "{}", dropped.1);
+    assert!(dropped.1.contains(" and 2 more; "), "{}", dropped.1);
+    assert_eq!(messages(Accident::UsedDefinitions, Lost::none()), []);
+    assert_eq!(messages(Accident::DroppedDefinitions, Lost::none()), []);
+}
+
+proptest! {
+    #[test]
+    fn any_edit_is_judged(
+        before in "([-+@#.…“’\\\\nt<=>12:| \t\"'`a-c\0é]{0,12}\n){0,12}",
+        after in "([-+@#.…“’\\\\nt<=>12:| \t\"'`a-c\0é]{0,12}\n){0,12}",
+        path in "a\\.(py|rs|js|md|sh|yaml|go|c|txt|json|toml|java|ts|html|css)",
+    ) {
+        for old in [None, Some(before.as_str())] {
+            let count = after.lines().count().max(1);
+            with_draft(&path, old, &after, |draft| {
+                for (accident, _) in Accident::ALL {
+                    for spot in rule(accident)(&TextPair::new(draft, Lost::none())) {
+                        prop_assert!(spot.line >= 1 && spot.line <= count && spot.column >= 1, "{accident:?} {spot:?}");
+                    }
+                }
+                Ok(())
+            })?;
+        }
+    }
+}

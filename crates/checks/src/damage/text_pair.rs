@@ -1,0 +1,196 @@
+//! The input of the rules: a draft, the lines that the edit wrote, and the lexical syntax of its language.
+//!
+//! Invariant: data that needs a walk over the text is computed once, when a rule first needs it.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::lexical_syntax::{self, LexicalSyntax, TextKind};
+use super::lexis::{LexicalPart, Lexis};
+use crate::delta::{ReplacedLines, pieces};
+use crate::draft::Draft;
+use crate::lost::Lost;
+use lockgate_syntax::{self as grammar, Parsed};
+use lockgate_text::{Buffer, Lines};
+
+/// The step limit for the tree that decides if an offset is code.
+const STEPS: usize = 200_000;
+
+/// A finding of a rule; line and column start at 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DamageFinding {
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) message: String,
+}
+
+/// A draft with the text before and after the edit, as the rules read it.
+pub(super) struct TextPair<'a> {
+    pub(super) draft: &'a Draft<'a>,
+    /// The definitions that the edit removes and that other files use or a new content drops.
+    pub(super) lost: &'a Lost,
+    /// The lines after the edit.
+    pub(super) after: Lines<'a>,
+    /// The lines before the edit; `None` for a new file.
+    pub(super) before: Option<Lines<'a>>,
+    /// The replaced lines, in text order; a new file is one piece.
+    pub(super) pieces: Vec<ReplacedLines>,
+    pub(super) sort: TextKind,
+    pub(super) syntax: Option<&'static LexicalSyntax>,
+    /// The lines as the edit left them, if a formatter changed the text since.
+    own_lines: Option<HashSet<&'a str>>,
+    old_lines: OnceCell<HashSet<&'a str>>,
+    lexis: OnceCell<Lexis>,
+    tree: OnceCell<Option<Parsed>>,
+    fences: OnceCell<Vec<Range<usize>>>,
+}
+
+impl<'a> TextPair<'a> {
+    pub(super) fn new(draft: &'a Draft<'a>, lost: &'a Lost) -> TextPair<'a> {
+        let after = draft.after.lines();
+        let before = draft.before.map(Buffer::lines);
+        let count = after.count();
+        let pieces = match before {
+            Some(before) => pieces(draft.map, before.count(), count),
+            None if count == 0 => Vec::new(),
+            None => vec![ReplacedLines { old: (1, 0), new: (1, count) }],
+        };
+        let syntax = draft.language.and_then(|language| lexical_syntax::find(&language.name));
+        TextPair {
+            draft,
+            lost,
+            after,
+            before,
+            pieces,
+            sort: syntax.map_or(TextKind::Unknown, |syntax| syntax.sort),
+            syntax,
+            own_lines: None,
+            old_lines: OnceCell::new(),
+            lexis: OnceCell::new(),
+            tree: OnceCell::new(),
+            fences: OnceCell::new(),
+        }
+    }
+
+    /// Sets the text as the edit left it, for a draft that a formatter changed since.
+    pub(super) fn formatted(self, own: Option<&'a Buffer>) -> TextPair<'a> {
+        TextPair { own_lines: own.map(|own| own.lines().iter().collect()), ..self }
+    }
+
+    /// True if no formatter changed a line after the edit.
+    pub(super) fn is_own(&self, line: usize) -> bool {
+        self.own_lines.as_ref().is_none_or(|own| own.contains(self.after.text(line)))
+    }
+
+    /// Returns the name of the language; empty if unknown.
+    pub(super) fn language(&self) -> &'static str {
+        self.draft.language.map_or("", |language| &language.name)
+    }
+
+    /// Iterates over the numbers of the lines that the edit wrote, each with its piece.
+    pub(super) fn written(&self) -> impl Iterator<Item = (usize, &ReplacedLines)> {
+        self.pieces.iter().flat_map(|piece| (piece.new.0..=piece.new.1).map(move |line| (line, piece)))
+    }
+
+    /// True if the text before had a line with this text, ignoring leading and trailing white space.
+    pub(super) fn was_there(&self, text: &str) -> bool {
+        let Some(before) = self.before else { return false };
+        self.old_lines.get_or_init(|| before.iter().map(str::trim).collect()).contains(text.trim())
+    }
+
+    /// True if a piece replaced a line with exactly this text, including its indentation.
+    pub(super) fn replaced(&self, piece: &ReplacedLines, text: &str) -> bool {
+        let Some(before) = self.before else { return false };
+        (piece.old.0..=piece.old.1).take(1000).any(|line| before.text(line) == text)
+    }
+
+    /// Returns the lexical part at an offset of the text after the edit.
+    pub(super) fn part(&self, offset: usize) -> LexicalPart {
+        let Some(syntax) = self.syntax else { return LexicalPart::Code };
+        self.lexis.get_or_init(|| Lexis::read(self.draft.after.view(), syntax)).at(offset)
+    }
+
+    /// Returns the lexical part at the start of a line.
+    pub(super) fn part_of_line(&self, line: usize) -> LexicalPart {
+        self.part(self.after.span(line).start)
+    }
+
+    /// Returns the tree of the text after the edit; `None` if its language has no grammar or the text cannot be parsed.
+    pub(super) fn tree(&self) -> Option<&Parsed> {
+        let read = || {
+            let text = self.draft.after.view();
+            grammar::read(self.language(), self.draft.path, text, STEPS).ok()
+        };
+        self.tree.get_or_init(read).as_ref()
+    }
+
+    /// True if an offset is code, also by the grammar in languages where the lexical walk may be wrong.
+    pub(super) fn is_surely_code(&self, offset: usize) -> bool {
+        if self.part(offset) != LexicalPart::Code {
+            return false;
+        }
+        if !matches!(self.language(), "javascript" | "typescript" | "bash" | "yaml") {
+            return true;
+        }
+        let Some(tree) = self.tree() else { return true };
+        let mut node = tree.root_node().descendant_for_byte_range(offset, offset);
+        while let Some(inner) = node {
+            if ["string", "comment", "text", "regex", "heredoc", "char", "template", "block_scalar"]
+                .iter()
+                .any(|kind| inner.kind().contains(kind))
+            {
+                return false;
+            }
+            node = inner.parent();
+        }
+        true
+    }
+
+    /// True if a line is in a fenced block of a Markdown page.
+    pub(super) fn is_fenced(&self, line: usize) -> bool {
+        let fences = self.fences.get_or_init(|| match self.language() {
+            "markdown" => fences(self.after),
+            _ => Vec::new(),
+        });
+        let next = fences.partition_point(|fence| fence.end <= line);
+        fences.get(next).is_some_and(|fence| fence.contains(&line))
+    }
+
+    /// Returns the line of the text after that corresponds to a line of the text before, or its replacement.
+    pub(super) fn line_after(&self, line: usize) -> usize {
+        let piece = || self.pieces.iter().find(|piece| (piece.old.0..=piece.old.1).contains(&line));
+        let now = self.draft.map.new_line_of(line).or_else(|| piece().map(|piece| piece.new.0));
+        now.unwrap_or(1).clamp(1, self.after.count().max(1))
+    }
+
+    /// Returns the column of a byte of a line, from 1, in characters.
+    pub(super) fn column(&self, line: usize, byte: usize) -> usize {
+        self.after.text(line).get(..byte).map_or(1, |before| before.chars().count() + 1)
+    }
+}
+
+/// Returns the line ranges of the fenced blocks, including both fences.
+fn fences(lines: Lines<'_>) -> Vec<Range<usize>> {
+    let mut fences = Vec::new();
+    let mut open: Option<(usize, &str)> = None;
+    for (line, text) in (1..).zip(lines.iter()) {
+        let text = text.trim_start_matches([' ', '>', '\t']);
+        let fence = ["```", "~~~"].into_iter().find(|fence| text.starts_with(fence));
+        open = match (open, fence) {
+            (None, Some(fence)) => Some((line, fence)),
+            (Some((start, delimiter)), Some(fence)) if delimiter == fence && bare(text) => {
+                fences.push(start..line + 1);
+                None
+            }
+            (open, _) => open,
+        };
+    }
+    fences.extend(open.map(|(start, _)| start..lines.count() + 1));
+    fences
+}
+
+/// True if a line consists of fence characters only, as a closing fence must.
+fn bare(text: &str) -> bool {
+    text.trim_end().chars().all(|c| c == '`' || c == '~')
+}

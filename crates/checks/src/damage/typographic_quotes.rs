@@ -1,0 +1,55 @@
+//! Finds typographic quotes where the language requires plain ones.
+
+use super::lexical_syntax::TextKind;
+use super::text_pair::{DamageFinding, TextPair};
+use crate::delta::ReplacedLines;
+
+const QUOTES: [char; 4] = ['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'];
+
+pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
+    match texts.sort {
+        TextKind::Code | TextKind::Data | TextKind::Prose => {}
+        TextKind::Patch | TextKind::Unknown => return Vec::new(),
+    }
+    if matches!(texts.language(), "markdown" | "text" | "csv") || !has_any(texts.draft.after.view()) {
+        return Vec::new();
+    }
+    let mut spots = Vec::new();
+    for (line, piece) in texts.written().filter(|(line, _)| has_any(texts.after.text(*line))) {
+        if had(texts, piece) || texts.was_there(texts.after.text(line)) {
+            continue;
+        }
+        let start = texts.after.span(line).start;
+        let text = texts.after.text(line);
+        let mut places = text.match_indices(QUOTES);
+        let Some((at, quote)) = places.find(|(at, _)| is_meant(texts, text, start, *at)) else { continue };
+        let plain = if matches!(quote, "\u{2018}" | "\u{2019}") { "'" } else { "\"" };
+        let message = format!("the typographic quote {quote} in code; write {plain}");
+        spots.push(DamageFinding { line, column: texts.column(line, at), message });
+    }
+    spots
+}
+
+fn has_any(text: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), b"\xE2\x80").is_some() && text.contains(QUOTES)
+}
+
+/// True if the replaced text already had such quotes.
+fn had(texts: &TextPair<'_>, piece: &ReplacedLines) -> bool {
+    let Some(before) = texts.before else { return false };
+    (piece.old.0..=piece.old.1).any(|line| has_any(before.text(line)))
+}
+
+/// True if a plain quote is valid at this place, so that it was probably meant.
+fn is_meant(texts: &TextPair<'_>, text: &str, start: usize, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default().trim_end();
+    match texts.language() {
+        // In HTML and YAML most text needs no quotes and may contain any character.
+        "html" => before.ends_with('=') && before.contains('<'),
+        "yaml" => {
+            let wrapped = text.trim_end().ends_with(QUOTES) && before.ends_with([':', '-']);
+            wrapped && texts.is_surely_code(start + at)
+        }
+        _ => texts.is_surely_code(start + at),
+    }
+}

@@ -1,0 +1,311 @@
+//! Runs the gates of one draft: the in-process gates, the fixers and the checks.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use super::baseline::{TextBefore, Weights};
+use super::consult::{ConsultResults, Findings, consult};
+use super::count::GateCounter;
+use super::fix::{FixedText, fix};
+use super::plan::{External, InProcess, PlannedGate};
+use super::program::{GateProgram, ProgramContext};
+use super::repair::Repair;
+use super::report::GateReport;
+use super::{GateInput, GateResults};
+use crate::delta::{self, ComparedFinding};
+use crate::draft::Draft;
+use crate::error::GateError;
+use crate::finding::Finding;
+use crate::pattern::PatternInput;
+use crate::watch::{Halt, Limit, Watch};
+use crate::{damage, links, pattern, syntax};
+use lockgate_policy::{Isolation, PatternRules, Rule};
+use lockgate_text::Buffer;
+
+/// The findings of a gate, each with a flag that is true if the edit introduced it.
+type MarkedFindings = Result<Vec<(ComparedFinding, bool)>, GateError>;
+
+/// A draft and one of its gates that runs a program.
+pub(super) struct Member<'a, 'd> {
+    pub(super) call: &'d JudgeCall<'a>,
+    pub(super) gate: &'d PlannedGate<'a, External<'a>>,
+    pub(super) draft: &'d Draft<'d>,
+    pub(super) repair: &'d Repair<'d>,
+}
+
+/// Run time and isolation of a program call.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ProgramCall {
+    ran: Duration,
+    isolation: Isolation,
+}
+
+/// The state shared by all gates that judge one draft.
+pub(super) struct JudgeCall<'a> {
+    pub(super) case: &'a GateInput<'a>,
+    watch: &'a Watch,
+    limit: Limit<'a>,
+    count: &'a GateCounter<'a>,
+}
+
+impl<'a> JudgeCall<'a> {
+    pub(super) fn new(
+        case: &'a GateInput<'a>,
+        watch: &'a Watch,
+        began: Instant,
+        count: &'a GateCounter<'a>,
+    ) -> JudgeCall<'a> {
+        JudgeCall { case, watch, limit: watch.until(began + case.rules.total), count }
+    }
+
+    /// Returns the parse result of the text before, computed on first use.
+    pub(super) fn repair<'d>(&self, draft: &'d Draft<'d>) -> Repair<'d>
+    where
+        'a: 'd,
+    {
+        Repair::new(draft, self.limit)
+    }
+
+    /// Runs the in-process gates in order.
+    pub(super) fn in_process(&self, gates: &[PlannedGate<'_, InProcess<'_>>]) -> GateResults {
+        let run = |gate: &PlannedGate<'_, InProcess<'_>>| {
+            self.count.start(&gate.rule.gate.name);
+            let report = self.run_in_process(&self.case.draft, gate, None);
+            self.count.end();
+            (gate.at, report)
+        };
+        gates.iter().map(run).collect()
+    }
+
+    /// Runs an in-process gate on a draft. `own` is the text as the edit left it, if a fixer changed it
+    /// since.
+    fn run_in_process(
+        &self,
+        draft: &Draft<'_>,
+        gate: &PlannedGate<'_, InProcess<'_>>,
+        own: Option<&Buffer>,
+    ) -> GateReport {
+        let start = Instant::now();
+        let limit = self.limit.with_timeout(gate.rule.timeout);
+        let mut note = None;
+        let found = self.guarded(|| match gate.how {
+            InProcess::Syntax => {
+                let judged = syntax::report(draft, limit)?;
+                note = judged.note;
+                Ok(judged.marks)
+            }
+            InProcess::Damage => {
+                Ok(damage::judge(draft, own, &self.case.rules.damage, self.case.lost, limit)?)
+            }
+            InProcess::Pattern(PatternRules::Markdown) => {
+                let dead = links::marks(self.case.dead_links, draft, gate.rule);
+                let found = patterns(draft, &PatternRules::Markdown, limit)?;
+                Ok(found.into_iter().chain(dead.into_iter().map(|finding| (finding, true))).collect())
+            }
+            InProcess::Pattern(rules) => patterns(draft, rules, limit),
+        });
+        let report = self.weigh(draft, gate.rule, found, TextBefore::Plain, start.elapsed());
+        match note {
+            Some(note) => report.with_note(note),
+            None => report,
+        }
+    }
+
+    /// Runs the fixers on the draft, each on the result of the one before.
+    pub(super) fn fix(
+        &self,
+        fixers: &[PlannedGate<'_, External<'_>>],
+        in_process: &[PlannedGate<'_, InProcess<'_>>],
+        results: &mut GateResults,
+    ) -> Option<FixedText> {
+        let draft = &self.case.draft;
+        let mut current: Option<FixedText> = None;
+        for gate in fixers {
+            self.count.start(&gate.rule.gate.name);
+            let left = current.as_ref().map_or(*draft, |fixed| fixed.draft(draft));
+            let among = ProgramContext { overlays: &[], text_before: &[] };
+            let program = self.program(&[left], gate.rule, gate.how, among);
+            let isolation = program.isolation();
+            let accept = |new: FixedText| self.accepted(new, draft, in_process);
+            let result = self.guarded(|| fix(&program, &left, &accept));
+            let report = match result {
+                Ok(fixed) => {
+                    let (what, ran) = (fixed.describe(), program.ran());
+                    match fixed.mended {
+                        Some((new, again)) => {
+                            results.extend(again);
+                            current = Some(new);
+                            GateReport::fixed(gate.rule, what.unwrap_or_default(), ran)
+                        }
+                        None => what
+                            .into_iter()
+                            .fold(GateReport::found(gate.rule, Vec::new(), ran), GateReport::with_note),
+                    }
+                }
+                Err(error) => GateReport::from_error(gate.rule, &error, program.ran()),
+            };
+            results.insert(gate.at, report.with_isolation(isolation));
+            self.count.end();
+        }
+        current
+    }
+
+    /// Runs the in-process gates on the text of a fixer; an error if they reject it.
+    fn accepted(
+        &self,
+        new: FixedText,
+        draft: &Draft<'_>,
+        in_process: &[PlannedGate<'_, InProcess<'_>>],
+    ) -> Result<(FixedText, GateResults), GateError> {
+        let own = draft.after;
+        let draft = new.draft(draft);
+        let again: GateResults =
+            in_process.iter().map(|gate| (gate.at, self.run_in_process(&draft, gate, Some(own)))).collect();
+        match again.values().find_map(GateReport::refusal) {
+            Some(why) => Err(GateError::Broken(format!("gave a text that is rejected by {why}"))),
+            None => Ok((new, again)),
+        }
+    }
+
+    /// Runs one program for drafts that share a run, of which the first is that of this call. `repairs` are
+    /// those of all texts that it looks at.
+    ///
+    /// Errors: the reason that its server could not be asked.
+    pub(super) fn consult(
+        &self,
+        tool: External<'a>,
+        members: &[&Member<'a, '_>],
+        repairs: &[&Repair<'_>],
+        among: ProgramContext<'_>,
+    ) -> Result<(ConsultResults, ProgramCall), String> {
+        let Some(first) = members.first() else { return Ok((Vec::new(), ProgramCall::default())) };
+        let drafts: Vec<Draft<'_>> = members.iter().map(|member| *member.draft).collect();
+        let program = self.program(&drafts, first.gate.rule, tool, among);
+        let result = self.guarded(|| consult(&program, repairs));
+        let call = ProgramCall { ran: program.ran(), isolation: program.isolation() };
+        match result {
+            Err(GateError::Unreachable(why)) => Err(why),
+            Err(error) => Ok((members.iter().map(|_| Err(error.clone())).collect(), call)),
+            Ok(consulted) => Ok((consulted, call)),
+        }
+    }
+
+    /// Returns the report of a program about this draft, without the findings in other files that are
+    /// reported elsewhere. `run_text_before` returns how much could be found before; it is called only if
+    /// something is new.
+    pub(super) fn report(
+        &self,
+        member: &Member<'_, '_>,
+        findings: Result<Findings, GateError>,
+        call: ProgramCall,
+        run_text_before: &dyn Fn() -> TextBefore,
+        is_reported_elsewhere: &dyn Fn(&ComparedFinding) -> bool,
+    ) -> GateReport {
+        let (rule, mut text_before, mut note) = (member.gate.rule, TextBefore::Plain, None);
+        let marks = findings.map(|Findings { mut marks, note: about_others }| {
+            marks.retain(|(finding, _)| !is_reported_elsewhere(finding));
+            if marks.iter().any(|(_, fresh)| *fresh) {
+                text_before = run_text_before();
+            }
+            note = about_others;
+            marks
+        });
+        let report =
+            self.weigh(member.draft, rule, marks, text_before, call.ran).with_isolation(call.isolation);
+        match note {
+            Some(note) => report.found_elsewhere(note),
+            None => report,
+        }
+    }
+
+    pub(super) fn start(&self, gate: &str) {
+        self.count.start(gate);
+    }
+
+    pub(super) fn end_concurrent(&self, gate: &str) {
+        self.count.end_concurrent(gate);
+    }
+
+    fn program<'p>(
+        &'p self,
+        drafts: &[Draft<'p>],
+        rule: &'p Rule,
+        tool: External<'p>,
+        among: ProgramContext<'p>,
+    ) -> GateProgram<'p> {
+        let limits = (self.limit, self.case.rules.total);
+        GateProgram::new(rule, tool, drafts, &self.case.env, among, limits)
+    }
+
+    fn weigh(
+        &self,
+        draft: &Draft<'_>,
+        rule: &Rule,
+        found: MarkedFindings,
+        text_before: TextBefore,
+        took: Duration,
+    ) -> GateReport {
+        let weights = Weights {
+            rule,
+            level: self.case.rules.level(rule),
+            baseline: self.case.rules.baseline,
+            profile: self.case.rules.profile,
+            draft,
+            text_before,
+        };
+        match found {
+            Ok(marks) if self.case.rules.softens(rule) => {
+                let strict = Weights { level: rule.level, ..weights };
+                let would_refuse = strict.weigh(marks.clone()).iter().any(|finding| finding.blocking);
+                let report = GateReport::found(rule, weights.weigh(marks), took);
+                if would_refuse { report.softened() } else { report }
+            }
+            Ok(marks) => GateReport::found(rule, weights.weigh(marks), took),
+            Err(error) => GateReport::from_error(rule, &error, took),
+        }
+    }
+
+    /// Runs `work` unless the call was cancelled; a panic becomes an error of the gate.
+    fn guarded<T>(&self, work: impl FnOnce() -> Result<T, GateError>) -> Result<T, GateError> {
+        if self.watch.cancelled() {
+            return Err(GateError::Halted(Halt::Cancelled));
+        }
+        catch_unwind(AssertUnwindSafe(work))
+            .unwrap_or_else(|_| Err(GateError::Broken("the gate panicked".to_owned())))
+    }
+}
+
+/// Checks the pattern rules in both texts; the one before is read only if there is something to compare.
+fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> MarkedFindings {
+    let check = |buffer: &Buffer| -> Result<Vec<ComparedFinding>, GateError> {
+        let language = draft.language.map_or("", |language| &language.name);
+        let page = PatternInput {
+            path: draft.path,
+            language,
+            text: buffer.view(),
+            files_exist: draft.files_exist,
+            limit,
+        };
+        let findings = pattern::check(rules, page)?.into_iter();
+        Ok(findings.map(|finding| compared_finding(finding, buffer)).collect())
+    };
+    let after = check(draft.after)?;
+    let Some(before) = draft.before.filter(|_| !after.is_empty()) else {
+        return Ok(after.into_iter().map(|finding| (finding, true)).collect());
+    };
+    let lines = (before.lines().count(), draft.after.lines().count());
+    let old = match check(before) {
+        // Findings are not called new if the text before could not be read.
+        Err(error) if error.is_failure() => return Err(error.with_context("the text before the edit")),
+        // Rules that do not apply to a text find nothing in it.
+        Err(_) => Vec::new(),
+        Ok(old) => old,
+    };
+    let new = delta::flag_new(&old, &after, draft.map, lines);
+    Ok(after.into_iter().zip(new).collect())
+}
+
+fn compared_finding(finding: Finding, buffer: &Buffer) -> ComparedFinding {
+    let compared = ComparedFinding::new(buffer.lines(), (finding.line, finding.column), finding.message);
+    ComparedFinding { code: finding.code, severity: finding.severity, ..compared }
+}

@@ -1,0 +1,133 @@
+//! Runs a program on drafts, and decides which of its findings are new.
+//!
+//! Invariant: nothing is called new or old without an answer about the texts before, unless there was no such
+//! text, it did not parse, or the program does not handle it. Nothing is called clean by a program that was
+//! not seen to find anything.
+
+use std::collections::BTreeSet;
+
+use super::program::{GateProgram, Proven};
+use super::repair::Repair;
+use crate::delta::{self, ComparedFinding};
+use crate::draft::Draft;
+use crate::error::GateError;
+use crate::output::ToolFinding;
+use lockgate_policy::Baseline;
+use lockgate_text::Buffer;
+
+/// The findings of a program in one draft.
+#[derive(Debug)]
+pub(super) struct Findings {
+    /// The findings, each with a flag that is true if the edit introduced it.
+    pub(super) marks: Vec<(ComparedFinding, bool)>,
+    /// A note to show with the findings.
+    pub(super) note: Option<&'static str>,
+}
+
+/// The findings of a program in each draft, or the reason that it gave no answer.
+pub(super) type ConsultResults = Vec<Result<Findings, GateError>>;
+
+/// Runs a program on the drafts. `repairs` are those of all drafts that it sees, including those that it does
+/// not check.
+///
+/// Errors: the reason that there is no answer about any draft.
+pub(super) fn consult(
+    program: &GateProgram<'_>,
+    repairs: &[&Repair<'_>],
+) -> Result<ConsultResults, GateError> {
+    let all = program.run_check()?;
+    let drafts = program.drafts();
+    let after: Vec<Vec<ComparedFinding>> =
+        drafts.iter().zip(all.iter()).map(|(draft, found)| marks(found, draft.after)).collect();
+    // With this baseline, earlier findings do not matter.
+    let counts_all = program.rule().baseline == Some(Baseline::All);
+    let is_compared = |draft: &Draft<'_>, after: &[ComparedFinding]| {
+        let own = draft.before.is_some() && !draft.changes_nothing() && !after.is_empty();
+        own || after.iter().any(|finding| finding.elsewhere.is_some())
+    };
+    let compares = !counts_all && drafts.iter().zip(&after).any(|(draft, after)| is_compared(draft, after));
+    let unchanged = drafts.iter().all(|draft| draft.changes_nothing());
+    let before = if compares && !unchanged { Some(findings_before(program, repairs)) } else { None };
+    let before = match before {
+        Some(Ok(before)) => before,
+        Some(Err(error)) => return Err(error.with_context("the text before the edit")),
+        None => Vec::new(),
+    };
+    let mut found: Vec<Vec<(ComparedFinding, bool)>> = Vec::new();
+    for (at, (draft, after)) in drafts.iter().zip(after).enumerate() {
+        let new = if counts_all {
+            vec![true; after.len()]
+        } else if unchanged {
+            vec![false; after.len()]
+        } else {
+            new_findings(draft, before.get(at).map_or(&[], Vec::as_slice), &after)
+        };
+        found.push(after.into_iter().zip(new).collect());
+    }
+    // Old findings prove nothing about the draft: a program that reads the file on disk finds them too.
+    let unproven = |found: &Vec<(ComparedFinding, bool)>| {
+        !found.iter().any(|(finding, new)| *new && finding.elsewhere.is_none())
+    };
+    let left: BTreeSet<usize> =
+        found.iter().enumerate().filter(|(_, found)| unproven(found)).map(|(at, _)| at).collect();
+    let proven = program.prove(&all, left);
+    let into_findings = |(marks, proven): (Vec<(ComparedFinding, bool)>, Result<Proven, GateError>)| {
+        proven.map(|proven| Findings { marks, note: proven.note() })
+    };
+    Ok(found.into_iter().zip(proven).map(into_findings).collect())
+}
+
+/// Flags the findings of a draft that are new. In a new file, all of them are; findings that other files had
+/// before are old, whatever the draft.
+fn new_findings(draft: &Draft<'_>, before: &[ComparedFinding], after: &[ComparedFinding]) -> Vec<bool> {
+    match draft.before {
+        Some(old) => {
+            let lines = (old.lines().count(), draft.after.lines().count());
+            let mut new = delta::flag_new(before, after, draft.map, lines);
+            let texts = (old.lines(), draft.after.lines());
+            delta::settle_stretches(before, after, draft.map, texts, &mut new);
+            new
+        }
+        None => delta::unmatched(before, after, draft.map).new,
+    }
+}
+
+/// Returns the findings in each text before the edit. There are none if the program skips such texts, or
+/// fails on one that does not parse.
+fn findings_before(
+    program: &GateProgram<'_>,
+    repairs: &[&Repair<'_>],
+) -> Result<Vec<Vec<ComparedFinding>>, GateError> {
+    let nothing = || program.drafts().iter().map(|_| Vec::new()).collect();
+    match program.run_check_before() {
+        Ok(all) => {
+            let both = program.drafts().iter().zip(all.iter());
+            Ok(both.map(|(draft, found)| marks(found, draft.before.unwrap_or(draft.after))).collect())
+        }
+        Err(GateError::Skipped(_)) => Ok(nothing()),
+        Err(GateError::Broken(_)) if repairs.iter().any(|repair| !repair.parsed_before()) => Ok(nothing()),
+        Err(error) => Err(error),
+    }
+}
+
+fn marks(found: &[ToolFinding], text: &Buffer) -> Vec<ComparedFinding> {
+    found.iter().map(|finding| compared_finding(finding, text)).collect()
+}
+
+fn compared_finding(finding: &ToolFinding, text: &Buffer) -> ComparedFinding {
+    let (place, message) = ((finding.line, finding.column), finding.message.clone());
+    let compared = match &finding.elsewhere {
+        None => ComparedFinding::new(text.lines(), place, message),
+        Some(path) => ComparedFinding::elsewhere(path.clone(), place, message),
+    };
+    let end_line = finding.end_line.unwrap_or(finding.line);
+    let is_stretch = finding.end_line.is_some() && finding.elsewhere.is_none();
+    ComparedFinding {
+        end_line,
+        is_stretch,
+        code: finding.code.clone(),
+        severity: finding.severity,
+        identity: finding.identity.clone(),
+        ..compared
+    }
+}

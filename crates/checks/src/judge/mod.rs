@@ -1,0 +1,224 @@
+//! Runs the gates: first those in process, then the fixers, then all other programs in parallel.
+//!
+//! The drafts of one call are judged together: a program that looks at one of them sees the others in place
+//! of their files. If an in-process gate rejects one draft, no program runs for any.
+//!
+//! Invariant: a judgement cannot fail. An error in a gate is the [`Outcome`](super::Outcome) of that gate,
+//! and a gate that did not run never counts as one that found nothing.
+
+mod baseline;
+mod call;
+mod consult;
+mod count;
+mod fix;
+mod partial;
+mod plan;
+mod program;
+mod repair;
+mod report;
+mod runs;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use self::call::{JudgeCall, Member};
+use self::count::GateCounter;
+use self::fix::FixedText;
+use self::plan::GatePlan;
+use self::repair::Repair;
+use self::report::GateReport;
+use self::runs::Runs;
+use super::draft::Draft;
+use super::error::GateError;
+use super::gate_env::GateEnv;
+use super::links::DeadLinks;
+use super::lost::Lost;
+use super::parallel::parallel;
+use super::verdict::Verdict;
+use super::watch::Watch;
+use lockgate_policy::EffectiveRules;
+
+/// One draft of a call, with its rules and its environment.
+#[derive(Debug)]
+pub struct GateInput<'a> {
+    /// The draft to judge, with the text before the edit.
+    pub draft: Draft<'a>,
+    /// The rules that apply to the draft.
+    pub rules: EffectiveRules<'a>,
+    /// The environment of its programs.
+    pub env: GateEnv<'a>,
+    /// Set when the edit removes the file, so that there is no text after it.
+    pub removed: bool,
+    /// The number of a group: programs see drafts of one group and root together, and never those of another
+    /// group.
+    pub among: usize,
+    /// The text of the draft that is on disk.
+    pub on_disk: OnDisk,
+    /// Links of other pages to targets in this file that the call would remove.
+    pub dead_links: &'a [DeadLinks],
+    /// The definitions that the edit removes and that are known to be missed.
+    pub lost: &'a Lost,
+}
+
+/// The text of a draft that is on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDisk {
+    /// The text before: the edit is not made yet.
+    Before,
+    /// The text after: the edit was made already.
+    After,
+}
+
+/// The minimum number of threads that run programs: most of them wait.
+const LEAST_THREADS: usize = 8;
+
+/// The report of each gate, by its position in the policy.
+type GateResults = BTreeMap<usize, GateReport>;
+
+/// Runs the gate of each rule on one draft, and weighs the findings by the rules.
+///
+/// If an in-process gate rejects the draft, no program runs. If fixers changed the draft, the verdict
+/// contains the new text, which is the one that was judged.
+pub fn judge(draft: &Draft<'_>, rules: &EffectiveRules<'_>, env: &GateEnv<'_>, watch: &Watch) -> Verdict {
+    let case = GateInput {
+        draft: *draft,
+        rules: rules.clone(),
+        env: *env,
+        removed: false,
+        among: 0,
+        on_disk: OnDisk::Before,
+        dead_links: &[],
+        lost: Lost::none(),
+    };
+    judge_all(&[case], watch).into_iter().next().unwrap_or_default()
+}
+
+/// The cores of this process; to ask the system reads several files of its control groups.
+static CORES: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(2, usize::from));
+
+/// Judges the drafts of one call together; returns a verdict for each, in their order.
+pub fn judge_all(cases: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
+    let began = Instant::now();
+    let plans: Vec<GatePlan<'_>> =
+        cases.iter().map(|case| GatePlan::new(&case.rules, &case.draft, &case.env)).collect();
+    let count = GateCounter::new(watch, plans.iter().map(GatePlan::count).sum());
+    let cores = *CORES;
+    let planned: Vec<_> = cases.iter().zip(&plans).collect();
+    let in_process = parallel(&planned, cores, |(case, plan)| {
+        JudgeCall::new(case, watch, began, &count).in_process(&plan.in_process)
+    });
+    let job =
+        |((case, plan), results)| JudgeJob::new(JudgeCall::new(case, watch, began, &count), plan, results);
+    let mut jobs: Vec<JudgeJob<'_>> = cases.iter().zip(plans).zip(in_process).map(job).collect();
+    // One rejected draft rejects all drafts of an edit; files on disk are judged in any case.
+    let refusals: Vec<_> = jobs.iter().map(JudgeJob::refusal).collect();
+    let refused = cases.iter().zip(&refusals).filter(|(case, _)| case.on_disk == OnDisk::Before);
+    let first = refused.filter_map(|(_, refusal)| refusal.clone()).next();
+    for (job, own) in jobs.iter_mut().zip(refusals) {
+        if let Some(refusal) = first.clone().or(own) {
+            job.skip_programs(&refusal);
+        }
+    }
+    fix_all(&mut jobs, cores);
+    let checked = check(&jobs, cores);
+    jobs.iter_mut().zip(checked).for_each(|(job, results)| job.results.extend(results));
+    jobs.into_iter().map(JudgeJob::verdict).collect()
+}
+
+/// The judgement of one draft: its gates and their results.
+struct JudgeJob<'a> {
+    call: JudgeCall<'a>,
+    plan: GatePlan<'a>,
+    results: GateResults,
+    fixed: Option<FixedText>,
+}
+
+impl<'a> JudgeJob<'a> {
+    /// Creates a job with the results of the in-process gates.
+    fn new(call: JudgeCall<'a>, mut plan: GatePlan<'a>, in_process: GateResults) -> JudgeJob<'a> {
+        let mut results: GateResults = std::mem::take(&mut plan.unavailable).into_iter().collect();
+        results.extend(in_process);
+        JudgeJob { call, plan, results, fixed: None }
+    }
+
+    /// Returns the file and the in-process gate that rejects it, if any.
+    fn refusal(&self) -> Option<(&'a str, String)> {
+        let refuser = self.results.values().find(|report| report.refuses())?;
+        Some((self.call.case.draft.path, refuser.run.gate.clone()))
+    }
+
+    /// Skips all programs, because another gate already rejected a draft of this call.
+    fn skip_programs(&mut self, (path, gate): &(&str, String)) {
+        let why = if *path == self.call.case.draft.path {
+            format!("{gate} already rejects the draft")
+        } else {
+            format!("{gate} already rejects {path}")
+        };
+        let why = GateError::Skipped(why);
+        let GatePlan { fixers, checks, .. } = &mut self.plan;
+        let rest = fixers.drain(..).chain(checks.drain(..));
+        self.results
+            .extend(rest.map(|gate| (gate.at, GateReport::from_error(gate.rule, &why, Duration::ZERO))));
+    }
+
+    /// Runs the fixers on the draft.
+    fn fix(&self) -> (Option<FixedText>, GateResults) {
+        let mut results = GateResults::new();
+        let fixed = self.call.fix(&self.plan.fixers, &self.plan.in_process, &mut results);
+        (fixed, results)
+    }
+
+    /// Returns the draft after the fixers.
+    fn fixed_draft(&self) -> Draft<'_> {
+        let draft = &self.call.case.draft;
+        self.fixed.as_ref().map_or(*draft, |fixed| fixed.draft(draft))
+    }
+
+    fn verdict(self) -> Verdict {
+        Verdict {
+            fixed: self.fixed.map(|fixed| fixed.text),
+            ..GateReport::verdict(self.results.into_values())
+        }
+    }
+}
+
+/// Runs the fixers on all drafts, several drafts in parallel.
+fn fix_all(jobs: &mut [JudgeJob<'_>], cores: usize) {
+    let fixed = parallel(jobs, cores, JudgeJob::fix);
+    for (job, (fixed, results)) in jobs.iter_mut().zip(fixed) {
+        job.fixed = fixed;
+        job.results.extend(results);
+    }
+}
+
+/// Runs all checks that use programs on all drafts: one run for the drafts that share it, and the runs in
+/// parallel. Returns the results for each draft.
+fn check(jobs: &[JudgeJob<'_>], cores: usize) -> Vec<GateResults> {
+    let drafts: Vec<Draft<'_>> = jobs.iter().map(JudgeJob::fixed_draft).collect();
+    let repairs: Vec<Repair<'_>> =
+        jobs.iter().zip(&drafts).map(|(job, draft)| job.call.repair(draft)).collect();
+    let parts = jobs.iter().zip(&drafts).zip(&repairs);
+    let members: Vec<(usize, Member<'_, '_>)> = parts
+        .enumerate()
+        .flat_map(|(at, ((job, draft), repair))| {
+            let member = move |gate| (at, Member { call: &job.call, gate, draft, repair });
+            job.plan.checks.iter().map(member)
+        })
+        .collect();
+    let cases: Vec<(&GateInput<'_>, &Draft<'_>)> =
+        jobs.iter().map(|job| job.call.case).zip(&drafts).collect();
+    let runs = Runs::new(&cases, &members);
+    // Threads that wait for a server or a slot must not delay the others.
+    let threads = cores.saturating_mul(2).max(LEAST_THREADS);
+    let replies = parallel(runs.all(), threads, |run| runs.ask(run));
+    let mut all: Vec<GateResults> = jobs.iter().map(|_| GateResults::new()).collect();
+    for (at, place, report) in replies.into_iter().flatten() {
+        if let Some(results) = all.get_mut(at) {
+            results.insert(place, report);
+        }
+    }
+    all
+}

@@ -1,0 +1,182 @@
+//! Plans which gates judge a draft and how, and records why the others do not.
+//!
+//! Invariant: each rule is planned or reported once, and a program is planned only if a person allowed it to
+//! run and it exists.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+use super::report::GateReport;
+use crate::draft::Draft;
+use crate::error::GateError;
+use crate::gate_env::{ExecPermission, GateEnv};
+use crate::process::isolation_shortfall;
+use crate::programs::ResolvedPrograms;
+use lockgate_policy::{CommandSpec, EffectiveRules, GateKind, PatternRules, Profile, Role, Rule, ServerSpec};
+
+/// The gates to run, by stage in the order of execution.
+#[derive(Default)]
+pub(super) struct GatePlan<'a> {
+    /// Gates that run in process, without a program.
+    pub(super) in_process: Vec<PlannedGate<'a, InProcess<'a>>>,
+    /// Gates that fix the draft.
+    pub(super) fixers: Vec<PlannedGate<'a, External<'a>>>,
+    /// Gates whose programs check the draft.
+    pub(super) checks: Vec<PlannedGate<'a, External<'a>>>,
+    /// Reports of gates that do not run, by their position in the policy.
+    pub(super) unavailable: Vec<(usize, GateReport)>,
+}
+
+/// A gate to run, with its position in the policy.
+#[derive(Clone, Copy)]
+pub(super) struct PlannedGate<'a, How> {
+    pub(super) at: usize,
+    pub(super) rule: &'a Rule,
+    pub(super) how: How,
+}
+
+/// The kind of a gate that needs no program.
+#[derive(Clone, Copy)]
+pub(super) enum InProcess<'a> {
+    Syntax,
+    Damage,
+    Pattern(&'a PatternRules),
+}
+
+/// The programs that can run for a gate.
+#[derive(Clone, Copy)]
+pub(super) struct External<'a> {
+    /// The program that is asked first.
+    pub(super) mode: ProgramMode<'a>,
+    /// The command to run if the server cannot be asked.
+    pub(super) fallback: Option<ProgramMode<'a>>,
+    /// The search path for programs that they start themselves.
+    pub(super) search: &'a OsStr,
+}
+
+/// A program and the way to ask it.
+#[derive(Clone, Copy)]
+pub(super) enum ProgramMode<'a> {
+    /// A command that runs once for each text.
+    Command(&'a CommandSpec, &'a Path),
+    /// A language server that keeps running and receives each text.
+    Server(&'a ServerSpec, &'a Path),
+}
+
+impl<'a> GatePlan<'a> {
+    /// Plans the gate of each rule.
+    pub(super) fn new(rules: &EffectiveRules<'a>, draft: &Draft<'_>, env: &GateEnv<'a>) -> GatePlan<'a> {
+        let mut plan = GatePlan::default();
+        for (at, &rule) in rules.rules.iter().enumerate() {
+            let applies = check_applies(rule, draft, rules.profile);
+            let role = rules.role(rule);
+            if let Err(error) =
+                applies.and_then(|()| plan.plan_gate(PlannedGate { at, rule, how: role }, draft, env))
+            {
+                plan.unavailable.push((at, GateReport::from_error(rule, &error, Duration::ZERO)));
+            }
+        }
+        plan
+    }
+
+    fn plan_gate(
+        &mut self,
+        PlannedGate { at, rule, how: role }: PlannedGate<'a, Role>,
+        draft: &Draft<'_>,
+        env: &GateEnv<'a>,
+    ) -> Result<(), GateError> {
+        match &rule.gate.kind {
+            GateKind::Damage => self.in_process.push(PlannedGate { at, rule, how: InProcess::Damage }),
+            GateKind::Syntax => self.in_process.push(PlannedGate { at, rule, how: InProcess::Syntax }),
+            GateKind::Pattern(rules) => {
+                self.in_process.push(PlannedGate { at, rule, how: InProcess::Pattern(rules) })
+            }
+            GateKind::Command(_) | GateKind::Server(_) => {
+                self.take(role, PlannedGate { at, rule, how: external(rule, role, env)? }, draft)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        role: Role,
+        gate: PlannedGate<'a, External<'a>>,
+        draft: &Draft<'_>,
+    ) -> Result<(), GateError> {
+        match role {
+            Role::Fix if draft.changes_nothing() => return Err(skipped("the edit changes nothing")),
+            Role::Fix => self.fixers.push(gate),
+            Role::Check => self.checks.push(gate),
+        }
+        Ok(())
+    }
+
+    /// Returns the number of gates to run.
+    pub(super) fn count(&self) -> usize {
+        self.in_process.len() + self.fixers.len() + self.checks.len()
+    }
+}
+
+/// Checks that a rule applies to this draft.
+///
+/// Errors: the reason that it does not.
+fn check_applies(rule: &Rule, draft: &Draft<'_>, profile: Profile) -> Result<(), GateError> {
+    if !rule.enabled {
+        return Err(skipped("disabled in the policy"));
+    }
+    if !rule.gate.covers(draft.language) {
+        return Err(skipped("not for this language"));
+    }
+    if rule.gate.command().is_some_and(|command| command.excludes(draft.path)) {
+        return Err(skipped("not for this file"));
+    }
+    if !rule.profiles.include(profile) {
+        return Err(skipped(match profile {
+            Profile::Edit | Profile::Batch => "runs in check only",
+            Profile::Check => "runs at edits only",
+        }));
+    }
+    Ok(())
+}
+
+fn skipped(why: &str) -> GateError {
+    GateError::Skipped(why.to_owned())
+}
+
+/// Returns the program of a gate: its server if one may be kept running, otherwise its command.
+fn external<'a>(rule: &'a Rule, role: Role, env: &GateEnv<'a>) -> Result<External<'a>, GateError> {
+    let programs = match env.exec_permission {
+        ExecPermission::Untrusted(why) => return Err(GateError::Withheld(why.clone())),
+        ExecPermission::NoDirectory(why) => return Err(GateError::Unavailable(why.clone())),
+        ExecPermission::Granted(programs) => programs,
+    };
+    let short = || {
+        isolation_shortfall(env.isolation, env.runtime.ceiling)
+            .map_or(Ok(()), |why| Err(GateError::WeakIsolation(why)))
+    };
+    let name = &rule.gate.name;
+    let command =
+        rule.gate.command().and_then(|command| Some(ProgramMode::Command(command, programs.program(name)?)));
+    let own = ResolvedPrograms::server_name(name);
+    // The policy's arguments are for the command, and only a command returns a text to replace the draft.
+    let keeps_servers = env.runtime.pool.is_enabled() && rule.args.is_empty() && role == Role::Check;
+    let server = rule.gate.server().filter(|_| keeps_servers);
+    let server = server.and_then(|server| Some(ProgramMode::Server(server, programs.program(&own)?)));
+    match (server, command) {
+        (Some(mode), instead) => {
+            short().map(|()| External { mode, fallback: instead, search: programs.path() })
+        }
+        (None, Some(mode)) => short().map(|()| External { mode, fallback: None, search: programs.path() }),
+        (None, None) => Err(GateError::Unavailable(match rule.gate.server() {
+            Some(_) if !keeps_servers && rule.gate.command().is_none() => {
+                "servers are not kept running".to_owned()
+            }
+            Some(_) | None => {
+                let both = programs.rejected(name).iter().chain(programs.rejected(&own));
+                both.cloned().collect::<Vec<_>>().join("; ")
+            }
+        })),
+    }
+}

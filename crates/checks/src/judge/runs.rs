@@ -1,0 +1,319 @@
+//! Groups the drafts of a call that can share a run of a program, and assigns the findings to them.
+//!
+//! The drafts of a call form one tree, and a gate whose answer depends on the project gives one answer for
+//! that tree. So it runs once, and each finding goes to the draft that it is about or, if it is in another
+//! file, to the first of the drafts.
+//!
+//! Invariant: each draft gets one report from each of its gates, and drafts share a run only if one run
+//! answers for all.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+use super::baseline::TextBefore;
+use super::call::Member;
+use super::plan::{External, ProgramMode};
+use super::program::ProgramContext;
+use super::repair::Repair;
+use super::report::GateReport;
+use super::{GateInput, OnDisk};
+use crate::command::{self, SharedPart};
+use crate::delta::ComparedFinding;
+use crate::draft::Draft;
+use crate::error::GateError;
+use crate::overlay::DraftOverlay;
+use crate::server;
+use lockgate_policy::{Baseline, CacheScope, Isolation, Level};
+use lockgate_text::Version;
+
+/// The maximum number of times that the list of a failing run is halved, so that a program that fails on
+/// every file does not run for each.
+const MOST_SPLITS: usize = 32;
+
+/// The runs of all checks that use programs.
+pub(super) struct Runs<'a, 'd> {
+    cases: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
+    members: &'d [(usize, Member<'a, 'd>)],
+    all: Vec<SharedRun>,
+    /// The drafts that each gate judges itself, as gate, root, group (`GateInput::among`) and path.
+    judged: HashSet<(&'d str, &'d Path, usize, &'d str)>,
+}
+
+/// The members that share a run, by their index; the first represents all.
+#[derive(Debug, Clone)]
+pub(super) struct SharedRun(Vec<usize>);
+
+/// The index of a draft, the position of a gate in its policy, and the report of the gate.
+type GateReply = (usize, usize, GateReport);
+
+/// The properties that members must have in common to share a run.
+#[derive(PartialEq, Eq, Hash)]
+struct RunKey<'d> {
+    gate: (&'d str, Version),
+    program: &'d Path,
+    search: &'d OsStr,
+    root: &'d Path,
+    removed: usize,
+    isolation: Isolation,
+    cache: Option<&'d Path>,
+    timeout: Duration,
+    baseline: Option<Baseline>,
+    args: &'d [String],
+    how: RunMode,
+}
+
+/// The way that a program answers for several files.
+#[derive(PartialEq, Eq, Hash)]
+enum RunMode {
+    Command(SharedPart),
+    /// A language server for this folder, relative to the root.
+    Server(String),
+    /// The program answers for one file only; the index of its member.
+    Alone(usize),
+}
+
+impl<'a, 'd> Runs<'a, 'd> {
+    /// Groups the members that share runs; each member comes with the index of its draft.
+    pub(super) fn new(
+        cases: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
+        members: &'d [(usize, Member<'a, 'd>)],
+    ) -> Runs<'a, 'd> {
+        let judged = members.iter().map(|(_, member)| {
+            let case = member.call.case;
+            (member.gate.rule.gate.name.as_str(), case.env.root, case.among, member.draft.path)
+        });
+        let mut runs = Runs { cases, members, all: Vec::new(), judged: judged.collect() };
+        let places: Vec<usize> = (0..members.len()).collect();
+        runs.all = runs.grouped(&places, |member| member.gate.how.mode);
+        // Runs that look at more than one file start first.
+        let mut all = std::mem::take(&mut runs.all);
+        all.sort_by_key(|run| !runs.looks_at_project(run));
+        Runs { all, ..runs }
+    }
+
+    pub(super) fn all(&self) -> &[SharedRun] {
+        &self.all
+    }
+
+    fn member(&self, place: usize) -> Option<&'d Member<'a, 'd>> {
+        self.members.get(place).map(|(_, member)| member)
+    }
+
+    fn grouped(&self, places: &[usize], mode: impl Fn(&Member<'a, 'd>) -> ProgramMode<'a>) -> Vec<SharedRun> {
+        let mut known: HashMap<RunKey<'_>, usize> = HashMap::new();
+        let mut runs: Vec<SharedRun> = Vec::new();
+        for &place in places {
+            let Some(member) = self.member(place) else { continue };
+            let at = *known.entry(key(member, mode(member), place)).or_insert(runs.len());
+            match runs.get_mut(at) {
+                Some(SharedRun(members)) => members.push(place),
+                None => runs.push(SharedRun(vec![place])),
+            }
+        }
+        for SharedRun(places) in &mut runs {
+            // Findings in other files are weighed by the rules of the first: the strictest, and one with a
+            // text before.
+            places.sort_by_key(|place| {
+                let member = self.member(*place);
+                let level = member.map(|member| member.call.case.rules.level(member.gate.rule));
+                let is_new = member.is_none_or(|member| member.draft.before.is_none());
+                (level != Some(Level::Block), is_new, *place)
+            });
+        }
+        runs
+    }
+
+    fn looks_at_project(&self, SharedRun(places): &SharedRun) -> bool {
+        let first = places.first().and_then(|place| self.member(*place));
+        first.is_some_and(|member| scope(member.gate.how.mode) != CacheScope::File)
+    }
+
+    /// Runs a program for the drafts that share a run; returns its report about each.
+    pub(super) fn ask(&self, SharedRun(places): &SharedRun) -> Vec<GateReply> {
+        let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
+        let started = members.iter().map(|member| (member, &member.gate.rule.gate.name));
+        started.clone().for_each(|(member, gate)| member.call.start(gate));
+        let replies = self.ask_places(places, &|member| member.gate.how);
+        started.for_each(|(member, gate)| member.call.end_concurrent(gate));
+        replies
+    }
+
+    /// Same as [`Runs::ask`], without progress reports. If a server cannot be asked, its command runs
+    /// instead.
+    ///
+    /// One file or folder that a program cannot read makes it fail for a whole list. So a list that fails is
+    /// halved, and the program runs for each half. Longer parts come first, to make good use of the limited
+    /// number of runs.
+    fn ask_places(&self, places: &[usize], tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>) -> Vec<GateReply> {
+        let (mut parts, mut splits, mut replies) = (VecDeque::from([places]), 0, Vec::new());
+        while let Some(part) = parts.pop_front() {
+            match self.ask_together(part, tool, splits < MOST_SPLITS) {
+                Some(answers) => replies.extend(answers),
+                None => {
+                    splits += 1;
+                    let (one, other) = part.split_at(part.len() / 2);
+                    parts.extend([one, other]);
+                }
+            }
+        }
+        replies
+    }
+
+    /// Runs a program once for these members; `None` if that failed for a whole list that may be split.
+    fn ask_together(
+        &self,
+        places: &[usize],
+        tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>,
+        may_split: bool,
+    ) -> Option<Vec<GateReply>> {
+        let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
+        let Some(first) = members.first() else { return Some(Vec::new()) };
+        let how = tool(first);
+        let (overlays, before) = self.attach_elsewhere(places, first, how.mode);
+        let (overlays, before) = (overlays.iter().collect::<Vec<_>>(), before.iter().collect::<Vec<_>>());
+        let among = ProgramContext { overlays: &overlays, text_before: &before };
+        let repairs = self.repairs(&members, how.mode);
+        let (consulted, call) = match (first.call.consult(how, &members, &repairs, among), how.fallback) {
+            (Ok(answer), _) => answer,
+            (Err(why), Some(_)) => return Some(self.ask_instead(places, &why)),
+            (Err(why), None) => {
+                let unavailable = |(place, member): (&usize, &&Member<'a, 'd>)| {
+                    let away = GateError::Unavailable(why.clone());
+                    let report = GateReport::from_error(member.gate.rule, &away, Duration::ZERO);
+                    self.reply(*place, member, report)
+                };
+                return Some(places.iter().zip(&members).filter_map(unavailable).collect());
+            }
+        };
+        let fails =
+            |found: &Result<_, GateError>| matches!(found, Err(GateError::Skipped(_) | GateError::Broken(_)));
+        let list_fails = lists_files(how.mode) && members.len() > 1 && consulted.iter().all(fails);
+        if list_fails && may_split {
+            return None;
+        }
+        let is_hidden = || repairs.iter().any(|repair| repair.text_before() == TextBefore::Hidden);
+        let text_before = || if is_hidden() { TextBefore::Hidden } else { TextBefore::Plain };
+        let reply = |((place, member), found): ((&usize, &&Member<'a, 'd>), _)| {
+            let elsewhere = |finding: &ComparedFinding| self.is_reported_elsewhere(finding, member);
+            self.reply(*place, member, member.call.report(member, found, call, &text_before, &elsewhere))
+        };
+        let list = format!("a list of {} files", members.len());
+        let consulted = consulted.into_iter().map(|found| match found {
+            Err(error) if list_fails => Err(error.with_context(&list)),
+            found => found,
+        });
+        Some(places.iter().zip(&members).zip(consulted).filter_map(reply).collect())
+    }
+
+    /// Returns the repairs of all texts that a run looked at: a program that stops at a syntax error in one
+    /// of them reports nothing about the others. If its answer depends on other files, these are all drafts
+    /// that the gate judges.
+    fn repairs(&self, members: &[&Member<'a, 'd>], mode: ProgramMode<'a>) -> Vec<&'d Repair<'d>> {
+        let Some(first) = members.first() else { return Vec::new() };
+        let own = first.call.case;
+        let sees = |other: &&Member<'a, 'd>| {
+            let case = other.call.case;
+            other.gate.rule.gate.name == first.gate.rule.gate.name
+                && case.env.root == own.env.root
+                && case.among == own.among
+        };
+        let all = self.members.iter().map(|(_, other)| other);
+        match scope(mode) {
+            CacheScope::File => members.iter().map(|member| member.repair).collect(),
+            CacheScope::Package | CacheScope::Project => all.filter(sees).map(|other| other.repair).collect(),
+        }
+    }
+
+    /// Runs the commands that replace a server.
+    fn ask_instead(&self, places: &[usize], why: &str) -> Vec<GateReply> {
+        let command = |member: &Member<'a, 'd>| {
+            let how = member.gate.how;
+            External { mode: how.fallback.unwrap_or(how.mode), fallback: None, ..how }
+        };
+        let runs = self.grouped(places, |member| command(member).mode);
+        let replies = runs.iter().flat_map(|SharedRun(places)| self.ask_places(places, &command));
+        let why = format!("{why}; its command was run instead");
+        replies.map(|(at, place, report)| (at, place, report.with_note(why.clone()))).collect()
+    }
+
+    fn reply(&self, place: usize, member: &Member<'a, 'd>, report: GateReport) -> Option<GateReply> {
+        self.members.get(place).map(|(at, _)| (*at, member.gate.at, report))
+    }
+
+    /// Returns overlays for the other drafts of the call: the texts after the edit and the texts before it,
+    /// each only if it is not on disk.
+    fn attach_elsewhere(
+        &self,
+        places: &[usize],
+        first: &Member<'a, 'd>,
+        mode: ProgramMode<'a>,
+    ) -> (Vec<DraftOverlay<'d>>, Vec<DraftOverlay<'d>>) {
+        let own = first.call.case;
+        if scope(mode) == CacheScope::File {
+            return (Vec::new(), Vec::new());
+        }
+        let checked: HashSet<&str> =
+            places.iter().filter_map(|place| self.member(*place)).map(|member| member.draft.path).collect();
+        let is_other = |case: &GateInput<'a>, draft: &Draft<'d>| {
+            case.env.root == own.env.root && case.among == own.among && !checked.contains(draft.path)
+        };
+        let (mut overlays, mut before) = (Vec::new(), Vec::new());
+        for (case, draft) in self.cases.iter().filter(|(case, draft)| is_other(case, draft)) {
+            let overlay =
+                |text| DraftOverlay { root: case.env.root, path: draft.path, language: draft.language, text };
+            match case.on_disk {
+                OnDisk::Before => overlays.push(overlay((!case.removed).then_some(draft.after))),
+                OnDisk::After => before.push(overlay(draft.before)),
+            }
+        }
+        (overlays, before)
+    }
+
+    /// True if a finding is about a file that the same gate judges separately in this call.
+    fn is_reported_elsewhere(&self, finding: &ComparedFinding, member: &Member<'a, 'd>) -> bool {
+        let (case, gate) = (member.call.case, member.gate.rule.gate.name.as_str());
+        let is_judged = |path: &str| self.judged.contains(&(gate, case.env.root, case.among, path));
+        finding.elsewhere.as_deref().is_some_and(is_judged)
+    }
+}
+
+fn key<'d>(member: &'d Member<'_, 'd>, mode: ProgramMode<'d>, place: usize) -> RunKey<'d> {
+    let (rule, env, case) = (member.gate.rule, &member.call.case.env, member.call.case);
+    let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = mode;
+    let how = match mode {
+        ProgramMode::Command(command, _) => command::shared_part(rule, command, env.root, member.draft.path)
+            .map_or(RunMode::Alone(place), RunMode::Command),
+        ProgramMode::Server(server, _) => {
+            RunMode::Server(server::folder_of(env.root, server, member.draft.path))
+        }
+    };
+    RunKey {
+        gate: (&rule.gate.name, rule.gate.version),
+        program,
+        search: member.gate.how.search,
+        root: env.root,
+        removed: case.among,
+        isolation: env.isolation,
+        cache: env.cache,
+        timeout: rule.timeout,
+        baseline: rule.baseline,
+        args: &rule.args,
+        how,
+    }
+}
+
+fn scope(mode: ProgramMode<'_>) -> CacheScope {
+    match mode {
+        ProgramMode::Command(command, _) => command.scope,
+        ProgramMode::Server(server, _) => server.scope,
+    }
+}
+
+fn lists_files(mode: ProgramMode<'_>) -> bool {
+    match mode {
+        ProgramMode::Command(command, _) => command::lists_files(command),
+        ProgramMode::Server(..) => false,
+    }
+}

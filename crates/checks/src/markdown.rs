@@ -1,0 +1,644 @@
+//! Checks the structure of a Markdown page: it has a title, complete table rows, and relative links to
+//! existing files.
+//!
+//! Links follow CommonMark, so text in code, in an HTML comment or after a backslash is no link. A link of
+//! the form `[text][label]` is checked once, at the definition of its label.
+//!
+//! Invariant: the walk is linear in the text and cannot fail; every text is a valid page.
+
+use std::collections::HashMap;
+
+use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
+use serde::{Deserialize, Serialize};
+
+use super::error::GateError;
+use super::finding::Severity;
+use super::pattern::{self, RuleMatch, unread};
+use super::percent;
+use super::syntax::child::{self, Reply, Task};
+
+/// The maximum number of links, and of table rows, that are checked in a page.
+const MOST: usize = 20_000;
+
+/// Returns the faults of a page.
+///
+/// Errors: the reason that the page could not be read.
+pub(super) fn faults(page: &pattern::PatternInput<'_>) -> Result<Vec<RuleMatch>, GateError> {
+    let pattern::PatternInput { path, text, files_exist, limit, .. } = *page;
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let front = Front::parse(text);
+    let body = text.get(front.end..).unwrap_or_default();
+    let page = match child::program_for(body.len()) {
+        None => MarkdownPage::read(body),
+        Some(program) => match child::ask(program, Task::Page, ("markdown", path), body, limit) {
+            Ok(Reply::Page(page)) => page,
+            other => return Err(unread("pulldown-cmark", other)),
+        },
+    };
+    let is_front_alone = front.has_keys && body.trim().is_empty();
+    let needs_title = !is_front_alone && !is_untitled_by_custom(path);
+    let untitled = (needs_title && !front.has_title && !page.has_title).then(|| RuleMatch {
+        offset: 0,
+        code: Some("no-title"),
+        severity: Severity::Error,
+        message: "no level-1 heading, and no title in the front matter".to_owned(),
+    });
+    let ragged = page.ragged.into_iter().map(|row| RuleMatch {
+        offset: front.end + row.offset,
+        code: Some("table-cells"),
+        severity: Severity::Warning,
+        message: format!("the row has {} and the table {} columns", counted(row.cells), row.columns),
+    });
+    let mut known = HashMap::new();
+    let links = if is_form(path) { Vec::new() } else { page.links };
+    let mut broken = Vec::new();
+    if let Some(last) = links.get(MOST - 1) {
+        broken.push(RuleMatch {
+            offset: front.end + last.offset,
+            code: Some("many-links"),
+            severity: Severity::Warning,
+            message: format!("only the first {MOST} links of a page are checked"),
+        });
+    }
+    for link in links {
+        let Some(target) = target(path, &link.destination) else { continue };
+        let exists = match known.get(&target) {
+            Some(exists) => *exists,
+            // Each new target takes several file system lookups.
+            None => match limit.reached() {
+                Some(halt) => return Err(GateError::Halted(halt)),
+                None => *known.entry(target.clone()).or_insert_with(|| is_there(path, &target, files_exist)),
+            },
+        };
+        broken.extend((!exists).then(|| RuleMatch {
+            offset: front.end + link.offset,
+            code: Some("broken-link"),
+            severity: Severity::Error,
+            message: format!("the link leads to {target}, which does not exist"),
+        }));
+    }
+    Ok(untitled.into_iter().chain(ragged).chain(broken).collect())
+}
+
+fn counted(cells: usize) -> String {
+    format!("{cells} {}", if cells == 1 { "cell" } else { "cells" })
+}
+
+/// Folders whose pages are parts of other pages, or get their title from the site generator.
+const PARTS: [&str; 14] = [
+    "changelog.d",
+    "changelogs",
+    "changes",
+    "fragments",
+    "newsfragments",
+    "news",
+    "releasenotes",
+    "includes",
+    "_includes",
+    "partials",
+    "_partials",
+    "snippets",
+    "_snippets",
+    "templates",
+];
+
+/// File names of pages that usually have no heading.
+const BARE: [&str; 6] = ["license", "licence", "copying", "notice", "summary", "_sidebar"];
+
+/// True for a page that usually has no title: one in a folder whose name begins with a dot (`.github`,
+/// `.changeset`), a part of another page, a licence.
+fn is_untitled_by_custom(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let mut folders = folders.split('/').filter(|folder| !folder.is_empty());
+    let stem = name.split('.').next().unwrap_or_default().to_lowercase();
+    name.starts_with(['_', '.'])
+        || BARE.contains(&stem.split('-').next().unwrap_or_default())
+        || is_form(path)
+        || folders.any(|folder| folder.starts_with('.') || PARTS.contains(&folder.to_lowercase().as_str()))
+}
+
+/// True for an issue or pull request template: its links are relative to the page that shows it.
+fn is_form(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let forms = ["issue_template", "pull_request_template", "merge_request_template"];
+    forms.iter().any(|form| {
+        name.starts_with(form)
+            || path.split('/').any(|part| part == *form || part.strip_suffix('s') == Some(form))
+    })
+}
+
+/// The block between `---` lines (YAML) or `+++` lines (TOML) that may open a page.
+struct Front {
+    has_title: bool,
+    /// Set when it contains another key than `title`.
+    has_keys: bool,
+    end: usize,
+}
+
+impl Front {
+    const NONE: Front = Front { has_title: false, has_keys: false, end: 0 };
+
+    fn parse(text: &str) -> Front {
+        let mut lines = text.split_inclusive('\n');
+        let opening = lines.next().unwrap_or_default();
+        let (separator, closings): (char, &[&str]) = match opening.trim_end() {
+            "---" => (':', &["---", "..."]),
+            "+++" => ('=', &["+++"]),
+            _ => return Front::NONE,
+        };
+        let mut front = Front { has_title: false, has_keys: false, end: opening.len() };
+        let mut in_table = false;
+        for line in lines {
+            front.end += line.len();
+            if closings.contains(&line.trim_end()) {
+                return front;
+            }
+            in_table |= separator == '=' && line.starts_with('[');
+            front.has_title |= !in_table && is_title(line, separator);
+            front.has_keys |= is_other_key(line, separator);
+        }
+        Front::NONE
+    }
+}
+
+/// True if a line of front matter sets a title: the key without indentation, and a value that is not empty.
+fn is_title(line: &str, separator: char) -> bool {
+    let Some((key, value)) = line.split_once(separator) else { return false };
+    let value = value.trim();
+    let is_empty = value.starts_with('#') || value.trim_matches(['"', '\'']).trim().is_empty();
+    matches!(key.trim_end(), "title" | "\"title\"" | "'title'") && !is_empty
+}
+
+/// True if a line of front matter sets a key other than `title`.
+fn is_other_key(line: &str, separator: char) -> bool {
+    let Some((key, _)) = line.split_once(separator) else { return false };
+    let key = key.trim_end();
+    !key.is_empty() && !key.starts_with([' ', '#', '[']) && !matches!(key, "title" | "\"title\"" | "'title'")
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct MarkdownLink {
+    offset: usize,
+    destination: String,
+}
+
+/// The parts of a page's body that the rules check.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct MarkdownPage {
+    has_title: bool,
+    links: Vec<MarkdownLink>,
+    ragged: Vec<TableRow>,
+}
+
+/// A table row with fewer cells than the table has columns.
+#[derive(Debug, Serialize, Deserialize)]
+struct TableRow {
+    offset: usize,
+    cells: usize,
+    columns: usize,
+}
+
+/// Returns the number of cells in a table row as it is written.
+fn cells(row: &str) -> usize {
+    let row = row.trim();
+    let row = row.strip_prefix('|').unwrap_or(row);
+    let row = row.strip_suffix('|').filter(|row| !row.ends_with('\\')).unwrap_or(row);
+    let mut escaped = false;
+    let bars = row.bytes().filter(|byte| {
+        let is_bar = *byte == b'|' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        is_bar
+    });
+    bars.count() + 1
+}
+
+impl MarkdownPage {
+    /// Reads the body of a page, up to [`MOST`] links and rows.
+    pub(super) fn read(body: &str) -> MarkdownPage {
+        let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS;
+        let events = Parser::new_ext(body, options).into_offset_iter();
+        let defined = events.reference_definitions().iter();
+        let mut links: Vec<MarkdownLink> = defined
+            .map(|(_, link)| MarkdownLink { offset: link.span.start, destination: link.dest.to_string() })
+            .collect();
+        // Definitions come in no particular order.
+        links.sort_by_key(|link| link.offset);
+        links.truncate(MOST);
+        let most = links.len() + MOST;
+        let mut title = Title::default();
+        let (mut columns, mut ragged) = (0, Vec::new());
+        for (event, range) in events {
+            title.visit(&event);
+            match &event {
+                Event::Start(Tag::Table(alignments)) => columns = alignments.len(),
+                Event::Start(Tag::TableRow) => {
+                    let cells = cells(body.get(range.clone()).unwrap_or_default());
+                    if cells < columns && ragged.len() < MOST {
+                        ragged.push(TableRow { offset: range.start, cells, columns });
+                    }
+                }
+                _ => {}
+            }
+            if let Event::Start(
+                Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. },
+            ) = event
+                && link_type == LinkType::Inline
+                && links.len() < most
+            {
+                links.push(MarkdownLink { offset: range.start, destination: dest_url.into_string() });
+            }
+        }
+        links.sort_by_key(|link| link.offset);
+        links.truncate(MOST);
+        MarkdownPage { has_title: title.seen, links, ragged }
+    }
+}
+
+/// Looks for a level-1 heading with content in the events of a page, in Markdown or in HTML.
+#[derive(Default)]
+struct Title {
+    in_heading: bool,
+    in_comment: bool,
+    at_html_start: bool,
+    seen: bool,
+}
+
+impl Title {
+    fn visit(&mut self, event: &Event) {
+        match event {
+            Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }) => self.in_heading = true,
+            Event::End(TagEnd::Heading(_)) => self.in_heading = false,
+            Event::Start(Tag::HtmlBlock) => (self.at_html_start, self.in_comment) = (true, false),
+            Event::Html(html) => {
+                self.in_comment |= self.at_html_start && html.trim_start().starts_with("<!--");
+                self.at_html_start = false;
+                self.seen |= !self.in_comment && is_html_heading(html);
+            }
+            Event::InlineHtml(html) => self.seen |= is_html_heading(html),
+            Event::Text(text) | Event::Code(text) => self.seen |= self.in_heading && !text.trim().is_empty(),
+            Event::Start(Tag::Image { .. }) => self.seen |= self.in_heading,
+            _ => {}
+        }
+    }
+}
+
+fn is_html_heading(html: &str) -> bool {
+    html.match_indices('<').any(|(at, _)| {
+        let name = html.as_bytes().get(at + 1..at + 3);
+        let next = html.as_bytes().get(at + 3);
+        name.is_some_and(|name| name.eq_ignore_ascii_case(b"h1"))
+            && next.is_some_and(|next| *next == b'>' || next.is_ascii_whitespace())
+    })
+}
+
+/// Returns the offset of a page's body, after its front matter.
+pub(super) fn body_start(text: &str) -> usize {
+    Front::parse(text).end
+}
+
+/// Returns the root-relative path of a destination; `None` for one that is not checked: another site, an
+/// anchor in the same page, a path from the root of a site, a path out of the root.
+pub(super) fn target(path: &str, destination: &str) -> Option<String> {
+    let destination = destination.trim();
+    // A placeholder of a template has no value yet.
+    let is_filled_in = ["{{", "{%", "${", "<%"].iter().any(|tag| destination.contains(tag));
+    if destination.starts_with('/') || has_scheme(destination) || is_filled_in {
+        return None;
+    }
+    let target_path = destination.split(['#', '?']).next().filter(|target_path| !target_path.is_empty())?;
+    let target_path = decoded(target_path);
+    let mut parts: Vec<&str> = path.split('/').collect();
+    parts.pop();
+    for part in target_path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            _ => parts.push(part),
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("/"))
+}
+
+/// True if a URL begins with a scheme: a letter, then letters, digits, `+`, `-` or `.`, then a colon (RFC
+/// 3986, 3.1).
+fn has_scheme(url: &str) -> bool {
+    url.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    })
+}
+
+/// Decodes the percent-encoding of a path; returns it unchanged if the result is not UTF-8 or contains a NUL.
+fn decoded(path: &str) -> String {
+    String::from_utf8(percent::decoded(path))
+        .ok()
+        .filter(|plain| !plain.contains('\0'))
+        .unwrap_or_else(|| path.to_owned())
+}
+
+/// True if a target exists once the page does: the page itself and its folders then exist.
+pub(super) fn is_there(path: &str, target: &str, files_exist: &(dyn Fn(&str) -> bool + Sync)) -> bool {
+    let is_folder = path.strip_prefix(target).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    is_folder || files_exist(target) || page_of(target).any(|page| files_exist(&page))
+}
+
+/// Returns the source pages that a site may publish under a path: `a`, `a.html` and `a/` can come from
+/// `a.md`.
+pub(super) fn page_of(target: &str) -> impl Iterator<Item = String> {
+    let stem = target.strip_suffix(".html").or_else(|| target.strip_suffix(".htm")).unwrap_or(target);
+    let has_extension = stem.rsplit('/').next().is_some_and(|name| name.contains('.'));
+    let endings: &[&str] = if has_extension {
+        &[]
+    } else {
+        &[".md", ".mdx", ".markdown", ".rst", "/index.md", "/README.md", "/_index.md"]
+    };
+    endings.iter().map(move |ending| format!("{stem}{ending}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::Watch;
+    use crate::watch::Halt;
+
+    fn faults(path: &str, text: &str, files_exist: &(dyn Fn(&str) -> bool + Sync)) -> Vec<RuleMatch> {
+        let limit = Watch::idle();
+        let limit = limit.until(Instant::now() + Duration::from_secs(60));
+        super::faults(&pattern::PatternInput { path, language: "markdown", text, files_exist, limit })
+            .unwrap()
+    }
+
+    fn codes(path: &str, text: &str, existing: &[&str]) -> Vec<String> {
+        let describe =
+            |rule_match: RuleMatch| format!("{}@{}", rule_match.code.unwrap_or_default(), rule_match.offset);
+        let mut matches = faults(path, text, &|path| existing.contains(&path));
+        matches.sort_by_key(|rule_match| rule_match.offset);
+        matches.into_iter().map(describe).collect()
+    }
+
+    #[test]
+    fn a_title_is_a_heading_that_says_something_or_front_matter() {
+        for text in [
+            "# T\n",
+            "T\n=\n",
+            "text\n\n# T\n",
+            "# `code`\n",
+            "# ![logo](//x)\n",
+            "<h1 align=\"center\">T</h1>\n",
+            "a <H1>T</H1>\n",
+            "---\ntitle: T\n---\n",
+            "---\r\n\"title\": T\r\n...\r\n",
+            "+++\ntitle = 'T'\n[extra]\n+++\n",
+            "---\na: b\ntitle: 'T'\n---\n## x\n",
+            "",
+            "\n \n",
+        ] {
+            assert_eq!(codes("a.md", text, &[]), Vec::<String>::new(), "{text:?}");
+        }
+        for text in [
+            "## T\n",
+            "#\n",
+            "#T\n",
+            "\\# T\n",
+            "    # T\n",
+            "```\n# T\n```\n",
+            "<!-- # T -->\n",
+            "<!--\n<h1>T</h1>\n-->\n",
+            "`<h1>`\n",
+            "---\ntitle:\n---\n",
+            "---\ntitle: \"\"\n---\n",
+            "---\nsub:\n  title: T\n---\ntext\n",
+            "+++\n[extra]\ntitle = 'T'\n+++\n",
+            "---\ntitle: T\n",
+            "text\n\n---\ntitle: T\n\n---\n",
+            "<h10>\n",
+            "<h1",
+        ] {
+            assert_eq!(codes("a.md", text, &[]), ["no-title@0"], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn pages_that_by_custom_have_no_title_need_none() {
+        for path in [
+            ".github/CONTRIBUTING.md",
+            ".github/ISSUE_TEMPLATE/bug_report.md",
+            "docs/PULL_REQUEST_TEMPLATE.md",
+            ".changeset/wild-cats-run.md",
+            "changelog.d/123.fix.md",
+            "newsfragments/12.md",
+            "docs/_includes/note.md",
+            "docs/_note.md",
+            "LICENSE-MIT.md",
+        ] {
+            assert_eq!(codes(path, "## Text\n", &[]), Vec::<String>::new(), "{path}");
+        }
+        for path in ["a.md", "docs/a.md", "github/a.md", "docs/license/a.md"] {
+            assert_eq!(codes(path, "## Text\n", &[]), ["no-title@0"], "{path}: the control");
+        }
+        assert_eq!(codes("a.md", "---\nname: a\n---\n", &[]), Vec::<String>::new(), "front matter only");
+        assert_eq!(codes("a.md", "---\nname: a\n---\n\ntext\n", &[]), ["no-title@0"]);
+    }
+
+    #[test]
+    fn the_links_of_a_form_are_those_of_where_it_is_shown() {
+        let text = "See [how](CONTRIBUTING.md)\n";
+        assert_eq!(codes(".github/pull_request_template.md", text, &[]), Vec::<String>::new());
+        assert_eq!(codes(".github/ISSUE_TEMPLATE/a.md", text, &[]), Vec::<String>::new());
+        assert_eq!(codes(".github/SUPPORT.md", text, &[]), ["broken-link@4"], "the control");
+    }
+
+    #[test]
+    fn a_row_with_too_few_cells_warns() {
+        let table = |row: &str| format!("# T\n\n| a | b | c |\n|---|---|---|\n{row}\n");
+        for (row, found) in [
+            ("| 1 | 2 | 3 |", false),
+            ("1 | 2 | 3", false),
+            ("| 1 | 2 | |", false),
+            ("| 1 | 2 | 3 | 4 |", false),
+            ("| 1 | `a \\| b` | 3 |", false),
+            ("| 1 | 2 |", true),
+            ("| 1 |", true),
+            ("| 1 | 2 \\| 3 |", true),
+        ] {
+            let expected = if found { vec!["table-cells@33".to_owned()] } else { Vec::new() };
+            assert_eq!(codes("a.md", &table(row), &[]), expected, "{row}");
+        }
+        let quoted = "# T\n\n> | a | b |\n> |---|---|\n> | 1 | 2 |\n";
+        assert_eq!(codes("a.md", quoted, &[]), Vec::<String>::new());
+        let severity = faults("a.md", &table("| 1 |"), &|_| false)[0].severity;
+        assert_eq!(severity, Severity::Warning);
+    }
+
+    #[test]
+    fn a_link_that_a_site_or_a_template_completes_is_good() {
+        for link in [
+            "[a](b)",
+            "[a](b.html)",
+            "[a](b.html#c)",
+            "[a]({{ b }}/c.md)",
+            "[a]({{< ref \"c\" >}})",
+            "[a](${b}/c.md)",
+        ] {
+            assert_eq!(
+                codes("docs/a.md", &format!("# T\n\n{link}\n"), &["docs/b.md"]),
+                Vec::<String>::new(),
+                "{link}"
+            );
+        }
+        assert_eq!(codes("docs/a.md", "# T\n\n[a](b)\n", &["docs/c.md"]).len(), 1, "the control");
+        assert_eq!(codes("docs/a.md", "# T\n\n[a](b.png)\n", &["docs/b.md"]).len(), 1, "the control");
+    }
+
+    #[test]
+    fn only_relative_links_of_the_page_are_checked() {
+        for link in [
+            "[a](#b)",
+            "[a](?q)",
+            "[a]()",
+            "[a](<>)",
+            "[a](https://x/y)",
+            "[a](mailto:x@y)",
+            "[a](//x/y)",
+            "[a](/x)",
+            "<x@y.z>",
+            "[a](C:\\x)",
+            "[a](\\#x)",
+            "[a](../../x)",
+            "[a](..)",
+            "`[a](x)`",
+            "``` [a](x) ```",
+            "\\[a](x)",
+            "<!-- [a](x) -->",
+            "[a][b]",
+            "[a](x y)",
+            "[a](./)",
+            "[a](a.md#x)",
+            "[^1]\n\n[^1]: x",
+            "[//]: # (x)",
+            "[x]: <> (y)",
+            "[ ] x",
+            "<a href=\"x\">",
+        ] {
+            assert_eq!(codes("docs/a.md", &format!("# T\n\n{link}\n"), &[]), Vec::<String>::new(), "{link}");
+        }
+    }
+
+    #[test]
+    fn a_relative_link_that_leads_nowhere_is_found_in_every_form() {
+        for link in [
+            "[a](x)",
+            "![a](x.png \"t\")",
+            "[a](<x y>)",
+            "[a](x%20y)",
+            "[a](x#b)",
+            "[a](x?q=1)",
+            "[a](../x)",
+            "[a](./x/../y)",
+            "[b]: x",
+            "[a](x(1))",
+            "[![i](//x)](y)",
+            "[a](x:)y",
+            "> [a](x)",
+            "* [a](x)",
+            "| [a](x) |\n|---|",
+            "[^1]\n\n[^1]: [a](x)",
+            "[a\nb](x)",
+        ] {
+            let found = codes("docs/a.md", &format!("# T\n\n{link}\n"), &[]);
+            let expected = usize::from(link != "[a](x:)y");
+            assert_eq!(found.len(), expected, "{link}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_target_is_looked_up_from_the_root() {
+        for (destination, expected) in [
+            ("b.md", Some("docs/b.md")),
+            ("./b.md#c?d", Some("docs/b.md")),
+            ("../b%20c.md?raw=1#d", Some("b c.md")),
+            ("img/", Some("docs/img")),
+            ("%C3%A9.md", Some("docs/é.md")),
+            ("%zz%4", Some("docs/%zz%4")),
+            ("%ff", Some("docs/%ff")),
+            ("a%00b", Some("docs/a%00b")),
+            ("a%23b", Some("docs/a#b")),
+            ("..", None),
+            ("../..", None),
+            ("x:y", None),
+            ("1:y", Some("docs/1:y")),
+            ("", None),
+        ] {
+            assert_eq!(target("docs/a.md", destination).as_deref(), expected, "{destination}");
+        }
+    }
+
+    #[test]
+    fn offsets_count_the_front_matter_and_the_page_and_its_folders_are_there() {
+        let text = "---\ntitle: é\n---\n\n[x](x) [self](a.md) [folder](../docs) [other](../doc)\n";
+        assert_eq!(codes("docs/a.md", text, &[]), ["broken-link@19", "broken-link@57"]);
+        assert_eq!(codes("docs/a.md", text, &["docs/x", "doc"]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn links_are_not_looked_up_when_the_time_is_up() {
+        let text: String = (0..1000).map(|n| format!("[a](b{n}.md)\n")).collect();
+        let (watch, looks) = (Watch::idle(), AtomicUsize::new(0));
+        let run_for = |time: u64| {
+            let files_exist = |_: &str| {
+                looks.fetch_add(1, Ordering::Relaxed);
+                // The limit is reached at the tenth look, however long that takes.
+                time > 1 || looks.load(Ordering::Relaxed) < 10 || {
+                    std::thread::sleep(Duration::from_millis(60));
+                    true
+                }
+            };
+            let limit = watch.until(Instant::now() + Duration::from_millis(50 * time));
+            let text = format!("# T\n\n{text}");
+            let page = pattern::PatternInput {
+                path: "a.md",
+                language: "markdown",
+                text: &text,
+                files_exist: &files_exist,
+                limit,
+            };
+            (super::faults(&page), looks.swap(0, Ordering::Relaxed))
+        };
+        let (matches, looks) = run_for(1);
+        assert_eq!(matches, Err(GateError::Halted(Halt::TimedOut)));
+        assert!(looks <= 10, "{looks}");
+        // The control: with time left, all are looked up.
+        assert_eq!(run_for(10_000), (Ok(Vec::new()), 1000));
+    }
+
+    #[test]
+    fn hostile_pages_end_quickly() {
+        let long = 100_000;
+        for piece in [
+            "[", "![", "](", "*a ", "`", "<", "<!--", "> ", "- ", "[a](", "[a]: ", "|", "\\", "&", "**",
+            "a_", "#\n", "[^a]: ", "<a ", "\t",
+        ] {
+            let text = piece.repeat(long / piece.len());
+            let start = std::time::Instant::now();
+            let _ = faults("a.md", &text, &|_| false);
+            assert!(start.elapsed().as_secs() < 10, "{piece:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_page(text in r"([-#>*_`\[\]()<>!&\\:=+|~ \n\ré]|title|<!--|-->|%20|a\.md){0,80}") {
+            for rule_match in faults("docs/a.md", &text, &|_| false) {
+                proptest::prop_assert!(text.is_char_boundary(rule_match.offset));
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Reads the diagnostics of a language server: LSP 3.17, `Diagnostic`.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::raw_finding::{RawFinding, locate};
+use super::{MOST_FINDINGS, NamedFile, ToolFinding};
+use crate::error::GateError;
+use lockgate_policy::{Columns, Message, ServerSpec, Severity};
+use lockgate_text::Buffer;
+
+/// Returns the findings of these diagnostics, in the order of the text; columns are counted in the server's
+/// unit.
+///
+/// Hints are dropped: editors show them as greyed-out text, and no command reports them.
+pub(crate) fn diagnostic_findings(
+    items: &[Value],
+    server: &ServerSpec,
+    columns: Columns,
+    text: &Buffer,
+) -> Result<Vec<ToolFinding>, GateError> {
+    if items.len() > MOST_FINDINGS {
+        return Err(GateError::Broken(format!("reported more than {MOST_FINDINGS} findings")));
+    }
+    let raws = items.iter().filter_map(|item| raw(item, server, columns).transpose());
+    let raws = raws.collect::<Result<Vec<_>, _>>().map_err(GateError::Broken)?;
+    Ok(locate(raws, Severity::Error, text, &|_| NamedFile::Edited))
+}
+
+/// Reads one diagnostic; `None` if it does not count.
+fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<RawFinding>, String> {
+    let severity = match item.get("severity").and_then(Value::as_u64) {
+        Some(4) => return Ok(None),
+        Some(2) => Severity::Warning,
+        Some(3) => Severity::Info,
+        // A severity that the protocol does not define hides nothing.
+        None | Some(_) => Severity::Error,
+    };
+    let source = item.get("source").and_then(Value::as_str).unwrap_or_default();
+    if !server.sources.is_empty() && !server.sources.iter().any(|known| known == source) {
+        return Ok(None);
+    }
+    let start = item.get("range").and_then(|range| range.get("start"));
+    let number = |name: &str| -> Option<usize> {
+        let number = start?.get(name)?.as_u64()?.min(u64::from(u32::MAX));
+        usize::try_from(number).ok()?.checked_add(1)
+    };
+    let (Some(line), Some(column)) = (number("line"), number("character")) else {
+        return Err("wrote a diagnostic without a position".to_owned());
+    };
+    let Some(message) = message_text(item.get("message")) else {
+        return Err("wrote a diagnostic without a message".to_owned());
+    };
+    let message = match server.message {
+        Message::Whole => message,
+        Message::FirstLine => message.lines().next().unwrap_or_default(),
+    };
+    Ok(Some(RawFinding {
+        file: None,
+        line: Some(line),
+        end_line: None,
+        column: Some(column),
+        columns,
+        code: code(item).map(|code| server.code.replace("{code}", &code)),
+        severity: Some(severity),
+        message: message.to_owned(),
+        identity: BTreeSet::new(),
+    }))
+}
+
+/// The text of a message, which is a string or a `MarkupContent`.
+fn message_text(message: Option<&Value>) -> Option<&str> {
+    let message = message?;
+    message.as_str().or_else(|| message.get("value")?.as_str())
+}
+
+fn code(item: &Value) -> Option<String> {
+    let code = item.get("code")?;
+    match (code.as_str(), code.as_i64()) {
+        (Some(code), _) => Some(code.to_owned()).filter(|code| !code.is_empty()),
+        (None, Some(number)) => Some(number.to_string()),
+        (None, None) => None,
+    }
+}

@@ -1,0 +1,176 @@
+//! Gates of the kind `pattern`: rules about the text, checked in process.
+//!
+//! Invariant: a rule sees one text and can ask if a path exists, nothing else. Findings come in the order of
+//! the text. The time is linear in the text, except for queries, whose steps are limited.
+
+use regex::Regex;
+
+use super::error::GateError;
+use super::finding::{Finding, Severity};
+use super::syntax::ParseFailure;
+use super::syntax::child::{NoReply, Reply};
+use super::watch::Limit;
+use super::{markdown, scaffold};
+use lockgate_policy::PatternRules;
+use lockgate_syntax::{Query, Unreadable};
+
+/// The maximum number of matches of a forbidden pattern: each search may read the rest of the text.
+pub(super) const MOST_MATCHES: usize = 1000;
+
+/// The maximum number of steps of a query: enough to read and search the tree of 10,000 lines many times.
+pub(super) const QUERY_STEPS: usize = 500_000;
+
+/// The text to check, with its path and language.
+#[derive(Clone, Copy)]
+pub(super) struct PatternInput<'a> {
+    /// The path of the file, relative to the root.
+    pub(super) path: &'a str,
+    /// The name of the language; empty if unknown.
+    pub(super) language: &'a str,
+    pub(super) text: &'a str,
+    /// Returns true if a root-relative path exists.
+    pub(super) files_exist: &'a (dyn Fn(&str) -> bool + Sync),
+    /// The time limit for the check.
+    pub(super) limit: Limit<'a>,
+}
+
+/// A finding of a rule, at an offset of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RuleMatch {
+    pub(super) offset: usize,
+    pub(super) code: Option<&'static str>,
+    pub(super) severity: Severity,
+    pub(super) message: String,
+}
+
+/// Checks a text by the rules.
+///
+/// Errors: the reason that the rules could not be applied.
+pub(super) fn check(rules: &PatternRules, page: PatternInput<'_>) -> Result<Vec<Finding>, GateError> {
+    let matches = match rules {
+        PatternRules::Markdown => markdown::faults(&page)?,
+        PatternRules::Scaffold(rules) => scaffold::check(rules, page)?,
+        PatternRules::Regex { must_match, must_not_match, message } => {
+            matched(must_match.as_ref(), must_not_match.as_ref(), message, page.text)
+        }
+        PatternRules::Query { must_match, must_not_match, message } => {
+            let places = |query: &Query| {
+                query.places(page.language, page.path, page.text, QUERY_STEPS).map_err(unreadable)
+            };
+            let required = must_match.as_ref().map(places).transpose()?;
+            let missing = required.is_some_and(|places| places.is_empty()).then_some(0);
+            let found = must_not_match.as_ref().map(places).transpose()?.unwrap_or_default();
+            missing.into_iter().chain(found).map(|offset| rule_match(offset, message)).collect()
+        }
+    };
+    Ok(into_findings(page.text, matches))
+}
+
+/// The reason that a text is not read if its indentation is too deep for the grammar.
+pub(super) const TOO_DEEP: &str = "nests too deeply to parse safely";
+
+pub(super) fn unreadable(why: Unreadable) -> ParseFailure {
+    match why {
+        Unreadable::Unknown => ParseFailure::Unknown("no grammar for this language"),
+        Unreadable::TooDeep => ParseFailure::Unreadable(TOO_DEEP.to_owned()),
+        Unreadable::TooLarge(shortage) => ParseFailure::Unreadable(shortage.to_string()),
+        Unreadable::TooLong => {
+            ParseFailure::Unreadable("takes too many steps to search completely".to_owned())
+        }
+        Unreadable::Broken => ParseFailure::Broken("tree-sitter panicked".to_owned()),
+    }
+}
+
+/// Returns the reason that a child process did not read a text; `reader` is the library that it uses.
+pub(super) fn unread(reader: &str, reply: Result<Reply, NoReply>) -> GateError {
+    match reply {
+        Err(NoReply::Halted(halt)) => GateError::Halted(halt),
+        Err(NoReply::Failed(why)) => GateError::Unavailable(format!("{reader} {why}")),
+        Err(NoReply::Panicked(words)) => GateError::Broken(format!("{reader} panicked: {words}")),
+        Ok(_) => GateError::Broken(format!("{reader} gave an unexpected answer")),
+    }
+}
+
+fn rule_match(offset: usize, message: &str) -> RuleMatch {
+    RuleMatch { offset, code: None, severity: Severity::Error, message: message.to_owned() }
+}
+
+fn matched(required: Option<&Regex>, forbidden: Option<&Regex>, message: &str, text: &str) -> Vec<RuleMatch> {
+    let missing = required.filter(|regex| !regex.is_match(text)).map(|_| rule_match(0, message));
+    let found = forbidden.into_iter().flat_map(|regex| regex.find_iter(text).take(MOST_MATCHES));
+    missing.into_iter().chain(found.map(|found| rule_match(found.start(), message))).collect()
+}
+
+/// Converts offsets into lines and columns in one pass over the text.
+fn into_findings(text: &str, mut matches: Vec<RuleMatch>) -> Vec<Finding> {
+    matches.sort_by_key(|rule_match| rule_match.offset);
+    let (mut offset, mut line, mut column) = (0, 1, 1);
+    let mut finding = |rule_match: RuleMatch| {
+        for character in text.get(offset..rule_match.offset).unwrap_or_default().chars() {
+            (line, column) = if character == '\n' { (line + 1, 1) } else { (line, column + 1) };
+        }
+        offset = rule_match.offset;
+        let finding =
+            Finding { severity: rule_match.severity, ..Finding::new(line, column, &rule_match.message) };
+        match rule_match.code {
+            Some(code) => finding.code(code),
+            None => finding,
+        }
+    };
+    matches.into_iter().map(&mut finding).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::Watch;
+
+    fn rules(must_match: Option<&str>, must_not_match: Option<&str>) -> PatternRules {
+        let regex = |pattern: &str| regex::RegexBuilder::new(pattern).multi_line(true).build().unwrap();
+        PatternRules::Regex {
+            must_match: must_match.map(regex),
+            must_not_match: must_not_match.map(regex),
+            message: "seen".to_owned(),
+        }
+    }
+
+    fn places(rules: &PatternRules, text: &str) -> Vec<(usize, usize)> {
+        let watch = Watch::idle();
+        let limit = watch.until(Instant::now() + Duration::from_secs(60));
+        let page = PatternInput { path: "a.txt", language: "", text, files_exist: &|_| false, limit };
+        check(rules, page).unwrap().iter().map(|finding| (finding.line, finding.column)).collect()
+    }
+
+    #[test]
+    fn a_wanted_pattern_that_is_missing_is_found_at_the_start() {
+        let licence = rules(Some("^// SPDX-"), None);
+        assert_eq!(places(&licence, "fn f() {}\n"), [(1, 1)]);
+        assert_eq!(places(&licence, "#!x\n// SPDX-MIT\n"), []);
+    }
+
+    #[test]
+    fn a_forbidden_pattern_is_found_at_each_place_in_characters() {
+        let todo = rules(None, Some("TODO"));
+        assert_eq!(places(&todo, "éé TODO\n\n𝄞TODO TODO"), [(1, 4), (3, 2), (3, 7)]);
+        assert_eq!(places(&todo, ""), []);
+    }
+
+    #[test]
+    fn ten_thousand_places_on_one_line_are_found_in_one_walk() {
+        let text = "[a](b) ".repeat(50_000);
+        let watch = Watch::idle();
+        let limit = watch.until(Instant::now() + Duration::from_secs(60));
+        let findings = check(
+            &PatternRules::Markdown,
+            PatternInput { path: "a.md", language: "", text: &text, files_exist: &|_| false, limit },
+        )
+        .unwrap();
+        // The page has no title, and its further links are not looked up.
+        assert_eq!(findings.len(), 20_002);
+        assert_eq!(findings.last().map(|finding| finding.column), Some(7 * 19_999 + 1));
+        let cut = findings.iter().filter(|finding| finding.code.as_deref() == Some("many-links"));
+        assert_eq!(cut.count(), 1);
+    }
+}

@@ -1,0 +1,186 @@
+//! Runs one program for a gate, and kills it together with everything it started.
+//!
+//! One thread serves the program: it writes its input, reads both outputs, and sleeps in poll(2) in between,
+//! at most [`POLL_INTERVAL`] at a time. When the program ends or must be stopped, its process group is killed
+//! before the leader is reaped, so its number cannot be reused. Descendants that left the group are then
+//! found and killed as well ([`orphans`]).
+//!
+//! These escape: a process that the kernel will not kill (one asleep in a driver, one that runs as another
+//! user), and work that was handed to a service that was already running. Without [`adopt_orphans`], a
+//! descendant also escapes if it left the group, cleared its environment **and** lost its parent, and so does
+//! a chain of forks that is faster than the scan of /proc. With it, those are found too.
+//!
+//! Invariant: whatever a program does, `run` does not fail, and it returns at most two seconds after the
+//! limit.
+
+mod daemon;
+mod environment;
+mod head_and_tail;
+mod limits;
+mod orphans;
+mod pipes;
+mod proc;
+mod registry;
+mod running;
+mod sandbox;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use self::limits::ProcessLimits;
+use self::pipes::{OutputTooLarge, Pipes};
+use self::running::{Exit, RunningProcess};
+use super::watch::{Halt, Limit};
+use lockgate_policy::Isolation;
+
+pub(super) use self::daemon::Daemon;
+pub use self::registry::adopt_orphans;
+pub use self::sandbox::close_inherited_on_exec;
+pub(super) use self::sandbox::{
+    Ceiling, Sandbox, SandboxLayer, isolation_shortfall, strongest, unavailable_reason,
+};
+
+/// The longest sleep before the time limit is checked again.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// A program to run, with its arguments, environment, input and sandbox.
+#[derive(Debug)]
+pub(super) struct Order<'a> {
+    /// The absolute path of the program.
+    pub(super) program: &'a Path,
+    /// The arguments after the program's name.
+    pub(super) argv: Vec<OsString>,
+    /// The directory that the program starts in.
+    pub(super) cwd: &'a Path,
+    /// Variables added to the cleaned environment.
+    pub(super) env: Vec<(OsString, OsString)>,
+    /// The bytes on standard input; empty if absent.
+    pub(super) input: Option<&'a [u8]>,
+    pub(super) sandbox: Sandbox,
+}
+
+/// The outcome of a run.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ProcessOutcome {
+    /// The program ended by itself, and could have read all of its input.
+    Exited {
+        code: i32,
+        /// All bytes of standard output, at most 16 MiB.
+        stdout: Vec<u8>,
+        /// The first and last 64 KiB of standard error, with a line that says how much was omitted.
+        stderr: Vec<u8>,
+    },
+    /// The program ended by itself, and left part of its input unread.
+    StdinUnread {
+        code: i32,
+        /// Standard output, as above.
+        stdout: Vec<u8>,
+        /// Standard error, shortened as above.
+        stderr: Vec<u8>,
+    },
+    /// The program failed. The reason is the end of a sentence that begins with the program's name.
+    Broken(String),
+    /// The program was stopped: its time was up, or the call was cancelled.
+    Halted(Halt),
+}
+
+/// Runs a program until it ends or reaches the limit.
+///
+/// It is started without a shell, in a process group of its own, with a cleaned environment
+/// ([`environment`]). The run ends when the program's own process ends: the output is what the pipes hold
+/// then, and descendants are killed. At the limit the program is asked to end, and is killed 200 ms later.
+pub(super) fn run(order: &Order<'_>, limit: Limit<'_>) -> ProcessOutcome {
+    run_with_limits(order, limit, ProcessLimits::of_machine(&order.sandbox))
+}
+
+fn run_with_limits(order: &Order<'_>, limit: Limit<'_>, mut bounds: ProcessLimits) -> ProcessOutcome {
+    if let Some(halt) = limit.reached() {
+        return ProcessOutcome::Halted(halt);
+    }
+    let (running, mut pipes) = match RunningProcess::start(order) {
+        Ok(started) => started,
+        Err(why) => return ProcessOutcome::Broken(why),
+    };
+    match follow(&running, &mut pipes, limit, &mut bounds) {
+        Ok(exit) => outcome(order.sandbox.level, exit, pipes),
+        Err(stop) => {
+            drop(pipes);
+            running.ask_to_end();
+            stop.into()
+        }
+    }
+}
+
+/// The reason for stopping a program early.
+enum StopReason {
+    LimitExceeded(String),
+    Halted(Halt),
+}
+
+impl From<OutputTooLarge> for StopReason {
+    fn from(OutputTooLarge: OutputTooLarge) -> StopReason {
+        StopReason::LimitExceeded("wrote more than 16 MiB".to_owned())
+    }
+}
+
+impl From<StopReason> for ProcessOutcome {
+    fn from(stop: StopReason) -> ProcessOutcome {
+        match stop {
+            StopReason::LimitExceeded(what) => ProcessOutcome::Broken(what),
+            StopReason::Halted(halt) => ProcessOutcome::Halted(halt),
+        }
+    }
+}
+
+/// Serves a program until it has ended. The pipes then hold all that it wrote.
+fn follow(
+    running: &RunningProcess,
+    pipes: &mut Pipes<'_>,
+    limit: Limit<'_>,
+    bounds: &mut ProcessLimits,
+) -> Result<Exit, StopReason> {
+    loop {
+        if let Some(exit) = running.exit() {
+            pipes.drain()?;
+            return Ok(exit);
+        }
+        pipes.serve()?;
+        if let Some(halt) = limit.reached() {
+            return Err(StopReason::Halted(halt));
+        }
+        if let Some(what) = bounds.exceeded_limit(running.leader()) {
+            return Err(StopReason::LimitExceeded(what));
+        }
+        let left = limit.end().saturating_duration_since(Instant::now());
+        pipes.wait(running.pidfd(), left.min(POLL_INTERVAL));
+    }
+}
+
+fn outcome(level: Isolation, exit: Exit, pipes: Pipes<'_>) -> ProcessOutcome {
+    if let Some(why) = sandbox::start_failure(level, exit, pipes.stderr_head()) {
+        return ProcessOutcome::Broken(format!("could not be started: {why}"));
+    }
+    match sandbox::program_exit(level, exit) {
+        Exit::Code(code) => {
+            let unread = pipes.has_unread_input();
+            let (stdout, stderr) = pipes.into_outputs();
+            if unread {
+                ProcessOutcome::StdinUnread { code, stdout, stderr }
+            } else {
+                ProcessOutcome::Exited { code, stdout, stderr }
+            }
+        }
+        Exit::Signal(number) => {
+            let status = ExitStatus::from_raw(number).to_string();
+            ProcessOutcome::Broken(format!("was killed by {}", status.replacen("signal: ", "signal ", 1)))
+        }
+        Exit::Unknown => ProcessOutcome::Broken(
+            "ended with an unknown status, because this process ignores SIGCHLD".to_owned(),
+        ),
+    }
+}

@@ -1,0 +1,114 @@
+//! Processes that a program leaves behind are found and killed, and no others.
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::getpid;
+
+use super::bench::{Bench, LONG, Manner, exited, timed};
+use super::in_both_manners;
+use crate::process::proc::{self, Process};
+
+in_both_manners! {
+    a_child_in_the_group_is_ended
+    a_chattering_child_is_not_listened_to
+    a_daemon_is_ended
+    a_daemon_without_environment_is_ended_by_who_adopts_it
+    a_tree_is_ended
+    a_bomb_is_ended
+    a_daemon_of_another_is_left_alone
+    a_nameless_daemon_may_be_of_another_that_runs
+}
+
+/// The time within which a run ends if nothing has to be waited for.
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+/// Checks that an orphan existed and was killed.
+#[track_caller]
+fn ended(bench: &Bench, what: &[&str]) {
+    let (time, (code, stdout, _)) = timed(|| exited(bench.run(what, LONG)));
+    assert_eq!(code, 0);
+    assert!(stdout.parse::<u32>().is_ok_and(|number| number > 1), "no stray was there: {stdout:?}");
+    assert!(time < AT_ONCE, "{what:?} took {time:?}");
+    assert_eq!(bench.left(), [], "{what:?}");
+}
+
+fn a_child_in_the_group_is_ended(bench: &Bench) {
+    // Without an environment, only the group identifies the program.
+    ended(bench, &["child", "plain", "exit"]);
+    ended(bench, &["child", "bare", "exit"]);
+}
+
+fn a_chattering_child_is_not_listened_to(bench: &Bench) {
+    let (time, (code, stdout, _)) = timed(|| exited(bench.run(&["leave-chatter"], LONG)));
+    assert_eq!(code, 0);
+    assert!(stdout.len() >= 4096 && time < AT_ONCE, "{} bytes in {time:?}", stdout.len());
+}
+
+fn a_daemon_is_ended(bench: &Bench) {
+    ended(bench, &["leave-daemon", "plain"]);
+}
+
+fn a_daemon_without_environment_is_ended_by_who_adopts_it(bench: &Bench) {
+    match bench.manner {
+        Manner::Adopting => ended(bench, &["leave-daemon", "bare"]),
+        Manner::Library => {
+            let pid = exited(bench.run(&["leave-daemon", "bare"], LONG)).1;
+            let left: Vec<String> = bench.left().iter().map(ToString::to_string).collect();
+            assert_eq!(left, [pid], "what escapes is written at the head of the module");
+            bench.clear();
+        }
+    }
+}
+
+fn a_tree_is_ended(bench: &Bench) {
+    ended(bench, &["tree", "50", "exit"]);
+}
+
+fn a_bomb_is_ended(bench: &Bench) {
+    if bench.manner == Manner::Library {
+        return;
+    }
+    let (time, (code, ..)) = timed(|| exited(bench.run(&["bomb", "100000", "exit"], LONG)));
+    assert!(code == 0 && time < AT_ONCE, "{time:?}");
+}
+
+fn a_daemon_of_another_is_left_alone(bench: &Bench) {
+    with_another(bench, "plain", |own, other| {
+        ended(own, &["leave-daemon", "plain"]);
+        ended(own, &["child", "bare", "exit"]);
+        assert_eq!(zombies(), 0, "what was ended is not reaped");
+        assert_eq!(other.left().len(), 2, "the other's daemon was ended");
+    });
+}
+
+fn a_nameless_daemon_may_be_of_another_that_runs(bench: &Bench) {
+    if bench.manner == Manner::Library {
+        return;
+    }
+    with_another(bench, "bare", |own, other| {
+        exited(own.run(&["leave-daemon", "bare"], LONG));
+        assert_eq!(other.left().len(), 2, "the other's daemon was ended");
+        assert_eq!(own.left().len(), 1, "who was to know whose it is?");
+    });
+}
+
+/// Runs a test while a program of another bench with a daemon is running; all daemons end with it.
+fn with_another(bench: &Bench, kind: &str, test: impl FnOnce(&Bench, &Bench)) {
+    let other = bench.another();
+    thread::scope(|scope| {
+        let run = scope.spawn(|| exited(other.run(&["leave-daemon", &format!("{kind}-wait")], LONG)));
+        other.wait_for("ready");
+        test(bench, &other);
+        fs::write(other.folder().join("go"), "").unwrap();
+        run.join().unwrap();
+    });
+    assert_eq!(other.left(), []);
+}
+
+/// The children of this process that have ended and are not reaped.
+fn zombies() -> usize {
+    let children = proc::children(getpid()).into_iter();
+    children.filter_map(Process::read).filter(|child| child.ended).count()
+}

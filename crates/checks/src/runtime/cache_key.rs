@@ -1,0 +1,215 @@
+//! Cache keys for the answers of programs: the gate's definition, the program, its arguments, the
+//! configuration above the file, the text and, as far as the scope goes, the other files.
+//!
+//! Invariant: two answers have the same key only if all of these are the same, as far as the file system
+//! tells.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::Metadata;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use super::ancestors;
+use super::config_deps::{self, RunnerKind};
+use crate::regular;
+use lockgate_policy::{CacheScope, CommandSpec, Gate, Rule, ServerSpec};
+use lockgate_text::Version;
+
+/// The maximum size of a configuration that is read, in bytes; a larger one is identified by its size and
+/// times.
+const LARGEST_CONFIGURATION: u64 = 1 << 20;
+/// The lifetime of an answer about one file: it may depend on more than the definition names.
+const ALONE: Duration = Duration::from_secs(60);
+/// The lifetime of an answer that depends on other files: their imports are checked less closely.
+const AMONG_OTHERS: Duration = Duration::from_secs(60);
+
+/// The inputs of one gate's answers about the files of a run.
+#[derive(Debug)]
+pub(crate) struct CacheKey<'a> {
+    /// Each file with a version of the definition, the program, its arguments and the configuration.
+    files: Vec<(&'a str, Version)>,
+    /// A version of the other files; `None` if they are too many.
+    around: Option<Version>,
+    /// The lifetime of a cached answer.
+    pub(crate) lives: Duration,
+}
+
+impl<'a> CacheKey<'a> {
+    /// Reads the current inputs; `None` if the metadata of the program cannot be read.
+    pub(crate) fn new(
+        rule: &Rule,
+        inputs: CacheInputs<'_>,
+        program: &Path,
+        root: &Path,
+        paths: &[&'a str],
+    ) -> Option<CacheKey<'a>> {
+        let mut run = KeyHasher::default();
+        run.add(inputs.name());
+        run.add(root.as_os_str().as_bytes());
+        run.add(rule.gate.name.as_bytes());
+        run.add(rule.gate.version.hex().as_bytes());
+        run.add(program.as_os_str().as_bytes());
+        run.file(&std::fs::metadata(program).ok()?);
+        rule.args.iter().for_each(|word| run.add(word.as_bytes()));
+        let (names, edited) = (inputs.names(), paths.iter().map(|path| root.join(path)).collect());
+        // Files of one folder have the same configuration above them.
+        let mut folders: HashMap<&str, Version> = HashMap::new();
+        let mut of_file = |path: &'a str| {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let configuration = folders.entry(folder).or_insert_with(|| {
+                let mut tool = KeyHasher::default();
+                configure(&mut tool, &names, &root.join(path));
+                config_deps::add(
+                    &mut tool,
+                    &rule.gate,
+                    inputs.runner_kind(),
+                    &names,
+                    &root.join(path),
+                    &edited,
+                );
+                tool.version()
+            });
+            let mut tool = KeyHasher::default();
+            tool.add(run.version().hex().as_bytes());
+            tool.add(configuration.hex().as_bytes());
+            (path, tool.version())
+        };
+        let files = paths.iter().map(|path| of_file(path)).collect();
+        let (around, lives) = match inputs.scope() {
+            CacheScope::File => (Some(KeyHasher::default().version()), ALONE),
+            CacheScope::Package => (ancestors::package(&rule.gate, root, paths), AMONG_OTHERS),
+            CacheScope::Project => (ancestors::project(&rule.gate, root, paths), AMONG_OTHERS),
+        };
+        Some(CacheKey { files, around, lives })
+    }
+
+    /// Returns the key of an answer about these texts among these other drafts; `None` if it must not be
+    /// cached. The text of a removed file is `None`.
+    pub(crate) fn of_texts(&self, texts: &[Option<Version>], overlays: Version) -> Option<Version> {
+        let mut key = KeyHasher::default();
+        key.add(b"text");
+        key.add(self.around?.hex().as_bytes());
+        key.add(overlays.hex().as_bytes());
+        for ((path, tool), text) in self.files.iter().zip(texts) {
+            key.add(path.as_bytes());
+            key.add(tool.hex().as_bytes());
+            key.add(text.map_or_else(String::new, |text| text.hex()).as_bytes());
+        }
+        Some(key.version())
+    }
+
+    /// Returns the key of a proof about the program for the file at this index, whatever its text.
+    pub(crate) fn of_file(&self, at: usize) -> Option<Version> {
+        let (path, tool) = self.files.get(at)?;
+        let mut key = KeyHasher::default();
+        key.add(b"file");
+        key.add(tool.hex().as_bytes());
+        key.add(path.as_bytes());
+        Some(key.version())
+    }
+}
+
+/// The program whose answers are cached.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CacheInputs<'a> {
+    /// The command of the gate, which runs once for each answer.
+    Command(&'a CommandSpec),
+    /// The language server of the gate, which keeps running.
+    Server(&'a ServerSpec),
+}
+
+impl<'a> CacheInputs<'a> {
+    fn name(self) -> &'static [u8] {
+        match self {
+            CacheInputs::Command(_) => b"command",
+            CacheInputs::Server(_) => b"server",
+        }
+    }
+
+    fn runner_kind(self) -> RunnerKind {
+        match self {
+            CacheInputs::Command(_) => RunnerKind::Command,
+            CacheInputs::Server(_) => RunnerKind::Server,
+        }
+    }
+
+    fn scope(self) -> CacheScope {
+        match self {
+            CacheInputs::Command(command) => command.scope,
+            CacheInputs::Server(server) => server.scope,
+        }
+    }
+
+    /// Returns the names of the files that change its answers.
+    fn names(self) -> BTreeSet<&'a String> {
+        match self {
+            CacheInputs::Command(command) => {
+                let configuration = command.config.iter().map(|configuration| &configuration.name);
+                let values = command.values.iter().flat_map(|value| &value.files);
+                configuration.chain(values).chain(&command.cwd).collect()
+            }
+            CacheInputs::Server(server) => {
+                let configuration = server.config.iter().map(|configuration| &configuration.name);
+                configuration.chain(&server.cwd).collect()
+            }
+        }
+    }
+}
+
+/// Returns a version of a server for a folder: its definition, its program, and the configuration in the
+/// folder and above it.
+pub(crate) fn configured(gate: &Gate, server: &ServerSpec, program: &Path, folder: &Path) -> Version {
+    let mut tool = KeyHasher::default();
+    tool.add(gate.version.hex().as_bytes());
+    tool.add(program.as_os_str().as_bytes());
+    if let Ok(found) = std::fs::metadata(program) {
+        tool.file(&found);
+    }
+    configure(&mut tool, &CacheInputs::Server(server).names(), &folder.join("file"));
+    let names = CacheInputs::Server(server).names();
+    config_deps::add(&mut tool, gate, RunnerKind::Server, &names, &folder.join("file"), &HashSet::new());
+    tool.version()
+}
+
+/// Adds the configuration in every folder above the file, as programs also look above the root.
+fn configure(tool: &mut KeyHasher, names: &BTreeSet<&String>, file: &Path) {
+    for folder in file.ancestors().skip(1) {
+        for name in names {
+            let path = folder.join(name);
+            let Ok(found) = std::fs::metadata(&path) else { continue };
+            tool.add(path.as_os_str().as_bytes());
+            let small = found.is_file() && found.len() <= LARGEST_CONFIGURATION;
+            match small.then(|| regular::read(&path, LARGEST_CONFIGURATION)) {
+                Some(Ok(text)) => tool.add(&text),
+                Some(Err(_)) | None => tool.file(&found),
+            }
+        }
+    }
+}
+
+/// Collects the parts of a key; the length of each separates it from the next.
+#[derive(Debug, Default)]
+pub(super) struct KeyHasher(Vec<u8>);
+
+impl KeyHasher {
+    pub(super) fn add(&mut self, part: &[u8]) {
+        self.0.extend(part.len().to_le_bytes());
+        self.0.extend(part);
+    }
+
+    /// Adds the metadata that distinguishes versions of a file, without reading it.
+    pub(super) fn file(&mut self, found: &Metadata) {
+        self.add(&found.dev().to_le_bytes());
+        self.add(&found.ino().to_le_bytes());
+        self.add(&found.size().to_le_bytes());
+        for time in [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()] {
+            self.add(&time.to_le_bytes());
+        }
+    }
+
+    pub(super) fn version(&self) -> Version {
+        Version::hash(&self.0)
+    }
+}

@@ -1,0 +1,84 @@
+//! State that gates keep between calls, and share among concurrent calls.
+
+mod ancestors;
+mod cache;
+mod cache_key;
+mod canary;
+mod config_deps;
+mod formatted;
+mod slots;
+mod traits;
+mod versions;
+
+use std::path::PathBuf;
+
+pub(super) use self::ancestors::survey;
+use self::cache::Answers;
+pub(super) use self::cache::CachedFindings;
+pub(super) use self::cache_key::{CacheInputs, CacheKey, configured};
+use self::canary::Proofs;
+pub(super) use self::canary::{Proof, Subject};
+use self::formatted::Formatted;
+pub(super) use self::slots::Slots;
+pub(super) use self::traits::Traits;
+pub(super) use self::versions::Versions;
+use super::process::{Ceiling, strongest, unavailable_reason};
+use super::server::ServerPool;
+use lockgate_policy::Isolation;
+
+/// State that gates keep between calls: slots, cached answers, servers, and proofs that programs work.
+#[derive(Debug)]
+pub struct GateRuntime {
+    pub(super) slots: Slots,
+    pub(super) answers: Answers,
+    pub(super) proofs: Proofs,
+    pub(super) formatted: Formatted,
+    /// The strongest isolation that programs may get.
+    pub(super) ceiling: Ceiling,
+    pub(super) pool: ServerPool,
+    pub(super) versions: Versions,
+}
+
+impl GateRuntime {
+    /// Creates a runtime that saves proofs that programs work in this folder.
+    pub fn with_proofs_dir(proofs: Option<PathBuf>) -> GateRuntime {
+        GateRuntime { proofs: Proofs::with_directory(proofs), ..GateRuntime::default() }
+    }
+
+    /// Keeps language servers running from now on, for a long-lived process.
+    pub fn keep_servers(&self) {
+        self.pool.enable();
+    }
+
+    /// True if language servers are kept running.
+    pub fn keeps_servers(&self) -> bool {
+        self.pool.is_enabled()
+    }
+
+    /// Returns the isolation of gate programs on this machine; it is determined on first use.
+    pub fn isolation(&self) -> Isolation {
+        strongest(self.ceiling)
+    }
+
+    /// Returns the reason that no stronger isolation is available; `None` if it is the strongest.
+    pub fn isolation_shortfall(&self) -> Option<String> {
+        unavailable_reason(Isolation::Bubblewrap, self.ceiling)
+    }
+}
+
+impl Default for GateRuntime {
+    /// Creates a runtime without permanent servers that runs at most as many programs at one time as the
+    /// machine has cores.
+    fn default() -> GateRuntime {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        GateRuntime {
+            slots: Slots::new(cores),
+            answers: Answers::default(),
+            proofs: Proofs::default(),
+            formatted: Formatted::default(),
+            ceiling: Ceiling::default(),
+            pool: ServerPool::default(),
+            versions: Versions::default(),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Handles a server's notifications and requests.
+//!
+//! Invariant: every request of a server is answered, and none changes anything here.
+
+use std::time::Instant;
+
+use regex::Regex;
+use serde_json::{Value, json};
+
+use super::state::{PublishedDiagnostics, ServerState};
+use crate::finding::sanitize;
+use crate::output::uri;
+use lockgate_policy::Columns;
+
+/// The JSON-RPC error code of an unknown method.
+const METHOD_NOT_FOUND: i64 = -32601;
+/// The largest number of registrations that are kept.
+const MOST_REGISTRATIONS: usize = 1000;
+
+/// The client's side of the protocol for one server.
+#[derive(Debug)]
+pub(super) struct Capabilities {
+    /// The settings that the server may request, by section.
+    pub(super) settings: Value,
+    /// The pattern of its message that the project is loaded.
+    pub(super) ready: Option<Regex>,
+    /// The pattern of its message that its configuration is unreadable.
+    pub(super) config_error: Option<Regex>,
+}
+
+impl Capabilities {
+    /// Handles a message; `greeting` is the id of the `initialize` request, which is answered first.
+    ///
+    /// Errors: why the server cannot be used, as the end of a sentence that begins with its name.
+    pub(super) fn handle_message(
+        &self,
+        message: &Value,
+        greeting: u64,
+        state: &mut ServerState,
+    ) -> Result<(), String> {
+        let method = message.get("method").and_then(Value::as_str);
+        let params = message.get("params").unwrap_or(&Value::Null);
+        match (method, message.get("id")) {
+            (Some(method), Some(id)) => {
+                let answer = match self.handle_request(method, params, state) {
+                    Some(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+                    None => {
+                        let error = json!({ "code": METHOD_NOT_FOUND, "message": "method not found" });
+                        json!({ "jsonrpc": "2.0", "id": id, "error": error })
+                    }
+                };
+                state.send(&answer);
+            }
+            (Some(method), None) => self.handle_notification(method, params, state),
+            (None, Some(id)) if id.as_u64() == Some(greeting) => self.handle_initialize(message, state)?,
+            (None, Some(id)) => {
+                let answer = match message.get("error") {
+                    Some(error) => Err(error.get("code").and_then(Value::as_i64).unwrap_or_default()),
+                    None => Ok(message.get("result").cloned().unwrap_or_default()),
+                };
+                state.store_response(id.as_u64().unwrap_or_default(), answer);
+            }
+            (None, None) => return Err("wrote a message that is not JSON-RPC".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn handle_initialize(&self, message: &Value, state: &mut ServerState) -> Result<(), String> {
+        let Some(capabilities) = message.get("result").and_then(|result| result.get("capabilities")) else {
+            let why = message.get("error").and_then(|error| error.get("message")).and_then(Value::as_str);
+            return Err(format!("refused to start: {}", sanitize(why.unwrap_or("it gave no reason"))));
+        };
+        if capabilities.get("diagnosticProvider").is_some_and(|offer| !offer.is_null()) {
+            state.pull_registrations.insert(String::new());
+        }
+        state.columns = match capabilities.get("positionEncoding").and_then(Value::as_str) {
+            None | Some("utf-16") => Columns::Utf16,
+            Some("utf-8") => Columns::Bytes,
+            Some(other) => {
+                return Err(format!("counts columns in {}, which was not offered", sanitize(other)));
+            }
+        };
+        state.notify("initialized", &json!({}));
+        state.notify("workspace/didChangeConfiguration", &json!({ "settings": self.settings }));
+        state.initialized = true;
+        state.ready |= self.ready.is_none();
+        Ok(())
+    }
+
+    /// Answers a request; `None` for an unknown one.
+    fn handle_request(&self, method: &str, params: &Value, state: &mut ServerState) -> Option<Value> {
+        match method {
+            "workspace/configuration" => {
+                let items = params.get("items").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+                Some(items.iter().map(|item| self.section(item)).collect())
+            }
+            "client/registerCapability" => {
+                for (id, method) in registrations(params, "registrations") {
+                    if method == "textDocument/diagnostic"
+                        && state.pull_registrations.len() < MOST_REGISTRATIONS
+                    {
+                        state.pull_registrations.insert(id);
+                    }
+                }
+                Some(Value::Null)
+            }
+            "client/unregisterCapability" => {
+                // The protocol misspells the name of this key.
+                for (id, _) in registrations(params, "unregisterations") {
+                    state.pull_registrations.remove(&id);
+                }
+                Some(Value::Null)
+            }
+            "workspace/diagnostic/refresh" => {
+                state.refreshes += 1;
+                Some(Value::Null)
+            }
+            "workspace/applyEdit" => {
+                Some(json!({ "applied": false, "failureReason": "edits are not supported" }))
+            }
+            "window/showDocument" => Some(json!({ "success": false })),
+            "workspace/workspaceFolders"
+            | "window/workDoneProgress/create"
+            | "window/showMessageRequest"
+            | "workspace/codeLens/refresh"
+            | "workspace/inlayHint/refresh"
+            | "workspace/inlineValue/refresh"
+            | "workspace/foldingRange/refresh"
+            | "workspace/semanticTokens/refresh" => Some(Value::Null),
+            _ => None,
+        }
+    }
+
+    /// The settings of an item of `workspace/configuration`; `null` if there are none.
+    fn section(&self, item: &Value) -> Value {
+        let section = item.get("section").and_then(Value::as_str).unwrap_or_default();
+        let names = section.split('.').filter(|name| !name.is_empty());
+        let found = names.into_iter().try_fold(&self.settings, |settings, name| settings.get(name));
+        found.cloned().unwrap_or_default()
+    }
+
+    fn handle_notification(&self, method: &str, params: &Value, state: &mut ServerState) {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+        match method {
+            "textDocument/publishDiagnostics" => record_diagnostics(params, state),
+            "$/progress" => {
+                let value = params.get("value");
+                if value.and_then(|value| value.get("kind")).and_then(Value::as_str) == Some("end") {
+                    self.check_message(&text(value.and_then(|value| value.get("message"))), state);
+                }
+            }
+            "window/showMessage" => {
+                let message = text(params.get("message"));
+                self.check_message(&message, state);
+                state.last_message = Some(sanitize(&message));
+            }
+            "window/logMessage" => self.check_message(&text(params.get("message")), state),
+            "experimental/serverStatus" if params.get("quiescent").and_then(Value::as_bool) == Some(true) => {
+                self.check_message("quiescent", state);
+            }
+            _ => {}
+        }
+    }
+
+    fn check_message(&self, message: &str, state: &mut ServerState) {
+        state.ready |= self.ready.as_ref().is_some_and(|ready| ready.is_match(message));
+        if self.config_error.as_ref().is_some_and(|ill| ill.is_match(message)) {
+            state.config_error = Some(sanitize(message));
+        }
+    }
+}
+
+fn record_diagnostics(params: &Value, state: &mut ServerState) {
+    let path = params.get("uri").and_then(Value::as_str).and_then(uri::path);
+    let Some(path) = path.filter(|path| state.open.contains(path)) else { return };
+    // A value that is not a list does not mean that there are no diagnostics.
+    let Some(items) = params.get("diagnostics").and_then(Value::as_array).cloned() else { return };
+    let version = params.get("version").and_then(Value::as_i64);
+    state.states_versions |= version.is_some();
+    state.published.insert(path, PublishedDiagnostics { version, items, at: Instant::now() });
+}
+
+/// The name and method of each registration.
+fn registrations(params: &Value, key: &str) -> Vec<(String, String)> {
+    let all = params.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let text = |item: &Value, name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
+    all.iter().filter_map(|item| Some((text(item, "id")?, text(item, "method")?))).collect()
+}

@@ -1,0 +1,100 @@
+//! Tracks the documents open in a server, and their texts on disk.
+//!
+//! Invariant: versions only increase, across all documents. A text shown for a request is reverted by
+//! [`Documents::revert`], which gives the server the text on disk.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::state::ServerState;
+use crate::{percent, regular};
+use lockgate_text::{Buffer, Hints, Version};
+
+/// The largest number of documents that stay open between requests.
+const MOST_OPEN: usize = 16;
+/// The largest file that is read, in bytes.
+const MOST_READ: u64 = 16 << 20;
+
+/// The documents that a server has open.
+#[derive(Debug, Default)]
+pub(super) struct Documents {
+    open: HashMap<String, Document>,
+    version: i64,
+}
+
+#[derive(Debug)]
+struct Document {
+    /// The hash of the text that the server has.
+    text: Version,
+    /// The protocol's version number of that text.
+    version: i64,
+}
+
+impl Documents {
+    /// Shows the server a text at an absolute path as a new version, and returns the version.
+    pub(super) fn show(&mut self, state: &mut ServerState, path: &str, language: &str, text: &str) -> i64 {
+        self.version += 1;
+        let (uri, version) = (uri(path), self.version);
+        if self.open.contains_key(path) {
+            let document = json!({ "uri": uri, "version": version });
+            let change = json!({ "textDocument": document, "contentChanges": [{ "text": text }] });
+            state.notify("textDocument/didChange", &change);
+        } else {
+            let document = json!({ "uri": uri, "languageId": language, "version": version, "text": text });
+            state.notify("textDocument/didOpen", &json!({ "textDocument": document }));
+            state.open.insert(path.to_owned());
+        }
+        // Earlier diagnostics are about an older text.
+        state.published.remove(path);
+        self.open.insert(path.to_owned(), Document { text: Version::hash(text.as_bytes()), version });
+        version
+    }
+
+    /// Shows the server the text on disk instead of a draft; if there is no file, the document is closed.
+    pub(super) fn revert(&mut self, state: &mut ServerState, path: &str) {
+        let Some(document) = self.open.get(path) else { return };
+        match on_disk(Path::new(path)) {
+            Some(text) if Version::hash(text.as_bytes()) == document.text => {}
+            Some(text) => {
+                self.show(state, path, "", &text);
+            }
+            None => self.close(state, path),
+        }
+    }
+
+    /// Shows the server the current text on disk for all documents, and closes the least recently used ones
+    /// if there are many.
+    pub(super) fn sync_all(&mut self, state: &mut ServerState) {
+        let mut all: Vec<(i64, String)> =
+            self.open.iter().map(|(path, document)| (document.version, path.clone())).collect();
+        all.sort_unstable();
+        let many = all.len().saturating_sub(MOST_OPEN);
+        for (at, (_, path)) in all.iter().enumerate() {
+            if at < many {
+                self.close(state, path);
+            } else {
+                self.revert(state, path);
+            }
+        }
+    }
+
+    fn close(&mut self, state: &mut ServerState, path: &str) {
+        self.open.remove(path);
+        state.open.remove(path);
+        state.published.remove(path);
+        state.notify("textDocument/didClose", &json!({ "textDocument": { "uri": uri(path) } }));
+    }
+}
+
+/// The view of a file; `None` if it cannot be read as text.
+fn on_disk(path: &Path) -> Option<String> {
+    let bytes = regular::read(path, MOST_READ).ok()?;
+    Buffer::read(bytes, Hints::default()).ok().map(|buffer| buffer.view().to_owned())
+}
+
+/// The URI of an absolute path.
+pub(super) fn uri(path: &str) -> String {
+    format!("file://{}", percent::encoded(path))
+}

@@ -1,0 +1,312 @@
+//! Requests diagnostics of texts from a server, each in place of a file, together with the other drafts of a
+//! call.
+//!
+//! Invariant: texts shown for a request are reverted after it, however it ends. A server that has not
+//! reported on exactly this text is never taken for one without findings.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::documents::{Documents, uri};
+use super::running::{Launch, RunningServer, WaitOutcome};
+use super::state::{PublishedDiagnostics, ServerState};
+use crate::error::GateError;
+use crate::watch::{Halt, Limit};
+use lockgate_policy::{Columns, Offer};
+use lockgate_text::Version;
+
+/// The time to wait after diagnostics without a version, in case newer ones follow.
+const SETTLE: Duration = Duration::from_millis(250);
+/// The largest number of repeats when the server asks for a refresh.
+const MOST_REFRESHES: usize = 3;
+/// The largest number of repeats when the server cancels a request.
+const MOST_CANCELLED: usize = 100;
+/// The pause before such a repeat.
+const RETRY_PAUSE: Duration = Duration::from_millis(30);
+/// The number of timeouts in a row after which a server counts as hanging.
+const MOST_TIMEOUTS: usize = 2;
+
+/// LSP 3.17, `ErrorCodes`: the request was cancelled, the content was modified, the server cancelled it.
+const CANCELLED_CODES: [i64; 3] = [-32800, -32801, -32802];
+
+/// A text at an absolute path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DocumentText<'a> {
+    pub(super) path: &'a str,
+    /// The language id of the document.
+    pub(super) language: &'a str,
+    pub(super) view: &'a str,
+}
+
+/// A request for the diagnostics of some texts.
+#[derive(Debug)]
+pub(super) struct DiagnosticsRequest<'a> {
+    /// The texts whose diagnostics are requested.
+    pub(super) texts: Vec<DocumentText<'a>>,
+    /// The other drafts of the call.
+    pub(super) overlays: Vec<DocumentText<'a>>,
+    /// The current files of the project, by absolute path.
+    pub(super) files: BTreeMap<String, Version>,
+    /// Set when one of the drafts is of a file that is not on disk.
+    pub(super) has_new_files: bool,
+    /// The way the server reports diagnostics, if its definition states it.
+    pub(super) offer: Option<Offer>,
+}
+
+/// A running server, and the documents that it has.
+#[derive(Debug)]
+pub(super) struct ServerSession {
+    pub(super) server: RunningServer,
+    documents: Documents,
+    /// The files of the project as the server knows them.
+    known_files: Option<BTreeMap<String, Version>>,
+    /// The number of timeouts in a row.
+    timeouts: usize,
+}
+
+impl ServerSession {
+    /// Starts a server for one program and project folder. The error is the end of a sentence that begins
+    /// with its name.
+    pub(super) fn start(launch: Launch) -> Result<ServerSession, String> {
+        let link = RunningServer::start(launch)?;
+        Ok(ServerSession { server: link, documents: Documents::default(), known_files: None, timeouts: 0 })
+    }
+
+    /// Returns true if the server counts as hanging.
+    pub(super) fn is_hanging(&self) -> bool {
+        self.timeouts >= MOST_TIMEOUTS
+    }
+
+    /// Returns its diagnostics of each text, and the unit of their columns.
+    pub(super) fn diagnostics(
+        &mut self,
+        question: &DiagnosticsRequest<'_>,
+        limit: Limit<'_>,
+    ) -> Result<(Vec<Vec<Value>>, Columns), GateError> {
+        let mut documents = OpenDocuments::begin(self);
+        let result = documents.request_diagnostics(question, limit);
+        let session = &mut *documents.session;
+        match &result {
+            Err(GateError::Halted(Halt::TimedOut)) => session.timeouts += 1,
+            Ok(_) | Err(_) => session.timeouts = 0,
+        }
+        result
+    }
+
+    /// Notifies the server of files that changed since the last request.
+    fn sync_files(&mut self, files: &BTreeMap<String, Version>) {
+        let mut changes = Vec::new();
+        if let Some(known) = &self.known_files {
+            for (path, version) in files {
+                match known.get(path) {
+                    None => changes.push((path, 1)),
+                    Some(before) if before != version => changes.push((path, 2)),
+                    Some(_) => {}
+                }
+            }
+            changes.extend(known.keys().filter(|path| !files.contains_key(*path)).map(|path| (path, 3)));
+        }
+        let changes: Vec<Value> =
+            changes.into_iter().map(|(path, kind)| json!({ "uri": uri(path), "type": kind })).collect();
+        let documents = &mut self.documents;
+        self.server.with_state(|state| {
+            if !changes.is_empty() {
+                state.notify("workspace/didChangeWatchedFiles", &json!({ "changes": changes }));
+            }
+            documents.sync_all(state);
+        });
+        self.known_files = Some(files.clone());
+    }
+}
+
+/// A pull request for the diagnostics of a document, and the number of refreshes requested before it was
+/// sent.
+#[derive(Debug, Clone, Copy)]
+struct PullRequest {
+    id: u64,
+    refreshes: u64,
+}
+
+/// The texts shown to a server during a request; dropping it reverts them.
+struct OpenDocuments<'s> {
+    session: &'s mut ServerSession,
+    paths: Vec<String>,
+}
+
+impl<'s> OpenDocuments<'s> {
+    fn begin(session: &'s mut ServerSession) -> OpenDocuments<'s> {
+        session.server.with_state(|state| state.busy = true);
+        OpenDocuments { session, paths: Vec::new() }
+    }
+
+    fn request_diagnostics(
+        &mut self,
+        question: &DiagnosticsRequest<'_>,
+        limit: Limit<'_>,
+    ) -> Result<(Vec<Vec<Value>>, Columns), GateError> {
+        let greeted = |state: &mut ServerState| {
+            if state.initialized && state.ready {
+                WaitOutcome::Done(state.columns)
+            } else {
+                WaitOutcome::Wait
+            }
+        };
+        let columns = self.session.server.wait(limit, greeted)?;
+        self.session.sync_files(&question.files);
+        // The texts to check are shown last, so that their diagnostics consider all other drafts.
+        for text in &question.overlays {
+            self.show(text);
+        }
+        if let Some((_, rest)) = question.texts.split_last() {
+            rest.iter().for_each(|text| {
+                self.show(text);
+            });
+        }
+        // Show them all again: diagnostics published for the first could predate the last.
+        let versions: Vec<i64> = question.texts.iter().rev().map(|text| self.show(text)).collect();
+        let items = self.wait_for_all(question, versions.into_iter().rev().collect(), limit)?;
+        match self.session.server.with_state(|state| state.config_error.clone()) {
+            Some(why) => Err(GateError::Broken(format!("cannot read its configuration: {why}"))),
+            None => Ok((items, columns)),
+        }
+    }
+
+    fn show(&mut self, text: &DocumentText<'_>) -> i64 {
+        self.paths.push(text.path.to_owned());
+        let documents = &mut self.session.documents;
+        self.session.server.with_state(|state| documents.show(state, text.path, text.language, text.view))
+    }
+
+    /// Waits for the diagnostics of all texts. All are shown before, and pull requests for all are sent
+    /// before the first response is awaited.
+    fn wait_for_all(
+        &self,
+        question: &DiagnosticsRequest<'_>,
+        versions: Vec<i64>,
+        limit: Limit<'_>,
+    ) -> Result<Vec<Vec<Value>>, GateError> {
+        let mut requests: HashMap<&str, PullRequest> = HashMap::new();
+        let mut diagnosed = |(text, version): (&DocumentText<'_>, i64)| {
+            if let Some(items) = self.wait_for_published(text.path, question.offer, version, limit)? {
+                return Ok(items);
+            }
+            // All requests are sent at once, as soon as it is known that the server uses pull diagnostics.
+            if requests.is_empty() {
+                requests = question.texts.iter().map(|text| (text.path, self.request(text.path))).collect();
+            }
+            let request = requests.remove(text.path).unwrap_or_else(|| self.request(text.path));
+            self.wait_for_pulled(text.path, request, limit)
+        };
+        let items = question.texts.iter().zip(versions).map(&mut diagnosed).collect();
+        self.session
+            .server
+            .with_state(|state| requests.values().for_each(|request| state.cancel(request.id)));
+        items
+    }
+
+    /// Waits for the diagnostics that the server publishes of a document; `None` if it uses pull diagnostics.
+    fn wait_for_published(
+        &self,
+        path: &str,
+        offer: Option<Offer>,
+        version: i64,
+        limit: Limit<'_>,
+    ) -> Result<Option<Vec<Value>>, GateError> {
+        self.session.server.wait(limit, |state| match state.offer(offer) {
+            Some(Offer::Pull) => WaitOutcome::Done(None),
+            Some(Offer::Push | Offer::Versioned) | None => {
+                let names_all = state.states_versions || offer == Some(Offer::Versioned);
+                match state
+                    .published
+                    .get(path)
+                    .map(|published| check_published(published, version, names_all))
+                {
+                    Some(WaitOutcome::Done(items)) => WaitOutcome::Done(Some(items)),
+                    Some(WaitOutcome::Until(moment)) => WaitOutcome::Until(moment),
+                    Some(WaitOutcome::Wait) | None => WaitOutcome::Wait,
+                }
+            }
+        })
+    }
+
+    /// Sends a pull request for the diagnostics of a document.
+    fn request(&self, path: &str) -> PullRequest {
+        let params = json!({ "textDocument": { "uri": uri(path) } });
+        self.session.server.with_state(|state| PullRequest {
+            id: state.request("textDocument/diagnostic", &params),
+            refreshes: state.refreshes,
+        })
+    }
+
+    /// Waits for the response to a pull request, and repeats it if necessary.
+    fn wait_for_pulled(
+        &self,
+        path: &str,
+        request: PullRequest,
+        limit: Limit<'_>,
+    ) -> Result<Vec<Value>, GateError> {
+        let link = &self.session.server;
+        let (mut again, mut broken_off) = (0, 0);
+        let mut first = Some(request);
+        loop {
+            let PullRequest { id, refreshes } = first.take().unwrap_or_else(|| self.request(path));
+            let answer = link.wait(limit, |state| match state.take_response(id) {
+                Some(answer) => WaitOutcome::Done((answer, state.refreshes)),
+                None => WaitOutcome::Wait,
+            });
+            let (answer, refreshed) = answer.inspect_err(|_| link.with_state(|state| state.cancel(id)))?;
+            match answer {
+                // Something that it depends on changed meanwhile.
+                Ok(_) if refreshed != refreshes && again < MOST_REFRESHES => again += 1,
+                Ok(report) => return items(&report),
+                Err(code) if CANCELLED_CODES.contains(&code) && broken_off < MOST_CANCELLED => {
+                    broken_off += 1;
+                    let (until, mut waited) = (Instant::now() + RETRY_PAUSE, false);
+                    link.wait(limit, |_| {
+                        waited = Instant::now() >= until;
+                        if waited { WaitOutcome::Done(()) } else { WaitOutcome::Until(until) }
+                    })?;
+                }
+                Err(code) => return Err(GateError::Broken(format!("returned the error {code}"))),
+            }
+        }
+    }
+}
+
+impl Drop for OpenDocuments<'_> {
+    fn drop(&mut self) {
+        let (documents, paths) = (&mut self.session.documents, std::mem::take(&mut self.paths));
+        self.session.server.with_state(|state| {
+            paths.iter().for_each(|path| documents.revert(state, path));
+            (state.busy, state.last_used) = (false, Instant::now());
+        });
+    }
+}
+
+/// Checks published diagnostics against a version; `names_all` is true if the server states versions
+/// otherwise.
+fn check_published(
+    published: &PublishedDiagnostics,
+    version: i64,
+    names_all: bool,
+) -> WaitOutcome<Vec<Value>> {
+    match published.version {
+        Some(of) if of == version => WaitOutcome::Done(published.items.clone()),
+        // They are about an older text.
+        Some(_) => WaitOutcome::Wait,
+        None if names_all => WaitOutcome::Wait,
+        None if published.at.elapsed() >= SETTLE => WaitOutcome::Done(published.items.clone()),
+        None => WaitOutcome::Until(published.at + SETTLE),
+    }
+}
+
+/// The diagnostics of a full report.
+fn items(report: &Value) -> Result<Vec<Value>, GateError> {
+    let items = report.get("items").and_then(Value::as_array);
+    match (report.get("kind").and_then(Value::as_str), items) {
+        (Some("full"), Some(items)) => Ok(items.clone()),
+        _ => Err(GateError::Broken("returned no list of diagnostics".to_owned())),
+    }
+}

@@ -1,0 +1,121 @@
+//! Locks private folders, and removes those of killed processes.
+//!
+//! A stage holds a lock on a file in its folder. The kernel releases the lock when the process ends, however
+//! it ends, and programs that the process starts do not inherit it.
+//!
+//! Invariant: a folder is removed only if it has the lock file, both belong to this user and are private, the
+//! lock is free, and it is older than [`LEAST_AGE`].
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::thread::Builder;
+use std::time::{Duration, SystemTime};
+
+/// The prefix of the names of private folders.
+pub(super) const PREFIX: &str = "lockgate-";
+/// The name of the lock file.
+const LOCK: &str = ".lockgate-stage";
+/// A younger folder may belong to a process that has not taken the lock yet.
+const LEAST_AGE: Duration = Duration::from_secs(60);
+/// The largest number of entries of the folder for temporary files that are inspected.
+const MOST_ENTRIES: usize = 10_000;
+
+/// Returns the folder in which private folders are made.
+pub(crate) fn temporary_folder() -> PathBuf {
+    std::env::temp_dir()
+}
+
+/// Marks a new private folder as belonging to this process for as long as the file is open.
+pub(super) fn lock_folder(folder: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(LOCK))?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// Removes the folders of killed processes from the folder for temporary files, once per process, in the
+/// background.
+pub(super) fn sweep_once() {
+    static SWEPT: Once = Once::new();
+    SWEPT.call_once(|| {
+        // Without a thread they are removed at the next start.
+        let _ = Builder::new()
+            .name("lockgate-sweep".to_owned())
+            .spawn(|| sweep(&temporary_folder(), SystemTime::now()));
+    });
+}
+
+/// Removes the stale folders in a folder.
+fn sweep(place: &Path, now: SystemTime) {
+    let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST_ENTRIES);
+    let candidates =
+        entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+    for entry in candidates {
+        let folder = entry.path();
+        if let Some(_lock) = lock_stale(&folder, now) {
+            let _ = fs::remove_dir_all(&folder);
+        }
+    }
+}
+
+/// Locks a private folder whose process has ended; `None` if it is in use or not stale.
+fn lock_stale(folder: &Path, now: SystemTime) -> Option<File> {
+    let user = rustix::process::geteuid().as_raw();
+    let is_private = |found: &fs::Metadata| found.uid() == user && found.mode() & 0o077 == 0;
+    let path = folder.join(LOCK);
+    let (outer, inner) = (fs::symlink_metadata(folder).ok()?, fs::symlink_metadata(&path).ok()?);
+    if !(outer.is_dir() && inner.is_file() && is_private(&outer) && is_private(&inner)) {
+        return None;
+    }
+    let age = now.duration_since(inner.modified().ok()?).ok()?;
+    if age < LEAST_AGE {
+        return None;
+    }
+    let lock = OpenOptions::new().write(true).open(&path).ok()?;
+    lock.try_lock().is_ok().then_some(lock)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    /// A private folder with a lock file, as a killed process leaves it.
+    fn left(place: &Path, name: &str) -> PathBuf {
+        let folder = place.join(name);
+        super::super::private_folder(&folder.join("draft")).unwrap();
+        drop(lock_folder(&folder).unwrap());
+        fs::write(folder.join("draft/a.py"), "x").unwrap();
+        folder
+    }
+
+    #[test]
+    fn folders_of_killed_processes_are_removed_and_no_others() {
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path();
+        let later = SystemTime::now() + LEAST_AGE + LEAST_AGE;
+        let stale = left(place, "lockgate-killed");
+        let locked = left(place, "lockgate-held");
+        let lock = File::open(locked.join(LOCK)).unwrap();
+        lock.lock().unwrap();
+        let notes = place.join("lockgate-notes");
+        super::super::private_folder(&notes).unwrap();
+        let shared = left(place, "lockgate-shared");
+        fs::set_permissions(&shared, fs::Permissions::from_mode(0o755)).unwrap();
+        let other = left(place, "other");
+        symlink(&other, place.join("lockgate-link")).unwrap();
+        sweep(place, SystemTime::now());
+        assert!(stale.exists(), "it is too young");
+        sweep(place, later);
+        assert!(!stale.exists());
+        for path in [&locked, &notes, &shared, &other, &place.join("lockgate-link")] {
+            assert!(path.exists(), "{}", path.display());
+        }
+        drop(lock);
+        sweep(place, later);
+        assert!(!locked.exists(), "nobody holds it any more");
+    }
+}

@@ -1,0 +1,498 @@
+//! Gates of the kind `syntax`: they check that the draft parses.
+//!
+//! A language's own parser reads the text if there is one. Tree-sitter reads it if there is none, if that parser gives
+//! up, and if the text nests deeper than the parser can go. [`table`] lists the parsers of each language.
+//!
+//! A small text is parsed on a thread ([`worker`]) whose stack fits the deepest nesting that the text can hold; a large
+//! text in a [`child`] process with limited memory. If neither can parse it, tree-sitter does, within its own memory
+//! limit, and a note says so. The process ends before tree-sitter starts, so the two limits never add up.
+//!
+//! Invariant: no text makes a parser overflow a stack, end the process or exceed its memory limit. If no parser could
+//! read a text, the gate returns the reason and no findings.
+
+mod before_after;
+mod brackets;
+mod cause;
+pub(crate) mod child;
+mod doubled;
+mod ecmascript;
+mod fault;
+mod json;
+mod preprocessor;
+mod python;
+mod rust;
+mod shell;
+mod table;
+mod template;
+mod toml;
+mod tree;
+mod worker;
+mod yaml;
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::time::Duration;
+
+pub use self::child::{parse_for_parent, parse_large_texts_with};
+
+use self::before_after::{BeforeAfter, Opinion};
+use self::cause::{Explains, Unclosed};
+use self::child::{NoReply, Reply, Task};
+use self::fault::SyntaxFault;
+use self::table::{LanguageParsers, OwnParser, Stops};
+use self::tree::TreeReport;
+use self::worker::JobOutcome;
+use super::delta::{self, Belief, ComparedFinding};
+use super::draft::Draft;
+use super::pattern::TOO_DEEP;
+use super::watch::{Halt, Limit};
+use lockgate_syntax::{self as grammar, ParseSlot};
+use lockgate_text::{Buffer, Hints};
+
+/// The largest stack of a parser, in bytes. It is only reserved; even the deepest text uses at most half of it.
+const MOST_STACK: usize = if cfg!(debug_assertions) { 512 << 20 } else { 104 << 20 };
+/// The memory limit for a parser in this process, in bytes.
+const MOST_MEMORY: usize = 48 << 20;
+/// The stack that a parser needs before the first level of nesting, in bytes.
+const LEAST_STACK: usize = 8 << 20;
+
+/// The result of parsing a text.
+#[derive(Debug, PartialEq, Eq)]
+enum Parse {
+    /// The parser read the text and found these faults.
+    Read(Vec<SyntaxFault>),
+    /// The text nests deeper than the parser reads; it may be valid.
+    TooDeep,
+}
+
+/// The reason that a text has no parse result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ParseFailure {
+    /// No parser reads the language.
+    Unknown(&'static str),
+    /// No parser can read this text, for this reason.
+    Unreadable(String),
+    /// The text is a template, which is rendered before anything parses it.
+    Template,
+    /// The caller cancelled the call, or the time limit was reached.
+    Halted(Halt),
+    /// The parser panicked.
+    Broken(String),
+}
+
+impl From<Halt> for ParseFailure {
+    fn from(halt: Halt) -> ParseFailure {
+        ParseFailure::Halted(halt)
+    }
+}
+
+/// The parser that read a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ParserKind {
+    /// The language's own parser.
+    Own(Stops),
+    /// Tree-sitter with the language's grammar.
+    Tree,
+}
+
+/// The faults of one text and the parser that found them.
+struct ParseResult {
+    by: ParserKind,
+    marks: Vec<(ComparedFinding, u8)>,
+    /// The duplicate keys, if the parser looked for them.
+    keys: Option<Vec<ComparedFinding>>,
+}
+
+/// Judges the draft like [`judge`] and shortens the result for the response: a bracket that the edit left open comes
+/// first, and the faults that follow from it become one finding.
+pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult, ParseFailure> {
+    let found = judge(draft, limit)?;
+    let is_broken = found.marks.iter().any(|(finding, fresh)| *fresh && finding.belief == Belief::Certain);
+    let row = draft.language.and_then(|language| table::row(&language.name));
+    let Some(row) = row.filter(|row| is_broken && row.credit.brackets) else { return Ok(found) };
+    let readers = LanguageReaders::new(row, draft.path, limit);
+    // If the grammar cannot read the text, the cause is unknown.
+    let unclosed = |buffer: &Buffer| {
+        let survey = readers.survey(buffer.view()).ok()?;
+        Some(Unclosed { lone: survey.lone.len(), open: survey.unclosed })
+    };
+    let Some(after) = unclosed(draft.after).filter(|after| !after.open.is_empty()) else { return Ok(found) };
+    let before = match draft.before {
+        Some(before) => unclosed(before),
+        None => Some(Unclosed::default()),
+    };
+    let Some(before) = before else { return Ok(found) };
+    let cause = cause::cause((draft.before, &before), (draft.after, &after), draft.map);
+    // syn reports the outermost bracket, which is before the one that the edit left open.
+    let reads_in_order = row.parser.as_ref().is_some_and(|own| own.name != "syn");
+    let explains = if reads_in_order { Explains::Behind } else { Explains::All };
+    Ok(SyntaxResult { marks: cause::folded(found.marks, cause, explains), note: found.note })
+}
+
+/// The result of the parsers for a draft.
+#[derive(Debug)]
+pub(super) struct SyntaxResult {
+    /// The faults, each with `true` if the edit introduced it.
+    pub(super) marks: Vec<(ComparedFinding, bool)>,
+    /// A note about a step that was skipped or replaced, with the reason.
+    pub(super) note: Option<String>,
+}
+
+/// Parses the draft and, if it has faults, the text before the edit.
+pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult, ParseFailure> {
+    let row = draft.language.and_then(|language| table::row(&language.name));
+    let row = row.ok_or(ParseFailure::Unknown("no parser for this language"))?;
+    let readers = LanguageReaders::new(row, draft.path, limit);
+    match (marks(draft, &readers), readers.unread.take()) {
+        (Ok(marks), Some(why)) => {
+            Ok(SyntaxResult { marks, note: Some(format!("{why}; tree-sitter parsed the text instead")) })
+        }
+        (Ok(marks), None) => Ok(SyntaxResult { marks, note: readers.unsearched.take() }),
+        (Err(ParseFailure::Unreadable(why)), Some(unread)) => {
+            Err(ParseFailure::Unreadable(format!("{unread}, and {why}")))
+        }
+        (Err(failure), _) => Err(failure),
+    }
+}
+
+fn marks(
+    draft: &Draft<'_>,
+    readers: &LanguageReaders<'_>,
+) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
+    let row = readers.parsers;
+    let after = readers.read(draft.after)?;
+    if readers.is_template(draft, &after)? {
+        return Err(ParseFailure::Template);
+    }
+    if !after.marks.is_empty() && row.name == "javascript" && ecmascript::is_flow(draft.after.view()) {
+        return Err(ParseFailure::Unreadable(
+            "has Flow type annotations, which no available parser reads".to_owned(),
+        ));
+    }
+    match draft.before {
+        _ if after.marks.is_empty() => readers.doubled(draft, after.keys),
+        None => Ok(before_after::all_new(after.marks)),
+        Some(before) => readers.compare(draft, before, after),
+    }
+}
+
+impl OwnParser {
+    /// Returns the stack for this many levels of nesting, in bytes.
+    fn stack_for(&self, levels: usize) -> usize {
+        levels.saturating_mul(self.frame).saturating_add(LEAST_STACK)
+    }
+
+    /// True if a text of this length is parsed in another process: its parser may exceed the memory limit of this process,
+    /// or take so long that it must be killed, which only a process can be.
+    fn is_large(&self, length: usize) -> bool {
+        length > grammar::SMALL || length.saturating_mul(self.per_byte) > MOST_MEMORY
+    }
+
+    /// Returns the stack for a text that has too few tokens to nest too deeply; every level takes a token.
+    fn stack_at_once(&self, text: &str) -> Option<usize> {
+        let levels = if self.stack_for(text.len()) <= MOST_STACK { text.len() } else { tokens(text) };
+        Some(self.stack_for(levels)).filter(|stack| *stack <= MOST_STACK)
+    }
+}
+
+/// The processor time limit for tree-sitter: about four times that of a text without faults, plus a quarter of a second.
+fn pace(text: &str) -> Duration {
+    let slow = if cfg!(debug_assertions) { 8 } else { 1 };
+    Duration::from_millis(250).saturating_add(Duration::from_nanos(2_000 * text.len() as u64)) * slow
+}
+
+/// The parsers of one language for the text at one path.
+struct LanguageReaders<'a> {
+    parsers: &'static LanguageParsers,
+    path: &'a str,
+    limit: Limit<'a>,
+    /// The reason that the language's own parser did not read a text.
+    unread: RefCell<Option<String>>,
+    /// The reason that duplicate keys were not looked for.
+    unsearched: RefCell<Option<String>>,
+}
+
+impl<'a> LanguageReaders<'a> {
+    fn new(parsers: &'static LanguageParsers, path: &'a str, limit: Limit<'a>) -> LanguageReaders<'a> {
+        LanguageReaders { parsers, path, limit, unread: RefCell::default(), unsearched: RefCell::default() }
+    }
+
+    fn read(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
+        if self.parsers.accepts_every_text() {
+            return Ok(ParseResult { by: ParserKind::Own(Stops::Never), marks: Vec::new(), keys: None });
+        }
+        let own = self.parsers.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
+        own.map_or_else(|| self.read_tree(buffer), Ok)
+    }
+
+    /// Returns the duplicate keys of a text without faults, each with `true` if the edit introduced it; they only warn.
+    fn doubled(
+        &self,
+        draft: &Draft<'_>,
+        after: Option<Vec<ComparedFinding>>,
+    ) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
+        if !doubled::LANGUAGES.contains(&self.parsers.name) {
+            return Ok(Vec::new());
+        }
+        let after = after.map_or_else(|| self.keys(draft.after), Ok)?;
+        let new = match draft.before.filter(|_| !after.is_empty()) {
+            None => vec![true; after.len()],
+            Some(before) => {
+                let lines = (before.lines().count(), draft.after.lines().count());
+                delta::flag_new(&self.keys(before)?, &after, draft.map, lines)
+            }
+        };
+        Ok(after.into_iter().zip(new).collect())
+    }
+
+    fn keys(&self, buffer: &Buffer) -> Result<Vec<ComparedFinding>, ParseFailure> {
+        let (name, text) = (self.parsers.name, buffer.view());
+        if let Some(program) = child::program_for(text.len()) {
+            return match child::ask(program, Task::Keys, (name, self.path), text, self.limit) {
+                Ok(Reply::Keys(keys)) => Ok(doubtful(keys, buffer)),
+                Ok(_) => Err(ParseFailure::Broken(
+                    "the search for duplicate keys gave an unexpected reply".to_owned(),
+                )),
+                Err(NoReply::Halted(halt)) => Err(ParseFailure::Halted(halt)),
+                Err(NoReply::Panicked(words)) => {
+                    Err(ParseFailure::Broken(format!("the search for duplicate keys panicked: {words}")))
+                }
+                Err(NoReply::Failed(why)) => {
+                    self.unsearched.replace(Some(format!("the search for duplicate keys {why}")));
+                    Ok(Vec::new())
+                }
+            };
+        }
+        let text = text.to_owned();
+        match worker::run(LEAST_STACK, self.limit, move || doubled::keys(name, &text)) {
+            JobOutcome::Done(keys) => Ok(doubtful(keys, buffer)),
+            JobOutcome::NoThread => Ok(Vec::new()),
+            JobOutcome::Panicked(words) => {
+                Err(ParseFailure::Broken(format!("the search for duplicate keys panicked: {words}")))
+            }
+            JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
+        }
+    }
+
+    /// True if the parser stops at a template tag and something else marks the text as a template: its path, a tag there
+    /// that only templates have, or the text before the edit, which did not parse either.
+    fn is_template(&self, draft: &Draft<'_>, after: &ParseResult) -> Result<bool, ParseFailure> {
+        let first = |reading: &ParseResult| {
+            let certain = reading.marks.iter().filter(|(finding, _)| finding.belief == Belief::Certain);
+            certain.map(|(finding, _)| finding.line).min()
+        };
+        let Some(line) = first(after) else { return Ok(false) };
+        let (lines, text) = (draft.after.lines(), draft.after.view());
+        let tags = template::tags(text);
+        if tags.is_empty() {
+            return Ok(false);
+        }
+        let filled = template::filled(self.parsers.name, text, &tags);
+        let Ok(filled) = Buffer::read(filled.into_bytes(), Hints::default()) else { return Ok(false) };
+        if first(&self.read(&filled)?).is_some_and(|next| next <= line) {
+            return Ok(false);
+        }
+        let range = lines.span(line.saturating_sub(1).max(1)).start..lines.span(line).end;
+        if template::is_named(self.path) || template::is_marked(&tags, &range) {
+            return Ok(true);
+        }
+        draft.before.map_or(Ok(false), |before| Ok(first(&self.read(before)?).is_some()))
+    }
+
+    fn read_tree(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
+        let marks = marked(&self.survey(buffer.view())?.faults, buffer);
+        Ok(ParseResult { by: ParserKind::Tree, marks, keys: None })
+    }
+
+    /// Reads with the language's own parser; `None` if it could not do so safely.
+    fn read_own(&self, own: &OwnParser, buffer: &Buffer) -> Result<Option<ParseResult>, ParseFailure> {
+        let by = ParserKind::Own(own.stops);
+        let text = buffer.view();
+        if let Some(program) = child::program().filter(|_| own.is_large(text.len())) {
+            return self.read_elsewhere(program, own, buffer);
+        }
+        let levels = own.levels.filter(|_| own.stack_at_once(buffer.view()).is_none());
+        let stack = match levels.map(|levels| levels(buffer.view())).transpose() {
+            Err(fault) => return Ok(Some(ParseResult { by, marks: marked(&[fault], buffer), keys: None })),
+            Ok(levels) => levels.map(|levels| own.stack_for(levels)).filter(|stack| *stack <= MOST_STACK),
+        };
+        let stack = match stack {
+            Some(stack) => Some(stack),
+            None => self.stack(own, buffer.view())?,
+        };
+        let Some(stack) = stack else { return Ok(None) };
+        let (read, text, path) = (own.read, buffer.view().to_owned(), self.path.to_owned());
+        Self::reading(own, buffer, worker::run(stack, self.limit, move || read(&text, &path)))
+    }
+
+    /// Reads with the language's own parser in another process; `None` if its limits did not suffice.
+    fn read_elsewhere(
+        &self,
+        program: &Path,
+        own: &OwnParser,
+        buffer: &Buffer,
+    ) -> Result<Option<ParseResult>, ParseFailure> {
+        match child::ask(program, Task::Faults, (self.parsers.name, self.path), buffer.view(), self.limit) {
+            Ok(Reply::Faults { faults, keys }) => {
+                let faults: Vec<SyntaxFault> = faults.into_iter().map(SyntaxFault::from).collect();
+                let marks = marked(&faults, buffer);
+                let keys = keys.map(|keys| doubtful(keys, buffer));
+                Ok(Some(ParseResult { by: ParserKind::Own(own.stops), marks, keys }))
+            }
+            Ok(Reply::TooDeep) => Ok(None),
+            Ok(_) => Err(ParseFailure::Broken(format!("{} gave an unexpected reply", own.name))),
+            Err(NoReply::Halted(halt)) => Err(ParseFailure::Halted(halt)),
+            Err(NoReply::Panicked(words)) => {
+                Err(ParseFailure::Broken(format!("{} panicked: {words}", own.name)))
+            }
+            Err(NoReply::Failed(why)) => {
+                self.unread.replace(Some(format!("{} {why}", own.name)));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Converts the outcome of a parser job; `None` if the parser could not read the text.
+    fn reading(
+        own: &OwnParser,
+        buffer: &Buffer,
+        end: JobOutcome<Parse>,
+    ) -> Result<Option<ParseResult>, ParseFailure> {
+        let by = ParserKind::Own(own.stops);
+        match end {
+            JobOutcome::Done(Parse::Read(faults)) => {
+                Ok(Some(ParseResult { by, marks: marked(&faults, buffer), keys: None }))
+            }
+            JobOutcome::Done(Parse::TooDeep) | JobOutcome::NoThread => Ok(None),
+            JobOutcome::Panicked(words) => {
+                Err(ParseFailure::Broken(format!("{} panicked: {words}", own.name)))
+            }
+            JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
+        }
+    }
+
+    /// Returns a stack size that suffices for a text. Every level of nesting takes a token of the text and a level of the
+    /// tree, so a text with few tokens does not need a tree.
+    fn stack(&self, own: &OwnParser, text: &str) -> Result<Option<usize>, ParseFailure> {
+        if let Some(stack) = own.stack_at_once(text) {
+            return Ok(Some(stack));
+        }
+        let stack = own.stack_for(self.survey(text)?.depth);
+        Ok((stack <= MOST_STACK).then_some(stack))
+    }
+
+    fn survey(&self, text: &str) -> Result<TreeReport, ParseFailure> {
+        let grammar = self.parsers.grammar().ok_or(ParseFailure::Unknown("no grammar for this language"))?;
+        if !grammar.holds(text) {
+            return Err(ParseFailure::Unreadable(TOO_DEEP.to_owned()));
+        }
+        let _slot = wait_for_slot(text, self.limit)?;
+        let (row, path, limit) = (self.parsers, self.path, self.limit.with_processor_time(pace(text)));
+        let work = || tree::survey(row, grammar, path, text, limit);
+        grammar::on_stack(work).map_err(ParseFailure::Broken)?
+    }
+
+    fn compare(
+        &self,
+        draft: &Draft<'_>,
+        before: &Buffer,
+        after: ParseResult,
+    ) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
+        let (old, after) = match self.read(before) {
+            Ok(old) if old.by == after.by => (old, after),
+            Err(ParseFailure::Halted(halt)) => return Err(ParseFailure::Halted(halt)),
+            // Faults of two different parsers cannot be compared, so tree-sitter reads both sides.
+            Ok(_)
+            | Err(
+                ParseFailure::Broken(_)
+                | ParseFailure::Unknown(_)
+                | ParseFailure::Unreadable(_)
+                | ParseFailure::Template,
+            ) => (self.read_tree(before)?, self.read_tree(draft.after)?),
+        };
+        if old.marks.is_empty() {
+            return Ok(before_after::all_new(after.marks));
+        }
+        let sides = BeforeAfter { before, after: draft.after, map: draft.map, by: after.by };
+        let opinion = self.opinion(before, draft.after)?;
+        Ok(sides.judge(&old.marks, after.marks, &opinion))
+    }
+
+    /// Returns the faults that tree-sitter finds on both sides; none if it cannot read them.
+    fn opinion(&self, before: &Buffer, after: &Buffer) -> Result<Opinion, ParseFailure> {
+        let mut views = [TreeReport::default(), TreeReport::default()];
+        for (view, buffer) in views.iter_mut().zip([before, after]) {
+            match self.survey(buffer.view()) {
+                Ok(survey) => *view = survey,
+                Err(ParseFailure::Halted(halt)) => return Err(ParseFailure::Halted(halt)),
+                Err(
+                    ParseFailure::Broken(_)
+                    | ParseFailure::Unknown(_)
+                    | ParseFailure::Unreadable(_)
+                    | ParseFailure::Template,
+                ) => {
+                    return Ok(Opinion::default());
+                }
+            }
+        }
+        let [old, new] = views;
+        Ok(Opinion {
+            old: marked(&old.faults, before),
+            new: marked(&new.faults, after),
+            old_lone: old.lone,
+            new_lone: new.lone,
+        })
+    }
+}
+
+/// Waits for a parser slot for this text.
+fn wait_for_slot(text: &str, limit: Limit<'_>) -> Result<ParseSlot, Halt> {
+    let mut halt = None;
+    let slot = ParseSlot::wait(text.len(), || {
+        halt = limit.reached();
+        halt.is_some()
+    });
+    slot.ok_or(halt.unwrap_or(Halt::TimedOut))
+}
+
+/// Converts faults of a text to findings that only warn.
+fn doubtful(
+    faults: impl IntoIterator<Item = impl Into<SyntaxFault>>,
+    buffer: &Buffer,
+) -> Vec<ComparedFinding> {
+    let finding = |fault: SyntaxFault| fault.mark(buffer.lines(), buffer.view());
+    faults
+        .into_iter()
+        .map(|fault| ComparedFinding { belief: Belief::Doubtful, ..finding(fault.into()) })
+        .collect()
+}
+
+/// Counts the possible tokens: runs of letters and digits, and every other character except white space.
+fn tokens(text: &str) -> usize {
+    let mut tokens = 0;
+    let mut in_word = false;
+    for character in text.chars() {
+        let word = character.is_alphanumeric() || character == '_';
+        tokens += usize::from(!(word && in_word || character.is_whitespace()));
+        in_word = word;
+    }
+    tokens
+}
+
+/// Converts faults to findings in text order. Only the first fault of a line is kept, preferably a certain one: the
+/// others mostly follow from it, and each fault reads its line once more.
+fn marked(faults: &[SyntaxFault], buffer: &Buffer) -> Vec<(ComparedFinding, u8)> {
+    let (lines, text) = (buffer.lines(), buffer.view());
+    let mut faults: Vec<_> = faults.iter().collect();
+    let line = |fault: &SyntaxFault| lines.line_at(fault.at).min(lines.count());
+    faults.sort_by_key(|fault| (line(fault), fault.belief, fault.at));
+    faults.dedup_by_key(|fault| line(fault));
+    faults.into_iter().map(|fault| (fault.mark(lines, text), fault.pass)).collect()
+}
+
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod tables;

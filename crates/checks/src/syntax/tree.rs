@@ -1,0 +1,254 @@
+//! Parses any language that has a grammar with tree-sitter.
+//!
+//! Tree-sitter is not recursive, can be stopped, and continues after every fault. It also accepts many invalid texts, so it
+//! judges a text only if no other parser can. Otherwise it measures the nesting of a text and gives a second opinion.
+//!
+//! Invariant: the walk checks for cancellation and the time limit every few thousand nodes.
+
+use std::ops::ControlFlow;
+
+use super::super::delta::Belief;
+use super::super::pattern::TOO_DEEP;
+use super::super::watch::{Halt, Limit};
+use super::ParseFailure;
+use super::brackets::Brackets;
+use super::cause::Nesting;
+use super::fault::SyntaxFault;
+use super::preprocessor;
+use super::shell;
+use super::table::{Credit, GrammarTrust, LanguageParsers};
+use lockgate_syntax::{Grammar, Language, Node, ParseStop, Tree, WalkStep, parse, walk};
+
+/// The most faults of a text that are kept; further ones mostly follow from these.
+pub(super) const MOST_FAULTS: usize = 20_000;
+/// The most text that a message quotes, in characters.
+const LONGEST_QUOTE: usize = 30;
+
+/// The faults that tree-sitter finds in a text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct TreeReport {
+    /// The innermost places that it could not read, and the missing tokens.
+    pub(super) faults: Vec<SyntaxFault>,
+    /// The offsets of unmatched brackets.
+    pub(super) lone: Vec<usize>,
+    /// The offsets of brackets that are not closed where their indentation ends.
+    pub(super) unclosed: Vec<usize>,
+    /// The deepest nesting that any parser can find in the text.
+    pub(super) depth: usize,
+}
+
+/// Parses a text with the language's grammar, in the dialect with the fewest faults; stops at the limit.
+pub(super) fn survey(
+    row: &LanguageParsers,
+    grammar: &Grammar,
+    path: &str,
+    text: &str,
+    limit: Limit<'_>,
+) -> Result<TreeReport, ParseFailure> {
+    let text = &*grammar.prepare(text);
+    let mut best: Option<TreeReport> = None;
+    for language in grammar.dialects(path) {
+        let survey = read(&language, row, text, limit)?;
+        if best.as_ref().is_none_or(|best| survey.faults.len() < best.faults.len()) {
+            best = Some(survey);
+        }
+    }
+    let best = best.unwrap_or_default();
+    if !best.faults.is_empty() && grammar.forgets(text) {
+        return Err(ParseFailure::Unreadable(TOO_DEEP.to_owned()));
+    }
+    Ok(best)
+}
+
+fn read(
+    language: &Language,
+    row: &LanguageParsers,
+    text: &str,
+    limit: Limit<'_>,
+) -> Result<TreeReport, ParseFailure> {
+    let mut halt = None;
+    let tree = parse(language, text, &mut || {
+        halt = limit.reached();
+        halt.map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
+    });
+    let tree = tree.map_err(|stop| match stop {
+        ParseStop::Cancelled => ParseFailure::Halted(halt.unwrap_or(Halt::TimedOut)),
+        ParseStop::Memory(shortage) => ParseFailure::Unreadable(shortage.to_string()),
+    })?;
+    let mut report = collect(&tree, &row.credit, text, limit)?;
+    if row.name == "bash" {
+        report.faults.extend(shell::faults(&tree, text, limit)?.into_iter().take(MOST_FAULTS));
+    }
+    Ok(report)
+}
+
+/// Collects the report of a tree in one walk.
+fn collect(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<TreeReport, Halt> {
+    let (survey, brackets, nesting) = (TreeReport::default(), Brackets::default(), Nesting::default());
+    let mut walker = TreeWalk { credit, text, survey, brackets, nesting, loose: 0 };
+    if credit.preprocessor {
+        for (token, at) in preprocessor::brackets(text) {
+            walker.see_bracket(token, at);
+        }
+    }
+    let (mut steps, mut deepest, mut halt) = (0_usize, 0, None);
+    walk(tree, |node, level| {
+        steps += 1;
+        if steps.is_multiple_of(4096) {
+            halt = limit.reached();
+        }
+        deepest = deepest.max(level);
+        walker.see(node);
+        if halt.is_some() { WalkStep::Stop } else { WalkStep::Enter }
+    });
+    halt.map_or_else(|| Ok(walker.finish(deepest)), Err)
+}
+
+/// The state of a walk over a tree.
+struct TreeWalk<'a> {
+    credit: &'a Credit,
+    text: &'a str,
+    survey: TreeReport,
+    brackets: Brackets,
+    nesting: Nesting,
+    /// The number of tokens and other bytes inside of errors; each may be a level of nesting to another parser.
+    loose: usize,
+}
+
+impl TreeWalk<'_> {
+    fn see(&mut self, node: Node<'_>) {
+        if node.is_error() {
+            self.loose += node.child_count() as usize;
+            if node.child_count() == 0 {
+                self.loose += node.byte_range().len();
+            }
+        }
+        if node.child_count() == 0 && self.credit.brackets && !self.credit.preprocessor && !node.is_missing()
+        {
+            self.see_bracket(node.kind(), node.start_byte());
+        }
+        let has_room = self.survey.faults.len() < MOST_FAULTS;
+        let Some(fault) = has_room.then(|| self.fault(node)).flatten() else { return };
+        // A fault that contains this one is less precise.
+        while self.survey.faults.last().is_some_and(|last| fault.at < last.end && fault.end <= last.end) {
+            self.survey.faults.pop();
+        }
+        self.survey.faults.push(fault);
+    }
+
+    fn see_bracket(&mut self, token: &str, at: usize) {
+        self.brackets.see(token, at);
+        self.nesting.see(token, at, self.text);
+    }
+
+    fn fault(&self, node: Node<'_>) -> Option<SyntaxFault> {
+        let (at, end) = (node.start_byte(), node.end_byte());
+        let snippet = self.text.get(at..end).unwrap_or_default();
+        if self.credit.trailing_commas && is_trailing_comma(node, snippet) {
+            return None;
+        }
+        if node.is_missing() {
+            let kind = node.kind();
+            let belief = self.belief(|sure| sure.contains(&kind));
+            return Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, format!("missing \"{kind}\"")) });
+        }
+        let belief = self.belief(|_| false);
+        if node.kind() == "erroneous_end_tag" {
+            let message = format!("unexpected closing tag \"{}\"", excerpt(snippet));
+            return Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, message) });
+        }
+        if !node.is_error() {
+            return None;
+        }
+        let message = if snippet.trim().is_empty() { "syntax error".to_owned() } else { error_near(snippet) };
+        Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, message) })
+    }
+
+    fn belief(&self, is_sure: impl Fn(&[&str]) -> bool) -> Belief {
+        match self.credit.trust {
+            GrammarTrust::Whole => Belief::Certain,
+            GrammarTrust::Only(sure) if is_sure(sure) => Belief::Certain,
+            GrammarTrust::Only(_) => Belief::Doubtful,
+        }
+    }
+
+    /// Completes the report. Unmatched brackets become faults if the grammar is not trusted.
+    fn finish(mut self, deepest: usize) -> TreeReport {
+        self.survey.depth = deepest + self.loose;
+        self.survey.lone = self.brackets.lone();
+        self.survey.unclosed = self.nesting.unclosed();
+        if self.credit.trust != GrammarTrust::Whole {
+            let text = self.text;
+            let lone = |&at: &usize| SyntaxFault::new(at, at + 1, lone_bracket(text, at));
+            self.survey.faults.extend(self.survey.lone.iter().take(MOST_FAULTS).map(lone));
+        }
+        self.survey
+    }
+}
+
+/// True for the fault of a comma after the last value, which programs that read JSON with comments accept.
+fn is_trailing_comma(node: Node<'_>, snippet: &str) -> bool {
+    let comma = if node.is_missing() { sibling(node, Node::prev_sibling) } else { Some(node) };
+    let Some(comma) = comma.filter(|comma| comma.kind() == "," || snippet == ",") else { return false };
+    let after = sibling(node, Node::next_sibling).map(|node| node.kind());
+    let before = sibling(comma, Node::prev_sibling).filter(|node| node.is_named() && !node.is_error());
+    matches!(after, Some("]" | "}")) && before.is_some()
+}
+
+/// Returns the next sibling on one side that is not a comment.
+fn sibling<'t>(node: Node<'t>, step: impl Fn(&Node<'t>) -> Option<Node<'t>>) -> Option<Node<'t>> {
+    std::iter::successors(step(&node), &step).find(|node| !node.is_extra() || node.is_error())
+}
+
+/// Returns the message for the unmatched bracket at this offset.
+pub(super) fn lone_bracket(text: &str, at: usize) -> String {
+    format!("unmatched \"{}\"", text.get(at..at + 1).unwrap_or_default())
+}
+
+fn error_near(snippet: &str) -> String {
+    format!("syntax error near \"{}\"", excerpt(snippet))
+}
+
+fn excerpt(snippet: &str) -> String {
+    let words = snippet.split_whitespace().take(LONGEST_QUOTE).collect::<Vec<_>>().join(" ");
+    words.chars().take(LONGEST_QUOTE).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::judged;
+
+    fn findings_of(path: &str, text: &str) -> Vec<(usize, usize, String)> {
+        let verdict = judged(path, None, text);
+        verdict.findings.into_iter().map(|found| (found.line, found.column, found.message)).collect()
+    }
+
+    #[test]
+    fn says_what_is_missing_and_what_cannot_be_read() {
+        assert_eq!(findings_of("a.c", "int é = 1;\nint a = 1\n"), [(2, 10, "missing \";\"".to_owned())]);
+        assert_eq!(
+            findings_of("a.go", "package a\n\nvar a = )\n"),
+            [(3, 1, "syntax error near \"var a = )\"".to_owned())]
+        );
+        let html = findings_of("a.html", "<p>é</b></p>\n");
+        assert_eq!(html, [(1, 5, "unexpected closing tag \"</b>\"".to_owned())]);
+    }
+
+    #[test]
+    fn brackets_of_the_other_branches_of_a_preprocessor_are_not_counted() {
+        let lone = |text: &str| {
+            findings_of("a.cpp", text).iter().filter(|found| found.2.contains("unmatched")).count()
+        };
+        let one = "int f() {\n#ifdef A\n  g([] {\n#else\n  h([] {\n#endif\n    i();\n  });\n}\n";
+        assert_eq!(lone(one), 0);
+        // Without the branches, the same brackets are unmatched.
+        assert!(lone(&one.replace("#else", "//else")) > 0);
+        assert!(lone("#if A\nint f() {\n#elif B\nint g() {\n#endif\n") > 0);
+    }
+
+    #[test]
+    fn a_quote_is_one_short_line() {
+        assert_eq!(super::excerpt("  a\n\t b "), "a b");
+        assert_eq!(super::excerpt(&"é".repeat(99)), "é".repeat(30));
+    }
+}

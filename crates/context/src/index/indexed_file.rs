@@ -1,0 +1,236 @@
+//! The index data of one file: numbers only, no text.
+
+use std::collections::HashSet;
+
+use super::super::tags::{SymbolLocation, Tag, Tags};
+use super::names::NameTable;
+use lockgate_text::SymbolKind;
+use lockgate_text::Version;
+
+/// The maximum number of symbols and of uses indexed per file.
+const MOST_SYMBOLS: usize = 10_000;
+const MOST_USES: usize = 100_000;
+/// The maximum depth of indexed keys in data files; deeper ones name parts of values.
+const MOST_KEYS: usize = 2;
+
+/// A file in the index.
+#[derive(Debug)]
+pub(crate) struct IndexedFile {
+    pub(crate) version: Version,
+    pub(crate) language: &'static str,
+    pub(crate) definitions: Box<[Definition]>,
+    /// Set when nothing of the file was left out.
+    pub(crate) whole: bool,
+    /// The words of all symbols, concatenated.
+    words: Box<[u32]>,
+    /// The used keys in ascending order, each with the end of its lines in `lines`.
+    keys: Keys,
+    lines: Box<[u8]>,
+}
+
+/// Key numbers, each with the end offset of its data.
+type Keys = Box<[(u32, u32)]>;
+
+/// A symbol in the index.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Definition {
+    /// Its name relative to the symbol around it.
+    pub(crate) part: u32,
+    /// The last part of its name.
+    pub(crate) name: u32,
+    pub(crate) kind: SymbolKind,
+    pub(crate) around: Option<u32>,
+    pub(crate) location: SymbolLocation,
+    words: (u32, u8, u8),
+}
+
+impl IndexedFile {
+    pub(super) fn new(version: Version, tags: &Tags, names: &mut NameTable) -> IndexedFile {
+        let (definitions, words, is_complete) = definitions(tags, names);
+        let (keys, lines, fits) = uses(tags, names);
+        IndexedFile {
+            version,
+            language: tags.language,
+            whole: tags.whole && is_complete && fits,
+            definitions: definitions.into(),
+            words: words.into(),
+            keys,
+            lines,
+        }
+    }
+
+    /// Copies this file with name numbers of another table.
+    pub(super) fn with_numbers_of(&self, from: &NameTable, to: &mut NameTable) -> IndexedFile {
+        let mut moved = |name: &u32| to.insert(from.text(*name));
+        let words = self.words.iter().map(&mut moved).collect();
+        let definition = |it: &Definition| Definition { part: moved(&it.part), name: moved(&it.name), ..*it };
+        let definitions = self.definitions.iter().map(definition).collect();
+        let mut sorted: Vec<(u32, Vec<u32>)> =
+            self.keys.iter().map(|(key, _)| (to.insert(from.text(*key)), self.lines(*key))).collect();
+        sorted.sort_unstable();
+        let (keys, lines) = packed(sorted.iter().map(|(key, lines)| (*key, lines.as_slice())));
+        let IndexedFile { version, language, whole, .. } = *self;
+        IndexedFile { version, language, definitions, whole, words, keys, lines }
+    }
+
+    pub(crate) fn definition(&self, at: u32) -> Option<&Definition> {
+        self.definitions.get(usize::try_from(at).ok()?)
+    }
+
+    /// Returns the words of a symbol, and the number of them that belong to its name.
+    pub(crate) fn words(&self, of: &Definition) -> (&[u32], usize) {
+        let (start, count, own) = of.words;
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        let words = self.words.get(start..start.saturating_add(usize::from(count)));
+        (words.unwrap_or_default(), usize::from(own))
+    }
+
+    /// Returns the path of a symbol, as in `Class.method`.
+    pub(crate) fn path(&self, of: &Definition, names: &NameTable) -> String {
+        let mut parts = vec![names.text(of.part)];
+        let mut around = of.around;
+        while let Some(outer) = around.and_then(|around| self.definition(around)) {
+            parts.push(names.text(outer.part));
+            around = outer.around;
+        }
+        parts.reverse();
+        parts.join(".")
+    }
+
+    /// Returns the path of the innermost container around a line.
+    pub(crate) fn around(&self, line: u32, names: &NameTable) -> Option<String> {
+        let before = self.definitions.partition_point(|symbol| symbol.location.first <= line);
+        let holds = |symbol: &&Definition| symbol.location.last >= line && holds(symbol.kind);
+        let around = self.definitions.get(..before)?.iter().rev().take(MOST_SYMBOLS).find(holds);
+        around.map(|symbol| self.path(symbol, names))
+    }
+
+    /// True if the file uses a key.
+    pub(crate) fn uses(&self, key: u32) -> bool {
+        self.keys.binary_search_by_key(&key, |(key, _)| *key).is_ok()
+    }
+
+    /// Returns those of the keys that the file uses.
+    pub(crate) fn used_of(&self, keys: &HashSet<u32>) -> Vec<u32> {
+        if keys.len() < self.keys.len() {
+            return keys.iter().copied().filter(|key| self.uses(*key)).collect();
+        }
+        self.keys.iter().map(|(key, _)| *key).filter(|key| keys.contains(key)).collect()
+    }
+
+    /// Returns the lines that use a key, from 1.
+    pub(crate) fn lines(&self, key: u32) -> Vec<u32> {
+        let Ok(at) = self.keys.binary_search_by_key(&key, |(key, _)| *key) else { return Vec::new() };
+        let end = |at: usize| self.keys.get(at).and_then(|(_, end)| usize::try_from(*end).ok());
+        let start = at.checked_sub(1).and_then(end).unwrap_or(0);
+        let packed = self.lines.get(start..end(at).unwrap_or(start)).unwrap_or_default();
+        unpacked(packed)
+    }
+}
+
+fn holds(kind: SymbolKind) -> bool {
+    !matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Variant)
+}
+
+fn definitions(tags: &Tags, names: &mut NameTable) -> (Vec<Definition>, Vec<u32>, bool) {
+    let (mut indexed, mut words) = (Vec::new(), Vec::new());
+    // The number and the depth of each indexed symbol.
+    let mut numbers: Vec<Option<(u32, usize)>> = Vec::new();
+    let mut whole = true;
+    for tag in &tags.definitions {
+        let around = tag.around.map(|around| numbers.get(around).copied().flatten());
+        let depth = around.map_or(0, |around| around.map_or(MOST_KEYS, |(_, depth)| depth + 1));
+        let wanted = tag.kind != SymbolKind::Key || depth < MOST_KEYS;
+        if !wanted || indexed.len() >= MOST_SYMBOLS {
+            whole &= !wanted;
+            numbers.push(None);
+            continue;
+        }
+        let number = u32::try_from(indexed.len()).unwrap_or(u32::MAX);
+        numbers.push(Some((number, depth)));
+        let start = u32::try_from(words.len()).unwrap_or(u32::MAX);
+        words.extend(tag.words.iter().map(|word| names.insert(word)));
+        let count = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
+        indexed.push(Definition {
+            part: names.insert(&tag.part),
+            name: names.insert(last(tag)),
+            kind: tag.kind,
+            around: around.flatten().map(|(around, _)| around),
+            location: tag.location,
+            words: (start, count(tag.words.len()), count(tag.own_words)),
+        });
+    }
+    (indexed, words, whole)
+}
+
+/// The last part of a symbol's name.
+fn last(tag: &Tag) -> &str {
+    let last = if tag.kind.is_code() { tag.part.rsplit('.').next() } else { None };
+    last.filter(|last| !last.is_empty()).unwrap_or(&tag.part)
+}
+
+fn uses(tags: &Tags, names: &mut NameTable) -> (Keys, Box<[u8]>, bool) {
+    let mut sorted: Vec<(u32, &[u32])> = Vec::new();
+    let mut remaining = MOST_USES;
+    for (key, lines) in &tags.uses {
+        remaining = remaining.saturating_sub(lines.len());
+        if remaining > 0 {
+            sorted.push((names.insert(key), lines));
+        }
+    }
+    sorted.sort_unstable_by_key(|(key, _)| *key);
+    let (keys, lines) = packed(sorted);
+    (keys, lines, remaining > 0)
+}
+
+/// Packs lines; returns the keys with the end of each key's lines, and the packed lines.
+fn packed<'l>(sorted: impl IntoIterator<Item = (u32, &'l [u32])>) -> (Keys, Box<[u8]>) {
+    let (mut keys, mut packed) = (Vec::new(), Vec::new());
+    for (key, lines) in sorted {
+        pack(lines, &mut packed);
+        keys.push((key, u32::try_from(packed.len()).unwrap_or(u32::MAX)));
+    }
+    (keys.into(), packed.into())
+}
+
+/// Writes each line as its distance from the previous one, in seven bits per byte.
+fn pack(lines: &[u32], packed: &mut Vec<u8>) {
+    let mut last = 0;
+    for line in lines {
+        let mut step = line - last;
+        last = *line;
+        while step >= 0x80 {
+            packed.push(0x80 | step.to_le_bytes()[0]);
+            step >>= 7;
+        }
+        packed.push(step.to_le_bytes()[0]);
+    }
+}
+
+fn unpacked(packed: &[u8]) -> Vec<u32> {
+    let (mut lines, mut last, mut step, mut shift) = (Vec::new(), 0_u32, 0_u32, 0);
+    for byte in packed {
+        step |= u32::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
+        shift += 7;
+        if byte & 0x80 == 0 {
+            last = last.saturating_add(step);
+            lines.push(last);
+            (step, shift) = (0, 0);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_unpacked_as_they_were_packed() {
+        let lines = [1, 2, 2, 129, 130, 20_000, 3_000_000, u32::MAX];
+        let mut packed = Vec::new();
+        pack(&lines, &mut packed);
+        assert_eq!(unpacked(&packed), lines);
+        assert!(packed.len() < 20, "{}", packed.len());
+    }
+}

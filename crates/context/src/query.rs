@@ -1,0 +1,162 @@
+//! Finds symbols by words.
+
+use super::index::{Definition, Index, IndexedFile};
+use super::near::{Distance, is_test};
+use super::symbol::IndexedSymbol;
+use super::words::words;
+use lockgate_text::SymbolKind;
+
+/// The maximum number of words in a query that count.
+const MOST_WORDS: usize = 16;
+/// The maximum number of returned symbols.
+const MOST: usize = 500;
+
+/// Returns the symbols that match the words of a query, most relevant first.
+pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>) -> Vec<IndexedSymbol<'i>> {
+    let mut wanted: Vec<String> = Vec::new();
+    for word in words(query) {
+        if wanted.len() < MOST_WORDS && !wanted.contains(&word) {
+            wanted.push(word);
+        }
+    }
+    let terms = QueryTerms::new(index, &wanted);
+    let exact_names: Vec<u32> = query
+        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-'))
+        .filter(|part| part.len() > 2)
+        .filter_map(|part| index.names.number(part))
+        .collect();
+    let mut found: Vec<(u64, IndexedSymbol<'i>)> = Vec::new();
+    for (path, file) in &index.files {
+        let in_path = terms.of_path(path);
+        for definition in &file.definitions {
+            let score = score(&terms, &exact_names, file, definition, in_path);
+            if score > 0 {
+                let score = if is_test(path) { score / 2 } else { score };
+                found.push((score, IndexedSymbol { path, file, definition }));
+            }
+        }
+    }
+    let order = |(score, found): &(u64, IndexedSymbol<'i>)| {
+        let far = near_path.map(|near_path| Distance::between(near_path, found.path));
+        (u64::MAX - score, far, found.path, found.definition.location.line)
+    };
+    found.sort_by_cached_key(order);
+    found.truncate(MOST);
+    found.into_iter().map(|(_, found)| found).collect()
+}
+
+/// The words of a query, resolved in the index.
+struct QueryTerms {
+    wanted: Vec<String>,
+    /// For each name number: the matching word of the query, from 1, and the quality of the match.
+    hits: Vec<(u8, u8)>,
+    /// The weight of each word of the query; rarer words weigh more.
+    weights: Vec<u64>,
+}
+
+impl QueryTerms {
+    fn new(index: &Index, wanted: &[String]) -> QueryTerms {
+        let hits: Vec<(u8, u8)> = index.names.all().map(|name| hit(name, wanted)).collect();
+        let mut counts = vec![0_u64; wanted.len()];
+        let mut all = 1_u64;
+        for file in index.files.values() {
+            for definition in &file.definitions {
+                all += 1;
+                let (words, _) = file.words(definition);
+                for (word, _) in words.iter().filter_map(|word| lookup(&hits, *word)) {
+                    counts.get_mut(word).into_iter().for_each(|count| *count += 1);
+                }
+            }
+        }
+        let weight = |count: &u64| u64::from((all / (count + 1)).max(1).ilog2()) + 1;
+        QueryTerms { wanted: wanted.to_vec(), weights: counts.iter().map(weight).collect(), hits }
+    }
+
+    /// Returns the word of the query that a name matches, and the quality of the match.
+    fn hit(&self, name: u32) -> Option<(usize, u64)> {
+        lookup(&self.hits, name)
+    }
+
+    fn weight(&self, word: usize) -> u64 {
+        self.weights.get(word).copied().unwrap_or(0)
+    }
+
+    /// Returns the weight of the query's words in a path.
+    fn of_path(&self, path: &str) -> u64 {
+        let mut matched: Vec<usize> =
+            words(path).filter_map(|word| self.wanted.iter().position(|wanted| *wanted == word)).collect();
+        matched.sort_unstable();
+        matched.dedup();
+        matched.into_iter().map(|word| self.weight(word)).sum()
+    }
+}
+
+fn lookup(hits: &[(u8, u8)], name: u32) -> Option<(usize, u64)> {
+    let (word, how) = usize::try_from(name).ok().and_then(|name| hits.get(name))?;
+    Some((usize::from(word.checked_sub(1)?), u64::from(*how)))
+}
+
+/// Returns the query word that a name matches: an equal one, or one with the same beginning and a
+/// similar length.
+fn hit(name: &str, wanted: &[String]) -> (u8, u8) {
+    let number = |at: usize| u8::try_from(at + 1).unwrap_or(0);
+    if let Some(same) = wanted.iter().position(|word| word == name) {
+        return (number(same), 4);
+    }
+    let alike = |word: &String| {
+        let shared = word.bytes().zip(name.bytes()).take_while(|(one, other)| one == other).count();
+        shared >= 4 && word.len().max(name.len()) - shared <= 3
+    };
+    wanted.iter().position(alike).map_or((0, 0), |at| (number(at), 2))
+}
+
+/// Scores a symbol: its name counts most, then its doc and its location. A match of several words comes
+/// before a repeated match of one.
+fn score(
+    terms: &QueryTerms,
+    exact_names: &[u32],
+    file: &IndexedFile,
+    definition: &Definition,
+    in_path: u64,
+) -> u64 {
+    let (words, own) = file.words(definition);
+    let mut best = [0_u64; MOST_WORDS];
+    for (at, word) in words.iter().enumerate() {
+        let Some((term, how)) = terms.hit(*word) else { continue };
+        let place = if at < own { 5 } else { 2 };
+        let score = how * place * terms.weight(term);
+        best.get_mut(term).into_iter().for_each(|best| *best = (*best).max(score));
+    }
+    let mut score: u64 = best.iter().sum();
+    let fitting = best.iter().filter(|score| **score > 0).count();
+    if exact_names.contains(&definition.name) {
+        score += 400;
+    }
+    if score == 0 {
+        return 0;
+    }
+    score += in_path * 2 + 20 * u64::try_from(fitting.saturating_sub(1)).unwrap_or(0);
+    // A shorter name matches with fewer other words.
+    score = score * 10 + 10 / u64::try_from(own.max(1)).unwrap_or(1);
+    match definition.kind {
+        SymbolKind::Class
+        | SymbolKind::Struct
+        | SymbolKind::Trait
+        | SymbolKind::Interface
+        | SymbolKind::Enum
+        | SymbolKind::Function
+        | SymbolKind::Method => score,
+        SymbolKind::Type
+        | SymbolKind::Module
+        | SymbolKind::Constant
+        | SymbolKind::Macro
+        | SymbolKind::Heading => score * 3 / 4,
+        SymbolKind::Variant
+        | SymbolKind::Impl
+        | SymbolKind::Variable
+        | SymbolKind::Field
+        | SymbolKind::Key
+        | SymbolKind::Rule
+        | SymbolKind::Element => score / 2,
+    }
+}

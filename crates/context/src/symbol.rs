@@ -1,0 +1,218 @@
+//! Finds a symbol by its name: its definitions and its uses.
+
+use std::collections::{HashMap, HashSet};
+
+use super::index::{Definition, Index, IndexedFile};
+use super::near::{Distance, is_test};
+use super::symbol_group::{SymbolGroup, family};
+use super::tags::Tags;
+use lockgate_text::SymbolKind;
+use lockgate_text::nearest;
+
+/// The maximum number of suggestions for an unknown name, and of names compared with it.
+const PROPOSED: usize = 3;
+const COMPARED: usize = 5_000;
+
+#[derive(Clone, Copy)]
+pub(super) struct IndexedSymbol<'i> {
+    pub(super) path: &'i str,
+    pub(super) file: &'i IndexedFile,
+    pub(super) definition: &'i Definition,
+}
+
+/// A line that uses a symbol.
+#[derive(Clone, Copy)]
+pub(super) struct SymbolUse<'i> {
+    pub(super) path: &'i str,
+    pub(super) file: &'i IndexedFile,
+    pub(super) line: u32,
+}
+
+/// Returns the definitions of a name, or of its last parts. Exact names come first, then containers,
+/// then nearby files.
+pub(super) fn definitions<'i>(
+    index: &'i Index,
+    name: &str,
+    near_path: Option<&str>,
+) -> Vec<IndexedSymbol<'i>> {
+    let folded = name.trim().trim_end_matches("()").replace("::", ".").replace('#', ".");
+    let folded = folded.trim_start_matches('.');
+    let whole = matching(index, &[folded, name.trim()], &|found| {
+        let path = found.file.path(found.definition, &index.names);
+        path == folded || path == name.trim() || path.ends_with(&format!(".{folded}"))
+    });
+    let mut found = if whole.is_empty() { in_module(index, folded) } else { whole };
+    let order = |found: &IndexedSymbol<'_>| {
+        let is_part = found.definition.around.is_some() && !folded.contains('.');
+        let kind = found.definition.kind;
+        (
+            near_path.map(|near_path| Distance::between(near_path, found.path)),
+            is_part,
+            matches!(
+                kind,
+                SymbolKind::Impl
+                    | SymbolKind::Key
+                    | SymbolKind::Heading
+                    | SymbolKind::Rule
+                    | SymbolKind::Element
+            ),
+            is_test(found.path),
+            found.path.split('/').count(),
+        )
+    };
+    found.sort_by_cached_key(|found| (order(found), found.path, found.definition.location.line));
+    found
+}
+
+/// Returns the symbols whose last part equals one of these names or the last part of one, and that fit.
+fn matching<'i>(
+    index: &'i Index,
+    names: &[&str],
+    fits: &dyn Fn(&IndexedSymbol<'i>) -> bool,
+) -> Vec<IndexedSymbol<'i>> {
+    let last = names.iter().map(|name| name.rsplit('.').next().unwrap_or(name));
+    let wanted: Vec<u32> =
+        last.chain(names.iter().copied()).filter_map(|name| index.names.number(name)).collect();
+    let symbols = index.files.iter().flat_map(|(path, file)| {
+        file.definitions.iter().map(move |definition| IndexedSymbol { path, file, definition })
+    });
+    symbols.filter(|found| wanted.contains(&found.definition.name)).filter(fits).collect()
+}
+
+/// Returns the symbols for a name that begins with the parts of a module's name, as in
+/// `package.module.function`.
+fn in_module<'i>(index: &'i Index, name: &str) -> Vec<IndexedSymbol<'i>> {
+    let parts: Vec<&str> = name.split('.').collect();
+    (1..parts.len())
+        .map(|cut| (parts.get(..cut).unwrap_or_default(), parts.get(cut..).unwrap_or_default().join(".")))
+        .map(|(module, rest)| {
+            matching(index, &[rest.as_str()], &|found| {
+                let owners = owners(index, found.path);
+                let is_module = module.last().is_some_and(|last| owners.contains(last));
+                is_module && found.file.path(found.definition, &index.names) == rest
+            })
+        })
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
+}
+
+/// Returns at most `most` symbols of other files that a file uses by name, imported and nearest ones
+/// first. Names with more than `of_one` definitions are skipped.
+pub(super) fn used<'i>(
+    index: &'i Index,
+    near_path: &str,
+    tags: &Tags,
+    (most, of_one): (usize, usize),
+) -> Vec<IndexedSymbol<'i>> {
+    let plain = |key: &&String| !key.starts_with('.') && !key.contains(['*', '.']);
+    let mut wanted: HashMap<u32, (bool, Vec<IndexedSymbol<'i>>)> = HashMap::new();
+    for key in tags.uses.keys().filter(plain) {
+        let name = key.trim_start_matches('+').split('<').next().unwrap_or_default();
+        if let Some(number) = index.names.number(name) {
+            wanted.entry(number).or_default().0 |= key.starts_with('+');
+        }
+    }
+    for (path, file) in &index.files {
+        for definition in file.definitions.iter().filter(|it| it.around.is_none() && is_shared(it.kind)) {
+            if let Some((_, found)) = wanted.get_mut(&definition.name) {
+                found.push(IndexedSymbol { path, file, definition });
+            }
+        }
+    }
+    let mut found: Vec<(bool, Distance, IndexedSymbol<'i>)> = Vec::new();
+    for (brought_in, defined) in wanted.into_values() {
+        let own = defined.iter().any(|it| it.path == near_path);
+        let far = |found: &IndexedSymbol<'_>| Distance::between(near_path, found.path);
+        let nearest =
+            defined.iter().min_by_key(|found| (far(found), found.path, found.definition.location.line));
+        let closest = nearest.filter(|_| !own && defined.len() <= of_one);
+        found.extend(closest.map(|nearest| (!brought_in, far(nearest), *nearest)));
+    }
+    found.sort_by_key(|(apart, far, found)| (*apart, *far, found.path, found.definition.location.line));
+    found.into_iter().take(most).map(|(.., found)| found).collect()
+}
+
+/// True if other files use a symbol of this kind by its bare name.
+fn is_shared(kind: SymbolKind) -> bool {
+    kind.is_code() && !matches!(kind, SymbolKind::Field | SymbolKind::Impl | SymbolKind::Module)
+}
+
+/// Returns the names of the module in a file: those of its folders, and that of the file.
+pub(super) fn owners<'p>(index: &'p Index, path: &'p str) -> Vec<&'p str> {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = name.split('.').next().unwrap_or(name);
+    let home = (!path.starts_with('/')).then_some(index.root_name.as_str());
+    home.into_iter().chain(folders.split('/')).chain([stem]).filter(|name| !name.is_empty()).collect()
+}
+
+/// Returns the lines that use these symbols, which share one name. Files are ordered by distance from
+/// the nearest of `near_paths`.
+pub(super) fn references<'i>(
+    index: &'i Index,
+    symbols: &[IndexedSymbol<'i>],
+    near_paths: &[&str],
+) -> Vec<SymbolUse<'i>> {
+    let mut files: Vec<(&str, &IndexedFile)> =
+        index.files.iter().map(|(path, file)| (path.as_str(), file)).collect();
+    files.sort_by_cached_key(|(path, _)| (Distance::from_nearest(near_paths.iter().copied(), path), *path));
+    let subjects = SymbolGroup::group(index, symbols);
+    let mut used = Vec::new();
+    for (path, file) in files {
+        let family = family(file.language);
+        let Some((_, subjects)) = subjects.iter().find(|(known, _)| *known == family) else { continue };
+        let mut lines = subjects.lines(path, file);
+        lines.sort_unstable();
+        lines.dedup();
+        used.extend(lines.into_iter().map(|line| SymbolUse { path, file, line }));
+    }
+    used
+}
+
+/// Returns the lines that use a name without a definition.
+pub(super) fn mentions<'i>(index: &'i Index, name: &str) -> Vec<SymbolUse<'i>> {
+    let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
+    let keys = [last.to_owned(), format!(".{last}"), name.replace("::", ".")];
+    let mut keys: Vec<u32> = keys.iter().filter_map(|key| index.names.number(key)).collect();
+    keys.extend(index.names.with_prefix(&format!("+{last}<")).map(|(key, _)| key));
+    let lines = |file: &IndexedFile| {
+        let mut lines: Vec<u32> = keys.iter().flat_map(|key| file.lines(*key)).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    };
+    let used = |(path, file): (&'i String, &'i IndexedFile)| {
+        lines(file).into_iter().map(move |line| SymbolUse { path, file, line })
+    };
+    index.files.iter().flat_map(used).collect()
+}
+
+/// Returns the indexed names that are most similar to an unknown one.
+pub(super) fn alike(index: &Index, name: &str) -> Vec<String> {
+    let wanted = name.rsplit(['.', ':', '#']).next().unwrap_or(name).to_lowercase();
+    let first = wanted.chars().next();
+    let mut known: Vec<&str> = Vec::new();
+    let defined = index.files.values().flat_map(|file| file.definitions.iter());
+    let mut names = HashSet::new();
+    for definition in defined.filter(|definition| definition.kind.is_code()) {
+        if known.len() >= COMPARED {
+            break;
+        }
+        if !names.insert(definition.name) {
+            continue;
+        }
+        let text = index.names.text(definition.name);
+        let starts_alike = text.chars().flat_map(char::to_lowercase).next() == first;
+        let long = text.len().abs_diff(wanted.len()) * 3 > text.len().max(wanted.len());
+        let within = wanted.len() > 3 && text.to_lowercase().contains(&wanted);
+        if (starts_alike && !long) || within {
+            known.push(text);
+        }
+    }
+    let mut alike = Vec::new();
+    while alike.len() < PROPOSED {
+        let Some(best) = nearest(&wanted, known.iter().copied()) else { break };
+        alike.push(best.to_owned());
+        known.retain(|other| *other != best);
+    }
+    alike
+}

@@ -1,0 +1,224 @@
+//! The tags of one text: the symbols that it defines, and the names that it uses.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::doc;
+use super::uses::{UseContext, Uses, uses};
+use super::words::words;
+use lockgate_syntax::{self as grammar, LargeStack, TagRole};
+use lockgate_text::{Outline, SymbolKind};
+
+/// The step limit for one text, the same as that of an outline.
+const STEPS: usize = 500_000;
+/// The maximum number of words indexed per symbol.
+const MOST_WORDS: usize = 24;
+
+/// The tags of a text.
+#[derive(Debug)]
+pub struct Tags {
+    /// The language in which it was parsed.
+    pub language: &'static str,
+    /// The symbols that it defines, in text order.
+    pub definitions: Vec<Tag>,
+    /// The number of lines in the text.
+    pub lines: u32,
+    /// Set when its uses are known as well.
+    pub whole: bool,
+    pub(super) uses: Uses,
+    /// The names that it provides without defining them: aliases, names that it exports for something
+    /// else, and, outside functions, targets of loops and patterns.
+    pub(super) bound: HashSet<String>,
+    /// The names of its own symbols that it exports apart from their definitions.
+    pub(super) exported: HashSet<String>,
+}
+
+/// A symbol and its definition.
+#[derive(Debug, Clone)]
+pub struct Tag {
+    /// Its name relative to the symbol around it.
+    pub part: String,
+    /// The kind of symbol, such as a function or a class.
+    pub kind: SymbolKind,
+    /// The index of the symbol around it.
+    pub around: Option<usize>,
+    /// The lines of the symbol and the offsets of its parts.
+    pub location: SymbolLocation,
+    /// The words of its name, its signature and its doc; those of the name come first.
+    pub words: Vec<String>,
+    /// The number of words that belong to the name.
+    pub own_words: usize,
+}
+
+/// The location of a symbol: lines from 1, and byte offsets in the view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SymbolLocation {
+    /// The line with its name.
+    pub line: u32,
+    /// The first line, which may be that of a decorator or comment.
+    pub first: u32,
+    /// The last line of the symbol, inclusive.
+    pub last: u32,
+    /// The offset where its declaration begins.
+    pub head: u32,
+    /// The offset where its declaration ends, and its body begins if it has one.
+    pub body: u32,
+}
+
+/// Reads the tags of many texts, on a stack that is large enough for each.
+#[derive(Debug)]
+pub struct TagReader<'d>(&'d LargeStack);
+
+/// Runs work with a reader on a thread of its own, and waits for it.
+///
+/// Errors: the message, if the work panicked or the stack cannot be allocated.
+pub fn reading<T: Send>(work: impl FnOnce(&TagReader<'_>) -> T + Send) -> Result<T, String> {
+    grammar::with_large_stack(|deep| work(&TagReader(deep)))
+}
+
+impl TagReader<'_> {
+    /// Returns the tags of a text; `None` if its language has no grammar or the text cannot be parsed
+    /// safely.
+    pub fn tags(&self, language: &str, path: &str, view: &str) -> Option<Tags> {
+        // A panic of a grammar loses only this text.
+        catch_unwind(AssertUnwindSafe(|| tags(self.0, language, path, view))).ok().flatten()
+    }
+}
+
+fn tags(deep: &LargeStack, language: &str, path: &str, view: &str) -> Option<Tags> {
+    let known = grammar::find(language)?.language;
+    let tree = grammar::read_on(deep, language, path, view, STEPS).ok()?;
+    let outline = grammar::outline_of_tree(language, &tree, view)?;
+    let places = grammar::uses(deep, language, &tree, view, STEPS);
+    let lines = LineStarts::new(view);
+    let uses = places.as_ref().map(|places| {
+        let mut defined: Vec<Range<usize>> =
+            outline.symbols().filter(|it| it.kind != SymbolKind::Impl).map(|it| it.name).collect();
+        defined.sort_unstable_by_key(|name| name.start);
+        let owners = Owners::new(&outline);
+        let members: HashSet<&str> = outline.symbols().map(|symbol| symbol.path).collect();
+        let (line, owner) = (|at| lines.line(at), |at| owners.of_place(at));
+        let has = |owner: &str, name: &str| members.contains(format!("{owner}.{name}").as_str());
+        uses(&UseContext { language, view, places, defined: &defined, line: &line, owner: &owner, has: &has })
+    });
+    let whole = uses.is_ok();
+    let bound = places.as_deref().map(|places| bound(view, places)).unwrap_or_default();
+    let exported = places.as_deref().map(|places| exported(view, places)).unwrap_or_default();
+    Some(Tags {
+        language: known,
+        definitions: definitions(&outline, view, &lines, language),
+        lines: lines.count,
+        whole,
+        uses: uses.unwrap_or_default(),
+        bound,
+        exported,
+    })
+}
+
+/// Collects the names that are bound outside all functions, and the names of imports and exports that
+/// stand for other symbols.
+fn bound(view: &str, places: &[(TagRole, Range<usize>)]) -> HashSet<String> {
+    let (mut names, mut scope_end) = (HashSet::new(), 0);
+    for (meaning, span) in places {
+        let is_outside = span.start >= scope_end;
+        match meaning {
+            TagRole::Scope if is_outside => scope_end = span.end,
+            TagRole::Alias | TagRole::Provided => names.extend(view.get(span.clone()).map(str::to_owned)),
+            TagRole::Local if is_outside => names.extend(view.get(span.clone()).map(str::to_owned)),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Collects the names of the text's own symbols that it exports apart from their definitions.
+fn exported(view: &str, places: &[(TagRole, Range<usize>)]) -> HashSet<String> {
+    let names = places.iter().filter(|(role, _)| *role == TagRole::Exported);
+    names.filter_map(|(_, span)| view.get(span.clone())).map(str::to_owned).collect()
+}
+
+fn definitions(outline: &Outline, view: &str, rows: &LineStarts, language: &str) -> Vec<Tag> {
+    let paths: Vec<&str> = outline.symbols().map(|symbol| symbol.path).collect();
+    let tag = |symbol: lockgate_text::OutlineSymbol<'_>| {
+        let around = symbol.enclosing.and_then(|around| paths.get(around));
+        let below = around.and_then(|around| symbol.path.strip_prefix(around)?.strip_prefix('.'));
+        let part = below.unwrap_or(symbol.path).to_owned();
+        let place = SymbolLocation {
+            line: rows.line(symbol.name.start),
+            first: rows.line(first_of(view, &symbol.extent)),
+            last: rows.line(symbol.extent.end.saturating_sub(1).max(symbol.extent.start)),
+            head: small(symbol.head.start),
+            body: small(symbol.head.end),
+        };
+        let mut found: Vec<String> = Vec::new();
+        let mut add = |text: &str| {
+            for word in words(text) {
+                if found.len() < MOST_WORDS && !found.contains(&word) {
+                    found.push(word);
+                }
+            }
+            found.len()
+        };
+        let own_words = add(&part);
+        if symbol.kind.is_code() {
+            add(&doc::doc(view, &symbol.extent, &symbol.head, language).unwrap_or_default());
+            add(&doc::signature(view, &symbol.head, symbol.kind));
+        }
+        Tag { part, kind: symbol.kind, around: symbol.enclosing, location: place, words: found, own_words }
+    };
+    outline.symbols().map(tag).collect()
+}
+
+/// Returns the offset of the first byte of an extent that is not white space.
+fn first_of(view: &str, extent: &Range<usize>) -> usize {
+    let text = view.get(extent.clone()).unwrap_or_default();
+    extent.start + (text.len() - text.trim_start().len())
+}
+
+fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// The offsets where the lines of a text begin.
+#[derive(Debug)]
+pub(super) struct LineStarts {
+    starts: Vec<usize>,
+    pub(super) count: u32,
+}
+
+impl LineStarts {
+    pub(super) fn new(view: &str) -> LineStarts {
+        let line_ends = memchr::memchr_iter(b'\n', view.as_bytes()).map(|end| end + 1);
+        let starts: Vec<usize> = std::iter::once(0).chain(line_ends).collect();
+        let open = !view.is_empty() && !view.ends_with('\n');
+        LineStarts { count: small(starts.len() - 1 + usize::from(open)), starts }
+    }
+
+    /// Returns the line of an offset, from 1.
+    pub(super) fn line(&self, at: usize) -> u32 {
+        small(self.starts.partition_point(|start| *start <= at).max(1))
+    }
+
+    /// Returns the offset where a line begins; the end of the text for a line after the last.
+    pub(super) fn start(&self, line: u32) -> Option<usize> {
+        self.starts.get(usize::try_from(line.checked_sub(1)?).ok()?).copied()
+    }
+}
+
+/// The types of a text, by their extents.
+struct Owners(Vec<(Range<usize>, String)>);
+
+impl Owners {
+    fn new(outline: &Outline) -> Owners {
+        let types = outline.symbols().filter(|symbol| symbol.kind.has_members());
+        let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
+        Owners(types.map(|symbol| (symbol.extent, last(symbol.path))).collect())
+    }
+
+    fn of_place(&self, at: usize) -> Option<String> {
+        let before = self.0.partition_point(|(extent, _)| extent.start <= at);
+        let around = self.0.get(..before)?.iter().rev().take(64).find(|(extent, _)| at < extent.end);
+        around.map(|(_, name)| name.clone())
+    }
+}

@@ -1,0 +1,185 @@
+//! Collects the names that a text uses, as keys for the index.
+//!
+//! A key describes a use as far as it can be known without types: `name` for a bare name, `.name` for a
+//! member of something, `of.name` for a member of a module or type of that name, `+name<from` for an
+//! import from a module, `+*` for an import of everything, `=*` for an export of everything.
+//!
+//! Invariant: uses of a name that is bound inside a function are not collected there.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::bound::{Around, Scopes};
+use super::imports::Imports;
+use lockgate_syntax::TagRole;
+
+/// The maximum length of an indexed name, in bytes.
+const LONGEST: usize = 200;
+
+/// The key of an export of all names of another module.
+pub(super) const EXPORT_ALL: &str = "=*";
+
+/// Languages in which types begin with a capital letter.
+const TYPES_FIRST: [&str; 4] = ["python", "javascript", "typescript", "java"];
+
+/// The uses of a text: for each key its lines in order, counted from 1.
+pub(super) type Uses = BTreeMap<String, Vec<u32>>;
+
+/// The facts about a text that collecting its uses needs.
+pub(super) struct UseContext<'a> {
+    pub(super) language: &'a str,
+    pub(super) view: &'a str,
+    /// The roles of its positions, in text order.
+    pub(super) places: &'a [(TagRole, Range<usize>)],
+    /// The positions of defined names, in text order.
+    pub(super) defined: &'a [Range<usize>],
+    /// Returns the line of an offset.
+    pub(super) line: &'a dyn Fn(usize) -> u32,
+    /// Returns the name of the type around an offset.
+    pub(super) owner: &'a dyn Fn(usize) -> Option<String>,
+    /// True if a type of the text has a member of this name.
+    pub(super) has: &'a dyn Fn(&str, &str) -> bool,
+}
+
+/// Collects the uses of a text.
+pub(super) fn uses(use_context: &UseContext<'_>) -> Uses {
+    let imports = Imports::new(use_context);
+    let scopes = Scopes::new(use_context);
+    let mut uses = Uses::new();
+    let mut around = Around::default();
+    for (meaning, span) in use_context.places {
+        around.advance(&scopes, span.start);
+        let everything = match meaning {
+            TagRole::Glob => Some("+*"),
+            TagRole::ExportAll => Some(EXPORT_ALL),
+            _ => None,
+        };
+        if let Some(key) = everything {
+            uses.entry(key.to_owned()).or_default().push((use_context.line)(span.start));
+        }
+        let Some(name) = use_context.name(span) else { continue };
+        let keys = match use_context.resolve_role(*meaning, span) {
+            _ if use_context.defines(span) => continue,
+            TagRole::Name if around.binds(&scopes, name) => continue,
+            TagRole::Name | TagRole::Type => vec![imports.true_name(name).to_owned()],
+            TagRole::Key => vec![name.to_owned(), format!(".{name}")],
+            TagRole::Member => use_context.member(&imports, span, name),
+            TagRole::Path => path(use_context, span, name),
+            TagRole::Import => vec![format!("+{name}<{}", imports.source(span.start))],
+            TagRole::Quoted => quoted(name),
+            TagRole::Local | TagRole::Outer if around.is_free(&scopes, name) => vec![name.to_owned()],
+            TagRole::Local
+            | TagRole::Module
+            | TagRole::Alias
+            | TagRole::Outer
+            | TagRole::Scope
+            | TagRole::None
+            | TagRole::From
+            | TagRole::Glob
+            | TagRole::ExportAll
+            | TagRole::Provided
+            | TagRole::Exported => {
+                continue;
+            }
+        };
+        let line = (use_context.line)(span.start);
+        for key in keys {
+            let lines = uses.entry(key).or_default();
+            if lines.last() != Some(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    uses
+}
+
+impl UseContext<'_> {
+    /// Returns the name at a position, without quotes or sigils.
+    fn name(&self, span: &Range<usize>) -> Option<&str> {
+        let text = self.view.get(span.clone())?.trim_matches(['"', '\'', '*', '#']);
+        (!text.is_empty() && text.len() <= LONGEST).then_some(text)
+    }
+
+    /// Returns the keys of a member of something.
+    fn member(&self, imports: &Imports<'_>, span: &Range<usize>, name: &str) -> Vec<String> {
+        let member = format!(".{name}");
+        let Some(of) = receiver(self.view, span.start).1 else { return vec![member] };
+        if matches!(of, "self" | "cls" | "this") {
+            let owner = (self.owner)(span.start).filter(|owner| (self.has)(owner, name));
+            return vec![owner.map_or(member, |owner| format!("{owner}.{name}"))];
+        }
+        if let Some(module) = imports.module(of) {
+            return vec![format!("{module}.{name}")];
+        }
+        let is_type =
+            of.starts_with(char::is_uppercase) && (of.len() == 1 || of.contains(char::is_lowercase));
+        match imports.thing(of) {
+            Some(thing) if is_type => vec![format!("{thing}.{name}")],
+            Some(thing) => vec![format!("{thing}.{name}"), member],
+            None if is_type && TYPES_FIRST.contains(&self.language) => vec![format!("{of}.{name}")],
+            None => vec![member],
+        }
+    }
+
+    /// Tokens in a macro have no role of their own, so the sign before them decides.
+    fn resolve_role(&self, meaning: TagRole, span: &Range<usize>) -> TagRole {
+        if meaning != TagRole::Name || self.language != "rust" {
+            return meaning;
+        }
+        match receiver(self.view, span.start).0 {
+            Sign::Dot => TagRole::Member,
+            Sign::Colons => TagRole::Path,
+            Sign::None => TagRole::Name,
+        }
+    }
+
+    fn defines(&self, span: &Range<usize>) -> bool {
+        let before = self.defined.partition_point(|name| name.start <= span.start);
+        let name = before.checked_sub(1).and_then(|at| self.defined.get(at));
+        name.is_some_and(|name| span.end <= name.end)
+    }
+}
+
+/// Returns the names in a quoted text, such as a quoted annotation.
+fn quoted(text: &str) -> Vec<String> {
+    let names = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// Returns the keys of the target of a `::` path.
+fn path(use_context: &UseContext<'_>, span: &Range<usize>, name: &str) -> Vec<String> {
+    match receiver(use_context.view, span.start).1 {
+        // A full path needs no import.
+        Some("crate" | "self" | "super") => vec![format!("+{name}<")],
+        Some("Self") => {
+            (use_context.owner)(span.start).map(|owner| format!("{owner}.{name}")).into_iter().collect()
+        }
+        Some(owner) => vec![format!("{owner}.{name}")],
+        None => vec![format!(".{name}")],
+    }
+}
+
+/// The sign between a name and the thing that it is a member of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    Dot,
+    Colons,
+    None,
+}
+
+/// Returns the sign before a name, and the name directly before that sign, if there is one.
+pub(super) fn receiver(view: &str, at: usize) -> (Sign, Option<&str>) {
+    let before = view.get(..at).unwrap_or_default().trim_end();
+    let (sign, before) = match before {
+        _ if before.ends_with("::") => (Sign::Colons, before.strip_suffix("::")),
+        _ if before.ends_with("->") => (Sign::Dot, before.strip_suffix("->")),
+        _ if before.ends_with("..") => return (Sign::None, None),
+        _ if before.ends_with('.') => (Sign::Dot, before.strip_suffix('.')),
+        _ => return (Sign::None, None),
+    };
+    let before = before.unwrap_or_default().trim_end().trim_end_matches(['?', '!']);
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    let start = before.trim_end_matches(is_part).len();
+    let name = before.get(start..).filter(|name| !name.is_empty() && name.len() <= LONGEST);
+    (sign, name)
+}

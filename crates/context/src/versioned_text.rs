@@ -1,0 +1,86 @@
+//! A text that a response quotes.
+
+use super::CodeSymbol;
+use super::doc;
+use super::index::{Definition, IndexedFile, NameTable};
+use super::tags::{LineStarts, SymbolLocation};
+use lockgate_text::SymbolKind;
+use lockgate_text::Version;
+
+/// A text with its lines and its version.
+#[derive(Debug)]
+pub struct VersionedText {
+    view: String,
+    version: Version,
+    rows: LineStarts,
+}
+
+impl VersionedText {
+    /// Takes a view of a text, whose line ends are `\n`.
+    pub fn new(view: String, version: Version) -> VersionedText {
+        VersionedText { rows: LineStarts::new(&view), view, version }
+    }
+
+    /// Returns the text, whose line ends are `\n`.
+    pub fn view(&self) -> &str {
+        &self.view
+    }
+
+    /// The version of the text.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    pub(super) fn lines(&self) -> usize {
+        usize::try_from(self.rows.count).unwrap_or(usize::MAX)
+    }
+
+    /// Returns a line without surrounding white space, cut to the maximum length.
+    pub(super) fn line(&self, line: u32) -> String {
+        doc::clipped(self.rows(line, line).trim())
+    }
+
+    /// Returns whole lines, without the last line end.
+    pub(super) fn rows(&self, first: u32, last: u32) -> &str {
+        let start = self.rows.start(first).unwrap_or(self.view.len());
+        let end = self.rows.start(last.saturating_add(1)).unwrap_or(self.view.len());
+        self.view.get(start..end).unwrap_or_default().trim_end_matches('\n')
+    }
+
+    /// Describes a symbol of the index as it is declared here.
+    pub(super) fn symbol(
+        &self,
+        path: &str,
+        file: &IndexedFile,
+        definition: &Definition,
+        names: &NameTable,
+    ) -> CodeSymbol {
+        let name = file.path(definition, names);
+        self.describe(path, name, definition.kind, definition.location, file.language)
+    }
+
+    /// Describes the symbol at a location in the text.
+    pub(super) fn describe(
+        &self,
+        path: &str,
+        name: String,
+        kind: SymbolKind,
+        place: SymbolLocation,
+        language: &str,
+    ) -> CodeSymbol {
+        let number = |line: u32| usize::try_from(line).unwrap_or(usize::MAX);
+        let extent = self.rows.start(place.first).unwrap_or(0)..self.view.len();
+        let head = number(place.head)..number(place.body);
+        CodeSymbol {
+            file: path.to_owned(),
+            name,
+            kind,
+            start_line: number(place.first),
+            line: number(place.line),
+            end_line: number(place.last),
+            signature: doc::signature(&self.view, &head, kind),
+            doc: doc::doc(&self.view, &extent, &head, language),
+            code: None,
+        }
+    }
+}

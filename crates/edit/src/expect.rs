@@ -1,0 +1,75 @@
+//! The check of the text that a request expects at a line.
+
+use lockgate_error::{Code, Error, EvidenceLine, NextCall};
+use lockgate_text::Buffer;
+
+/// The maximum number of actual lines in an error.
+const SHOWN: usize = 10;
+
+/// An entry of a list of edits by line number.
+#[derive(Debug, Clone, Copy)]
+pub struct ListEntry {
+    /// The list, as in `line_edits`.
+    pub list: &'static str,
+    /// The index of the entry in the list.
+    pub index: usize,
+    /// The first line of the entry, from 1.
+    pub first: usize,
+    /// The last line of the entry, inclusive.
+    pub last: usize,
+}
+
+/// Succeeds if the lines of an entry begin with the expected text. Surrounding blanks are ignored. If the expected text
+/// is elsewhere, in one place only, the error proposes that place.
+pub fn check(
+    expected: Option<&str>,
+    buffer: &Buffer,
+    entry: ListEntry,
+    field: impl Fn() -> String,
+) -> Result<(), Error> {
+    let ListEntry { first, last, .. } = entry;
+    let Some(expected) = expected else { return Ok(()) };
+    let wanted: Vec<&str> =
+        expected.strip_suffix('\n').unwrap_or(expected).split('\n').map(str::trim).collect();
+    let actual = |line: usize| (line <= last).then(|| buffer.lines().text(line).trim());
+    match (first..).zip(&wanted).find(|(line, wanted)| actual(*line) != Some(wanted)) {
+        None => Ok(()),
+        Some((line, differing)) => {
+            let places = (first..=last).take(SHOWN).map(|line| super::evidence_line(buffer, line)).collect();
+            let error = conflict(line, differing, actual(line), places).field(field());
+            Err(match only_place(&wanted, buffer) {
+                Some(moved) => with_place(error, entry, moved, buffer),
+                None => error,
+            })
+        }
+    }
+}
+
+/// Returns the first line of the only place that has these lines; `None` for blank lines.
+fn only_place(wanted: &[&str], buffer: &Buffer) -> Option<usize> {
+    let lines: Vec<&str> = buffer.lines().iter().map(str::trim).collect();
+    let mut places = lines.windows(wanted.len()).enumerate().filter(|(_, found)| *found == wanted);
+    let (at, _) = places.next().filter(|_| wanted.iter().any(|line| !line.is_empty()))?;
+    places.next().is_none().then_some(at + 1)
+}
+
+/// Proposes the edit at the place where the expected text is.
+fn with_place(mut error: Error, entry: ListEntry, moved: usize, buffer: &Buffer) -> Error {
+    error.message.push_str(&format!("; the expected text is at line {moved}"));
+    let ListEntry { list, index, first, last } = entry;
+    let fits = moved + last.saturating_sub(first) <= buffer.lines().count();
+    match (isize::try_from(moved), isize::try_from(first)) {
+        (Ok(moved), Ok(first)) if fits => error.with_next(NextCall::Move { list, index, by: moved - first }),
+        _ => error,
+    }
+}
+
+fn conflict(line: usize, wanted: &str, actual: Option<&str>, places: Vec<EvidenceLine>) -> Error {
+    let cut = |text: &str| text.chars().take(80).collect::<String>();
+    let found = match actual {
+        None => "the range ends before it".to_owned(),
+        Some(text) => format!("found {:?}", cut(text)),
+    };
+    let message = format!("line {line} does not match the request: expected {:?}, {found}", cut(wanted));
+    Error::new(Code::EditConflict, message).places(places)
+}

@@ -1,0 +1,55 @@
+//! Mode `insert_lines`: inserts text before lines. All line numbers are those before the edit.
+
+use crate::expect::{self, ListEntry};
+use crate::{Insertion, PlannedEdit};
+use lockgate_error::{Code, Error};
+use lockgate_text::{Buffer, Change};
+
+/// Plans insertions. Several insertions before one line keep the order of the request.
+///
+/// Errors: `RANGE_OUT_OF_BOUNDS`; `EDIT_CONFLICT` if `expect` does not match.
+pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<PlannedEdit, Error> {
+    let mut notes = Vec::new();
+    let mut changes = Vec::with_capacity(insertions.len());
+    let mut unended = !buffer.view().is_empty() && !buffer.view().ends_with('\n');
+    for (index, insertion) in insertions.iter().enumerate() {
+        check_bounds(index, insertion, buffer)?;
+        check_expect(index, insertion, buffer)?;
+        let appending = insertion.at_line > buffer.lines().count();
+        let mut text = insertion.content.replace("\r\n", "\n");
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        if appending && unended {
+            unended = false;
+            text.insert(0, '\n');
+            notes.push("the last line had no line end; one was added before the appended text".to_owned());
+        }
+        let at = offset(insertion.at_line, buffer);
+        changes.push(Change { span: at..at, text });
+    }
+    Ok(PlannedEdit::new(buffer.plan(changes)?, notes))
+}
+
+fn check_bounds(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {
+    let (last, names) = (buffer.lines().count() + 1, insertion.names);
+    if insertion.at_line <= last || insertion.at_line == Insertion::END {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::RangeOutOfBounds,
+        format!("Line {} is out of bounds ({} may be 1-{last})", insertion.at_line, names.name("at_line")),
+    )
+    .field(names.path("insert_lines", index, "at_line")))
+}
+
+fn check_expect(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {
+    let last = insertion.at_line.min(buffer.lines().count());
+    let field = || insertion.names.path("insert_lines", index, "expect");
+    let entry = ListEntry { list: "insert_lines", index, first: insertion.at_line, last };
+    expect::check(insertion.expect.as_deref(), buffer, entry, field)
+}
+
+fn offset(line: usize, buffer: &Buffer) -> usize {
+    if line > buffer.lines().count() { buffer.view().len() } else { buffer.lines().span(line).start }
+}

@@ -1,0 +1,74 @@
+//! Mode `line_edits`: replaces ranges of lines. All line numbers are those before the edit.
+
+use crate::expect::{self, ListEntry};
+use crate::{LineEdit, PlannedEdit};
+use lockgate_error::{Code, Error};
+use lockgate_text::{Buffer, Change};
+
+/// Plans the replacement of ranges of lines, listed in any order.
+///
+/// Errors: `RANGE_OUT_OF_BOUNDS`, `RANGE_OVERLAP`; `EDIT_CONFLICT` if `expect` does not match.
+pub fn plan(edits: &[LineEdit], buffer: &Buffer) -> Result<PlannedEdit, Error> {
+    let mut changes = Vec::with_capacity(edits.len());
+    let mut notes = Vec::new();
+    for (index, edit) in edits.iter().enumerate() {
+        check_bounds(index, edit, buffer)?;
+    }
+    check_overlap(edits)?;
+    for (index, edit) in edits.iter().enumerate() {
+        let field = || edit.names.path("line_edits", index, "expect");
+        let entry = ListEntry { list: "line_edits", index, first: edit.start_line, last: edit.end_line };
+        expect::check(edit.expect.as_deref(), buffer, entry, field)?;
+        changes.push(change(index, edit, buffer, &mut notes));
+    }
+    Ok(PlannedEdit::new(buffer.plan(changes)?, notes))
+}
+
+fn check_bounds(index: usize, edit: &LineEdit, buffer: &Buffer) -> Result<(), Error> {
+    let count = buffer.lines().count();
+    let (line, field) =
+        if edit.start_line > count { (edit.start_line, "start_line") } else { (edit.end_line, "end_line") };
+    if line <= count {
+        return Ok(());
+    }
+    Err(Error::new(Code::RangeOutOfBounds, format!("Line {line} is out of bounds (file has {count} lines)"))
+        .field(edit.names.path("line_edits", index, field)))
+}
+
+fn check_overlap(edits: &[LineEdit]) -> Result<(), Error> {
+    let mut ranges: Vec<(usize, usize)> = edits.iter().map(|edit| (edit.start_line, edit.end_line)).collect();
+    ranges.sort_unstable();
+    let mut pairs = ranges.iter().zip(ranges.iter().skip(1));
+    match pairs.find(|((_, end), (start, _))| start <= end) {
+        None => Ok(()),
+        Some(((a, b), (c, d))) => Err(Error::new(
+            Code::RangeOverlap,
+            format!("Overlapping edits detected: lines {a}-{b} and {c}-{d}"),
+        )
+        .field("line_edits")),
+    }
+}
+
+/// Returns the change of one range. A final line end is added if a line follows; at the end of the file, it is added
+/// or removed so that the file ends as before.
+fn change(index: usize, edit: &LineEdit, buffer: &Buffer, notes: &mut Vec<String>) -> Change {
+    let (lines, view) = (buffer.lines(), buffer.view());
+    let span = lines.block(edit.start_line, edit.end_line);
+    let mut text = edit.new_content.replace("\r\n", "\n");
+    let line_follows = edit.end_line < lines.count();
+    let ended = line_follows || view.ends_with('\n');
+    if text.is_empty() || text.ends_with('\n') == ended {
+        return Change { span, text };
+    }
+    let field = || edit.names.path("line_edits", index, "new_content");
+    if ended {
+        text.push('\n');
+        if line_follows {
+            notes.push(format!("{} had no final line end; one was added", field()));
+        }
+    } else {
+        text.pop();
+        notes.push(format!("{} ends in a line end; it was dropped, as the file has none", field()));
+    }
+    Change { span, text }
+}

@@ -1,0 +1,80 @@
+//! The stack frames of the backtracking engine, and how marks are saved and restored.
+//!
+//! Invariant: marks are popped in the reverse order of their pushes.
+
+use super::ast::ENDLESS;
+use super::budget::StepBudget;
+use super::machine::{Frame, Machine, NOWHERE, Point, RepeatState, Wait};
+use lockgate_error::Error;
+
+/// Decides if saved marks stay on the stack after they are restored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnRestore {
+    Yes,
+    No,
+}
+
+impl Machine<'_, '_> {
+    pub(super) fn frame(&self, wait: Wait, from: Point, repeat: usize) -> Frame {
+        Frame { wait, from, count: 0, last_mark: self.last_mark, repeat, last_at: NOWHERE }
+    }
+
+    pub(super) fn active_repeat(&self) -> Option<(usize, RepeatState, u32)> {
+        let index = self.current?;
+        let repeat = self.repeats.get(index).copied()?;
+        Some((index, repeat, u32::try_from(repeat.count + 1).unwrap_or(ENDLESS)))
+    }
+
+    pub(super) fn set_count(&mut self, index: usize, count: i64) {
+        if let Some(repeat) = self.repeats.get_mut(index) {
+            repeat.count = count;
+        }
+    }
+
+    pub(super) fn set_last(&mut self, index: usize, at: usize) {
+        if let Some(repeat) = self.repeats.get_mut(index) {
+            repeat.last_at = at;
+        }
+    }
+
+    pub(super) fn save(&mut self, last_mark: isize, budget: &mut StepBudget) -> Result<(), Error> {
+        let count = marks(last_mark);
+        budget.spend(count / 4)?;
+        self.saved.extend(self.marks.iter().take(count));
+        Ok(())
+    }
+
+    pub(super) fn save_if_repeating(
+        &mut self,
+        last_mark: isize,
+        budget: &mut StepBudget,
+    ) -> Result<(), Error> {
+        if self.current.is_some() { self.save(last_mark, budget) } else { Ok(()) }
+    }
+
+    pub(super) fn restore(&mut self, last_mark: isize, keep: OnRestore) {
+        let count = marks(last_mark);
+        let from = self.saved.len().saturating_sub(count);
+        for (mark, saved) in self.marks.iter_mut().zip(self.saved.iter().skip(from)) {
+            *mark = *saved;
+        }
+        if keep == OnRestore::No {
+            self.saved.truncate(from);
+        }
+    }
+
+    pub(super) fn drop_saved(&mut self, last_mark: isize) {
+        self.saved.truncate(self.saved.len().saturating_sub(marks(last_mark)));
+    }
+
+    pub(super) fn drop_saved_if_repeating(&mut self, last_mark: isize) {
+        if self.current.is_some() {
+            self.drop_saved(last_mark);
+        }
+    }
+}
+
+/// Returns the number of marks up to the last one.
+fn marks(last_mark: isize) -> usize {
+    usize::try_from(last_mark + 1).unwrap_or_default()
+}

@@ -1,0 +1,261 @@
+//! Parses groups and the other constructs that begin with a parenthesis.
+//!
+//! Invariant: a group is open, and has no width, until its closing parenthesis has been parsed.
+
+use super::ast::{LookDirection, Node, Polarity, Sequence, width};
+use super::flags::Flags;
+use super::names::{GroupReference, quoted, read};
+use super::parse::{Parser, PatternStart, Spacing};
+use super::source::PatternToken;
+use lockgate_error::Error;
+
+/// The function of a group besides grouping.
+enum GroupKind {
+    Capture(Option<String>),
+    Plain(Flags, Flags),
+    Atomic,
+}
+
+impl Parser {
+    /// Parses a group after its opening parenthesis. Returns the spacing mode of the text that follows.
+    pub(super) fn group(
+        &mut self,
+        spacing: Spacing,
+        place: PatternStart,
+        row: &mut Sequence,
+    ) -> Result<Spacing, Error> {
+        let start = self.source.position() - 1;
+        if !self.source.eat('?')? {
+            self.contents(GroupKind::Capture(None), spacing, start, row)?;
+            return Ok(spacing);
+        }
+        let none = Flags::default();
+        let sign = self.sign("unexpected end of pattern")?;
+        match sign {
+            PatternToken::Plain('P') => self.python_extension(spacing, start, row)?,
+            PatternToken::Plain(':') => self.contents(GroupKind::Plain(none, none), spacing, start, row)?,
+            PatternToken::Plain('>') => self.contents(GroupKind::Atomic, spacing, start, row)?,
+            PatternToken::Plain('#') => self.comment(start)?,
+            PatternToken::Plain('=' | '!') => self.look(LookDirection::Ahead, sign, spacing, start, row)?,
+            PatternToken::Plain('<') => {
+                let sign = self.sign("unexpected end of pattern")?;
+                if !matches!(sign, PatternToken::Plain('=' | '!')) {
+                    let message = format!("unknown extension ?<{}", sign.text());
+                    return Err(self.source.error(&message, sign.len() + 2));
+                }
+                self.look(LookDirection::Behind, sign, spacing, start, row)?;
+            }
+            PatternToken::Plain('(') => self.condition(spacing, start, row)?,
+            PatternToken::Plain(letter) if letter == '-' || is_flag(letter) => {
+                return self.flag_group(letter, spacing, place, start, row);
+            }
+            PatternToken::Plain(_) | PatternToken::Escaped(_) => {
+                let message = format!("unknown extension ?{}", sign.text());
+                return Err(self.source.error(&message, sign.len() + 1));
+            }
+        }
+        Ok(spacing)
+    }
+
+    /// Parses up to the closing parenthesis.
+    fn contents(
+        &mut self,
+        kind: GroupKind,
+        spacing: Spacing,
+        start: usize,
+        row: &mut Sequence,
+    ) -> Result<(), Error> {
+        let capture = match &kind {
+            GroupKind::Capture(name) => Some(self.open(name.as_deref())?),
+            GroupKind::Plain(..) | GroupKind::Atomic => None,
+        };
+        let inner = match &kind {
+            GroupKind::Plain(_, remove) if remove.has(Flags::VERBOSE) => Spacing::Preserved,
+            GroupKind::Plain(add, _) if add.has(Flags::VERBOSE) => Spacing::Skipped,
+            GroupKind::Plain(..) | GroupKind::Capture(_) | GroupKind::Atomic => spacing,
+        };
+        let body = self.alternatives(inner)?;
+        self.close(start)?;
+        if let Some(group) = capture {
+            let measured = width(&body, &self.widths);
+            if let Some(slot) = self.widths.get_mut(group) {
+                *slot = Some(measured);
+            }
+        }
+        let none = Flags::default();
+        row.push(match kind {
+            GroupKind::Capture(_) => Node::Group { capture, add: none, remove: none, body },
+            GroupKind::Plain(add, remove) => Node::Group { capture: None, add, remove, body },
+            GroupKind::Atomic => Node::Atomic(body),
+        });
+        Ok(())
+    }
+
+    fn close(&mut self, start: usize) -> Result<(), Error> {
+        if self.source.eat(')')? {
+            return Ok(());
+        }
+        let offset = self.source.position() - start;
+        Err(self.source.error("missing ), unterminated subpattern", offset))
+    }
+
+    /// Assigns the next group number.
+    fn open(&mut self, name: Option<&str>) -> Result<usize, Error> {
+        let group = self.widths.len();
+        self.widths.push(None);
+        let Some(name) = name else { return Ok(group) };
+        if let Some((_, taken)) = self.names.iter().find(|(known, _)| known == name) {
+            let name_text = quoted(name);
+            let message =
+                format!("redefinition of group name {name_text} as group {group}; was group {taken}");
+            return Err(self.source.error(&message, name.chars().count() + 1));
+        }
+        self.names.push((name.to_owned(), group));
+        Ok(group)
+    }
+
+    fn python_extension(&mut self, spacing: Spacing, start: usize, row: &mut Sequence) -> Result<(), Error> {
+        if self.source.eat('<')? {
+            let name = self.source.until('>', "group name")?;
+            self.check_name(&name)?;
+            return self.contents(GroupKind::Capture(Some(name)), spacing, start, row);
+        }
+        if self.source.eat('=')? {
+            let name = self.source.until(')', "group name")?;
+            self.check_name(&name)?;
+            let group = self.group_named(&name)?;
+            if !self.is_closed(group) {
+                return Err(self.source.error("cannot refer to an open group", name.chars().count() + 1));
+            }
+            self.outside_look_behind(group)?;
+            row.push(Node::Reference(group));
+            return Ok(());
+        }
+        let sign = self.sign("unexpected end of pattern")?;
+        Err(self.source.error(&format!("unknown extension ?P{}", sign.text()), sign.len() + 2))
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), Error> {
+        match read(name) {
+            GroupReference::Name => Ok(()),
+            GroupReference::Unsupported if !name.is_ascii() => {
+                Err(self.source.unsupported("a group name that is not ASCII"))
+            }
+            GroupReference::Number(_) | GroupReference::Invalid | GroupReference::Unsupported => {
+                Err(self.bad_name(name))
+            }
+        }
+    }
+
+    fn bad_name(&self, name: &str) -> Error {
+        let message = format!("bad character in group name {}", quoted(name));
+        self.source.error(&message, name.chars().count() + 1)
+    }
+
+    fn group_named(&self, name: &str) -> Result<usize, Error> {
+        let found = self.names.iter().find(|(known, _)| known == name);
+        found.map(|(_, group)| *group).ok_or_else(|| {
+            let message = format!("unknown group name {}", quoted(name));
+            self.source.error(&message, name.chars().count() + 1)
+        })
+    }
+
+    fn comment(&mut self, start: usize) -> Result<(), Error> {
+        loop {
+            match self.source.take()? {
+                Some(token) if token.is(')') => return Ok(()),
+                Some(_) => {}
+                None => {
+                    let offset = self.source.position() - start;
+                    return Err(self.source.error("missing ), unterminated comment", offset));
+                }
+            }
+        }
+    }
+
+    fn look(
+        &mut self,
+        side: LookDirection,
+        sign: PatternToken,
+        spacing: Spacing,
+        start: usize,
+        row: &mut Sequence,
+    ) -> Result<(), Error> {
+        let outermost = side == LookDirection::Behind && self.groups_before_look_behind.is_none();
+        if outermost {
+            self.groups_before_look_behind = Some(self.widths.len());
+        }
+        let body = self.alternatives(spacing)?;
+        if outermost {
+            self.groups_before_look_behind = None;
+        }
+        self.close(start)?;
+        let wanted = if sign.is('=') { Polarity::Yes } else { Polarity::No };
+        row.push(Node::Look { side, wanted, body });
+        Ok(())
+    }
+
+    fn condition(&mut self, spacing: Spacing, start: usize, row: &mut Sequence) -> Result<(), Error> {
+        let name = self.source.until(')', "group name")?;
+        let length = name.chars().count();
+        let group = match read(&name) {
+            GroupReference::Name => self.group_named(&name)?,
+            GroupReference::Number(0) => return Err(self.source.error("bad group number", length + 1)),
+            GroupReference::Number(group) => {
+                let position = self.source.position().saturating_sub(length + 1);
+                if !self.condition_groups.iter().any(|(known, _)| *known == group) {
+                    self.condition_groups.push((group, position));
+                }
+                group
+            }
+            GroupReference::Invalid => return Err(self.bad_name(&name)),
+            GroupReference::Unsupported => {
+                return Err(self.source.unsupported("a group name that is not ASCII or a huge number"));
+            }
+        };
+        self.outside_look_behind(group)?;
+        self.descend()?;
+        let yes = self.row(spacing, PatternStart::Inside)?;
+        let no = if self.source.eat('|')? { Some(self.row(spacing, PatternStart::Inside)?) } else { None };
+        self.depth -= 1;
+        if no.is_some() && self.source.next_is('|') {
+            return Err(self.source.error("conditional backref with more than two branches", 0));
+        }
+        self.close(start)?;
+        row.push(Node::Condition { group, yes, no });
+        Ok(())
+    }
+
+    /// Parses flags: `(?i)` for what follows, `(?i:...)` for a group.
+    fn flag_group(
+        &mut self,
+        letter: char,
+        spacing: Spacing,
+        place: PatternStart,
+        start: usize,
+        row: &mut Sequence,
+    ) -> Result<Spacing, Error> {
+        if let Some((add, remove)) = self.inline_flags(letter)? {
+            self.contents(GroupKind::Plain(add, remove), spacing, start, row)?;
+            return Ok(spacing);
+        }
+        if place != PatternStart::OfPattern {
+            let offset = self.source.position() - start;
+            return Err(self.source.error("global flags not at the start of the expression", offset));
+        }
+        Ok(Spacing::from_flags(self.flags))
+    }
+
+    /// Returns the next token, or an error at the end of the pattern.
+    pub(super) fn sign(&mut self, otherwise: &str) -> Result<PatternToken, Error> {
+        match self.source.take()? {
+            Some(token) => Ok(token),
+            None => Err(self.source.error(otherwise, 0)),
+        }
+    }
+}
+
+/// Returns true if Python knows the letter as a flag, allowed or not.
+pub(super) fn is_flag(letter: char) -> bool {
+    matches!(letter, 'a' | 'i' | 'L' | 'm' | 's' | 't' | 'u' | 'x')
+}

@@ -1,0 +1,85 @@
+//! Parses the letters of `(?i)` and `(?i-s:...)`.
+//!
+//! Invariant: the parser takes flags for the whole pattern; flags for a group are returned.
+
+use super::flags::Flags;
+use super::group::is_flag;
+use super::parse::Parser;
+use super::source::PatternToken;
+use lockgate_error::Error;
+
+impl Parser {
+    /// Returns the flags to add and to remove in a group; `None` if they were for the whole pattern.
+    pub(super) fn inline_flags(&mut self, letter: char) -> Result<Option<(Flags, Flags)>, Error> {
+        let (mut add, mut sign) = (Flags::default(), letter);
+        while sign != '-' && sign != ':' && sign != ')' {
+            let flag = self.addable(sign)?;
+            add = add.with(flag);
+            if is_type(flag) && add.has(Flags::ASCII.with(Flags::UNICODE)) {
+                return Err(self
+                    .source
+                    .error("bad inline flags: flags 'a', 'u' and 'L' are incompatible", 0));
+            }
+            sign = self.letter("missing -, : or )", &[')', '-', ':'])?;
+        }
+        match sign {
+            ')' => {
+                self.flags = self.flags.with(add);
+                Ok(None)
+            }
+            '-' => self.removed().and_then(|remove| self.disjoint(add, remove)).map(Some),
+            _ => Ok(Some((add, Flags::default()))),
+        }
+    }
+
+    fn removed(&mut self) -> Result<Flags, Error> {
+        let mut remove = Flags::default();
+        let mut sign = self.letter("missing flag", &[])?;
+        while sign != ':' {
+            let Some(flag) = Flags::inline(sign) else {
+                return Err(self.no_such_flag(sign, "turn off"));
+            };
+            if is_type(flag) {
+                return Err(self.source.error("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", 0));
+            }
+            remove = remove.with(flag);
+            sign = self.letter("missing :", &[':'])?;
+        }
+        Ok(remove)
+    }
+
+    fn disjoint(&self, add: Flags, remove: Flags) -> Result<(Flags, Flags), Error> {
+        if add.bits() & remove.bits() != 0 {
+            return Err(self.source.error("bad inline flags: flag turned on and off", 1));
+        }
+        Ok((add, remove))
+    }
+
+    fn addable(&self, letter: char) -> Result<Flags, Error> {
+        Flags::inline(letter).ok_or_else(|| self.no_such_flag(letter, "turn on"))
+    }
+
+    fn no_such_flag(&self, letter: char, verb: &str) -> Error {
+        match (letter, verb) {
+            ('L', "turn on") => {
+                self.source.error("bad inline flags: cannot use 'L' flag with a str pattern", 0)
+            }
+            ('L', _) => self.source.error("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", 0),
+            _ => self.source.unsupported("the flag 't'"),
+        }
+    }
+
+    /// Returns the next flag letter, or one of the characters that may end the letters.
+    fn letter(&mut self, missing: &str, terminators: &[char]) -> Result<char, Error> {
+        let token = self.sign(missing)?;
+        match token {
+            PatternToken::Plain(char) if terminators.contains(&char) || is_flag(char) => Ok(char),
+            PatternToken::Plain(char) if char.is_alphabetic() => Err(self.source.error("unknown flag", 1)),
+            PatternToken::Plain(_) | PatternToken::Escaped(_) => Err(self.source.error(missing, token.len())),
+        }
+    }
+}
+
+fn is_type(flag: Flags) -> bool {
+    flag == Flags::ASCII || flag == Flags::UNICODE
+}

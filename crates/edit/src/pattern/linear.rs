@@ -1,0 +1,226 @@
+//! The regex engine without backtracking, for patterns that need none. Each examined byte is one step.
+//!
+//! It finds the start and end of matches. The backtracking engine finds the group spans, from the start of the match.
+//!
+//! Invariant: it returns the spans that the backtracking engine would return, or gives up.
+
+use regex_automata::hybrid::LazyStateID;
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
+use regex_automata::util::look::LookMatcher;
+use regex_automata::util::start;
+use regex_automata::{Anchored, MatchKind};
+
+use super::budget::StepBudget;
+use super::lower::{LAST_NEWLINE, LineMode, Lowered};
+use lockgate_error::Error;
+
+/// The size limit of the compiled pattern, and of the cache of one search, in bytes.
+const SIZE: usize = 1 << 20;
+/// The number of times that the cache of a search may be filled before the search gives up.
+const REFILLS: usize = 4;
+/// The cost of a new automaton state, in steps.
+const STATE: usize = 200;
+
+/// A pattern compiled for searching without backtracking.
+#[derive(Debug)]
+pub(super) struct Linear {
+    forward: DFA,
+    backward: DFA,
+    lines: LineMode,
+}
+
+/// The result of a search without backtracking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LinearOutcome {
+    Match(usize, usize),
+    NoMatch,
+    /// The automaton grew too large; use the backtracking engine.
+    GivenUp,
+}
+
+/// The caches of a search.
+pub(super) struct Memory {
+    forward: Cache,
+    backward: Cache,
+}
+
+impl Linear {
+    /// Compiles a pattern; `None` if it would become too large.
+    pub(super) fn new(lowered: &Lowered) -> Option<Linear> {
+        let mut looks = LookMatcher::new();
+        if lowered.lines == LineMode::LastOnly {
+            looks.set_line_terminator(LAST_NEWLINE);
+        }
+        let config = thompson::Config::new()
+            .utf8(false)
+            .nfa_size_limit(Some(SIZE))
+            .which_captures(WhichCaptures::None)
+            .look_matcher(looks);
+        let dfa = |nfa: NFA, kind: MatchKind| {
+            let config = DFA::config()
+                .match_kind(kind)
+                .cache_capacity(SIZE)
+                .skip_cache_capacity_check(true)
+                .minimum_cache_clear_count(Some(REFILLS));
+            DFA::builder().configure(config).build_from_nfa(nfa).ok()
+        };
+        let compile = |config| NFA::compiler().configure(config).build_from_hir(&lowered.hir).ok();
+        Some(Linear {
+            forward: dfa(compile(config.clone())?, MatchKind::LeftmostFirst)?,
+            backward: dfa(compile(config.reverse(true))?, MatchKind::All)?,
+            lines: lowered.lines,
+        })
+    }
+
+    /// Creates empty caches for searches.
+    pub(super) fn memory(&self) -> Memory {
+        Memory { forward: self.forward.create_cache(), backward: self.backward.create_cache() }
+    }
+
+    /// Returns the leftmost match at or after a position.
+    pub(super) fn find(
+        &self,
+        text: &str,
+        from: usize,
+        memory: &mut Memory,
+        budget: &mut StepBudget,
+    ) -> Result<LinearOutcome, Error> {
+        let text = TextInput { bytes: text.as_bytes(), lines: self.lines };
+        match self.end(text, from, &mut memory.forward, budget)? {
+            LinearMatch::EndsAt(end) => match self.start(text, from, end, &mut memory.backward, budget)? {
+                LinearMatch::EndsAt(start) => Ok(LinearOutcome::Match(start, end)),
+                LinearMatch::NotFound | LinearMatch::GivenUp => Ok(LinearOutcome::GivenUp),
+            },
+            LinearMatch::NotFound => Ok(LinearOutcome::NoMatch),
+            LinearMatch::GivenUp => Ok(LinearOutcome::GivenUp),
+        }
+    }
+
+    /// Returns the end of the leftmost match at or after a position.
+    fn end(
+        &self,
+        text: TextInput,
+        from: usize,
+        cache: &mut Cache,
+        budget: &mut StepBudget,
+    ) -> Result<LinearMatch, Error> {
+        let before = from.checked_sub(1).and_then(|at| text.adjacent_byte(at));
+        let mut walk = AutomatonWalk { dfa: &self.forward, cache, found: LinearMatch::NotFound };
+        let Some(mut state) = walk.begin(before, Anchored::No) else { return Ok(LinearMatch::GivenUp) };
+        let mut at = from;
+        loop {
+            budget.spend(1)?;
+            let Some(next) = walk.step(state, text.byte(at), budget)? else {
+                return Ok(LinearMatch::GivenUp);
+            };
+            if next.is_match() {
+                walk.found = LinearMatch::EndsAt(at);
+            }
+            if next.is_dead() || at >= text.bytes.len() {
+                return Ok(walk.found);
+            }
+            (state, at) = (next, at + 1);
+        }
+    }
+
+    /// Returns the start of the match that ends at a position.
+    fn start(
+        &self,
+        text: TextInput,
+        from: usize,
+        end: usize,
+        cache: &mut Cache,
+        budget: &mut StepBudget,
+    ) -> Result<LinearMatch, Error> {
+        let mut walk = AutomatonWalk { dfa: &self.backward, cache, found: LinearMatch::NotFound };
+        let Some(mut state) = walk.begin(text.adjacent_byte(end), Anchored::Yes) else {
+            return Ok(LinearMatch::GivenUp);
+        };
+        let mut at = end;
+        loop {
+            budget.spend(1)?;
+            let before = at.checked_sub(1).and_then(|at| text.byte(at));
+            let Some(next) = walk.step(state, before, budget)? else { return Ok(LinearMatch::GivenUp) };
+            if next.is_match() {
+                walk.found = LinearMatch::EndsAt(at);
+            }
+            if next.is_dead() || at <= from {
+                return Ok(walk.found);
+            }
+            (state, at) = (next, at - 1);
+        }
+    }
+}
+
+/// The position of a match end.
+#[derive(Debug, Clone, Copy)]
+enum LinearMatch {
+    EndsAt(usize),
+    NotFound,
+    GivenUp,
+}
+
+/// The text as the automaton reads it.
+#[derive(Clone, Copy)]
+struct TextInput<'t> {
+    bytes: &'t [u8],
+    lines: LineMode,
+}
+
+impl TextInput<'_> {
+    #[inline]
+    fn byte(self, at: usize) -> Option<u8> {
+        let byte = *self.bytes.get(at)?;
+        let last = byte == b'\n' && self.lines == LineMode::LastOnly && at + 1 == self.bytes.len();
+        Some(if last { LAST_NEWLINE } else { byte })
+    }
+
+    /// Returns the byte next to the start of a walk. A newline that does not count as a line end is replaced by
+    /// another byte, because a backward automaton takes any newline there for a line end, whatever its configuration.
+    fn adjacent_byte(self, at: usize) -> Option<u8> {
+        let plain = self.lines == LineMode::LastOnly;
+        self.byte(at).map(|byte| if plain && byte == b'\n' { b' ' } else { byte })
+    }
+}
+
+/// A walk through an automaton. A state reports a match one byte late.
+struct AutomatonWalk<'d> {
+    dfa: &'d DFA,
+    cache: &'d mut Cache,
+    found: LinearMatch,
+}
+
+impl AutomatonWalk<'_> {
+    fn begin(&mut self, byte_before: Option<u8>, anchored: Anchored) -> Option<LazyStateID> {
+        let config = start::Config::new().look_behind(byte_before).anchored(anchored);
+        self.dfa.start_state(self.cache, &config).ok()
+    }
+
+    /// Returns the state after a byte, or after the end of the text; `None` if the cache is full.
+    #[inline]
+    fn step(
+        &mut self,
+        state: LazyStateID,
+        byte: Option<u8>,
+        budget: &mut StepBudget,
+    ) -> Result<Option<LazyStateID>, Error> {
+        let Some(byte) = byte else {
+            return Ok(self.dfa.next_eoi_state(self.cache, state).ok());
+        };
+        if !state.is_tagged() {
+            let next = self.dfa.next_state_untagged(self.cache, state, byte);
+            if !next.is_unknown() {
+                return Ok(Some(next));
+            }
+            budget.spend(STATE)?;
+            return Ok(self.dfa.next_state(self.cache, state, byte).ok());
+        }
+        let size = self.cache.memory_usage();
+        let next = self.dfa.next_state(self.cache, state, byte).ok();
+        if self.cache.memory_usage() != size {
+            budget.spend(STATE)?;
+        }
+        Ok(next)
+    }
+}

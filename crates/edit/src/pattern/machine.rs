@@ -1,0 +1,236 @@
+//! The backtracking engine: one match attempt at one position, with every step counted.
+//!
+//! It saves and restores exactly what CPython does, because the spans of groups after an abandoned alternative, or in
+//! a repeated group, depend on it. Its stack is a vector, so no text can overflow the thread's stack.
+//!
+//! Invariant: `saved` holds exactly the marks that the frames on the stack have pushed.
+
+use super::ast::Greediness;
+use super::budget::StepBudget;
+use super::program::{Op, Program};
+use lockgate_error::Error;
+
+pub(super) const NOWHERE: usize = usize::MAX;
+/// The maximum number of frames, and of saved marks.
+const TALLEST: usize = 1_000_000;
+/// The cost of a frame besides its step, in steps.
+const FRAME: usize = 2;
+
+/// A step of the program with a position in the text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Point {
+    pub(super) pc: usize,
+    pub(super) at: usize,
+    pub(super) layer: Layer,
+}
+
+/// Decides if a match that ends where it starts is rejected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layer {
+    /// It is rejected: there was already an empty match at this position.
+    MustAdvance,
+    /// It is accepted, as always inside parts that are matched on their own.
+    Free,
+}
+
+/// The result of a step.
+pub(super) enum Flow {
+    Run(Point),
+    Done(bool),
+}
+
+/// A step that waits for the result of a part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    pub(super) wait: Wait,
+    /// The step that waits, and its position.
+    pub(super) from: Point,
+    pub(super) count: u32,
+    pub(super) last_mark: isize,
+    /// The repetition of the step.
+    pub(super) repeat: usize,
+    pub(super) last_at: usize,
+}
+
+/// The part that a frame waits for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wait {
+    Branch,
+    UnitTail,
+    LazyUnitTail,
+    Repeat,
+    RequiredBody,
+    GreedyBody,
+    LazyBody,
+    GreedyTail,
+    LazyTail,
+    PossessiveRequired,
+    PossessiveMore,
+    Atomic,
+    Look,
+}
+
+/// The state of a repetition in progress.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RepeatState {
+    pub(super) body: usize,
+    pub(super) min: u32,
+    pub(super) max: u32,
+    /// The number of times that the body has begun, minus one.
+    pub(super) count: i64,
+    pub(super) outer: Option<usize>,
+    pub(super) last_at: usize,
+}
+
+/// The state of a search over one text.
+pub(super) struct Machine<'p, 't> {
+    pub(super) program: &'p Program,
+    pub(super) text: &'t str,
+    pub(super) marks: Vec<usize>,
+    pub(super) last_mark: isize,
+    pub(super) repeats: Vec<RepeatState>,
+    pub(super) current: Option<usize>,
+    pub(super) frames: Vec<Frame>,
+    pub(super) saved: Vec<usize>,
+    /// The end of the last matched part.
+    pub(super) part_end: usize,
+    start: usize,
+}
+
+impl<'p, 't> Machine<'p, 't> {
+    pub(super) fn new(program: &'p Program, groups: usize, text: &'t str) -> Machine<'p, 't> {
+        Machine {
+            program,
+            text,
+            marks: vec![NOWHERE; groups * 2],
+            last_mark: -1,
+            repeats: Vec::new(),
+            current: None,
+            frames: Vec::new(),
+            saved: Vec::new(),
+            part_end: 0,
+            start: 0,
+        }
+    }
+
+    /// Tries to match at one position; returns the end of the match.
+    pub(super) fn attempt(
+        &mut self,
+        at: usize,
+        layer: Layer,
+        budget: &mut StepBudget,
+    ) -> Result<Option<usize>, Error> {
+        (self.last_mark, self.current, self.start) = (-1, None, at);
+        self.repeats.clear();
+        self.frames.clear();
+        self.saved.clear();
+        let mut point = Point { pc: 0, at, layer };
+        loop {
+            let mut matched = self.advance(point, budget)?;
+            point = loop {
+                let Some(frame) = self.frames.pop() else {
+                    return Ok(matched.then_some(self.part_end));
+                };
+                budget.spend(1)?;
+                match self.resume(frame, matched, budget)? {
+                    Flow::Run(next) => break next,
+                    Flow::Done(outcome) => matched = outcome,
+                }
+            };
+        }
+    }
+
+    /// Returns the span of a group after a match, if the group took part in it.
+    pub(super) fn group(&self, group: usize) -> Option<(usize, usize)> {
+        let index = group.checked_sub(1)? * 2;
+        let (from, to) = (*self.marks.get(index)?, *self.marks.get(index + 1)?);
+        let set = self.last_mark > index as isize && from != NOWHERE && to != NOWHERE;
+        set.then_some((from, to))
+    }
+
+    /// Pushes a frame that waits while a part is tried.
+    pub(super) fn wait(&mut self, frame: Frame, budget: &mut StepBudget) -> Result<(), Error> {
+        if self.frames.len() >= TALLEST || self.saved.len() >= TALLEST * 4 {
+            return Err(budget.exhausted());
+        }
+        self.frames.push(frame);
+        budget.spend(FRAME)
+    }
+
+    /// Runs until the current part matches or fails.
+    fn advance(&mut self, from: Point, budget: &mut StepBudget) -> Result<bool, Error> {
+        let mut point = from;
+        loop {
+            budget.spend(1)?;
+            let Some(op) = self.program.ops.get(point.pc).copied() else { return Ok(false) };
+            let taken = match op {
+                Op::Char(wanted) => self.char_at(point.at).filter(|(char, _)| *char == wanted),
+                Op::Set(unit) => self.char_at(point.at).filter(|(char, _)| self.accepts(unit, *char)),
+                Op::Jump(target) => {
+                    point.pc = target;
+                    continue;
+                }
+                Op::Success => {
+                    self.part_end = point.at;
+                    return Ok(point.layer == Layer::Free || point.at != self.start);
+                }
+                _ => match self.control(op, point, budget)? {
+                    Flow::Run(next) => {
+                        point = next;
+                        continue;
+                    }
+                    Flow::Done(outcome) => return Ok(outcome),
+                },
+            };
+            let Some((_, next)) = taken else { return Ok(false) };
+            point = Point { pc: point.pc + 1, at: next, layer: point.layer };
+        }
+    }
+
+    /// Executes a step that is not a single character.
+    fn control(&mut self, op: Op, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
+        let next = Point { pc: point.pc + 1, ..point };
+        match op {
+            Op::Mark(mark) => self.mark(mark, point.at),
+            Op::At(anchor) if !self.holds(anchor, point.at) => return Ok(Flow::Done(false)),
+            Op::At(_) | Op::Char(_) | Op::Set(_) | Op::Jump(_) | Op::Success => {}
+            Op::Branch(index) => return self.branch(index, point, budget),
+            Op::RepeatUnit { pace: Greediness::Greedy, min, max, unit } => {
+                return self.greedy_unit((min, max), unit, point, budget);
+            }
+            Op::RepeatUnit { pace: Greediness::Lazy, min, unit, .. } => {
+                return self.lazy_unit(min, unit, point, budget);
+            }
+            Op::RepeatUnit { pace: Greediness::Possessive, min, max, unit } => {
+                let (count, at) = self.count(unit, point.at, max, budget)?;
+                return Ok(if count < min { Flow::Done(false) } else { Flow::Run(Point { at, ..next }) });
+            }
+            Op::Repeat { min, max, until } => return self.repeat((min, max), until, point, budget),
+            Op::Until(Greediness::Lazy) => return self.until_lazy(point, budget),
+            Op::Until(Greediness::Greedy | Greediness::Possessive) => {
+                return self.until_greedy(point, budget);
+            }
+            Op::Possessive { .. } => return self.possessive(point, budget),
+            Op::Atomic { .. } => return self.match_part(Wait::Atomic, point, point.at, budget),
+            Op::Look { back, wanted, next } => return self.look(back, wanted, next, point, budget),
+            Op::Reference { group, fold } => return self.reference(group, fold, point, budget),
+            Op::Condition { group, otherwise } => {
+                let holds = self.group(group).is_some_and(|(from, to)| from <= to);
+                return Ok(Flow::Run(if holds { next } else { Point { pc: otherwise, ..point } }));
+            }
+        }
+        Ok(Flow::Run(next))
+    }
+
+    fn mark(&mut self, mark: usize, at: usize) {
+        let index = mark as isize;
+        if index > self.last_mark {
+            let from = usize::try_from(self.last_mark + 1).unwrap_or_default();
+            self.marks.iter_mut().take(mark).skip(from).for_each(|skipped| *skipped = NOWHERE);
+            self.last_mark = index;
+        }
+        if let Some(slot) = self.marks.get_mut(mark) {
+            *slot = at;
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Repetitions, look-around and atomic groups of the backtracking engine: their start, and their continuation after a
+//! part has matched or failed.
+//!
+//! Invariant: the function that pushes marks pops them again, whatever the result.
+
+use super::ast::{ENDLESS, Polarity};
+use super::budget::StepBudget;
+use super::frames::OnRestore;
+use super::machine::{Flow, Frame, Layer, Machine, NOWHERE, Point, RepeatState, Wait};
+use super::program::Op;
+use lockgate_error::Error;
+
+impl Machine<'_, '_> {
+    /// Resumes a step after the part that it waited for.
+    pub(super) fn resume(
+        &mut self,
+        frame: Frame,
+        matched: bool,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        match frame.wait {
+            Wait::Branch => self.after_branch(frame, matched, budget),
+            Wait::UnitTail => self.after_unit_tail(frame, matched, budget),
+            Wait::LazyUnitTail => self.after_lazy_unit_tail(frame, matched, budget),
+            Wait::Repeat => {
+                self.current = self.repeats.get(frame.repeat).and_then(|repeat| repeat.outer);
+                self.repeats.truncate(frame.repeat);
+                Ok(Flow::Done(matched))
+            }
+            Wait::RequiredBody => {
+                if !matched {
+                    self.set_count(frame.repeat, i64::from(frame.count) - 1);
+                }
+                Ok(Flow::Done(matched))
+            }
+            Wait::GreedyBody => self.after_greedy_body(frame, matched, budget),
+            Wait::LazyBody => {
+                self.set_last(frame.repeat, frame.last_at);
+                if !matched {
+                    self.set_count(frame.repeat, i64::from(frame.count) - 1);
+                }
+                Ok(Flow::Done(matched))
+            }
+            Wait::GreedyTail => {
+                self.current = Some(frame.repeat);
+                Ok(Flow::Done(matched))
+            }
+            Wait::LazyTail => self.after_lazy_tail(frame, matched, budget),
+            Wait::PossessiveRequired if !matched => Ok(Flow::Done(false)),
+            Wait::PossessiveRequired => {
+                self.possessive_again(Frame { count: frame.count + 1, ..frame }, budget)
+            }
+            Wait::PossessiveMore => self.after_possessive(frame, matched, budget),
+            Wait::Atomic | Wait::Look => Ok(self.after_part(frame, matched)),
+        }
+    }
+
+    pub(super) fn repeat(
+        &mut self,
+        (min, max): (u32, u32),
+        until: usize,
+        point: Point,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        let index = self.repeats.len();
+        let body = point.pc + 1;
+        self.repeats.push(RepeatState { body, min, max, count: -1, outer: self.current, last_at: NOWHERE });
+        self.current = Some(index);
+        self.wait(self.frame(Wait::Repeat, point, index), budget)?;
+        Ok(Flow::Run(Point { pc: until, ..point }))
+    }
+
+    pub(super) fn until_greedy(&mut self, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
+        let Some((index, repeat, count)) = self.active_repeat() else { return Ok(Flow::Done(false)) };
+        if count < repeat.min {
+            return self.required_body(index, repeat, count, point, budget);
+        }
+        if (count < repeat.max || repeat.max == ENDLESS) && point.at != repeat.last_at {
+            self.set_count(index, i64::from(count));
+            let frame = self.frame(Wait::GreedyBody, point, index);
+            self.save(frame.last_mark, budget)?;
+            self.set_last(index, point.at);
+            self.wait(Frame { count, last_at: repeat.last_at, ..frame }, budget)?;
+            return Ok(Flow::Run(Point { pc: repeat.body, ..point }));
+        }
+        self.greedy_tail(index, repeat, point, budget)
+    }
+
+    fn after_greedy_body(
+        &mut self,
+        frame: Frame,
+        matched: bool,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        self.set_last(frame.repeat, frame.last_at);
+        if matched {
+            self.drop_saved(frame.last_mark);
+            return Ok(Flow::Done(true));
+        }
+        self.restore(frame.last_mark, OnRestore::No);
+        self.last_mark = frame.last_mark;
+        self.set_count(frame.repeat, i64::from(frame.count) - 1);
+        match self.repeats.get(frame.repeat).copied() {
+            Some(repeat) => self.greedy_tail(frame.repeat, repeat, frame.from, budget),
+            None => Ok(Flow::Done(false)),
+        }
+    }
+
+    fn greedy_tail(
+        &mut self,
+        index: usize,
+        repeat: RepeatState,
+        point: Point,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        self.current = repeat.outer;
+        self.wait(self.frame(Wait::GreedyTail, point, index), budget)?;
+        Ok(Flow::Run(Point { pc: point.pc + 1, ..point }))
+    }
+
+    fn required_body(
+        &mut self,
+        index: usize,
+        repeat: RepeatState,
+        count: u32,
+        point: Point,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        self.set_count(index, i64::from(count));
+        self.wait(Frame { count, ..self.frame(Wait::RequiredBody, point, index) }, budget)?;
+        Ok(Flow::Run(Point { pc: repeat.body, ..point }))
+    }
+
+    pub(super) fn until_lazy(&mut self, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
+        let Some((index, repeat, count)) = self.active_repeat() else { return Ok(Flow::Done(false)) };
+        if count < repeat.min {
+            return self.required_body(index, repeat, count, point, budget);
+        }
+        self.current = repeat.outer;
+        let frame = self.frame(Wait::LazyTail, point, index);
+        self.save_if_repeating(frame.last_mark, budget)?;
+        self.wait(Frame { count, ..frame }, budget)?;
+        Ok(Flow::Run(Point { pc: point.pc + 1, ..point }))
+    }
+
+    fn after_lazy_tail(
+        &mut self,
+        frame: Frame,
+        matched: bool,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        let marks_are_saved = self.current.is_some();
+        self.current = Some(frame.repeat);
+        if marks_are_saved && matched {
+            self.drop_saved(frame.last_mark);
+        }
+        if matched {
+            return Ok(Flow::Done(true));
+        }
+        if marks_are_saved {
+            self.restore(frame.last_mark, OnRestore::No);
+        }
+        self.last_mark = frame.last_mark;
+        let Some(repeat) = self.repeats.get(frame.repeat).copied() else { return Ok(Flow::Done(false)) };
+        let enough = frame.count >= repeat.max && repeat.max != ENDLESS;
+        if enough || frame.from.at == repeat.last_at {
+            return Ok(Flow::Done(false));
+        }
+        self.set_count(frame.repeat, i64::from(frame.count));
+        self.set_last(frame.repeat, frame.from.at);
+        self.wait(Frame { wait: Wait::LazyBody, last_at: repeat.last_at, ..frame }, budget)?;
+        Ok(Flow::Run(Point { pc: repeat.body, ..frame.from }))
+    }
+
+    pub(super) fn possessive(&mut self, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
+        self.part_end = point.at;
+        let frame = self.frame(Wait::PossessiveRequired, point, NOWHERE);
+        self.possessive_again(frame, budget)
+    }
+
+    /// Matches the body of a possessive repetition once more, or continues behind it.
+    fn possessive_again(&mut self, frame: Frame, budget: &mut StepBudget) -> Result<Flow, Error> {
+        let Some(Op::Possessive { min, max, next }) = self.program.ops.get(frame.from.pc).copied() else {
+            return Ok(Flow::Done(false));
+        };
+        let body = Point { pc: frame.from.pc + 1, at: self.part_end, layer: Layer::Free };
+        if frame.count < min {
+            self.wait(frame, budget)?;
+            return Ok(Flow::Run(body));
+        }
+        if (frame.count < max || max == ENDLESS) && self.part_end != frame.last_at {
+            let (last_mark, last_at) = (self.last_mark, self.part_end);
+            self.save(last_mark, budget)?;
+            self.wait(Frame { wait: Wait::PossessiveMore, last_mark, last_at, ..frame }, budget)?;
+            return Ok(Flow::Run(body));
+        }
+        Ok(Flow::Run(Point { pc: next, at: self.part_end, layer: frame.from.layer }))
+    }
+
+    fn after_possessive(
+        &mut self,
+        frame: Frame,
+        matched: bool,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        if matched {
+            self.drop_saved(frame.last_mark);
+            return self.possessive_again(Frame { count: frame.count.saturating_add(1), ..frame }, budget);
+        }
+        self.restore(frame.last_mark, OnRestore::No);
+        (self.last_mark, self.part_end) = (frame.last_mark, frame.last_at);
+        match self.program.ops.get(frame.from.pc) {
+            Some(Op::Possessive { next, .. }) => {
+                Ok(Flow::Run(Point { pc: *next, at: frame.last_at, layer: frame.from.layer }))
+            }
+            Some(_) | None => Ok(Flow::Done(false)),
+        }
+    }
+
+    pub(super) fn look(
+        &mut self,
+        back: usize,
+        wanted: Polarity,
+        next: usize,
+        point: Point,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        budget.spend(back.min(point.at))?;
+        let mut at = Some(point.at);
+        for _ in 0..back.min(point.at + 1) {
+            at = at.and_then(|at| self.before(at));
+        }
+        match (at, wanted) {
+            (Some(at), Polarity::Yes) => self.match_part(Wait::Look, point, at, budget),
+            (Some(at), Polarity::No) => {
+                self.save_if_repeating(self.last_mark, budget)?;
+                self.match_part(Wait::Look, point, at, budget)
+            }
+            (None, Polarity::Yes) => Ok(Flow::Done(false)),
+            (None, Polarity::No) => Ok(Flow::Run(Point { pc: next, ..point })),
+        }
+    }
+
+    /// Matches a part on its own.
+    pub(super) fn match_part(
+        &mut self,
+        wait: Wait,
+        point: Point,
+        at: usize,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        self.wait(self.frame(wait, point, NOWHERE), budget)?;
+        Ok(Flow::Run(Point { pc: point.pc + 1, at, layer: Layer::Free }))
+    }
+
+    fn after_part(&mut self, frame: Frame, matched: bool) -> Flow {
+        match (self.program.ops.get(frame.from.pc), matched) {
+            (Some(Op::Atomic { next }), true) => {
+                Flow::Run(Point { pc: *next, at: self.part_end, ..frame.from })
+            }
+            (Some(Op::Look { wanted: Polarity::Yes, next, .. }), true) => {
+                Flow::Run(Point { pc: *next, ..frame.from })
+            }
+            (Some(Op::Look { wanted: Polarity::No, .. }), true) => {
+                self.drop_saved_if_repeating(frame.last_mark);
+                Flow::Done(false)
+            }
+            (Some(Op::Look { wanted: Polarity::No, next, .. }), false) => {
+                let next = *next;
+                if self.current.is_some() {
+                    self.restore(frame.last_mark, OnRestore::No);
+                }
+                self.last_mark = frame.last_mark;
+                Flow::Run(Point { pc: next, ..frame.from })
+            }
+            (Some(_) | None, _) => Flow::Done(false),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Alternatives and single-character repetitions of the backtracking engine.
+//!
+//! Invariant: the function that saves marks pops them again, whatever the result.
+
+use super::budget::StepBudget;
+use super::frames::OnRestore;
+use super::machine::{Flow, Frame, Machine, NOWHERE, Point, Wait};
+use super::program::Op;
+use lockgate_error::Error;
+
+impl Machine<'_, '_> {
+    pub(super) fn branch(
+        &mut self,
+        index: usize,
+        point: Point,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        let frame = self.frame(Wait::Branch, point, index);
+        self.save_if_repeating(frame.last_mark, budget)?;
+        self.next_branch(frame, budget)
+    }
+
+    pub(super) fn next_branch(&mut self, frame: Frame, budget: &mut StepBudget) -> Result<Flow, Error> {
+        let rows = self.program.branches.get(frame.repeat).map_or(&[][..], Vec::as_slice);
+        let tried = frame.count as usize;
+        let next = rows.iter().skip(tried).position(|row| self.may_start(*row, frame.from.at));
+        let found = next.and_then(|skipped| Some((tried + skipped, *rows.get(tried + skipped)?)));
+        let Some((chosen, pc)) = found else {
+            budget.spend(rows.len() - tried.min(rows.len()))?;
+            self.drop_saved_if_repeating(frame.last_mark);
+            return Ok(Flow::Done(false));
+        };
+        budget.spend(chosen - tried)?;
+        self.wait(Frame { count: chosen as u32 + 1, ..frame }, budget)?;
+        Ok(Flow::Run(Point { pc, ..frame.from }))
+    }
+
+    /// Returns false if a single-character step cannot match at a position.
+    fn may_start(&self, pc: usize, at: usize) -> bool {
+        match self.program.ops.get(pc) {
+            Some(Op::Char(wanted)) => self.char_at(at).is_some_and(|(char, _)| char == *wanted),
+            Some(Op::Set(unit)) => self.char_at(at).is_some_and(|(char, _)| self.accepts(*unit, char)),
+            Some(_) | None => true,
+        }
+    }
+
+    pub(super) fn after_branch(
+        &mut self,
+        frame: Frame,
+        matched: bool,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        if self.leave_if(matched, frame) {
+            return Ok(Flow::Done(true));
+        }
+        self.next_branch(frame, budget)
+    }
+
+    /// Ends a tail: drops the saved marks if it matched, otherwise restores them and keeps them.
+    pub(super) fn leave_if(&mut self, matched: bool, frame: Frame) -> bool {
+        if matched {
+            self.drop_saved_if_repeating(frame.last_mark);
+        } else {
+            if self.current.is_some() {
+                self.restore(frame.last_mark, OnRestore::Yes);
+            }
+            self.last_mark = frame.last_mark;
+        }
+        matched
+    }
+
+    pub(super) fn greedy_unit(
+        &mut self,
+        (min, max): (u32, u32),
+        unit: usize,
+        point: Point,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        let (count, at) = self.count(unit, point.at, max, budget)?;
+        if count < min {
+            return Ok(Flow::Done(false));
+        }
+        let from = Point { at, ..point };
+        let frame = Frame { count, ..self.frame(Wait::UnitTail, from, min as usize) };
+        self.save_if_repeating(frame.last_mark, budget)?;
+        self.unit_tail(frame, budget)
+    }
+
+    /// Tries the steps behind a unit, from the longest remaining count to the shortest.
+    pub(super) fn unit_tail(&mut self, mut frame: Frame, budget: &mut StepBudget) -> Result<Flow, Error> {
+        let pc = frame.from.pc + 1;
+        while let Some(Op::Char(_)) = self.program.ops.get(pc) {
+            if self.may_start(pc, frame.from.at) {
+                break;
+            }
+            budget.spend(1)?;
+            if !self.step_back(&mut frame) {
+                self.drop_saved_if_repeating(frame.last_mark);
+                return Ok(Flow::Done(false));
+            }
+        }
+        self.wait(frame, budget)?;
+        Ok(Flow::Run(Point { pc, ..frame.from }))
+    }
+
+    /// Gives back one character of a repeated unit, unless the minimum count is reached.
+    fn step_back(&self, frame: &mut Frame) -> bool {
+        if frame.count as usize <= frame.repeat {
+            return false;
+        }
+        let Some(before) = self.before(frame.from.at) else { return false };
+        frame.from.at = before;
+        frame.count -= 1;
+        true
+    }
+
+    pub(super) fn after_unit_tail(
+        &mut self,
+        mut frame: Frame,
+        matched: bool,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        if self.leave_if(matched, frame) {
+            return Ok(Flow::Done(true));
+        }
+        if self.step_back(&mut frame) {
+            return self.unit_tail(frame, budget);
+        }
+        self.drop_saved_if_repeating(frame.last_mark);
+        Ok(Flow::Done(false))
+    }
+
+    pub(super) fn lazy_unit(
+        &mut self,
+        min: u32,
+        unit: usize,
+        point: Point,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        let (count, at) = self.count(unit, point.at, min, budget)?;
+        if count < min {
+            return Ok(Flow::Done(false));
+        }
+        let from = Point { at, ..point };
+        let frame = Frame { count, ..self.frame(Wait::LazyUnitTail, from, NOWHERE) };
+        self.save_if_repeating(frame.last_mark, budget)?;
+        self.wait(frame, budget)?;
+        Ok(Flow::Run(Point { pc: point.pc + 1, ..from }))
+    }
+
+    pub(super) fn after_lazy_unit_tail(
+        &mut self,
+        frame: Frame,
+        matched: bool,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
+        if self.leave_if(matched, frame) {
+            return Ok(Flow::Done(true));
+        }
+        let more = match self.program.ops.get(frame.from.pc) {
+            Some(Op::RepeatUnit { max, unit, .. }) if frame.count < *max => {
+                self.count(*unit, frame.from.at, 1, budget)?
+            }
+            Some(_) | None => (0, frame.from.at),
+        };
+        if more.0 == 0 {
+            self.drop_saved_if_repeating(frame.last_mark);
+            return Ok(Flow::Done(false));
+        }
+        let from = Point { at: more.1, ..frame.from };
+        self.wait(Frame { from, count: frame.count.saturating_add(1), ..frame }, budget)?;
+        Ok(Flow::Run(Point { pc: from.pc + 1, ..from }))
+    }
+}

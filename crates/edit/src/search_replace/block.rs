@@ -1,0 +1,154 @@
+//! Finds the matches of a block, and plans the edit there.
+
+use super::window::Window;
+use super::{MATCHES, MAX_MATCH_LINES, check_size, missing, too_many};
+use crate::{OnDuplicate, PlannedEdit, Search, evidence_line};
+use lockgate_error::{Code, Error, EvidenceLine, NextCall};
+use lockgate_matching::{self as locate, Conflict, Located, OnRepeat, SearchText, UniqueMatch, exact};
+use lockgate_text::Outline;
+
+/// The maximum number of characters of a line in a message.
+const WIDTH: usize = 60;
+/// The number of context lines before and behind a conflicting line.
+const AROUND: usize = 5;
+
+/// Plans the edit of the only match of a block.
+///
+/// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT`.
+pub(super) fn plan(search: &Search, needle: &str, window: &Window<'_>) -> Result<PlannedEdit, Error> {
+    let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
+    let search_text = search_text(search, &needle, &replace);
+    let located = locate::locate(search_text, window.line_range(), search.tolerance, &|| window.outline());
+    into_plan(search, &needle, located, window)
+}
+
+/// Plans the edit of every match of a block.
+///
+/// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only if matches overlap or are too many to examine; `TOO_LARGE`.
+pub(super) fn plan_every(search: &Search, needle: &str, window: &Window<'_>) -> Result<PlannedEdit, Error> {
+    let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
+    let search_text = search_text(search, &needle, &replace);
+    match locate::locate_every(search_text, window.line_range()) {
+        Ok(found) if found.len() > MATCHES => Err(too_many()),
+        Ok(found) => {
+            check_size(&replace, found.len(), window.context.limits.bytes)?;
+            plan_matches(found, window)
+        }
+        Err(located) => into_plan(search, &needle, located, window),
+    }
+}
+
+fn search_text<'a>(search: &Search, needle: &'a str, replace: &'a str) -> SearchText<'a> {
+    let repeat = match search.on_duplicate {
+        OnDuplicate::Reject => OnRepeat::Reject,
+        OnDuplicate::InsertAgain => OnRepeat::Insert,
+    };
+    SearchText { search: needle, replace, on_repeat: repeat }
+}
+
+fn into_plan(
+    search: &Search,
+    needle: &str,
+    located: Located,
+    window: &Window<'_>,
+) -> Result<PlannedEdit, Error> {
+    match located {
+        Located::One(found) => plan_matches(vec![found], window),
+        Located::Unchanged => Ok(PlannedEdit::new(window.buffer.plan(Vec::new())?, Vec::new())),
+        Located::Ambiguous { lines, .. } => Err(ambiguous(needle, &lines, window)),
+        Located::AlreadyApplied { line } => Err(already_applied(line, window)),
+        Located::Conflict(conflict) => Err(conflict_error(&conflict, window)),
+        Located::NotFound { nearest: similar, proposal } => {
+            Err(missing::block_error(search, needle, window, similar, proposal))
+        }
+    }
+}
+
+fn plan_matches(found: Vec<UniqueMatch>, window: &Window<'_>) -> Result<PlannedEdit, Error> {
+    let places = found
+        .iter()
+        .take(MAX_MATCH_LINES)
+        .map(|found| evidence_line(window.buffer, found.match_info.line))
+        .collect();
+    let (count, match_info) = (found.len(), found.first().map(|found| found.match_info));
+    let changes = found.into_iter().flat_map(|found| found.changes).collect();
+    let planned = PlannedEdit::new(window.buffer.plan(changes)?, Vec::new());
+    Ok(PlannedEdit {
+        replacements: Some(count),
+        total_matches: Some(count),
+        match_lines: places,
+        match_info,
+        ..planned
+    })
+}
+
+fn ambiguous(needle: &str, lines: &[usize], window: &Window<'_>) -> Error {
+    let (count, outline) = (lines.len(), window.outline_if_small());
+    let places: Vec<EvidenceLine> = lines
+        .iter()
+        .take(MAX_MATCH_LINES)
+        .map(|line| window.evidence_line(*line, outline.as_ref()))
+        .collect();
+    let error =
+        Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", window.name));
+    let hint = outline
+        .as_ref()
+        .and_then(|outline| distinguishing_symbol(lines, outline, window))
+        .map(|symbol| format!("quote more surrounding lines, or name the symbol, as in `within: {symbol:?}`"))
+        .or_else(|| longer_quote(needle, lines, window));
+    let error = match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    };
+    error.field("search").places(places).with_place_count(count)
+}
+
+/// Returns a symbol with exactly one of the matches in it, whose name no other symbol has.
+fn distinguishing_symbol<'a>(lines: &[usize], outline: &'a Outline, window: &Window<'_>) -> Option<&'a str> {
+    let text = window.buffer.lines();
+    let candidates =
+        lines.iter().take(MAX_MATCH_LINES).filter_map(|line| outline.enclosing(text.span(*line).start));
+    let tells_apart = |symbol: &&str| match outline.spans(symbol).as_slice() {
+        [span] => lines.iter().filter(|line| span.contains(&text.span(**line).start)).count() == 1,
+        _ => false,
+    };
+    candidates.into_iter().find(tells_apart)
+}
+
+/// Returns the hint to quote the line before one of the matches, if that makes the quote unique.
+fn longer_quote(needle: &str, lines: &[usize], window: &Window<'_>) -> Option<String> {
+    let (text, view) = (window.buffer.lines(), window.buffer.view());
+    let is_whole = |line: usize| {
+        text.with_line_end(line).trim_end_matches('\n').starts_with(needle.lines().next()?).then_some(())
+    };
+    let unique = lines.iter().filter(|line| **line > 1 && is_whole(**line).is_some()).find(|line| {
+        let longer = format!("{}{needle}", text.with_line_end(*line - 1));
+        exact::occurrences(view, window.bytes(), &longer).take(2).count() == 1
+    })?;
+    let before = text.text(unique - 1).trim();
+    let before: String = before.chars().take(WIDTH).collect();
+    Some(format!("quote the line before it, too; for line {unique} that is {before:?}"))
+}
+
+fn already_applied(line: usize, window: &Window<'_>) -> Error {
+    let message = format!("the replacement is already at line {line}");
+    Error::new(Code::AlreadyApplied, message).places(vec![evidence_line(window.buffer, line)])
+}
+
+fn conflict_error(conflict: &Conflict, window: &Window<'_>) -> Error {
+    let short = |text: &str| text.trim().chars().take(WIDTH).collect::<String>();
+    let message = if conflict.expected.is_empty() {
+        format!("{}: line {}", conflict.reason, conflict.line)
+    } else {
+        let (line, quoted, actual) = (conflict.line, short(&conflict.expected), short(&conflict.actual));
+        format!("{}: the edit expects {quoted:?} at line {line}, the file has {actual:?}", conflict.reason)
+    };
+    let last = window.buffer.lines().count();
+    Error::new(Code::EditConflict, message)
+        .field("search")
+        .places(vec![evidence_line(window.buffer, conflict.line)])
+        .with_next(NextCall::Read {
+            start_line: conflict.line.saturating_sub(AROUND).max(1),
+            end_line: (conflict.line + AROUND).min(last),
+        })
+}

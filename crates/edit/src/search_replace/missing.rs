@@ -1,0 +1,258 @@
+//! The error for a search without a match: the nearest lines, their first difference, and the next call.
+
+use super::nearest_part::{Part, nearest_part};
+use super::window::Window;
+use crate::pattern::{Flags, Pattern, ReplacementTemplate, StepBudget};
+use crate::{Needle, Search};
+use lockgate_error::{Best, Code, Difference, Error, FieldValue, NextCall};
+use lockgate_matching::{Proposal, SimilarLines, exact};
+use lockgate_text::differing_lines;
+
+/// The maximum number of lines shown of a text without a match, with their indentation, and the number of those
+/// before the nearest line.
+const SHOWN: usize = 10;
+const BEFORE: usize = 2;
+
+/// The maximum number of characters shown of each line.
+const WIDTH: usize = 120;
+
+/// The maximum number of characters shown from the first difference on.
+const DIFFERENCE_WIDTH: usize = 40;
+
+/// The maximum number of lines shown of the nearest match.
+const LINES: usize = 40;
+
+/// The minimum similarity, in per cent, of lines that are shown as the nearest ones.
+const LEAST_SIMILAR: u16 = 50;
+
+/// The maximum size, in bytes, of the lines that a proposed call reads.
+const MAX_READ: usize = 8 << 10;
+
+/// The number of lines shown around each difference.
+const AROUND: usize = 2;
+
+/// Returns the error for a pattern without a match. A flag with which the pattern matches is proposed.
+pub(super) fn pattern_error(search: &Search, pattern: &str, flags: Flags, window: &Window<'_>) -> Error {
+    let mut error = not_found(search, window);
+    for (flag, letter) in [(Flags::MULTILINE, "M"), (Flags::DOTALL, "S"), (Flags::IGNORECASE, "I")] {
+        if flags.has(flag) {
+            continue;
+        }
+        let bits = flags.bits() | flag.bits();
+        let with = Flags::from_bits(i64::from(bits)).ok().and_then(|with| matches(pattern, with, window));
+        if let Some(count) = with {
+            error.message.push_str(&format!(
+                "; no match without {letter}; with search_flags {bits} there are {count}"
+            ));
+            let set = vec![("search_flags", FieldValue::Number(u64::from(bits)))];
+            return error
+                .hint(format!("send search_flags: {bits}"))
+                .with_next(NextCall::Fields { set, unset: Vec::new() });
+        }
+    }
+    match exact::occurrences(window.buffer.view(), window.bytes(), pattern).count() {
+        0 => error.hint(quotable(pattern, window)),
+        count => {
+            error.message.push_str(&format!("; as a text it occurs {count} times"));
+            let unset = vec!["regex", "search_flags"];
+            error
+                .hint("send it without `regex`, which makes it a pattern")
+                .with_next(NextCall::Fields { set: Vec::new(), unset })
+        }
+    }
+}
+
+/// Returns the number of matches of a pattern; `None` if there are none, or if it cannot be told within the limits.
+fn matches(pattern: &str, flags: Flags, window: &Window<'_>) -> Option<usize> {
+    let pattern = Pattern::compile(pattern, flags).ok()?;
+    let template = ReplacementTemplate::parse("", &pattern).ok()?;
+    let mut budget = StepBudget::new(window.context.limits.steps);
+    let found = pattern.replace(window.buffer.view(), window.bytes(), &template, None, &mut budget).ok()?;
+    Some(found.len()).filter(|count| *count > 0)
+}
+
+/// Returns the error for a block without a match.
+pub(super) fn block_error(
+    search: &Search,
+    needle: &str,
+    window: &Window<'_>,
+    similar: Option<SimilarLines>,
+    proposal: Option<Proposal>,
+) -> Error {
+    let error = not_found(search, window);
+    if let Some(line) = line_outside(needle, window) {
+        let hint = format!("the text is at line {line}, which is outside of {}", window.name);
+        let unset = vec!["within", "lines"];
+        return error.hint(hint).with_next(NextCall::Fields { set: Vec::new(), unset });
+    }
+    if let Some(Proposal { search, replace }) = proposal {
+        let best = similar.map(|similar| best(needle, window, similar));
+        let error = error.hint("`next` is the same edit with the file's actual text");
+        let error = error.with_next(NextCall::Edit { search, replace });
+        return best.into_iter().fold(error, Error::best);
+    }
+    let similar = similar.filter(|similar| similar.score.percent() >= LEAST_SIMILAR);
+    let best = similar.map(|similar| best(needle, window, similar));
+    if let Some(Part { line, text, .. }) = nearest_part(needle, window) {
+        let error = best.into_iter().fold(error, Error::best);
+        let next = NextCall::Read { start_line: line, end_line: line };
+        return error.hint(format!("the nearest text is {text:?} at line {line}")).with_next(next);
+    }
+    let Some(best) = best else { return error.hint(unlike(needle, window)) };
+    let (start_line, end_line) = readable(&best, window);
+    error
+        .hint("read the nearest lines, and quote the actual text")
+        .best(best)
+        .with_next(NextCall::Read { start_line, end_line })
+}
+
+/// Says that nothing in the window is like the search text, and shows a short window.
+fn unlike(needle: &str, window: &Window<'_>) -> String {
+    let nothing = format!("nothing like it is in {}", window.name);
+    if let Some(line) = reaches_beyond(needle, window) {
+        return format!("{nothing}; its beginning is at line {line}, and it reaches beyond {}", window.name);
+    }
+    let lines = window.buffer.lines();
+    let bytes = window.bytes();
+    let count = lines.line_at(bytes.end.saturating_sub(1)).saturating_sub(lines.line_at(bytes.start));
+    if count < SHOWN { format!("{nothing}; {}", quotable(needle, window)) } else { nothing }
+}
+
+/// Returns the line of a text that occurs exactly once in the file, and outside of the window.
+fn line_outside(needle: &str, window: &Window<'_>) -> Option<usize> {
+    let view = window.buffer.view();
+    let mut places = exact::occurrences(view, 0..view.len(), needle);
+    let place = places.next().filter(|_| places.next().is_none() && !needle.trim().is_empty())?;
+    Some(window.buffer.lines().line_at(place.start))
+}
+
+/// Returns the line at which the quote begins, if the window ends before the quote does.
+fn reaches_beyond(needle: &str, window: &Window<'_>) -> Option<usize> {
+    let first = needle.lines().next().filter(|line| !line.trim().is_empty())?;
+    let lines = window.buffer.lines();
+    let window_lines =
+        lines.line_at(window.bytes().start).max(1)..=lines.line_at(window.bytes().end.saturating_sub(1));
+    let is_first = |line: &usize| lines.text(*line).trim() == first.trim();
+    let start = window_lines.clone().rev().find(is_first)?;
+    (start + needle.lines().count() - 1 > *window_lines.end()).then_some(start)
+}
+
+/// Returns the lines of the nearest block that a proposed call reads: all of them, or the largest part around the first
+/// difference.
+fn readable(best: &Best, window: &Window<'_>) -> (usize, usize) {
+    let lines = window.buffer.lines();
+    let (first, last) = (best.start_line, best.end_line);
+    if lines.block(first, last).len() <= MAX_READ {
+        return (first, last);
+    }
+    let line = best.first_difference.as_ref().map_or(first, |difference| difference.line);
+    let around = |reach: usize| (line.saturating_sub(reach).max(first), (line + reach).min(last));
+    let fits = |reach: &usize| {
+        let (first, last) = around(*reach);
+        lines.block(first, last).len() <= MAX_READ
+    };
+    around((0..=last - first).take_while(fits).last().unwrap_or_default())
+}
+
+fn not_found(search: &Search, window: &Window<'_>) -> Error {
+    let kind = match &search.needle {
+        Needle::Literal(_) => "search text",
+        Needle::Regex { .. } => "pattern",
+    };
+    let shown: String = needle(search).chars().take(WIDTH).collect();
+    let message = format!("{kind} not found in {}: {shown:?}", window.name);
+    Error::new(Code::MatchNotFound, message).field("search")
+}
+
+fn needle(search: &Search) -> &str {
+    match &search.needle {
+        Needle::Literal(needle) => needle,
+        Needle::Regex { pattern, .. } => pattern,
+    }
+}
+
+fn best(needle: &str, window: &Window<'_>, similar: SimilarLines) -> Best {
+    let lines = window.buffer.lines();
+    let shown = (similar.first..=similar.last).take(LINES);
+    Best {
+        start_line: similar.first,
+        end_line: similar.last,
+        score: similar.score,
+        lines: shown.map(|line| clipped(lines.text(line))).collect(),
+        excerpt: excerpt(needle, window, similar),
+        first_difference: first_difference(needle, window, similar),
+    }
+}
+
+/// Returns the lines around each difference from the search text, with their numbers: all lines of a short block.
+fn excerpt(needle: &str, window: &Window<'_>, similar: SimilarLines) -> Vec<(usize, String)> {
+    let lines = window.buffer.lines();
+    let found: Vec<&str> = (similar.first..=similar.last).map(|line| lines.text(line).trim()).collect();
+    let quoted: Vec<&str> = needle.lines().map(str::trim).collect();
+    let differing = differing_lines(&quoted, &found);
+    let is_near = |index: usize| {
+        differing.iter().any(|(_, found)| {
+            index + AROUND >= found.start && index < found.end.max(found.start + 1) + AROUND
+        })
+    };
+    let shown = (0..found.len()).filter(|index| found.len() <= SHOWN || is_near(*index)).take(LINES);
+    shown.map(|index| (similar.first + index, clipped(lines.text(similar.first + index)))).collect()
+}
+
+/// Returns a line, or the beginning of a long one with an ellipsis.
+fn clipped(line: &str) -> String {
+    let start: String = line.chars().take(2 * WIDTH).collect();
+    if start.len() < line.len() { start + "..." } else { start }
+}
+
+/// Returns the first character in which the search lines differ from the nearest ones. Blank lines, and blanks at
+/// both ends of a line, are ignored.
+fn first_difference(needle: &str, window: &Window<'_>, similar: SimilarLines) -> Option<Difference> {
+    let lines = window.buffer.lines();
+    let lines_found = (similar.first..=similar.last).map(|line| (line, lines.text(line)));
+    let mut lines_found = lines_found.filter(|(_, text)| !text.trim().is_empty());
+    let start = |text: &str| text.chars().take(DIFFERENCE_WIDTH).collect::<String>();
+    for quoted in needle.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let Some((line, text)) = lines_found.next() else {
+            let column = lines.text(similar.last).chars().count() + 1;
+            return Some(Difference {
+                line: similar.last,
+                column,
+                expected: start(quoted),
+                found: String::new(),
+            });
+        };
+        if quoted == text.trim() {
+            continue;
+        }
+        let indent = text.len() - text.trim_start().len();
+        let same = quoted.chars().zip(text.trim().chars()).take_while(|(one, other)| one == other);
+        let same: usize = same.map(|(character, _)| character.len_utf8()).sum();
+        let found = text.trim_end().get(indent + same..).unwrap_or_default();
+        let column = text.get(..indent + same).map_or(0, |before| before.chars().count()) + 1;
+        let expected = quoted.get(same..).unwrap_or_default();
+        return Some(Difference { line, column, expected: start(expected), found: start(found) });
+    }
+    let (line, text) = lines_found.next()?;
+    Some(Difference { line, column: 1, expected: String::new(), found: start(text) })
+}
+
+/// Returns the lines to quote from: around the first one that contains the longest line of the search text, otherwise
+/// the first lines of the text.
+fn quotable(needle: &str, search_window: &Window<'_>) -> String {
+    let (view, lines, window) =
+        (search_window.buffer.view(), search_window.buffer.lines(), search_window.bytes());
+    if view.is_empty() {
+        return "the file is empty".to_owned();
+    }
+    let longest = needle.lines().map(str::trim).max_by_key(|line| line.len()).unwrap_or_default();
+    let nearest = exact::occurrences(view, window.clone(), longest).next();
+    let top = lines.line_at(window.start).max(1);
+    let first = nearest.map_or(top, |found| lines.line_at(found.start).saturating_sub(BEFORE).max(top));
+    let last = lines.count().min(first + SHOWN - 1);
+    let line = |line: usize| -> String {
+        format!("{line}: {}", lines.text(line).chars().take(WIDTH).collect::<String>())
+    };
+    let text: Vec<String> = (first..=last).map(line).collect();
+    format!("quote the actual text, which from line {first} is:\n{}", text.join("\n"))
+}

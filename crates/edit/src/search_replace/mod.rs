@@ -1,0 +1,147 @@
+//! Mode `search` with `replace`: replaces every match, or the first few.
+
+mod block;
+mod missing;
+mod nearest_part;
+mod window;
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+use crate::pattern::{Pattern, ReplacementTemplate, StepBudget};
+use crate::{Needle, Occurrences, PlanContext, PlannedEdit, Search, evidence_line};
+use lockgate_error::{Code, Error, EvidenceLine, Score};
+use lockgate_matching::{MatchInfo, MatchLevel, exact};
+use lockgate_text::{Buffer, Change};
+use window::Window;
+
+/// The maximum number of matches that a report lists.
+pub const MAX_MATCH_LINES: usize = 20;
+
+/// The maximum number of matches that one edit replaces. Each takes some 150 bytes of memory until it is applied.
+const MATCHES: usize = 200_000;
+
+/// Plans the replacement of the matches of a search.
+///
+/// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT` if the changed text differs from the
+/// file, `BAD_PATTERN`, `REGEX_BUDGET`, `MATCH_COUNT` for
+/// another number of matches than expected, `RANGE_OUT_OF_BOUNDS` for a window beyond the text, `TOO_LARGE` for more
+/// matches than one edit replaces, or for new text that certainly exceeds the limits.
+pub fn plan(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
+    let planned = plan_matches(search, buffer, context)?;
+    match (search.expect_matches, planned.total_matches) {
+        (Some(expected), Some(found)) if expected.get() != found => {
+            Err(unexpected_count(expected.get(), found, planned.match_lines))
+        }
+        _ => Ok(planned),
+    }
+}
+
+/// Returns the error for another number of matches than the caller expects.
+fn unexpected_count(expected: usize, found: usize, places: Vec<EvidenceLine>) -> Error {
+    let matches = if found == 1 { "1 match".to_owned() } else { format!("{found} matches") };
+    let message = format!("expected {expected} of the search text, found {matches}");
+    Error::new(Code::MatchCount, message)
+        .field("expect_matches")
+        .hint(format!("send expect_matches: {found} if all of them are meant, or narrow the search with `lines` or `within`"))
+        .places(places)
+        .with_place_count(found)
+}
+
+fn plan_matches(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
+    let window = Window::new(search, buffer, context)?;
+    match (&search.needle, search.occurrences) {
+        (Needle::Regex { pattern: pattern_text, flags }, _) => {
+            let pattern = Pattern::compile(pattern_text, *flags)?;
+            let template = ReplacementTemplate::parse(&search.replace, &pattern)?;
+            let (count, budget) =
+                (NonZeroUsize::new(most(search)), &mut StepBudget::new(context.limits.steps));
+            let mut changes = pattern.replace(buffer.view(), window.bytes(), &template, count, budget)?;
+            // The line that begins behind the last line end of a window is not part of the window.
+            let end = window.bytes().end;
+            let inside = |change: &Change| change.span.start < end || end == buffer.view().len();
+            changes.retain(&inside);
+            if changes.is_empty() {
+                return Err(missing::pattern_error(search, pattern_text, *flags, &window));
+            }
+            let total = match search.count {
+                None => Some(changes.len()),
+                Some(_) => pattern
+                    .replace(buffer.view(), window.bytes(), &template, NonZeroUsize::new(MATCHES + 1), budget)
+                    .ok()
+                    .map(|all| all.iter().filter(|change| inside(change)).count()),
+            };
+            replace_every(changes, total, None, buffer)
+        }
+        (Needle::Literal(needle), Occurrences::Matches) => {
+            let mut spans = spans(needle, buffer.view(), window.bytes());
+            if spans.is_empty() {
+                return block::plan(search, needle, &window);
+            }
+            let total = spans.len();
+            spans.truncate(most(search));
+            check_size(&search.replace, spans.len(), context.limits.bytes)?;
+            let changes =
+                spans.into_iter().map(|span| Change { span, text: search.replace.clone() }).collect();
+            replace_every(changes, Some(total), Some(MatchLevel::Exact), buffer)
+        }
+        (Needle::Literal(needle), Occurrences::Block) => block::plan(search, needle, &window),
+        (Needle::Literal(needle), Occurrences::EveryBlock) => block::plan_every(search, needle, &window),
+    }
+}
+
+fn most(search: &Search) -> usize {
+    search.count.map_or(MATCHES + 1, |count| count.get().min(MATCHES + 1))
+}
+
+/// Returns the plan of changes, each of which replaces one match.
+fn replace_every(
+    changes: Vec<Change>,
+    total_matches: Option<usize>,
+    level: Option<MatchLevel>,
+    buffer: &Buffer,
+) -> Result<PlannedEdit, Error> {
+    let found = changes.len();
+    if found > MATCHES {
+        return Err(too_many());
+    }
+    let places = match_lines(&changes, buffer);
+    let match_info = level.zip(places.first()).map(|(level, place)| MatchInfo {
+        level,
+        score: Score::IDENTICAL,
+        candidates: found,
+        runner_up: None,
+        line: place.line,
+    });
+    let planned = PlannedEdit::new(buffer.plan(changes)?, Vec::new());
+    Ok(PlannedEdit { replacements: Some(found), total_matches, match_lines: places, match_info, ..planned })
+}
+
+/// Returns the matches of a literal text, but at most one more than one edit replaces.
+fn spans(needle: &str, view: &str, window: Range<usize>) -> Vec<Range<usize>> {
+    exact::occurrences(view, window, &needle.replace("\r\n", "\n")).take(MATCHES + 1).collect()
+}
+
+/// Rejects replacements that have more characters than the result may have bytes, before they are made.
+fn check_size(replace: &str, matches: usize, limit: u64) -> Result<(), Error> {
+    let each = replace.chars().count() as u64;
+    if each.saturating_mul(matches as u64) <= limit {
+        return Ok(());
+    }
+    let message =
+        format!("the result is too large: {matches} replacements of {each} characters, limit {limit} bytes");
+    Err(Error::new(Code::TooLarge, message).field("replace"))
+}
+
+fn too_many() -> Error {
+    let message =
+        format!("the search matches more than {MATCHES} times, which is more than one edit replaces");
+    Error::new(Code::TooLarge, message)
+        .field("search")
+        .hint("give search_count, or narrow `lines` to look at fewer of them")
+}
+
+fn match_lines(changes: &[Change], buffer: &Buffer) -> Vec<EvidenceLine> {
+    let line = |change: &Change| evidence_line(buffer, buffer.lines().line_at(change.span.start).max(1));
+    changes.iter().take(MAX_MATCH_LINES).map(line).collect()
+}

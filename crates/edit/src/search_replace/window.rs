@@ -1,0 +1,134 @@
+//! The range of lines that a search covers.
+
+use std::ops::Range;
+
+use super::MAX_MATCH_LINES;
+use crate::{PlanContext, Search, evidence_line};
+use lockgate_error::{Code, Error, EvidenceLine};
+use lockgate_matching::{LineRange, Quotes};
+use lockgate_text::Outline;
+use lockgate_text::{Buffer, nearest};
+
+/// The maximum number of suggested names.
+const NAMES: usize = 12;
+
+/// The size in bytes of a text that is parsed in about a tenth of a second.
+const QUICK_SIZE: usize = 1 << 18;
+
+/// A range of lines, and its name in messages.
+pub(super) struct Window<'a> {
+    pub(super) buffer: &'a Buffer,
+    pub(super) context: PlanContext<'a>,
+    first: usize,
+    last: usize,
+    /// The name in messages, such as `the file`.
+    pub(super) name: String,
+}
+
+impl<'a> Window<'a> {
+    /// Creates the window of a search; the whole text by default.
+    ///
+    /// Errors: `RANGE_OUT_OF_BOUNDS` beyond the text; for `within`: `INVALID_INPUT` if the file's symbols are
+    /// unknown, `NO_MATCH` if no symbol has that name, `AMBIGUOUS_MATCH` if several have it.
+    pub(super) fn new(
+        search: &Search,
+        buffer: &'a Buffer,
+        context: PlanContext<'a>,
+    ) -> Result<Window<'a>, Error> {
+        let count = buffer.lines().count();
+        let mut window = Window { buffer, context, first: 1, last: count, name: "the file".to_owned() };
+        if let Some(lines) = search.lines {
+            (window.first, window.last) = lines.resolve(count)?;
+            window.name = format!("lines {} to {}", window.first, window.last);
+        }
+        match &search.within {
+            None => Ok(window),
+            Some(symbol) => window.narrow_to_symbol(symbol),
+        }
+    }
+
+    fn narrow_to_symbol(self, symbol: &str) -> Result<Window<'a>, Error> {
+        let Some(outline) = self.outline() else {
+            let language = self.context.language.unwrap_or("an unknown language");
+            let message = format!("the symbols of this file cannot be read: it is in {language}");
+            let hint = "narrow the search by lines, or quote more surrounding lines";
+            return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
+        };
+        let lines = self.buffer.lines();
+        let inside = |span: &Range<usize>| {
+            let (first, last) =
+                (lines.line_at(span.start), lines.line_at(span.end.saturating_sub(1).max(span.start)));
+            (first <= self.last && self.first <= last).then(|| (first.max(self.first), last.min(self.last)))
+        };
+        let spans = outline.spans(symbol);
+        if let Some(shared) = spans.iter().find(|span| !outline.has_own_lines(span, self.buffer.view())) {
+            let line = lines.line_at(shared.start);
+            let message =
+                format!("{symbol} shares line {line} with other symbols, but `within` selects whole lines");
+            let hint = "quote more of the line instead";
+            return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
+        }
+        let found: Vec<(usize, usize)> = spans.iter().filter_map(inside).collect();
+        match found.as_slice() {
+            [] => Err(unknown(symbol, &outline, &self.name)),
+            [(first, last)] => {
+                let name = format!("{symbol} (lines {first} to {last})");
+                Ok(Window { first: *first, last: *last, name, ..self })
+            }
+            several => {
+                let message = format!("{} symbols in {} are called {symbol}", several.len(), self.name);
+                let places = several
+                    .iter()
+                    .take(MAX_MATCH_LINES)
+                    .map(|(first, _)| self.evidence_line(*first, Some(&outline)));
+                Err(Error::new(Code::AmbiguousMatch, message)
+                    .field("within")
+                    .places(places.collect())
+                    .with_place_count(several.len())
+                    .hint("give the full path of the symbol, or narrow the search by lines too"))
+            }
+        }
+    }
+
+    /// Returns the outline of the whole text, if its language has one.
+    pub(super) fn outline(&self) -> Option<Outline> {
+        (self.context.outline)(self.context.language?, self.context.path, self.buffer.view())
+    }
+
+    /// Returns the outline only if it is quick to compute, to name the symbols of matches.
+    pub(super) fn outline_if_small(&self) -> Option<Outline> {
+        (self.buffer.view().len() <= QUICK_SIZE).then(|| self.outline()).flatten()
+    }
+
+    /// Returns a line as evidence for an error, with the symbol around it.
+    pub(super) fn evidence_line(&self, line: usize, outline: Option<&Outline>) -> EvidenceLine {
+        let start = self.buffer.lines().span(line).start;
+        let symbol = outline.and_then(|outline| outline.enclosing(start)).map(str::to_owned);
+        EvidenceLine { symbol, ..evidence_line(self.buffer, line) }
+    }
+
+    /// Returns the lines as bytes of the view.
+    pub(super) fn bytes(&self) -> Range<usize> {
+        self.line_range().window()
+    }
+
+    /// Returns the lines as a range to locate a block in.
+    pub(super) fn line_range(&self) -> LineRange<'a> {
+        LineRange::new(self.buffer, self.first, self.last)
+            .with_quotes(Quotes::for_language(self.context.language))
+    }
+}
+
+fn unknown(symbol: &str, outline: &Outline, name: &str) -> Error {
+    let message = match nearest(symbol, outline.names()) {
+        Some(suggestion) => format!("no symbol in {name} is called {symbol:?}; did you mean {suggestion}?"),
+        None => format!("no symbol in {name} is called {symbol:?}"),
+    };
+    let names: Vec<&str> = outline.names().take(NAMES).collect();
+    let hint = if names.is_empty() {
+        "there are none".to_owned()
+    } else {
+        format!("there are {}", names.join(", "))
+    };
+    Error::new(Code::MatchNotFound, message).field("within").hint(hint)
+}

@@ -1,0 +1,63 @@
+//! Several edits of one text in one call.
+
+use super::{EditPart, PlanContext, PlannedEdit};
+use lockgate_error::{Code, Error, EvidenceLine};
+use lockgate_matching::MatchInfo;
+use lockgate_text::{Buffer, Plan};
+
+/// The maximum number of matched lines that a report lists.
+const MAX_MATCH_LINES: usize = 20;
+
+/// Plans every edit on the same text, and joins the plans.
+///
+/// Errors: those of each edit, with its index; `RANGE_OVERLAP` if two of them touch the same text; `MODE_CONFLICT` if
+/// one of several replaces the whole text.
+pub fn plan(parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
+    if let [only] = parts {
+        return super::plan(&only.edit, buffer, context).map_err(|error| error.with_entry(only.entry));
+    }
+    if let Some(whole) = parts.iter().find(|part| part.edit.is_whole()) {
+        let message =
+            format!("edits[{}] replaces the whole text, so no other edit fits beside it", whole.entry);
+        return Err(Error::new(Code::ModeConflict, message).with_entry(whole.entry));
+    }
+    let mut planned = Vec::with_capacity(parts.len());
+    for part in parts {
+        let own = super::plan(&part.edit, buffer, context).map_err(|error| in_part(part, error))?;
+        planned.push(own);
+    }
+    join(planned, buffer)
+}
+
+/// Adds the index of the edit to its error.
+fn in_part(part: &EditPart, mut error: Error) -> Error {
+    error.message = format!("edits[{}]: {}", part.entry, error.message);
+    error.with_entry(part.entry)
+}
+
+fn join(parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
+    let sum = |count: fn(&PlannedEdit) -> Option<usize>| {
+        parts.iter().any(|part| count(part).is_some()).then(|| parts.iter().filter_map(count).sum())
+    };
+    let replacements = sum(|part| part.replacements);
+    let total_matches = sum(|part| part.total_matches);
+    let match_info =
+        parts.iter().filter_map(|part| part.match_info).min_by_key(|info: &MatchInfo| info.score);
+    let mut match_lines: Vec<EvidenceLine> = parts.iter().flat_map(|part| part.match_lines.clone()).collect();
+    match_lines.sort_by_key(|place| place.line);
+    match_lines.truncate(MAX_MATCH_LINES);
+    let [notes, warnings] = [
+        parts.iter().flat_map(|part| part.notes.clone()).collect(),
+        parts.iter().flat_map(|part| part.warnings.clone()).collect(),
+    ];
+    let plan = Plan::join(buffer, parts.into_iter().map(|part| part.plan))?;
+    Ok(PlannedEdit {
+        notes,
+        warnings,
+        replacements,
+        total_matches,
+        match_lines,
+        match_info,
+        ..PlannedEdit::new(plan, Vec::new())
+    })
+}

@@ -1,0 +1,83 @@
+//! Runs gates on files of the project as they are, to show that they work there.
+//!
+//! A program can work in a sample project and fail in this one, because of its configuration, its version or
+//! its missing dependencies.
+
+use std::collections::BTreeSet;
+
+use super::super::load;
+use super::super::services::Services;
+use super::ChangeKind;
+use super::judge::AuditedFile;
+use lockgate_checks::{ExecPermission, GateRun, Watch};
+use lockgate_error::Error;
+use lockgate_policy::{Profile, language_of};
+use lockgate_text::LineMap;
+
+/// The size in bytes of the largest file on which a gate is tried.
+const MAX_SIZE: usize = 256 << 10;
+
+/// The run of a gate on a file of the project.
+#[derive(Debug)]
+pub struct ProjectTrial {
+    /// The path of the file, relative to the root.
+    pub path: String,
+    /// The run; any finding counts.
+    pub run: GateRun,
+}
+
+impl Services {
+    /// Runs each of these gates on the first file of the first root to which the policy applies it; a gate
+    /// without such a file has no trial.
+    pub(crate) fn try_in_project(&self, gates: &[&str], watch: &Watch) -> Result<Vec<ProjectTrial>, Error> {
+        let (files, wanted) = self.files_to_try(gates.iter().copied().collect())?;
+        let mut contexts: Vec<_> = files.iter().map(|file| self.audit_context(file, true)).collect();
+        for (context, wanted) in contexts.iter_mut().zip(&wanted) {
+            context.rules.rules.retain(|rule| wanted.contains(rule.gate.name.as_str()));
+        }
+        let verdicts = self.audit_verdicts(&files, &contexts, watch)?;
+        let trials = files.iter().zip(verdicts).flat_map(|(file, verdict)| {
+            verdict.runs.into_iter().map(|run| ProjectTrial { path: file.path.clone(), run })
+        });
+        Ok(trials.collect())
+    }
+
+    /// Chooses the files, each with the gates to try on it.
+    fn files_to_try<'g>(
+        &self,
+        mut gates: BTreeSet<&'g str>,
+    ) -> Result<(Vec<AuditedFile>, Vec<BTreeSet<&'g str>>), Error> {
+        let (mut files, mut wanted) = (Vec::new(), Vec::new());
+        for path in self.store.files.list(0, self.store.files.base())?.files {
+            if gates.is_empty() {
+                break;
+            }
+            let Ok(place) = self.store.files.admit_to_read(&self.store.files.named(0, &path)?) else {
+                continue;
+            };
+            // A nested policy may be invalid, or not trusted; that says nothing of the gate.
+            let Ok(policy) = self.policies.policy(&self.store.files, &place) else { continue };
+            let rules = policy.effective_rules(place.in_root(), language_of(&path, None), Profile::Check);
+            let applies =
+                |gate: &&str| rules.rules.iter().any(|rule| rule.enabled && rule.gate.name == **gate);
+            let here: BTreeSet<&str> = gates.iter().copied().filter(applies).collect();
+            let is_permitted = || {
+                let permission = self.trust.grant(&self.store.files, &place, &policy, &rules);
+                matches!(permission, ExecPermission::Granted(_))
+            };
+            if here.is_empty() || !is_permitted() {
+                continue;
+            }
+            let Ok(current) = load::read(self, &place.clone().into(), &policy) else { continue };
+            let size = current.buffer.bytes().len();
+            if current.snapshot.is_none() || size == 0 || size > MAX_SIZE {
+                continue;
+            }
+            gates.retain(|gate| !here.contains(gate));
+            let (change, after, map) = (ChangeKind::Modified, current.buffer, LineMap::default());
+            files.push(AuditedFile { place, policy, change, before: None, map, after, path });
+            wanted.push(here);
+        }
+        Ok((files, wanted))
+    }
+}

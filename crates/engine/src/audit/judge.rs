@@ -1,0 +1,262 @@
+//! Reads the changed files in parallel, then judges them together.
+//!
+//! All files form one tree, and their texts at the revision form the tree before. So a gate that checks the
+//! whole project runs once for all of them, as it does for the edits of one call.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::super::links::{AuditedPage, checks_links, markdown};
+use super::super::load;
+use super::super::services::{Services, cancelled};
+use super::normalize::comparable;
+use super::survey::{AuditedFiles, ChangedFile, skipped};
+use super::{Audit, ChangeKind, CheckedFile, SkippedFile};
+use lockgate_checks::{
+    self as gate, DeadLinks, Draft, ExecPermission, GateEnv, GateInput, InputLocation, Lost, OnDisk, Verdict,
+    Watch, parallel,
+};
+use lockgate_error::{Code, Error};
+use lockgate_policy::{Baseline, EffectiveRules, Language, Policy, Profile, language_of};
+use lockgate_store::{Cache, FileAtRevision, FileLocation, Revision};
+use lockgate_text::{Buffer, LineMap};
+
+/// The time limit for all gates together. An audit has no deadline of its own: each run has the full timeout
+/// of its gate.
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A changed file with its previous text, ready to be judged.
+pub(super) struct AuditedFile {
+    pub(super) place: FileLocation,
+    pub(super) policy: Arc<Policy>,
+    pub(super) change: ChangeKind,
+    pub(super) before: Option<Buffer>,
+    pub(super) map: LineMap,
+    pub(super) after: Buffer,
+    pub(super) path: String,
+}
+
+/// The result of reading a file for the audit.
+enum FileRead {
+    Ready(Box<AuditedFile>),
+    /// Only the encoding differs, not the text.
+    Same,
+    Skipped(SkippedFile),
+}
+
+/// The rules, permission and cache with which a file is judged.
+pub(super) struct AuditContext<'a> {
+    language: Option<&'static Language>,
+    pub(super) rules: EffectiveRules<'a>,
+    permission: ExecPermission,
+    cache: Option<Arc<Cache>>,
+    root: PathBuf,
+}
+
+impl Services {
+    /// Judges the files of a survey.
+    pub(super) fn judge_changed(
+        &self,
+        survey: AuditedFiles,
+        audit: &mut Audit,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let root_index = survey.root_index;
+        let root = audit.roots.get(root_index).map_or(0, |root| root.root);
+        let mut subjects = Vec::with_capacity(survey.changed.len());
+        for read in self.read_all_changed(root, &survey, watch)? {
+            match read {
+                FileRead::Ready(subject) => subjects.push(*subject),
+                FileRead::Same => audit.unchanged += 1,
+                FileRead::Skipped(file) => audit.skipped.push(file),
+            }
+        }
+        let all_counts = survey.revision.is_none();
+        let contexts = parallel(&subjects, self.threads, |subject| self.audit_context(subject, all_counts));
+        let verdicts = self.audit_verdicts(&subjects, &contexts, watch)?;
+        audit.files.extend(subjects.into_iter().zip(verdicts).map(|(subject, verdict)| {
+            let AuditedFile { change, after, path, .. } = subject;
+            CheckedFile { root_index, path, change, text: after, verdict }
+        }));
+        Ok(())
+    }
+
+    /// Judges files together.
+    pub(super) fn audit_verdicts(
+        &self,
+        subjects: &[AuditedFile],
+        contexts: &[AuditContext<'_>],
+        watch: &Watch,
+    ) -> Result<Vec<Verdict>, Error> {
+        let has_file: Vec<_> = subjects
+            .iter()
+            .map(|subject| |path: &str| self.store.files.exists(&subject.place, path))
+            .collect();
+        let dead = self.audit_dead_links(subjects, contexts, watch)?;
+        let parts = subjects.iter().zip(contexts).zip(has_file.iter().zip(&dead));
+        let cases: Vec<GateInput<'_>> = parts
+            .map(|((subject, context), (has_file, dead_links))| GateInput {
+                draft: Draft {
+                    path: subject.place.in_root(),
+                    language: context.language,
+                    before: subject.before.as_ref(),
+                    after: &subject.after,
+                    map: &subject.map,
+                    input_location: InputLocation::OverFile,
+                    files_exist: has_file,
+                },
+                rules: context.rules.clone(),
+                env: GateEnv {
+                    root: &context.root,
+                    exec_permission: &context.permission,
+                    runtime: &self.gate_runtime,
+                    isolation: subject.policy.isolation,
+                    cache: context.cache.as_ref().map(|cache| cache.folder()),
+                },
+                removed: false,
+                among: 0,
+                on_disk: OnDisk::After,
+                dead_links,
+                lost: Lost::none(),
+            })
+            .collect();
+        Ok(gate::judge_all(&cases, watch))
+    }
+
+    /// Returns, for each file, the links of pages to headings that it lost since the revision.
+    fn audit_dead_links(
+        &self,
+        subjects: &[AuditedFile],
+        contexts: &[AuditContext<'_>],
+        watch: &Watch,
+    ) -> Result<Vec<Vec<DeadLinks>>, Error> {
+        let parts = subjects.iter().zip(contexts);
+        let pages: Vec<AuditedPage<'_>> = parts
+            .map(|(subject, context)| {
+                let mut rules = context.rules.rules.iter();
+                let is_page = context.language == markdown();
+                let is_checked = is_page && rules.any(|rule| rule.enabled && checks_links(rule));
+                let before = subject.before.as_ref().filter(|_| is_checked).map(Buffer::view);
+                AuditedPage::new(&subject.place, before, subject.after.view())
+            })
+            .collect();
+        self.links_to_lost_anchors(&pages, watch)
+    }
+
+    /// Returns the context of a file; `all_counts` is set when there is no revision to compare with.
+    pub(super) fn audit_context<'s>(&self, subject: &'s AuditedFile, all_counts: bool) -> AuditContext<'s> {
+        let AuditedFile { place, policy: rules, after, .. } = subject;
+        let language = language_of(place.in_root(), after.view().lines().next());
+        let mut effective_rules = rules.effective_rules(place.in_root(), language, Profile::Check);
+        effective_rules.total = TOTAL_TIMEOUT;
+        if all_counts {
+            effective_rules.baseline = Baseline::All;
+        }
+        let permission = self.trust.grant(&self.store.files, place, rules, &effective_rules);
+        let cache = match &permission {
+            ExecPermission::Granted(_) => self.trust.cache(&self.store.files, place),
+            ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
+        };
+        let root = self.store.files.root_path(place).map(Path::to_owned).unwrap_or_default();
+        AuditContext { language, rules: effective_rules, permission, cache, root }
+    }
+
+    /// Reads the files in parallel, each with its text at the revision, in the order of the survey.
+    ///
+    /// A single thread reads from the repository, whose handle is not shared.
+    fn read_all_changed(
+        &self,
+        root: usize,
+        survey: &AuditedFiles,
+        watch: &Watch,
+    ) -> Result<Vec<FileRead>, Error> {
+        let (queue, waiting) = sync_channel::<(usize, &ChangedFile, FileAtRevision)>(self.threads);
+        let (waiting, read) = (Mutex::new(waiting), Mutex::new(Vec::with_capacity(survey.changed.len())));
+        let (root_index, revision) = (survey.root_index, survey.revision.as_ref());
+        let work = || {
+            loop {
+                let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let Ok((at, changed, was)) = next else { return };
+                let result = self.read_changed(root, root_index, changed, was);
+                read.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+            }
+        };
+        std::thread::scope(|scope| {
+            (0..self.threads.max(1)).for_each(|_| drop(scope.spawn(work)));
+            let queue = queue;
+            for (at, changed) in survey.changed.iter().enumerate() {
+                if watch.cancelled() {
+                    return Err(cancelled());
+                }
+                queue
+                    .send((at, changed, previous_content(changed, revision)?))
+                    .map_err(|_| threads_stopped())?;
+            }
+            Ok(())
+        })?;
+        let mut read = read.into_inner().unwrap_or_else(PoisonError::into_inner);
+        read.sort_unstable_by_key(|(at, _)| *at);
+        read.into_iter().map(|(_, read)| read).collect()
+    }
+
+    /// Reads a file and compares it with its previous content.
+    fn read_changed(
+        &self,
+        root: usize,
+        root_index: usize,
+        changed: &ChangedFile,
+        was: FileAtRevision,
+    ) -> Result<FileRead, Error> {
+        let ChangedFile { path, previous_path: from, limit: _ } = changed;
+        let read = || -> Result<_, Error> {
+            let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
+            let rules = self.policies.policy(&self.store.files, &place)?;
+            let current = load::read(self, &place.clone().into(), &rules)?;
+            Ok((place, rules, current))
+        };
+        let (place, rules, current) = match read() {
+            Ok((_, _, current)) if current.snapshot.is_none() => {
+                let not_found = Error::new(Code::FileNotFound, "it no longer exists");
+                return skipped(root_index, path.clone(), not_found).map(FileRead::Skipped);
+            }
+            Ok(read) => read,
+            Err(error) => return skipped(root_index, path.clone(), error).map(FileRead::Skipped),
+        };
+        let after = current.buffer;
+        let before = match was {
+            FileAtRevision::Absent => None,
+            FileAtRevision::Elsewhere(why) => {
+                let why = why.to_owned();
+                return Ok(FileRead::Skipped(SkippedFile { root_index, path: path.clone(), reason: why }));
+            }
+            // A previous version that was not text had no findings.
+            FileAtRevision::Text(bytes) => match Buffer::read(bytes, self.store.files.hints(&place)) {
+                Ok(before) if from.is_none() && before.view() == after.view() => return Ok(FileRead::Same),
+                Ok(before) => Some(comparable(before, &after)?),
+                Err(_) => None,
+            },
+        };
+        let change = match (from, &before) {
+            (Some(from), _) => ChangeKind::Renamed(from.clone()),
+            (None, Some(_)) => ChangeKind::Modified,
+            (None, None) => ChangeKind::Added,
+        };
+        let path = path.clone();
+        let (before, map) = before.map_or((None, LineMap::default()), |(before, map)| (Some(before), map));
+        Ok(FileRead::Ready(Box::new(AuditedFile { place, policy: rules, change, before, map, after, path })))
+    }
+}
+
+/// Reads the content of a file at the revision.
+fn previous_content(changed: &ChangedFile, revision: Option<&Revision>) -> Result<FileAtRevision, Error> {
+    let ChangedFile { path, previous_path: from, limit } = changed;
+    revision.map_or(Ok(FileAtRevision::Absent), |revision| {
+        revision.file_at(from.as_ref().unwrap_or(path), *limit)
+    })
+}
+
+fn threads_stopped() -> Error {
+    Error::new(Code::Internal, "the threads that read the files stopped early")
+}

@@ -1,0 +1,201 @@
+//! Finds the files that differ from the revision.
+//!
+//! Invariant: each file is compared once, even if several paths name it.
+
+use std::collections::BTreeSet;
+
+use super::super::services::{Services, cancelled};
+use super::{Audit, AuditRoot, CheckBase, SkippedFile, no_such_path};
+use lockgate_checks::{Watch, parallel, sanitize};
+use lockgate_error::{Code, Error};
+use lockgate_store::{FileSnapshot, ListedPath, PathKind, Repository, Revision, RevisionFiles};
+
+/// The files of one root to be judged.
+pub(super) struct AuditedFiles {
+    /// The index of the root in the audit.
+    pub(super) root_index: usize,
+    /// The revision to compare with, if there is one.
+    pub(super) revision: Option<Revision>,
+    pub(super) changed: Vec<ChangedFile>,
+}
+
+/// A file that differs from the revision.
+#[derive(Debug)]
+pub(super) struct ChangedFile {
+    /// Its path relative to the root.
+    pub(super) path: String,
+    /// The path of the same bytes at the revision, if it was another.
+    pub(super) previous_path: Option<String>,
+    /// The size limit of the file, in bytes.
+    pub(super) limit: u64,
+}
+
+/// The result of comparing a file with the revision.
+enum FileComparison {
+    Unchanged,
+    Changed(ChangedFile),
+    Skipped(SkippedFile),
+}
+
+impl Services {
+    /// Compares the files of one root with the revision.
+    pub(super) fn survey(
+        &self,
+        root: usize,
+        scopes: &[&ListedPath],
+        base: Option<&str>,
+        audit: &mut Audit,
+        watch: &Watch,
+    ) -> Result<AuditedFiles, Error> {
+        let (audit_root, revision) = self.resolve_root(root, base)?;
+        audit.roots.push(audit_root);
+        let root_index = audit.roots.len() - 1;
+        let mut survey = AuditedFiles { root_index, revision, changed: Vec::new() };
+        let names = survey.revision.as_ref().map(Revision::names);
+        let candidates: Vec<String> = self.candidates(root, scopes, &survey, audit)?.into_iter().collect();
+        let comparisons = parallel(&candidates, self.threads, |path| {
+            if watch.cancelled() { Err(cancelled()) } else { self.compare(root, path, root_index, names) }
+        });
+        for comparison in comparisons {
+            match comparison? {
+                FileComparison::Unchanged => audit.unchanged += 1,
+                FileComparison::Skipped(skipped_file) => audit.skipped.push(skipped_file),
+                FileComparison::Changed(changed) => survey.changed.push(changed),
+            }
+        }
+        Ok(survey)
+    }
+
+    /// Resolves a root and the base that its files are compared with.
+    fn resolve_root(&self, root: usize, base: Option<&str>) -> Result<(AuditRoot, Option<Revision>), Error> {
+        let base_label = self.store.files.base().to_owned();
+        let real = self.store.files.root_paths().get(root).cloned().unwrap_or_default();
+        let Some(repository) = Repository::around(&real)? else {
+            if let Some(base) = base {
+                let message =
+                    format!("there is no revision {base:?}: {} is not in a git repository", real.display());
+                return Err(Error::new(Code::InvalidInput, message)
+                    .field("--base")
+                    .hint("leave it out to count every finding"));
+            }
+            let audit_root =
+                AuditRoot { root, top: real, prefix: String::new(), base_label, base: CheckBase::NoBase };
+            return Ok((audit_root, None));
+        };
+        let (top, prefix) = (repository.top().to_owned(), repository.prefix().to_owned());
+        let revision = repository.revision(base)?;
+        let base = match &revision.id {
+            Some(id) => CheckBase::Revision(revision.name.clone(), id.clone()),
+            None => CheckBase::NoCommits,
+        };
+        Ok((AuditRoot { root, top, prefix, base_label, base }, Some(revision)))
+    }
+
+    /// Returns the files that the paths name, each once.
+    fn candidates(
+        &self,
+        root: usize,
+        scopes: &[&ListedPath],
+        survey: &AuditedFiles,
+        audit: &mut Audit,
+    ) -> Result<BTreeSet<String>, Error> {
+        let (mut files, mut removed) = (BTreeSet::new(), BTreeSet::new());
+        let root_index = survey.root_index;
+        for scope in scopes {
+            let was = was_inside(survey.revision.as_ref(), &scope.path);
+            match scope.kind {
+                PathKind::File => {
+                    files.insert(scope.path.clone());
+                }
+                PathKind::Nothing if was.is_empty() => return Err(no_such_path(&scope.path)),
+                PathKind::Nothing => removed.extend(was),
+                PathKind::Folder => {
+                    let listing = self.store.files.list(root, &scope.path)?;
+                    files.extend(listing.files);
+                    let skipped_files = listing.skipped.into_iter().map(|(path, why)| SkippedFile {
+                        root_index,
+                        path,
+                        reason: why,
+                    });
+                    audit.skipped.extend(skipped_files);
+                    // Tracked files count even if an ignore file names them.
+                    let existing = was.iter().filter(|path| self.store.files.has_file(root, path));
+                    files.extend(existing.cloned());
+                    removed.extend(was.into_iter().filter(|path| self.store.files.has_nothing(root, path)));
+                }
+            }
+        }
+        audit.skipped.sort_by(|one, other| (one.root_index, &one.path).cmp(&(other.root_index, &other.path)));
+        audit.skipped.dedup();
+        audit.deleted += removed.len();
+        Ok(files)
+    }
+
+    /// Compares a file with the revision; a file that cannot be read as text is skipped.
+    fn compare(
+        &self,
+        root: usize,
+        path: &str,
+        root_index: usize,
+        names: Option<RevisionFiles<'_>>,
+    ) -> Result<FileComparison, Error> {
+        let path = path.to_owned();
+        let (bytes, limit) = match self.bytes(root, &path) {
+            Ok(found) => found,
+            Err(error) => return skipped(root_index, path, error).map(FileComparison::Skipped),
+        };
+        let Some(names) = names else {
+            return Ok(FileComparison::Changed(ChangedFile { path, previous_path: None, limit }));
+        };
+        if names.is(&path, &bytes) {
+            return Ok(FileComparison::Unchanged);
+        }
+        let is_absent = |other: &str| self.store.files.has_nothing(root, other);
+        let from = if names.has(&path) { None } else { names.path_of(&bytes, is_absent).map(str::to_owned) };
+        Ok(FileComparison::Changed(ChangedFile { path, previous_path: from, limit }))
+    }
+
+    /// Reads the bytes of a file, and its size limit.
+    fn bytes(&self, root: usize, path: &str) -> Result<(Vec<u8>, u64), Error> {
+        let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
+        let rules = self.policies.policy(&self.store.files, &place)?;
+        let mut snapshot = self.store.files.read(&place, rules.limits.file)?;
+        let not_found = || Error::new(Code::FileNotFound, "it no longer exists");
+        let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).ok_or_else(not_found)?;
+        Ok((bytes, rules.limits.file))
+    }
+}
+
+/// Returns the files that were at or below a path at the revision.
+fn was_inside(revision: Option<&Revision>, path: &str) -> Vec<String> {
+    let below = |known: &&str| {
+        let rest = known.strip_prefix(path);
+        path.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    revision.map(|revision| revision.paths().filter(below).map(str::to_owned).collect()).unwrap_or_default()
+}
+
+/// Errors that concern one file only, each with a reason to display; without one, the error's own message is
+/// shown.
+const SKIP_REASONS: [(Code, Option<&str>); 9] = [
+    (Code::NotText, Some("not text")),
+    (Code::TooLarge, Some("too large")),
+    (Code::Protected, Some("protected")),
+    (Code::PermissionDenied, Some("cannot be read")),
+    (Code::NotAFile, None),
+    (Code::FileNotFound, None),
+    (Code::PathOutsideRoot, None),
+    (Code::EditConflict, None),
+    (Code::NotEncodable, None),
+];
+
+/// Returns a file as skipped for this reason.
+///
+/// Errors: the reason itself, if it concerns more than one file.
+pub(super) fn skipped(root_index: usize, path: String, error: Error) -> Result<SkippedFile, Error> {
+    let Some((_, words)) = SKIP_REASONS.iter().find(|(code, _)| *code == error.code) else {
+        return Err(error);
+    };
+    let why = words.map_or_else(|| sanitize(&error.message), str::to_owned);
+    Ok(SkippedFile { root_index, path, reason: why })
+}

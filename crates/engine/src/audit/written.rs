@@ -1,0 +1,51 @@
+//! Judges files as they are against a text that the caller read before.
+
+use std::sync::Arc;
+
+use super::super::load;
+use super::super::services::{Services, cancelled};
+use super::judge::AuditedFile;
+use super::normalize::comparable;
+use super::{ChangeKind, CheckedFile};
+use lockgate_checks::Watch;
+use lockgate_error::{Code, Error};
+use lockgate_text::{Buffer, LineMap};
+
+impl Services {
+    /// Judges a file as it is now. Only findings that `before` did not have are new; `None` stands for no file.
+    pub(crate) async fn judge_written(
+        self: &Arc<Self>,
+        path: String,
+        before: Option<Vec<u8>>,
+        watch: Watch,
+    ) -> Result<CheckedFile, Error> {
+        self.off_reactor(move |services| services.judge_file(&path, before, &watch)).await
+    }
+
+    fn judge_file(&self, path: &str, before: Option<Vec<u8>>, watch: &Watch) -> Result<CheckedFile, Error> {
+        let place = self.store.files.admit_to_read(path)?;
+        let policy = self.policies.policy(&self.store.files, &place)?;
+        let current = load::read(self, &place.clone().into(), &policy)?;
+        if current.snapshot.is_none() {
+            return Err(Error::new(Code::FileNotFound, format!("{path} no longer exists")));
+        }
+        let after = current.buffer;
+        let change = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
+        let before = before.map(|bytes| Buffer::read(bytes, self.store.files.hints(&place))).transpose()?;
+        let before = before.map(|before| comparable(before, &after)).transpose()?;
+        let (before, map) = before.map_or((None, LineMap::default()), |(before, map)| (Some(before), map));
+        let file = AuditedFile { place, policy, change, before, map, after, path: path.to_owned() };
+        let context = self.audit_context(&file, false);
+        let verdict = self
+            .audit_verdicts(std::slice::from_ref(&file), std::slice::from_ref(&context), watch)?
+            .into_iter()
+            .next()
+            .ok_or_else(|| Error::new(Code::Internal, "the file was not judged"))?;
+        drop(context);
+        if watch.cancelled() {
+            return Err(cancelled());
+        }
+        let AuditedFile { change, after, path, .. } = file;
+        Ok(CheckedFile { root_index: 0, path, change, text: after, verdict })
+    }
+}

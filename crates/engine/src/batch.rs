@@ -1,0 +1,68 @@
+//! The requests of one call, as they were made.
+
+use lockgate_edit::Edit;
+use lockgate_edit::request::{self, Request};
+use lockgate_error::Error;
+use lockgate_store::{EditMeta, EntryKind};
+use lockgate_text::Version;
+
+/// The requests of one call, which are carried out together or not at all.
+pub(super) struct Batch {
+    pub(super) requests: Vec<Request>,
+    /// The kind of journal entry that the call makes.
+    pub(super) kind: EntryKind,
+    /// The metadata that each request restores with its text; one per request, or empty.
+    pub(super) restores: Vec<RestoredMetadata>,
+    /// The hash of all requests, by which a repeated call is recognised.
+    pub(super) digest: Version,
+    /// Set when errors name the fields of each request with its index, as in `edits[2].search`.
+    pub(super) is_batch: bool,
+}
+
+/// The metadata that an undo restores with a text.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RestoredMetadata {
+    /// The permission bits of a restored file.
+    pub(super) mode: Option<u32>,
+    /// The number of parent folders to remove with a file, if they are empty then.
+    pub(super) folders: usize,
+}
+
+impl Batch {
+    /// Creates the batch of a single request.
+    pub(super) fn single(request: Request) -> Batch {
+        Batch { is_batch: false, ..Batch::new(vec![request], EntryKind::Edit) }
+    }
+
+    /// Creates the batch of several requests.
+    pub(super) fn new(requests: Vec<Request>, kind: EntryKind) -> Batch {
+        let parts: Vec<_> = requests
+            .iter()
+            .map(|Request { target, edit, mode, expect, gate_options, permissions, author: _ }| {
+                (target, edit, mode, expect, gate_options, permissions)
+            })
+            .collect();
+        let digest = Version::of_value(&parts);
+        Batch { requests, kind, restores: Vec::new(), digest, is_batch: true }
+    }
+
+    /// Adds the index of the request to an error that does not have one.
+    pub(super) fn with_edit_index(&self, error: Error, at: usize) -> Error {
+        if self.is_batch && error.entry.is_none() { error.with_entry(self.entry(at)) } else { error }
+    }
+
+    /// Returns the index, in the call's list, of the first edit of a request.
+    pub(super) fn entry(&self, at: usize) -> usize {
+        match self.requests.get(at).map(|request| &request.edit) {
+            Some(Edit::Several(parts)) => parts.first().map_or(at, |part| part.entry),
+            Some(_) | None => at,
+        }
+    }
+
+    /// Returns the metadata of the call for the journal.
+    pub(super) fn edit_meta(&self, gates: String) -> EditMeta {
+        let request::Author { tool, name, confirmation_id: _ } =
+            self.requests.first().map(|request| request.author.clone()).unwrap_or_default();
+        EditMeta { tool, author: name, request: self.digest, kind: self.kind, gates }
+    }
+}

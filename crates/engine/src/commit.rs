@@ -1,0 +1,126 @@
+//! Writes all drafts of a call or none, and records the edit.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::batch::{Batch, RestoredMetadata};
+use super::decide::Decision;
+use super::plan::FileDraft;
+use super::report::Report;
+use super::services::Services;
+use lockgate_checks::{Outcome, Verdict};
+use lockgate_edit::Edit;
+use lockgate_error::{Code, Disk, Error};
+use lockgate_policy::Publishing;
+use lockgate_store::{Content, JournalRecord, PublishedBatch, RetentionLimits, Write, WriteOutcome};
+use lockgate_text::Buffer;
+
+/// The most characters of the gates' summary in the journal.
+const MAX_GATES: usize = 200;
+
+/// The result of the step.
+pub(super) enum Committed {
+    /// No draft is to be written.
+    Nothing,
+    Written(PublishedBatch),
+    /// Another program changed the content while the drafts were judged; nothing was written. The error names the
+    /// change, if it is known.
+    Overtaken(Option<Error>),
+}
+
+/// Writes the drafts, unless one of them is rejected.
+///
+/// Errors: those of publishing.
+pub(super) fn commit(
+    services: &Services,
+    batch: &Batch,
+    drafts: &[FileDraft<'_>],
+) -> Result<Committed, Error> {
+    if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
+        return Ok(Committed::Nothing);
+    }
+    let wanted = drafts.iter().filter(|draft| draft.drafted.is_changed);
+    let writes: Vec<Write<'_>> = wanted.clone().map(write).collect();
+    if writes.is_empty() {
+        return Ok(Committed::Nothing);
+    }
+    let how = wanted.map(|draft| draft.target.rules.publishing).reduce(Publishing::stricter);
+    let meta = batch.edit_meta(gates(drafts));
+    match services.store.publish(&writes, how.unwrap_or_default(), &meta) {
+        Ok(WriteOutcome::All(published)) => Ok(Committed::Written(published)),
+        Ok(WriteOutcome::Overtaken) => Ok(Committed::Overtaken(None)),
+        Err(error) if error.code == Code::EditConflict && error.disk == Disk::Untouched => {
+            Ok(Committed::Overtaken(Some(error)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Applies the journal's limits in the background, if the edit left something to prune in the history of entities.
+pub(super) fn tidy_rows(services: &Arc<Services>, reports: &[Report], limits: Option<RetentionLimits>) {
+    let has_written = reports.iter().any(|report| report.edit_id.is_some());
+    let (Some(limits), true) = (limits, has_written && services.store.rows.is_due()) else { return };
+    let services = Arc::clone(services);
+    tokio::task::spawn_blocking(move || warn_untidy(services.store.rows.tidy(limits)));
+}
+
+/// Does the same for the journal of files. The journal has a thread of its own for the work.
+pub(super) fn tidy_journal(services: &Services, reports: &[Report], limits: Option<RetentionLimits>) {
+    let mut written_reports = reports.iter().filter(|report| report.edit_id.is_some());
+    if let (Some(limits), true) = (limits, written_reports.any(|report| report.entity.is_none())) {
+        warn_untidy(services.store.journal.tidy(limits));
+    }
+}
+
+fn warn_untidy(result: Result<(), Error>) {
+    if let Err(error) = result {
+        tracing::warn!("the journal was not cleaned up: {}", error.message);
+    }
+}
+
+fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {
+    let FileDraft { target, current, drafted, request, .. } = draft;
+    let RestoredMetadata { mode, folders } = target.restored;
+    let (added, removed) = drafted.map.counts();
+    Write {
+        place: &target.place,
+        before: current.snapshot.as_ref().map(|snapshot| (snapshot, content(&current.buffer))),
+        after: (request.edit != Edit::Remove).then(|| content(&drafted.buffer)),
+        mode: mode.or(request.permissions.bits().filter(|_| current.snapshot.is_none())),
+        folders,
+        record: JournalRecord { added, removed, keep: target.rules.journals(target.place.in_root()) },
+    }
+}
+
+/// Pairs a text with its version.
+pub(super) fn content(buffer: &Buffer) -> Content<'_> {
+    Content { version: buffer.version(), bytes: buffer.bytes() }
+}
+
+/// Summarises the verdicts of the gates.
+fn gates(drafts: &[FileDraft<'_>]) -> String {
+    let ran = |verdict: &Verdict| {
+        let has_run = |outcome| matches!(outcome, Outcome::Passed | Outcome::Found | Outcome::Fixed);
+        let runs = verdict.runs.iter().filter(|run| has_run(run.outcome));
+        runs.map(|run| format!("{} {}", run.gate, run.outcome.name())).collect::<Vec<_>>()
+    };
+    let names = distinct(drafts.iter().flat_map(|draft| ran(&draft.verdict)));
+    names.join(", ").chars().take(MAX_GATES).collect()
+}
+
+/// Returns each text once, in the order of its first occurrence.
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut known = HashSet::new();
+    texts.filter(|text| known.insert(text.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_of_several_files_is_named_once() {
+        let names = ["syntax passed", "damage passed", "syntax passed", "damage found"].map(str::to_owned);
+        assert_eq!(distinct(names.into_iter()), ["syntax passed", "damage passed", "damage found"]);
+    }
+}

@@ -1,0 +1,147 @@
+//! Decides if a person must confirm a call before it writes, and builds the question.
+//!
+//! Nothing waits for the answer here, and no lock is held meanwhile. The call is rejected with a question; a
+//! client that can ask a person then sends the same call again with the confirmation id. That id is a hash of
+//! every text before and after, so an answer is valid for this write and no other.
+//!
+//! Invariant: a write that the policy requires to be confirmed happens only with the answer to the question
+//! about that very write.
+
+use std::fmt::Write;
+
+use super::batch::Batch;
+use super::decide::Decision;
+use super::plan::FileDraft;
+use lockgate_checks::sanitize;
+use lockgate_edit::Edit;
+use lockgate_error::{Code, Confirmation, Error};
+use lockgate_policy::{Confirm, Runnable};
+use lockgate_store::EntryKind;
+use lockgate_text::{Version, diff};
+
+/// Files smaller than this may shrink without confirmation, in bytes.
+const MAX_SMALL_DELETION: usize = 256;
+/// A file that shrinks below one part in this many needs confirmation.
+const PARTS: usize = 4;
+
+/// Rejects a call that writes and that a person must confirm first.
+///
+/// Errors: `NOT_CONFIRMED`, with the question.
+pub(super) fn confirm(batch: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error> {
+    if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
+        return Ok(());
+    }
+    let changed_drafts = || drafts.iter().filter(|draft| draft.drafted.is_changed);
+    // Runnable files come first: their reason says how a person can change the setting.
+    let runs = changed_drafts().find_map(|draft| asks_for_runnable(draft).map(|rule| (draft, rule)));
+    let first = runs
+        .map(|(draft, _)| draft)
+        .or_else(|| changed_drafts().find(|draft| needs_confirmation(draft, batch.kind)));
+    let Some(first) = first else { return Ok(()) };
+    let about = confirmation_id(drafts);
+    let agreed = batch.requests.first().and_then(|request| request.author.confirmation_id.as_ref());
+    if agreed == Some(&about) {
+        return Ok(());
+    }
+    let policy = &first.target.rules.origin.name;
+    let (reason, message) = match runs {
+        Some((draft, rule)) => {
+            let reason = runnable_reason(draft, rule);
+            (reason.clone(), reason)
+        }
+        None => (
+            "the policy asks a person before this write".to_owned(),
+            format!("the policy {policy} asks a person before this write"),
+        ),
+    };
+    let message = match agreed {
+        None => message,
+        Some(_) => "the text to write is no longer the one that a person approved".to_owned(),
+    };
+    let text = render_question(drafts, batch.kind, policy);
+    Err(Error::new(Code::NotConfirmed, message).with_question(Confirmation { reason, text, id: about }))
+}
+
+/// Returns the rule by which the file starts a program, if the policy requires confirmation for that.
+fn asks_for_runnable(draft: &FileDraft<'_>) -> Option<&'static str> {
+    match draft.target.rules.demands.runnable {
+        Runnable::Ask => draft.target.place.runnable(),
+        Runnable::Refuse | Runnable::Allow => None,
+    }
+}
+
+/// Returns the reason to confirm a write to a file that starts a program.
+fn runnable_reason(draft: &FileDraft<'_>, rule: &str) -> String {
+    let (path, policy) = (draft.target.place.shown(), &draft.target.rules.origin.name);
+    format!(
+        "{path} can start a program when a person opens or uses the folder ({rule}), and `runnable: ask` of the policy {policy} \
+         asks a person before this write"
+    )
+}
+
+/// True if the policy requires confirmation of this draft.
+fn needs_confirmation(draft: &FileDraft<'_>, kind: EntryKind) -> bool {
+    match draft.target.rules.demands.confirm {
+        Confirm::Never => false,
+        Confirm::Risky => risk(draft, kind).is_some(),
+        Confirm::Always => true,
+    }
+}
+
+/// Returns the reason why a write is risky, if it is. An undo restores a text that was there before, so the
+/// findings of gates do not count then.
+fn risk(draft: &FileDraft<'_>, kind: EntryKind) -> Option<String> {
+    let noun = draft.target.place.noun();
+    let (before, after) = (draft.current.buffer.bytes().len(), draft.drafted.buffer.bytes().len());
+    if draft.request.edit == Edit::Remove {
+        Some(format!("removes the {noun}"))
+    } else if (before >= MAX_SMALL_DELETION && after < before / PARTS) || (before > 0 && after == 0) {
+        Some(format!("leaves less than a quarter of the {noun}"))
+    } else if draft.is_overridden && kind == EntryKind::Edit {
+        Some("writes text that a gate would reject in strict mode".to_owned())
+    } else {
+        None
+    }
+}
+
+/// Returns the id of a write: a hash of every text before and after.
+fn confirmation_id(drafts: &[FileDraft<'_>]) -> String {
+    let transitions: Vec<_> = drafts
+        .iter()
+        .map(|draft| {
+            let before = draft.current.snapshot.as_ref().map(|_| draft.current.buffer.version().hex());
+            let is_present = draft.request.edit != Edit::Remove;
+            let after = is_present.then(|| draft.drafted.buffer.version().hex());
+            (draft.target.place.key(), before, after)
+        })
+        .collect();
+    Version::of_value(&transitions).hex()
+}
+
+fn render_question(drafts: &[FileDraft<'_>], kind: EntryKind, policy: &str) -> String {
+    let mut text = match kind {
+        EntryKind::Edit => "This edit is about to be written, and".to_owned(),
+        EntryKind::Undo(id) => format!("Edit {id} is about to be undone, and"),
+        EntryKind::Redo(id) => format!("Edit {id} is about to be redone, and"),
+    };
+    // Writing to a String cannot fail.
+    let _written = write!(text, " the policy {policy} asks you first:");
+    for draft in drafts.iter().filter(|draft| draft.drafted.is_changed) {
+        let (added, removed) = count_lines(draft);
+        let runs = asks_for_runnable(draft)
+            .map(|_| "can start a program when the folder is opened or used".to_owned());
+        let why: String = runs.into_iter().chain(risk(draft, kind)).map(|why| format!(": {why}")).collect();
+        let path = sanitize(draft.target.place.shown());
+        let _written = write!(text, "\n{path} (+{added} -{removed}){why}");
+    }
+    text
+}
+
+/// Counts the added and removed lines, as the diff in the answer does.
+fn count_lines(draft: &FileDraft<'_>) -> (usize, usize) {
+    let FileDraft { target, current, planned, drafted, .. } = draft;
+    let before = current.snapshot.as_ref().map(|_| &current.buffer);
+    let plan = drafted.fix_plan.as_ref().unwrap_or(&planned.plan);
+    let diff = diff::unified(target.place.in_root(), before, &drafted.buffer, plan);
+    (diff.added(), diff.removed())
+}

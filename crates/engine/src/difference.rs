@@ -1,0 +1,21 @@
+//! Compares two texts of one document by lines.
+
+use lockgate_error::Error;
+use lockgate_text::{Buffer, LineMap, diff};
+
+/// The most bytes of a diff in an error; an answer shows as much as fits.
+const MAX_DIFF: usize = 6_000;
+
+/// Maps the lines of one text to those of another.
+///
+/// Errors: `INTERNAL`, should no plan lead from one to the other.
+pub(super) fn line_map(from: &Buffer, to: &Buffer) -> Result<LineMap, Error> {
+    let plan = if from.has_same_encoding(to) { from.plan_to(to)? } else { from.replace_all(to.bytes())? };
+    Ok(plan.line_map(from, to))
+}
+
+/// Returns the diff between two versions of the file at this path.
+pub(super) fn difference(path: &str, from: Option<&Buffer>, to: &Buffer) -> String {
+    let map = from.map(|from| line_map(from, to)).transpose().ok().flatten().unwrap_or_default();
+    diff::unified_with_map(path, from, to, &map).render(MAX_DIFF).0
+}

@@ -1,0 +1,102 @@
+//! Resolves entities by their type. The policy at the top of the first root defines the types and the ids of
+//! each.
+
+use super::services::Services;
+use lockgate_edit::request::{Entity, EntityKind, SearchScope};
+use lockgate_error::{Code, Error};
+use lockgate_policy::{EntityOwner, EntityType, Policy};
+use lockgate_store::{EntityFilter, RowLocation};
+
+/// The most types that an error names.
+const MAX_NAMED: usize = 20;
+
+impl Services {
+    /// Resolves an entity to its row.
+    ///
+    /// Errors: those of [`Services::owner`], and of
+    /// [`EntityStore::admit`](lockgate_store::EntityStore::admit).
+    pub(super) fn row(&self, entity: &Entity) -> Result<RowLocation, Error> {
+        let Entity { kind, app_id, organization_id, path: _ } = entity;
+        let owner = self.owner(kind, app_id.as_deref(), organization_id.as_deref())?;
+        self.store.rows.admit(entity, owner)
+    }
+
+    /// Returns the owner of a type's entities, after checking that the type exists and that the given ids go
+    /// with it.
+    ///
+    /// Errors: `INVALID_INPUT`, with the field, for a type that the policy at the top does not have, for a
+    /// missing app, and for an id that does not go with the type; `POLICY_INVALID`.
+    pub(super) fn owner(
+        &self,
+        kind: &EntityKind,
+        app_id: Option<&str>,
+        organization_id: Option<&str>,
+    ) -> Result<EntityOwner, Error> {
+        let policy = self.policy_at_top()?;
+        let known = policy.entity_type(kind.name()).ok_or_else(|| unknown_type(kind, &policy))?;
+        let unexpected = match known.owner {
+            EntityOwner::App => organization_id.map(|_| ("organization_id", EntityOwner::Organization)),
+            EntityOwner::Organization => app_id.map(|_| ("app_id", EntityOwner::App)),
+            EntityOwner::Global => match (app_id, organization_id) {
+                (Some(_), _) => Some(("app_id", EntityOwner::App)),
+                (None, Some(_)) => Some(("organization_id", EntityOwner::Organization)),
+                (None, None) => None,
+            },
+        };
+        match unexpected {
+            Some((field, alternatives)) => {
+                Err(unexpected_owner(known, field, &list_types(&policy, Some(alternatives))))
+            }
+            None if known.owner == EntityOwner::App && app_id.is_none() => Err(missing_owner(known)),
+            None => Ok(known.owner),
+        }
+    }
+
+    /// Returns the filter for the entities of a scope; `None` for files.
+    ///
+    /// Errors: those of [`Services::owner`].
+    pub(super) fn resolve_scope<'a>(
+        &self,
+        scope: &'a SearchScope,
+    ) -> Result<Option<EntityFilter<'a>>, Error> {
+        let SearchScope::Entities { kind, app_id, organization_id } = scope else { return Ok(None) };
+        let (app_id, organization_id) = (app_id.as_deref(), organization_id.as_deref());
+        let owner = self.owner(kind, app_id, organization_id)?;
+        Ok(Some(EntityFilter { kind, owner, app_id, organization_id }))
+    }
+}
+
+/// Lists the names of the types with this owner, or of all types.
+fn list_types(policy: &Policy, owner: Option<EntityOwner>) -> String {
+    let fits = |known: &&EntityType| owner.is_none_or(|owner| known.owner == owner);
+    let names: Vec<&str> = policy.entity_types().filter(fits).map(|known| known.name.as_str()).collect();
+    let more = match names.len().saturating_sub(MAX_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    names.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ") + &more
+}
+
+fn unknown_type(kind: &EntityKind, policy: &Policy) -> Error {
+    let (name, known) = (kind.name(), list_types(policy, None));
+    let message = format!("there is no entity_type `{name}`: must be one of {}, {known}", EntityKind::FILE);
+    Error::new(Code::InvalidInput, message).field("entity_type")
+}
+
+fn missing_owner(known: &EntityType) -> Error {
+    let message =
+        format!("app_id is missing: {} is identified by its app and its path", with_article(&known.name));
+    Error::new(Code::InvalidInput, message).field("app_id")
+}
+
+fn unexpected_owner(known: &EntityType, field: &'static str, alternatives: &str) -> Error {
+    let message =
+        format!("`{field}` is only for entity_type {alternatives}; this is {}", with_article(&known.name));
+    Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
+}
+
+/// Puts the article before a type name: `a module`, `an app_file`.
+pub(super) fn with_article(name: &str) -> String {
+    let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {name}")
+}

@@ -1,0 +1,192 @@
+//! Checks a request against the policy, apart from the gates: write access to a path, the mode, and the
+//! required preconditions.
+//!
+//! Invariant: the checks use only the request, the policy and the existence of the file.
+
+use super::batch::Batch;
+use super::load::CurrentText;
+use super::plan::FileDraft;
+use super::resolve::ResolvedTarget;
+use super::services::Services;
+use lockgate_edit::request::{self, Expect, Mode, Request};
+use lockgate_edit::{Edit, EditPart, LineEditNames};
+use lockgate_error::{Code, Error};
+use lockgate_policy::{Guard, Interactive, Policy, Runnable};
+use lockgate_store::{DocumentPath, EntryKind, PlannedFile};
+
+/// Checks a request against the policy of its target, and the target against the request's expectation. The
+/// version is checked later, with the text that the request refers to.
+///
+/// Errors: `PROTECTED` for a path that may only be read, or that starts a program where the policy refuses that;
+/// `INVALID_INPUT` for a mode that the policy denies, and for a request without a precondition that the policy
+/// requires; `FILE_NOT_FOUND`, `FILE_EXISTS` and `EDIT_CONFLICT` for a target that is not as expected.
+pub(super) fn check(
+    request: &Request,
+    kind: EntryKind,
+    target: &ResolvedTarget,
+    current: &CurrentText,
+) -> Result<(), Error> {
+    let ResolvedTarget { place, rules, .. } = target;
+    check_access(place, rules)?;
+    check_runnable(place, rules)?;
+    if kind == EntryKind::Edit {
+        check_mode(request.mode, rules)?;
+    }
+    if current.snapshot.is_some() && request.expect == Expect::Anything {
+        check_parameters(&request.edit, place, rules)?;
+    }
+    current.snapshot.as_ref().map_or(Ok(()), |snapshot| snapshot.check_names(place, rules.publishing))?;
+    check_expectation(request, current)
+}
+
+/// Checks the target against the request's expectation, except for its version.
+///
+/// Errors: `FILE_NOT_FOUND`, `FILE_EXISTS`, `EDIT_CONFLICT`.
+fn check_expectation(request: &Request, current: &CurrentText) -> Result<(), Error> {
+    let (noun, shown) = (request.target.noun(), request.target.display_path());
+    if let (None, Some(purpose)) = (&current.snapshot, request.edit.needs_file_to()) {
+        let message = format!("cannot {purpose} non-existent {noun}: {shown}");
+        let error = Error::new(Code::FileNotFound, message).field("path");
+        return Err(match (&request.edit, &request.target) {
+            (Edit::Remove, _) => error.hint("correct the path"),
+            (_, request::Target::Entity(_)) => {
+                error.hint("correct the path, or create it with replace_content")
+            }
+            (_, request::Target::File(_)) => error,
+        });
+    }
+    match (&request.expect, &current.snapshot) {
+        (Expect::Absent, Some(_)) => {
+            Err(Error::new(Code::FileExists, format!("{noun} already exists: {shown}")).field("path"))
+        }
+        (Expect::Version(version), None) => Err(Error::new(
+            Code::EditConflict,
+            format!("version {version} was expected, but there is no {noun}: {shown}"),
+        )
+        .field("expected_version")),
+        (Expect::Anything | Expect::Absent | Expect::Version(_), _) => Ok(()),
+    }
+}
+
+/// Rejects a write to a path that may only be read.
+///
+/// Errors: `PROTECTED`.
+pub(super) fn check_access(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
+    // A hard-linked file is protected under all names if one of them is protected.
+    let mut names = [place.in_root()].into_iter().chain(place.names().iter().map(String::as_str));
+    let Some(found) = names.find_map(|name| rules.protection(name)) else { return Ok(()) };
+    let path = match place.resolved() {
+        Some(resolved) => format!("{} (which is {resolved})", place.shown()),
+        None => place.shown().to_owned(),
+    };
+    let entry = format!("`access: read` for `{}`", found.pattern);
+    Err(Error::new(
+        Code::Protected,
+        format!("{path} may not be written: the policy {} says {entry}", found.policy),
+    )
+    .hint(format!("leave the {} alone; a person can write it, or change the policy", place.noun())))
+}
+
+/// Rejects a write to a file that starts a program, if the policy says so.
+///
+/// Errors: `PROTECTED`.
+pub(super) fn check_runnable(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
+    let rule = match rules.demands.runnable {
+        Runnable::Refuse => place.runnable(),
+        // The person is asked before the write; see `confirm`.
+        Runnable::Ask | Runnable::Allow => None,
+    };
+    let Some(rule) = rule else { return Ok(()) };
+    let (path, policy) = (place.shown(), &rules.origin.name);
+    Err(Error::new(
+        Code::Protected,
+        format!(
+            "{path} may not be written: it can start a program when a person opens or uses the folder ({rule}), and the policy \
+             {policy} says `runnable: refuse`"
+        ),
+    )
+    .hint("leave the file alone; a person can write it, or set `runnable: ask` in the policy"))
+}
+
+fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
+    match (mode, rules.demands.interactive) {
+        (Mode::Interactive, Interactive::Deny) => {
+            let message = format!("`mode: interactive` is denied by the policy {}", rules.origin.name);
+            let error = Error::new(Code::InvalidInput, message).field("mode");
+            Err(error.hint("send it with `mode: strict`"))
+        }
+        (Mode::Interactive, Interactive::Allow) | (Mode::Strict | Mode::VerifyOnly, _) => Ok(()),
+    }
+}
+
+/// Rejects an edit of an existing file without a version, if the policy requires one.
+fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
+    if let Edit::Several(parts) = edit {
+        let check = |part: &EditPart| {
+            check_parameters(&part.edit, place, rules).map_err(|error| error.with_entry(part.entry))
+        };
+        return parts.iter().try_for_each(check);
+    }
+    let (policy, noun) = (&rules.origin.name, place.noun());
+    let whole = match edit {
+        Edit::Content(_) => Some(format!("`content` replaces the {noun}")),
+        Edit::Remove => Some(format!("the {noun} is deleted")),
+        Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Several(_) => None,
+    };
+    if let (Some(action), Guard::Required) = (whole, rules.demands.overwrite) {
+        let message =
+            format!("the policy {policy} requires `expected_version` when {action}: {}", place.shown());
+        let error = Error::new(Code::InvalidInput, message).field("expected_version");
+        let hint =
+            format!("read the {noun}, and send the `version` from that response as `expected_version`");
+        return Err(error.hint(hint));
+    }
+    match (missing_version(edit), rules.demands.line_edits) {
+        (Some(field), Guard::Required) => {
+            let message = format!(
+                "the policy {policy} requires `expect` or `expected_version` for edits by line number; `{field}` is missing"
+            );
+            let error = Error::new(Code::InvalidInput, message).field(field);
+            Err(error.hint("read the file, and give the current line as `expect`, or `expected_version`"))
+        }
+        (Some(_), Guard::Optional) | (None, _) => Ok(()),
+    }
+}
+
+/// Returns the first `expect` that an edit by line numbers leaves out.
+fn missing_version(edit: &Edit) -> Option<String> {
+    let (list, entries): (_, Vec<(&Option<String>, LineEditNames)>) = match edit {
+        Edit::Lines(edits) => ("line_edits", edits.iter().map(|edit| (&edit.expect, edit.names)).collect()),
+        Edit::Insert(edits) => {
+            ("insert_lines", edits.iter().map(|edit| (&edit.expect, edit.names)).collect())
+        }
+        Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove | Edit::Several(_) => {
+            return None;
+        }
+    };
+    let missing = entries.iter().enumerate().find(|(_, (expect, _))| expect.is_none());
+    missing.map(|(at, (_, fields))| fields.path(list, at, "expect"))
+}
+
+/// Rejects a call that would turn a folder into a git folder, even if it only verifies.
+pub(super) fn check_git_folders(
+    services: &Services,
+    batch: &Batch,
+    drafts: &[FileDraft<'_>],
+) -> Result<(), Error> {
+    let (mut numbers, mut planned) = (Vec::new(), Vec::new());
+    for (at, draft) in drafts.iter().enumerate() {
+        let DocumentPath::File(place) = &draft.target.place else { continue };
+        if draft.drafted.is_changed && draft.request.edit != Edit::Remove {
+            numbers.push(at);
+            planned.push(PlannedFile { place, after: Some(draft.drafted.buffer.bytes()) });
+        }
+    }
+    services.store.files.refuse_git_folders(&planned).map_err(|rejected| {
+        let (number, error) = *rejected;
+        match numbers.get(number) {
+            Some(at) => batch.with_edit_index(error, *at),
+            None => error,
+        }
+    })
+}

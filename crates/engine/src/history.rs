@@ -1,0 +1,60 @@
+//! Reads the edit history from the journal.
+
+use std::sync::Arc;
+
+use super::difference::difference;
+use super::resolve::resolve_for_read;
+use super::services::Services;
+use lockgate_edit::request::HistoryRequest;
+use lockgate_error::Error;
+use lockgate_store::{Entry, FileChange};
+use lockgate_text::{Buffer, Hints, Version};
+
+/// A journal entry with the diffs of its changes.
+#[derive(Debug)]
+pub struct EntryDiffs {
+    /// The edit's id, time, metadata and changed files.
+    pub entry: Entry,
+    /// The unified diff of each change; `None` if a text was never stored or is no longer.
+    pub diffs: Vec<Option<String>>,
+}
+
+impl Services {
+    /// Lists edits, the newest first.
+    pub(super) async fn history(self: &Arc<Self>, which: HistoryRequest) -> Result<Vec<Entry>, Error> {
+        let list = move |workspace: &Services| {
+            let place =
+                which.target.as_ref().map(|target| resolve_for_read(workspace, target)).transpose()?;
+            workspace.store.entries(place.as_ref(), which.max_entries.min(HistoryRequest::MAX_ENTRIES))
+        };
+        self.off_reactor(list).await
+    }
+
+    /// Shows one edit.
+    pub(super) async fn entry_diffs(self: &Arc<Self>, edit_id: String) -> Result<EntryDiffs, Error> {
+        let show = move |workspace: &Services| {
+            let entry = workspace.entry(edit_id.parse()?)?;
+            let diffs = entry.changes.iter().map(|changed| workspace.change(changed)).collect();
+            Ok(EntryDiffs { entry, diffs })
+        };
+        self.off_reactor(show).await
+    }
+
+    /// Returns the diff of a change, if both texts are still stored.
+    fn change(&self, changed: &FileChange) -> Option<String> {
+        let place = resolve_for_read(self, &changed.target()).ok()?;
+        let text = |version: Version| {
+            let bytes = self.store.text(&place, &version.hex()).ok()??;
+            Buffer::read(bytes, Hints::default()).ok()
+        };
+        let before = match changed.before {
+            Some(before) => Some(text(before)?),
+            None => None,
+        };
+        let after = match changed.after {
+            Some(after) => text(after)?,
+            None => Buffer::read(Vec::new(), Hints::default()).ok()?,
+        };
+        Some(difference(place.in_root(), before.as_ref(), &after))
+    }
+}

@@ -1,0 +1,173 @@
+//! Edits that the tools of an agent's host write: the file before, and the journal entry after.
+//!
+//! lockgate does not write these edits, so nothing here holds a lock or changes a file.
+//!
+//! Invariant: an entry is recorded only for bytes that are on disk now, and its text before is what the caller read.
+
+use std::sync::Arc;
+
+use super::difference::line_map;
+use super::guards;
+use super::services::Services;
+use lockgate_edit::request::Author;
+use lockgate_error::{Code, Error};
+use lockgate_policy::{HookSettings, Policy, Runnable};
+use lockgate_store::{DocumentPath, EditId, EditMeta, EntryKind, OutsideChange, Snapshot};
+use lockgate_text::{Buffer, Version};
+
+/// A file that the tool of a host is about to edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostFile {
+    /// The path as lockgate names it: relative to the first root if it lies below it, with `/`.
+    pub path: String,
+    /// The bytes of the file; `None` if it does not exist.
+    pub bytes: Option<Vec<u8>>,
+    /// The permission bits of the file.
+    pub mode: Option<u32>,
+    /// Set when the journal may keep the texts of this file.
+    pub journaled: bool,
+    /// The reason why a person must confirm a write, if the policy asks for that.
+    pub confirmation: Option<String>,
+    /// The settings of the policy for edits of hosts.
+    pub settings: HookSettings,
+}
+
+/// A change that the tool of a host wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostChange {
+    /// The path of the file.
+    pub path: String,
+    /// The text before.
+    pub before: BytesBefore,
+    /// The permission bits of the file before.
+    pub mode: Option<u32>,
+}
+
+/// What is known of the text before a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BytesBefore {
+    /// The bytes of the file.
+    Bytes(Vec<u8>),
+    /// There was no file.
+    Absent,
+    /// Nobody read the file before; the change cannot be undone.
+    Unknown,
+}
+
+impl Services {
+    /// Reads a file that the tool of a host is about to edit, after the checks of access.
+    pub(super) async fn host_file(self: &Arc<Self>, path: String) -> Result<HostFile, Error> {
+        self.off_reactor(move |services| services.read_host_file(&path)).await
+    }
+
+    fn read_host_file(&self, path: &str) -> Result<HostFile, Error> {
+        let place = DocumentPath::File(self.store.files.admit(path)?);
+        let rules = self.rules_of(&place)?;
+        guards::check_access(&place, &rules)?;
+        guards::check_runnable(&place, &rules)?;
+        let mut snapshot = self.store.read(&place, rules.limits.file)?;
+        Ok(HostFile {
+            path: place.shown().to_owned(),
+            mode: snapshot.as_ref().and_then(Snapshot::mode),
+            bytes: snapshot.as_mut().map(Snapshot::take_bytes),
+            journaled: rules.journals(place.in_root()),
+            confirmation: confirmation(&place, &rules),
+            settings: rules.hooks,
+        })
+    }
+
+    /// Records changes that the tool of a host wrote, as one edit; `None` if none of the files changed, or if
+    /// edits are not recorded here.
+    pub(super) async fn record_host_edit(
+        self: &Arc<Self>,
+        changes: Vec<HostChange>,
+        author: Author,
+        gates: String,
+    ) -> Result<Option<EditId>, Error> {
+        self.off_reactor(move |services| services.record_changes(&changes, author, gates)).await
+    }
+
+    fn record_changes(
+        &self,
+        changes: &[HostChange],
+        author: Author,
+        gates: String,
+    ) -> Result<Option<EditId>, Error> {
+        let mut places = Vec::new();
+        for change in changes {
+            let place = DocumentPath::File(self.store.files.admit_to_read(&change.path)?);
+            let rules = self.rules_of(&place)?;
+            let after = self.store.read(&place, rules.limits.file)?.map(|mut snapshot| snapshot.take_bytes());
+            let is_unchanged = match &change.before {
+                BytesBefore::Bytes(before) => after.as_ref() == Some(before),
+                BytesBefore::Absent => after.is_none(),
+                BytesBefore::Unknown => self.is_recorded(&place, after.as_deref()),
+            };
+            if !is_unchanged {
+                places.push((place, rules, after, change));
+            }
+        }
+        let Some((first, ..)) = places.first() else { return Ok(None) };
+        if self.store.disabled_reason(first).is_some() {
+            return Ok(None);
+        }
+        let rows = places.iter().map(|(place, rules, after, change)| {
+            let DocumentPath::File(file) = place else {
+                return Err(Error::new(Code::Internal, "a host edits files only"));
+            };
+            let before = match &change.before {
+                BytesBefore::Bytes(before) => Some(before.as_slice()),
+                BytesBefore::Absent | BytesBefore::Unknown => None,
+            };
+            let (added, removed) = counts(before, after.as_deref());
+            let is_known = change.before != BytesBefore::Unknown;
+            Ok(OutsideChange {
+                place: file,
+                before,
+                is_known,
+                after: after.as_deref(),
+                mode: change.mode,
+                added,
+                removed,
+                keep: is_known && rules.journals(place.in_root()),
+            })
+        });
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        let digest = Version::of_value(
+            &rows.iter().map(|row| (row.place.in_root(), row.before, row.after)).collect::<Vec<_>>(),
+        );
+        let Author { tool, name, confirmation_id: _ } = author;
+        let meta = EditMeta { tool, author: name, request: digest, kind: EntryKind::Edit, gates };
+        self.store.journal.record_outside(&meta, &rows).map(Some)
+    }
+}
+
+impl Services {
+    /// True if the last entry of a file left it as it is now.
+    fn is_recorded(&self, place: &DocumentPath, now: Option<&[u8]>) -> bool {
+        let last = self.store.latest(place).ok().flatten();
+        let change =
+            last.and_then(|last| last.changes.into_iter().find(|change| change.path == place.shown()));
+        change.is_some_and(|change| change.after == now.map(Version::hash))
+    }
+}
+
+/// Returns the reason why the policy wants a person to confirm this write.
+fn confirmation(place: &DocumentPath, rules: &Policy) -> Option<String> {
+    let rule = place.runnable().filter(|_| rules.demands.runnable == Runnable::Ask)?;
+    Some(format!(
+        "{} can start a program when a person opens or uses the folder ({rule}), and `runnable: ask` of the policy {} \
+         wants a person to confirm that",
+        place.shown(),
+        rules.origin.name
+    ))
+}
+
+/// Counts the added and removed lines; 0 for bytes that are not text.
+fn counts(before: Option<&[u8]>, after: Option<&[u8]>) -> (usize, usize) {
+    let read = |bytes: Option<&[u8]>| Buffer::read(bytes.unwrap_or_default().to_vec(), Default::default());
+    match (read(before), read(after)) {
+        (Ok(before), Ok(after)) => line_map(&before, &after).map_or((0, 0), |map| map.counts()),
+        _ => (0, 0),
+    }
+}

@@ -1,0 +1,211 @@
+//! Judges the drafts of a call together, each by its own policy.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::batch::Batch;
+use super::links::{checks_links, markdown};
+use super::plan::{Drafted, FileDraft};
+use super::resolve::ResolvedTarget;
+use super::services::{Services, cancelled};
+use lockgate_checks::{
+    self as gate, DeadLinks, ExecPermission, GateEnv, GateInput, InputLocation, OnDisk, Verdict, Watch,
+};
+use lockgate_edit::Edit;
+use lockgate_edit::request::{Mode, Request};
+use lockgate_error::{Code, Error};
+use lockgate_policy::{EffectiveRules, GateKind, Language, Policy, Profile, Role, StepMode, Validator};
+use lockgate_store::{Cache, DocumentPath, EntryKind};
+
+/// The rules, permission and cache with which one draft is judged.
+struct JudgeInput<'a> {
+    root: &'a Path,
+    location: InputLocation,
+    language: Option<&'static Language>,
+    rules: EffectiveRules<'a>,
+    permission: ExecPermission,
+    cache: Option<Arc<Cache>>,
+}
+
+/// Runs the gates: fixes the drafts, then judges what they add. In `interactive`, only the command that
+/// the request named can block.
+///
+/// Errors: `INTERNAL` when the caller cancelled the request, so that nothing is written; `INVALID_INPUT`
+/// for a command that the policy does not name; those of [`Drafted::from_fixed`] if gates fixed a draft.
+pub(super) fn judge(
+    services: &Services,
+    batch: &Batch,
+    drafts: &mut [FileDraft<'_>],
+    watch: &Watch,
+) -> Result<(), Error> {
+    let verdicts = verdicts(services, batch, drafts, watch)?;
+    if watch.cancelled() {
+        return Err(cancelled());
+    }
+    for (at, (draft, mut verdict)) in drafts.iter_mut().zip(verdicts).enumerate() {
+        if let DocumentPath::File(place) = &draft.target.place {
+            let rename = |path: &mut String| {
+                if let Ok(full_path) = services.store.files.named_beside(place, path) {
+                    *path = full_path;
+                }
+            };
+            verdict.findings.iter_mut().filter_map(|finding| finding.elsewhere.as_mut()).for_each(rename);
+        }
+        if let Some(text) = verdict.fixed.take() {
+            let fixed = Drafted::from_fixed(&draft.current, &text, &draft.target.rules);
+            draft.drafted = fixed.map_err(|error| batch.with_edit_index(error, at))?;
+        }
+        draft.is_overridden = draft.request.mode == Mode::Interactive && verdict.refuses();
+        draft.verdict = match draft.request.mode {
+            Mode::Strict | Mode::VerifyOnly => verdict,
+            Mode::Interactive => {
+                let insists = validator(draft.request, &draft.target.rules);
+                verdict.softened(insists.map(|validator| validator.rule.gate.name.as_str()))
+            }
+        };
+    }
+    Ok(())
+}
+
+fn verdicts(
+    services: &Services,
+    batch: &Batch,
+    drafts: &[FileDraft<'_>],
+    watch: &Watch,
+) -> Result<Vec<Verdict>, Error> {
+    let dead = services.dead_links(batch, drafts, watch)?;
+    let input = |(at, (draft, dead)): (usize, (_, &Vec<DeadLinks>))| {
+        judge_input(services, batch, draft, !dead.is_empty())
+            .map_err(|error| batch.with_edit_index(error, at))
+    };
+    let inputs = drafts.iter().zip(&dead).enumerate().map(input).collect::<Result<Vec<_>, _>>()?;
+    let overlays: Vec<_> = drafts.iter().map(|draft| services.overlays(draft.target, drafts)).collect();
+    let lost = {
+        let judges = |input: &JudgeInput<'_>| {
+            input.rules.rules.iter().any(|rule| rule.enabled && matches!(rule.gate.kind, GateKind::Damage))
+        };
+        services.lost_definitions(batch, drafts, &inputs.iter().map(judges).collect::<Vec<_>>())
+    };
+    let parts =
+        drafts.iter().zip(&inputs).zip(&overlays).zip(services.groups(drafts)).zip(dead.iter().zip(&lost));
+    let cases: Vec<GateInput<'_>> = parts
+        .map(|((((draft, input), overlays), among), (dead_links, lost))| GateInput {
+            draft: gate::Draft {
+                path: draft.target.place.in_root(),
+                language: input.language,
+                before: draft.current.snapshot.as_ref().map(|_| &draft.current.buffer),
+                after: &draft.drafted.buffer,
+                map: &draft.drafted.map,
+                input_location: input.location,
+                files_exist: overlays,
+            },
+            rules: input.rules.clone(),
+            env: GateEnv {
+                root: input.root,
+                exec_permission: &input.permission,
+                runtime: &services.gate_runtime,
+                isolation: draft.target.rules.isolation,
+                cache: input.cache.as_ref().map(|cache| cache.folder()),
+            },
+            removed: draft.request.edit == Edit::Remove,
+            among,
+            on_disk: OnDisk::Before,
+            dead_links,
+            lost,
+        })
+        .collect();
+    Ok(gate::judge_all(&cases, watch))
+}
+
+/// Collects the input for judging a draft; `has_dead_links` is set when links of other pages point to
+/// removed targets.
+fn judge_input<'a>(
+    services: &'a Services,
+    batch: &Batch,
+    draft: &FileDraft<'a>,
+    has_dead_links: bool,
+) -> Result<JudgeInput<'a>, Error> {
+    let rules = &draft.target.rules;
+    // For a removed file, only the links to it are checked, by the gate of the pages that have them.
+    let language = if draft.request.edit == Edit::Remove && has_dead_links {
+        markdown()
+    } else {
+        draft.target.language(draft.drafted.buffer.view())
+    };
+    let effective_rules = effective_rules(batch, draft, language, has_dead_links)?;
+    let bare = |why: String| {
+        let (root, permission) = (Path::new(""), ExecPermission::NoDirectory(why));
+        JudgeInput {
+            root,
+            location: InputLocation::Alone,
+            language,
+            rules: effective_rules.clone(),
+            permission,
+            cache: None,
+        }
+    };
+    let Some(home) = services.gate_cwd(draft)? else {
+        return Ok(bare("there is no folder for a command to run in".to_owned()));
+    };
+    let location = match home.location {
+        Ok(location) => location,
+        Err(why) => return Ok(bare(why)),
+    };
+    let root = services.store.files.root_path(&home.place)?;
+    let permission = services.trust.grant(&services.store.files, &home.place, rules, &effective_rules);
+    let cache = match &permission {
+        ExecPermission::Granted(_) => services.trust.cache(&services.store.files, &home.place),
+        ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
+    };
+    Ok(JudgeInput { root, location, language, rules: effective_rules, permission, cache })
+}
+
+/// Returns the rules for a draft.
+fn effective_rules<'a>(
+    batch: &Batch,
+    draft: &FileDraft<'a>,
+    language: Option<&'static Language>,
+    has_dead_links: bool,
+) -> Result<EffectiveRules<'a>, Error> {
+    let ResolvedTarget { place, rules, .. } = draft.target;
+    let profile = if batch.is_batch { Profile::Batch } else { Profile::Edit };
+    let mut effective_rules = rules.effective_rules(place.in_root(), language, profile);
+    if batch.kind != EntryKind::Edit {
+        // An undo restores the exact text, so no gate may fix it.
+        effective_rules.rules.retain(|rule| rule.role != Role::Fix);
+    }
+    if draft.request.edit == Edit::Remove {
+        effective_rules.rules.retain(|rule| has_dead_links && checks_links(rule));
+    }
+    if draft.request.gate_options.step {
+        effective_rules.step_mode = StepMode::Step;
+    }
+    match (&draft.request.gate_options.validate, validator(draft.request, rules)) {
+        (Some(_), Some(validator)) => effective_rules.rules.push(&validator.rule),
+        (Some(name), None) => return Err(unknown_command(name, rules)),
+        (None, _) => {}
+    }
+    Ok(effective_rules)
+}
+
+/// Returns the validation command that a request names.
+fn validator<'a>(request: &Request, rules: &'a Policy) -> Option<&'a Validator> {
+    let name = request.gate_options.validate.as_ref()?;
+    let names = |validator: &&Validator| {
+        let known = validator.words.join(" ");
+        name.split_whitespace().eq(known.split_whitespace())
+    };
+    rules.validators.iter().find(names)
+}
+
+fn unknown_command(name: &str, rules: &Policy) -> Error {
+    let known: Vec<String> =
+        rules.validators.iter().map(|known| format!("`{}`", known.words.join(" "))).collect();
+    let hint = match known.as_slice() {
+        [] => "leave it out: the policy allows none".to_owned(),
+        known => format!("name one of {}, or leave it out", known.join(", ")),
+    };
+    let message =
+        format!("`{name}` is not one of the `validate_commands` of the policy {}", rules.origin.name);
+    Error::new(Code::InvalidInput, message).field("validate_command").hint(hint)
+}

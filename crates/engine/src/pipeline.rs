@@ -1,0 +1,102 @@
+//! The path of an edit, from the request to the report:
+//!
+//! ```text
+//! resolve -> lock -> load -> rebase -> plan -> judge -> confirm -> commit -> report
+//! ```
+//!
+//! Each step is a module of this name. A single edit is a batch of one; undo, redo and `verify_only` take the
+//! same path. [`retry`] starts an attempt and, where needed, the next.
+//!
+//! Invariant: nothing under a target's path changes before `commit`, and a target's lock is held from before
+//! `load` until after `commit`.
+
+use std::sync::Arc;
+
+use super::batch::Batch;
+use super::commit::{self, Committed};
+use super::load::{self, CurrentText};
+use super::lock::{self, LockOutcome};
+use super::plan::{self, FileDraft};
+use super::report::{self, Report};
+use super::resolve::{self, ResolvedTarget};
+use super::retry::{self, Attempt, Outcome};
+use super::services::Services;
+use super::{confirm, guards, judge, mismatch, rebase, repeated};
+use lockgate_checks::Watch;
+use lockgate_edit::request::Request;
+use lockgate_error::Error;
+use lockgate_store::RetentionLimits;
+
+/// Carries out all requests of a call, or none.
+///
+/// Errors: those of the steps; `LOCK_TIMEOUT`; `EDIT_CONFLICT` when others change the targets each time. After
+/// an error, nothing was written, unless its `disk` is unknown.
+pub(super) async fn run(services: &Arc<Services>, batch: Batch, watch: Watch) -> Result<Vec<Report>, Error> {
+    let batch = Arc::new(batch);
+    match retry::run(services, Arc::clone(&batch), watch, attempt).await {
+        Ok(reports) => Ok(reports),
+        Err(error) => {
+            services
+                .off_reactor(move |services| Err(services.with_nearest_path_of(&batch.requests, error)))
+                .await
+        }
+    }
+}
+
+/// Makes one attempt.
+fn attempt(
+    services: &Services,
+    batch: &Batch,
+    attempt: &mut Attempt,
+    watch: &Watch,
+) -> Result<Outcome, Error> {
+    mismatch::check_early(services, batch)?;
+    let mut targets = resolve::resolve(services, batch, &attempt.initial_texts)?;
+    let locks = match lock::lock(services, &targets, attempt.locks.take()) {
+        LockOutcome::Held(locks) => locks,
+        LockOutcome::Busy(keys) => return Ok(retry::busy(services, batch, &targets, keys, attempt)),
+    };
+    if retry::needs_recovery(services, &targets, attempt) {
+        return Ok(retry::recover(services, &targets, locks, attempt));
+    }
+    let texts = load::load(services, batch, &mut targets)?;
+    let retention = targets.last().map(|target| RetentionLimits {
+        size: target.rules.limits.journal,
+        age: target.rules.limits.journal_age,
+    });
+    if repeated::is_repeated(batch, &targets, &texts) {
+        let reports = repeated::reports(services, &targets, texts)?;
+        return Ok(Outcome::Done { reports, retention });
+    }
+    let mut drafts = drafts(services, batch, &targets, texts)?;
+    guards::check_git_folders(services, batch, &drafts)?;
+    judge::judge(services, batch, &mut drafts, watch)?;
+    mismatch::check_types(services, batch, &drafts, watch)?;
+    confirm::confirm(batch, &drafts)?;
+    let published = match commit::commit(services, batch, &drafts)? {
+        Committed::Nothing => None,
+        Committed::Written(published) => Some(published),
+        Committed::Overtaken(error) => {
+            attempt.initial_texts = retry::judged_texts(batch, drafts);
+            attempt.locks = Some(locks);
+            return Ok(Outcome::Overtaken(error));
+        }
+    };
+    Ok(Outcome::Done { reports: report::report(services, batch, drafts, published), retention })
+}
+
+/// Builds the drafts of all requests.
+pub(super) fn drafts<'a>(
+    services: &Services,
+    batch: &'a Batch,
+    targets: &'a [ResolvedTarget],
+    texts: Vec<CurrentText>,
+) -> Result<Vec<FileDraft<'a>>, Error> {
+    let draft = |((request, target), current): ((&'a Request, &'a ResolvedTarget), CurrentText)| {
+        guards::check(request, batch.kind, target, &current)?;
+        let base = rebase::find_base(services, batch, request, target, &current)?;
+        plan::plan(request, target, current, base)
+    };
+    let inputs = batch.requests.iter().zip(targets).zip(texts).enumerate();
+    inputs.map(|(at, input)| draft(input).map_err(|error| batch.with_edit_index(error, at))).collect()
+}

@@ -1,0 +1,166 @@
+//! Plans an edit: turns the edit mode into splices, and applies them to a draft.
+
+use super::decide::{Decision, decide};
+use super::load::CurrentText;
+use super::rebase;
+use super::resolve::ResolvedTarget;
+use lockgate_checks::Verdict;
+use lockgate_edit::request::{Expect, FilePermissions, Mode, Request};
+use lockgate_edit::{self as edit, Edit, EditLimits, PlanContext, PlannedEdit};
+use lockgate_error::{Code, Error};
+use lockgate_policy::Policy;
+use lockgate_syntax as grammar;
+use lockgate_text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
+
+/// One file of a call in the pipeline.
+pub(super) struct FileDraft<'a> {
+    pub(super) request: &'a Request,
+    pub(super) target: &'a ResolvedTarget,
+    pub(super) current: CurrentText,
+    /// The text that the caller refers to, if it is not the current one.
+    pub(super) base: Option<Buffer>,
+    pub(super) planned: PlannedEdit,
+    pub(super) drafted: Drafted,
+    pub(super) verdict: Verdict,
+    /// Set when the draft is written although a gate would reject it in `strict`.
+    pub(super) is_overridden: bool,
+}
+
+/// The draft of a target; only the edited spans differ, which was verified.
+pub(super) struct Drafted {
+    /// The text of the draft.
+    pub(super) buffer: Buffer,
+    /// The map from the old lines to the new ones.
+    pub(super) map: LineMap,
+    /// Set when publishing the draft would change the content on disk.
+    pub(super) is_changed: bool,
+    /// The splices from the old text to the draft, if gates fixed the planned text.
+    pub(super) fix_plan: Option<Plan>,
+}
+
+impl FileDraft<'_> {
+    pub(super) fn decision(&self) -> Decision {
+        decide(self.request.mode, &self.verdict)
+    }
+}
+
+/// Plans a request on the text that it refers to, rebases the plan onto the current text, and applies it.
+///
+/// Errors: those of the edit mode, `EDIT_CONFLICT` where the edit overlaps a later change, and those of
+/// [`Drafted::new`].
+pub(super) fn plan<'a>(
+    request: &'a Request,
+    target: &'a ResolvedTarget,
+    current: CurrentText,
+    base: Option<Buffer>,
+) -> Result<FileDraft<'a>, Error> {
+    let mut planned = plan_and_rebase(request, target, &current, base.as_ref())?;
+    if request.permissions != FilePermissions::Usual && current.snapshot.is_some() {
+        planned.notes.push("the permissions of the file stay: `executable` is for new files".to_owned());
+    }
+    let mut drafted = Drafted::new(&current, &planned, &target.rules)?;
+    // An empty file differs from no file.
+    drafted.is_changed |= request.edit == Edit::Remove;
+    Ok(FileDraft {
+        request,
+        target,
+        current,
+        base,
+        planned,
+        drafted,
+        verdict: Verdict::default(),
+        is_overridden: false,
+    })
+}
+
+impl Drafted {
+    /// Applies a plan and verifies that the bytes outside its spans are the same.
+    ///
+    /// Errors: `TOO_LARGE` for a result over the policy's limit, `NOT_ENCODABLE` for one that would be read
+    /// in another encoding than it was written in, `INTERNAL` should the verification fail.
+    pub(super) fn new(
+        current: &CurrentText,
+        planned: &PlannedEdit,
+        rules: &Policy,
+    ) -> Result<Drafted, Error> {
+        let becomes = match &planned.new_buffer {
+            Some(becomes) => becomes.read_other(becomes.bytes().to_vec())?,
+            None => current.buffer.apply(&planned.plan)?,
+        };
+        Drafted::from_plan(current, &planned.plan, becomes, rules)
+    }
+
+    fn from_plan(
+        current: &CurrentText,
+        plan: &Plan,
+        buffer: Buffer,
+        rules: &Policy,
+    ) -> Result<Drafted, Error> {
+        let (size, limit) = (buffer.bytes().len() as u64, rules.limits.file);
+        if size > limit {
+            return Err(Error::new(
+                Code::TooLarge,
+                format!("the result is too large: {size} bytes, limit {limit} bytes"),
+            ));
+        }
+        if !buffer.reads_back() {
+            let message = format!("the result could no longer be decoded as {}", buffer.encoding());
+            return Err(Error::new(Code::NotEncodable, message).hint("convert the file to UTF-8 first"));
+        }
+        if !bytes_outside_unchanged(current.buffer.bytes(), buffer.bytes(), plan) {
+            return Err(Error::new(Code::Internal, "the edit would change bytes outside of its spans"));
+        }
+        let map = plan.line_map(&current.buffer, &buffer);
+        let differs = current.snapshot.is_none() || current.buffer.bytes() != buffer.bytes();
+        Ok(Drafted { buffer, map, is_changed: differs, fix_plan: None })
+    }
+
+    /// Builds the draft from the text that gates fixed.
+    ///
+    /// Errors: those of [`Drafted::new`].
+    pub(super) fn from_fixed(current: &CurrentText, text: &Buffer, rules: &Policy) -> Result<Drafted, Error> {
+        let plan = current.buffer.plan_to(text)?;
+        let drafted = Drafted::from_plan(current, &plan, current.buffer.apply(&plan)?, rules)?;
+        if drafted.buffer.version() != text.version() {
+            return Err(Error::new(Code::Internal, "the fixed text could not be planned"));
+        }
+        Ok(Drafted { fix_plan: Some(plan), ..drafted })
+    }
+}
+
+/// Plans the edit, rebased if there is a base. In `interactive` without a version, an edit that conflicts is
+/// applied to the current text by its line numbers, with a warning.
+fn plan_and_rebase(
+    request: &Request,
+    target: &ResolvedTarget,
+    current: &CurrentText,
+    base: Option<&Buffer>,
+) -> Result<PlannedEdit, Error> {
+    let Some(base) = base else { return plan_on(&current.buffer, request, target) };
+    let rebased = rebase::rebase(plan_on(base, request, target)?, base, target, current);
+    match (rebased, request.mode, &request.expect) {
+        // A caller who names no version and wants the write in any case means the lines by number.
+        (Err(error), Mode::Interactive, Expect::Anything) if error.code == Code::EditConflict => {
+            let mut planned = plan_on(&current.buffer, request, target)?;
+            planned.warnings.push(format!("{}; the edit was still applied there", error.message));
+            Ok(planned)
+        }
+        (rebased, ..) => rebased,
+    }
+}
+
+/// Plans an edit for one text. In `interactive`, a search without a match changes nothing and gives a warning.
+fn plan_on(buffer: &Buffer, request: &Request, target: &ResolvedTarget) -> Result<PlannedEdit, Error> {
+    let ResolvedTarget { place, rules, .. } = target;
+    let language = target.language(buffer.view());
+    let bounds = EditLimits { bytes: rules.limits.file, steps: rules.limits.regex_steps };
+    let language = language.map(|language| language.name.as_str());
+    let context = PlanContext { path: place.in_root(), language, outline: grammar::outline, limits: bounds };
+    edit::plan(&request.edit, buffer, context).or_else(|error| match (request.mode, error.code) {
+        // Of several edits, none may be left out in silence.
+        (Mode::Interactive, Code::MatchNotFound) if error.entry.is_none() => {
+            PlannedEdit::no_match(buffer, error.message)
+        }
+        (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(error),
+    })
+}

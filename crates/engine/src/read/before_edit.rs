@@ -1,0 +1,79 @@
+//! Reads the text for an edit whose new code is not yet known.
+
+use std::sync::Arc;
+
+use super::super::batch::Batch;
+use super::super::services::Services;
+use super::super::{load, pipeline, resolve};
+use super::lines::ReadLines;
+use lockgate_edit::request::Request;
+use lockgate_error::{Code, Error};
+
+impl Services {
+    /// Returns the whole text that a request refers to, after all checks that do not need the new text. For a
+    /// request with an earlier version, it returns that version.
+    pub(crate) async fn read_before_edit(self: &Arc<Self>, request: Request) -> Result<ReadLines, Error> {
+        self.prewarm(&request.target);
+        self.off_reactor(move |workspace| workspace.check_and_read(request)).await
+    }
+
+    fn check_and_read(&self, request: Request) -> Result<ReadLines, Error> {
+        // Read protection applies here as well. The text is journalled, so that the edit can be rebased if
+        // the file changes.
+        let reading = self.read_whole(&request.target)?;
+        let batch = Batch::single(request);
+        let mut targets = resolve::resolve(self, &batch, &[])?;
+        let texts = load::load(self, &batch, &mut targets)?;
+        let draft = pipeline::drafts(self, &batch, &targets, texts)?.into_iter().next();
+        let draft = draft.ok_or_else(|| Error::new(Code::Internal, "the request has no target"))?;
+        Ok(ReadLines { text: Arc::new(draft.base.unwrap_or(draft.current.buffer)), ..reading })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Workspace;
+    use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, InsertPoint, Mode, Target};
+
+    fn request(path: &str, insert_point: InsertPoint, expect: Expect) -> Request {
+        Request {
+            target: Target::File(path.to_owned()),
+            edit: insert_point.edit("\n".to_owned()),
+            mode: Mode::Strict,
+            expect,
+            gate_options: GateOptions::default(),
+            permissions: FilePermissions::default(),
+            author: Author::default(),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_edited_is_refused_before_there_is_code() {
+        let root = tempfile::tempdir().unwrap();
+        let policy = "paths: [{ match: kept.txt, access: read }]\n";
+        for (name, text) in
+            [("a.txt", "1\n2\n"), ("kept.txt", "1\n"), (".env", "s\n"), ("quality.yaml", policy)]
+        {
+            std::fs::write(root.path().join(name), text).unwrap();
+        }
+        let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
+        for (path, insert_point, expect, code) in [
+            ("none", InsertPoint::End, Expect::Anything, Code::FileNotFound),
+            (".env", InsertPoint::End, Expect::Anything, Code::Protected),
+            ("kept.txt", InsertPoint::End, Expect::Anything, Code::Protected),
+            ("../a", InsertPoint::End, Expect::Anything, Code::PathOutsideRoot),
+            ("a.txt", InsertPoint::Before(4), Expect::Anything, Code::RangeOutOfBounds),
+            ("a.txt", InsertPoint::Lines(2, 3), Expect::Anything, Code::RangeOutOfBounds),
+            ("a.txt", InsertPoint::End, Expect::Version("000000000000".into()), Code::EditConflict),
+        ] {
+            let error = workspace.read_before_edit(request(path, insert_point, expect)).await.unwrap_err();
+            assert_eq!(error.code, code, "{path} {insert_point:?}: {error}");
+        }
+        let reading = workspace
+            .read_before_edit(request("a.txt", InsertPoint::Lines(1, 2), Expect::Anything))
+            .await
+            .unwrap();
+        assert_eq!((reading.text.view(), reading.path.as_str()), ("1\n2\n", "a.txt"));
+    }
+}

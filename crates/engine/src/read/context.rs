@@ -1,0 +1,128 @@
+//! Answers questions about the code from an index of the workspace that is kept fresh.
+//!
+//! Invariant: all that is shown of a file is of one version, and the answer names that version.
+
+mod code_index;
+mod fresh;
+mod lost;
+mod survey;
+mod tagging;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::super::services::Services;
+use super::lines::ReadLines;
+use lockgate_checks::Watch;
+use lockgate_context::{self as context, AnswerInput, CodeContext, ContextQuery, Index, Tags, VersionedText};
+use lockgate_edit::request::ContextRequest;
+use lockgate_error::Error;
+use lockgate_policy::language_of;
+use lockgate_store::{FileFingerprint, FileLocation};
+use lockgate_text::{Buffer, Version};
+
+pub(crate) use code_index::CodeIndex;
+
+/// The largest file that is indexed or quoted from, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+/// The number of attempts to build an answer while files change.
+const MAX_ATTEMPTS: usize = 3;
+
+impl Services {
+    /// Returns the code context for a query, symbol or file; without any, the summary of the project.
+    ///
+    /// Errors: those of [`Services::run_read`] for the file in question, and `INTERNAL` if the caller has
+    /// gone.
+    pub(super) fn context(&self, request: &ContextRequest, watch: &Watch) -> Result<CodeContext, Error> {
+        let mut attempt = 1;
+        loop {
+            let (mut answer, changed) = self.build_context(request, watch)?;
+            if changed == 0 || attempt == MAX_ATTEMPTS {
+                if changed > 0 {
+                    answer.truncated = true;
+                }
+                return Ok(answer);
+            }
+            attempt += 1;
+        }
+    }
+
+    /// Builds the answer, and counts the files that changed meanwhile.
+    fn build_context(&self, request: &ContextRequest, watch: &Watch) -> Result<(CodeContext, usize), Error> {
+        let target = request.target.as_ref().map(|target| self.read_whole(target)).transpose()?;
+        let survey = self.survey_all(watch)?;
+        let question = ContextQuery {
+            symbol: request.symbol.as_deref(),
+            query: request.query.as_deref(),
+            near: target.as_ref().map(|reading| reading.path.as_str()),
+            tokens: request.tokens,
+        };
+        let mut pages = QuotedTexts { services: self, read: HashMap::new(), changed: 0 };
+        if question.is_empty() {
+            let input =
+                AnswerInput { target: None, project: Some(survey.project()), notes: survey.notes(None) };
+            let answer =
+                context::answer(&Index::default(), &question, input, &mut |path| pages.get(path, None));
+            return Ok((answer, 0));
+        }
+        let mut indexed = self.indexed(watch)?;
+        self.refresh(&mut indexed, &survey, watch)?;
+        let tagged = target.as_ref().map(|reading| (page(&reading.text), tags_of(reading)));
+        let target = tagged.as_ref().map(|(page, tags)| (page, tags.as_ref()));
+        let input = AnswerInput { target, project: None, notes: survey.notes(Some(&indexed)) };
+        let index = &indexed.index;
+        let mut texts = |path: &str| pages.get(path, index.version(path));
+        let answer = context::answer(index, &question, input, &mut texts);
+        Ok((answer, pages.changed))
+    }
+
+    /// Reads a file found by path; the text is `None` if it is not text, but its fingerprint is still
+    /// returned.
+    fn read_text(&self, place: &FileLocation) -> Result<(Option<Buffer>, Option<FileFingerprint>), Error> {
+        let Some(mut snapshot) = self.store.files.read(place, MAX_FILE_BYTES)? else {
+            return Ok((None, None));
+        };
+        let (bytes, fingerprint) = (snapshot.take_bytes(), snapshot.fingerprint());
+        Ok((Buffer::read(bytes, self.store.files.hints(place)).ok(), fingerprint))
+    }
+}
+
+/// The texts that one answer quotes from, each read once.
+struct QuotedTexts<'w> {
+    services: &'w Services,
+    read: HashMap<String, Option<Arc<VersionedText>>>,
+    /// The number of files whose version was not the expected one.
+    changed: usize,
+}
+
+impl QuotedTexts<'_> {
+    /// Returns the text of a readable file, at this version if one is given.
+    fn get(&mut self, path: &str, version: Option<Version>) -> Option<Arc<VersionedText>> {
+        if let Some(known) = self.read.get(path) {
+            return known.clone();
+        }
+        let read = || {
+            let place = self.services.store.files.admit_to_read(path).ok()?;
+            let (text, _) = self.services.read_text(&place).ok()?;
+            text.map(|text| page(&text)).filter(|page| version.is_none_or(|known| known == page.version()))
+        };
+        let page = read().map(Arc::new);
+        self.changed += usize::from(page.is_none());
+        self.read.insert(path.to_owned(), page.clone());
+        page
+    }
+}
+
+fn page(text: &Buffer) -> VersionedText {
+    VersionedText::new(text.view().to_owned(), text.version())
+}
+
+fn tags_of(reading: &ReadLines) -> Option<Tags> {
+    let view = reading.text.view();
+    let path = reading.resolved_path.as_deref().unwrap_or(&reading.path);
+    let language = language_of(path, view.lines().next())?;
+    context::reading(|reader| reader.tags(&language.name, path, view)).ok().flatten()
+}
+
+#[cfg(test)]
+mod tests;

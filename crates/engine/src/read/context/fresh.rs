@@ -1,0 +1,83 @@
+//! Keeps the index of a workspace fresh: reads changed files again and removes deleted ones.
+//!
+//! Invariant: reading a file is skipped only if its fingerprint proves that it has not changed.
+
+use std::sync::{MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
+
+use super::super::super::services::{Services, cancelled};
+use super::code_index::CodeIndex;
+use super::survey::WorkspaceFiles;
+use super::tagging::{ReadFile, TagResult};
+use lockgate_checks::Watch;
+use lockgate_context::Index;
+use lockgate_error::Error;
+use lockgate_store::FileLocation;
+
+/// The interval at which a caller retries while another call uses the index.
+const REFRESH_INTERVAL: Duration = Duration::from_millis(5);
+
+impl Services {
+    /// Locks the index when no other call uses it.
+    ///
+    /// Errors: `INTERNAL` if the caller has gone.
+    pub(super) fn indexed(&self, watch: &Watch) -> Result<MutexGuard<'_, CodeIndex>, Error> {
+        loop {
+            match self.code_index.try_lock() {
+                Ok(indexed) => return Ok(indexed),
+                Err(TryLockError::Poisoned(broken)) => {
+                    // A panicking thread may have left a file half-indexed.
+                    let mut indexed = PoisonError::into_inner(broken);
+                    *indexed = CodeIndex::default();
+                    self.code_index.clear_poison();
+                    return Ok(indexed);
+                }
+                Err(TryLockError::WouldBlock) if watch.cancelled() => return Err(cancelled()),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(REFRESH_INTERVAL),
+            }
+        }
+    }
+
+    /// Returns the name of the first root's folder.
+    fn cache_name(&self) -> String {
+        let roots = self.store.files.root_paths();
+        let name = roots.first().and_then(|root| root.file_name());
+        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Updates the index to the current files.
+    ///
+    /// Errors: `INTERNAL` if the caller has gone; the files read until then stay indexed.
+    pub(super) fn refresh(
+        &self,
+        indexed: &mut CodeIndex,
+        survey: &WorkspaceFiles,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        if indexed.fingerprints.is_empty() {
+            *indexed = CodeIndex { index: Index::new(&self.cache_name()), ..CodeIndex::default() };
+        }
+        if !survey.is_truncated {
+            indexed.retain(&survey.files.iter().map(|(place, _)| place.shown()).collect());
+        }
+        let stale: Vec<&FileLocation> =
+            survey.files.iter().filter(|file| !indexed.is_fresh(file)).map(|(place, _)| place).collect();
+        if stale.is_empty() {
+            return Ok(());
+        }
+        let versions: Vec<_> = stale.iter().map(|place| indexed.index.version(place.shown())).collect();
+        let mut done = 0;
+        self.tag_all(&stale, &versions, watch, |place, read| {
+            let ReadFile { fingerprint, result: became } = read;
+            match became {
+                TagResult::Same => {}
+                TagResult::Tags(version, tags) => indexed.index.put(place.shown(), version, &tags),
+                TagResult::Nothing => indexed.index.remove(place.shown()),
+            }
+            indexed.fingerprints.insert(place.shown().to_owned(), fingerprint);
+            done += 1;
+            watch.report("files read", done, stale.len());
+        });
+        if watch.cancelled() { Err(cancelled()) } else { Ok(()) }
+    }
+}

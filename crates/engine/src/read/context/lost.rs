@@ -1,0 +1,162 @@
+//! Finds definitions that the drafts of a call remove while other files use them.
+//!
+//! Invariant: no file is waited for, and the index is neither built nor changed here: without an index, or
+//! while another call uses it, no uses are known. A use is reported only if its file has not changed since it
+//! was indexed.
+
+use std::collections::HashMap;
+
+use super::super::super::batch::Batch;
+use super::super::super::plan::FileDraft;
+use super::super::super::services::Services;
+use super::{Index, MAX_FILE_BYTES, QuotedTexts};
+use lockgate_checks::{Lost, LostDefinition};
+use lockgate_context::{self as context, RemainingFile, Tags, Vanished};
+use lockgate_edit::Edit;
+use lockgate_policy::{Accident, Weight};
+use lockgate_store::{DocumentPath, EntryKind};
+
+/// The most files with uses that are compared with the index.
+const MAX_FILES: usize = 20;
+/// The most uses that are reported.
+const MAX_USES: usize = 3;
+
+impl Services {
+    /// Returns the definitions that each draft removes; `judged` marks the drafts that the gate `damage`
+    /// judges.
+    pub(crate) fn lost_definitions(
+        &self,
+        batch: &Batch,
+        drafts: &[FileDraft<'_>],
+        judged: &[bool],
+    ) -> Vec<Lost> {
+        let mut lost: Vec<Lost> = drafts.iter().map(|_| Lost::default()).collect();
+        if batch.kind != EntryKind::Edit {
+            return lost;
+        }
+        let weighs = |at: usize, draft: &FileDraft<'_>, accident: Accident| {
+            let is_judged = judged.get(at).copied().unwrap_or_default();
+            is_judged && draft.target.rules.damage.weight(accident) != Weight::Off
+        };
+        let numbered = || drafts.iter().enumerate();
+        let rewritten: Vec<usize> = numbered()
+            .filter(|(_, draft)| {
+                matches!(draft.request.edit, Edit::Content(_)) && draft.current.snapshot.is_some()
+            })
+            .filter(|(at, draft)| weighs(*at, draft, Accident::DroppedDefinitions))
+            .map(|(at, _)| at)
+            .collect();
+        // Do not wait for another call that uses the index.
+        let indexed = self.code_index.try_lock().ok().filter(|indexed| indexed.index.files() > 0);
+        let may_vanish = indexed.as_ref().is_some_and(|indexed| {
+            numbered().any(|(at, draft)| {
+                weighs(at, draft, Accident::UsedDefinitions) && removes_definitions(&indexed.index, draft)
+            })
+        });
+        if rewritten.is_empty() && !may_vanish {
+            return lost;
+        }
+        let read = context::reading(|reader| {
+            let tags = |draft: &FileDraft<'_>, view: &str| {
+                // A larger file is not in the index either, and its tree would take as much memory as the
+                // syntax gate may.
+                if view.len() as u64 > MAX_FILE_BYTES {
+                    return None;
+                }
+                let language = draft.target.language(view)?;
+                reader.tags(&language.name, path_of(draft)?, view)
+            };
+            let after =
+                drafts.iter().map(|draft| tags(draft, draft.drafted.buffer.view())).collect::<Vec<_>>();
+            let before = rewritten.iter().filter_map(|at| {
+                Some((*at, tags(drafts.get(*at)?, drafts.get(*at)?.current.buffer.view())?))
+            });
+            (before.collect::<HashMap<usize, Tags>>(), after)
+        });
+        let Ok((before, after)) = read else { return lost };
+        if let Some(indexed) = indexed.filter(|_| may_vanish) {
+            for vanished in self.removed_definitions(&indexed.index, drafts, &after) {
+                let at = vanished.0;
+                let is_weighed =
+                    drafts.get(at).is_some_and(|draft| weighs(at, draft, Accident::UsedDefinitions));
+                lost.get_mut(at)
+                    .filter(|_| is_weighed)
+                    .into_iter()
+                    .for_each(|lost| lost.used.push(vanished.1.clone()));
+            }
+        }
+        // A definition may have moved into a draft that is too large to be read.
+        if drafts.iter().any(|draft| draft.drafted.buffer.view().len() as u64 > MAX_FILE_BYTES) {
+            return lost;
+        }
+        for at in rewritten {
+            let (Some(old), Some(Some(new))) = (before.get(&at), after.get(at)) else { continue };
+            let other_files: Vec<&Tags> = after.iter().flatten().collect();
+            let Some(lost) = lost.get_mut(at) else { continue };
+            let dropped = context::dropped(old, new, &other_files).into_iter();
+            let definitions: Vec<LostDefinition> = dropped
+                .filter(|(name, _)| lost.used.iter().all(|used| used.name != *name))
+                .map(|(name, line)| LostDefinition { name, line, uses: Vec::new(), count: 0 })
+                .collect();
+            lost.dropped = definitions;
+        }
+        lost
+    }
+
+    /// Returns the removed definitions that other files use, each with the index of its draft.
+    fn removed_definitions(
+        &self,
+        index: &Index,
+        drafts: &[FileDraft<'_>],
+        after: &[Option<Tags>],
+    ) -> Vec<(usize, LostDefinition)> {
+        let numbered = drafts.iter().zip(after).enumerate();
+        let files: Vec<(usize, RemainingFile<'_>)> = numbered
+            .filter_map(|(at, (draft, tags))| {
+                let path = path_of(draft)?;
+                let is_known = index.version(path) == Some(draft.current.buffer.version());
+                Some((at, RemainingFile { path, tags: tags.as_ref(), is_known }))
+            })
+            .collect();
+        let remaining_files: Vec<RemainingFile<'_>> = files.iter().map(|(_, file)| *file).collect();
+        let mut pages = QuotedTexts { services: self, read: HashMap::new(), changed: 0 };
+        let mut is_as_it_was = |path: &str| {
+            let is_of_call = remaining_files.iter().any(|file| file.path == path);
+            is_of_call || pages.get(path, index.version(path)).is_some()
+        };
+        let definition = |vanished: Vanished| {
+            let Vanished { file, name, line, uses } = vanished;
+            let mut known: HashMap<String, bool> = HashMap::new();
+            let mut uses: Vec<(String, usize)> = uses
+                .into_iter()
+                .filter(|(path, _)| {
+                    let is_unread = known.len() >= MAX_FILES;
+                    *known.entry(path.clone()).or_insert_with(|| !is_unread && is_as_it_was(path))
+                })
+                .collect();
+            let count = uses.len();
+            uses.truncate(MAX_USES);
+            let at = files.get(file).map(|(at, _)| *at)?;
+            (count > 0).then_some((at, LostDefinition { name, line, uses, count }))
+        };
+        index.vanished(&remaining_files).into_iter().filter_map(definition).collect()
+    }
+}
+
+/// Returns the path of a draft in the index; `None` for an entity.
+fn path_of<'d>(draft: &'d FileDraft<'_>) -> Option<&'d str> {
+    match &draft.target.place {
+        DocumentPath::File(place) => Some(draft.target.place.resolved().unwrap_or_else(|| place.shown())),
+        DocumentPath::Row(_) => None,
+    }
+}
+
+/// True if a draft removes or rewrites a line with the name of an indexed definition.
+fn removes_definitions(index: &Index, draft: &FileDraft<'_>) -> bool {
+    let Some(path) = path_of(draft) else { return false };
+    draft.current.snapshot.is_some()
+        && index.version(path) == Some(draft.current.buffer.version())
+        && index.defines_on(path, |line| {
+            draft.request.edit == Edit::Remove || draft.drafted.map.new_line_of(line).is_none()
+        })
+}

@@ -1,0 +1,154 @@
+//! Reads some lines of a text, or all of them.
+
+use std::sync::Arc;
+
+use super::super::resolve::resolve_for_read;
+use super::super::services::Services;
+use super::texts::absent;
+use lockgate_edit::request::{Entity, LinesRequest, Target, WholeRequest};
+use lockgate_error::{Code, Error};
+use lockgate_policy::Limits;
+use lockgate_store::{DocumentPath, RowLocation};
+use lockgate_text::{Buffer, Hints};
+
+/// Some lines of a text, as it was when they were read.
+#[derive(Debug)]
+pub struct ReadLines {
+    /// The target as lockgate names it: relative to its root, with `/`.
+    pub path: String,
+    /// The key of the entity, if it is stored in a database.
+    pub entity: Option<Entity>,
+    /// The real path, if a symbolic link was followed.
+    pub resolved_path: Option<String>,
+    /// The first of the lines, from 1.
+    pub start_line: usize,
+    /// The last of the lines, inclusive; before the first if the text is empty.
+    pub end_line: usize,
+    /// The most characters of the lines that an answer shows.
+    pub max_chars: usize,
+    /// The whole text, of which the lines are a part.
+    pub text: Arc<Buffer>,
+}
+
+impl Services {
+    /// Reads lines of a target; an end past the last line means the last line.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
+    /// the last line, and the errors of admitting a path.
+    pub(super) fn lines(&self, request: &LinesRequest) -> Result<ReadLines, Error> {
+        let reading = self.read_whole(&request.target)?;
+        let count = check_start(&reading, request.start_line, &request.target)?;
+        let (start_line, end_line) = (request.start_line, request.end_line.min(count));
+        Ok(ReadLines { start_line, end_line, max_chars: request.max_chars, ..reading })
+    }
+
+    /// Reads a target from one of its lines to the end.
+    ///
+    /// Errors: those of [`Services::lines`].
+    pub(super) fn whole(&self, request: &WholeRequest) -> Result<ReadLines, Error> {
+        let reading = self.read_whole(&request.target)?;
+        check_start(&reading, request.start_line, &request.target)?;
+        Ok(ReadLines { start_line: request.start_line, max_chars: request.max_chars, ..reading })
+    }
+
+    /// Reads a whole target.
+    ///
+    /// Errors: those of [`Services::lines`], except for the range.
+    pub(super) fn read_whole(&self, target: &Target) -> Result<ReadLines, Error> {
+        let place = resolve_for_read(self, target)?;
+        let text = match &place {
+            DocumentPath::File(file) => self.texts.read(&self.store, file, &self.rules_at(file))?,
+            DocumentPath::Row(row) => self.text_in(row)?,
+        };
+        Ok(ReadLines {
+            path: place.shown().to_owned(),
+            entity: place.entity().cloned(),
+            resolved_path: place.resolved().map(str::to_owned),
+            start_line: 1,
+            end_line: text.lines().count(),
+            max_chars: usize::MAX,
+            text,
+        })
+    }
+
+    /// Returns the text of a row.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `STORE_UNAVAILABLE`.
+    fn text_in(&self, place: &RowLocation) -> Result<Arc<Buffer>, Error> {
+        let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
+        let Some(mut snapshot) = self.store.rows.read(place, limits.file)? else {
+            return Err(absent(place.entity().kind.name(), place.path()));
+        };
+        Buffer::read(snapshot.take_bytes(), Hints::default()).map(Arc::new)
+    }
+}
+
+/// Returns the number of lines, if the first wanted one exists.
+fn check_start(reading: &ReadLines, start_line: usize, target: &Target) -> Result<usize, Error> {
+    let count = reading.text.lines().count();
+    if start_line <= count.max(1) {
+        return Ok(count);
+    }
+    let message = format!("Line {start_line} is out of bounds ({} has {count} lines)", target.noun());
+    Err(Error::new(Code::RangeOutOfBounds, message)
+        .field("start_line")
+        .hint(format!("give a start_line from 1 to {}", count.max(1))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Workspace;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn read_lines(
+        files: &[(&str, &str)],
+        path: &str,
+        lines: (usize, usize),
+    ) -> Result<(usize, usize), Error> {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(root.path().join(name), text).unwrap();
+            let mode = std::fs::Permissions::from_mode(0o444);
+            std::fs::set_permissions(root.path().join(name), mode).unwrap();
+        }
+        if let [(first, _), ..] = files {
+            std::fs::hard_link(root.path().join(first), root.path().join("second name")).unwrap();
+        }
+        let roots = [root.path().to_owned()];
+        let services = Workspace::at(&roots).services().unwrap();
+        let target = Target::File(path.to_owned());
+        let reading = services.lines(&LinesRequest {
+            target,
+            start_line: lines.0,
+            end_line: lines.1,
+            max_chars: usize::MAX,
+        })?;
+        Ok((reading.start_line, reading.end_line))
+    }
+
+    #[test]
+    fn a_read_only_file_is_read() {
+        let files = [("a.txt", "1\n2\n3\n"), ("quality.yaml", "nonsense: [")];
+        assert_eq!(read_lines(&files, "a.txt", (2, 102)), Ok((2, 3)));
+        assert_eq!(read_lines(&files, "second name", (1, 1)), Ok((1, 1)));
+        assert_eq!(read_lines(&[("empty", "")], "empty", (1, 101)), Ok((1, 0)));
+    }
+
+    #[test]
+    fn what_cannot_be_shown_is_refused() {
+        let files = [(".env", "secret\n"), ("a.txt", "1\n")];
+        for (path, start, code) in [
+            (".env", 1, Code::Protected),
+            ("second name", 1, Code::Protected),
+            ("none", 1, Code::FileNotFound),
+            ("none/none", 1, Code::FileNotFound),
+            ("../a.txt", 1, Code::PathOutsideRoot),
+            ("a.txt", 2, Code::RangeOutOfBounds),
+            (".", 1, Code::NotAFile),
+        ] {
+            let result = read_lines(&files, path, (start, start)).map_err(|error| error.code);
+            assert_eq!(result, Err(code), "{path}");
+        }
+    }
+}

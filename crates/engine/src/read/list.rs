@@ -1,0 +1,89 @@
+//! Lists files and entities.
+
+use std::time::{Duration, Instant};
+
+use super::super::services::Services;
+use super::matches::skipped_notes;
+use super::search::SearchWatch;
+use lockgate_checks::Watch;
+use lockgate_edit::request::{Entity, EntityKind, ListRequest, SearchScope};
+use lockgate_error::Error;
+use lockgate_store::{Clock, EntityFilter, FileLocation, Hidden, RowListed};
+use lockgate_text::Version;
+
+/// The time limit of a list; the answer has what was found until then.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The result of a list.
+#[derive(Debug, Default)]
+pub struct Entries {
+    /// The scope of the list.
+    pub scope: SearchScope,
+    /// The first entries, by path.
+    pub entries: Vec<ListedText>,
+    /// Set when entries were left out.
+    pub truncated: bool,
+    /// Notes on what was left out.
+    pub notes: Vec<String>,
+}
+
+/// A listed file or entity.
+#[derive(Debug)]
+pub struct ListedText {
+    /// The path as lockgate names it.
+    pub path: String,
+    /// The key of the entity, if it is stored in a database.
+    pub entity: Option<Entity>,
+    /// The length of the text, in bytes.
+    pub size: u64,
+    /// The version of the text; `None` if it could not be read.
+    pub version: Option<Version>,
+}
+
+impl Services {
+    /// Lists files, without hidden, ignored and protected ones.
+    ///
+    /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and those of a path.
+    pub(super) fn list(&self, request: &ListRequest, watch: &Watch) -> Result<Entries, Error> {
+        if let Some(among) = self.resolve_scope(&request.scope)? {
+            return self.list_rows(request, &among);
+        }
+        let below = self.store.files.with_prefix(&request.prefix)?;
+        let follow = SearchWatch(watch);
+        let clock = Clock::new(Instant::now() + TIMEOUT, &follow);
+        let bounds = self.bounds(request.max_entries, &clock);
+        let found = self.store.files.find(&below, Hidden::Excluded, bounds);
+        let listed = |(place, size): &(FileLocation, u64)| {
+            let snapshot = clock
+                .may_continue()
+                .then(|| self.store.files.read(place, bounds.largest).ok().flatten())
+                .flatten();
+            let (size, version) = match snapshot {
+                // The size and version are of one state of the file, which may have changed since it was
+                // found.
+                Some(snapshot) => (
+                    u64::try_from(snapshot.bytes().len()).unwrap_or(*size),
+                    Some(Version::hash(snapshot.bytes())),
+                ),
+                None => (*size, None),
+            };
+            ListedText { path: place.shown().to_owned(), entity: None, size, version }
+        };
+        let entries = found.files.iter().map(listed).collect();
+        let notes = skipped_notes(&found.skipped, bounds.largest, EntityKind::FILE);
+        Ok(Entries { scope: SearchScope::Files, entries, truncated: found.is_cut, notes })
+    }
+    fn list_rows(&self, request: &ListRequest, among: &EntityFilter<'_>) -> Result<Entries, Error> {
+        let rows = &self.store.rows;
+        let (found, truncated) =
+            rows.list(&rows.select_prefix(among, &request.prefix)?, request.max_entries)?;
+        let listed = |RowListed { location: place, size, version }: RowListed| ListedText {
+            path: place.path().to_owned(),
+            entity: Some(place.entity().clone()),
+            size,
+            version: Some(version),
+        };
+        let entries = found.into_iter().map(listed).collect();
+        Ok(Entries { scope: request.scope.clone(), entries, truncated, notes: Vec::new() })
+    }
+}

@@ -1,0 +1,133 @@
+//! Finds the lines that a pattern matches.
+//!
+//! Invariant: all that is shown of a file is of one version; `truncated` is set if and only if matches were
+//! left out.
+
+use std::time::{Duration, Instant};
+
+use super::super::services::Services;
+use super::matches::{MatchCount, Matches, skipped_notes};
+use super::page::MatchPage;
+use lockgate_checks::Watch;
+use lockgate_edit::request::{EntityKind, SearchRequest};
+use lockgate_error::Error;
+use lockgate_policy::{Limits, Policy};
+use lockgate_store::{
+    Clock, EntityFilter, FileLocation, Hidden, MatchReach, RowText, SearchBounds, SearchClock, SearchPattern,
+    SearchRoots, SearchTarget,
+};
+use lockgate_text::{Buffer, Hints};
+
+/// The time limit of a search; the answer has what was found until then.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The time limit for reading the found files again to show their matches.
+const SHOW_TIMEOUT: Duration = Duration::from_secs(5);
+
+impl Services {
+    /// Searches files or entities.
+    ///
+    /// Errors: `BAD_PATTERN`, `FILE_NOT_FOUND`, `PROTECTED`, `STORE_UNAVAILABLE`; for a single file those of
+    /// reading it.
+    pub(super) fn search(&self, request: &SearchRequest, watch: &Watch) -> Result<Matches, Error> {
+        self.search_until(request, watch, Instant::now() + TIMEOUT)
+    }
+
+    fn search_until(&self, request: &SearchRequest, watch: &Watch, until: Instant) -> Result<Matches, Error> {
+        let reach = if request.multiline { MatchReach::Lines } else { MatchReach::Line };
+        let pattern = SearchPattern::new(&request.pattern, reach)?;
+        let follow = SearchWatch(watch);
+        let clock = Clock::new(until, &follow);
+        let mut page = MatchPage::new(request, &pattern, &clock);
+        if let Some(among) = self.resolve_scope(&request.entity_scope)? {
+            self.search_rows(&among, &mut page)?;
+            return Ok(page.finish(watch));
+        }
+        match self.store.files.search_target(request.path.as_deref())? {
+            SearchTarget::File(place) => {
+                let text = self.texts.read(&self.store, &place, &self.rules_at(&place))?;
+                page.matches.total = page.show(place.shown(), None, &text);
+            }
+            SearchTarget::Roots(below) => self.search_files(&below, &mut page),
+        }
+        Ok(page.finish(watch))
+    }
+
+    /// Shows the first matches in entities.
+    fn search_rows(&self, among: &EntityFilter<'_>, page: &mut MatchPage<'_>) -> Result<(), Error> {
+        let rows = &self.store.rows;
+        let selected = rows.select(among, page.request.path.as_deref())?;
+        let bounds = self.bounds(page.request.max_matches + page.request.offset, page.clock);
+        let mut unreadable = 0;
+        let mut skipped =
+            rows.each(&selected, page.pattern, bounds, &mut |RowText { location: place, bytes }| {
+                match Buffer::read(bytes, Hints::default()) {
+                    Ok(text) => page.matches.total += page.show(place.path(), Some(place.entity()), &text),
+                    Err(_) => unreadable += 1,
+                }
+            })?;
+        skipped.unreadable = unreadable;
+        let kind = among.kind.name();
+        let is_over = page.clock.is_stopped();
+        if page.matches.total == 0 && selected.is_narrowed() && !is_over && !rows.is_any(&selected)? {
+            page.matches.notes.push(format!("no {kind} was searched: the glob matches none"));
+        }
+        page.matches.truncated |= skipped.any();
+        page.matches.notes.extend(skipped_notes(&skipped, bounds.largest, kind));
+        Ok(())
+    }
+
+    /// Shows the first matches in the files below some folders, as the files are now.
+    fn search_files(&self, below: &SearchRoots, page: &mut MatchPage<'_>) {
+        let hidden = if page.request.hidden { Hidden::Included } else { Hidden::Excluded };
+        let bounds = self.bounds(page.request.max_matches + page.request.offset, page.clock);
+        let hits = self.store.files.search(below, page.pattern, hidden, bounds);
+        page.matches.total = hits.total;
+        let shown_by = Instant::now() + SHOW_TIMEOUT;
+        for (place, counted) in &hits.files {
+            if page.is_full() || Instant::now() > shown_by {
+                page.matches.counts.push(MatchCount {
+                    path: place.shown().to_owned(),
+                    entity: None,
+                    matches: *counted,
+                });
+                continue;
+            }
+            let text = self.texts.read(&self.store, place, &self.rules_at(place));
+            let shown = text.map_or(0, |text| page.show(place.shown(), None, &text));
+            page.matches.total = (page.matches.total + shown).saturating_sub(*counted);
+        }
+        if hits.searched == 0 && below.is_narrowed() && !page.clock.is_stopped() {
+            page.matches.notes.push(
+                "no file was searched: the glob matches only ignored, hidden or binary files, or none"
+                    .to_owned(),
+            );
+        }
+        page.matches.truncated |= hits.skipped.any();
+        page.matches.notes.extend(skipped_notes(&hits.skipped, bounds.largest, EntityKind::FILE));
+    }
+
+    /// Returns the policy of a place for reading. An invalid policy stops writes only, so that a person who
+    /// repairs it can still read.
+    pub(super) fn rules_at(&self, place: &FileLocation) -> std::sync::Arc<Policy> {
+        self.policies.policy(&self.store.files, place).unwrap_or_else(|_| Policy::embedded())
+    }
+
+    /// Returns the bounds of a search over many files: the limits of the policy at the top.
+    pub(crate) fn bounds<'a>(&self, most: usize, clock: &'a Clock<'a>) -> SearchBounds<'a> {
+        let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
+        SearchBounds { most, largest: limits.file, clock }
+    }
+}
+
+/// Connects a search to the call that waits for it.
+pub(super) struct SearchWatch<'w>(pub(super) &'w Watch);
+
+impl SearchClock for SearchWatch<'_> {
+    fn is_cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+
+    fn report(&self, done: usize, of: usize) {
+        self.0.report("texts searched", done, of.max(done));
+    }
+}

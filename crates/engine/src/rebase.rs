@@ -1,0 +1,174 @@
+//! Finds the text that a caller's edit refers to, and rebases an edit of an earlier version.
+//!
+//! Invariant: an edit is rebased only if the lines it refers to are proved unchanged; otherwise it is
+//! rejected together with the changes.
+
+use super::batch::Batch;
+use super::difference::{difference, line_map};
+use super::load::CurrentText;
+use super::resolve::ResolvedTarget;
+use super::services::Services;
+use lockgate_edit::PlannedEdit;
+use lockgate_edit::request::{Expect, Request};
+use lockgate_error::{Code, Error, EvidenceLine, Since};
+use lockgate_store::{EditId, Entry, EntryKind};
+use lockgate_text::{Buffer, RebaseConflict};
+
+/// The number of recent edits that are searched for a repeated request.
+const RECENT_ENTRIES: usize = 50;
+/// The most lines of the current text that an error lists.
+const MAX_PLACES: usize = 20;
+
+/// Returns the text that a request refers to, if it is not the current one.
+///
+/// Errors: `EDIT_CONFLICT` for an unknown version. Also for an earlier version if the edit replaces the
+/// whole text, or if the same edit was made before and others have changed the file since.
+pub(super) fn find_base(
+    services: &Services,
+    batch: &Batch,
+    request: &Request,
+    target: &ResolvedTarget,
+    current: &CurrentText,
+) -> Result<Option<Buffer>, Error> {
+    let base = match &request.expect {
+        Expect::Version(version) if !current.buffer.version().matches(version) => {
+            let initial = target.initial_text.as_ref().filter(|initial| initial.version().matches(version));
+            let known = match initial {
+                Some(initial) => Some(initial.bytes().to_vec()),
+                None => services
+                    .store
+                    .or_default_for_files(&target.place, services.store.text(&target.place, version))?,
+            };
+            let known = known.and_then(|bytes| current.buffer.read_other(bytes).ok());
+            Some(known.ok_or_else(|| unknown_version(version, target, current))?)
+        }
+        Expect::Anything => {
+            let initial =
+                target.initial_text.as_ref().filter(|initial| initial.version() != current.buffer.version());
+            initial.map(|initial| current.buffer.read_other(initial.bytes().to_vec())).transpose()?
+        }
+        Expect::Absent | Expect::Version(_) => None,
+    };
+    match base {
+        Some(base) if request.edit.is_whole() => {
+            let (noun, was) = (target.place.noun(), base.version());
+            let message = format!("the {noun} was changed since version {was}, the base of this edit");
+            Err(conflict(message, target, &base, current))
+        }
+        Some(base) => match previous_edit(services, batch, target)? {
+            Some(id) => {
+                let message = format!(
+                    "this request was already applied as edit {id}, and the {} has changed since",
+                    target.place.noun()
+                );
+                Err(conflict(message, target, &base, current))
+            }
+            None => Ok(Some(base)),
+        },
+        None => Ok(None),
+    }
+}
+
+/// Returns the recent edit of the file that this same request made, if any.
+fn previous_edit(
+    services: &Services,
+    batch: &Batch,
+    target: &ResolvedTarget,
+) -> Result<Option<EditId>, Error> {
+    // A call that waited named no version, and an undo is not repeated by its request.
+    if target.initial_text.is_some() || batch.kind != EntryKind::Edit {
+        return Ok(None);
+    }
+    let entries = services
+        .store
+        .or_default_for_files(&target.place, services.store.entries(Some(&target.place), RECENT_ENTRIES))?;
+    let same =
+        |entry: &&Entry| entry.meta.request == batch.digest && entry.meta.kind == batch.kind && !entry.undone;
+    Ok(entries.iter().find(same).map(|entry| entry.id))
+}
+
+/// Rebases a plan for an earlier text onto the current one.
+///
+/// Errors: `EDIT_CONFLICT` where the edit overlaps a later change.
+pub(super) fn rebase(
+    mut planned: PlannedEdit,
+    base: &Buffer,
+    target: &ResolvedTarget,
+    current: &CurrentText,
+) -> Result<PlannedEdit, Error> {
+    let mismatch = planned.new_buffer.is_some().then(|| encoding_conflict(base));
+    let plan = match mismatch {
+        Some(found_conflict) => Err(found_conflict),
+        None => planned.plan.rebase(base, &current.buffer)?,
+    };
+    planned.plan = plan.map_err(|found_conflict| {
+        let places = conflicting_lines(&found_conflict, &current.buffer);
+        conflict(describe_conflict(&found_conflict, base), target, base, current).places(places)
+    })?;
+    let moved = line_map(base, &current.buffer)?;
+    for place in &mut planned.match_lines {
+        place.line = moved.new_line_of(place.line).unwrap_or(place.line);
+    }
+    let (was, is) = (base.version(), current.buffer.version());
+    planned
+        .notes
+        .push(format!("rebased from version {was} to {is}: the other changes between them are kept"));
+    Ok(planned)
+}
+
+/// Returns the conflict with a text in another encoding.
+fn encoding_conflict(base: &Buffer) -> RebaseConflict {
+    RebaseConflict { lines: (1, base.lines().count()), change: None }
+}
+
+fn describe_conflict(
+    RebaseConflict { lines: (first, last), change: region }: &RebaseConflict,
+    base: &Buffer,
+) -> String {
+    let version = base.version();
+    let lines = match last.cmp(first) {
+        std::cmp::Ordering::Less => format!("the place before line {first} of version {version}"),
+        std::cmp::Ordering::Equal => format!("line {first} of version {version}"),
+        std::cmp::Ordering::Greater => format!("lines {first}-{last} of version {version}"),
+    };
+    match region {
+        Some(region) if region.new_end_line < region.new_start_line => {
+            format!("{lines}, the target of this edit, was changed since: lines {region} were removed")
+        }
+        Some(region) if region.new_end_line == region.new_start_line => {
+            format!(
+                "{lines}, the target of this edit, was changed since: it is line {} now",
+                region.new_end_line
+            )
+        }
+        Some(region) => format!(
+            "{lines}, the target of this edit, was changed since: it is lines {}-{} now",
+            region.new_start_line, region.new_end_line
+        ),
+        None => format!("{lines}, the target of this edit, matches more than one place now"),
+    }
+}
+
+/// Returns the current lines that the edit conflicts with.
+fn conflicting_lines(conflict: &RebaseConflict, buffer: &Buffer) -> Vec<EvidenceLine> {
+    let Some(region) = conflict.change else { return Vec::new() };
+    let preview = |line| buffer.lines().text(line).trim_end().chars().take(60).collect();
+    let place = |line| EvidenceLine { line, preview: preview(line), symbol: None };
+    (region.new_start_line..=region.new_end_line).take(MAX_PLACES).map(place).collect()
+}
+
+fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, current: &CurrentText) -> Error {
+    let version = current.buffer.version().to_string();
+    let hint = format!("build the edit on the current version, {version}");
+    let diff = difference(target.place.in_root(), Some(base), &current.buffer);
+    let error = Error::new(Code::EditConflict, message).hint(hint).since(Since { version, diff });
+    // A call that waited for its lock named no version.
+    if target.initial_text.is_some() { error } else { error.field("expected_version") }
+}
+
+fn unknown_version(version: &str, target: &ResolvedTarget, current: &CurrentText) -> Error {
+    let (noun, now) = (target.place.noun(), current.buffer.version().to_string());
+    let message = format!("version {version} was expected, but the {noun} has version {now}");
+    let since = Since { version: now, diff: String::new() };
+    Error::new(Code::EditConflict, message).field("expected_version").since(since)
+}

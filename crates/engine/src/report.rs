@@ -1,0 +1,341 @@
+//! The report of a request, which each frontend renders in its own way.
+
+use super::batch::Batch;
+use super::decide::Decision;
+use super::difference::line_map;
+use super::load::CurrentText;
+use super::plan::FileDraft;
+use super::resolve::ResolvedTarget;
+use super::services::Services;
+use lockgate_checks::{Outcome, Verdict, sanitize};
+use lockgate_edit::Edit;
+use lockgate_edit::request::Entity;
+use lockgate_error::{Error, EvidenceLine};
+use lockgate_matching::MatchInfo;
+use lockgate_store::{EditId, Entry, EntryKind, GuardLevel, PublishedBatch, PublishedFile};
+use lockgate_text::diff::{self, Diff};
+use lockgate_text::{Buffer, LineMap, LineShift, Plan, Region, Version};
+
+/// The status of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// The new text is on disk.
+    Written,
+    /// The result equals the current text, or a search in `interactive` had no match: nothing was written.
+    Unchanged,
+    /// The same request made this version before: nothing was written.
+    AlreadyApplied,
+    /// `verify_only`: `strict` would have written this. Nothing was written.
+    Verified,
+    /// A gate has a new blocking finding. Nothing was written.
+    Refused,
+}
+
+impl Status {
+    /// The name of the status on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Written => "written",
+            Status::Unchanged => "unchanged",
+            Status::AlreadyApplied => "already_applied",
+            Status::Verified => "verified",
+            Status::Refused => "refused",
+        }
+    }
+
+    /// True if the request succeeded.
+    pub const fn is_success(self) -> bool {
+        match self {
+            Status::Written | Status::Unchanged | Status::AlreadyApplied | Status::Verified => true,
+            Status::Refused => false,
+        }
+    }
+}
+
+/// The result of a request that reached a decision.
+#[derive(Debug)]
+pub struct Report {
+    /// The status of the target.
+    pub status: Status,
+    /// The target as lockgate names it: relative to its root, with `/`.
+    pub path: String,
+    /// The key of the entity, if it is stored in a database.
+    pub entity: Option<Entity>,
+    /// The real path, if a symbolic link was followed.
+    pub resolved_path: Option<String>,
+    /// The version on disk after the call; `None` if there is no file.
+    pub version: Option<Version>,
+    /// The version before the call, if the call wrote another; `None` if there was no file.
+    pub previous_version: Option<Version>,
+    /// Set when the edit created the file.
+    pub created: bool,
+    /// Set when the edit removed the file.
+    pub removed: bool,
+    /// Set when the edit is a removal, written or not.
+    pub removes: bool,
+    /// The id of the edit in the journal; `None` if it is not recorded.
+    pub edit_id: Option<EditId>,
+    /// The level of protection against concurrent writes by other programs; `None` when nothing was written.
+    pub level: Option<GuardLevel>,
+    /// The number of replaced matches; only for a search.
+    pub replacements: Option<usize>,
+    /// The number of matches in the searched text; `None` if it is not known.
+    pub total_matches: Option<usize>,
+    /// The locations that the search matched.
+    pub places: Vec<EvidenceLine>,
+    /// The match level and related facts; only for a literal search.
+    pub match_info: Option<MatchInfo>,
+    /// The shifts of lines since the version that the caller refers to.
+    pub shifts: Vec<LineShift>,
+    /// The verdict of the gates.
+    pub verdict: Verdict,
+    /// Problems that did not stop the call, such as a search in `interactive` without a match.
+    pub warnings: Vec<String>,
+    /// Notes for the caller, such as the isolation of gates.
+    pub notes: Vec<String>,
+    /// The gates that fixed the draft, if that changed bytes outside the edit.
+    pub fixed_outside: Vec<String>,
+    /// The text before; `None` if there was no file.
+    pub before: Option<Buffer>,
+    /// The judged text: the written text, or the one that would have been written.
+    pub draft: Buffer,
+    plan: Plan,
+    in_root: String,
+}
+
+impl Report {
+    /// Returns the bytes of its texts.
+    pub fn size(&self) -> usize {
+        self.draft.view().len() + self.before.as_ref().map_or(0, |before| before.view().len())
+    }
+
+    /// Builds the report of one draft.
+    pub(super) fn new(
+        draft: FileDraft<'_>,
+        decision: Decision,
+        published: Option<PublishedFile>,
+        edit_id: Option<EditId>,
+    ) -> Report {
+        let FileDraft { request, target, current, base, planned, drafted, verdict, .. } = draft;
+        // An undo names no version; its lines refer to the current one.
+        let base = base.filter(|_| !matches!(request.edit, Edit::Restore(_)));
+        let shifts = match base.map(|base| line_map(&base, &drafted.buffer)) {
+            Some(Ok(map)) => map.shifts(),
+            Some(Err(_)) | None => drafted.map.shifts(),
+        };
+        let before = current.into_previous_text();
+        let status = status(decision, published.is_some(), drafted.is_changed);
+        let before_version = before.as_ref().map(Buffer::version);
+        let removed = status == Status::Written && request.edit == Edit::Remove;
+        let (version, previous_version) = match status {
+            Status::Written if removed => (None, before_version),
+            Status::Written => (Some(drafted.buffer.version()), before_version),
+            Status::Unchanged | Status::AlreadyApplied | Status::Verified | Status::Refused => {
+                (before_version, None)
+            }
+        };
+        let fixed_outside = match &drafted.fix_plan {
+            Some(fixed) if reaches_outside(&planned.plan, fixed, before.as_ref(), &drafted.buffer) => {
+                fixers(&verdict)
+            }
+            Some(_) | None => Vec::new(),
+        };
+        let level = published.as_ref().map(|published| published.level);
+        let mut notes = planned.notes;
+        notes.extend(published.into_iter().flat_map(|published| published.notes));
+        Report {
+            version,
+            previous_version,
+            created: status == Status::Written && before.is_none(),
+            removed,
+            removes: request.edit == Edit::Remove,
+            edit_id,
+            level,
+            replacements: planned.replacements,
+            total_matches: planned.total_matches,
+            places: planned.match_lines,
+            match_info: planned.match_info,
+            shifts,
+            verdict,
+            warnings: planned.warnings,
+            notes,
+            fixed_outside,
+            before,
+            draft: drafted.buffer,
+            plan: drafted.fix_plan.unwrap_or(planned.plan),
+            ..Report::for_target(target, status)
+        }
+    }
+
+    /// Builds the report of a call that was carried out before, from the earlier text if it is still known.
+    ///
+    /// Errors: `INTERNAL`, should no plan lead from one text to the other.
+    pub(super) fn already_applied(
+        target: &ResolvedTarget,
+        edit_id: EditId,
+        previous_version: Option<Version>,
+        before: Option<Buffer>,
+        current: CurrentText,
+    ) -> Result<Report, Error> {
+        let exists = current.snapshot.is_some();
+        let draft = current.buffer;
+        let report = Report {
+            version: exists.then(|| draft.version()),
+            previous_version,
+            edit_id: Some(edit_id),
+            ..Report::for_target(target, Status::AlreadyApplied)
+        };
+        let Some(before) = before else { return Ok(Report { draft, ..report }) };
+        let plan = if before.has_same_encoding(&draft) {
+            before.plan_to(&draft)?
+        } else {
+            before.replace_all(draft.bytes())?
+        };
+        let shifts = plan.line_map(&before, &draft).shifts();
+        Ok(Report { shifts, plan, before: Some(before), draft, ..report })
+    }
+
+    /// Builds a report with a target and a status only.
+    fn for_target(target: &ResolvedTarget, status: Status) -> Report {
+        let place = &target.place;
+        Report {
+            status,
+            path: place.shown().to_owned(),
+            entity: place.entity().cloned(),
+            resolved_path: place.resolved().map(str::to_owned),
+            version: None,
+            previous_version: None,
+            created: false,
+            removed: false,
+            removes: false,
+            edit_id: None,
+            level: None,
+            replacements: None,
+            total_matches: None,
+            places: Vec::new(),
+            match_info: None,
+            shifts: Vec::new(),
+            verdict: Verdict::default(),
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            fixed_outside: Vec::new(),
+            before: None,
+            draft: Buffer::default(),
+            plan: Plan::default(),
+            in_root: place.in_root().to_owned(),
+        }
+    }
+
+    /// Returns the diff between the text before and the draft, rendered on demand.
+    ///
+    /// It names the real file, relative to its root: `git apply` does not write through a link.
+    pub fn diff(&self) -> Diff<'_> {
+        match (&self.before, self.status) {
+            (Some(before), _) if self.removes => diff::removal(&self.in_root, before, &self.draft),
+            // The text before is no longer stored, and this call changed nothing.
+            (None, Status::AlreadyApplied) => {
+                diff::unified_with_map(&self.in_root, Some(&self.draft), &self.draft, &LineMap::default())
+            }
+            (before, _) => diff::unified(&self.in_root, before.as_ref(), &self.draft, &self.plan),
+        }
+    }
+
+    /// The edited ranges, before and after.
+    pub fn regions(&self) -> Vec<Region> {
+        self.before.as_ref().map_or_else(Vec::new, |before| self.plan.regions(before, &self.draft))
+    }
+}
+
+/// Builds the report of each request; `published` is what was written.
+pub(super) fn report(
+    services: &Services,
+    batch: &Batch,
+    drafts: Vec<FileDraft<'_>>,
+    published: Option<PublishedBatch>,
+) -> Vec<Report> {
+    let is_refused = drafts.iter().any(|draft| draft.decision() == Decision::Refuse);
+    let edit = published.as_ref().and_then(|published| published.edit);
+    let mut files = published.into_iter().flat_map(|published| published.files);
+    let mut reports = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        let is_written = !is_refused && draft.decision() == Decision::Write && draft.drafted.is_changed;
+        let published = if is_written { files.next() } else { None };
+        let notes = notes(services, batch, &draft, published.is_some());
+        let decision = match draft.decision() {
+            Decision::Write if is_refused => Decision::Show,
+            decision => decision,
+        };
+        let mut report = Report::new(draft, decision, published, edit.filter(|_| is_written));
+        report.notes.extend(notes);
+        reports.push(report);
+    }
+    if let (Some(first), Ok(mut pending)) = (reports.first_mut(), services.pending_notes.lock()) {
+        first.notes.append(&mut pending);
+    }
+    reports
+}
+
+/// Returns the notes on outside changes to the file, on this edit, and on the isolation of gates.
+fn notes(services: &Services, batch: &Batch, draft: &FileDraft<'_>, is_written: bool) -> Vec<String> {
+    let place = &draft.target.place;
+    let foreign =
+        draft.target.last.as_ref().and_then(|last| outside_notes(last, draft.target, &draft.current));
+    let lost = match services.store.disabled_reason(place) {
+        Some(why) => Some(format!("this edit cannot be undone: {why}")),
+        None if !draft.target.rules.journals(place.in_root()) => Some(
+            "this edit cannot be undone: the policy's `never_journal` keeps its texts out of the journal"
+                .to_owned(),
+        ),
+        None => None,
+    };
+    let lost = lost.filter(|_| is_written && batch.kind == EntryKind::Edit);
+    let occasion = place.occasion().filter(|_| is_written);
+    let review = occasion
+        .map(|occasion| format!("{} runs {occasion}; a person should review it", sanitize(place.shown())));
+    foreign.into_iter().chain(lost).chain(review).collect()
+}
+
+/// Describes a change that another program made since the last edit.
+fn outside_notes(last: &Entry, target: &ResolvedTarget, current: &CurrentText) -> Option<String> {
+    let (_, changed) = target.last_change()?;
+    let now = current.snapshot.as_ref().map(|_| current.buffer.version());
+    let (id, noun) = (last.id, target.place.noun());
+    match now {
+        now if now == changed.after => None,
+        Some(_) => Some(format!(
+            "the {noun} was overwritten by another program since edit {id}, whose text the journal keeps"
+        )),
+        None => Some(format!(
+            "the {noun} was removed by another program since edit {id}, whose text the journal keeps"
+        )),
+    }
+}
+
+fn status(decision: Decision, published: bool, differs: bool) -> Status {
+    match (decision, published) {
+        (Decision::Refuse, _) => Status::Refused,
+        (Decision::Write, true) => Status::Written,
+        (Decision::Show, _) if differs => Status::Verified,
+        (Decision::Write, false) | (Decision::Show, _) => Status::Unchanged,
+    }
+}
+
+/// True if the fixes of gates change lines that the edit itself left alone.
+///
+/// All bytes outside the splices of `fixed` were compared and are the same.
+fn reaches_outside(planned: &Plan, fixed: &Plan, before: Option<&Buffer>, draft: &Buffer) -> bool {
+    let Some(before) = before else { return false };
+    let Ok(requested) = before.apply(planned) else { return true };
+    let requested = planned.regions(before, &requested);
+    let within = |region: &Region| {
+        requested.iter().any(|requested| {
+            requested.start_line <= region.start_line && region.end_line <= requested.end_line
+        })
+    };
+    !fixed.regions(before, draft).iter().all(within)
+}
+
+fn fixers(verdict: &Verdict) -> Vec<String> {
+    let fixed = verdict.runs.iter().filter(|run| run.outcome == Outcome::Fixed);
+    fixed.map(|run| run.gate.clone()).collect()
+}

@@ -1,0 +1,109 @@
+//! Resolves the targets of a call: the document of each, and the policy for it.
+
+use std::sync::Arc;
+
+use super::batch::{Batch, RestoredMetadata};
+use super::services::Services;
+use lockgate_edit::request;
+use lockgate_error::{Code, Error};
+use lockgate_policy::{Language, Policy, language_of};
+use lockgate_store::{DocumentPath, Entry, FileChange};
+use lockgate_text::Buffer;
+
+/// A resolved target, with its policy and its last entry.
+pub(super) struct ResolvedTarget {
+    pub(super) place: DocumentPath,
+    pub(super) rules: Arc<Policy>,
+    /// The last journal entry of the target.
+    pub(super) last: Option<Entry>,
+    /// The text at the time of the call, if it may have changed since.
+    pub(super) initial_text: Option<Arc<Buffer>>,
+    /// The metadata restored with the text.
+    pub(super) restored: RestoredMetadata,
+}
+
+impl ResolvedTarget {
+    /// Returns the language of a text: that of its entity type, or else by path and content.
+    pub(super) fn language(&self, view: &str) -> Option<&'static Language> {
+        let typed = match &self.place {
+            DocumentPath::File(_) => None,
+            DocumentPath::Row(row) => self.rules.entity_type(row.entity().kind.name()),
+        };
+        let own = typed.and_then(|known| known.language);
+        own.or_else(|| language_of(self.place.in_root(), view.lines().next()))
+    }
+
+    /// Returns the last change of the file in the journal, if there is one.
+    pub(super) fn last_change(&self) -> Option<(&Entry, &FileChange)> {
+        let entry = self.last.as_ref()?;
+        let names = |changed: &&FileChange| {
+            changed.entity.as_ref() == self.place.entity()
+                && [Some(self.place.shown()), self.place.resolved()].contains(&Some(&changed.path))
+        };
+        Some((entry, entry.changes.iter().find(names)?))
+    }
+}
+
+/// Resolves the targets of all requests; `initial_texts` are those at the time of the call, if it had to wait.
+///
+/// Errors: those of admitting a path; `INVALID_INPUT` for a file that is named twice, and for a file at the
+/// path of another's folder; `POLICY_INVALID`.
+pub(super) fn resolve(
+    services: &Services,
+    batch: &Batch,
+    initial_texts: &[Option<Arc<Buffer>>],
+) -> Result<Vec<ResolvedTarget>, Error> {
+    let mut targets: Vec<ResolvedTarget> = Vec::with_capacity(batch.requests.len());
+    for (at, request) in batch.requests.iter().enumerate() {
+        let target =
+            resolve_target(services, &request.target).map_err(|error| batch.with_edit_index(error, at))?;
+        let key = target.place.key();
+        for (first, other) in targets.iter().map(|other| other.place.key()).enumerate() {
+            if other == key {
+                return Err(duplicate_target(target.place.shown(), batch.entry(first), batch.entry(at)));
+            }
+            if other.holds(&key) || key.holds(&other) {
+                return Err(nested_targets(batch.entry(first), batch.entry(at)));
+            }
+        }
+        let restored = batch.restores.get(at).copied().unwrap_or_default();
+        let initial_text = initial_texts.get(at).cloned().flatten();
+        targets.push(ResolvedTarget { restored, initial_text, ..target });
+    }
+    Ok(targets)
+}
+
+/// Resolves a target to be read.
+///
+/// Errors: those of admitting it.
+pub(super) fn resolve_for_read(services: &Services, target: &request::Target) -> Result<DocumentPath, Error> {
+    match target {
+        request::Target::File(path) => services.store.files.admit_to_read(path).map(DocumentPath::File),
+        request::Target::Entity(entity) => services.row(entity).map(DocumentPath::Row),
+    }
+}
+
+/// Resolves a target to be edited, with its policy.
+pub(super) fn resolve_target(services: &Services, target: &request::Target) -> Result<ResolvedTarget, Error> {
+    let place = match target {
+        request::Target::File(path) => DocumentPath::File(services.store.files.admit(path)?),
+        request::Target::Entity(entity) => services.row(entity)?.into(),
+    };
+    let rules = services.rules_of(&place)?;
+    Ok(ResolvedTarget { place, rules, last: None, initial_text: None, restored: RestoredMetadata::default() })
+}
+
+fn duplicate_target(path: &str, first: usize, at: usize) -> Error {
+    let message = format!("edits[{at}] edits {path}, and so does edits[{first}]");
+    Error::new(Code::InvalidInput, message)
+        .with_entry(at)
+        .field("path")
+        .hint("name the file in the same way in both")
+}
+
+fn nested_targets(first: usize, at: usize) -> Error {
+    let message = format!(
+        "edits[{first}] and edits[{at}] conflict: one needs a folder at a path where the other creates a file"
+    );
+    Error::new(Code::InvalidInput, message).with_entry(at).field("path").hint("correct one of the paths")
+}

@@ -1,0 +1,183 @@
+//! Starts the pipeline again: after a lock was awaited, after recovery, and when another process changed the
+//! content first.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::batch::Batch;
+use super::lock::{self, HeldLocks};
+use super::plan::FileDraft;
+use super::report::Report;
+use super::resolve::ResolvedTarget;
+use super::services::Services;
+use super::{commit, load};
+use lockgate_checks::Watch;
+use lockgate_edit::request::{Expect, Request};
+use lockgate_error::{Code, Error};
+use lockgate_store::{EntryKind, LockKey, RetentionLimits};
+use lockgate_text::Buffer;
+
+/// The number of times a call restarts because its paths changed while it waited for their locks.
+const MAX_ATTEMPTS: usize = 8;
+
+/// What an attempt leaves for the next one.
+#[derive(Default)]
+pub(super) struct Attempt {
+    /// The locks that the next attempt may use.
+    pub(super) locks: Option<HeldLocks>,
+    /// The texts that the requests refer to, if they are not the current ones: those at the time of a call that had to
+    /// wait, for requests that use line numbers, and those that were judged while another program wrote.
+    pub(super) initial_texts: Vec<Option<Arc<Buffer>>>,
+    /// Set when the call has already recovered incomplete edits.
+    has_recovered: bool,
+    /// Set when another process has already overtaken this call once.
+    was_overtaken: bool,
+}
+
+impl Attempt {
+    /// True if the call can go on from a text that another program has written: by a rebase, or because an undo, or a call
+    /// that makes a new file, is decided by the current text itself.
+    fn may_follow(&self, batch: &Batch) -> bool {
+        let is_new = |request: &Request| matches!(request.expect, Expect::Absent);
+        batch.kind != EntryKind::Edit || !self.initial_texts.is_empty() || batch.requests.iter().all(is_new)
+    }
+}
+
+/// The result of an attempt.
+pub(super) enum Outcome {
+    Done {
+        reports: Vec<Report>,
+        /// The size and age that the journal may reach.
+        retention: Option<RetentionLimits>,
+    },
+    /// These locks must be taken first.
+    Busy {
+        keys: Vec<LockKey>,
+        /// The longest wait for them.
+        timeout: Duration,
+    },
+    /// Another program changed the content while the drafts were judged. The locks are still held.
+    Overtaken(Option<Error>),
+}
+
+/// An attempt to carry out the requests of a call.
+pub(super) type AttemptFn = fn(&Services, &Batch, &mut Attempt, &Watch) -> Result<Outcome, Error>;
+
+/// Makes attempts until one is done, and takes the locks between them.
+///
+/// Errors: those of the steps; `LOCK_TIMEOUT`; `EDIT_CONFLICT` when others change the targets each time.
+pub(super) async fn run(
+    services: &Arc<Services>,
+    batch: Arc<Batch>,
+    watch: Watch,
+    attempt_once: AttemptFn,
+) -> Result<Vec<Report>, Error> {
+    let watch = Arc::new(watch);
+    let mut attempt = Attempt::default();
+    batch.requests.iter().for_each(|request| services.prewarm(&request.target));
+    for _ in 0..MAX_ATTEMPTS {
+        let (call, call_watch) = (Arc::clone(&batch), Arc::clone(&watch));
+        let work = move |services: &Services| {
+            let outcome = attempt_twice(services, &call, &mut attempt, &call_watch, attempt_once)?;
+            if let Outcome::Done { reports, retention } = &outcome {
+                commit::tidy_journal(services, reports, *retention);
+            }
+            Ok((outcome, attempt))
+        };
+        let outcome;
+        (outcome, attempt) = services.off_reactor(work).await?;
+        match outcome {
+            Outcome::Done { reports, retention } => {
+                commit::tidy_rows(services, &reports, retention);
+                return Ok(reports);
+            }
+            Outcome::Busy { keys, timeout } => {
+                attempt.locks = Some(lock::wait(services, keys, timeout, &watch).await?);
+            }
+            Outcome::Overtaken(error) => return Err(error.unwrap_or_else(overtaken)),
+        }
+    }
+    Err(Error::new(Code::EditConflict, "the path resolves to a different file on each attempt"))
+}
+
+/// Runs the pipeline, and once more if it was overtaken, while the locks are held: the edit of the text that was judged is
+/// rebased onto the current text, and judged again.
+fn attempt_twice(
+    services: &Services,
+    batch: &Batch,
+    attempt: &mut Attempt,
+    watch: &Watch,
+    attempt_once: AttemptFn,
+) -> Result<Outcome, Error> {
+    match attempt_once(services, batch, attempt, watch)? {
+        // Only once in a call: the gates run again each time.
+        Outcome::Overtaken(_) if !attempt.was_overtaken && attempt.may_follow(batch) => {
+            attempt.was_overtaken = true;
+            attempt_once(services, batch, attempt, watch)
+        }
+        outcome => Ok(outcome),
+    }
+}
+
+/// Returns the outcome of an attempt whose locks another call holds, and records the texts at this time.
+pub(super) fn busy(
+    services: &Services,
+    batch: &Batch,
+    targets: &[ResolvedTarget],
+    keys: Vec<LockKey>,
+    attempt: &mut Attempt,
+) -> Outcome {
+    if attempt.initial_texts.is_empty() {
+        attempt.initial_texts = initial_texts(services, batch, targets);
+    }
+    wait_for(targets, keys)
+}
+
+fn wait_for(targets: &[ResolvedTarget], keys: Vec<LockKey>) -> Outcome {
+    let timeout = targets.iter().map(|target| target.rules.limits.lock_wait).max().unwrap_or_default();
+    Outcome::Busy { keys, timeout }
+}
+
+/// Returns the current texts for those requests that use line numbers.
+fn initial_texts(services: &Services, batch: &Batch, targets: &[ResolvedTarget]) -> Vec<Option<Arc<Buffer>>> {
+    let text = |(request, target): (&Request, &ResolvedTarget)| {
+        let uses_lines = request.edit.counts_lines();
+        let current = uses_lines.then(|| load::read(services, &target.place, &target.rules).ok())??;
+        current.snapshot.is_some().then(|| Arc::new(current.buffer))
+    };
+    batch.requests.iter().zip(targets).map(text).collect()
+}
+
+/// Returns the texts of the drafts, onto whose successors the edits can be rebased. Empty if an edit makes a new text, or
+/// takes an edit back: then the change by another program decides.
+pub(super) fn judged_texts(batch: &Batch, drafts: Vec<FileDraft<'_>>) -> Vec<Option<Arc<Buffer>>> {
+    let is_rebased = |draft: &FileDraft<'_>| draft.current.snapshot.is_some();
+    if batch.kind != EntryKind::Edit || !drafts.iter().all(is_rebased) {
+        return Vec::new();
+    }
+    drafts.into_iter().map(|draft| Some(Arc::new(draft.base.unwrap_or(draft.current.buffer)))).collect()
+}
+
+/// True if a terminated process left one of the targets half-written, and this call has not recovered it.
+pub(super) fn needs_recovery(services: &Services, targets: &[ResolvedTarget], attempt: &Attempt) -> bool {
+    // Only once: an edit that cannot be recovered now, as with an unreadable file, is left for a later call.
+    !attempt.has_recovered && targets.iter().any(|target| services.store.has_interrupted_edit(&target.place))
+}
+
+/// Completes or rolls back incomplete edits, for which it gives up the locks, and starts again.
+pub(super) fn recover(
+    services: &Services,
+    targets: &[ResolvedTarget],
+    locks: HeldLocks,
+    attempt: &mut Attempt,
+) -> Outcome {
+    attempt.has_recovered = true;
+    let keys = locks.release();
+    services.recover_edits();
+    wait_for(targets, keys)
+}
+
+fn overtaken() -> Error {
+    let message = "another program changed the target while the gates checked this edit";
+    Error::new(Code::EditConflict, message).hint("read it again, and send the edit with its `version`")
+}

@@ -1,0 +1,114 @@
+//! What the operations of a workspace share: its stores, locks, policies, gates and caches.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Semaphore;
+
+use super::policy_cache::PolicyCache;
+use super::read::{CodeIndex, TextCache};
+use super::trust::{Trust, TrustOverride};
+use lockgate_checks::GateRuntime;
+use lockgate_error::{Code, Error};
+use lockgate_store::{EntityStore, Files, Journal, Locks, StateFolder, Store, ToolCallRecords};
+
+/// The number of edits in progress per core. Edits wait for the disk more than they compute.
+const EDITS_PER_CORE: usize = 8;
+/// The most folders that are remembered; above this, all are forgotten.
+const MAX_PREWARMED: usize = 1000;
+
+/// The roots that may be edited, with their locks, policies and caches.
+pub(super) struct Services {
+    pub(super) store: Store,
+    pub(super) locks: Locks,
+    /// Notes of the recovery that no report has shown yet.
+    pub(super) pending_notes: Mutex<Vec<String>>,
+    pub(super) policies: PolicyCache,
+    pub(super) trust: Trust,
+    pub(super) gate_runtime: GateRuntime,
+    pub(super) prewarmed: Prewarmed,
+    /// The tool calls of hosts that are not finished.
+    pub(super) tool_calls: ToolCallRecords,
+    /// The code index of the workspace, built on first use.
+    pub(super) code_index: Mutex<CodeIndex>,
+    pub(super) texts: TextCache,
+    permits: Arc<Semaphore>,
+    /// The number of worker threads for calls over many files.
+    pub(super) threads: usize,
+}
+
+impl Services {
+    pub(super) fn new(
+        files: Files,
+        state: &StateFolder,
+        trust_override: TrustOverride,
+        rows: EntityStore,
+    ) -> Services {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Services {
+            trust: Trust::new(trust_override, &files, state.clone()),
+            locks: Locks::open(state),
+            pending_notes: Mutex::default(),
+            store: Store { journal: Journal::open(state, &files), files, rows },
+            policies: PolicyCache::default(),
+            gate_runtime: GateRuntime::with_proofs_dir(state.proofs()),
+            prewarmed: Prewarmed::default(),
+            tool_calls: ToolCallRecords::new(state),
+            code_index: Mutex::default(),
+            texts: TextCache::default(),
+            permits: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
+            threads: cores,
+        }
+    }
+
+    /// Completes or rolls back incomplete edits, and keeps the notes for the next report.
+    pub(super) fn recover_edits(&self) {
+        let notes = self.store.journal.recover(&self.store.files, &self.locks);
+        notes.iter().for_each(|note| tracing::warn!("{note}"));
+        if let Ok(mut pending) = self.pending_notes.lock() {
+            pending.extend(notes);
+        }
+    }
+
+    /// Runs blocking or expensive work on a thread where it does not delay other calls.
+    pub(super) async fn off_reactor<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Services) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let services = Arc::clone(self);
+        let closed = |_| Error::new(Code::Internal, "the workspace is closed");
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(closed)?;
+        let job = move || {
+            // The permit is released when the work ends, even if the caller has stopped waiting.
+            let _permit = permit;
+            work(&services)
+        };
+        tokio::task::spawn_blocking(job).await.unwrap_or_else(|trouble| {
+            let message = format!("the work stopped early: {trouble}");
+            Err(Error::new(Code::Internal, message).with_unknown_disk())
+        })
+    }
+}
+
+/// The error of a call that its caller cancelled.
+pub(super) fn cancelled() -> Error {
+    Error::new(Code::Internal, "the caller cancelled the request")
+        .hint("send the request again if you still need it")
+}
+
+/// The folders, each with a file extension, for which language servers were started.
+#[derive(Debug, Default)]
+pub(super) struct Prewarmed(Mutex<HashSet<String>>);
+
+impl Prewarmed {
+    /// True if this is the first file of its extension in its folder.
+    pub(super) fn is_first(&self, path: &str) -> bool {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let extension = name.rsplit_once('.').map_or(name, |(_, extension)| extension);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_PREWARMED {
+            known.clear();
+        }
+        known.insert(format!("{folder}/{extension}"))
+    }
+}

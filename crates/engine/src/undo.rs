@@ -1,0 +1,306 @@
+//! Undo and redo: turns a journal entry into requests.
+//!
+//! Such a request expects the version that the edit left. If the file has changed since, the undo is rebased
+//! like any other edit: changes elsewhere stay, and a change at the same place rejects it.
+
+use std::sync::Arc;
+
+use super::batch::{Batch, RestoredMetadata};
+use super::load;
+use super::pipeline;
+use super::resolve::{ResolvedTarget, resolve_for_read, resolve_target};
+use super::{Report, services::Services};
+use lockgate_checks::{Watch, sanitize};
+use lockgate_edit::Edit;
+use lockgate_edit::request::{
+    Author, Direction, Expect, FilePermissions, GateOptions, Mode, Request, UndoRequest, Whose,
+};
+use lockgate_error::{Code, Error};
+use lockgate_store::{DocumentPath, EditId, Entry, EntryKind, FileChange};
+use lockgate_text::Version;
+
+/// The number of recent edits among which the last one of an author is found.
+const RECENT_ENTRIES: usize = 1000;
+
+/// An entry with the direction in which to apply it: undo or redo.
+struct Reversal {
+    entry: Entry,
+    direction: Direction,
+}
+
+impl Services {
+    /// Undoes or redoes an edit in all files that it changed or in none; returns one report per file.
+    pub(super) async fn undo_or_redo(
+        self: &Arc<Self>,
+        revert: UndoRequest,
+        watch: Watch,
+    ) -> Result<Vec<Report>, Error> {
+        let author = revert.author.clone();
+        let reversal = Arc::new(self.off_reactor(move |workspace| workspace.prepare(&revert)).await?);
+        let shared = Arc::clone(&reversal);
+        if reversal.is_done() {
+            return self.off_reactor(move |workspace| workspace.already_done(&shared)).await;
+        }
+        let call = self.off_reactor(move |workspace| workspace.requests(&shared, &author)).await?;
+        match pipeline::run(self, call, watch).await {
+            Ok(reports) => Ok(reports),
+            Err(error) => {
+                self.off_reactor(move |workspace| Err(workspace.as_conflict(error, &reversal))).await
+            }
+        }
+    }
+
+    /// Finds the edit that the request names.
+    fn prepare(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
+        let place = revert.target.as_ref().map(|target| resolve_for_read(self, target)).transpose()?;
+        if let Some(id) = &revert.edit_id {
+            return self.resolve(self.entry(id.parse()?)?, revert.direction);
+        }
+        if place.is_none() && revert.whose == Whose::Author {
+            return self.last_of_author(revert);
+        }
+        let found = match revert.direction {
+            Direction::Undo => self.store.to_undo(place.as_ref())?,
+            Direction::Redo => self.store.to_redo(place.as_ref())?,
+        };
+        let entry = found.ok_or_else(|| nothing_to_revert(revert.direction, place.as_ref()))?;
+        Ok(Reversal { entry, direction: revert.direction })
+    }
+
+    /// Finds the last edit of the author of the request, or the edit that they undid last.
+    fn last_of_author(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
+        let (author, direction) = (&revert.author.name, revert.direction);
+        if author.is_empty() {
+            let message = "the call names no client, so it is not known which edit is its last one";
+            let error = Error::new(Code::InvalidInput, message).field("edit_id");
+            return Err(error.hint("send the `edit_id` of the answer to the edit"));
+        }
+        let entries = self.store.file_entries(RECENT_ENTRIES)?;
+        let own = |entry: &&Entry| is_same_author(&entry.meta.author, author);
+        let found = match direction {
+            Direction::Undo => entries.iter().filter(own).find(|entry| entry.is_undoable()).cloned(),
+            Direction::Redo => {
+                let undone = entries.iter().filter(own).filter_map(|entry| match entry.meta.kind {
+                    EntryKind::Undo(of) => Some(of),
+                    EntryKind::Edit | EntryKind::Redo(_) => None,
+                });
+                undone.filter_map(|of| self.store.entry(of).transpose()).find(is_undone).transpose()?
+            }
+        };
+        match found {
+            Some(entry) => Ok(Reversal { entry, direction }),
+            None => Err(nothing_of_author(direction, entries.iter().find(|entry| entry.is_undoable()))),
+        }
+    }
+
+    /// Undoing an undo redoes its edit, and the other way round.
+    fn resolve(&self, entry: Entry, direction: Direction) -> Result<Reversal, Error> {
+        match (entry.meta.kind, direction) {
+            (EntryKind::Edit, direction) => Ok(Reversal { entry, direction }),
+            (EntryKind::Undo(of), Direction::Undo) | (EntryKind::Redo(of), Direction::Redo) => {
+                Ok(Reversal { entry: self.entry(of)?, direction: Direction::Redo })
+            }
+            (EntryKind::Undo(of), Direction::Redo) | (EntryKind::Redo(of), Direction::Undo) => {
+                Ok(Reversal { entry: self.entry(of)?, direction: Direction::Undo })
+            }
+        }
+    }
+
+    pub(super) fn entry(&self, id: EditId) -> Result<Entry, Error> {
+        self.store.entry(id)?.ok_or_else(|| {
+            Error::new(Code::InvalidInput, format!("there is no edit {id} in the journal"))
+                .field("edit_id")
+                .hint("list_edits, or `lockgate log`, lists the edits in the journal")
+        })
+    }
+
+    /// Builds the requests that revert an edit, the last change first.
+    fn requests(&self, reversal: &Reversal, author: &Author) -> Result<Batch, Error> {
+        let id = reversal.entry.id;
+        let mut requests = Vec::with_capacity(reversal.entry.changes.len());
+        let mut restores = Vec::with_capacity(reversal.entry.changes.len());
+        for changed in reversal.entry.changes.iter().rev() {
+            let (from, to) = reversal.versions(changed);
+            let edit = match to {
+                Some(to) => Edit::Restore(self.stored_content(id, changed, to)?),
+                None => Edit::Remove,
+            };
+            let expect = from.map_or(Expect::Absent, |from| Expect::Version(from.hex()));
+            let target = changed.target();
+            requests.push(Request {
+                target,
+                edit,
+                mode: Mode::Interactive,
+                expect,
+                gate_options: GateOptions::default(),
+                permissions: FilePermissions::default(),
+                author: author.clone(),
+            });
+            restores.push(match (from, to) {
+                (_, None) => RestoredMetadata { mode: None, folders: changed.folders },
+                (None, Some(_)) => RestoredMetadata { mode: self.mode_of(changed), folders: 0 },
+                (Some(_), Some(_)) => RestoredMetadata::default(),
+            });
+        }
+        let kind = match reversal.direction {
+            Direction::Undo => EntryKind::Undo(id),
+            Direction::Redo => EntryKind::Redo(id),
+        };
+        Ok(Batch { restores, is_batch: false, ..Batch::new(requests, kind) })
+    }
+
+    /// Returns the permission bits that a file had when it was removed.
+    fn mode_of(&self, changed: &FileChange) -> Option<u32> {
+        let target = resolve_target(self, &changed.target()).ok()?;
+        let last = self.store.latest(&target.place).ok()?;
+        let target = ResolvedTarget { last, ..target };
+        target.last_change().filter(|(_, last)| last.after.is_none()).and_then(|(_, last)| last.mode)
+    }
+
+    /// Builds the reports of an edit that already is in the requested state.
+    fn already_done(&self, reversal: &Reversal) -> Result<Vec<Report>, Error> {
+        let report = |changed: &FileChange| {
+            let target = resolve_target(self, &changed.target())?;
+            let current = load::read(self, &target.place, &target.rules)?;
+            Report::already_applied(&target, reversal.entry.id, None, None, current)
+        };
+        reversal.entry.changes.iter().map(report).collect()
+    }
+
+    /// Rewords an error for a caller who named an edit and no version, and names the next older edit. If a file exists
+    /// where one is to be restored, another program created it.
+    fn as_conflict(&self, mut error: Error, reversal: &Reversal) -> Error {
+        if matches!(error.code, Code::FileExists | Code::FileNotFound) {
+            error.code = Code::EditConflict;
+        }
+        if error.code != Code::EditConflict {
+            return error;
+        }
+        let Reversal { entry, direction } = reversal;
+        let files: Vec<&str> = entry.changes.iter().map(|change| change.path.as_str()).take(3).collect();
+        let verb = match direction {
+            Direction::Undo => "undone",
+            Direction::Redo => "redone",
+        };
+        error.message =
+            format!("edit {} of {} cannot be {verb}: {}", entry.id, files.join(", "), error.message);
+        error.field = None;
+        let older = self.store.file_entries(RECENT_ENTRIES).unwrap_or_default();
+        let older = older.iter().find(|older| {
+            older.at < entry.at
+                && older.is_undoable()
+                && is_same_author(&older.meta.author, &entry.meta.author)
+        });
+        let older = older.filter(|_| *direction == Direction::Undo).map(|older| {
+            let path = older.changes.first().map_or("", |change| change.path.as_str());
+            format!(", or undo the next older edit, {} of {path}, by its `edit_id`", older.id)
+        });
+        let hint = "edit the current file; `since`, or `lockgate show`, shows the earlier text";
+        error = error.hint(format!("{hint}{}", older.unwrap_or_default()));
+        error
+    }
+
+    fn stored_content(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {
+        let place = resolve_for_read(self, &changed.target())?;
+        let text = if changed.kept { self.store.text(&place, &version.hex())? } else { None };
+        text.ok_or_else(|| {
+            let message = format!("the journal has no text of {} for edit {id}", changed.path);
+            let why = if changed.kept {
+                "it is beyond the journal's limits"
+            } else {
+                "the policy's `never_journal` keeps it out"
+            };
+            Error::new(Code::InvalidInput, format!("{message}: {why}"))
+                .field("edit_id")
+                .hint(format!("edit the {} instead", place.noun()))
+        })
+    }
+}
+
+impl Reversal {
+    /// Returns the versions of a file before and after the reversal.
+    fn versions(&self, changed: &FileChange) -> (Option<Version>, Option<Version>) {
+        match self.direction {
+            Direction::Undo => (changed.after, changed.before),
+            Direction::Redo => (changed.before, changed.after),
+        }
+    }
+
+    /// True if the edit already is in the requested state.
+    fn is_done(&self) -> bool {
+        self.entry.undone == (self.direction == Direction::Undo)
+    }
+}
+
+/// Returns true for an edit that is undone, and for an entry that cannot be read, which is then the error.
+fn is_undone(entry: &Result<Entry, Error>) -> bool {
+    entry.as_ref().map_or(true, |entry| entry.undone)
+}
+
+/// Returns true if two names mean the same author: the same token, or the same client in whatever version.
+fn is_same_author(one: &str, other: &str) -> bool {
+    one == other
+        || stable_name(one) == stable_name(other)
+        || stable_name(one) == other
+        || one == stable_name(other)
+}
+
+/// Returns the part of an author's name that stays the same: the name of the token, or that of the client without its
+/// version.
+fn stable_name(author: &str) -> &str {
+    match author.split_once(" (") {
+        Some((token, _)) if author.ends_with(')') => token,
+        Some(_) | None => author.rsplit_once(' ').map_or(author, |(name, _)| name),
+    }
+}
+
+/// Returns the error for an author without an edit to undo or redo; `other` is the last edit of somebody else.
+fn nothing_of_author(direction: Direction, other: Option<&Entry>) -> Error {
+    let mut error = nothing_to_revert(direction, None);
+    match (direction, other) {
+        (Direction::Undo, Some(other)) => {
+            let hint = format!(
+                "the last edit is {}, made by {}: send it as `edit_id` to undo it",
+                other.id,
+                sanitize(&other.meta.author)
+            );
+            error.message = "there is no edit of yours to undo".to_owned();
+            error.hint(hint)
+        }
+        (Direction::Undo | Direction::Redo, _) => error,
+    }
+}
+
+fn nothing_to_revert(direction: Direction, place: Option<&DocumentPath>) -> Error {
+    let of = place.map_or_else(String::new, |place| match place {
+        DocumentPath::File(file) => format!(" of {}", file.shown()),
+        DocumentPath::Row(row) => format!(" of {} {}", place.noun(), row.path()),
+    });
+    let message = match direction {
+        Direction::Undo => format!("there is no edit{of} to undo"),
+        Direction::Redo => format!("no edit{of} was undone, so there is none to redo"),
+    };
+    let hint = "list_edits, or `lockgate log`, lists the edits in the journal";
+    let field = if place.is_some() { "path" } else { "edit_id" };
+    Error::new(Code::InvalidInput, message).field(field).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_author_is_recognised_by_token_or_client() {
+        for (one, other, same) in [
+            ("claude-code 2.1", "claude-code 2.2", true),
+            ("claude-code 2.1", "codex 2.1", false),
+            ("team-a (codex 1)", "team-a (claude 2)", true),
+            ("team-a (codex 1)", "team-b (codex 1)", false),
+            ("ci bot", "ci bot (x 1)", true),
+            ("command line", "command line", true),
+            ("x (beta) 1.0", "x (beta) 1.1", true),
+        ] {
+            assert_eq!(is_same_author(one, other), same, "{one} {other}");
+        }
+    }
+}

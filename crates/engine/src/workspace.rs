@@ -1,0 +1,297 @@
+//! The operations of lockgate on a set of roots: the public interface of the engine.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::audit::{Audit, AuditTarget, CheckedFile, ProjectTrial};
+use super::difference::difference;
+use super::history::EntryDiffs;
+use super::host_edit::{HostChange, HostFile};
+use super::read::{ReadLines, ReadResponse};
+use super::report::Report;
+use super::root_files::{OwnFile, OwnWrite};
+use super::services::Services;
+use super::transfer::{Import, Imported};
+use super::trust::{Commands, ShownCommands};
+use lockgate_checks::Watch;
+use lockgate_edit::request::{Author, HistoryRequest, ReadRequest, Request, UndoRequest};
+use lockgate_error::Error;
+use lockgate_policy::Policy;
+use lockgate_store::{Cache, EditId, Entry, StoreListener, ToolCallRecords};
+use lockgate_text::{Buffer, Hints};
+
+/// The roots that may be edited, with their locks, policies and caches.
+pub struct Workspace {
+    services: Arc<Services>,
+}
+
+impl Workspace {
+    pub(super) fn new(services: Arc<Services>) -> Workspace {
+        Workspace { services }
+    }
+
+    /// Keeps language servers running from now on, for a long-lived process. The first answer of a server
+    /// takes longer than its gate's command, and each further one a fraction of that.
+    pub fn keep_servers(&self) {
+        self.services.gate_runtime.keep_servers();
+    }
+
+    /// Sets the observer of database operations and their results. Workspaces that share a database share the
+    /// first observer.
+    pub fn set_store_observer(&self, listener: StoreListener) {
+        self.services.store.rows.set_listener(listener);
+    }
+
+    /// Makes one edit and returns its report.
+    ///
+    /// The findings of gates are part of the report. After an `Error`, nothing was
+    /// written, unless its `disk` is unknown.
+    pub async fn edit(&self, request: Request, watch: Watch) -> Result<Report, Error> {
+        self.services.edit(request, watch).await
+    }
+
+    /// Makes several edits of different files and returns their reports, in the order of the requests.
+    ///
+    /// If a gate rejects one of them, none is written, and the others are reported as verified.
+    ///
+    /// Errors: an error in one edit fails the call, with the path of its field, as in `edits[2].search`;
+    /// `INVALID_INPUT` for an empty list, two edits of one file, and files of several roots.
+    pub async fn edit_all(&self, requests: Vec<Request>, watch: Watch) -> Result<Vec<Report>, Error> {
+        self.services.edit_all(requests, watch).await
+    }
+
+    /// Undoes or redoes an edit in all files that it changed or in none; returns one report per file.
+    ///
+    /// The findings of gates are reported but never block, and no gate fixes the text. An edit that already
+    /// is in the requested state is reported as already applied.
+    ///
+    /// Errors: `INVALID_INPUT` if there is no such edit or its texts are no longer stored, `EDIT_CONFLICT` if
+    /// the file has changed at the same place, and those of an edit.
+    pub async fn undo_or_redo(&self, revert: UndoRequest, watch: Watch) -> Result<Vec<Report>, Error> {
+        self.services.undo_or_redo(revert, watch).await
+    }
+
+    /// Lists edits, the newest first.
+    ///
+    /// Errors: those of admitting a path to be read, and `STORE_UNAVAILABLE`.
+    pub async fn history(&self, which: HistoryRequest) -> Result<Vec<Entry>, Error> {
+        self.services.history(which).await
+    }
+
+    /// Shows one edit.
+    ///
+    /// Errors: `INVALID_INPUT` if there is no such edit, and `STORE_UNAVAILABLE`.
+    pub async fn entry_diffs(&self, edit_id: String) -> Result<EntryDiffs, Error> {
+        self.services.entry_diffs(edit_id).await
+    }
+
+    /// Returns one edit.
+    ///
+    /// Errors: `INVALID_INPUT` if there is no such edit, and `STORE_UNAVAILABLE`.
+    pub async fn entry(&self, edit_id: EditId) -> Result<Entry, Error> {
+        self.services.off_reactor(move |services| services.entry(edit_id)).await
+    }
+
+    /// Runs a read operation.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
+    /// the last line, `BAD_PATTERN`, `STORE_UNAVAILABLE` for an entity, and the errors of admitting a path.
+    pub async fn run_read(&self, request: ReadRequest, watch: Watch) -> Result<ReadResponse, Error> {
+        self.services.run_read(request, watch).await
+    }
+
+    /// Returns the whole text that a request refers to, after all checks that do not need the new text. For a
+    /// request with an earlier version, it returns that version.
+    ///
+    /// Errors: those of reading the target, and those with which the pipeline rejects a request before it is
+    /// judged.
+    pub async fn read_before_edit(&self, request: Request) -> Result<ReadLines, Error> {
+        self.services.read_before_edit(request).await
+    }
+
+    /// Judges files as they are against their text at a revision.
+    ///
+    /// Errors: `INVALID_INPUT` for an unknown revision, `FILE_NOT_FOUND` for a path that neither exists nor
+    /// existed at the revision, `POLICY_INVALID`, `INTERNAL` when the caller cancelled the call, and the
+    /// errors of admitting a path.
+    pub async fn check(&self, subjects: AuditTarget, watch: Watch) -> Result<Audit, Error> {
+        self.services.check(subjects, watch).await
+    }
+
+    /// Runs each of these gates on the first file of the first root to which the policy applies it; a gate
+    /// without such a file has no trial.
+    ///
+    /// Errors: those of listing the root.
+    pub fn try_in_project(&self, gates: &[&str], watch: &Watch) -> Result<Vec<ProjectTrial>, Error> {
+        self.services.try_in_project(gates, watch)
+    }
+
+    /// Reads a file that the tool of an agent's host is about to edit, with the policy's settings for that.
+    ///
+    /// Errors: those of admitting a path to be written, `PROTECTED` for a path that the policy protects,
+    /// `POLICY_INVALID`, `TOO_LARGE`.
+    pub async fn host_file(&self, path: String) -> Result<HostFile, Error> {
+        self.services.host_file(path).await
+    }
+
+    /// Judges a file as it is against the bytes that it had; `None` if there was no file.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `POLICY_INVALID`, `INTERNAL` when the caller cancelled
+    /// the call, and the errors of admitting a path to be read.
+    pub async fn judge_written(
+        &self,
+        path: String,
+        before: Option<Vec<u8>>,
+        watch: Watch,
+    ) -> Result<CheckedFile, Error> {
+        self.services.judge_written(path, before, watch).await
+    }
+
+    /// Records the changes of files that the tool of an agent's host wrote, as one edit. Returns its id; `None`
+    /// if no file differs from its text before, or if edits are not recorded here.
+    ///
+    /// Errors: `INVALID_INPUT` for files of several roots, `STORE_UNAVAILABLE`, `NO_SPACE`, and the errors of
+    /// reading the files.
+    pub async fn record_host_edit(
+        &self,
+        changes: Vec<HostChange>,
+        author: Author,
+        gates: String,
+    ) -> Result<Option<EditId>, Error> {
+        self.services.record_host_edit(changes, author, gates).await
+    }
+
+    /// Returns the records of tool calls of hosts that are not finished.
+    pub fn tool_calls(&self) -> &ToolCallRecords {
+        &self.services.tool_calls
+    }
+
+    /// Imports the files of a folder, each as an edit of its own. The workspace must reach all stored
+    /// content.
+    ///
+    /// Errors: those of reading the folder; an error in one file is part of its result.
+    pub async fn import(&self, bring: Import, watch: Watch) -> Result<Vec<Imported>, Error> {
+        self.services.import(bring, watch).await
+    }
+
+    /// Returns the policy of a folder, or of a file's folder, and its commands.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `PATH_OUTSIDE_ROOT`, `POLICY_INVALID`.
+    pub fn commands(&self, path: &str) -> Result<(Arc<Policy>, Commands), Error> {
+        let Services { store, policies, trust, .. } = &*self.services;
+        let place = store.files.find_folder(path)?;
+        let policy = policies.policy(&store.files, &place)?;
+        let commands = trust.commands(&store.files, &place, &policy)?;
+        Ok((policy, commands))
+    }
+
+    /// Returns the reason why these commands may not run now; `None` if they may.
+    pub fn missing_trust(&self, commands: &Commands) -> Option<String> {
+        self.services.trust.missing_trust(commands)
+    }
+
+    /// Returns how `shown` differs from what the person was shown who trusted the commands of this policy before, as a
+    /// unified diff with the moment of that trust. `None` if they were never trusted, or if that text was not kept.
+    pub fn trust_changes(&self, commands: &Commands, shown: &str) -> Option<(String, SystemTime)> {
+        let ShownCommands { text, at } = self.services.trust.shown(commands)?;
+        let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).ok();
+        Some((difference(commands.describe(), Some(&read(&text)?), &read(shown)?), at))
+    }
+
+    /// Records that a person trusts these commands; `shown` is the text in which they were displayed.
+    ///
+    /// Errors: `PERMISSION_DENIED` if lockgate may not write its state, and errors of the operating system.
+    pub fn trust(&self, commands: &Commands, shown: &str) -> Result<(), Error> {
+        self.services.trust.record(commands, shown)
+    }
+
+    /// Deletes the records of the policy of a folder, or of all policies of the roots, and returns the number
+    /// of records.
+    ///
+    /// Errors: those of [`Workspace::commands`], but the policy need not be valid; errors of the operating
+    /// system.
+    pub fn revoke(&self, path: Option<&str>) -> Result<usize, Error> {
+        self.services.trust.revoke(&self.services.store.files, path)
+    }
+
+    /// Returns a secret of the user and its file; creates it with `fresh` if there is none.
+    ///
+    /// Errors: `PERMISSION_DENIED` if lockgate may not write its state, or if others could have read the
+    /// file.
+    pub fn cache_secret(
+        &self,
+        name: &str,
+        fresh: impl FnOnce() -> Result<String, Error>,
+    ) -> Result<(PathBuf, String), Error> {
+        self.services.trust.secret(name, fresh)
+    }
+
+    /// Returns the reason why a file must not configure the server: it lies where an edit could change it. `None` if the
+    /// file may be used.
+    pub fn covers(&self, file: &Path) -> Option<String> {
+        self.services.trust.covers(file)
+    }
+
+    /// Returns the cache folder for the samples of gates, which belong to no root.
+    pub fn sample_cache(&self) -> Option<Cache> {
+        self.services.trust.sample_cache()
+    }
+
+    /// Returns the policy at the top of the first root.
+    ///
+    /// Errors: `POLICY_INVALID`.
+    pub fn policy_at_top(&self) -> Result<Arc<Policy>, Error> {
+        self.services.policy_at_top()
+    }
+
+    /// Reads a file of the first root that only a person edits.
+    ///
+    /// Errors: `NOT_A_FILE` for anything but a regular file, and for a path through a link; `TOO_LARGE` above
+    /// 4 MiB; the errors of admitting a path, except `PROTECTED`.
+    pub fn own_file(&self, path: &str) -> Result<OwnFile, Error> {
+        self.services.own_file(path)
+    }
+
+    /// Replaces, creates or removes files that only a person edits: all of them, or none.
+    ///
+    /// Errors: `EDIT_CONFLICT` if a file changed meanwhile, `LOCK_TIMEOUT` while lockgate itself edits one of
+    /// them, and errors of the operating system.
+    pub fn write_own(&self, writes: &[OwnWrite<'_>]) -> Result<(), Error> {
+        self.services.write_own(writes)
+    }
+
+    /// Returns the record of an addition to a configuration, by its name; `None` if there is none that counts.
+    pub fn setup_record(&self, addition: &str) -> Option<Vec<u8>> {
+        self.services.setup_record(addition)
+    }
+
+    /// Sets the record of an addition to a configuration, or removes it.
+    ///
+    /// Errors: `PERMISSION_DENIED` if lockgate has no usable state folder, and errors of the operating system.
+    pub fn set_setup_record(&self, addition: &str, record: Option<&[u8]>) -> Result<(), Error> {
+        self.services.set_setup_record(addition, record)
+    }
+
+    /// Returns the path of the first root, with links resolved.
+    pub fn top(&self) -> PathBuf {
+        self.services.top()
+    }
+
+    /// True if anything exists at a path of the first root, even a dangling link.
+    pub fn exists(&self, path: &str) -> bool {
+        self.services.exists(path)
+    }
+
+    /// Returns the paths of the files in the first root that git would not ignore, sorted.
+    ///
+    /// Errors: `PATH_OUTSIDE_ROOT` for a missing root.
+    pub fn project_files(&self) -> Result<Vec<String>, Error> {
+        self.services.project_files()
+    }
+
+    /// Returns the text of a file of the first root that any tool may read, if it has at most `most` bytes.
+    pub fn read_prefix(&self, path: &str, most: u64) -> Option<String> {
+        self.services.read_prefix(path, most)
+    }
+}

@@ -1,0 +1,190 @@
+//! The work after calls of the host: the journal gets what was written, and a call that failed gets help.
+
+use serde_json::Value;
+
+use super::{EventGuard, Guarded, Step, Stop, host_call, text_version};
+use crate::answer::HookDecision;
+use crate::edit::HostEdit;
+use crate::event::{HostCall, Moment};
+use crate::host::TextHabit;
+use crate::locate::{self, Located};
+use crate::record::{CallRecord, ExpectedText, FileRecord};
+use crate::rewrite;
+use crate::simulate::{self, Simulation};
+use crate::texts::{self, EditState, Judged, OwnTools};
+use lockgate_engine::{BytesBefore, HostChange};
+use lockgate_text::Version;
+
+impl EventGuard<'_> {
+    /// Answers an event after calls: records what was written, and helps with calls that failed.
+    pub async fn after(&self) -> Guarded {
+        let mut texts = Vec::new();
+        let (mut is_bad, mut problem) = (false, None);
+        for call in &self.event.calls {
+            let result = match (&call.failure, self.event.moment) {
+                (Some(failure), _) => {
+                    Ok(self.help(call, failure).await.into_iter().map(AfterText::Note).collect())
+                }
+                (None, Moment::AfterFailure | Moment::Before) => Ok(Vec::new()),
+                (None, Moment::After) if self.is_first(call) => self.record(call).await,
+                (None, Moment::After) => Ok(Vec::new()),
+            };
+            match result {
+                Ok(found) => {
+                    for text in found {
+                        is_bad |= matches!(text, AfterText::Bad(_));
+                        texts.push(text.into_text());
+                    }
+                }
+                Err(Stop::Answer(_)) => {}
+                Err(Stop::Unjudged(reason)) => problem = Some(reason),
+            }
+        }
+        let text = texts.join("\n\n");
+        let decision = match (text.is_empty(), is_bad) {
+            (true, _) => HookDecision::Pass,
+            (false, true) => HookDecision::Blame(text),
+            (false, false) => HookDecision::Note(text),
+        };
+        let settings = self.workspace.policy_at_top().map(|policy| policy.hooks).ok();
+        self.guarded(decision, problem, settings)
+    }
+
+    /// Records the files that a call wrote, and judges them if that was not done before.
+    async fn record(&self, call: &HostCall) -> Step<Vec<AfterText>> {
+        let record = self.workspace.tool_calls().take(&self.pair_key(call));
+        let record = record.and_then(|bytes| CallRecord::from_bytes(&bytes));
+        let CallRecord { files, gates, is_judged, note } = record.unwrap_or_default();
+        let mut texts = Vec::new();
+        if !note.is_empty() {
+            texts.push(AfterText::Note(note));
+        }
+        let mut changes = Vec::new();
+        for path in self.paths(&call.edit) {
+            let known = files.iter().find(|file| file.path == path);
+            let file = match self.workspace.host_file(path.clone()).await {
+                Ok(file) => file,
+                Err(_) => continue,
+            };
+            let Some(known) = known else {
+                changes.push(unknown_change(path));
+                continue;
+            };
+            if known.before == file.bytes {
+                continue;
+            }
+            let differs = differs(&known.expected, file.bytes.as_deref());
+            if differs {
+                texts.push(AfterText::Note(format!(
+                    "{} is not as this edit leaves it: a formatter or another program has changed it as well. Read it before the \
+                     next edit.",
+                    file.path
+                )));
+            }
+            if (differs || !is_judged) && file.bytes.is_some() {
+                texts.extend(self.judge_written(&path, known).await?);
+            }
+            let before = match &known.before {
+                Some(before) => BytesBefore::Bytes(before.clone()),
+                None => BytesBefore::Absent,
+            };
+            changes.push(HostChange { path, before, mode: known.mode });
+        }
+        if !changes.is_empty() {
+            self.workspace.record_host_edit(changes, self.author(&call.tool), gates).await?;
+        }
+        Ok(texts)
+    }
+
+    async fn judge_written(&self, path: &str, known: &FileRecord) -> Step<Vec<AfterText>> {
+        let end = self.started
+            + self.workspace.policy_at_top().map(|policy| policy.hooks).unwrap_or_default().deadline;
+        let watch = self.watch.with_end(end);
+        let checked = self.workspace.judge_written(path.to_owned(), known.before.clone(), watch).await?;
+        if !checked.verdict.refuses() {
+            return Ok(Vec::new());
+        }
+        let judged = Judged { path: &checked.path, text: &checked.text, verdict: &checked.verdict };
+        Ok(vec![AfterText::Bad(texts::findings(&[judged], EditState::Made))])
+    }
+
+    /// Helps with a call that failed because of its quote.
+    async fn help(&self, call: &HostCall, failure: &str) -> Option<String> {
+        drop(self.workspace.tool_calls().take(&self.pair_key(call)));
+        let HostEdit::Replace { quotes, fields, .. } = &call.edit else { return None };
+        let [quote] = quotes.as_slice() else { return None };
+        let path = self.paths(&call.edit).into_iter().next()?;
+        let file = self.workspace.host_file(path.clone()).await.ok()?;
+        let before = file.bytes.as_deref()?;
+        let own =
+            |old: &str, new: &str| texts::own_call(self.tools, &texts::quote_arguments(&file.path, old, new));
+        if failure.contains("UTF-8") || failure.contains("utf-8") {
+            let intro = format!("lockgate keeps the encoding of {}.", file.path);
+            return Some(format!("{intro} {}", own(&quote.old, &quote.new)?));
+        }
+        if !["not found", "occurrence", "match", "find"]
+            .iter()
+            .any(|word| failure.to_lowercase().contains(word))
+        {
+            return None;
+        }
+        match simulate::replace(before, quotes, TextHabit::Unknown) {
+            Simulation::Missing | Simulation::Several(_) => {}
+            // The reason is another one.
+            Simulation::Made(_) | Simulation::Unknown => return None,
+        }
+        match locate::quote(&file.path, before, quote) {
+            Located::Found(wanted) => {
+                let exact = rewrite::quote(before, &wanted, TextHabit::Unknown)?;
+                let mut input = call.input.as_object()?.clone();
+                if let Some(fields) = fields {
+                    input.insert(fields.old.to_owned(), exact.old.as_str().into());
+                    input.insert(fields.new.to_owned(), exact.new.as_str().into());
+                }
+                let again = Value::Object(input).to_string();
+                let again = if again.len() > 2000 {
+                    String::new()
+                } else {
+                    format!(" This call works:\n{} {again}", call.tool)
+                };
+                let own = own(&exact.old, &exact.new).filter(|_| self.tools == OwnTools::Server);
+                let own = own.map(|own| format!("\nOr: {own}")).unwrap_or_default();
+                Some(format!(
+                    "lockgate: the quoted text is not in {} exactly as sent, and one place matches it.{again}{own}",
+                    file.path
+                ))
+            }
+            Located::Rejected(error) => Some(texts::rejection(&error, &file.path, host_call(call))),
+            Located::Same | Located::Unknown => None,
+        }
+    }
+}
+
+/// A text for the model after a call.
+enum AfterText {
+    Note(String),
+    /// The file has new findings that block.
+    Bad(String),
+}
+
+impl AfterText {
+    fn into_text(self) -> String {
+        match self {
+            AfterText::Note(text) | AfterText::Bad(text) => text,
+        }
+    }
+}
+
+fn unknown_change(path: String) -> HostChange {
+    HostChange { path, before: BytesBefore::Unknown, mode: None }
+}
+
+/// True if a file is certainly not as it was expected.
+fn differs(expected: &ExpectedText, now: Option<&[u8]>) -> bool {
+    match (expected, now) {
+        (ExpectedText::Unknown, _) | (ExpectedText::Removed, None) => false,
+        (ExpectedText::Version(version), Some(now)) => Version::hash(now).hex() != *version,
+        (ExpectedText::Text(version), Some(now)) => text_version(now) != *version,
+        (ExpectedText::Removed, Some(_)) | (ExpectedText::Version(_) | ExpectedText::Text(_), None) => true,
+    }
+}

@@ -1,0 +1,405 @@
+//! The guard of one event: what the gates say to what the tool of the host would write, and what is answered. `plan` finds
+//! what it would write, and `after` does the work after the call.
+//!
+//! Invariant: an edit is denied only for a reason that was proved: a protected path, a blocking finding in a text that
+//! the tool would certainly write, bytes that it would certainly change, or a quote that certainly does not fit.
+
+mod after;
+mod plan;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::answer::{ClineDenial, HookDecision};
+use crate::edit::HostEdit;
+use crate::event::{Event, HostCall};
+use crate::host::Host;
+use crate::record::{CallRecord, ExpectedText, FileRecord};
+use crate::simulate::{self, Simulated};
+use crate::texts::{self, EditState, Judged, OwnTools};
+use lockgate_checks::{Outcome, Verdict, Watch};
+use lockgate_edit::Edit;
+use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, Mode, Request, Target};
+use lockgate_engine::{HostFile, Report, Workspace};
+use lockgate_error::{Code, Error};
+use lockgate_policy::{BytesAtRisk, ClineAnswer, DriftedQuote, HookSettings, OnFailure};
+use lockgate_text::Version;
+
+/// The guard of one event.
+pub struct EventGuard<'a> {
+    /// The project.
+    pub workspace: &'a Workspace,
+    /// Cancels the gates.
+    pub watch: &'a Watch,
+    /// The event.
+    pub event: &'a Event,
+    /// The folder that relative paths start from.
+    pub folder: PathBuf,
+    /// The folder that is guarded, without links.
+    pub root: PathBuf,
+    /// Where the model can make an edit with lockgate itself.
+    pub tools: OwnTools,
+    /// The moment when the event came.
+    pub started: Instant,
+    /// Is told the settings of the policy as soon as they are known.
+    pub on_settings: &'a (dyn Fn(HookSettings) + Sync),
+}
+
+/// The answer of a guard.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guarded {
+    /// The answer.
+    pub decision: HookDecision,
+    /// A line for standard error.
+    pub problem: Option<String>,
+    /// Whether a bad edit in Cline is cancelled.
+    pub cline: ClineDenial,
+}
+
+/// What became of a step: go on, or answer at once.
+type Step<T> = Result<T, Stop>;
+
+/// The end of the work on an event.
+#[derive(Debug)]
+enum Stop {
+    Answer(HookDecision),
+    /// The edit could not be judged.
+    Unjudged(String),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        match error.code {
+            Code::Protected | Code::NotConfirmed => Stop::Answer(HookDecision::Forbid(denied_path(&error))),
+            Code::PathOutsideRoot => Stop::Answer(HookDecision::Pass),
+            _ => Stop::Unjudged(format!("{}: {}", error.code.name(), error.message)),
+        }
+    }
+}
+
+/// A file of the call, and the text that it would have.
+struct HostDraft {
+    path: String,
+    file: HostFile,
+    change: DraftChange,
+}
+
+/// The change of a file.
+enum DraftChange {
+    /// These bytes.
+    Made(Simulated),
+    /// The whole text.
+    Written(String),
+    Removed,
+    /// The file stays, or the result is not known.
+    Unknown,
+}
+
+impl EventGuard<'_> {
+    /// Answers an event before its call.
+    pub async fn before(&self) -> Guarded {
+        let Some(call) = self.event.calls.first() else {
+            return self.guarded(HookDecision::Pass, None, None);
+        };
+        let mut settings = None;
+        let result = self.judge_call(call, &mut settings).await;
+        self.finish(result, settings)
+    }
+
+    fn finish(&self, result: Step<HookDecision>, settings: Option<HookSettings>) -> Guarded {
+        let top = || self.workspace.policy_at_top().map(|policy| policy.hooks).unwrap_or_default();
+        let settings = settings.unwrap_or_else(top);
+        match result {
+            Ok(decision) | Err(Stop::Answer(decision)) => self.guarded(decision, None, Some(settings)),
+            Err(Stop::Unjudged(reason)) => {
+                let decision = unjudged(&reason, settings.fail);
+                self.guarded(decision, Some(reason), Some(settings))
+            }
+        }
+    }
+
+    fn guarded(
+        &self,
+        decision: HookDecision,
+        problem: Option<String>,
+        settings: Option<HookSettings>,
+    ) -> Guarded {
+        let cline = match settings.unwrap_or_default().cline {
+            ClineAnswer::Warn => ClineDenial::Warns,
+            ClineAnswer::Cancel => ClineDenial::Cancels,
+        };
+        Guarded { decision, problem, cline }
+    }
+
+    /// What a denial does to the edit.
+    fn denied(&self, settings: HookSettings) -> EditState {
+        match (self.event.host, settings.cline) {
+            (Host::Cline, ClineAnswer::Warn) => EditState::Warned,
+            _ => EditState::Denied,
+        }
+    }
+
+    async fn judge_call(&self, call: &HostCall, known: &mut Option<HookSettings>) -> Step<HookDecision> {
+        let files = self.read_files(&call.edit, known).await?;
+        if files.is_empty() || !self.is_first(call) {
+            return Ok(HookDecision::Pass);
+        }
+        let settings = known.unwrap_or_default();
+        let mut plan = self.simulate(call, files, settings)?;
+        let mut notes = Vec::new();
+        self.check_bytes(call, &mut plan, settings, &mut notes)?;
+        let reports = self.judge(&plan.drafts, settings).await?;
+        let judged: Vec<Judged<'_>> = reports
+            .iter()
+            .map(|report| Judged { path: &report.path, text: &report.draft, verdict: &report.verdict })
+            .collect();
+        if reports.iter().any(|report| report.verdict.refuses()) {
+            return Ok(HookDecision::Deny(texts::findings(&judged, self.denied(settings))));
+        }
+        notes.extend(self.withheld(reports.iter().map(|report| &report.verdict)));
+        let decision = match plan.rewrite.take() {
+            Some((input, context)) => {
+                notes.insert(0, context);
+                HookDecision::Rewrite { input, context: notes.join("\n\n") }
+            }
+            None if notes.is_empty() => HookDecision::Pass,
+            None => HookDecision::Note(notes.join("\n\n")),
+        };
+        // opencode shows the model only what comes after the call.
+        let note = if self.event.host == Host::OpenCode { notes.join("\n\n") } else { String::new() };
+        self.keep(call, &plan.drafts, &reports, note);
+        Ok(decision)
+    }
+
+    /// Reads the files that an edit names. Those outside of the project are left out.
+    async fn read_files(
+        &self,
+        edit: &HostEdit,
+        known: &mut Option<HookSettings>,
+    ) -> Step<Vec<(String, HostFile)>> {
+        let mut files: Vec<(String, HostFile)> = Vec::new();
+        for path in self.paths(edit) {
+            if files.iter().any(|(other, _)| *other == path) {
+                continue;
+            }
+            let file = match self.workspace.host_file(path.clone()).await {
+                Err(error) if error.code == Code::PathOutsideRoot => continue,
+                result => result?,
+            };
+            let settings = known.map_or(file.settings, |settings| stricter(settings, file.settings));
+            *known = Some(settings);
+            (self.on_settings)(settings);
+            if let Some(reason) = &file.confirmation {
+                return Err(Stop::Answer(HookDecision::Forbid(needs_person(reason))));
+            }
+            files.push((path, file));
+        }
+        Ok(files)
+    }
+
+    /// Returns the paths of an edit, absolute.
+    fn paths(&self, edit: &HostEdit) -> Vec<String> {
+        edit.paths().into_iter().map(|path| self.absolute(edit, path)).collect()
+    }
+
+    fn absolute(&self, edit: &HostEdit, path: &str) -> String {
+        let path = absolute_path(&self.folder, edit, path);
+        if Path::new(&path).starts_with(&self.root) {
+            return path;
+        }
+        // A link elsewhere may lead into the project.
+        let real = Path::new(&path).canonicalize().ok().filter(|real| real.starts_with(&self.root));
+        real.map_or(path, |real| real.to_string_lossy().into_owned())
+    }
+
+    /// True unless another hook of the same event has the call already.
+    fn is_first(&self, call: &HostCall) -> bool {
+        let Some(id) = self.event.call.as_ref().or(self.event.time.as_ref()) else { return true };
+        let Event { host, moment, session, .. } = self.event;
+        let input = Version::hash(call.input.to_string().as_bytes());
+        let key = format!("{moment:?} {} {session} {id} {} {}", host.name(), call.tool, input.hex());
+        // Without a state folder, each hook judges.
+        self.workspace.tool_calls().claim(&key).unwrap_or(true)
+    }
+
+    /// Judges the drafts together.
+    async fn judge(&self, drafts: &[HostDraft], settings: HookSettings) -> Step<Vec<Report>> {
+        let requests: Vec<Request> = drafts.iter().filter_map(|draft| self.request(draft)).collect();
+        if requests.is_empty() {
+            return Ok(Vec::new());
+        }
+        let end = self.started + settings.deadline;
+        let reports = self.workspace.edit_all(requests, self.watch.with_end(end)).await?;
+        let is_late = Instant::now() >= end;
+        let unfinished =
+            |report: &Report| report.verdict.runs.iter().any(|run| run.outcome == Outcome::TimedOut);
+        if is_late && reports.iter().any(unfinished) && !reports.iter().any(|report| report.verdict.refuses())
+        {
+            return Err(Stop::Unjudged(format!("the gates did not end within {:?}", settings.deadline)));
+        }
+        Ok(reports)
+    }
+
+    /// Returns the request that stands for a draft; `None` if nothing is to be judged.
+    fn request(&self, draft: &HostDraft) -> Option<Request> {
+        let edit = match &draft.change {
+            DraftChange::Made(made) => Edit::Restore(made.expected().to_vec()),
+            DraftChange::Written(text) => match &draft.file.bytes {
+                // A text in another encoding is replaced as a whole.
+                Some(before) if std::str::from_utf8(before).is_err() => {
+                    Edit::Restore(text.clone().into_bytes())
+                }
+                Some(_) | None => Edit::Content(text.clone()),
+            },
+            DraftChange::Removed => Edit::Remove,
+            DraftChange::Unknown => return None,
+        };
+        let version = draft.file.bytes.as_ref().map(|bytes| Version::hash(bytes).hex());
+        Some(Request {
+            target: Target::File(draft.path.clone()),
+            edit,
+            mode: Mode::VerifyOnly,
+            expect: version.map_or(Expect::Anything, Expect::Version),
+            gate_options: GateOptions::default(),
+            permissions: FilePermissions::default(),
+            author: self.author("hook"),
+        })
+    }
+
+    fn author(&self, tool: &str) -> Author {
+        Author { tool: tool.to_owned(), name: self.event.host.name().to_owned(), confirmation_id: None }
+    }
+
+    /// Keeps what the event after the call needs.
+    fn keep(&self, call: &HostCall, drafts: &[HostDraft], reports: &[Report], note: String) {
+        let files = drafts.iter().filter(|draft| draft.file.journaled).map(|draft| FileRecord {
+            path: draft.path.clone(),
+            before: draft.file.bytes.clone(),
+            mode: draft.file.mode,
+            expected: match &draft.change {
+                DraftChange::Made(made) => match &made.written {
+                    Some(written) => ExpectedText::Version(Version::hash(written).hex()),
+                    None => ExpectedText::Text(text_version(&made.faithful)),
+                },
+                DraftChange::Written(text) => ExpectedText::Text(text_version(text.as_bytes())),
+                DraftChange::Removed => ExpectedText::Removed,
+                DraftChange::Unknown => ExpectedText::Unknown,
+            },
+        });
+        let is_judged = !drafts.iter().any(|draft| matches!(draft.change, DraftChange::Unknown));
+        let gates = summary(reports.iter().map(|report| &report.verdict));
+        let record = CallRecord { files: files.collect(), gates, is_judged, note };
+        if !record.files.is_empty()
+            && let Err(reason) = self.workspace.tool_calls().keep(&self.pair_key(call), &record.to_bytes())
+        {
+            tracing::warn!("the text before the edit is not kept: {reason}");
+        }
+    }
+
+    /// Returns the key that the events before and after a call have in common.
+    fn pair_key(&self, call: &HostCall) -> String {
+        let Event { host, session, .. } = self.event;
+        let id = match &self.event.call {
+            Some(id) => id.clone(),
+            None => self.paths(&call.edit).join("\0"),
+        };
+        format!("{} {session} {id}", host.name())
+    }
+
+    /// Returns a note on gates that are not trusted, once for each session.
+    fn withheld<'v>(&self, verdicts: impl Iterator<Item = &'v Verdict>) -> Option<String> {
+        let note = texts::withheld(verdicts)?;
+        let Event { host, session, .. } = self.event;
+        let key = format!("trust {} {session} {}", host.name(), self.folder.display());
+        self.workspace.tool_calls().claim(&key).unwrap_or(false).then_some(note)
+    }
+}
+
+/// The drafts of a call, and other arguments for it.
+#[derive(Default)]
+struct CallPlan {
+    drafts: Vec<HostDraft>,
+    rewrite: Option<(Value, String)>,
+}
+
+/// Returns a path of an edit, absolute: relative paths start from the folder of the session, or from that of a command.
+pub fn absolute_path(folder: &Path, edit: &HostEdit, path: &str) -> String {
+    let folder = match edit {
+        HostEdit::Patch { folder: Some(own), .. } => folder.join(own),
+        HostEdit::Patch { folder: None, .. }
+        | HostEdit::Replace { .. }
+        | HostEdit::Write { .. }
+        | HostEdit::Delete { .. }
+        | HostEdit::Notebook { .. }
+        | HostEdit::Other { .. } => folder.to_owned(),
+    };
+    folder.join(path).to_string_lossy().into_owned()
+}
+
+/// The decision on an edit that could not be judged.
+pub fn unjudged(reason: &str, fail: OnFailure) -> HookDecision {
+    match fail {
+        OnFailure::Open => HookDecision::Pass,
+        OnFailure::Closed => HookDecision::Forbid(format!(
+            "lockgate denied this edit, and nothing was written: it could not be judged ({reason}), and the policy says \
+             `fail: closed`."
+        )),
+    }
+}
+
+/// Returns the settings that two policies both allow.
+fn stricter(one: HookSettings, other: HookSettings) -> HookSettings {
+    let closed = [one.fail, other.fail].contains(&OnFailure::Closed);
+    let denied = [one.bytes, other.bytes].contains(&Some(BytesAtRisk::Deny));
+    let kept = [one.drift, other.drift].contains(&DriftedQuote::Keep);
+    let cancelled = [one.cline, other.cline].contains(&ClineAnswer::Cancel);
+    HookSettings {
+        drift: if kept { DriftedQuote::Keep } else { DriftedQuote::Rewrite },
+        bytes: if denied { Some(BytesAtRisk::Deny) } else { one.bytes.or(other.bytes) },
+        fail: if closed { OnFailure::Closed } else { OnFailure::Open },
+        deadline: one.deadline.min(other.deadline),
+        cline: if cancelled { ClineAnswer::Cancel } else { ClineAnswer::Warn },
+    }
+}
+
+fn denied_path(error: &Error) -> String {
+    format!("lockgate denied this edit, and nothing was written: {}. {}", error.message, error.next_step())
+}
+
+fn needs_person(reason: &str) -> String {
+    format!(
+        "lockgate denied this edit, and nothing was written: {reason}. Leave the file alone, or have a person make the edit with \
+         `lockgate edit` in a terminal"
+    )
+}
+
+/// Returns the form of a call with a single quote, for a proposal.
+fn host_call(call: &HostCall) -> Option<texts::HostCallForm> {
+    let HostEdit::Replace { fields: Some(fields), .. } = &call.edit else { return None };
+    let names =
+        ["Edit", "replace", "edit", "StrReplace", "replace_string_in_file", "editor", "replace_file_content"];
+    let tool = names.into_iter().find(|name| *name == call.tool)?;
+    let arguments = call.input.as_object()?.clone();
+    Some(texts::HostCallForm { tool, arguments, old: fields.old, new: fields.new })
+}
+
+/// Returns the version of a text in which `\r\n` counts as `\n`, and a last line end does not count.
+fn text_version(bytes: &[u8]) -> String {
+    let text = simulate::unix(&String::from_utf8_lossy(bytes));
+    Version::hash(text.trim_end_matches('\n').as_bytes()).hex()
+}
+
+/// Summarises the gates that ran, for the journal.
+fn summary<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for run in verdicts.flat_map(|verdict| &verdict.runs) {
+        let name = format!("{} {}", run.gate, run.outcome.name());
+        if matches!(run.outcome, Outcome::Passed | Outcome::Found | Outcome::Fixed) && !names.contains(&name)
+        {
+            names.push(name);
+        }
+    }
+    names.join(", ").chars().take(200).collect()
+}

@@ -1,0 +1,459 @@
+//! What the tool of a host would write: its own edit on the bytes of the file, with the tool's habits.
+//!
+//! Only exact quotes are simulated. A tool that would accept another quote may change another place, so such a call is
+//! left to the caller.
+//!
+//! Invariant: a simulation that is not certain says so.
+
+use std::ops::Range;
+
+use super::edit::{Quote, QuoteMatches};
+use super::host::TextHabit;
+use super::patch::Chunk;
+use lockgate_text::{Buffer, Change, Hints, LineEnd, Lines};
+
+/// The result of an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Simulation {
+    /// The edit can be made.
+    Made(Simulated),
+    /// The quote is not in the file.
+    Missing,
+    /// The quote is in the file this often, and the tool wants it once, or would take the first.
+    Several(usize),
+    /// The result is not known.
+    Unknown,
+}
+
+/// The text after an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Simulated {
+    /// The bytes after the edit, if everything outside of it stays as it is.
+    pub faithful: Vec<u8>,
+    /// The bytes that the tool would write; `None` if they are not certain.
+    pub written: Option<Vec<u8>>,
+}
+
+impl Simulated {
+    /// True if the tool would change bytes outside of the edit. A line end that it adds to the end of the file does
+    /// not count.
+    pub fn is_at_risk(&self) -> bool {
+        let Some(written) = &self.written else { return false };
+        let added = written.strip_prefix(self.faithful.as_slice());
+        !matches!(added, Some(b"" | b"\n" | b"\r\n"))
+    }
+
+    /// Returns the bytes that are to be expected in the file.
+    pub fn expected(&self) -> &[u8] {
+        self.written.as_deref().unwrap_or(&self.faithful)
+    }
+}
+
+/// Replaces quotes, one after the other.
+pub fn replace(before: &[u8], quotes: &[Quote], habit: TextHabit) -> Simulation {
+    let mut result = Simulated { faithful: before.to_vec(), written: Some(before.to_vec()) };
+    for quote in quotes {
+        let Ok(buffer) = Buffer::read(std::mem::take(&mut result.faithful), Hints::default()) else {
+            return Simulation::Unknown;
+        };
+        let (old, new) = (unix(&quote.old), unix(&quote.new));
+        if old.is_empty() {
+            return Simulation::Unknown;
+        }
+        let spans = match spans(buffer.view(), &old, quote.matches) {
+            Ok(spans) => spans,
+            Err(other) => return other,
+        };
+        let changes = spans.iter().map(|span| change(span, &old, &new)).collect();
+        let Ok(after) = buffer.plan(changes).and_then(|plan| buffer.apply(&plan)) else {
+            return Simulation::Unknown;
+        };
+        result.faithful = after.bytes().to_vec();
+        result.written = result.written.and_then(|bytes| write_quote(&bytes, quote, habit));
+    }
+    Simulation::Made(result)
+}
+
+/// Returns the places of a quote in a text.
+fn spans(view: &str, old: &str, matches: QuoteMatches) -> Result<Vec<Range<usize>>, Simulation> {
+    let starts: Vec<usize> = overlapping(view, old).take(MAX_PLACES).collect();
+    match (starts.as_slice(), matches) {
+        ([], _) => Err(Simulation::Missing),
+        ([only], _) => Ok(std::iter::once(*only..only + old.len()).collect()),
+        (several, QuoteMatches::Only) => Err(Simulation::Several(several.len())),
+        (several, QuoteMatches::Every) => {
+            let mut spans: Vec<Range<usize>> = Vec::new();
+            for start in several {
+                if spans.last().is_none_or(|last| last.end <= *start) {
+                    spans.push(*start..start + old.len());
+                }
+            }
+            if several.len() == MAX_PLACES { Err(Simulation::Unknown) } else { Ok(spans) }
+        }
+    }
+}
+
+/// The most places of a quote that are simulated.
+const MAX_PLACES: usize = 10_000;
+
+/// Finds every occurrence of a text, including overlapping ones.
+fn overlapping<'a>(view: &'a str, needle: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let step = needle.chars().next().map_or(1, char::len_utf8);
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let found = from + memchr::memmem::find(view.as_bytes().get(from..)?, needle.as_bytes())?;
+        from = found + step;
+        Some(found)
+    })
+}
+
+/// Returns the change of a quoted span, without the lines that stay the same at its start and end.
+fn change(span: &Range<usize>, old: &str, new: &str) -> Change {
+    let lines = |one: &str, other: &str| -> usize {
+        let pairs = one.split_inclusive('\n').zip(other.split_inclusive('\n'));
+        pairs.take_while(|(one, other)| one == other && one.ends_with('\n')).map(|(one, _)| one.len()).sum()
+    };
+    let above = lines(old, new);
+    let (old, new) = (old.get(above..).unwrap_or_default(), new.get(above..).unwrap_or_default());
+    let below = common_end(old, new);
+    let keep = |text: &str| text.get(..text.len() - below).unwrap_or_default().to_owned();
+    Change { span: span.start + above..span.end - below, text: keep(new) }
+}
+
+/// Returns the length of the whole lines that both texts have at their end.
+fn common_end(old: &str, new: &str) -> usize {
+    let shared = old.bytes().rev().zip(new.bytes().rev()).take_while(|(old, new)| old == new).count();
+    let tail = old.get(old.floor_char_boundary(old.len() - shared)..).unwrap_or_default();
+    // From behind the first line end on, these are whole lines.
+    tail.find('\n').map_or(0, |at| tail.len() - at - 1)
+}
+
+/// Returns the bytes that a tool writes for one quote; `None` if that is not certain.
+fn write_quote(bytes: &[u8], quote: &Quote, habit: TextHabit) -> Option<Vec<u8>> {
+    let (mark, text) = match habit {
+        TextHabit::CrLfIfAny | TextHabit::NewLinesCrLfIfAny | TextHabit::Lossy => split_lossy(bytes),
+        TextHabit::Majority => split_strict(bytes)?,
+        TextHabit::FirstLine | TextHabit::Unknown => return None,
+    };
+    let has_crlf = text.contains("\r\n");
+    let (old, new) = (unix(&quote.old), unix(&quote.new));
+    let replaced = |text: &str, old: &str, new: &str| -> Option<String> {
+        let spans = spans(text, old, quote.matches).ok()?;
+        let mut result = String::with_capacity(text.len());
+        let mut from = 0;
+        for span in spans {
+            result.push_str(text.get(from..span.start)?);
+            result.push_str(new);
+            from = span.end;
+        }
+        result.push_str(text.get(from..)?);
+        Some(result)
+    };
+    let written = match habit {
+        TextHabit::Majority | TextHabit::CrLfIfAny => {
+            let ends = lockgate_text::LineEnds::count(&text);
+            let view = unix(&text);
+            let mut after = replaced(&view, &old, &new)?;
+            if habit == TextHabit::CrLfIfAny {
+                after = with_same_end(&view, after);
+            }
+            let crlf = match habit {
+                TextHabit::CrLfIfAny => has_crlf,
+                _ => ends.majority() == Some(LineEnd::CrLf),
+            };
+            if crlf { after.replace('\n', "\r\n") } else { after }
+        }
+        TextHabit::NewLinesCrLfIfAny => {
+            let dressed = |text: &str| if has_crlf { text.replace('\n', "\r\n") } else { text.to_owned() };
+            replaced(&text, &dressed(&old), &dressed(&new))?
+        }
+        TextHabit::Lossy => {
+            let is_crlf = |text: &str| text.matches('\n').count() == text.matches("\r\n").count();
+            match has_crlf && (old.contains('\n') || new.contains('\n')) {
+                false => replaced(&text, &old, &new)?,
+                // How it treats other quotes of several lines in such a file is not known.
+                true if ![text.as_str(), &quote.old, &quote.new].into_iter().all(is_crlf) => return None,
+                true => replaced(&text, &quote.old, &quote.new)?,
+            }
+        }
+        TextHabit::FirstLine | TextHabit::Unknown => return None,
+    };
+    Some([mark.as_bytes(), written.as_bytes()].concat())
+}
+
+/// Gives a text the line end at its end that another has, or has not.
+fn with_same_end(before: &str, mut after: String) -> String {
+    match (before.ends_with('\n'), after.ends_with('\n')) {
+        (true, false) => after.push('\n'),
+        (false, true) => drop(after.pop()),
+        (true, true) | (false, false) => {}
+    }
+    after
+}
+
+const MARK: &str = "\u{feff}";
+
+fn split_strict(bytes: &[u8]) -> Option<(&'static str, String)> {
+    std::str::from_utf8(bytes).ok().map(split_mark)
+}
+
+fn split_lossy(bytes: &[u8]) -> (&'static str, String) {
+    split_mark(&String::from_utf8_lossy(bytes))
+}
+
+fn split_mark(text: &str) -> (&'static str, String) {
+    match text.strip_prefix(MARK) {
+        Some(text) => (MARK, text.to_owned()),
+        None => ("", text.to_owned()),
+    }
+}
+
+/// Replaces `\r\n` by `\n`.
+pub fn unix(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+/// Applies the chunks of a patch to a file.
+pub fn update(before: &[u8], chunks: &[Chunk]) -> Simulation {
+    let Ok(buffer) = Buffer::read(before.to_vec(), Hints::default()) else { return Simulation::Unknown };
+    let Ok(text) = std::str::from_utf8(before) else { return Simulation::Unknown };
+    // The tool takes a byte order mark for a part of the first line.
+    let marked = text.starts_with(MARK);
+    let lines = buffer.lines();
+    let texts: Vec<&str> = lines.iter().collect();
+    let mut replaced: Vec<(Range<usize>, &[String])> = Vec::new();
+    let mut from = 0;
+    for chunk in chunks {
+        match place(&texts, chunk, from, marked) {
+            Ok((range, new)) => {
+                from = range.end;
+                replaced.push((range, new));
+            }
+            Err(other) => return other,
+        }
+    }
+    replaced.sort_by_key(|(range, _)| range.start);
+    if replaced.windows(2).any(|pair| matches!(pair, [one, two] if one.0.end > two.0.start)) {
+        return Simulation::Unknown;
+    }
+    let changes = replaced.iter().map(|(range, new)| line_change(&lines, range, new)).collect();
+    let faithful = buffer.plan(changes).and_then(|plan| buffer.apply(&plan));
+    let Ok(faithful) = faithful else { return Simulation::Unknown };
+    let written = write_lines(text, &replaced).into_bytes();
+    Simulation::Made(Simulated { faithful: faithful.bytes().to_vec(), written: Some(written) })
+}
+
+/// Returns the lines that a chunk replaces, from 0, and the new ones.
+fn place<'a>(
+    texts: &[&str],
+    chunk: &'a Chunk,
+    mut from: usize,
+    marked: bool,
+) -> Result<(Range<usize>, &'a [String]), Simulation> {
+    if let Some(header) = &chunk.header {
+        let at = (from..texts.len()).find(|&at| texts.get(at) == Some(&header.as_str()));
+        from = at.ok_or(Simulation::Missing)? + 1;
+    }
+    let (mut old, mut new) = (chunk.old.as_slice(), chunk.new.as_slice());
+    if old.is_empty() {
+        return Ok((texts.len()..texts.len(), new));
+    }
+    let starts = |old: &[String]| -> Vec<usize> {
+        let is_at = |start: &usize| {
+            // The mark belongs to the first line, which therefore differs from every quote.
+            let hidden = marked && *start == 0;
+            let lines = texts.get(*start..start + old.len());
+            !hidden && lines.is_some_and(|lines| lines.iter().zip(old).all(|(line, old)| line == old))
+        };
+        let last = texts.len().saturating_sub(old.len());
+        let first = if chunk.at_end && old.len() <= texts.len() { last } else { from };
+        (first..=last).filter(is_at).collect()
+    };
+    let mut found = starts(old);
+    if let ([], [rest @ .., end]) = (found.as_slice(), old)
+        && end.is_empty()
+    {
+        old = rest;
+        new = match new {
+            [rest @ .., end] if end.is_empty() => rest,
+            all => all,
+        };
+        found = starts(old);
+    }
+    match found.as_slice() {
+        [] => Err(Simulation::Missing),
+        // Below a header, the first match is meant.
+        [at, rest @ ..] if rest.is_empty() || chunk.header.is_some() => Ok((*at..at + old.len(), new)),
+        several => Err(Simulation::Several(several.len())),
+    }
+}
+
+/// Returns the change of whole lines, without those that stay the same at the start and end.
+fn line_change(lines: &Lines<'_>, range: &Range<usize>, new: &[String]) -> Change {
+    let same = |at: usize, text: &String| lines.text(at + 1) == text;
+    let above = range.clone().zip(new).take_while(|(at, text)| same(*at, text)).count();
+    let left = (range.len() - above).min(new.len() - above);
+    let pairs = range.clone().rev().zip(new.iter().rev());
+    let below = pairs.take(left).take_while(|(at, text)| same(*at, text)).count();
+    let kept = new.get(above..new.len() - below).unwrap_or_default();
+    let (first, last) = (range.start + above + 1, range.end - below);
+    let span = lines.block(first, last);
+    let mut text: String = kept.iter().map(|line| format!("{line}\n")).collect();
+    let is_open = |end: usize| end > 0 && end == lines.span(lines.count()).end && !lines.ends_with_newline();
+    if is_open(span.end) {
+        if span.is_empty() && !text.is_empty() {
+            // The new lines follow a last line without an end.
+            text.insert(0, '\n');
+        }
+        text.truncate(text.trim_end_matches('\n').len().max(text.len().saturating_sub(1)));
+        if kept.is_empty() && !span.is_empty() {
+            return Change { span: span.start.saturating_sub(1)..span.end, text };
+        }
+    }
+    Change { span, text }
+}
+
+/// Returns the text that Codex writes: replaced lines get the line end of the first line, and so does a last line
+/// without one.
+fn write_lines(text: &str, replaced: &[(Range<usize>, &[String])]) -> String {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let first_end = lines.iter().find(|line| line.ends_with('\n'));
+    let end = if first_end.is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
+    let mut result = String::with_capacity(text.len());
+    let keep = |result: &mut String, lines: &[&str]| {
+        for line in lines {
+            result.push_str(line);
+            if !line.ends_with('\n') {
+                result.push_str(end);
+            }
+        }
+    };
+    let mut from = 0;
+    for (range, new) in replaced {
+        keep(&mut result, lines.get(from..range.start).unwrap_or_default());
+        for line in *new {
+            result.push_str(line);
+            result.push_str(end);
+        }
+        from = range.end;
+    }
+    keep(&mut result, lines.get(from..).unwrap_or_default());
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CAFE: &[u8] = b"caf\xe9\nx = 1\n";
+    const MIXED: &[u8] = b"a\r\nb\nc\r\nd\n";
+
+    fn quote(old: &str, new: &str) -> Quote {
+        Quote { old: old.into(), new: new.into(), matches: QuoteMatches::Only }
+    }
+
+    fn made(simulation: Simulation) -> Simulated {
+        match simulation {
+            Simulation::Made(made) => made,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn replaced(before: &[u8], old: &str, new: &str, habit: TextHabit) -> Simulated {
+        made(replace(before, &[quote(old, new)], habit))
+    }
+
+    fn chunk(old: &[&str], new: &[&str]) -> Chunk {
+        let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
+        Chunk { header: None, old: owned(old), new: owned(new), at_end: false }
+    }
+
+    #[test]
+    fn each_habit_writes_as_its_host_does() {
+        use TextHabit::{CrLfIfAny, Lossy, Majority, NewLinesCrLfIfAny, Unknown};
+        for (habit, before, old, written) in [
+            (Majority, MIXED, "d", Some(&b"a\nb\nc\nD\n"[..])),
+            (CrLfIfAny, MIXED, "d", Some(b"a\r\nb\r\nc\r\nD\r\n")),
+            (NewLinesCrLfIfAny, MIXED, "d", Some(b"a\r\nb\nc\r\nD\n")),
+            (Lossy, MIXED, "d", Some(b"a\r\nb\nc\r\nD\n")),
+            (Unknown, MIXED, "d", None),
+            (Majority, CAFE, "x = 1", None),
+            (CrLfIfAny, CAFE, "x = 1", Some(b"caf\xef\xbf\xbd\nD\n")),
+            (NewLinesCrLfIfAny, CAFE, "x = 1", Some(b"caf\xef\xbf\xbd\nD\n")),
+            (Lossy, CAFE, "x = 1", Some(b"caf\xef\xbf\xbd\nD\n")),
+            (Majority, b"\xef\xbb\xbfa\r\nb", "b", Some(b"\xef\xbb\xbfa\r\nD")),
+            (CrLfIfAny, b"\xef\xbb\xbfa\r\nb", "b", Some(b"\xef\xbb\xbfa\r\nD")),
+        ] {
+            let found = replaced(before, old, "D", habit);
+            assert_eq!(found.written.as_deref(), written, "{habit:?} {before:?}");
+            let kept = found.faithful.len() + old.len() == before.len() + 1;
+            assert!(kept, "{habit:?}: {:?}", found.faithful);
+            assert_eq!(found.is_at_risk(), written.is_some_and(|written| written != found.faithful));
+        }
+    }
+
+    #[test]
+    fn only_the_lines_that_differ_are_changed() {
+        let found = replaced(MIXED, "a\nb\nc", "a\nX\nY\nc", TextHabit::Unknown);
+        assert_eq!(found.faithful, b"a\r\nX\nY\nc\r\nd\n");
+        let found = replaced(b"a\r\nb\n", "a\nb", "b", TextHabit::Unknown);
+        assert_eq!(found.faithful, b"b\n");
+    }
+
+    #[test]
+    fn a_quote_in_several_places_is_not_taken() {
+        let aa = replace(b"aaa", &[quote("aa", "b")], TextHabit::Majority);
+        assert_eq!(aa, Simulation::Several(2));
+        let every = Quote { matches: QuoteMatches::Every, ..quote("a", "b") };
+        assert_eq!(made(replace(b"a a", &[every], TextHabit::Majority)).faithful, b"b b");
+        assert_eq!(replace(b"x", &[quote("a", "b")], TextHabit::Majority), Simulation::Missing);
+        assert_eq!(replace(b"a\0\xff", &[quote("a", "b")], TextHabit::Majority), Simulation::Unknown);
+    }
+
+    #[test]
+    fn quotes_apply_one_after_the_other() {
+        let quotes = [quote("a", "b"), quote("b", "c")];
+        assert_eq!(made(replace(b"a\n", &quotes, TextHabit::Majority)).faithful, b"c\n");
+        assert_eq!(replace(b"ab\n", &quotes, TextHabit::Majority), Simulation::Several(2));
+    }
+
+    #[test]
+    fn codex_writes_replaced_lines_with_the_first_line_end() {
+        let found = made(update(MIXED, &[chunk(&["d"], &["D"])]));
+        assert_eq!(
+            (found.written.as_deref(), &*found.faithful),
+            (Some(&b"a\r\nb\nc\r\nD\r\n"[..]), &b"a\r\nb\nc\r\nD\n"[..])
+        );
+        assert!(found.is_at_risk());
+        let found = made(update(b"a\nb", &[chunk(&["a"], &["A"])]));
+        assert_eq!((found.written.as_deref(), found.is_at_risk()), (Some(&b"A\nb\n"[..]), false));
+        for (before, chunk_of, after) in [
+            (&b"a\nb"[..], chunk(&["b"], &["b", "c"]), &b"a\nb\nc"[..]),
+            (b"a\nb", chunk(&["b"], &[]), b"a"),
+            (b"a\nb\n", chunk(&["b"], &[]), b"a\n"),
+            (b"a\nb\n", chunk(&[], &["c"]), b"a\nb\nc\n"),
+            (b"a\nb", chunk(&[], &["c"]), b"a\nb\nc"),
+            (b"", chunk(&[], &["c"]), b"c\n"),
+        ] {
+            assert_eq!(made(update(before, &[chunk_of])).faithful, after, "{before:?}");
+        }
+    }
+
+    #[test]
+    fn codex_does_not_find_a_first_line_with_a_mark() {
+        assert_eq!(update(b"\xef\xbb\xbfa\nb\n", &[chunk(&["a", "b"], &["a", "B"])]), Simulation::Missing);
+        let found = made(update(b"\xef\xbb\xbfa\nb\n", &[chunk(&["b"], &["B"])]));
+        assert_eq!(found.written.as_deref(), Some(&b"\xef\xbb\xbfa\nB\n"[..]));
+    }
+
+    #[test]
+    fn a_header_narrows_the_place() {
+        let text = b"def f():\n  x\ndef g():\n  x\n  x\n";
+        let x = chunk(&["  x"], &["  y"]);
+        assert_eq!(update(text, std::slice::from_ref(&x)), Simulation::Several(3));
+        let with = Chunk { header: Some("def g():".into()), ..x.clone() };
+        assert_eq!(made(update(text, &[with])).faithful, b"def f():\n  x\ndef g():\n  y\n  x\n");
+        let end = Chunk { at_end: true, ..x };
+        assert_eq!(made(update(text, &[end])).faithful, b"def f():\n  x\ndef g():\n  x\n  y\n");
+    }
+}

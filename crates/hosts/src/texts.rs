@@ -1,0 +1,276 @@
+//! The texts for the model: findings with their lines, and what to send instead.
+//!
+//! Invariant: the most important comes first, because a host may cut a text; text of files is one line each, without
+//! control characters.
+
+use serde_json::{Value, json};
+
+use super::host::Host;
+use lockgate_checks::{Finding, GateRun, Verdict, sanitize};
+use lockgate_error::Error;
+use lockgate_mcp::answer::{self, CallOffers, FieldNames, ResponseOptions, ToolCall, ToolProfile};
+use lockgate_text::Buffer;
+
+/// The most findings in one text.
+const MAX_FINDINGS: usize = 20;
+/// The most bytes of a call that is proposed.
+const MAX_CALL: usize = 2500;
+/// The most characters of a line that is shown.
+const MAX_LINE: usize = 160;
+
+/// A judged file: its path, its text and its verdict.
+pub struct Judged<'a> {
+    /// The path, as lockgate names it.
+    pub path: &'a str,
+    /// The text that was judged.
+    pub text: &'a Buffer,
+    /// The verdict.
+    pub verdict: &'a Verdict,
+}
+
+/// What happened to the judged edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditState {
+    /// It was not made.
+    Denied,
+    /// It is about to be made, because the host cannot stop it without ending the task.
+    Warned,
+    /// It was made.
+    Made,
+}
+
+impl EditState {
+    /// Returns the start of a sentence that says what happened to the edit.
+    pub const fn head(self) -> &'static str {
+        match self {
+            EditState::Denied => "lockgate denied this edit, and nothing was written:",
+            EditState::Warned => "lockgate does not stop this edit, but it is bad:",
+            EditState::Made => "lockgate judged this edit after it was written:",
+        }
+    }
+}
+
+/// Describes the findings that an edit adds, the blocking ones first.
+pub fn findings(files: &[Judged<'_>], state: EditState) -> String {
+    let blocking = count(files, |finding| finding.blocking);
+    let runs = files.iter().flat_map(|file| &file.verdict.runs).filter(|run| run.blocking).count();
+    let new = match (blocking, runs) {
+        (0, _) => "a required gate could not run".to_owned(),
+        (1, _) => "it adds 1 finding that blocks".to_owned(),
+        (several, _) => format!("it adds {several} findings that block"),
+    };
+    let tail = match state {
+        EditState::Denied => "Send the edit without these findings.",
+        EditState::Warned | EditState::Made => "Edit the file again, so that these findings are gone.",
+    };
+    let mut lines = vec![format!("{} {new}.", state.head())];
+    for finding in
+        files.iter().flat_map(|file| file.verdict.blocking().map(move |it| (file, it))).take(MAX_FINDINGS)
+    {
+        lines.extend(finding_lines(finding.0, finding.1));
+    }
+    for run in files.iter().flat_map(|file| &file.verdict.runs).filter(|run| run.blocking) {
+        lines.push(format!("the gate {} {}{}", run.gate, run.outcome.name(), reason(run)));
+    }
+    if blocking > MAX_FINDINGS {
+        lines.push(format!("and {} more", blocking - MAX_FINDINGS));
+    }
+    lines.push(tail.to_owned());
+    let warnings = files.iter().flat_map(|file| {
+        file.verdict.findings.iter().filter(|it| it.counts && !it.blocking).map(move |it| (file, it))
+    });
+    lines.extend(warnings.take(3).flat_map(|(file, it)| finding_lines(file, it)));
+    lines.join("\n")
+}
+
+fn count(files: &[Judged<'_>], is_counted: impl Fn(&Finding) -> bool) -> usize {
+    files.iter().flat_map(|file| &file.verdict.findings).filter(|finding| is_counted(finding)).count()
+}
+
+fn reason(run: &GateRun) -> String {
+    run.why.as_ref().map(|why| format!(": {}", sanitize(why))).unwrap_or_default()
+}
+
+fn finding_lines(file: &Judged<'_>, finding: &Finding) -> Vec<String> {
+    let Finding { gate, severity, elsewhere, line, column, code, message, .. } = finding;
+    let path = sanitize(elsewhere.as_deref().unwrap_or(file.path));
+    let code = code.as_ref().map(|code| format!(" {}", sanitize(code))).unwrap_or_default();
+    let mut lines = vec![format!("{path}:{line}:{column}: {} ({gate}{code}): {message}", severity.name())];
+    let text = file.text.lines().text(*line);
+    if elsewhere.is_none() && !text.trim().is_empty() {
+        lines.push(format!("{line:>6} | {}", shown_line(text)));
+    }
+    lines
+}
+
+/// Returns a line of a file as it may be shown.
+fn shown_line(text: &str) -> String {
+    text.chars().filter(|c| *c == '\t' || !lockgate_text::is_control_or_bidi(*c)).take(MAX_LINE).collect()
+}
+
+/// The names of gates whose programs did not run, because the policy is not trusted.
+pub fn withheld<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Option<String> {
+    let mut names: Vec<&str> = verdicts
+        .flat_map(|verdict| &verdict.runs)
+        .filter(|run| run.withheld)
+        .map(|run| run.gate.as_str())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    (!names.is_empty()).then(|| {
+        format!(
+            "lockgate did not run {}, because nobody has trusted the policy of this project yet. Only built-in gates judge \
+             the edits of this session, until a person runs `lockgate trust`.",
+            names.join(", ")
+        )
+    })
+}
+
+/// Where the model can make an edit with lockgate itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnTools {
+    /// The client has lockgate's server.
+    Server,
+    /// Only the command line.
+    CommandLine,
+}
+
+/// Describes a call of lockgate's own tool for an edit; `None` if it is too long to be sent again.
+pub fn own_call(tools: OwnTools, arguments: &Value) -> Option<String> {
+    let text = arguments.to_string();
+    let fits = text.len() <= MAX_CALL;
+    fits.then(|| match tools {
+        OwnTools::Server => format!("Call lockgate's tool `safe_edit_file` with\n{text}"),
+        OwnTools::CommandLine => format!("Run `lockgate edit --file -` with this on standard input:\n{text}"),
+    })
+}
+
+/// Describes what to do instead of an edit whose call would be too long.
+pub fn smaller_parts(path: &str) -> String {
+    format!(
+        "Use lockgate's `safe_edit_file` or `lockgate edit` for {}, in smaller parts; both keep all other bytes.",
+        sanitize(path)
+    )
+}
+
+/// The arguments of `safe_edit_file` for one exact quote.
+pub fn quote_arguments(path: &str, old: &str, new: &str) -> Value {
+    json!({"path": path, "search": old, "replace": new, "expect_matches": 1})
+}
+
+/// Describes the bytes that a host's tool would change besides the edit, and the call that keeps them.
+pub fn at_risk(
+    host: Host,
+    path: &str,
+    before: &[u8],
+    written: &[u8],
+    call: Option<String>,
+    state: EditState,
+) -> String {
+    let path = sanitize(path);
+    let harm = harm(before, written);
+    let name = host.name();
+    let instead = call.unwrap_or_else(|| smaller_parts(&path));
+    match state {
+        EditState::Denied | EditState::Warned => {
+            format!("{} the edit tool of {name} {harm} in {path}.\n{instead}", state.head())
+        }
+        EditState::Made => format!(
+            "The edit tool of {name} {harm} in {path}.\nTo keep them, do not use it for this file. {instead}"
+        ),
+    }
+}
+
+/// Names what a rewritten text loses, as a phrase after "the tool".
+fn harm(before: &[u8], written: &[u8]) -> String {
+    let count = |bytes: &[u8], needle: &[u8]| memchr::memmem::find_iter(bytes, needle).count();
+    let ends = |bytes: &[u8]| {
+        let crlf = count(bytes, b"\r\n");
+        (crlf, count(bytes, b"\n") - crlf)
+    };
+    let replaced = "\u{fffd}".as_bytes();
+    if std::str::from_utf8(before).is_err() && count(written, replaced) > count(before, replaced) {
+        return "destroys the characters that are not UTF-8".to_owned();
+    }
+    if std::str::from_utf8(before).is_err() {
+        return "changes the encoding".to_owned();
+    }
+    if before.first() == Some(&b'{') && count(before, b"\"outputs\"") > 0 {
+        return "clears outputs and rewrites the whole notebook".to_owned();
+    }
+    match (ends(before), ends(written)) {
+        ((crlf, lf), (0, _)) if crlf > 0 => {
+            format!("changes {crlf} CRLF line ends to LF, beside {lf} that are LF")
+        }
+        ((crlf, lf), (_, 0)) if lf > 0 => {
+            format!("changes {lf} LF line ends to CRLF, beside {crlf} that are CRLF")
+        }
+        ((before, _), (after, _)) if before != after => {
+            "changes line ends that the edit does not name".to_owned()
+        }
+        _ => "changes bytes outside of the edit".to_owned(),
+    }
+}
+
+/// Renders a rejection of a quote, with the nearest lines and the host's own call that would work.
+pub fn rejection(error: &Error, path: &str, call: Option<HostCallForm>) -> String {
+    let profile = match &call {
+        Some(call) => ToolProfile {
+            names: FieldNames { search: call.old, replace: call.new, ..FieldNames::PLAIN },
+            ..ToolProfile::PLAIN
+        },
+        None => ToolProfile::PLAIN,
+    };
+    let current_call =
+        call.map(|call| ToolCall { tool: call.tool, arguments: call.arguments, schema: Default::default });
+    let options = ResponseOptions {
+        limit: 3500,
+        forms: answer::Forms::Text,
+        diff: answer::DiffDisplay::Omitted,
+        path: Some(path.to_owned()),
+        profile,
+        offers: CallOffers { current_call, read_tool: None },
+        ..ResponseOptions::default()
+    };
+    format!("lockgate: {}: {}", sanitize(path), answer::render_error(error, &options).text)
+}
+
+/// A call of a host with a single quote, which may be proposed with another one.
+#[derive(Debug)]
+pub struct HostCallForm {
+    /// The name of the tool.
+    pub tool: &'static str,
+    /// The arguments.
+    pub arguments: serde_json::Map<String, Value>,
+    /// The name of the field with the quote.
+    pub old: &'static str,
+    /// The name of the field with the new text.
+    pub new: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_harm_is_named() {
+        for (before, written, expected) in [
+            (&b"a\r\nb\n"[..], &b"a\nb\n"[..], "1 CRLF line ends to LF"),
+            (b"a\r\nb\n", b"a\r\nb\r\n", "1 LF line ends to CRLF"),
+            (b"\xe9\n", b"\xef\xbf\xbd\n", "not UTF-8"),
+            (b"\xe9\n", b"e\n", "changes the encoding"),
+            (b"{\"outputs\": [1]}\n", b"{}", "clears outputs"),
+            (b"a\r\nb\nc\r\nd\n", b"a\r\nb\r\nc\r\nd\n", "does not name"),
+        ] {
+            let harm = harm(before, written);
+            assert!(harm.contains(expected), "{before:?}: {harm}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_too_long_is_not_proposed() {
+        let call = own_call(OwnTools::Server, &quote_arguments("a", "x", "y")).unwrap();
+        assert!(call.ends_with(r#"{"path":"a","search":"x","replace":"y","expect_matches":1}"#), "{call}");
+        assert_eq!(own_call(OwnTools::CommandLine, &quote_arguments("a", &"x".repeat(3000), "y")), None);
+    }
+}

@@ -1,0 +1,212 @@
+//! Elided blocks: a quoted block with a mark such as `...` in place of unchanged lines.
+
+use super::indent::indent_of;
+use super::levels::{self, LevelSearch, MatchSites, Strictness};
+use super::line_index::LineIndex;
+use super::rebase::{Block, Conflict, MatchSite, rebase};
+use super::rows::{FoldedLines, NonBlankLines};
+use super::steps::MatchBudget;
+use super::{OnRepeat, SearchText, already_applied};
+use lockgate_text::Change;
+
+/// Words that identify an elision mark. A mark with words contains one of them.
+const WORDS: [&str; 12] = [
+    "existing",
+    "rest",
+    "unchanged",
+    "same",
+    "remain",
+    "omitted",
+    "previous",
+    "elided",
+    "skipped",
+    "truncated",
+    "code",
+    "as before",
+];
+
+/// The result of a search for an elided block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Elided {
+    /// The changes of the parts, and the first and last line of the block.
+    Found { changes: Vec<Change>, first: usize, last: usize },
+    /// A changed part has several matches: the first line of each.
+    Ambiguous(Vec<usize>),
+    /// A part's replacement is already in the file, from this line on.
+    AlreadyApplied(usize),
+    /// A part cannot be rebased.
+    Conflict(Conflict),
+}
+
+/// Finds an elided block; `None` if it has no marks, or its parts do not occur in sequence.
+pub(super) fn find(
+    search_text: SearchText<'_>,
+    line_index: &LineIndex<'_>,
+    steps: &mut MatchBudget,
+) -> Option<Elided> {
+    let parts = parts(search_text.search, search_text.replace)?;
+    if parts.iter().any(|part| line_index.lacks(&part.search)) {
+        return None;
+    }
+    let (folded, text) = (line_index.folded_lines(), line_index.range.text);
+    let mut found = Vec::with_capacity(parts.len());
+    for part in &parts {
+        let touched = part.search.lines != part.replace.lines || part.search.gaps != part.replace.gaps;
+        let LevelSearch::Found(MatchSites { at, strictness }) = levels::find(&part.search, folded, steps)
+        else {
+            return None;
+        };
+        if touched && at.len() > 1 {
+            return Some(Elided::Ambiguous(at.into_iter().map(|at| folded.number(at)).collect()));
+        }
+        found.push(ElisionPart { block: part, touched, at, strictness });
+    }
+    let chain = chain(&found)?;
+    if leaves_block(&found, &chain, folded) {
+        return None;
+    }
+    let mut changes = Vec::new();
+    for (part, &at) in found.iter().zip(&chain).filter(|(part, _)| part.touched) {
+        if search_text.on_repeat == OnRepeat::Reject
+            && let Some(line) =
+                already_applied::around(part.block, line_index.range, folded.number(at), part.strictness)
+        {
+            return Some(Elided::AlreadyApplied(line));
+        }
+        match rebase(part.block, &MatchSite::at(&part.block.search, folded, at), text) {
+            Ok(more) => changes.extend(more),
+            Err(conflict) => return Some(Elided::Conflict(conflict)),
+        }
+    }
+    let last = found.last().map_or(0, |part| part.block.search.len());
+    let (first, end) = (*chain.first()?, *chain.last()? + last);
+    Some(Elided::Found { changes, first: folded.number(first), last: folded.number(end.saturating_sub(1)) })
+}
+
+/// A part between two marks, with its matches.
+struct ElisionPart<'a> {
+    block: &'a Block<'a>,
+    touched: bool,
+    at: Vec<usize>,
+    strictness: Strictness,
+}
+
+/// Returns the parts of search and replacement between their marks; `None` unless both have the same marks in the
+/// same order, and no mark at an edge.
+fn parts<'a>(search: &'a str, replace: &'a str) -> Option<Vec<Block<'a>>> {
+    let (old, new) = (cut(search), cut(replace));
+    if old.marks.is_empty() || old.marks != new.marks {
+        return None;
+    }
+    let blocks: Vec<Block<'a>> =
+        old.parts.into_iter().zip(new.parts).map(|(search, replace)| Block { search, replace }).collect();
+    blocks.iter().all(|block| block.search.len() > 0).then_some(blocks)
+}
+
+struct ElisionCut<'a> {
+    marks: Vec<&'a str>,
+    parts: Vec<NonBlankLines<'a>>,
+}
+
+fn cut(text: &str) -> ElisionCut<'_> {
+    let (mut marks, mut parts, mut part) = (Vec::new(), Vec::new(), Vec::new());
+    for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
+        if is_mark(line) {
+            marks.push(line.trim());
+            parts.push(NonBlankLines::from_lines(std::mem::take(&mut part).into_iter()));
+        } else {
+            part.push(line);
+        }
+    }
+    parts.push(NonBlankLines::from_lines(part.into_iter()));
+    ElisionCut { marks, parts }
+}
+
+/// Returns true if a line represents omitted lines.
+pub(super) fn is_mark(line: &str) -> bool {
+    let bare = uncommented(line.trim());
+    let dots = |text: &str| text.starts_with("...") || text.starts_with('\u{2026}');
+    let dots_at_end = |text: &str| text.ends_with("...") || text.ends_with('\u{2026}');
+    if !dots(bare) && !dots_at_end(bare) {
+        return false;
+    }
+    let words = bare.trim_matches(['.', '\u{2026}', ' ', '(', ')', '[', ']']).to_lowercase();
+    words.is_empty() || words.len() <= 80 && WORDS.iter().any(|word| words.contains(word)) && is_prose(&words)
+}
+
+/// Returns true if a text consists of words only.
+fn is_prose(text: &str) -> bool {
+    text.chars().all(|character| character.is_alphanumeric() || " -_,'`/".contains(character))
+}
+
+fn uncommented(line: &str) -> &str {
+    let opened = ["<!--", "{/*", "/*", "//", "#", "--", "%", ";", "*"]
+        .into_iter()
+        .find_map(|sign| line.strip_prefix(sign))
+        .unwrap_or(line);
+    let closed = ["-->", "*/}", "*/"].into_iter().find_map(|sign| opened.trim_end().strip_suffix(sign));
+    closed.unwrap_or(opened).trim()
+}
+
+/// Chooses one match for each part, in order and as close to the changed parts as possible.
+fn chain(parts: &[ElisionPart<'_>]) -> Option<Vec<usize>> {
+    let pivot = parts.iter().position(|part| part.touched)?;
+    let mut chain = vec![0; parts.len()];
+    let mut limit = usize::MAX;
+    for (slot, part) in chain.iter_mut().zip(parts).take(pivot + 1).rev() {
+        let fits = |at: &&usize| at.saturating_add(part.block.search.len()) <= limit;
+        *slot = *part.at.iter().rev().find(fits)?;
+        limit = *slot;
+    }
+    let mut end = chain.get(pivot)? + parts.get(pivot)?.block.search.len();
+    for (slot, part) in chain.iter_mut().zip(parts).skip(pivot + 1) {
+        *slot = *part.at.iter().find(|at| **at >= end)?;
+        end = *slot + part.block.search.len();
+    }
+    Some(chain)
+}
+
+/// Returns true if an elided line is outside the block that the first line opens: all other quoted lines are indented
+/// deeper than the first, and an elided line is not.
+fn leaves_block(parts: &[ElisionPart<'_>], chain: &[usize], folded: &FoldedLines<'_>) -> bool {
+    let depth = |index: usize| indent_of(folded.line(index)).len();
+    let Some(&first) = chain.first() else { return false };
+    let quoted = parts.iter().zip(chain).flat_map(|(part, at)| *at..*at + part.block.search.len());
+    if !quoted.skip(1).all(|index| depth(index) > depth(first) || is_closer(folded.line(index).trim())) {
+        return false;
+    }
+    let part_ends = parts.iter().zip(chain).map(|(part, at)| at + part.block.search.len());
+    part_ends
+        .zip(chain.iter().skip(1))
+        .flat_map(|(end, next)| end..*next)
+        .any(|index| depth(index) <= depth(first))
+}
+
+/// Returns true if a line only closes brackets or blocks.
+pub(super) fn is_closer(line: &str) -> bool {
+    line == "end" || !line.is_empty() && line.chars().all(|sign| ")]}>;,".contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_known_with_and_without_words() {
+        for mark in [
+            "...",
+            "  \u{2026}",
+            "# ...",
+            "    // ... existing code ...",
+            "/* ... rest unchanged ... */",
+            "<!-- ... -->",
+            "// ... rest of code unchanged",
+            "... (unchanged)",
+        ] {
+            assert!(is_mark(mark), "{mark}");
+        }
+        for line in ["f(...args)", "# see more...", "x = ...", "....b", "return a...", "let rest = ..."] {
+            assert!(!is_mark(line), "{line}");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Match level `exact`: the search occurs literally in the LF view.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::rebase::trimmed;
+use lockgate_text::{Change, differing_lines};
+
+/// Finds a text in a window of the view, from left to right, without overlap.
+///
+/// The spans are those of the view. An empty needle is never found.
+pub fn occurrences<'a>(
+    view: &'a str,
+    window: Range<usize>,
+    needle: &'a str,
+) -> impl Iterator<Item = Range<usize>> + 'a {
+    stepping(view, window, needle, needle.len())
+}
+
+/// Finds every occurrence of a text, including overlapping ones.
+pub(super) fn beginnings<'a>(
+    view: &'a str,
+    window: Range<usize>,
+    needle: &'a str,
+) -> impl Iterator<Item = Range<usize>> + 'a {
+    stepping(view, window, needle, needle.chars().next().map_or(1, char::len_utf8))
+}
+
+fn stepping<'a>(
+    view: &'a str,
+    window: Range<usize>,
+    needle: &'a str,
+    step: usize,
+) -> impl Iterator<Item = Range<usize>> + 'a {
+    let haystack = view.get(window.clone()).filter(|_| !needle.is_empty()).unwrap_or("");
+    let found = memmem::Finder::new(needle).into_owned();
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let at = found.find(haystack.as_bytes().get(from..)?)? + from;
+        from = at + step;
+        (!needle.is_empty()).then(|| window.start + at..window.start + at + needle.len())
+    })
+}
+
+/// Returns the changes that replace a hit as a block. At its edges whole lines stay whole lines, and lines that both
+/// texts share are not touched.
+///
+/// If the hit begins at a line start and only one of the two texts ends in a newline, the missing one is added or the
+/// extra one dropped, unless it is the whole change. Whole lines with an empty replacement are removed with their
+/// line end.
+pub(super) fn splice(view: &str, hit: Range<usize>, search: &str, replace: &str) -> Vec<Change> {
+    let before = view.get(..hit.start).unwrap_or_default();
+    let after = view.get(hit.end..).unwrap_or_default();
+    let at_line_start = before.is_empty() || before.ends_with('\n');
+    let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
+    let at_line_end = after.get(blanks..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'));
+    let (search_ends_line, replace_ends_line) = (search.ends_with('\n'), replace.ends_with('\n'));
+    if !at_line_start {
+        return line_by_line(hit.start, search, replace);
+    }
+    match (search_ends_line, replace_ends_line) {
+        (false, _) if replace.is_empty() && at_line_end => {
+            vec![whole_lines(view, hit.start..hit.end + blanks)]
+        }
+        (true, false) if !replace.is_empty() && search.strip_suffix('\n') != Some(replace) => {
+            line_by_line(hit.start, search, &format!("{replace}\n"))
+        }
+        (false, _) if at_line_end && replace.strip_suffix('\n') != Some(search) => {
+            let replace = replace.strip_suffix('\n').unwrap_or(replace);
+            // Includes the following line end, so that each unchanged line keeps its own.
+            let end = if after.starts_with('\n') { "\n" } else { "" };
+            line_by_line(hit.start, &format!("{search}{end}"), &format!("{replace}{end}"))
+        }
+        (true | false, _) => line_by_line(hit.start, search, replace),
+    }
+}
+
+/// Returns the changes between two texts, without their common lines.
+pub(super) fn line_by_line(start: usize, search: &str, replace: &str) -> Vec<Change> {
+    let [old, new] = [search, replace].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let change = |(removed, added): (Range<usize>, Range<usize>)| {
+        let before: usize = old.iter().take(removed.start).map(|line| line.len()).sum();
+        let [removed, added] = [old.get(removed)?, new.get(added)?].map(<[&str]>::concat);
+        trimmed(start + before, &removed, &added)
+    };
+    differing_lines(&old, &new).into_iter().filter_map(change).collect()
+}
+
+/// Removes whole lines: with their own line end, or at an unterminated end of the text with the one before them.
+fn whole_lines(view: &str, hit: Range<usize>) -> Change {
+    let span =
+        if hit.end < view.len() { hit.start..hit.end + 1 } else { hit.start.saturating_sub(1)..hit.end };
+    Change { span, text: String::new() }
+}
+
+/// Finds a replacement, with more lines than the search, that is already around a hit byte for byte.
+pub(super) fn applied_line(view: &str, hit: &Range<usize>, search: &str, replace: &str) -> Option<usize> {
+    let lines = |text: &str| text.trim_matches('\n').matches('\n').count();
+    let (search, replace) = (search.trim_matches('\n'), replace.trim_matches('\n'));
+    if search.is_empty() || lines(replace) <= lines(search) {
+        return None;
+    }
+    let start =
+        hit.start + view.get(hit.clone()).map_or(0, |text| text.len() - text.trim_start_matches('\n').len());
+    let around = |at: Range<usize>| {
+        let from = start.checked_sub(at.start)?;
+        let rest = view.get(from..)?.strip_prefix(replace)?;
+        (rest.is_empty() || rest.starts_with('\n') || !is_whole_lines(replace, at)).then_some(from)
+    };
+    beginnings(replace, 0..replace.len(), search).find_map(around)
+}
+
+/// Returns true if a range of a text consists of whole lines.
+fn is_whole_lines(text: &str, range: Range<usize>) -> bool {
+    let before = text.get(..range.start).unwrap_or_default();
+    let after = text.get(range.end..).unwrap_or_default();
+    (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
+}
+
+/// Returns true if the first line of a hit lacks all or part of its indentation. The hit has several lines, or is the
+/// rest of one line and the replacement does not fit there unchanged.
+pub(super) fn begins_in_indent(view: &str, hit: &Range<usize>, replace: &str) -> bool {
+    let found = view.get(hit.clone()).unwrap_or_default();
+    let before = view.get(..hit.start).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    if line.is_empty() || !line.trim().is_empty() {
+        return false;
+    }
+    let after = view.get(hit.end..).unwrap_or_default();
+    let at_line_end = found.ends_with('\n') || after.is_empty() || after.starts_with('\n');
+    let indented = |other: &str| other.trim().is_empty() || other.starts_with(line);
+    let fits = !replace.trim().is_empty()
+        && !found.starts_with([' ', '\t'])
+        && found.ends_with('\n') == replace.ends_with('\n')
+        && (!found.ends_with('\n') || replace.lines().nth(1).is_none())
+        && replace.lines().next().is_some_and(|first| !first.trim().is_empty())
+        && replace.lines().skip(1).all(indented);
+    found.trim_end_matches('\n').contains('\n') || at_line_end && !fits
+}
+
+/// Returns true if a hit of lines omits the trailing blanks of its last line, or begins with the end of the line
+/// above.
+pub(super) fn is_ragged(view: &str, hit: &Range<usize>) -> bool {
+    let found = view.get(hit.clone()).unwrap_or_default();
+    let before = view.get(..hit.start).unwrap_or_default();
+    let after = view.get(hit.end..).unwrap_or_default();
+    let at_line_start = before.is_empty() || before.ends_with('\n');
+    let trail = after.split('\n').next().unwrap_or_default();
+    let trails = !found.ends_with('\n') && !trail.is_empty() && trail.trim().is_empty();
+    at_line_start && trails || !at_line_start && found.starts_with('\n')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(view: &str, needle: &str) -> Vec<Range<usize>> {
+        occurrences(view, 0..view.len(), needle).collect()
+    }
+
+    #[test]
+    fn matches_do_not_overlap() {
+        assert_eq!(all("aaaa", "aa"), [0..2, 2..4]);
+        assert_eq!(all("aaab", "aa"), vec![0..2]);
+    }
+
+    #[test]
+    fn beginnings_do() {
+        assert_eq!(beginnings("aaa", 0..3, "aa").collect::<Vec<_>>(), [0..2, 1..3]);
+        assert_eq!(beginnings("ééé", 0..6, "éé").collect::<Vec<_>>(), [0..4, 2..6]);
+    }
+
+    #[test]
+    fn an_empty_needle_is_nowhere() {
+        assert!(all("", "").is_empty());
+        assert!(all("ab", "").is_empty());
+    }
+
+    #[test]
+    fn only_the_window_is_searched() {
+        let found: Vec<_> = occurrences("ab ab ab", 2..5, "ab").collect();
+        assert_eq!(found, vec![3..5]);
+    }
+
+    fn spliced(view: &str, search: &str, replace: &str) -> String {
+        let hit = occurrences(view, 0..view.len(), search).next().unwrap();
+        let mut text = view.to_owned();
+        for Change { span, text: new } in splice(view, hit, search, replace).into_iter().rev() {
+            text.replace_range(span, &new);
+        }
+        text
+    }
+
+    #[test]
+    fn whole_lines_stay_whole_lines() {
+        assert_eq!(spliced("a\nb\n", "a\n", "c"), "c\nb\n");
+        assert_eq!(spliced("a\nb\n", "a", "c\n"), "c\nb\n");
+        assert_eq!(spliced("a\nb\n", "a", ""), "b\n");
+        assert_eq!(spliced("a\nb", "b", ""), "a");
+        assert_eq!(spliced("a\nb\n", "a\n", ""), "b\n");
+        assert_eq!(spliced("a  \nb\n", "a", "c\n"), "c  \nb\n");
+        assert_eq!(spliced("a  \nb\n", "a", ""), "b\n");
+    }
+
+    #[test]
+    fn lines_that_stay_are_not_touched() {
+        let changes = splice("a\nb\nc\n", 0..6, "a\nb\nc\n", "x\nb\ny\n");
+        assert_eq!(changes.iter().map(|change| change.span.clone()).collect::<Vec<_>>(), [0..1, 4..5]);
+    }
+
+    #[test]
+    fn a_line_end_goes_with_its_line() {
+        let changes = splice("a\nb\nc\n", 0..3, "a\nb", "a");
+        assert_eq!(changes, [Change { span: 2..4, text: String::new() }]);
+    }
+
+    #[test]
+    fn a_newline_that_is_the_whole_change_is_made() {
+        assert_eq!(spliced("a\nb\n", "a\n", "a"), "ab\n");
+        assert_eq!(spliced("a\nb\n", "a", "a\n"), "a\n\nb\n");
+        assert_eq!(spliced("a b\n", "a", "c\n"), "c\n b\n");
+        assert_eq!(spliced("x a\n", "a", "c\n"), "x c\n\n");
+        assert_eq!(spliced("x a\n", "a", ""), "x \n");
+    }
+
+    #[test]
+    fn a_replacement_around_the_hit_is_already_applied() {
+        let is_applied = |view: &str, search: &str, replace: &str| {
+            let hit = occurrences(view, 0..view.len(), search).next().unwrap();
+            super::applied_line(view, &hit, search, replace).is_some()
+        };
+        assert!(is_applied("import a\nimport b\n", "import a\n", "import a\nimport b\n"));
+        assert!(is_applied("x\ny\nz\n", "z", "y\nz"));
+        assert!(!is_applied("import a\nimport bc\n", "import a\n", "import a\nimport b\n"));
+        assert!(!is_applied("f(ab)\n", "ab", "ab)"), "no line more");
+    }
+
+    #[test]
+    fn lines_without_their_blanks_are_not_those_of_the_text() {
+        let in_indent = |view: &str, search: &str, replace: &str| {
+            let hit = occurrences(view, 0..view.len(), search).next().unwrap();
+            begins_in_indent(view, &hit, replace)
+        };
+        assert!(in_indent("  a\n  b\n", "a\n  b", "c"));
+        assert!(
+            in_indent("  a\n", "a\n", "c") && in_indent("  a\n", "a", "") && in_indent("  a\n", "a", "b\na")
+        );
+        assert!(
+            !in_indent("  a\n", "a", "b")
+                && !in_indent("  a\n", "a", "b\n  a")
+                && !in_indent("  a b\n", "a", "")
+        );
+        let ragged = |view: &str, search: &str| {
+            is_ragged(view, &occurrences(view, 0..view.len(), search).next().unwrap())
+        };
+        assert!(ragged("a\nb  \n", "a\nb") && ragged("a\n\nb\n", "\n\nb"));
+        assert!(!ragged("a\n\nb\n", "a\n\nb") && !ragged("x\na b\n", "a"));
+    }
+}

@@ -1,0 +1,98 @@
+//! Finds literal matches, and the result of a block edit there.
+//!
+//! A literal match may not consist of the text's own lines: the first lacks its indentation, the last its trailing
+//! blanks, or a blank line is the end of the line above. The line-based levels then decide the result.
+
+use std::ops::Range;
+
+use super::levels::Strictness;
+use super::matcher::Matcher;
+use super::rebase::Block;
+use super::wrapping::prefix;
+use super::{
+    LineRange, Located, MatchInfo, MatchLevel, OnRepeat, SearchText, UniqueMatch, already_applied, exact,
+};
+use lockgate_error::Score;
+
+/// The maximum number of counted matches, and of bytes that may be compared for that. Overlapping matches are each
+/// compared anew.
+const PLACES: usize = 100_000;
+const STEPS: usize = 50_000_000;
+
+/// Finds the only match of a search; `None` if it does not occur literally.
+pub(super) fn literal(search_text: SearchText<'_>, range: LineRange<'_>) -> Option<Located> {
+    let window = range.window();
+    let mut hits = exact::beginnings(range.view, window.clone(), search_text.search);
+    let hit = hits.next()?;
+    if hits.next().is_some() {
+        let most = (STEPS / search_text.search.len().max(1)).clamp(2, PLACES);
+        let hits = exact::beginnings(range.view, window, search_text.search).take(most);
+        let lines = hits.map(|hit| range.text.line_at(hit.start)).collect();
+        return Some(Located::Ambiguous { level: MatchLevel::Exact, lines });
+    }
+    if exact::begins_in_indent(range.view, &hit, search_text.replace) {
+        let found = Matcher::new(search_text, range).below_exact();
+        if found.is_some() || prefix::adds(search_text.search, search_text.replace) {
+            return found;
+        }
+    }
+    Some(locate_hit(search_text, range, hit))
+}
+
+/// Finds every match of a search, without overlap.
+///
+/// Errors: the reason why one of them cannot be edited.
+pub(super) fn every_literal(
+    search_text: SearchText<'_>,
+    range: LineRange<'_>,
+) -> Result<Vec<UniqueMatch>, Located> {
+    let hits: Vec<Range<usize>> =
+        exact::occurrences(range.view, range.window(), search_text.search).collect();
+    let (candidates, search_text) = (hits.len(), SearchText { on_repeat: OnRepeat::Insert, ..search_text });
+    let found = |hit| match locate_hit(search_text, range, hit) {
+        Located::One(found) => {
+            Ok(UniqueMatch { match_info: MatchInfo { candidates, ..found.match_info }, ..found })
+        }
+        other => Err(other),
+    };
+    hits.into_iter().map(found).collect()
+}
+
+fn locate_hit(search_text: SearchText<'_>, range: LineRange<'_>, hit: Range<usize>) -> Located {
+    if let Some(line) = applied_line(search_text, range, &hit) {
+        return Located::AlreadyApplied { line };
+    }
+    let (first, last) =
+        (range.text.line_at(hit.start), range.text.line_at(hit.end.saturating_sub(1).max(hit.start)));
+    let ragged =
+        exact::begins_in_indent(range.view, &hit, search_text.replace) || exact::is_ragged(range.view, &hit);
+    let by_lines = || Matcher::new(search_text, LineRange { first, last, ..range }).below_exact();
+    let found = ragged.then(by_lines).flatten();
+    found.unwrap_or_else(|| {
+        let changes = exact::splice(range.view, hit, search_text.search, search_text.replace);
+        let match_info = MatchInfo::only(MatchLevel::Exact, Score::IDENTICAL, first);
+        Located::One(UniqueMatch { changes, match_info, lines: first..=last })
+    })
+}
+
+/// Returns the line at which a replacement with more lines is already around a hit.
+fn applied_line(search_text: SearchText<'_>, range: LineRange<'_>, hit: &Range<usize>) -> Option<usize> {
+    if search_text.on_repeat == OnRepeat::Insert {
+        return None;
+    }
+    let exactly = exact::applied_line(range.view, hit, search_text.search, search_text.replace);
+    exactly.map(|at| range.text.line_at(at)).or_else(|| {
+        let first = range.text.line_at(hit.start);
+        let rest = range.view.get(hit.end..).unwrap_or_default();
+        let ends_line = search_text.search.ends_with('\n') || rest.is_empty() || rest.starts_with('\n');
+        let whole = ends_line && range.text.span(first).start == hit.start;
+        whole.then(|| {
+            already_applied::around(
+                &Block::new(search_text.search, search_text.replace),
+                range,
+                first,
+                Strictness::Space,
+            )
+        })?
+    })
+}

@@ -1,0 +1,269 @@
+//! The search for the only match of one text: the levels below `exact` in order, and the result of the edit.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use super::fragment::{self, LineFilter};
+use super::levels::{self, LevelSearch, MatchSites, Strictness};
+use super::line_index::LineIndex;
+use super::proposal::Proposal;
+use super::rebase::{Block, Conflict, MatchSite, rebase};
+use super::rows::{FoldedLines, NonBlankLines};
+use super::similar::{self, NearestBlocks};
+use super::steps::MatchBudget;
+use super::wrapping::{AlternativeEdit, alternatives, prefix};
+use super::{
+    LineRange, Located, MatchInfo, MatchLevel, MatchTolerance, OnRepeat, SearchText, TypoPolicy, UniqueMatch,
+    already_applied,
+};
+use lockgate_error::Score;
+use lockgate_text::Outline;
+
+/// Searches for a text, and for its replacement, at the levels below `exact`.
+pub(super) struct Matcher<'a> {
+    pub(super) search_text: SearchText<'a>,
+    pub(super) range: LineRange<'a>,
+    pub(super) index: LineIndex<'a>,
+    pub(super) steps: MatchBudget,
+    alternatives: OnceCell<Rc<[AlternativeEdit]>>,
+}
+
+impl<'a> Matcher<'a> {
+    pub(super) fn new(search_text: SearchText<'a>, range: LineRange<'a>) -> Matcher<'a> {
+        let index = LineIndex::new(range);
+        Matcher {
+            search_text,
+            range,
+            index,
+            steps: MatchBudget::of_one_search(),
+            alternatives: OnceCell::new(),
+        }
+    }
+
+    /// Finds the only match at the levels down to `wrapping`, or finds that the edit was already made.
+    pub(super) fn find(&mut self) -> Option<Located> {
+        self.below_exact()
+            .or_else(|| {
+                self.find_fragment(self.search_text.search, self.search_text.replace, MatchLevel::Marks)
+            })
+            .or_else(|| self.find_literal_replacement())
+            .or_else(|| self.wrapped())
+            .or_else(|| self.find_replacement())
+            .or_else(|| self.elided())
+    }
+
+    /// Returns all lines that are not blank.
+    pub(super) fn folded_lines(&self) -> &FoldedLines<'a> {
+        self.index.folded_lines()
+    }
+
+    /// Returns the sites of a block at the levels from `space` to `marks`.
+    pub(super) fn sites(&mut self, block: &NonBlankLines<'_>) -> LevelSearch {
+        if self.index.lacks(block) {
+            return LevelSearch::NotFound;
+        }
+        levels::find(block, self.index.folded_lines(), &mut self.steps)
+    }
+
+    /// Tries the levels from `space` to `marks`; only `space` for a diff that only adds lines.
+    pub(super) fn below_exact(&mut self) -> Option<Located> {
+        let block = Block::new(self.search_text.search, self.search_text.replace);
+        match self.sites(&block.search) {
+            LevelSearch::NotFound => None,
+            LevelSearch::TooMany(at) => Some(self.ambiguous(MatchLevel::Marks, &at)),
+            LevelSearch::Found(MatchSites { strictness, at }) if self.is_diff(strictness) => {
+                self.check_signs(&block, &at)
+            }
+            LevelSearch::Found(MatchSites { strictness, at }) => Some(match at.as_slice() {
+                [one] => self.rebase_at(&block, *one, strictness, strictness.level()),
+                _ => self.ambiguous(strictness.level(), &at),
+            }),
+        }
+    }
+
+    /// Returns true if a match with another indentation is a diff that adds lines: signs are not indentation.
+    fn is_diff(&self, strictness: Strictness) -> bool {
+        let moved = ![Strictness::Space, Strictness::MarkedSpace].contains(&strictness);
+        moved && prefix::adds(self.search_text.search, self.search_text.replace)
+    }
+
+    /// Returns `None` for a certain diff that adds lines, so that it is parsed as a diff. Otherwise the signs may be
+    /// text.
+    fn check_signs(&mut self, block: &Block<'_>, at: &[usize]) -> Option<Located> {
+        let bare = block.search.lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line));
+        let strict = match self.sites(&NonBlankLines::from_lines(bare)) {
+            LevelSearch::Found(MatchSites { strictness, .. }) => {
+                [Strictness::Space, Strictness::MarkedSpace].contains(&strictness)
+            }
+            LevelSearch::NotFound | LevelSearch::TooMany(_) => false,
+        };
+        let (line, quoted) = (self.folded_lines().number(*at.first()?), block.search.line(0));
+        let why = "the signs before the added lines may be diff signs or text";
+        let conflict = Conflict::new(line, why, quoted, self.range.text.text(line));
+        (!strict).then_some(Located::Conflict(conflict))
+    }
+
+    /// Finds a part of one line with other typographic marks.
+    pub(super) fn find_fragment(&self, search: &str, replace: &str, level: MatchLevel) -> Option<Located> {
+        let worth = if level == MatchLevel::Wrapping { LineFilter::All } else { LineFilter::Marked };
+        let found = fragment::find(search, &self.index, worth);
+        match found.as_slice() {
+            [] => None,
+            [piece] => {
+                let changes = fragment::rebase(search, replace, piece, self.range.text).into_iter().collect();
+                let match_info = MatchInfo::only(level, Score::IDENTICAL, piece.line);
+                Some(Located::One(UniqueMatch { changes, match_info, lines: piece.line..=piece.line }))
+            }
+            several => {
+                Some(Located::Ambiguous { level, lines: several.iter().map(|piece| piece.line).collect() })
+            }
+        }
+    }
+
+    /// Tries level `similar` up to the requested tolerance; otherwise returns the nearest lines.
+    pub(super) fn similar(
+        &mut self,
+        tolerance: MatchTolerance,
+        outline: &dyn Fn() -> Option<Outline>,
+    ) -> Located {
+        let usual = (MatchTolerance::THRESHOLD, TypoPolicy::Certain);
+        let requested = match tolerance {
+            MatchTolerance::Wrapping => None,
+            MatchTolerance::Similar { threshold, typos } => Some((threshold, typos)),
+        };
+        let nearest_blocks =
+            NearestBlocks::new(self, requested.map_or(usual.0, |(threshold, _)| threshold.min(usual.0)));
+        if let Some(found) =
+            requested.and_then(|requested| similar::find(self, &nearest_blocks, requested, outline))
+        {
+            return found;
+        }
+        // The text that was searched for first is not searched for again.
+        let usual = (requested != Some(usual))
+            .then(|| similar::find(self, &nearest_blocks, usual, outline))
+            .flatten();
+        let proposal = match usual {
+            Some(Located::One(found)) => Proposal::from_match(&found, self.range),
+            Some(_) | None => None,
+        };
+        Located::NotFound { nearest: nearest_blocks.best(), proposal }
+    }
+
+    /// Finds every match at the strictest level that has any, down to `wrapping`; overlapping matches are rejected.
+    pub(super) fn find_every(&mut self) -> Result<Vec<UniqueMatch>, Located> {
+        let plain = AlternativeEdit::plain(self.search_text.search, self.search_text.replace);
+        let found = self.every_of(&plain, None)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        match self.best_alternative() {
+            Some(reading) => self.every_of(&reading, Some(MatchLevel::Wrapping)),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn every_of(
+        &mut self,
+        reading: &AlternativeEdit,
+        level: Option<MatchLevel>,
+    ) -> Result<Vec<UniqueMatch>, Located> {
+        let block = Block::new(&reading.search, &reading.replace);
+        let MatchSites { strictness, at } = match self.sites(&block.search) {
+            LevelSearch::NotFound => return Ok(Vec::new()),
+            LevelSearch::TooMany(at) => return Err(self.ambiguous(level.unwrap_or(MatchLevel::Marks), &at)),
+            LevelSearch::Found(MatchSites { strictness, .. })
+                if level.is_none() && self.is_diff(strictness) =>
+            {
+                return Ok(Vec::new());
+            }
+            LevelSearch::Found(places) => places,
+        };
+        let level = level.unwrap_or(strictness.level());
+        if at.iter().zip(at.iter().skip(1)).any(|(one, next)| one + block.search.len() > *next) {
+            return Err(self.ambiguous(level, &at));
+        }
+        let matches = at.iter().map(|one| match self.rebase_at(&block, *one, strictness, level) {
+            Located::One(found) => Ok(UniqueMatch {
+                match_info: MatchInfo { candidates: at.len(), ..found.match_info },
+                ..found
+            }),
+            other => Err(other),
+        });
+        matches.collect()
+    }
+
+    /// Returns the edit without possible wrapping such as a fence; computed once.
+    pub(super) fn alternatives(&self) -> Rc<[AlternativeEdit]> {
+        Rc::clone(
+            self.alternatives
+                .get_or_init(|| alternatives(self.search_text.search, self.search_text.replace).into()),
+        )
+    }
+
+    pub(super) fn ambiguous(&self, level: MatchLevel, at: &[usize]) -> Located {
+        Located::Ambiguous { level, lines: at.iter().map(|at| self.folded_lines().number(*at)).collect() }
+    }
+
+    /// Rebases the edit onto the site that begins at this index of the folded lines.
+    pub(super) fn rebase_at(
+        &self,
+        block: &Block<'_>,
+        at: usize,
+        strictness: Strictness,
+        level: MatchLevel,
+    ) -> Located {
+        if self.search_text.on_repeat == OnRepeat::Reject
+            && let Some(line) =
+                already_applied::around(block, self.range, self.folded_lines().number(at), strictness)
+        {
+            return Located::AlreadyApplied { line };
+        }
+        let site = MatchSite::at(&block.search, self.folded_lines(), at);
+        let (first, last) = site.ends();
+        let match_info = MatchInfo::only(level, self.score(block, &site), first);
+        match rebase(block, &site, self.range.text) {
+            Ok(changes) => Located::One(UniqueMatch { changes, match_info, lines: first..=last }),
+            Err(conflict) => Located::Conflict(conflict),
+        }
+    }
+
+    /// Returns the share of characters that the quoted lines and the file's lines have in common, without blanks.
+    fn score(&self, block: &Block<'_>, site: &MatchSite) -> Score {
+        let (mut distance, mut longer, mut cells) = (0, 0, MOST_CELLS);
+        for (quoted, line) in block.search.lines.iter().zip(&site.lines) {
+            let [quoted, actual] = [quoted, self.range.text.text(*line)].map(non_blank);
+            longer += quoted.chars().count().max(actual.chars().count());
+            if quoted != actual {
+                distance += max_distance(&quoted, &actual, &mut cells);
+            }
+        }
+        Score::from_distance(distance, longer)
+    }
+}
+
+/// The maximum number of character pairs that are compared for one score.
+const MOST_CELLS: usize = 1 << 24;
+
+/// Returns an upper bound of the distance between two lines. Lines that the budget cannot compare count as entirely
+/// different.
+fn max_distance(one: &str, other: &str, cells: &mut usize) -> usize {
+    let head = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
+    let tail = one.chars().rev().zip(other.chars().rev()).take_while(|(one, other)| one == other).count();
+    let (from, to) = (one.chars().count(), other.chars().count());
+    let tail = tail.min(from.min(to) - head);
+    let middle =
+        |text: &str, length: usize| text.chars().skip(head).take(length - head - tail).collect::<String>();
+    let (from, to) = (from - head - tail, to - head - tail);
+    match cells.checked_sub(from.saturating_mul(to)) {
+        Some(remaining) => {
+            *cells = remaining;
+            strsim::levenshtein(&middle(one, from + head + tail), &middle(other, to + head + tail))
+        }
+        None => from.max(to),
+    }
+}
+
+/// Returns the non-blank characters of a line.
+fn non_blank(line: &str) -> String {
+    line.chars().filter(|character| !character.is_whitespace()).collect()
+}

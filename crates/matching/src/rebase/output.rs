@@ -1,0 +1,174 @@
+//! Collects the lines of the result in order, and computes the changes.
+
+use super::MatchSite;
+use super::blanks::Blanks;
+use lockgate_text::{Change, Lines};
+
+/// A line of the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum OutputLine {
+    /// An unchanged line of the file.
+    File(usize),
+    /// A line of the file with new text; its line end stays.
+    Edited(usize, String),
+    New(String),
+}
+
+/// The lines of the result so far, and the lines of the file that they replace.
+#[derive(Debug)]
+pub(super) struct Output<'a> {
+    text: Lines<'a>,
+    first: usize,
+    last: usize,
+    window: (usize, usize),
+    lines: Vec<OutputLine>,
+}
+
+impl<'a> Output<'a> {
+    pub(super) fn new(text: Lines<'a>, site: &MatchSite) -> Output<'a> {
+        let (first, last) = site.ends();
+        Output { text, first, last, window: site.window, lines: Vec::new() }
+    }
+
+    /// Adds the blank lines that the edit inserts before the block, or removes those that it deletes there.
+    pub(super) fn begin(&mut self, base: usize, wanted: usize) {
+        self.add(wanted.saturating_sub(base));
+        let above = (self.window.0..self.first).rev().take(base.saturating_sub(wanted));
+        self.first -= above.take_while(|line| self.is_blank(*line)).count();
+    }
+
+    /// Does the same behind the block.
+    pub(super) fn end(&mut self, base: usize, wanted: usize) {
+        self.add(wanted.saturating_sub(base));
+        let below = (self.last + 1..=self.window.1).take(base.saturating_sub(wanted));
+        self.last += below.take_while(|line| self.is_blank(*line)).count();
+    }
+
+    pub(super) fn blanks(&mut self, Blanks { existing, added }: Blanks) {
+        self.lines.extend(existing.map(OutputLine::File));
+        self.add(added);
+    }
+
+    pub(super) fn push(&mut self, out: OutputLine) {
+        self.lines.push(out);
+    }
+
+    fn add(&mut self, blanks: usize) {
+        self.lines.extend(std::iter::repeat_n(OutputLine::New(String::new()), blanks));
+    }
+
+    fn is_blank(&self, line: usize) -> bool {
+        self.text.text(line).trim().is_empty()
+    }
+
+    /// Returns the changes that turn the file's lines into the result.
+    pub(super) fn changes(self) -> Vec<Change> {
+        let (mut changes, mut fresh, mut next) = (Vec::new(), Vec::new(), self.first);
+        for out in &self.lines {
+            let (line, text) = match out {
+                OutputLine::New(text) => {
+                    fresh.push(text.as_str());
+                    continue;
+                }
+                OutputLine::File(line) => (*line, None),
+                OutputLine::Edited(line, text) => (*line, Some(text)),
+            };
+            changes.extend(self.instead_of(next, line - 1, &fresh));
+            changes.extend(text.and_then(|text| self.edited(line, text)));
+            fresh.clear();
+            next = line + 1;
+        }
+        changes.extend(self.instead_of(next, self.last, &fresh));
+        changes
+    }
+
+    /// Returns the change that replaces the lines from `first` to `last`, which may be an empty range.
+    fn instead_of(&self, first: usize, last: usize, fresh: &[&str]) -> Option<Change> {
+        let span = self.text.block(first, last);
+        let span = if last < first { span.start..span.start } else { span };
+        if span.is_empty() && fresh.is_empty() {
+            return None;
+        }
+        let joined = fresh.join("\n");
+        let reaches_open_end = last >= self.text.count() && !self.text.ends_with_newline();
+        let (span, text) = match (reaches_open_end && self.text.count() > 0, fresh.is_empty()) {
+            (false, true) => (span, String::new()),
+            (false, false) => (span, joined + "\n"),
+            // The last line stays unterminated: the removed range takes the line end before it.
+            (true, true) => (span.start.saturating_sub(1)..span.end, String::new()),
+            (true, false) if span.is_empty() => (span, format!("\n{joined}")),
+            (true, false) => (span, joined),
+        };
+        Some(Change { span, text })
+    }
+
+    /// Returns the change of a line's text, without its common head and tail.
+    fn edited(&self, line: usize, text: &str) -> Option<Change> {
+        let (start, actual) = (self.text.span(line).start, self.text.text(line));
+        trimmed(start, actual, text)
+    }
+}
+
+/// Returns the change from one text to another, without the common head and tail; `None` if they are the same.
+pub(crate) fn trimmed(start: usize, actual: &str, text: &str) -> Option<Change> {
+    let common = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
+        pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
+    };
+    if actual == text {
+        return None;
+    }
+    let head = common(&mut actual.chars().zip(text.chars()));
+    let (actual, text) = (actual.get(head..)?, text.get(head..)?);
+    let tail = common(&mut actual.chars().rev().zip(text.chars().rev()));
+    let span = start + head..start + head + actual.len() - tail;
+    Some(Change { span, text: text.get(..text.len() - tail)?.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockgate_text::{Buffer, Hints};
+
+    fn laid(file: &str, lines: std::ops::RangeInclusive<usize>, out: Vec<OutputLine>) -> String {
+        let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+        let window = (1, buffer.lines().count());
+        let site = MatchSite { lines: lines.collect(), differing: None, extra: None, window };
+        let output = Output { lines: out, ..Output::new(buffer.lines(), &site) };
+        let plan = buffer.plan(output.changes()).unwrap();
+        String::from_utf8(buffer.apply(&plan).unwrap().bytes().to_vec()).unwrap()
+    }
+
+    fn new(text: &str) -> OutputLine {
+        OutputLine::New(text.to_owned())
+    }
+
+    #[test]
+    fn lines_that_stay_are_not_touched() {
+        assert_eq!(
+            laid("a\r\nb\nc\r\n", 1..=3, vec![OutputLine::File(1), new("x"), OutputLine::File(3)]),
+            "a\r\nx\nc\r\n"
+        );
+        assert_eq!(
+            laid("a\r\nb\n", 1..=2, vec![OutputLine::Edited(1, "z".into()), OutputLine::File(2)]),
+            "z\r\nb\n"
+        );
+        assert_eq!(laid("a\r\nb\n", 1..=1, vec![OutputLine::File(1), new("x")]), "a\r\nx\r\nb\n");
+    }
+
+    #[test]
+    fn an_open_end_stays_open() {
+        assert_eq!(laid("a\nb", 2..=2, vec![OutputLine::File(2), new("c")]), "a\nb\nc");
+        assert_eq!(laid("a\nb", 2..=2, vec![new("c"), new("d")]), "a\nc\nd");
+        assert_eq!(laid("a\nb", 2..=2, vec![]), "a");
+        assert_eq!(laid("a\nb", 1..=2, vec![]), "");
+        assert_eq!(laid("a\nb\n", 2..=2, vec![]), "a\n");
+    }
+
+    #[test]
+    fn a_change_is_as_small_as_it_can_be() {
+        assert_eq!(trimmed(5, "abcd", "abXcd"), Some(Change { span: 7..7, text: "X".into() }));
+        assert_eq!(trimmed(0, "aa", "aaa"), Some(Change { span: 2..2, text: "a".into() }));
+        assert_eq!(trimmed(0, "é", "è"), Some(Change { span: 0..2, text: "è".into() }));
+        assert_eq!(trimmed(0, "a", "a"), None);
+    }
+}

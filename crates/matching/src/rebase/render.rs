@@ -1,0 +1,226 @@
+//! Renders each line of the result: an unchanged line of the file, one with the edit's change, or a new one in the
+//! file's style.
+
+use std::cell::Cell;
+
+use super::output::OutputLine;
+use super::pairs::{ALIKE, similarity, weight};
+use super::tokens::{Evidence, merged};
+use super::{Block, Conflict, MatchSite};
+use crate::fold::fold;
+use crate::indent::{IndentMap, indent_of, trail_of};
+use crate::quotes::swapped;
+use lockgate_text::Lines;
+
+/// The mapping from the block's indentation to the file's.
+#[derive(Debug)]
+enum Indentation {
+    /// One rule maps all lines.
+    One(IndentMap),
+    /// The first line was quoted without its indentation, which is the first field; the rule maps the other lines.
+    Head(String, IndentMap),
+    /// No rule maps the lines.
+    Unknown,
+}
+
+/// Renders the lines of one result.
+pub(super) struct LineRenderer<'a> {
+    block: &'a Block<'a>,
+    site: &'a MatchSite,
+    text: Lines<'a>,
+    origins: &'a [Option<usize>],
+    indentation: Indentation,
+    evidence: Evidence<'a>,
+    /// The number of characters in all lines of the search.
+    search_chars: usize,
+    /// The remaining number of character pairs to compare.
+    cells: Cell<usize>,
+    /// Set if the file has all lines exactly as they are quoted.
+    alike: bool,
+}
+
+/// The maximum number of character pairs that are compared for the lines that one edit adds.
+const MOST_CELLS: usize = 1 << 25;
+
+/// The maximum length in bytes of a line that is merged word by word.
+const LONGEST: usize = 1 << 16;
+
+impl<'a> LineRenderer<'a> {
+    pub(super) fn new(
+        block: &'a Block<'a>,
+        site: &'a MatchSite,
+        text: Lines<'a>,
+        origins: &'a [Option<usize>],
+    ) -> LineRenderer<'a> {
+        let same = (0..block.search.len()).filter(|index| site.differing != Some(*index));
+        let pairs: Vec<(&str, &str)> =
+            same.map(|index| (block.search.line(index), text.text(site.line(index)))).collect();
+        let alike = pairs.iter().all(|(quoted, actual)| quoted.trim() == actual.trim());
+        let evidence = if alike { Evidence::default() } else { evidence(&pairs) };
+        let all =
+            (0..block.search.len()).map(|index| (block.search.line(index), text.text(site.line(index))));
+        let indents: Vec<(&str, &str)> =
+            all.map(|(quoted, actual)| (indent_of(quoted), indent_of(actual))).collect();
+        let new_indents: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
+        let indentation = indentation(&indents, &new_indents);
+        let search_chars = block.search.lines.iter().map(|line| weight(line)).sum();
+        LineRenderer {
+            block,
+            site,
+            text,
+            origins,
+            indentation,
+            evidence,
+            alike,
+            search_chars,
+            cells: Cell::new(MOST_CELLS),
+        }
+    }
+
+    /// Renders a row of the replacement.
+    pub(super) fn row(&self, row: usize) -> Result<OutputLine, Conflict> {
+        let wanted = self.block.replace.line(row);
+        match self.origins.get(row).copied().flatten() {
+            None => self.added(row, wanted).map(OutputLine::New),
+            Some(base) if self.block.search.line(base) == wanted => {
+                Ok(OutputLine::File(self.site.line(base)))
+            }
+            Some(base) => Ok(OutputLine::Edited(self.site.line(base), self.changed(base, row, wanted)?)),
+        }
+    }
+
+    fn changed(&self, base: usize, row: usize, wanted: &str) -> Result<String, Conflict> {
+        let (quoted, line) = (self.block.search.line(base), self.site.line(base));
+        let actual = self.text.text(line);
+        let refuse = |why| Err(Conflict::new(line, why, quoted, actual));
+        if self.site.differing == Some(base) {
+            return refuse("the edit changes a line that differs in the file");
+        }
+        let indent = if indent_of(quoted) == indent_of(wanted) {
+            indent_of(actual).to_owned()
+        } else {
+            match self.indent(row, indent_of(wanted)) {
+                Some(indent) => indent,
+                None => {
+                    return refuse("the edit changes the indentation of a line whose indentation differs");
+                }
+            }
+        };
+        let body = match self.body(quoted.trim(), wanted.trim(), actual.trim()) {
+            Ok(body) => body,
+            Err(why) => return refuse(why),
+        };
+        let same_trail = trail_of(quoted) == trail_of(wanted);
+        Ok(indent + &body + if same_trail { trail_of(actual) } else { trail_of(wanted) })
+    }
+
+    fn added(&self, row: usize, wanted: &str) -> Result<String, Conflict> {
+        let Some(indent) = self.indent(row, indent_of(wanted)).or_else(|| self.sibling(row, wanted)) else {
+            let (line, _) = self.site.ends();
+            let why = "the indentation of an added line cannot be derived from the file";
+            return Err(Conflict::new(line, why, wanted, self.text.text(line)));
+        };
+        Ok(indent + &self.render_new(wanted.trim()) + trail_of(wanted))
+    }
+
+    /// Applies the edit of a quoted line to a line of the file, both without the blanks at their ends.
+    fn body(&self, quoted: &str, wanted: &str, actual: &str) -> Result<String, &'static str> {
+        if quoted != actual && quoted.len() > LONGEST {
+            return Err("the typographic marks of the line differ, and it is too long to merge");
+        }
+        if fold(quoted) == fold(actual) {
+            return Ok(merged(quoted, wanted, actual, &self.evidence));
+        }
+        let mixed = "the file uses other string quotes, and the edit mixes both";
+        let (quoted, wanted) = swapped(quoted, wanted, actual).ok_or(mixed)?;
+        Ok(merged(&quoted, &wanted, actual, &Evidence::default()))
+    }
+
+    /// Renders a new line with the file's typographic marks, modelled on the most similar line of the block, if there
+    /// is one.
+    fn render_new(&self, wanted: &str) -> String {
+        if self.alike {
+            return wanted.to_owned();
+        }
+        let Some(remaining) = self.cells.get().checked_sub(self.search_chars * weight(wanted)) else {
+            return self.evidence.translate_line(wanted);
+        };
+        self.cells.set(remaining);
+        let nearest = (0..self.block.search.len())
+            .filter(|base| self.site.differing != Some(*base))
+            .map(|base| (similarity(self.block.search.line(base), wanted), base))
+            .filter(|(score, _)| *score >= ALIKE)
+            .max_by(|one, other| one.0.total_cmp(&other.0));
+        let as_nearest = nearest.and_then(|(_, base)| {
+            let actual = self.text.text(self.site.line(base)).trim();
+            self.body(self.block.search.line(base).trim(), wanted, actual).ok()
+        });
+        as_nearest.unwrap_or_else(|| self.evidence.translate_line(wanted))
+    }
+
+    /// Maps the indentation by the rule, if there is one.
+    fn indent(&self, row: usize, indent: &str) -> Option<String> {
+        match &self.indentation {
+            Indentation::One(map) => map.apply(indent),
+            Indentation::Head(first, _) if row == 0 && indent.is_empty() => Some(first.clone()),
+            Indentation::Head(_, map) => map.apply(indent),
+            Indentation::Unknown => None,
+        }
+    }
+
+    /// Returns the indentation of the nearest unchanged line with the same indentation in the replacement.
+    fn sibling(&self, row: usize, wanted: &str) -> Option<String> {
+        let Indentation::Unknown = self.indentation else { return None };
+        let unchanged_line = |(other, origin): (usize, &Option<usize>)| {
+            let base = (*origin)?;
+            // A first line without indentation was quoted from its first letter on.
+            let (quoted, actual) = (self.block.search.line(base), self.text.text(self.site.line(base)));
+            if base == 0 && indent_of(quoted).is_empty() && !indent_of(actual).is_empty() {
+                return None;
+            }
+            let same = indent_of(self.block.replace.line(other)) == indent_of(wanted)
+                && indent_of(self.block.search.line(base)) == indent_of(wanted);
+            same.then(|| (other.abs_diff(row), self.site.line(base)))
+        };
+        let nearest = self.origins.iter().enumerate().filter_map(unchanged_line).min()?;
+        Some(indent_of(self.text.text(nearest.1)).to_owned())
+    }
+}
+
+fn indentation(pairs: &[(&str, &str)], indents: &[&str]) -> Indentation {
+    if let [("", actual)] = pairs
+        && !actual.is_empty()
+        && let [_, rest @ ..] = indents
+        && !rest.is_empty()
+        && rest.iter().all(|other| other.starts_with(actual))
+    {
+        // One line, quoted from its first word on: the others may be indented as in the file, or from there on.
+        return Indentation::Unknown;
+    }
+    let head = match pairs {
+        [("", first), rest @ ..] if !first.is_empty() => {
+            IndentMap::explaining(rest, &[]).map(|map| ((*first).to_owned(), map))
+        }
+        [..] => None,
+    };
+    match (IndentMap::explaining(pairs, indents), head) {
+        // Only the first line's indentation is missing. That is simpler than another unit or other tabs.
+        (Some(map), Some((first, rest))) if map.converts_chars() && rest.is_same() => {
+            Indentation::Head(first, rest)
+        }
+        (Some(map), _) => Indentation::One(map),
+        (None, Some((first, rest))) => Indentation::Head(first, rest),
+        (None, None) => Indentation::Unknown,
+    }
+}
+
+/// Collects the block's evidence of the file's typographic marks.
+fn evidence<'a>(pairs: &[(&'a str, &'a str)]) -> Evidence<'a> {
+    let mut evidence = Evidence::default();
+    for (quoted, actual) in pairs.iter().map(|(quoted, actual)| (quoted.trim(), actual.trim())) {
+        if quoted.len() <= LONGEST && fold(quoted) == fold(actual) {
+            evidence.record(quoted, actual);
+        }
+    }
+    evidence
+}

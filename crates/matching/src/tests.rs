@@ -1,0 +1,286 @@
+//! The results of search texts, level by level.
+
+use super::*;
+use lockgate_text::Hints;
+
+const PEN: MatchTolerance =
+    MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, typos: TypoPolicy::Certain };
+
+fn located(file: &str, search: &str, replace: &str, tolerance: MatchTolerance) -> (Located, Buffer) {
+    let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+    let range = LineRange::new(&buffer, 1, buffer.lines().count()).with_quotes(Quotes::Interchangeable);
+    let search_text = SearchText { search, replace, on_repeat: OnRepeat::Reject };
+    let outline = || lockgate_syntax::outline("python", "a.py", buffer.view());
+    (locate(search_text, range, tolerance, &outline), buffer)
+}
+
+/// Returns the level at which an edit matched, and the resulting text.
+fn made(file: &str, search: &str, replace: &str) -> (MatchLevel, String) {
+    match located(file, search, replace, PEN) {
+        (Located::One(found), buffer) => {
+            let plan = buffer.plan(found.changes).unwrap();
+            let bytes = buffer.apply(&plan).unwrap().bytes().to_vec();
+            (found.match_info.level, String::from_utf8(bytes).unwrap())
+        }
+        (other, _) => panic!("{other:?}\nfor {search:?}\nin {file:?}"),
+    }
+}
+
+fn refused(file: &str, search: &str, replace: &str) -> Located {
+    match located(file, search, replace, PEN).0 {
+        Located::One(found) => panic!("{found:?}\nfor {search:?}\nin {file:?}"),
+        other => other,
+    }
+}
+
+fn is_nowhere(located: &Located) -> bool {
+    matches!(located, Located::NotFound { .. })
+}
+
+#[test]
+fn space() {
+    assert_eq!(made("a  \n\nb\n", "a\nb", "a\nc"), (MatchLevel::Space, "a  \n\nc\n".into()));
+    assert_eq!(made("a\nb\n", "a\n\nb\n", "a\n\nb\nc\n"), (MatchLevel::Space, "a\nb\nc\n".into()));
+    assert_eq!(made("a\n\n\nb\n", "a\n\nb\n", "a\nb\n"), (MatchLevel::Space, "a\nb\n".into()));
+}
+
+#[test]
+fn indent() {
+    let file = "def f():\n    if a:\n        b()\n";
+    let after = "def f():\n    if a:\n        b()\n        c()\n";
+    assert_eq!(
+        made(file, "if a:\n    b()\n", "if a:\n    b()\n    c()\n"),
+        (MatchLevel::Indent, after.into())
+    );
+    assert_eq!(made(file, "if a:\n\tb()\n", "if a:\n\tb()\n\tc()\n"), (MatchLevel::Indent, after.into()));
+    assert_eq!(made(file, "if a:\n  b()\n", "if a:\n  b()\n  c()\n"), (MatchLevel::Indent, after.into()));
+}
+
+#[test]
+fn a_block_quoted_without_its_first_indentation() {
+    let file = "    if a:\n        b()\n        d()\n";
+    let (level, text) = made(file, "if a:\n        b()\n", "if a:\n        b()\n        c()\n");
+    assert_eq!(
+        (level, text.as_str()),
+        (MatchLevel::Indent, "    if a:\n        b()\n        c()\n        d()\n")
+    );
+}
+
+#[test]
+fn loose_lines_are_changed_but_not_indented_anew() {
+    let file = "  a = 1\n      b = 2\n c = 3\n";
+    assert_eq!(
+        made(file, " a = 1\nb = 2\nc = 3\n", " a = 1\nb = 4\nc = 3\n").1,
+        "  a = 1\n      b = 4\n c = 3\n"
+    );
+    let anew = refused(file, " a = 1\nb = 2\nc = 3\n", " a = 1\n  b = 2\nc = 3\n");
+    assert!(matches!(anew, Located::Conflict(_)), "{anew:?}");
+}
+
+#[test]
+fn marks() {
+    let file = "say(\u{201c}it\u{2019}s 1\u{201d})\nnext()\n";
+    assert_eq!(
+        made(file, "say(\"it's 1\")\nnext()\n", "say(\"it's 2\")\nnext()\n"),
+        (MatchLevel::Marks, "say(\u{201c}it\u{2019}s 2\u{201d})\nnext()\n".into())
+    );
+    assert_eq!(made("a < b && c\n", "a &lt; b", "a &lt;= b").1, "a <= b && c\n");
+}
+
+#[test]
+fn strings_that_were_quoted_anew() {
+    assert_eq!(
+        made("x = f(\"a\")\ny = 1\n", "x = f('a')\ny = 1\n", "x = f('a', 'b')\ny = 1\n"),
+        (MatchLevel::Marks, "x = f(\"a\", \"b\")\ny = 1\n".into())
+    );
+    let mixed = refused("x = f(\"a\")\ny = 1\n", "x = f('a')\ny = 1\n", "x = f('a')  # don't\ny = 1\n");
+    assert!(matches!(mixed, Located::Conflict(_)), "{mixed:?}");
+}
+
+#[test]
+fn wrapping() {
+    let file = "one\n  two\nthree\n";
+    for (search, replace) in [
+        ("```\none\n  two\n```\n", "```\none\n  2\n```\n"),
+        ("1: one\n2:   two\n", "1: one\n2:   2\n"),
+        ("one\n  two\n", "one\n  2\n"),
+        (" one\n-  two\n", " one\n+  2\n"),
+        ("a.txt:1:one\na.txt:2:  two\n", "one\n  2\n"),
+        ("one\\n  two", "one\\n  2"),
+    ] {
+        assert_eq!(made(file, search, replace).1, "one\n  2\nthree\n", "{search:?}");
+    }
+}
+
+#[test]
+fn a_single_numbered_line_is_at_its_number() {
+    assert_eq!(made("x\ny\nx\n", "3: x", "3: z").1, "x\ny\nz\n");
+    assert!(is_nowhere(&refused("x\ny\n", "2: x", "2: z")));
+}
+
+#[test]
+fn elided_middles() {
+    let file = "def f():\n    a = 1\n    b = 2\n    c = 3\n    return a\n";
+    let after = "def f():\n    a = 1\n    b = 2\n    c = 3\n    return b\n";
+    assert_eq!(made(file, "def f():\n    ...\n    return a\n", "def f():\n    ...\n    return b\n").1, after);
+    let twice = format!("{file}{file}");
+    let many = refused(&twice, "def f():\n    ...\n    return a\n", "def f():\n    ...\n    return b\n");
+    assert!(matches!(many, Located::Ambiguous { .. }), "{many:?}");
+    let outside = "def f():\n    a = 1\n\ndef g():\n    return a\n";
+    assert!(is_nowhere(&refused(
+        outside,
+        "def f():\n    # ...\n    return a\n",
+        "def f():\n    # ...\n    return b\n"
+    )));
+}
+
+#[test]
+fn one_line_away() {
+    let file = "first_line(1)\nsecond_line(2)\nthird_line(3)\nfourth_line(4)\nfifth_line(5)\nsixth_line(6)\nx()\n\
+        seventh_line(7)\neighth_line(8)\n";
+    let search = file.replace("x()\n", "");
+    let (level, text) = made(file, &search, &search.replace("second_line(2)", "second_line(0)"));
+    assert_eq!((level, text), (MatchLevel::Similar, file.replace("second_line(2)", "second_line(0)")));
+    let gap = refused(file, &search, &search.replace("sixth_line(6)\n", "sixth_line(6)\nnew()\n"));
+    assert!(matches!(gap, Located::Conflict(_)), "{gap:?}");
+    let typo = file.replace("third", "thrid");
+    let (level, text) = made(file, &typo, &typo.replace("second_line(2)", "second_line(0)"));
+    assert_eq!((level, text), (MatchLevel::Similar, file.replace("second_line(2)", "second_line(0)")));
+}
+
+#[test]
+fn another_line_is_another_block() {
+    let file = "first_line(1)\nsecond_line(2)\nthird_line(3)\nfourth_line(4)\nfifth_line(5)\nsixth_line(6)\n";
+    for (actual, quoted) in [
+        ("third_line(3)", "third_line(9)"),
+        ("third_line(3)", "third_row(3)"),
+        ("first_line(1)", "first_line(7)"),
+        ("third_line(3)\n", ""),
+    ] {
+        let search = file.replace(actual, quoted);
+        let located = refused(file, &search, &search.replace("fifth", "5th"));
+        assert!(is_nowhere(&located), "{quoted}: {located:?}");
+    }
+}
+
+#[test]
+fn a_comment_may_differ_in_wording() {
+    let file =
+        "first_line(1)\nsecond_line(2)\n# explains what the next line does\nthird_line(3)\nfourth_line(4)\n";
+    let search = file.replace("explains what", "tells what");
+    let (level, text) = made(file, &search, &search.replace("fourth_line(4)", "fourth_line(5)"));
+    assert_eq!((level, text), (MatchLevel::Similar, file.replace("fourth_line(4)", "fourth_line(5)")));
+}
+
+#[test]
+fn a_part_that_is_taken_for_made_is_refused() {
+    let file =
+        "old_name = 1\nsecond_line(2)\n# uses old_name for this and that\nthird_line(3)\nfourth_line(4)\n";
+    let search = file.replace("uses old_name", "uses new_name");
+    let located = refused(file, &search, &search.replace("old_name", "new_name"));
+    assert!(is_nowhere(&located), "{located:?}");
+}
+
+#[test]
+fn two_matches_are_rejected_at_every_level() {
+    for (file, search, replace) in [
+        ("a\nb\na\nb\n", "a\nb\n", "a\nc\n"),
+        ("a \nb\na\nb \n", "a\nb\n", "a\nc\n"),
+        ("  a\n  b\n    a\n    b\n", "a\nb\n", "a\nc\n"),
+        ("\u{201c}a\u{201d}b\nx\n\u{201c}a\u{201d}b\n", "\"a\"b", "\"a\"c"),
+        ("a\nb\na\nb\n", "```\na\nb\n```\n", "```\na\nc\n```\n"),
+    ] {
+        let located = refused(file, search, replace);
+        assert!(matches!(&located, Located::Ambiguous { lines, .. } if lines.len() == 2), "{located:?}");
+    }
+}
+
+#[test]
+fn a_stricter_match_wins() {
+    assert_eq!(
+        made("  a\n  b\na \nb\n", "a\nb\n", "a\nc\n"),
+        (MatchLevel::Space, "  a\n  b\na \nc\n".into())
+    );
+}
+
+#[test]
+fn an_applied_edit_is_not_made_again() {
+    for (file, search, replace) in [
+        ("a\nb\nc\n", "a\n", "a\nb\n"),
+        ("  first()\n  second()\n  third()\n", "first()\nthird()\n", "first()\nsecond()\nthird()\n"),
+        ("value = compute(2)\n", "value = compute(1)\n", "value = compute(2)\n"),
+        ("class A:\n\tx = 1\n", "class A:\n", "class A:\n    x = 1\n"),
+    ] {
+        let located = refused(file, search, replace);
+        assert!(matches!(located, Located::AlreadyApplied { line: 1 }), "{search}: {located:?}");
+    }
+    assert_eq!(made("    }\n}\n", "    }\n", "    }\n  }\n").1, "    }\n  }\n}\n", "indented otherwise");
+}
+
+#[test]
+fn a_replacement_of_a_few_characters_may_stand_anywhere() {
+    assert!(is_nowhere(&refused("pass\nfirst()\n", "second()\n", "pass\n")));
+}
+
+#[test]
+fn a_line_quoted_from_its_first_word_on_keeps_its_neighbours() {
+    let file = "def f():\n    a()\n    two()\nthree()\n";
+    assert_eq!(made(file, "two()\n", "").1, "def f():\n    a()\nthree()\n");
+    assert_eq!(made(file, "two()\n", "two()\nb()\n").1, "def f():\n    a()\n    two()\n    b()\nthree()\n");
+    let either = refused(file, "two()\n", "if b:\n    two()\n");
+    assert!(matches!(either, Located::Conflict(_)), "{either:?}");
+}
+
+#[test]
+fn context_of_a_diff_is_no_indentation() {
+    let file = "one()\ntwo()\n";
+    assert_eq!(made(file, " one()\n two()\n", " one()\n+new()\n two()\n").1, "one()\nnew()\ntwo()\n");
+    let deeper = "        one()\n        two()\n";
+    let doubtful = refused(deeper, " one()\n two()\n", " one()\n+new()\n two()\n");
+    assert!(matches!(doubtful, Located::Conflict(_)), "{doubtful:?}");
+}
+
+#[test]
+fn an_edit_that_changes_nothing_is_unchanged() {
+    assert_eq!(refused("a\n", "a", "a"), Located::Unchanged);
+    assert_eq!(refused("a\nb\n", "a \nb\n", "a\nb\n"), Located::Unchanged);
+}
+
+#[test]
+fn the_proposal_is_the_edit_with_the_true_text() {
+    let file = "let total = compute_value(data);\nreturn total;\n";
+    let located =
+        located(file, "let total = compute_valeu(data);", "let total = 0;", MatchTolerance::Wrapping).0;
+    let Located::NotFound { proposal: Some(proposal), .. } = located else { panic!("{located:?}") };
+    assert_eq!(proposal.search, "let total = compute_value(data);");
+    assert_eq!(
+        made(file, &proposal.search, &proposal.replace),
+        (MatchLevel::Exact, "let total = 0;\nreturn total;\n".into())
+    );
+}
+
+#[test]
+fn every_match_of_a_level_is_edited() {
+    let every = |file: &str, search: &str, replace: &str| {
+        let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+        let search_text = SearchText { search, replace, on_repeat: OnRepeat::Reject };
+        let found = locate_every(search_text, LineRange::new(&buffer, 1, buffer.lines().count()))?;
+        let changes = found.into_iter().flat_map(|found| found.changes).collect();
+        let plan = buffer.plan(changes).unwrap();
+        Ok::<_, Located>(String::from_utf8(buffer.apply(&plan).unwrap().bytes().to_vec()).unwrap())
+    };
+    assert_eq!(every("a\nb\na\n", "a", "c").unwrap(), "c\nb\nc\n");
+    assert_eq!(
+        every("  a\n  b\n\n    a\n    b\n", "a\nb\n", "a\nc\n").unwrap(),
+        "  a\n  c\n\n    a\n    c\n"
+    );
+    assert_eq!(every(" a\n b\n a\n b\n", "1: a\n2: b\n", "1: a\n2: c\n").unwrap(), " a\n c\n a\n c\n");
+    assert!(matches!(every(" a\n a\n a\n", "a\na\n", "b\na\n"), Err(Located::Ambiguous { .. })));
+    assert!(matches!(every("a\n", "b", "c"), Err(Located::NotFound { .. })));
+}
+
+#[test]
+fn places_that_overlap_are_several() {
+    let located = refused("aaa\n", "aa", "b");
+    assert!(matches!(&located, Located::Ambiguous { lines, .. } if lines.len() == 2), "{located:?}");
+}

@@ -1,0 +1,145 @@
+//! Match level `wrapping`: chooses among the alternative forms of an edit.
+
+use std::cmp::Reverse;
+
+use super::elision::{self, Elided};
+use super::levels::{LevelSearch, Strictness};
+use super::matcher::Matcher;
+use super::rebase::Block;
+use super::wrapping::AlternativeEdit;
+use super::{Conflict, Located, MatchInfo, MatchLevel, SearchText, UniqueMatch};
+use lockgate_error::Score;
+
+/// The rank of an alternative. Parts of a line come after all line-based levels; at one level, the alternative that
+/// keeps more lines comes first.
+type ReadingRank = (bool, Option<Strictness>, Reverse<usize>);
+
+impl Matcher<'_> {
+    /// Returns the match of the strictest alternatives if they have the same result.
+    pub(super) fn wrapped(&mut self) -> Option<Located> {
+        one_of(self.best_alternatives().into_iter().map(|(_, located)| located))
+    }
+
+    /// Returns the strictest alternative that has a match at a line-based level.
+    pub(super) fn best_alternative(&mut self) -> Option<AlternativeEdit> {
+        let mut best = self.best_alternatives().into_iter().map(|(reading, _)| reading);
+        best.next().filter(|first| best.all(|other| other.replace == first.replace))
+    }
+
+    /// Returns the alternatives of the best rank, each with its result.
+    fn best_alternatives(&mut self) -> Vec<(AlternativeEdit, Located)> {
+        let mut first: Option<ReadingRank> = None;
+        let mut best = Vec::new();
+        for reading in self.alternatives().iter() {
+            let Some((strictness, located)) = self.try_alternative(reading) else { continue };
+            let rank = (strictness.is_none(), strictness, Reverse(reading.common_line_count()));
+            if first.is_none_or(|first| rank < first) {
+                best.clear();
+                first = Some(rank);
+            }
+            if first == Some(rank) {
+                best.push((reading.clone(), located));
+            }
+        }
+        best
+    }
+
+    fn try_alternative(&mut self, reading: &AlternativeEdit) -> Option<(Option<Strictness>, Located)> {
+        let block = Block::new(&reading.search, &reading.replace);
+        let found = match self.sites(&block.search) {
+            LevelSearch::NotFound if reading.line.is_some() => return None,
+            LevelSearch::NotFound => {
+                let piece = self.find_fragment(&reading.search, &reading.replace, MatchLevel::Wrapping)?;
+                return Some((None, piece));
+            }
+            LevelSearch::TooMany(at) => {
+                return Some((Some(Strictness::Space), self.ambiguous(MatchLevel::Wrapping, &at)));
+            }
+            LevelSearch::Found(places) => places,
+        };
+        let at: Vec<usize> = match reading.line {
+            Some(line) => found.at.into_iter().filter(|at| self.folded_lines().number(*at) == line).collect(),
+            None => found.at,
+        };
+        let located = match at.as_slice() {
+            [] => return None,
+            [one] => self.rebase_at(&block, *one, found.strictness, MatchLevel::Wrapping),
+            _ => self.ambiguous(MatchLevel::Wrapping, &at),
+        };
+        Some((Some(found.strictness), located))
+    }
+
+    /// Returns the match of an elided block, also in the alternatives of the edit, which must all have the same
+    /// result.
+    pub(super) fn elided(&mut self) -> Option<Located> {
+        let (search_text, readings) = (self.search_text, self.alternatives());
+        self.elided_in(search_text).or_else(|| {
+            let quotes = readings.iter().map(|AlternativeEdit { search, replace, .. }| SearchText {
+                search,
+                replace,
+                ..search_text
+            });
+            let found: Vec<Located> = quotes.filter_map(|search_text| self.elided_in(search_text)).collect();
+            one_of(found.into_iter())
+        })
+    }
+
+    fn elided_in(&mut self, search_text: SearchText<'_>) -> Option<Located> {
+        Some(match elision::find(search_text, &self.index, &mut self.steps)? {
+            Elided::Ambiguous(lines) => Located::Ambiguous { level: MatchLevel::Wrapping, lines },
+            Elided::AlreadyApplied(line) => Located::AlreadyApplied { line },
+            Elided::Conflict(conflict) => Located::Conflict(conflict),
+            Elided::Found { changes, first, last } => {
+                let match_info = MatchInfo::only(MatchLevel::Wrapping, Score::IDENTICAL, first);
+                Located::One(UniqueMatch { changes, match_info, lines: first..=last })
+            }
+        })
+    }
+}
+
+/// Returns the common result of several alternatives, or an ambiguous match.
+fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
+    let mut distinct: Vec<Located> = Vec::new();
+    for located in all {
+        if !distinct.iter().any(|one| one.has_same_result(&located)) {
+            distinct.push(located);
+        }
+    }
+    match distinct.as_slice() {
+        [] => None,
+        [_] => distinct.pop(),
+        several => {
+            let mut lines: Vec<usize> = several.iter().flat_map(Located::lines).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            Some(match lines.as_slice() {
+                [line] => Located::Conflict(Conflict {
+                    line: *line,
+                    reason: "the search text can be read in several ways with different results",
+                    expected: String::new(),
+                    actual: String::new(),
+                }),
+                [..] => Located::Ambiguous { level: MatchLevel::Wrapping, lines },
+            })
+        }
+    }
+}
+
+impl Located {
+    /// Returns true if two alternatives have the same result.
+    fn has_same_result(&self, other: &Located) -> bool {
+        match (self, other) {
+            (Located::One(one), Located::One(other)) => one.changes == other.changes,
+            (one, other) => one == other,
+        }
+    }
+
+    fn lines(&self) -> Vec<usize> {
+        match self {
+            Located::One(found) => vec![found.match_info.line],
+            Located::Ambiguous { lines, .. } => lines.clone(),
+            Located::AlreadyApplied { line } | Located::Conflict(Conflict { line, .. }) => vec![*line],
+            Located::Unchanged | Located::NotFound { .. } => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Removes the signs of a diff before the lines of a block.
+
+use super::{AlternativeEdit, joined, lines};
+
+/// Removes the first column of the search if it is the old side of a diff, and of the replacement if that is the new
+/// side. A replacement without added lines may have no signs.
+pub(crate) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
+    // A new side has no lines of the old one; a text with some is a list, or code.
+    if lines(replace).any(|line| line.starts_with('-')) {
+        return Vec::new();
+    }
+    let Some((old, has_removed)) = side(search, '-') else { return Vec::new() };
+    if replace.trim().is_empty() && lines(search).all(|line| line.starts_with('-')) {
+        return Vec::new();
+    }
+    let signed =
+        side(replace, '+').map(|(new, has_added)| (AlternativeEdit::new(old.clone(), new), has_added));
+    let clean = || AlternativeEdit::new(old.clone(), replace.to_owned());
+    match signed {
+        Some((reading, true)) => vec![reading],
+        // A new side without added lines contains only lines of the old side.
+        Some((reading, false)) if has_removed && is_part(&reading.replace, &old) => vec![reading],
+        Some(_) | None if has_removed => vec![clean()],
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// Returns true if the replacement adds lines to the search as a diff does: all others begin with a blank.
+pub(crate) fn adds(search: &str, replace: &str) -> bool {
+    side(search, '-').is_some_and(|(_, has_removed)| !has_removed)
+        && side(replace, '+').is_some_and(|(_, has_added)| has_added)
+}
+
+/// Returns true if all lines of a text are in another one.
+fn is_part(text: &str, whole: &str) -> bool {
+    text.is_empty() || lines(text).all(|line| lines(whole).any(|other| other == line))
+}
+
+/// Returns a side without its signs, and true if a line had the side's own sign; `None` if a line has no sign.
+fn side(text: &str, sign: char) -> Option<(String, bool)> {
+    if text.is_empty() {
+        return Some((String::new(), false));
+    }
+    let strip = |line: &'_ str| -> Option<usize> {
+        let signed = line.starts_with([sign, ' ']) || line.is_empty();
+        signed.then_some(usize::from(!line.is_empty()))
+    };
+    let widths: Option<Vec<usize>> = lines(text).map(strip).collect();
+    let bare = lines(text).zip(widths?).filter_map(|(line, width)| line.get(width..));
+    Some((joined(bare, text), lines(text).any(|line| line.starts_with(sign))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(search: &str, replace: &str) -> Option<(String, String)> {
+        remove(search, replace).into_iter().next().map(|reading| (reading.search, reading.replace))
+    }
+
+    #[test]
+    fn the_sides_of_a_diff_lose_their_signs() {
+        assert_eq!(read(" a\n-b\n", " a\n+c\n"), Some(("a\nb\n".into(), "a\nc\n".into())));
+        assert_eq!(read("-  b", "+  c"), Some(("  b".into(), "  c".into())));
+        assert_eq!(read(" a\n\n-b\n", ""), Some(("a\n\nb\n".into(), String::new())));
+    }
+
+    #[test]
+    fn added_lines_alone_make_a_diff() {
+        assert!(adds(" a\n", " a\n+b\n"));
+        assert!(!adds("a\n", "a\n+b\n") && !adds(" a\n", " a\n b\n") && !adds("-a\n", "+b\n"));
+    }
+
+    #[test]
+    fn what_is_no_diff_stays() {
+        assert_eq!(read("a\n-b\n", "+c\n"), None);
+        assert_eq!(read(" a\n b\n", " a\n c\n"), None);
+        assert_eq!(read(" a\n b\n", " a\n"), None);
+    }
+
+    #[test]
+    fn a_replacement_without_signs_may_be_clean() {
+        assert_eq!(read(" a\n-b\n", " a\n c\n"), Some(("a\nb\n".into(), " a\n c\n".into())));
+        assert_eq!(read(" a\n-b\n", " a\n"), Some(("a\nb\n".into(), "a\n".into())));
+        assert_eq!(read("-a\n", "b\n"), Some(("a\n".into(), "b\n".into())));
+    }
+
+    #[test]
+    fn a_list_is_no_diff() {
+        for (search, replace) in [("-5", "-7"), ("- a\n- b\n", "- a\n- c\n"), ("- a\n- b\n", "")] {
+            assert_eq!(read(search, replace), None, "{search}");
+        }
+    }
+}

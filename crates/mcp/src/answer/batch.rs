@@ -1,0 +1,230 @@
+//! Renders the answer to several edits of one call: first their common fields, then the fields of each file.
+//!
+//! Invariant: the files share the size limit of one answer. Files that need little space are shown in full; a file
+//! that is not shown at all is counted.
+
+use super::message::{Message, UNCHANGED, change_summary};
+use super::response::{DiffSource, FullResponse};
+use super::size_limit::{self, SizedEdit};
+use super::{Answer, ResponseOptions, render_error};
+use lockgate_engine::{Report, Status};
+use lockgate_error::{Code, Error};
+use lockgate_protocol::{BatchResponse, EditResponse, Response};
+
+/// Bytes reserved, in both forms, for the note that files are not shown.
+const NOTE_RESERVE: usize = 160;
+
+/// Maximum number of files that a message names.
+const MAX_NAMED_FILES: usize = 4;
+
+/// Maximum bytes of a path when only the path and status of a file fit.
+const BRIEF_PATH_BYTES: usize = 60;
+
+/// Renders the result of several edits; `paths` are their files as the caller named them.
+pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], options: &ResponseOptions) -> Answer {
+    match result {
+        Ok(reports) => render_reports(reports, options, None),
+        Err(error) => rejection_of_entry(error, paths, options),
+    }
+}
+
+fn rejection_of_entry(error: &Error, paths: &[String], options: &ResponseOptions) -> Answer {
+    let path = error.entry_index().and_then(|at| paths.get(at));
+    let mut error = error.clone();
+    if let Some(path) = path.filter(|path| !error.message.contains(path.as_str())) {
+        error.message = format!("{path}: {}", error.message);
+    }
+    render_error(&error, &ResponseOptions { path: path.cloned(), ..options.clone() })
+}
+
+/// The texts of an undo or redo.
+pub(super) struct RevertWords {
+    /// The text for a written one.
+    pub(super) done: String,
+    /// The text for one that was made before.
+    pub(super) already: String,
+    /// Who made the edit, and when.
+    pub(super) origin: Option<String>,
+}
+
+pub(super) fn render_reports(
+    reports: &[Report],
+    options: &ResponseOptions,
+    words: Option<&RevertWords>,
+) -> Answer {
+    let mut parts: Vec<FullResponse<'_>> =
+        reports.iter().map(|report| FullResponse::of_report(report, options)).collect();
+    let mut head = head(reports, &parts, words);
+    parts.iter_mut().for_each(shorten_entry);
+    let origin =
+        words.and_then(|words| words.origin.as_ref()).filter(|_| head.status == Status::Written.name());
+    head.notes.extend(origin.map(|origin| format!("the edit was {origin}")));
+    let common = with_files(head.clone(), Vec::new(), 0);
+    let used = size_limit::size(&common.response, &common.text, options.forms) + NOTE_RESERVE;
+    let spare = size_limit::available(options).saturating_sub(used);
+    let files: Vec<SizedEdit> = fit_entries(&parts, options, spare).into_iter().flatten().collect();
+    let missing = parts.len() - files.len();
+    with_files(head, files, missing)
+}
+
+/// Removes the parts that the common fields have.
+fn shorten_entry(part: &mut FullResponse<'_>) {
+    let response = &mut part.response;
+    response.message = Some(part.message.body.clone());
+    response.bytes_outside_edit.take_if(|found| found == UNCHANGED);
+    (response.success, response.written, response.changed) = (None, None, None);
+    (response.hint, response.code, response.edit_id) = (None, None, None);
+}
+
+/// Renders the parts within `spare` bytes: refused edits first, then the smallest answers.
+fn fit_entries(
+    parts: &[FullResponse<'_>],
+    options: &ResponseOptions,
+    mut spare: usize,
+) -> Vec<Option<SizedEdit>> {
+    let within = |part: &FullResponse<'_>, room: usize| {
+        size_limit::fit(part, &ResponseOptions { limit: room + size_limit::ENVELOPE, ..options.clone() })
+    };
+    let mut waiting: Vec<(usize, SizedEdit)> =
+        parts.iter().map(|part| within(part, spare)).enumerate().collect();
+    waiting.sort_by_key(|(at, full)| (full.response.is_success(), full.size, *at));
+    let mut shown: Vec<Option<SizedEdit>> = parts.iter().map(|_| None).collect();
+    let mut left = waiting.len();
+    for (at, full) in waiting {
+        let share = spare / left.max(1);
+        let Some(part) = parts.get(at) else { continue };
+        let fitted = if entry_size(&full) <= share { full } else { within(part, share) };
+        let fitted = if entry_size(&fitted) <= share { fitted } else { minimal(&part.response, options) };
+        left -= 1;
+        if let Some(rest) = spare.checked_sub(entry_size(&fitted))
+            && let Some(slot) = shown.get_mut(at)
+        {
+            spare = rest;
+            *slot = Some(fitted);
+        }
+    }
+    shown
+}
+
+/// Returns the size of a part, including the separators in both forms.
+const fn entry_size(part: &SizedEdit) -> usize {
+    part.size + 3
+}
+
+/// Renders only the status, path and version of a file.
+fn minimal(response: &EditResponse, options: &ResponseOptions) -> SizedEdit {
+    let path = size_limit::clip(response.path.as_deref().unwrap_or_default(), BRIEF_PATH_BYTES);
+    let text = format!("{} {path}", response.status.as_deref().unwrap_or_default());
+    let (status, version) = (response.status.clone(), response.version.clone());
+    let response = EditResponse { status, path: Some(path), version, ..EditResponse::default() };
+    SizedEdit { size: size_limit::size(&response, &text, options.forms), response, text }
+}
+
+/// Returns the fields that the edits have in common.
+fn head(reports: &[Report], parts: &[FullResponse<'_>], words: Option<&RevertWords>) -> BatchResponse {
+    let status = status(reports);
+    let refused: Vec<&FullResponse<'_>> = parts.iter().filter(|part| !part.response.is_success()).collect();
+    let first = refused.first();
+    let message = match (first, refused.len()) {
+        (Some(only), 1) => only.message.text(),
+        (Some(first), count) => {
+            let (of, first) = (parts.len(), &first.message.body);
+            Message::rejection(format!("{count} of {of} edits are refused; the first: {first}")).text()
+        }
+        (None, _) => success_message(status, reports, parts, words),
+    };
+    let is_untouched =
+        |part: &FullResponse<'_>| part.response.bytes_outside_edit.as_deref() == Some(UNCHANGED);
+    BatchResponse {
+        success: status.is_success(),
+        status: status.name().into(),
+        code: (!status.is_success()).then(|| Code::GateRefused.name().into()),
+        message: size_limit::clip(&message, 1000),
+        hint: first.and_then(|part| part.response.hint.clone()),
+        path: first.and_then(|part| part.response.path.as_deref()).map(|path| size_limit::clip(path, 300)),
+        edit_id: reports.iter().find_map(|report| report.edit_id).map(|id| id.to_string()),
+        written: status == Status::Written,
+        bytes_outside_edit: parts.iter().all(is_untouched).then(|| UNCHANGED.to_owned()),
+        ..BatchResponse::default()
+    }
+}
+
+/// Builds the answer from these files; `missing` counts the files that are not shown.
+fn with_files(mut head: BatchResponse, files: Vec<SizedEdit>, missing: usize) -> Answer {
+    head.notes.extend(match missing {
+        0 => None,
+        1 => Some("1 file is not shown; a larger max_bytes shows more".to_owned()),
+        more => Some(format!("{more} files are not shown; a larger max_bytes shows more")),
+    });
+    let mut lines = vec![head.message.clone()];
+    lines
+        .extend(head.code.iter().map(|code| format!("{code}; {}", head.hint.as_deref().unwrap_or_default())));
+    lines.extend(head.edit_id.iter().map(|id| format!("edit {id}")));
+    for SizedEdit { response, text, .. } in files {
+        head.files.push(response);
+        lines.push(text);
+    }
+    lines.extend(head.notes.iter().map(|note| format!("note: {note}")));
+    Answer::new(head.success, Response::Batch(Box::new(head)), lines.join("\n"))
+}
+
+/// Returns the status of the whole call: the first in `order` that any file has.
+fn status(reports: &[Report]) -> Status {
+    let order = [Status::Refused, Status::Written, Status::Verified, Status::AlreadyApplied];
+    let any = |status: &Status| reports.iter().any(|report| report.status == *status);
+    order.into_iter().find(any).unwrap_or(Status::Unchanged)
+}
+
+/// Returns the message for edits that were not refused.
+fn success_message(
+    status: Status,
+    reports: &[Report],
+    parts: &[FullResponse<'_>],
+    words: Option<&RevertWords>,
+) -> String {
+    let lines = parts.iter().map(|part| match &part.diff {
+        DiffSource::Edit(diff) => (diff.added(), diff.removed()),
+        DiffSource::Since(_) | DiffSource::None => (0, 0),
+    });
+    let (added, removed) = lines.fold((0, 0), |sum, lines| (sum.0 + lines.0, sum.1 + lines.1));
+    let concerned: Vec<&Report> = reports.iter().filter(|report| report.status == status).collect();
+    let files = match (concerned.len(), reports.len()) {
+        (1, 1) => "1 file".to_owned(),
+        (some, all) if some == all => format!("{all} files"),
+        (some, all) => format!("{some} of {all} files"),
+    };
+    let named: Vec<&str> =
+        concerned.iter().take(MAX_NAMED_FILES).map(|report| report.path.as_str()).collect();
+    let more = if concerned.len() > named.len() { ", ..." } else { "" };
+    let (counts, named) = (format!("(+{added} -{removed})"), format!("{}{more}", named.join(", ")));
+    match status {
+        Status::Written => match words {
+            Some(words) => format!("{}: {files} {counts}: {named}", words.done),
+            None => format!("wrote {files} {counts}: {named}"),
+        },
+        Status::Verified => {
+            format!("verified {files} {counts}: strict would write this, nothing was written: {named}")
+        }
+        Status::AlreadyApplied => match words {
+            Some(words) => format!("{}: {named}", words.already),
+            None => format!("{files} already have these edits, nothing was written: {named}"),
+        },
+        Status::Unchanged | Status::Refused => format!("{files} unchanged: {named}"),
+    }
+}
+
+/// Renders one report of an undo or redo.
+pub(super) fn render_revert(report: &Report, options: &ResponseOptions, words: &RevertWords) -> Answer {
+    let mut full = FullResponse::of_report(report, options);
+    let origin = words.origin.iter().filter(|_| report.status == Status::Written);
+    full.response.notes.extend(origin.map(|origin| format!("the edit was {origin}")));
+    match report.status {
+        Status::Written => {
+            let summary = change_summary(report, &report.diff());
+            full.set_message(Message::plain(format!("{}: {summary}", words.done)));
+        }
+        Status::AlreadyApplied => full.set_message(Message::plain(words.already.clone())),
+        Status::Unchanged | Status::Verified | Status::Refused => {}
+    }
+    Answer::of_edit(&full, options)
+}

@@ -1,0 +1,194 @@
+//! Renders gate results: one line for each finding, and notes about gates that did not run.
+
+use lockgate_checks::{Finding, GateRun, Outcome, RunReason, Verdict};
+
+/// A finding as one line.
+pub(super) fn finding_line(finding: &Finding) -> String {
+    let Finding { line, column, message, .. } = finding;
+    let file = finding.elsewhere.as_ref().map(|path| format!("{path}, ")).unwrap_or_default();
+    let name = finding.code.as_ref().unwrap_or(&finding.gate);
+    format!("{file}line {line}, column {column}: {name}: {message}")
+}
+
+/// Returns the warning for a gate that ran without a result.
+pub(super) fn unchecked_warning(run: &GateRun) -> Option<String> {
+    let happened = failure(run).filter(|_| run.outcome != Outcome::Unavailable)?;
+    Some(format!("{} {happened}, so it did not check the edit", run.gate))
+}
+
+/// Returns the error for a gate that the policy requires and that has no result.
+pub(super) fn required_error(run: &GateRun) -> Option<String> {
+    let happened = failure(run).filter(|_| run.blocking)?;
+    Some(format!("{} {happened}, and the policy requires it", run.gate))
+}
+
+/// Returns the reason why a gate has no result.
+fn failure(run: &GateRun) -> Option<String> {
+    let because = |what: &str| match &run.why {
+        Some(why) => format!("{what} ({why})"),
+        None => what.to_owned(),
+    };
+    match (run.outcome, run.reason) {
+        (Outcome::Skipped, _) if run.withheld => Some(because("did not run")),
+        (Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped, _) => None,
+        (Outcome::Unavailable, RunReason::Template) => Some(because("could not run")),
+        (Outcome::Unavailable, _) => Some(because("is not available here")),
+        (Outcome::TimedOut, RunReason::TimeLimit) => run.why.clone(),
+        (Outcome::TimedOut, _) if run.why.is_none() => Some("timed out".to_owned()),
+        (Outcome::TimedOut, _) => Some(because("gave no answer")),
+        (Outcome::Broken, _) => Some(because("is broken")),
+    }
+}
+
+/// Returns notes about gates that could not run and about gates that changed the draft.
+pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
+    let fixed = verdict.runs.iter().filter(|run| run.outcome == Outcome::Fixed || run.partial);
+    let changed =
+        |run: &GateRun| format!("{} {}", run.gate, run.why.as_deref().unwrap_or("changed the draft"));
+    let unavailable =
+        |reason| select(verdict, move |run| run.outcome == Outcome::Unavailable && run.reason == reason);
+    let softened = select(verdict, |run| run.softened).map(|(names, count, _)| {
+        let verb = if count == 1 { "only warns" } else { "only warn" };
+        let remedy = "`level: block` in the policy rejects the edit instead";
+        format!("{names} {verb} here, because the edit may be one step of several; {remedy}")
+    });
+    let withheld = select(verdict, |run| run.withheld).map(|(names, _, why)| {
+        let remedy = "a person can let the policy's programs run with `lockgate trust`";
+        format!("not checked by {names}: {}; {remedy}", why.unwrap_or("not trusted"))
+    });
+    let with_reason = [RunReason::Template, RunReason::WeakIsolation].map(|reason| {
+        let (names, _, why) = unavailable(reason)?;
+        Some(format!("not checked by {names}: {}", why.unwrap_or("not available")))
+    });
+    let absent = unavailable(RunReason::Outcome).map(|(names, count, _)| {
+        let word = if count == 1 { "its program is" } else { "their programs are" };
+        format!("not checked by {names}: {word} not available here")
+    });
+    let notes = [softened, withheld].into_iter().chain(with_reason).chain([absent]).flatten();
+    fixed.map(changed).chain(notes).collect()
+}
+
+/// Returns the names of the selected gates, their number, and the reason of the first; `None` if there are none.
+fn select(
+    verdict: &Verdict,
+    is_selected: impl Fn(&GateRun) -> bool,
+) -> Option<(String, usize, Option<&str>)> {
+    let runs: Vec<&GateRun> = verdict.runs.iter().filter(|run| is_selected(run)).collect();
+    let first = runs.first()?;
+    Some((names(&runs), runs.len(), first.why.as_deref()))
+}
+
+/// Joins the names of the gates, as in `a, b and c`.
+fn names(runs: &[&GateRun]) -> String {
+    let names: Vec<&str> = runs.iter().map(|run| run.gate.as_str()).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some((one, _)) => (*one).to_owned(),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(gate: &str, outcome: Outcome, why: Option<&str>) -> GateRun {
+        GateRun {
+            isolation: None,
+            gate: gate.to_owned(),
+            outcome,
+            ms: 1,
+            why: why.map(str::to_owned),
+            reason: RunReason::Outcome,
+            blocking: false,
+            withheld: false,
+            softened: false,
+            partial: false,
+        }
+    }
+
+    #[test]
+    fn gates_that_could_not_be_asked_are_named_in_one_note() {
+        let withheld = |gate| GateRun { withheld: true, ..run(gate, Outcome::Skipped, Some("nobody did")) };
+        let runs = vec![
+            withheld("ruff"),
+            run("go-vet", Outcome::Unavailable, Some("no go")),
+            withheld("mypy"),
+            withheld("black"),
+            run("gofmt", Outcome::Fixed, Some("changed 3 lines")),
+            run("syntax", Outcome::Skipped, Some("not for this language")),
+        ];
+        let trust = "a person can let the policy's programs run with `lockgate trust`";
+        assert_eq!(
+            notes(&Verdict::new(runs, Vec::new())),
+            [
+                "gofmt changed 3 lines".to_owned(),
+                format!("not checked by ruff, mypy and black: nobody did; {trust}"),
+                "not checked by go-vet: its program is not available here".to_owned(),
+            ]
+        );
+        assert!(notes(&Verdict::default()).is_empty());
+        let unavailable =
+            |gate, reason, why| GateRun { reason, ..run(gate, Outcome::Unavailable, Some(why)) };
+        let runs = vec![
+            unavailable("ruff", RunReason::WeakIsolation, "the machine has none"),
+            unavailable("json", RunReason::Template, "its tags"),
+            unavailable("yaml", RunReason::Template, "its tags"),
+            unavailable("mypy", RunReason::Outcome, "a template is only a word here"),
+        ];
+        assert_eq!(
+            notes(&Verdict::new(runs, Vec::new())),
+            [
+                "not checked by json and yaml: its tags",
+                "not checked by ruff: the machine has none",
+                "not checked by mypy: its program is not available here",
+            ]
+        );
+        let softened = |gate| GateRun { softened: true, ..run(gate, Outcome::Found, None) };
+        assert_eq!(
+            notes(&Verdict::new(vec![softened("go-build"), softened("cargo-check")], Vec::new())),
+            ["go-build and cargo-check only warn here, because the edit may be one step of several; \
+              `level: block` in the policy rejects the edit instead"]
+        );
+    }
+
+    #[test]
+    fn what_became_of_a_gate_is_warned_of_or_refuses() {
+        let cases = [
+            (run("a", Outcome::Passed, None), None, None),
+            (run("a", Outcome::Skipped, Some("disabled")), None, None),
+            (
+                run("a", Outcome::Broken, Some("exit code 2")),
+                Some("a is broken (exit code 2), so it did not check the edit"),
+                Some("a is broken (exit code 2), and the policy requires it"),
+            ),
+            (
+                run("a", Outcome::TimedOut, Some("on the text before the edit: timed out")),
+                Some(
+                    "a gave no answer (on the text before the edit: timed out), so it did not check the edit",
+                ),
+                Some("a gave no answer (on the text before the edit: timed out), and the policy requires it"),
+            ),
+            (
+                GateRun { reason: RunReason::TimeLimit, ..run("a", Outcome::TimedOut, Some("was late")) },
+                Some("a was late, so it did not check the edit"),
+                Some("a was late, and the policy requires it"),
+            ),
+            (
+                GateRun { reason: RunReason::Template, ..run("a", Outcome::Unavailable, Some("tags")) },
+                None,
+                Some("a could not run (tags), and the policy requires it"),
+            ),
+            (
+                run("a", Outcome::Unavailable, Some("no a")),
+                None,
+                Some("a is not available here (no a), and the policy requires it"),
+            ),
+        ];
+        for (run, warning, refusal) in cases {
+            assert_eq!(unchecked_warning(&run).as_deref(), warning);
+            assert_eq!(required_error(&run), None);
+            assert_eq!(required_error(&GateRun { blocking: true, ..run }).as_deref(), refusal);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The first sentence of an answer: the result of the edit, or the reason of a rejection.
+
+use super::entity::{display_name, key};
+use super::{Purpose, ResponseOptions};
+use lockgate_checks::Finding;
+use lockgate_engine::{Report, Status};
+use lockgate_error::{Disk, Error, ErrorFamily};
+use lockgate_protocol::Headline;
+use lockgate_text::Diff;
+
+/// Prefix of the message of every rejected edit that left the file unchanged.
+const NOTHING_WRITTEN: &str = "nothing was written: ";
+
+/// Prefix of the message of every rejected read.
+const NOT_READ: &str = "not read: ";
+
+/// Value of `bytes_outside_edit` when the bytes outside the edit are unchanged.
+pub(super) const UNCHANGED: &str = "unchanged";
+
+/// A message in parts; one edit of several shows only the body.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Message {
+    prefix: String,
+    pub(super) body: String,
+    suffix: &'static str,
+}
+
+impl Message {
+    /// Creates a message without further parts.
+    pub(super) fn plain(body: String) -> Message {
+        Message { body, ..Message::default() }
+    }
+
+    /// Creates the message of a rejection that left the file unchanged.
+    pub(super) fn rejection(body: String) -> Message {
+        Message { prefix: NOTHING_WRITTEN.to_owned(), body, suffix: "" }
+    }
+
+    /// Creates the message of an error in the terms of its tool, prefixed with the field at fault.
+    pub(super) fn of_error(error: &Error, options: &ResponseOptions) -> Message {
+        let own = (options.profile.rejection_message)(error, options);
+        let message = own.unwrap_or_else(|| error.message.clone());
+        let body = match error.field_path() {
+            Some(field) if error.code.family() == ErrorFamily::Request && !message.contains(&field) => {
+                format!("{field}: {message}")
+            }
+            Some(_) | None => message,
+        };
+        match error.disk {
+            Disk::Untouched => match options.purpose {
+                Purpose::Edit => Message::rejection(body),
+                Purpose::Read => Message { prefix: NOT_READ.to_owned(), body, suffix: "" },
+            },
+            Disk::Unknown => {
+                let prefix = format!("it is not known whether the {} was written: ", options.noun());
+                Message { prefix, body, suffix: "" }
+            }
+        }
+    }
+
+    /// Creates the message for an edit that reached a decision.
+    pub(super) fn of_report(
+        report: &Report,
+        diff: &Diff<'_>,
+        blocking: &[&Finding],
+        errors: &[String],
+        options: &ResponseOptions,
+    ) -> Message {
+        let path = display_name(&report.path, &key(report.entity.as_ref()));
+        let counts = format!("(+{} -{})", diff.added(), diff.removed());
+        let replaced = match report.replacements {
+            Some(1) => ", 1 replacement".to_owned(),
+            Some(count) => format!(", {count} replacements"),
+            None => String::new(),
+        };
+        match report.status {
+            Status::Written => {
+                let own = (options.profile.success_message)(report);
+                Message::plain(own.unwrap_or_else(|| match report.created {
+                    true => format!("created {path} {counts}"),
+                    false if report.removed => format!("removed {path} {counts}"),
+                    false => format!("wrote {path} {counts}{replaced}"),
+                }))
+            }
+            Status::Verified => Message {
+                suffix: ": strict would write this, nothing was written",
+                ..Message::plain(format!("verified {path} {counts}{replaced}"))
+            },
+            Status::AlreadyApplied => Message {
+                suffix: ", nothing was written",
+                ..Message::plain(format!("{path} already has this edit: it produced the current version"))
+            },
+            Status::Unchanged => {
+                let why =
+                    report.warnings.first().map_or("the result equals the current text", String::as_str);
+                Message::plain(format!("{path} is unchanged: {why}"))
+            }
+            Status::Refused => {
+                let first = errors.first().map(String::as_str).unwrap_or_default();
+                let verb = if blocking.iter().all(|finding| finding.fresh) { "adds" } else { "leaves" };
+                Message::rejection(match blocking.len() {
+                    0 => format!("the edit of {path} could not be checked: {first}"),
+                    1 => format!("the edit of {path} {verb} a finding that blocks: {first}"),
+                    count => {
+                        format!("the edit of {path} {verb} {count} findings that block; the first: {first}")
+                    }
+                })
+            }
+        }
+    }
+
+    /// Returns the whole message.
+    pub(super) fn text(&self) -> String {
+        format!("{}{}{}", self.prefix, self.body, self.suffix)
+    }
+
+    /// Returns the value of `error`: the message without its prefix.
+    pub(super) fn reason(&self) -> String {
+        if [NOTHING_WRITTEN, NOT_READ].contains(&self.prefix.as_str()) {
+            self.body.clone()
+        } else {
+            self.text()
+        }
+    }
+}
+
+/// Maximum number of lines that a headline lists.
+const MAX_LISTED_LINES: usize = 10;
+
+/// Returns the first line of the text form; `None` if it is the message.
+pub(super) fn headline(report: &Report, diff: &Diff<'_>, blocking: usize) -> Option<Headline> {
+    let path = display_name(&report.path, &key(report.entity.as_ref()));
+    let counts = format!("(+{} -{})", diff.added(), diff.removed());
+    let outside = match report.fixed_outside.as_slice() {
+        [] => String::new(),
+        gates => format!("; {} changed other lines, too", gates.join(", ")),
+    };
+    match report.status {
+        Status::Written => {
+            let verb = match (report.created, report.removed) {
+                (true, _) => "created",
+                (_, true) => "removed",
+                (false, false) => "wrote",
+            };
+            let replaced = replaced(report).map(|what| format!("; replaced {what}")).unwrap_or_default();
+            Some(Headline { summary: format!("{verb} {path} {counts}"), details: replaced + &outside })
+        }
+        Status::Verified => {
+            let replaced = replaced(report).map(|what| format!("; would replace {what}")).unwrap_or_default();
+            let details = format!(": strict would write this, nothing was written{replaced}{outside}");
+            Some(Headline { summary: format!("verified {path} {counts}"), details })
+        }
+        Status::Refused if blocking > 0 => {
+            let findings = if blocking == 1 {
+                "a finding blocks".to_owned()
+            } else {
+                format!("{blocking} findings block")
+            };
+            let summary = format!("{NOTHING_WRITTEN}{findings} the edit of {path} {counts}");
+            Some(Headline { summary, details: String::new() })
+        }
+        Status::Refused | Status::AlreadyApplied | Status::Unchanged => None,
+    }
+}
+
+/// Returns the number of replaced matches, that of all matches, and where they were, as in `2 of 3 (lines 7, 9)`.
+fn replaced(report: &Report) -> Option<String> {
+    let count = report.replacements?;
+    let total = report.total_matches.map(|total| format!(" of {total}")).unwrap_or_default();
+    let lines: Vec<String> =
+        report.places.iter().take(MAX_LISTED_LINES).map(|place| place.line.to_string()).collect();
+    let word = if count == 1 { "line" } else { "lines" };
+    let more = match count.saturating_sub(lines.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match lines.is_empty() {
+        true => Some(format!("{count}{total}")),
+        false => Some(format!("{count}{total} ({word} {}{more})", lines.join(", "))),
+    }
+}
+
+/// Returns the value of `bytes_outside_edit`.
+pub(super) fn outside_edit(report: &Report) -> String {
+    match report.fixed_outside.as_slice() {
+        [] => UNCHANGED.to_owned(),
+        gates => format!("changed by {}", gates.join(", ")),
+    }
+}
+
+/// Returns a short description of the change to a file.
+pub(super) fn change_summary(report: &Report, diff: &Diff<'_>) -> String {
+    let verb = match (report.created, report.removed) {
+        (true, _) => "created ",
+        (_, true) => "removed ",
+        (false, false) => "",
+    };
+    let path = display_name(&report.path, &key(report.entity.as_ref()));
+    format!("{verb}{path} (+{} -{})", diff.added(), diff.removed())
+}

@@ -1,0 +1,132 @@
+//! The call that a rejection proposes, in a form that the caller can send.
+
+use rmcp::model::JsonObject;
+use serde_json::Value;
+
+use super::ResponseOptions;
+use super::entity::key;
+use lockgate_error::{FieldValue, NextCall};
+use lockgate_protocol::{EntityKey, ProposedCall};
+
+/// The calls that a rejection may propose.
+#[derive(Debug, Clone, Default)]
+pub struct CallOffers {
+    /// The current call, if it can be repeated with other texts.
+    pub current_call: Option<ToolCall>,
+    /// Name of the tool that reads lines, if it is offered.
+    pub read_tool: Option<&'static str>,
+}
+
+/// A tool name with its arguments.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    /// Name of the tool on the wire.
+    pub tool: &'static str,
+    /// The arguments as the client sent them.
+    pub arguments: JsonObject,
+    /// The schema of the tool's arguments.
+    pub schema: fn() -> JsonObject,
+}
+
+impl ToolCall {
+    /// True if the tool has this field: in its arguments, or in an edit of several.
+    fn has_field(&self, name: &str, entry: Option<usize>) -> bool {
+        let schema = (self.schema)();
+        let listed = match entry {
+            Some(_) => {
+                schema.get("properties").and_then(|all| all.get("edits")?.get("items")?.get("properties"))
+            }
+            None => schema.get("properties"),
+        };
+        listed.is_some_and(|fields| fields.get(name).is_some())
+    }
+}
+
+fn wire_value(value: &FieldValue) -> Value {
+    match value {
+        FieldValue::Flag(flag) => Value::from(*flag),
+        FieldValue::Number(number) => Value::from(*number),
+    }
+}
+
+/// The next step of a rejection.
+pub(super) enum NextStep {
+    /// A call of an offered tool.
+    Call(ProposedCall),
+    /// A sentence, if no tool for the step is offered.
+    Sentence(String),
+}
+
+impl NextStep {
+    /// Converts the next step of a rejection into a call of the offered tools. `entry` is the index of the edit in a
+    /// call with several.
+    pub(super) fn new(next: &NextCall, entry: Option<usize>, options: &ResponseOptions) -> Option<NextStep> {
+        let call =
+            |tool: &'static str, arguments| NextStep::Call(ProposedCall { tool: tool.into(), arguments });
+        match next {
+            NextCall::Edit { search, replace } => options.offers.current_call.as_ref().and_then(|current| {
+                let mut arguments = current.arguments.clone();
+                let fields = edit_fields(&mut arguments, entry)?;
+                fields.insert(options.profile.names.search.to_owned(), search.as_str().into());
+                fields.insert(options.profile.names.replace.to_owned(), replace.as_str().into());
+                Some(call(current.tool, arguments))
+            }),
+            NextCall::Move { list, index, by } => options.offers.current_call.as_ref().and_then(|current| {
+                let mut arguments = current.arguments.clone();
+                let moved =
+                    edit_fields(&mut arguments, entry)?.get_mut(*list)?.get_mut(*index)?.as_object_mut()?;
+                for name in ["start_line", "end_line", "at_line"] {
+                    if let Some(line) = moved.get_mut(name) {
+                        *line = (line.as_i64()? + i64::try_from(*by).ok()?).into();
+                    }
+                }
+                Some(call(current.tool, arguments))
+            }),
+            NextCall::Fields { set, unset } => options.offers.current_call.as_ref().and_then(|current| {
+                let mut arguments = current.arguments.clone();
+                let fields = edit_fields(&mut arguments, entry)?;
+                if !set.iter().all(|(name, _)| current.has_field(name, entry)) {
+                    return None;
+                }
+                unset.iter().for_each(|name| {
+                    fields.shift_remove(*name);
+                });
+                fields.extend(set.iter().map(|(name, value)| ((*name).to_owned(), wire_value(value))));
+                Some(call(current.tool, arguments))
+            }),
+            NextCall::Path { path } => options.offers.current_call.as_ref().and_then(|current| {
+                let mut arguments = current.arguments.clone();
+                let fields = edit_fields(&mut arguments, entry)?;
+                let field = options.profile.names.path;
+                fields.contains_key(field).then(|| fields.insert(field.to_owned(), path.as_str().into()))?;
+                Some(call(current.tool, arguments))
+            }),
+            NextCall::Read { start_line, end_line } => {
+                let (Some(tool), Some(path)) = (options.offers.read_tool, &options.path) else {
+                    return Some(NextStep::Sentence(format!("read lines {start_line} to {end_line}")));
+                };
+                let EntityKey { entity_type, app_id, organization_id } = key(options.entity.as_ref());
+                let given = [
+                    ("path", Some(path.as_str().into())),
+                    ("entity_type", entity_type.map(Value::from)),
+                    ("app_id", app_id.map(Value::from)),
+                    ("organization_id", organization_id.map(Value::from)),
+                    ("start_line", Some((*start_line).into())),
+                    ("end_line", Some((*end_line).into())),
+                ];
+                let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+                Some(call(tool, given.collect()))
+            }
+        }
+    }
+}
+
+/// Returns the fields of one edit of a call with several, or those of the call.
+fn edit_fields(arguments: &mut JsonObject, entry: Option<usize>) -> Option<&mut JsonObject> {
+    match entry {
+        Some(at) if arguments.contains_key("edits") => {
+            arguments.get_mut("edits")?.get_mut(at)?.as_object_mut()
+        }
+        Some(_) | None => Some(arguments),
+    }
+}

@@ -1,0 +1,119 @@
+//! The names and messages of each tool: field names, success and rejection messages, and the response format.
+
+use super::ResponseOptions;
+use lockgate_engine::Report;
+use lockgate_error::{Code, Error};
+use lockgate_protocol::{EditResponse, Name, Response};
+
+/// The names and messages of one tool.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolProfile {
+    /// The tool's names for the fields of a request.
+    pub names: FieldNames,
+    /// Returns the message of a written edit, or `None` for the default message.
+    pub success_message: fn(&Report) -> Option<String>,
+    /// Returns the message of a rejection, or `None` for the error's own message.
+    pub rejection_message: fn(&Error, &ResponseOptions) -> Option<String>,
+    /// The format of the response.
+    pub format: ResponseFormat,
+    /// Additional fields of this tool's answers.
+    pub extra_fields: &'static [ExtraField],
+}
+
+/// The format of the response to an edit.
+#[derive(Debug, Clone, Copy)]
+pub enum ResponseFormat {
+    /// [`Response::Edit`].
+    Edit,
+    /// [`Response::AiEdit`]. The function maps each code to one of the tool's few codes; the original goes into
+    /// `detail`.
+    AiEdit(fn(Code) -> Code),
+}
+
+/// A field that only some tools return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExtraField {
+    /// `error` in a rejection: the message without the common prefix.
+    Error,
+    /// `created` in every success, even if it is false.
+    Created,
+    /// `entity_type`, even if it is `file`.
+    EntityType,
+}
+
+/// A tool's names for the fields of a request.
+#[derive(Debug, Clone, Copy)]
+pub struct FieldNames {
+    /// Field for the path of the file.
+    pub path: &'static str,
+    /// Field for the whole new text.
+    pub content: &'static str,
+    /// Field for the text to search.
+    pub search: &'static str,
+    /// Field for the text that replaces it.
+    pub replace: &'static str,
+    /// Field for the first line of the search range.
+    pub start: &'static str,
+    /// Field for the last line of the search range.
+    pub end: &'static str,
+}
+
+impl FieldNames {
+    /// The field names of the request itself.
+    pub const PLAIN: FieldNames = FieldNames {
+        path: "path",
+        content: "content",
+        search: "search",
+        replace: "replace",
+        start: "lines.start",
+        end: "lines.end",
+    };
+}
+
+impl ToolProfile {
+    /// The default names and messages, with the field names of the request.
+    pub const PLAIN: ToolProfile = ToolProfile {
+        names: FieldNames::PLAIN,
+        success_message: |_| None,
+        rejection_message: |_, _| None,
+        format: ResponseFormat::Edit,
+        extra_fields: &[],
+    };
+
+    /// True if the tool's answers have this field.
+    pub fn has_extra_field(&self, field: ExtraField) -> bool {
+        self.extra_fields.contains(&field)
+    }
+
+    /// Replaces the field at fault with the tool's name for it.
+    pub fn rename_error_field(&self, mut refusal: Error) -> Error {
+        let (plain, own) = (FieldNames::PLAIN, &self.names);
+        let name = match refusal.field.as_deref() {
+            Some(field) if field == plain.path => own.path,
+            Some(field) if field == plain.content => own.content,
+            Some(field) if field == plain.search => own.search,
+            Some(field) if field == plain.replace => own.replace,
+            Some(field) if field == plain.start => own.start,
+            Some(field) if field == plain.end => own.end,
+            Some(_) | None => return refusal,
+        };
+        refusal.field = Some(name.into());
+        refusal
+    }
+
+    /// Converts the response of an edit into the tool's format.
+    pub(super) fn formatted(&self, response: EditResponse) -> Response {
+        match self.format {
+            ResponseFormat::Edit => Response::Edit(Box::new(response)),
+            ResponseFormat::AiEdit(_) => Response::AiEdit(Box::new(response.into())),
+        }
+    }
+
+    /// Returns the code of a rejection, and the original code if the tool has only a few codes.
+    pub(super) fn code_pair(&self, code: Code) -> (Option<Name>, Option<Name>) {
+        match self.format {
+            ResponseFormat::Edit => (Some(code.name().into()), None),
+            ResponseFormat::AiEdit(few) => (Some(few(code).name().into()), Some(code.name().into())),
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The response to one call, or to one file of several, before it is cut to size.
+
+use super::entity::key;
+use super::gates::{finding_line, notes, required_error, unchecked_warning};
+use super::message::{self, Message};
+use super::next::NextStep;
+use super::{ExtraField, Forms, ResponseOptions};
+use lockgate_checks::{Finding, GateRun};
+use lockgate_edit::request::{Entity, EntityKind};
+use lockgate_engine::{GuardLevel, Report, Status};
+use lockgate_error::{Code, Disk, Error, Since};
+use lockgate_policy::Isolation;
+use lockgate_protocol::{
+    ChangedRegion, EditResponse, EntityKey, FileChangesSince, FirstDifference, MatchDetails, MatchLocation,
+    MovedLines, NearestLines, ReportedFinding, ReportedGate, ReportedWarning,
+};
+use lockgate_text::Region;
+use lockgate_text::diff::{Diff, Extent};
+
+/// The hint when there are no findings but a required gate could not run.
+const MISSING_GATE_HINT: &str = "make the gate run here, or ask a person to change the policy";
+
+/// Maximum number of findings shown, and of those among them that do not count.
+const MAX_FINDINGS: (usize, usize) = (20, 3);
+
+/// Maximum length of a run of changed lines that the text form shows in full.
+const MAX_SHOWN_RUN: usize = 12;
+
+/// A response with all its parts except the diff.
+#[derive(Default)]
+pub(super) struct FullResponse<'a> {
+    pub(super) response: EditResponse,
+    pub(super) message: Message,
+    pub(super) diff: DiffSource<'a>,
+    /// The part of the diff that the text form shows.
+    pub(super) extent: Option<Extent>,
+    pub(super) omitted: OmittedLines,
+}
+
+/// The diff that belongs to a response.
+#[derive(Default)]
+pub(super) enum DiffSource<'a> {
+    #[default]
+    None,
+    /// The diff of the edit.
+    Edit(Diff<'a>),
+    /// The rendered diff of the changes by others.
+    Since(&'a str),
+}
+
+/// The numbers of entries that a response never has, because only the first ones are shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct OmittedLines {
+    pub(super) errors: usize,
+    pub(super) warnings: usize,
+    pub(super) findings: usize,
+}
+
+impl<'a> FullResponse<'a> {
+    /// Creates the response for a request that reached a decision.
+    pub(super) fn of_report(report: &'a Report, options: &ResponseOptions) -> FullResponse<'a> {
+        let (diff, regions, verdict) = (report.diff(), report.regions(), &report.verdict);
+        let refused = report.status == Status::Refused;
+        let counted = || verdict.findings.iter().enumerate().filter(|(_, finding)| finding.counts);
+        let is_error = |finding: &Finding| refused && finding.blocking;
+        let blocking: Vec<&Finding> = counted().map(|(_, it)| it).filter(|it| is_error(it)).collect();
+        let warned: Vec<(usize, &Finding)> = counted()
+            .filter(|(_, it)| it.blocking)
+            .chain(counted().filter(|(_, it)| !it.blocking))
+            .filter(|(_, it)| !is_error(it))
+            .collect();
+        let old_findings = verdict.findings.iter().filter(|finding| !finding.counts).count();
+        let shown = MAX_FINDINGS.0.min(verdict.findings.len() - old_findings + MAX_FINDINGS.1);
+
+        let mut errors: Vec<String> =
+            blocking.iter().take(MAX_FINDINGS.0).copied().map(finding_line).collect();
+        errors.extend(verdict.runs.iter().filter_map(required_error));
+        let unchecked = verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked_warning);
+        let mut warnings: Vec<ReportedWarning> =
+            report.warnings.iter().cloned().chain(unchecked).map(ReportedWarning::from).collect();
+        if let (Some(first), Status::Unchanged) = (report.warnings.first(), report.status) {
+            warnings.iter_mut().filter(|warning| warning.text == *first).for_each(|it| it.in_message = true);
+        }
+        warnings.extend(warned.iter().take(MAX_FINDINGS.0).map(|(at, finding)| ReportedWarning {
+            finding: Some(*at),
+            ..ReportedWarning::from(finding_line(finding))
+        }));
+
+        let remedy = if blocking.is_empty() { MISSING_GATE_HINT } else { Code::GateRefused.remedy() };
+        let (code, detail) = options.profile.code_pair(Code::GateRefused);
+        let message = Message::of_report(report, &diff, &blocking, &errors, options);
+        let match_details = report.match_info.map(|info| MatchDetails {
+            tier: info.level.name().into(),
+            score: info.score.ratio(),
+            candidates: info.candidates,
+            runner_up: info.runner_up.map(|score| score.ratio()),
+        });
+        let response = EditResponse {
+            success: Some(report.status.is_success()),
+            status: Some(report.status.name().into()),
+            code: code.filter(|_| refused),
+            detail: detail.filter(|_| refused),
+            message: Some(message.text()),
+            headline: message::headline(report, &diff, blocking.len()),
+            error: error_field(&message, options).filter(|_| refused),
+            key: target_key(report.entity.as_ref(), options),
+            hint: refused.then(|| remedy.to_owned()),
+            path: Some(report.path.clone()),
+            resolved_path: report.resolved_path.clone(),
+            version: report.version.map(|version| version.to_string()),
+            previous_version: report.previous_version.map(|version| version.to_string()),
+            written: Some(report.status == Status::Written),
+            changed: Some(report.created || report.removed || diff.hunks() > 0),
+            edit_id: report.edit_id.map(|id| id.to_string()),
+            level: report.level.map(GuardLevel::name).map(Into::into),
+            bytes_outside_edit: Some(message::outside_edit(report)),
+            replacements: report.replacements,
+            lines_changed: lines_changed(&regions, options),
+            created: created(report, options),
+            removed: report.removed.then_some(true),
+            match_locations: locations(&report.places),
+            edits: regions.iter().map(|region| changed_region(region, match_details.as_ref())).collect(),
+            line_map: report
+                .shifts
+                .iter()
+                .map(|shift| MovedLines { from: shift.from, by: shift.by })
+                .collect(),
+            findings: verdict.findings.iter().take(shown).map(reported_finding).collect(),
+            gates: verdict.runs.iter().map(reported_gate).collect(),
+            notes: report.notes.iter().cloned().chain(notes(verdict)).collect(),
+            match_details,
+            old_findings,
+            ..EditResponse::default()
+        };
+        let omitted = OmittedLines {
+            errors: blocking.len().saturating_sub(MAX_FINDINGS.0),
+            warnings: warned.len().saturating_sub(MAX_FINDINGS.0),
+            findings: verdict.findings.len() - response.findings.len(),
+        };
+        let response = EditResponse { errors, validation_warnings: warnings, ..response };
+        let near =
+            refused.then(|| blocking.iter().filter(|it| it.elsewhere.is_none()).map(|it| it.line).collect());
+        // The caller knows the text of a file that it creates.
+        let is_known = !refused && (report.before.is_none() || report.removes);
+        let extent = (!is_known).then_some(Extent { max_run: MAX_SHOWN_RUN, near });
+        FullResponse { response, message, diff: DiffSource::Edit(diff), extent, omitted }
+            .in_forms(options.forms)
+    }
+
+    /// Removes what the forms do not have.
+    fn in_forms(self, forms: Forms) -> FullResponse<'a> {
+        match forms {
+            Forms::Both | Forms::Json | Forms::Text => self,
+            Forms::Compact => {
+                let diff = match self.diff {
+                    DiffSource::Edit(_) => DiffSource::None,
+                    other @ (DiffSource::None | DiffSource::Since(_)) => other,
+                };
+                FullResponse { response: self.response.compact(), diff, ..self }
+            }
+        }
+    }
+
+    /// Creates the response for an error.
+    pub(super) fn of_error(error: &'a Error, options: &ResponseOptions) -> FullResponse<'a> {
+        let hint = match (error.disk, &error.hint) {
+            (Disk::Unknown, None) => format!("read the {}", options.noun()),
+            (Disk::Untouched, _) | (Disk::Unknown, Some(_)) => error.next_step().to_owned(),
+        };
+        let (next, hint) =
+            match error.next.as_ref().and_then(|next| NextStep::new(next, error.entry_index(), options)) {
+                None => (None, hint),
+                Some(NextStep::Call(next)) => (Some(next), hint),
+                Some(NextStep::Sentence(step)) => match &error.hint {
+                    None => (None, step),
+                    Some(own) => (None, format!("{own}; {step}")),
+                },
+            };
+        let message = Message::of_error(error, options);
+        let (code, detail) = options.profile.code_pair(error.code);
+        let is_known = error.disk == Disk::Untouched;
+        let response = EditResponse {
+            success: Some(false),
+            status: Some(EditResponse::REFUSED.into()),
+            code,
+            detail,
+            message: Some(message.text()),
+            error: error_field(&message, options),
+            hint: Some(hint),
+            field: error.field_path(),
+            path: options.path.clone(),
+            key: target_key(options.entity.as_ref(), options),
+            written: is_known.then_some(false),
+            changed: is_known.then_some(false),
+            since: error
+                .since
+                .as_ref()
+                .map(|since| FileChangesSince { version: since.version.clone(), diff: None }),
+            match_locations: locations(&error.places),
+            best: error.best.as_deref().map(nearest_lines),
+            next,
+            ..EditResponse::default()
+        };
+        let since: Option<&Since> = error.since.as_deref();
+        let diff = since.map_or(DiffSource::None, |since| DiffSource::Since(&since.diff));
+        FullResponse { response, message, diff, ..FullResponse::default() }.in_forms(options.forms)
+    }
+
+    /// Replaces the message.
+    pub(super) fn set_message(&mut self, message: Message) {
+        self.response.headline = None;
+        self.response.message = Some(message.text());
+        self.message = message;
+    }
+}
+
+fn error_field(message: &Message, options: &ResponseOptions) -> Option<String> {
+    options.profile.has_extra_field(ExtraField::Error).then(|| message.reason())
+}
+
+/// Returns the reported parts of a target's key.
+fn target_key(entity: Option<&Entity>, options: &ResponseOptions) -> EntityKey {
+    let is_named = entity.is_none() && options.profile.has_extra_field(ExtraField::EntityType);
+    let named = || EntityKey { entity_type: Some(EntityKind::FILE.to_owned()), ..EntityKey::default() };
+    if is_named { named() } else { key(entity) }
+}
+
+/// Returns `created` if the tool reports it always, or if the edit created the file.
+fn created(report: &Report, options: &ResponseOptions) -> Option<bool> {
+    let says = report.status.is_success() && options.profile.has_extra_field(ExtraField::Created);
+    (says || report.created).then_some(report.created)
+}
+
+/// Returns the number of removed or inserted lines, whichever is larger.
+fn lines_changed(regions: &[Region], options: &ResponseOptions) -> Option<usize> {
+    let length = |start: usize, end: usize| (end + 1).saturating_sub(start);
+    let old: usize = regions.iter().map(|region| length(region.start_line, region.end_line)).sum();
+    let new: usize = regions.iter().map(|region| length(region.new_start_line, region.new_end_line)).sum();
+    (!regions.is_empty()).then(|| old.max(new).max(options.quoted_line_count.unwrap_or_default()))
+}
+
+fn locations(places: &[lockgate_error::EvidenceLine]) -> Vec<MatchLocation> {
+    let location = |place: &lockgate_error::EvidenceLine| MatchLocation {
+        line: place.line,
+        preview: place.preview.clone(),
+        symbol: place.symbol.clone(),
+    };
+    places.iter().map(location).collect()
+}
+
+fn nearest_lines(best: &lockgate_error::Best) -> NearestLines {
+    NearestLines {
+        start_line: best.start_line,
+        end_line: best.end_line,
+        score: best.score.ratio(),
+        lines: best.lines.clone(),
+        excerpt: best.excerpt.clone(),
+        first_difference: best.first_difference.as_ref().map(|difference| FirstDifference {
+            line: difference.line,
+            column: difference.column,
+            asked: difference.expected.clone(),
+            found: difference.found.clone(),
+        }),
+    }
+}
+
+fn changed_region(region: &Region, found: Option<&MatchDetails>) -> ChangedRegion {
+    ChangedRegion {
+        start_line: region.start_line,
+        end_line: region.end_line,
+        new_start_line: region.new_start_line,
+        new_end_line: region.new_end_line,
+        found: found.cloned(),
+    }
+}
+
+/// A finding as an answer reports it.
+pub fn reported_finding(finding: &Finding) -> ReportedFinding {
+    ReportedFinding {
+        gate: finding.gate.clone(),
+        severity: finding.severity.name().into(),
+        path: finding.elsewhere.clone(),
+        line: finding.line,
+        column: finding.column,
+        code: finding.code.clone(),
+        message: finding.message.clone(),
+        new: finding.fresh,
+        blocking: finding.blocking,
+        counts: finding.counts,
+    }
+}
+
+pub(super) fn reported_gate(run: &GateRun) -> ReportedGate {
+    // The strongest isolation is the default and is not reported.
+    let isolation = run.isolation.filter(|isolation| *isolation < Isolation::Bubblewrap);
+    ReportedGate {
+        gate: run.gate.clone(),
+        outcome: run.outcome.name().into(),
+        ms: run.ms,
+        why: run.why.clone(),
+        isolation: isolation.map(|isolation| isolation.name().into()),
+    }
+}

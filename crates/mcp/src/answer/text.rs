@@ -1,0 +1,222 @@
+//! Renders the text form of an edit for a model: what happened, the changed lines, and the gates.
+//!
+//! Invariant: it says only what the next call needs. The JSON form has every field.
+
+use super::Forms;
+use lockgate_checks::Outcome;
+use lockgate_edit::request::EntityKind;
+use lockgate_error::Code;
+use lockgate_matching::MatchLevel;
+use lockgate_protocol::{
+    ChangedRegion, EditResponse, FirstDifference, Headline, MatchDetails, MatchLocation, MovedLines,
+    NearestLines, ReportedFinding, ReportedGate, percent,
+};
+
+/// Gates that took less time than this, in milliseconds, are listed without their time.
+const NOTICEABLE_MS: u64 = 10;
+
+/// Renders the response. With the JSON form, which has the whole diff since another version, only its changed lines are
+/// shown.
+pub(super) fn render(response: &EditResponse, forms: Forms) -> String {
+    let succeeded = response.is_success();
+    let mut lines = first_lines(response);
+    lines.extend(response.resolved_path.as_ref().map(|path| format!("the path leads to {path}")));
+    lines.extend(response.match_details.as_ref().and_then(match_line));
+    lines.extend(response.best.iter().flat_map(nearest));
+    lines.extend(response.findings.iter().filter(|finding| finding.counts || finding.blocking).map(finding));
+    if !succeeded && response.changed_lines.is_none() {
+        let label = match_label(response);
+        lines.extend(response.match_locations.iter().map(|place| location(place, label)));
+    }
+    lines.extend(since(response, forms));
+    if succeeded {
+        lines.extend(moved(&response.line_map));
+    }
+    lines.extend(response.unreported().map(|warning| format!("warning: {}", warning.text)));
+    lines.extend(changes(response));
+    lines.extend(gates(response));
+    let next = response.next.iter().filter_map(|next| serde_json::to_string(next).ok());
+    lines.extend(next.map(|next| format!("next: {next}")));
+    lines.extend(response.notes.iter().map(|note| format!("note: {note}")));
+    lines.join("\n")
+}
+
+/// Returns the text that stands beside the compact JSON.
+pub fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+fn joined<T>(entries: &[T], entry: impl Fn(&T) -> String) -> String {
+    entries.iter().map(entry).collect::<Vec<_>>().join(", ")
+}
+
+/// Renders the result, and the code of a rejection with its hint.
+fn first_lines(response: &EditResponse) -> Vec<String> {
+    let version = response.version.as_ref().map(|version| format!("version {version}"));
+    let edit = response.edit_id.as_ref().map(|id| format!("edit {id}"));
+    let ids: Vec<String> = version.iter().chain(&edit).cloned().collect();
+    let message = response.message.clone().unwrap_or_default();
+    if !response.is_success() {
+        // The message names the first finding, which the findings below show as well.
+        let shows_findings = response.findings.iter().any(|finding| finding.blocking);
+        let headline = response.headline.as_ref().filter(|_| shows_findings);
+        let first = headline.map_or(message, |Headline { summary, .. }| summary.clone());
+        return std::iter::once(first).chain(remedy(response, version.as_deref())).collect();
+    }
+    match &response.headline {
+        Some(Headline { summary, details }) => {
+            let ids = if ids.is_empty() { String::new() } else { format!(" {}", ids.join(" ")) };
+            vec![format!("{summary}{ids}{details}")]
+        }
+        None if ids.is_empty() => vec![message],
+        None => vec![message, ids.join(" ")],
+    }
+}
+
+fn remedy(response: &EditResponse, version: Option<&str>) -> Option<String> {
+    let detail = response.detail.as_ref().map(|detail| format!(" ({detail})")).unwrap_or_default();
+    let version = version.map(|version| format!(" at {version}")).unwrap_or_default();
+    let hint = response.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    response.code.as_ref().map(|code| format!("{code}{detail}{version}{hint}"))
+}
+
+/// Renders the match details, unless the match was exact.
+fn match_line(MatchDetails { tier, score, candidates, runner_up }: &MatchDetails) -> Option<String> {
+    let other =
+        runner_up.map(|score| format!(", the next best place {}%", percent(score))).unwrap_or_default();
+    let found =
+        || format!("found by tier {tier}, score {}%, candidates {candidates}{other}", percent(*score));
+    (tier != MatchLevel::Exact.name()).then(found)
+}
+
+/// Renders the most similar lines and the first difference.
+fn nearest(best: &NearestLines) -> Vec<String> {
+    let head =
+        format!("best: lines {} to {}, score {}%", best.start_line, best.end_line, percent(best.score));
+    let numbered = best.excerpt.iter().map(|(line, text)| format!("{line}: {text}"));
+    let difference = best.first_difference.iter().map(|FirstDifference { line, column, asked, found }| {
+        format!("first difference: line {line}, column {column}, asked {asked:?}, found {found:?}")
+    });
+    std::iter::once(head).chain(numbered).chain(difference).collect()
+}
+
+/// Renders the version that the file has instead of the expected one, and what changed since.
+fn since(response: &EditResponse, forms: Forms) -> Vec<String> {
+    let Some(since) = &response.since else { return Vec::new() };
+    let noun = response.key.entity_type.as_deref().unwrap_or(EntityKind::FILE);
+    let diff = since.diff.as_deref().unwrap_or_default();
+    let shown = match forms {
+        Forms::Both | Forms::Compact => without_context(diff),
+        Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
+    };
+    let colon = if shown.is_empty() { "" } else { ", since the version that was expected:" };
+    let head = format!("the {noun} has version {} now{colon}", since.version);
+    std::iter::once(head).chain(Some(shown).filter(|shown| !shown.is_empty())).collect()
+}
+
+/// Returns the diff without file names and context lines.
+fn without_context(diff: &str) -> String {
+    let hunks = diff.find("\n@@").map_or("", |at| diff.split_at(at + 1).1);
+    let changed: Vec<&str> = hunks.split_terminator('\n').filter(|line| !line.starts_with(' ')).collect();
+    changed.join("\n")
+}
+
+/// Renders the changed lines, or the changed ranges if the lines are not shown. A file that the call created or removed
+/// needs neither.
+fn changes(response: &EditResponse) -> Vec<String> {
+    match &response.changed_lines {
+        None if response.created == Some(true) || response.removed == Some(true) => Vec::new(),
+        Some(lines) => vec![lines.trim_end_matches('\n').to_owned()],
+        None => response.edits.iter().map(region).collect(),
+    }
+}
+
+fn moved(line_map: &[MovedLines]) -> Option<String> {
+    let shift = |MovedLines { from, by }: &MovedLines| format!("from old line {from} {by:+}");
+    (!line_map.is_empty()).then(|| format!("lines moved: {}", joined(line_map, shift)))
+}
+
+fn finding(finding: &ReportedFinding) -> String {
+    let ReportedFinding { gate, severity, line, column, message, .. } = finding;
+    let code = finding.code.as_ref().map(|code| format!(" {code}")).unwrap_or_default();
+    let file = finding.path.as_ref().map(|path| format!(" of {path}")).unwrap_or_default();
+    let weight = match (finding.new, finding.blocking) {
+        (true, true) => "new, blocking",
+        (true, false) => "new",
+        (false, true) => "was there before, blocking",
+        (false, false) => "was there before, counts by the baseline",
+    };
+    format!("line {line}:{column}{file} {severity}{code}: {message} ({gate}, {weight})")
+}
+
+/// Returns what the places of a rejection are.
+fn match_label(response: &EditResponse) -> &'static str {
+    let is_ambiguous = response.code.as_deref() == Some(Code::AmbiguousMatch.name())
+        || response.detail.as_deref() == Some(Code::AmbiguousMatch.name());
+    if is_ambiguous { "match at line" } else { "line" }
+}
+
+fn location(MatchLocation { line, preview, symbol }: &MatchLocation, label: &str) -> String {
+    let symbol = symbol.as_ref().map(|symbol| format!(" (in {symbol})")).unwrap_or_default();
+    format!("{label} {line}: {preview}{symbol}")
+}
+
+fn region(region: &ChangedRegion) -> String {
+    let span = |start: usize, end: usize| {
+        if end < start { format!("before {start}") } else { format!("{start}-{end}") }
+    };
+    let (old, new) =
+        (span(region.start_line, region.end_line), span(region.new_start_line, region.new_end_line));
+    format!("lines {old} became {new}")
+}
+
+/// Renders the outcome of the gates that ran: those that passed are one list.
+fn gates(response: &EditResponse) -> Option<String> {
+    let others: Vec<&ReportedGate> = response
+        .gates
+        .iter()
+        .filter(|run| !is_passed(run) && run.outcome != Outcome::Skipped.name())
+        .collect();
+    let colon = if others.is_empty() { "" } else { ":" };
+    let others = (!others.is_empty()).then(|| joined(&others, |run| gate(run)));
+    let parts: Vec<String> = others.into_iter().chain(passed_gates(response)).collect();
+    (!parts.is_empty()).then(|| format!("gates{colon} {}", parts.join("; ")))
+}
+
+/// Renders the gates that passed and the number of old findings, as in `ok (syntax, ruff 20 ms); 2 old findings`. `None`
+/// if there are neither.
+pub fn passed_gates(response: &EditResponse) -> Option<String> {
+    let passed: Vec<&ReportedGate> = response.gates.iter().filter(is_passed).collect();
+    let passed = (!passed.is_empty()).then(|| format!("ok ({})", joined(&passed, |run| passed_gate(run))));
+    let old = match response.old_findings {
+        0 => None,
+        1 => Some("1 old finding".to_owned()),
+        count => Some(format!("{count} old findings")),
+    };
+    let parts: Vec<String> = passed.into_iter().chain(old).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn is_passed(run: &&ReportedGate) -> bool {
+    run.outcome == Outcome::Passed.name()
+}
+
+fn passed_gate(run: &ReportedGate) -> String {
+    let ReportedGate { gate, ms, .. } = run;
+    let time = match *ms {
+        0..NOTICEABLE_MS => String::new(),
+        ms @ NOTICEABLE_MS..1000 => format!(" {ms} ms"),
+        ms => format!(" {}.{} s", ms / 1000, ms % 1000 / 100),
+    };
+    format!("{gate}{time}{}", apart(run))
+}
+
+/// Renders the outcome; its reason is in a note, a warning or the message.
+fn gate(run: &ReportedGate) -> String {
+    format!("{} {}{}", run.gate, run.outcome, apart(run))
+}
+
+/// Renders an isolation that is weaker than the default.
+fn apart(run: &ReportedGate) -> String {
+    run.isolation.as_ref().map(|level| format!(" [isolation {level}]")).unwrap_or_default()
+}

@@ -1,0 +1,274 @@
+//! Reads the arguments of a tool call and validates them against the listed schema. A rejection names the field at
+//! fault, the expected type and the actual value.
+//!
+//! Differences between clients are accepted where the meaning is clear: `null` counts as absent, an array or object
+//! may be a string of JSON, and `3.0` is read as 3. Everything else outside the schema is rejected.
+
+use rmcp::model::JsonObject;
+use serde::de::DeserializeOwned;
+use serde_json::{Number, Value};
+
+use lockgate_error::{Code, Error};
+use lockgate_text::nearest;
+
+/// The largest integer below which a floating-point JSON number is exact.
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
+
+/// Maximum characters of a value that a message quotes.
+const MAX_QUOTED_CHARS: usize = 40;
+
+/// Reads a tool's arguments.
+///
+/// Errors: `INVALID_INPUT` with the path of the field, as in `line_edits[2].end_line`.
+pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> Result<T, Error> {
+    let fitted = fit_object(schema, arguments, "")?;
+    serde_path_to_error::deserialize(Value::Object(fitted)).map_err(|error| {
+        let path = error.path().to_string();
+        let message = error.inner().to_string().replace("expected i64", "expected an integer");
+        let start: String = message.chars().take(4 * MAX_QUOTED_CHARS).collect();
+        invalid(&path, format!("`{path}`: {start}"))
+    })
+}
+
+/// Returns the value as an integer: any `i64`, or a whole floating-point number that is exact.
+pub fn integer(value: &Value) -> Option<i64> {
+    let number = value.as_number()?;
+    let whole = |number: f64| number.fract() == 0.0 && number.abs() <= MAX_EXACT_INTEGER;
+    #[expect(clippy::cast_possible_truncation, reason = "a whole number within the exact range")]
+    let exact = |number: f64| number as i64;
+    number.as_i64().or_else(|| number.as_f64().filter(|number| whole(*number)).map(exact))
+}
+
+fn fit(schema: &Value, value: Value, path: &str) -> Result<Value, Error> {
+    let Some(schema) = schema.as_object() else { return Ok(value) };
+    let wanted = schema.get("type").and_then(Value::as_str);
+    match (wanted, value) {
+        (Some("object"), Value::Object(fields)) => fit_object(schema, fields, path).map(Value::Object),
+        (Some("array"), Value::Array(items)) => fit_array(schema, items, path).map(Value::Array),
+        (Some("object" | "array"), Value::String(text)) => fit_text(schema, &text, path),
+        (Some("string"), Value::String(text)) => fit_name(schema, text, path),
+        (Some("boolean"), value @ Value::Bool(_)) | (None, value) => Ok(value),
+        // Some integers have names; the wire struct parses them.
+        (Some("integer"), value @ Value::String(_)) => Ok(value),
+        (Some("number"), value @ Value::Number(_)) => Ok(value),
+        (Some("integer"), value) => match integer(&value) {
+            Some(integer) => Ok(Value::Number(Number::from(integer))),
+            None => Err(wrong_type(schema, &value, path)),
+        },
+        (Some(_), value) => Err(wrong_type(schema, &value, path)),
+    }
+}
+
+fn fit_object(schema: &JsonObject, object: JsonObject, path: &str) -> Result<JsonObject, Error> {
+    let none = JsonObject::new();
+    let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    let mut fitted = JsonObject::new();
+    for (name, value) in object {
+        let within = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        match known.get(&name) {
+            None => return Err(unknown_field(known, &name, &within)),
+            Some(_) if value.is_null() => {}
+            Some(schema) => {
+                let value = fit(schema, value, &within)?;
+                fitted.insert(name, value);
+            }
+        }
+    }
+    let required =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    match required.into_iter().find(|name| !fitted.contains_key(*name)) {
+        None => Ok(fitted),
+        Some(name) => {
+            let within = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            Err(invalid(&within, format!("`{within}` is missing")))
+        }
+    }
+}
+
+fn fit_array(schema: &JsonObject, items: Vec<Value>, path: &str) -> Result<Vec<Value>, Error> {
+    let schema = schema.get("items").unwrap_or(&Value::Null);
+    items.into_iter().enumerate().map(|(at, item)| fit(schema, item, &format!("{path}[{at}]"))).collect()
+}
+
+fn fit_text(schema: &JsonObject, text: &str, path: &str) -> Result<Value, Error> {
+    match serde_json::from_str(text) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => fit(&Value::Object(schema.clone()), value, path),
+        Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) | Err(_) => {
+            Err(wrong_type(schema, &Value::String(text.to_owned()), path))
+        }
+    }
+}
+
+fn fit_name(schema: &JsonObject, text: String, path: &str) -> Result<Value, Error> {
+    let Some(names) = schema.get("enum").and_then(Value::as_array) else { return Ok(Value::String(text)) };
+    let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+    if names.contains(&text.as_str()) {
+        return Ok(Value::String(text));
+    }
+    let found = quoted(&Value::String(text));
+    Err(invalid(path, format!("`{path}` must be one of {}, found {found}", names.join(", "))))
+}
+
+fn unknown_field(known: &JsonObject, name: &str, path: &str) -> Error {
+    let names: Vec<&str> = known.keys().map(String::as_str).collect();
+    let shown: String = path.chars().take(2 * MAX_QUOTED_CHARS).collect();
+    let error = match nearest(name, names.iter().copied()) {
+        Some(suggestion) => invalid(path, format!("unknown field `{shown}`; did you mean `{suggestion}`?")),
+        None => invalid(path, format!("unknown field `{shown}`")),
+    };
+    error.hint(format!("known fields here: {}", names.join(", ")))
+}
+
+fn wrong_type(schema: &JsonObject, value: &Value, path: &str) -> Error {
+    let wanted = match schema.get("type").and_then(Value::as_str).unwrap_or_default() {
+        "object" => "an object",
+        "array" => "an array",
+        "boolean" => "true or false",
+        "number" => "a number",
+        "integer" if value.is_number() => "a 64-bit integer",
+        "integer" => "an integer",
+        _ => "a string",
+    };
+    invalid(path, format!("`{path}` must be {wanted}, found {}", quoted(value)))
+}
+
+/// Describes a value in a message: its type and the start of its text.
+fn quoted(value: &Value) -> String {
+    let text = match value {
+        Value::Null => return "null".to_owned(),
+        Value::Array(items) => return format!("an array of {}", items.len()),
+        Value::Object(_) => return "an object".to_owned(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(text) => {
+            let start: String = text.chars().take(MAX_QUOTED_CHARS).collect();
+            let more = if start.len() < text.len() { "..." } else { "" };
+            format!("the string {}", Value::String(format!("{start}{more}")))
+        }
+    };
+    text.chars().take(2 * MAX_QUOTED_CHARS).collect()
+}
+
+fn invalid(path: &str, message: String) -> Error {
+    Error::new(Code::InvalidInput, message).field(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    #[derive(Debug, PartialEq, Deserialize, schemars::JsonSchema)]
+    struct Part {
+        line: i64,
+    }
+    #[derive(Debug, PartialEq, Deserialize, schemars::JsonSchema)]
+    struct TestArgs {
+        path: String,
+        parts: Option<Vec<Part>>,
+        deep: Option<bool>,
+        line_count: Option<i64>,
+        share: Option<f64>,
+    }
+
+    fn parse(arguments: Value) -> Result<TestArgs, Error> {
+        let schema = crate::schema::input_schema::<TestArgs>();
+        read(&schema, arguments.as_object().cloned().unwrap_or_default())
+    }
+
+    #[test]
+    fn plain_meanings_are_taken() {
+        let full = parse(json!({"path": "a", "parts": [{"line": 3}, {"line": 4}], "deep": null})).unwrap();
+        for same in [
+            json!({"path": "a", "parts": "[{\"line\": 3.0}, {\"line\": 4}]", "line_count": null}),
+            json!({"path": "a", "parts": ["{\"line\": 3}", {"line": 4e0}]}),
+        ] {
+            assert_eq!(parse(same).unwrap(), full);
+        }
+    }
+
+    #[test]
+    fn a_number_may_be_whole() {
+        for (value, wanted) in [(json!(0.9), 0.9), (json!(1), 1.0), (json!(-0.0), 0.0)] {
+            assert_eq!(parse(json!({"path": "a", "share": value})).unwrap().share, Some(wanted));
+        }
+    }
+
+    fn assert_rejected(arguments: Value, field: &str, message: &str) {
+        let error = parse(arguments.clone()).unwrap_err();
+        assert_eq!(error.code, Code::InvalidInput);
+        assert_eq!((error.field.as_deref(), error.message.as_str()), (Some(field), message), "{arguments}");
+    }
+
+    #[test]
+    fn another_type_is_refused_at_its_field() {
+        for (field, value, message) in [
+            ("path", json!(3), "must be a string, found 3"),
+            ("deep", json!("true"), "must be true or false, found the string \"true\""),
+            ("parts", json!("x"), "must be an array, found the string \"x\""),
+            ("share", json!("0.9"), "must be a number, found the string \"0.9\""),
+            ("share", json!(true), "must be a number, found true"),
+            ("line_count", json!(1.5), "must be a 64-bit integer, found 1.5"),
+            ("line_count", json!(1e30), "must be a 64-bit integer, found 1e+30"),
+            ("line_count", json!(u64::MAX), "must be a 64-bit integer, found 18446744073709551615"),
+            ("line_count", json!(false), "must be an integer, found false"),
+        ] {
+            let mut arguments = json!({"path": "a"});
+            arguments[field] = value;
+            assert_rejected(arguments, field, &format!("`{field}` {message}"));
+        }
+        let within = |part: Value| json!({"path": "a", "parts": [{"line": 1}, part]});
+        assert_rejected(within(Value::Null), "parts[1]", "`parts[1]` must be an object, found null");
+        assert_rejected(
+            within(json!({"line": []})),
+            "parts[1].line",
+            "`parts[1].line` must be an integer, found an array of 0",
+        );
+        assert_rejected(
+            within(json!({"line": "x"})),
+            "parts[1].line",
+            "`parts[1].line`: invalid type: string \"x\", expected an integer",
+        );
+    }
+
+    #[test]
+    fn a_missing_or_unknown_field_is_refused_by_name() {
+        for none in [json!({}), json!({"path": null})] {
+            assert_rejected(none, "path", "`path` is missing");
+        }
+        assert_rejected(json!({"path": "a", "parts": [{}]}), "parts[0].line", "`parts[0].line` is missing");
+        for (field, message) in [
+            ("zebra", "unknown field `zebra`"),
+            ("lines_count", "unknown field `lines_count`; did you mean `line_count`?"),
+        ] {
+            let mut arguments = json!({"path": "a"});
+            arguments[field] = json!(1);
+            assert_rejected(arguments.clone(), field, message);
+            let hint = "known fields here: path, parts, deep, line_count, share";
+            assert_eq!(parse(arguments).unwrap_err().next_step(), hint);
+        }
+        let nested = json!({"path": "a", "parts": [{"lin": 1}]});
+        assert_rejected(nested, "parts[0].lin", "unknown field `parts[0].lin`; did you mean `line`?");
+    }
+
+    #[test]
+    fn deep_text_is_refused_and_not_followed() {
+        let deep = "[".repeat(100_000);
+        let error = parse(json!({"path": "a", "parts": deep})).unwrap_err();
+        assert_eq!(error.field.as_deref(), Some("parts"));
+        assert!(error.message.len() < 200);
+    }
+
+    proptest! {
+        #[test]
+        fn integers_are_taken_whole_or_not_at_all(number in any::<i64>(), fraction in any::<f64>()) {
+            prop_assert_eq!(integer(&json!(number)), Some(number));
+            if let Some(whole) = integer(&json!(fraction)) {
+                #[expect(clippy::cast_precision_loss, reason = "what is tested")]
+                let back = whole as f64;
+                prop_assert_eq!(back, fraction);
+            }
+        }
+    }
+}

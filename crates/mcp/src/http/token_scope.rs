@@ -1,0 +1,132 @@
+//! The permissions of one token: its own MCP server over its workspace.
+//!
+//! Invariant: sessions, questions to a person and limits belong to one token.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::http::request::Parts;
+use axum::http::{Request, Response, StatusCode};
+use http_body_util::Full;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use super::rejection::HttpRejection;
+use super::{BearerToken, Grants, Principal};
+use crate::mcp::{Caller, MetricsSink, Server, ServerOptions};
+use lockgate_policy::ServerLimits;
+
+/// Purpose of the derived key for a token's seal.
+const SEAL: &str = "lockgate 2026-10 requestState";
+
+/// The permissions of one token.
+pub(super) struct TokenScope {
+    pub(super) hash: [u8; 32],
+    pub(super) metrics: bool,
+    pub(super) tools: Option<ToolFilter>,
+}
+
+/// The tools of one token, with its limits.
+pub(super) struct ToolFilter {
+    server: Server,
+    service: StreamableHttpService<Server, LocalSessionManager>,
+    sessions: Arc<LocalSessionManager>,
+    most_sessions: usize,
+    requests: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
+}
+
+/// The settings that all tokens of a server share.
+pub(super) struct SharedSettings<'a> {
+    pub(super) limits: ServerLimits,
+    pub(super) options: ServerOptions,
+    pub(super) seal: Option<&'a BearerToken>,
+    pub(super) sink: Arc<dyn MetricsSink>,
+    pub(super) stop: &'a CancellationToken,
+    pub(super) ended: &'a CancellationToken,
+}
+
+impl TokenScope {
+    pub(super) fn new(principal: Principal, common: &SharedSettings<'_>) -> TokenScope {
+        let caller = Caller { name: principal.name };
+        let seal = common.seal.map(|token| token.key(SEAL, &principal.hash));
+        let tools = principal.grants.map(|grants| ToolFilter::new(grants, caller, seal, common));
+        TokenScope { hash: principal.hash, metrics: principal.metrics, tools }
+    }
+}
+
+impl ToolFilter {
+    fn new(
+        grants: Grants,
+        caller: Caller,
+        seal: Option<[u8; 32]>,
+        common: &SharedSettings<'_>,
+    ) -> ToolFilter {
+        let Grants { workspace, selection, access } = grants;
+        let server = Server::new(workspace, &selection, access, common.options, common.stop.clone())
+            .with_caller(caller, Arc::clone(&common.sink));
+        let server = match seal {
+            Some(seal) => server.with_seal(seal),
+            None => server,
+        };
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config.keep_alive = Some(common.limits.session_idle);
+        let sessions = Arc::new(sessions);
+        // Host, origin and body size were checked before.
+        let config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .with_max_request_body_bytes(common.limits.body)
+            .with_json_response(true)
+            .with_cancellation_token(common.ended.clone());
+        let template = server.clone();
+        ToolFilter {
+            service: StreamableHttpService::new(move || Ok(template.clone()), Arc::clone(&sessions), config),
+            server,
+            sessions,
+            most_sessions: common.limits.sessions,
+            requests: Arc::new(Semaphore::new(common.limits.requests)),
+            streams: Arc::new(Semaphore::new(common.limits.sessions)),
+        }
+    }
+
+    /// Returns a permit for one more request.
+    pub(super) fn request(&self) -> Result<OwnedSemaphorePermit, HttpRejection> {
+        acquire(&self.requests, "concurrent requests for this token; retry")
+    }
+
+    /// Returns a permit for one more stream.
+    pub(super) fn stream(&self) -> Result<OwnedSemaphorePermit, HttpRejection> {
+        acquire(&self.streams, "open streams for this token")
+    }
+
+    /// Rejects a session above the limit.
+    pub(super) async fn check_sessions(&self) -> Result<(), HttpRejection> {
+        if self.sessions.sessions.read().await.len() < self.most_sessions {
+            return Ok(());
+        }
+        let message = "too many sessions for this token: end one, or use a client of 2026-07-28";
+        Err(HttpRejection::busy(StatusCode::SERVICE_UNAVAILABLE, "sessions", message))
+    }
+
+    /// Returns the number of sessions.
+    pub(super) fn sessions(&self) -> usize {
+        self.sessions.sessions.try_read().map_or(0, |sessions| sessions.len())
+    }
+
+    /// Handles a request of the protocol.
+    pub(super) async fn handle(&self, parts: Parts, body: Bytes) -> Response<Body> {
+        self.service.handle(Request::from_parts(parts, Full::new(body))).await.map(Body::new)
+    }
+
+    /// Waits until every call was answered.
+    pub(super) async fn wait_idle(&self) {
+        self.server.wait_idle().await;
+    }
+}
+
+fn acquire(of: &Arc<Semaphore>, many: &str) -> Result<OwnedSemaphorePermit, HttpRejection> {
+    let busy = |_| HttpRejection::busy(StatusCode::TOO_MANY_REQUESTS, "requests", format!("too many {many}"));
+    Arc::clone(of).try_acquire_owned().map_err(busy)
+}

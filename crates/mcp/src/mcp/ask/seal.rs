@@ -1,0 +1,186 @@
+//! Seals the topic of a question into a state that the client returns.
+//!
+//! Invariant: an opened state was sealed by this server, or by one with the same key, for the same call and within
+//! its lifetime. The content is signed, not encrypted: the client can read it.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use lru::LruCache;
+use rmcp::model::{JsonObject, RequestStateCodec, RequestStateError, SealOptions};
+use rustix::rand::{GetRandomFlags, getrandom};
+use serde::{Deserialize, Serialize};
+
+use lockgate_text::Version;
+
+/// Maximum number of answered states that are remembered; each expires after some minutes.
+const MOST_ANSWERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
+
+/// The key and the used states of a server.
+#[derive(Clone)]
+pub(in crate::mcp) struct Seal {
+    codec: Option<Arc<RequestStateCodec>>,
+    /// Counter that makes every state unique.
+    counter: Arc<AtomicU64>,
+    /// The answered states; each is valid for one answer.
+    answered: Arc<Mutex<LruCache<Version, ()>>>,
+}
+
+/// The topic of a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Topic {
+    /// The confirmation of the write with this name, with the code if the client's model wrote it.
+    Write { about: String, written: Option<ModelCode> },
+    /// The code for this version of a file; `prose` is set for a prose file.
+    Code { version: String, prose: bool },
+}
+
+/// Code from the client's model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::mcp) struct ModelCode {
+    /// The text of the code.
+    pub(in crate::mcp) code: String,
+    /// The version of the file that the model was shown.
+    pub(in crate::mcp) version: String,
+}
+
+/// The reason why a state cannot be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SealError {
+    /// It belongs to another server or another call.
+    Invalid,
+    Expired,
+}
+
+/// The call of a question, to which its seal is bound.
+#[derive(Debug, Default)]
+pub(in crate::mcp) struct CallBinding(Vec<u8>);
+
+impl CallBinding {
+    /// Creates the binding from the tool and all its arguments.
+    pub(in crate::mcp) fn new(tool: &str, arguments: &JsonObject) -> CallBinding {
+        let arguments = serde_json::to_vec(arguments).unwrap_or_default();
+        CallBinding([tool.as_bytes(), b"\0", Version::hash(&arguments).hex().as_bytes()].concat())
+    }
+}
+
+impl Seal {
+    /// Creates a seal with a random key; without random bytes, it can seal nothing.
+    pub(in crate::mcp) fn new() -> Seal {
+        let key = random::<{ RequestStateCodec::MIN_KEY_LENGTH }>();
+        Seal::from_codec(key.and_then(|key| RequestStateCodec::try_new(key).ok()))
+    }
+
+    /// Creates a seal with a shared key, so that servers can open each other's states.
+    pub(in crate::mcp) fn shared(key: [u8; RequestStateCodec::MIN_KEY_LENGTH]) -> Seal {
+        Seal::from_codec(RequestStateCodec::try_new(key).ok())
+    }
+
+    fn from_codec(codec: Option<RequestStateCodec>) -> Seal {
+        // Start at a random number: servers that share a key would otherwise create equal states.
+        let first = random().map(u64::from_le_bytes).unwrap_or_default();
+        let answered = Arc::new(Mutex::new(LruCache::new(MOST_ANSWERED)));
+        Seal { codec: codec.map(Arc::new), counter: Arc::new(AtomicU64::new(first)), answered }
+    }
+
+    /// Seals a topic for a call with a lifetime.
+    pub(super) fn seal(&self, topic: &Topic, call: &CallBinding, timeout: Duration) -> Option<String> {
+        let options = SealOptions::new().associated_data(&call.0).ttl(timeout);
+        let number = self.counter.fetch_add(1, Ordering::Relaxed);
+        Some(self.codec.as_ref()?.seal_with(&serde_json::to_vec(&(number, topic)).ok()?, &options))
+    }
+
+    /// Opens a state that was sealed for the same call.
+    pub(super) fn open(&self, state: &str, call: &CallBinding) -> Result<Topic, SealError> {
+        let codec = self.codec.as_ref().ok_or(SealError::Invalid)?;
+        match codec.open_with(state, &call.0) {
+            Ok(sealed) => {
+                let opened = serde_json::from_slice::<(u64, Topic)>(&sealed);
+                opened.map(|(_, topic)| topic).map_err(|_| SealError::Invalid)
+            }
+            Err(RequestStateError::Expired) => Err(SealError::Expired),
+            Err(_) => Err(SealError::Invalid),
+        }
+    }
+
+    /// Marks a state as answered; returns true the first time.
+    pub(super) fn mark_answered(&self, state: &str) -> bool {
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        answered.put(Version::hash(state.as_bytes()), ()).is_none()
+    }
+}
+
+/// Returns random bytes, if the system provides them.
+fn random<const N: usize>() -> Option<[u8; N]> {
+    let mut bytes = [0_u8; N];
+    getrandom(&mut bytes, GetRandomFlags::empty()).is_ok_and(|filled| filled == N).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(600);
+
+    fn asking(tool: &str, arguments: &Value) -> CallBinding {
+        CallBinding::new(tool, arguments.as_object().unwrap())
+    }
+
+    fn topic() -> Topic {
+        let code = ModelCode { code: "x = 1\n".into(), version: "0123456789ab".into() };
+        Topic::Write { about: "a1b2".into(), written: Some(code) }
+    }
+
+    #[test]
+    fn what_is_sealed_opens_for_its_call_alone() {
+        let (seal, call) = (Seal::new(), asking("safe_edit_file", &json!({ "path": "a", "content": "x" })));
+        let state = seal.seal(&topic(), &call, LONG).unwrap();
+        assert_eq!(seal.open(&state, &call), Ok(topic()));
+        assert_ne!(
+            seal.seal(&topic(), &call, LONG).unwrap(),
+            state,
+            "what was answered is one of them alone"
+        );
+        let calls = [
+            asking("safe_edit_file", &json!({ "path": "b", "content": "x" })),
+            asking("create_file", &json!({ "path": "a", "content": "x" })),
+            CallBinding::default(),
+        ];
+        for other in calls {
+            assert_eq!(seal.open(&state, &other), Err(SealError::Invalid));
+        }
+        assert_eq!(Seal::new().open(&state, &call), Err(SealError::Invalid));
+        for forged in ["", "x", "a1b2", &state.replacen('.', "", 1), &format!("{state}A")] {
+            assert_eq!(seal.open(forged, &call), Err(SealError::Invalid), "{forged}");
+        }
+    }
+
+    #[test]
+    fn what_is_sealed_holds_for_a_time() {
+        let (seal, call) = (Seal::new(), CallBinding::default());
+        let state = seal.seal(&topic(), &call, Duration::ZERO).unwrap();
+        std::thread::sleep(Duration::from_millis(2));
+        assert_eq!(seal.open(&state, &call), Err(SealError::Expired));
+    }
+
+    #[test]
+    fn servers_with_one_key_know_each_other_s_questions() {
+        let (one, other) = (Seal::shared([7; 32]), Seal::shared([7; 32]));
+        let call = CallBinding::default();
+        let state = one.seal(&topic(), &call, LONG).unwrap();
+        assert_eq!(other.open(&state, &call), Ok(topic()));
+        assert_ne!(other.seal(&topic(), &call, LONG).unwrap(), state, "their states are not the same");
+        assert_eq!(Seal::shared([8; 32]).open(&state, &call), Err(SealError::Invalid));
+    }
+
+    #[test]
+    fn a_state_is_spent_once() {
+        let seal = Seal::new();
+        assert!(seal.mark_answered("one") && seal.mark_answered("two") && !seal.mark_answered("one"));
+        assert!(!seal.clone().mark_answered("two"), "those who share a seal share what was answered");
+    }
+}

@@ -1,0 +1,271 @@
+//! Handles one tool call, from its arguments to its answer.
+//!
+//! Invariant: every call is answered. A rejection is an answer with `isError`, so that the model sees it. CPU-bound
+//! work runs on blocking threads.
+
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, ProtocolVersion};
+use serde_json::Value;
+use tokio::task::{JoinError, spawn_blocking};
+
+use super::ask::{AskOutcome, Inquiry, ModelCode, Prompt, ReturnedInput, VerifiedInput};
+use super::call_context::{CallContext, Caller, Context};
+use super::outcome::{ToolOutcome, execute, parse_request};
+use super::{Structured, TEXT_CLIENTS};
+use crate::answer::{self, Answer, CallOffers, Forms, Purpose, ResponseOptions, ToolCall};
+use crate::tools::{Effect, Tool, ToolRequest, UnwrittenEdit};
+use lockgate_checks::sanitize;
+use lockgate_edit::request::{Author, Target};
+use lockgate_error::{Code, Error};
+
+/// Maximum characters of a client's name in the journal.
+const MAX_NAME_CHARS: usize = 80;
+
+/// Maximum number of times that a person is asked about one call when the file keeps changing.
+const MAX_CONFIRMATIONS: usize = 3;
+
+/// Handles one call and counts it.
+pub(super) async fn call(
+    tool: &'static Tool,
+    mut call_context: CallContext,
+    arguments: JsonObject,
+    returned: ReturnedInput,
+    context: Context,
+) -> CallToolResponse {
+    let _open = call_context.open_calls.token();
+    call_context.metrics.tool = tool.name;
+    let metrics = call_context.metrics.clone();
+    let answer = handle(tool, call_context, arguments, returned, context).await;
+    metrics.answered(&answer);
+    answer
+}
+
+/// Handles one call. Asks the client's model for missing code, and a person before the write if the policy requires
+/// it.
+async fn handle(
+    tool: &'static Tool,
+    call_context: CallContext,
+    arguments: JsonObject,
+    returned: ReturnedInput,
+    context: Context,
+) -> CallToolResponse {
+    let client = context.client_info().map(|client| client.name);
+    let forms = forms(call_context.options.structured, context.protocol_version(), client.as_deref());
+    let path = arguments.get(tool.profile.names.path).and_then(Value::as_str).map(str::to_owned);
+    let offers =
+        CallOffers { current_call: repeatable_call(tool, &arguments), read_tool: call_context.read_tool };
+    let purpose = if tool.effect == Effect::Reads { Purpose::Read } else { Purpose::Edit };
+    let options =
+        ResponseOptions { forms, purpose, path, profile: tool.profile, offers, ..ResponseOptions::default() };
+    let inquiry = Inquiry::new(tool.name, &arguments, &call_context, &context);
+    let (request, resumed) = match parse_call(tool, arguments, &inquiry, &returned).await {
+        Ok(both) => both,
+        Err(error) => return render_error(options, error).await.into(),
+    };
+    let options = ResponseOptions { entity: request.target().and_then(Target::entity).cloned(), ..options };
+    let (agreed, model_code) = match resumed {
+        VerifiedInput::New => (None, None),
+        VerifiedInput::Code(model_code) => (None, Some(model_code)),
+        VerifiedInput::Confirmed(about, model_code) => (Some(about), model_code),
+    };
+    let author = Author { confirmation_id: agreed, ..author(tool, &call_context.caller, &context) };
+    match with_code(request, model_code, &inquiry, &call_context).await {
+        AskOutcome::Answered((request, model_code)) => {
+            execute_confirmed(request, model_code, author, &options, &inquiry, &call_context, &context).await
+        }
+        AskOutcome::InputRequired(later) => (*later).into(),
+        AskOutcome::Failed(error) => {
+            render_error(options, tool.profile.rename_error_field(error)).await.into()
+        }
+    }
+}
+
+/// Parses the call and verifies the answers that came with it.
+async fn parse_call(
+    tool: &'static Tool,
+    arguments: JsonObject,
+    inquiry: &Inquiry,
+    returned: &ReturnedInput,
+) -> Result<(ToolRequest, VerifiedInput), Error> {
+    let request = parse_request(tool, arguments).await?;
+    let lost = if matches!(request, ToolRequest::Unwritten(_)) {
+        Code::CodeBlockRequired
+    } else {
+        Code::NotConfirmed
+    };
+    Ok((request, inquiry.resume(returned, lost)?))
+}
+
+/// Returns the request, with its code if that was missing.
+async fn with_code(
+    request: ToolRequest,
+    model_code: Option<ModelCode>,
+    inquiry: &Inquiry,
+    call_context: &CallContext,
+) -> AskOutcome<(ToolRequest, Option<ModelCode>)> {
+    let unwritten_edit = match request {
+        ToolRequest::Unwritten(unwritten_edit) => *unwritten_edit,
+        request @ (ToolRequest::Edit(_)
+        | ToolRequest::Batch(_)
+        | ToolRequest::Revert(_)
+        | ToolRequest::Read(_)
+        | ToolRequest::History(_)) => {
+            return AskOutcome::Answered((request, None));
+        }
+    };
+    let model_code = match model_code {
+        Some(model_code) => model_code,
+        None => match write_code(&unwritten_edit, inquiry, call_context).await {
+            AskOutcome::Answered(model_code) => model_code,
+            AskOutcome::InputRequired(later) => return AskOutcome::InputRequired(later),
+            AskOutcome::Failed(error) => return AskOutcome::Failed(error),
+        },
+    };
+    let request = unwritten_edit.written(model_code.code.clone(), model_code.version.clone());
+    AskOutcome::Answered((ToolRequest::Edit(Box::new(request)), Some(model_code)))
+}
+
+/// Asks the client's model for code, if the edit is possible at all.
+async fn write_code(
+    unwritten_edit: &UnwrittenEdit,
+    inquiry: &Inquiry,
+    call_context: &CallContext,
+) -> AskOutcome<ModelCode> {
+    let prompt = match call_context.workspace.read_before_edit(unwritten_edit.request.clone()).await {
+        Ok(reading) => Prompt::new(&unwritten_edit.instruction, &reading),
+        Err(error) => Err(error),
+    };
+    match prompt {
+        Ok(prompt) => inquiry.ask_model(&prompt).await,
+        Err(error) => AskOutcome::Failed(error),
+    }
+}
+
+/// Executes the request, after a person's confirmation if the policy requires it.
+async fn execute_confirmed(
+    mut request: ToolRequest,
+    model_code: Option<ModelCode>,
+    mut author: Author,
+    options: &ResponseOptions,
+    inquiry: &Inquiry,
+    call_context: &CallContext,
+    context: &Context,
+) -> CallToolResponse {
+    for _ in 0..MAX_CONFIRMATIONS {
+        let again = inquiry.reaches_a_person().then(|| request.clone());
+        let ToolOutcome { options: wanted, question, reply, is_short } =
+            execute(request.with_author(&author), options.clone(), call_context, context).await;
+        let Some(question) = question else { return render(wanted, reply, is_short).await.into() };
+        match (inquiry.ask_person(&question, model_code.as_ref()).await, again) {
+            (AskOutcome::Answered(()), Some(again)) => {
+                author.confirmation_id = Some(question.id);
+                request = again;
+            }
+            (AskOutcome::InputRequired(later), _) => return (*later).into(),
+            (AskOutcome::Failed(error), _) => return render_error(wanted, error).await.into(),
+            (AskOutcome::Answered(()), None) => break,
+        }
+    }
+    let message = format!("the {} changed each time that a person was asked", options.noun());
+    render_error(options.clone(), Error::new(Code::NotConfirmed, message)).await.into()
+}
+
+async fn render_error(options: ResponseOptions, error: Error) -> CallToolResult {
+    render(options, move |options| answer::render_error(&error, options), false).await
+}
+
+/// Returns the author: the name of the token and the name that the client gives itself.
+fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
+    let client = context.client_info();
+    let name = client.map(|client| sanitize(&format!("{} {}", client.name, client.version)));
+    let name: String = name.unwrap_or_default().chars().take(MAX_NAME_CHARS).collect();
+    let name = match &caller.name {
+        Some(token) if name.is_empty() => token.to_string(),
+        Some(token) => format!("{token} ({name})"),
+        None => name,
+    };
+    Author { tool: tool.name.to_owned(), name, confirmation_id: None }
+}
+
+/// Returns the call if a rejection may correct it: it does not write a whole text, which need not be sent twice.
+fn repeatable_call(tool: &'static Tool, arguments: &JsonObject) -> Option<ToolCall> {
+    let is_whole = arguments.contains_key("content");
+    let names_place = [tool.profile.names.path, "edits"].iter().any(|field| arguments.contains_key(*field));
+    (names_place && !is_whole).then(|| ToolCall {
+        tool: tool.name,
+        arguments: arguments.clone(),
+        schema: tool.schema,
+    })
+}
+
+/// Renders an answer; on a blocking thread, unless it is short.
+async fn render(
+    options: ResponseOptions,
+    reply: impl FnOnce(&ResponseOptions) -> Answer + Send + 'static,
+    is_short: bool,
+) -> CallToolResult {
+    let forms = options.forms;
+    let plain = ResponseOptions {
+        path: options.path.clone(),
+        entity: options.entity.clone(),
+        ..ResponseOptions::default()
+    };
+    let rendered = if is_short {
+        tokio::spawn(async move { reply(&options) }).await
+    } else {
+        spawn_blocking(move || reply(&options)).await
+    };
+    let Answer { success, json, text, .. } = rendered.unwrap_or_else(|error| render_failed(&error, &plain));
+    let text = match forms {
+        Forms::Compact => answer::first_line(&text).to_owned(),
+        Forms::Both | Forms::Json | Forms::Text => text,
+    };
+    let content = vec![ContentBlock::text(text)];
+    let mut result = if success { CallToolResult::success(content) } else { CallToolResult::error(content) };
+    result.structured_content = match forms {
+        Forms::Both | Forms::Json | Forms::Compact => Some(json),
+        Forms::Text => None,
+    };
+    result
+}
+
+/// Returns the answer when rendering failed; a write stays on disk.
+fn render_failed(cause: &JoinError, options: &ResponseOptions) -> Answer {
+    let message = format!("the edit has ended, but its report could not be rendered: {cause}");
+    let error = Error::new(Code::Internal, message).with_unknown_disk();
+    answer::render_error(&error, options)
+}
+
+/// Returns the forms of answers for a client with a name and a protocol version.
+fn forms(structured: Structured, version: Option<ProtocolVersion>, client: Option<&str>) -> Forms {
+    let knows = version.is_none_or(|version| version >= ProtocolVersion::V_2025_06_18);
+    let reads_text = client.is_some_and(|name| TEXT_CLIENTS.contains(&name));
+    match structured {
+        Structured::Auto if knows && !reads_text => Forms::Both,
+        Structured::On => Forms::Both,
+        Structured::Compact => Forms::Compact,
+        Structured::Auto | Structured::Off => Forms::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_lost_report_does_not_claim_that_nothing_was_written() {
+        let error = spawn_blocking(|| panic!("on purpose")).await.unwrap_err();
+        let answer = render_failed(
+            &error,
+            &ResponseOptions { path: Some("a.py".into()), ..ResponseOptions::default() },
+        );
+        assert!(!answer.success);
+        assert_eq!((&answer.json["path"], &answer.json["hint"]), (&"a.py".into(), &"read the file".into()));
+        for text in [&answer.text, answer.json["message"].as_str().unwrap()] {
+            assert!(
+                text.starts_with("it is not known whether the file was written: the edit has ended"),
+                "{text}"
+            );
+        }
+        assert_eq!(answer.json.get("written"), None, "{}", answer.json);
+    }
+}

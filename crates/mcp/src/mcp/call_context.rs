@@ -1,0 +1,41 @@
+//! What each tool call of a server uses.
+
+use std::sync::Arc;
+
+use rmcp::service::{RequestContext, RoleServer};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::ServerOptions;
+use super::ask::Seal;
+use super::metrics::CallMetrics;
+use lockgate_engine::Workspace;
+
+pub(super) type Context = RequestContext<RoleServer>;
+
+/// The state of a server that each call uses.
+#[derive(Clone)]
+pub(super) struct CallContext {
+    /// The workspace with the files.
+    pub(super) workspace: Arc<Workspace>,
+    pub(super) options: ServerOptions,
+    /// Name of the tool that reads lines, if it is offered.
+    pub(super) read_tool: Option<&'static str>,
+    /// Cancelled when the server stops.
+    pub(super) stop: CancellationToken,
+    /// Seals the questions to the client.
+    pub(super) seal: Seal,
+    /// The client that makes the calls.
+    pub(super) caller: Caller,
+    /// Reports the calls to the metrics.
+    pub(super) metrics: CallMetrics,
+    /// Tracks the calls that are not yet answered.
+    pub(super) open_calls: TaskTracker,
+}
+
+/// The client that makes the calls.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Caller {
+    /// Name for the journal, in addition to the client's own name; set if the client is authenticated.
+    pub(crate) name: Option<Arc<str>>,
+}

@@ -1,0 +1,96 @@
+//! Reports tool calls to a metrics sink.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::CallToolResponse;
+
+use crate::answer::RevertedEdit;
+use lockgate_checks::Watch;
+use lockgate_engine::Report;
+use lockgate_error::Error;
+
+/// Receives events about tool calls.
+pub trait MetricsSink: Send + Sync {
+    /// Called when a tool call was answered.
+    fn answered(&self, tool: &'static str, success: bool);
+
+    /// Called for each report of an edit.
+    fn reported(&self, tool: &'static str, report: &Report);
+
+    /// Called when an edit was rejected without a report.
+    fn refused(&self, tool: &'static str, error: &Error);
+
+    /// Called with the time that a call waited for its locks.
+    fn waited(&self, time: Duration);
+}
+
+/// Reports the calls of one tool to a sink, if there is one.
+#[derive(Clone, Default)]
+pub(super) struct CallMetrics {
+    pub(super) sink: Option<Arc<dyn MetricsSink>>,
+    pub(super) tool: &'static str,
+}
+
+impl CallMetrics {
+    pub(super) fn answered(&self, response: &CallToolResponse) {
+        let success = match response {
+            CallToolResponse::Complete(result) => result.is_error != Some(true),
+            // The client repeats this call, and it is counted then.
+            _ => return,
+        };
+        if let Some(sink) = &self.sink {
+            sink.answered(self.tool, success);
+        }
+    }
+
+    pub(super) fn edited<T: Edited>(&self, result: &Result<T, Error>) {
+        let Some(sink) = &self.sink else { return };
+        match result {
+            Ok(edits) => match edits.reports() {
+                Ok(reports) => reports.iter().for_each(|report| sink.reported(self.tool, report)),
+                Err(error) => self.refused(error),
+            },
+            Err(error) => self.refused(error),
+        }
+    }
+
+    /// Makes the watch of a call report its lock waits.
+    pub(super) fn timing(&self, watch: Watch) -> Watch {
+        match self.sink.clone() {
+            Some(sink) => watch.with_lock_waits(Box::new(move |time| sink.waited(time))),
+            None => watch,
+        }
+    }
+
+    fn refused(&self, error: &Error) {
+        // A question does not end a call.
+        if let (Some(sink), None) = (&self.sink, &error.question) {
+            sink.refused(self.tool, error);
+        }
+    }
+}
+
+/// The result of an edit.
+pub(super) trait Edited {
+    /// Returns the reports, or the reason why there are none.
+    fn reports(&self) -> Result<&[Report], &Error>;
+}
+
+impl Edited for Report {
+    fn reports(&self) -> Result<&[Report], &Error> {
+        Ok(std::slice::from_ref(self))
+    }
+}
+
+impl Edited for Vec<Report> {
+    fn reports(&self) -> Result<&[Report], &Error> {
+        Ok(self)
+    }
+}
+
+impl Edited for (Result<Vec<Report>, Error>, RevertedEdit) {
+    fn reports(&self) -> Result<&[Report], &Error> {
+        self.0.as_deref()
+    }
+}

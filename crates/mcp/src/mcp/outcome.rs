@@ -1,0 +1,241 @@
+//! Executes the request of a call and watches it until it is done.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::JsonObject;
+use serde_json::Value;
+use tokio::task::{JoinError, spawn_blocking};
+use tokio_util::sync::CancellationToken;
+
+use super::call_context::{CallContext, Context};
+use super::metrics::Edited;
+use super::progress::watch;
+use crate::answer::{self, Answer, ResponseOptions};
+use crate::revert;
+use crate::tools::{self, BatchCall, Tool, ToolRequest};
+use lockgate_checks::Watch;
+use lockgate_edit::request::{HistoryRequest, UndoRequest};
+use lockgate_engine::Workspace;
+use lockgate_error::{Code, Confirmation, Error};
+
+/// The result of a call: a function that renders the answer, or a question for a person.
+pub(super) struct ToolOutcome {
+    pub(super) options: ResponseOptions,
+    pub(super) question: Option<Box<Confirmation>>,
+    pub(super) reply: ToolReply,
+    /// Set when rendering is faster than starting another thread.
+    pub(super) is_short: bool,
+}
+
+/// Maximum bytes of text that are rendered on the reactor.
+const SHORT_TEXT_BYTES: usize = 32 << 10;
+
+pub(super) type ToolReply = Box<dyn FnOnce(&ResponseOptions) -> Answer + Send>;
+
+/// Parses the arguments of a call without blocking the reactor.
+pub(super) async fn parse_request(tool: &'static Tool, arguments: JsonObject) -> Result<ToolRequest, Error> {
+    let request = if is_short(&arguments) {
+        tokio::spawn(async move { (tool.parse)(arguments) })
+    } else {
+        spawn_blocking(move || (tool.parse)(arguments))
+    };
+    request.await.unwrap_or_else(|error| Err(call_failed(&error)))
+}
+
+/// True if parsing the arguments is faster than starting another thread.
+fn is_short(arguments: &JsonObject) -> bool {
+    const SHORT: usize = 4096;
+    let long = |value: &Value| match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len(),
+        Value::Array(_) | Value::Object(_) => SHORT,
+    };
+    arguments.values().map(long).sum::<usize>() < SHORT
+}
+
+pub(super) async fn execute(
+    call: ToolRequest,
+    options: ResponseOptions,
+    call_context: &CallContext,
+    context: &Context,
+) -> ToolOutcome {
+    match call {
+        ToolRequest::Edit(call) => edit(*call, options, call_context, context).await,
+        ToolRequest::Unwritten(unwritten_edit) => {
+            let options = merge_options(options, unwritten_edit.options);
+            let rejection = Error::new(Code::CodeBlockRequired, "there is no code_block");
+            ToolOutcome {
+                options,
+                question: None,
+                reply: Box::new(move |options| answer::render_error(&rejection, options)),
+                is_short: false,
+            }
+        }
+        ToolRequest::Batch(all) => edit_all(*all, options, call_context, context).await,
+        ToolRequest::Revert(request) => revert(request, options, call_context, context).await,
+        ToolRequest::Read(read_request) => {
+            let response = watched(call_context, context, |workspace, watch| async move {
+                workspace.run_read(read_request, watch).await
+            });
+            let response = response.await.unwrap_or_else(|error| Err(call_failed(&error)));
+            let response = response.map_err(|rejection| options.profile.rename_error_field(rejection));
+            let is_short = response
+                .as_ref()
+                .is_ok_and(|response| response.size().is_some_and(|size| size < SHORT_TEXT_BYTES));
+            ToolOutcome {
+                options,
+                question: None,
+                reply: Box::new(move |options| answer::read(&response, options)),
+                is_short,
+            }
+        }
+        ToolRequest::History(history) => {
+            let (most, workspace) = (history.max_entries, Arc::clone(&call_context.workspace));
+            // One more entry than is shown tells if there are more.
+            let history = HistoryRequest { max_entries: most + 1, ..history };
+            let edits = tokio::spawn(async move { workspace.history(history).await });
+            let edits = edits.await.unwrap_or_else(|error| Err(call_failed(&error)));
+            let reply = Box::new(move |options: &ResponseOptions| answer::history(&edits, most, options));
+            ToolOutcome { options, question: None, reply, is_short: false }
+        }
+    }
+}
+
+/// Merges the options that a tool sets with those of the call.
+fn merge_options(options: ResponseOptions, wanted: ResponseOptions) -> ResponseOptions {
+    let ResponseOptions { forms, path, entity, offers, .. } = options;
+    ResponseOptions { forms, path, entity, offers, ..wanted }
+}
+
+async fn edit(
+    call: tools::EditCall,
+    options: ResponseOptions,
+    call_context: &CallContext,
+    context: &Context,
+) -> ToolOutcome {
+    let tools::EditCall { request, options: wanted } = call;
+    let options = merge_options(options, wanted);
+    let mut edited =
+        write(call_context, context, |workspace, watch| async move { workspace.edit(request, watch).await })
+            .await;
+    let question = take_confirmation(&mut edited);
+    let edited = edited.map_err(|error| options.profile.rename_error_field(error));
+    let is_short = edited.as_ref().is_ok_and(|report| report.size() < SHORT_TEXT_BYTES);
+    ToolOutcome {
+        options,
+        question,
+        reply: Box::new(move |options| answer::render(&edited, options)),
+        is_short,
+    }
+}
+
+async fn edit_all(
+    all: BatchCall,
+    options: ResponseOptions,
+    call_context: &CallContext,
+    context: &Context,
+) -> ToolOutcome {
+    let BatchCall { requests, paths, options: wanted } = all;
+    let options = ResponseOptions { forms: options.forms, offers: options.offers, ..wanted };
+    let mut edited =
+        write(
+            call_context,
+            context,
+            |workspace, watch| async move { workspace.edit_all(requests, watch).await },
+        )
+        .await;
+    let question = take_confirmation(&mut edited);
+    ToolOutcome {
+        options,
+        question,
+        reply: Box::new(move |options| answer::batch(&edited, &paths, options)),
+        is_short: false,
+    }
+}
+
+/// Undoes or redoes an edit.
+async fn revert(
+    revert: UndoRequest,
+    options: ResponseOptions,
+    call_context: &CallContext,
+    context: &Context,
+) -> ToolOutcome {
+    let reverted = write(call_context, context, |workspace, watch| async move {
+        Ok(revert::revert(&workspace, revert, watch).await)
+    });
+    match reverted.await {
+        Ok((mut reports, reverted)) => {
+            let question = take_confirmation(&mut reports);
+            let reply = Box::new(move |options: &ResponseOptions| {
+                answer::render_revert(&reports, &reverted, options)
+            });
+            ToolOutcome { options, question, reply, is_short: false }
+        }
+        Err(error) => ToolOutcome {
+            options,
+            question: None,
+            reply: Box::new(move |options| answer::render_error(&error, options)),
+            is_short: false,
+        },
+    }
+}
+
+/// Returns the question for a person that the call needs first.
+fn take_confirmation<T>(result: &mut Result<T, Error>) -> Option<Box<Confirmation>> {
+    result.as_mut().err()?.question.take()
+}
+
+/// Runs an operation that may write.
+async fn write<T, F>(
+    call_context: &CallContext,
+    context: &Context,
+    operation: impl FnOnce(Arc<Workspace>, Watch) -> F,
+) -> Result<T, Error>
+where
+    T: Edited + Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let result = watched(call_context, context, operation).await;
+    let result = result.unwrap_or_else(|error| Err(call_failed(&error).with_unknown_disk()));
+    call_context.metrics.edited(&result);
+    result
+}
+
+/// Runs an operation with a watch until it is done.
+async fn watched<T, F>(
+    call_context: &CallContext,
+    context: &Context,
+    operation: impl FnOnce(Arc<Workspace>, Watch) -> F,
+) -> Result<Result<T, Error>, JoinError>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let ended = context.ct.child_token();
+    let (watch, progress) = watch(context, ended.clone());
+    // A separate task: this one answers even if it panics.
+    let operation =
+        tokio::spawn(operation(Arc::clone(&call_context.workspace), call_context.metrics.timing(watch)));
+    let (result, ()) = tokio::select! {
+        both = async { tokio::join!(operation, progress.send_all()) } => both,
+        never = cancel_after_stop(ended, call_context.stop.clone()) => match never {},
+    };
+    result
+}
+
+/// Time for a call to finish after the server is stopped; most edits are written within it.
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
+
+/// Cancels a call some time after the server is stopped.
+async fn cancel_after_stop(call: CancellationToken, stop: CancellationToken) -> Infallible {
+    stop.cancelled().await;
+    tokio::time::sleep(GRACE).await;
+    call.cancel();
+    std::future::pending().await
+}
+
+fn call_failed(error: &JoinError) -> Error {
+    Error::new(Code::Internal, format!("the call stopped early: {error}"))
+}

@@ -1,0 +1,55 @@
+//! Sends progress notifications while the gates run.
+
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{Peer, RequestContext, RoleServer};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use lockgate_checks::Watch;
+
+#[derive(Debug)]
+struct GateStep {
+    gate: String,
+    done: usize,
+    total: usize,
+}
+
+/// Sends the gates' steps to a client that asked for them.
+pub(super) struct ProgressSender {
+    steps: Option<(ProgressToken, mpsc::UnboundedReceiver<GateStep>)>,
+    peer: Peer<RoleServer>,
+}
+
+/// Creates the watch of one call. It ends when `ended` is cancelled, and reports progress if the client gave a token.
+pub(super) fn watch(
+    context: &RequestContext<RoleServer>,
+    ended: CancellationToken,
+) -> (Watch, ProgressSender) {
+    let peer = context.peer.clone();
+    let Some(token) = context.meta.get_progress_token() else {
+        return (Watch::new(ended, None), ProgressSender { steps: None, peer });
+    };
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let report = move |gate: &str, done: usize, total: usize| {
+        // A disconnected client needs no progress.
+        drop(sender.send(GateStep { gate: gate.to_owned(), done, total }));
+    };
+    let watch = Watch::new(ended, Some(Box::new(report)));
+    (watch, ProgressSender { steps: Some((token, receiver)), peer })
+}
+
+impl ProgressSender {
+    /// Sends steps until the watch is dropped.
+    pub(super) async fn send_all(self) {
+        let Some((token, mut steps)) = self.steps else { return };
+        while let Some(GateStep { gate, done, total }) = steps.recv().await {
+            #[expect(clippy::cast_precision_loss, reason = "a number of gates")]
+            let (done, total) = (done as f64, total as f64);
+            let step =
+                ProgressNotificationParam::new(token.clone(), done).with_total(total).with_message(gate);
+            if let Err(error) = self.peer.notify_progress(step).await {
+                tracing::debug!(%error, "progress could not be sent");
+            }
+        }
+    }
+}

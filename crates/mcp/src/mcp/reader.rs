@@ -1,0 +1,156 @@
+//! Reads the messages of a client.
+//!
+//! Large messages are parsed on another thread, so that small ones behind them are not delayed. Invalid messages are
+//! answered with an error, and reading continues.
+//!
+//! Invariant: at most one large message is being parsed, and only requests may overtake it.
+
+use std::sync::Arc;
+
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::error::Category;
+use tokio::io::AsyncRead;
+use tokio::sync::{Mutex, Semaphore, mpsc};
+
+use super::id_scanner::IdScanner;
+use super::input_lines::{InputLine, InputLines};
+use super::writer::{ResponseSender, write};
+
+/// Maximum length of a message: fits a file of the default limit with the longest escapes.
+const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
+
+/// Messages from this size on are parsed on a blocking thread, in bytes.
+pub(crate) const LARGE_MESSAGE_BYTES: usize = 32 * 1024;
+
+/// Reads messages, passes on the valid ones, and answers the others.
+#[derive(Clone)]
+pub(super) struct MessageReader {
+    sender: mpsc::Sender<ClientJsonRpcMessage>,
+    output: Arc<Mutex<ResponseSender>>,
+    large: Arc<Semaphore>,
+}
+
+/// The result of parsing a line.
+pub(crate) enum ParsedMessage {
+    Message(Box<ClientJsonRpcMessage>),
+    /// An invalid message, which is answered with this error.
+    Invalid(ErrorData, Option<RequestId>),
+    UnknownNotification,
+}
+
+/// The fields that distinguish a request from a notification.
+#[derive(Deserialize)]
+struct MessageKind {
+    method: Option<IgnoredAny>,
+    id: Option<IgnoredAny>,
+}
+
+impl MessageReader {
+    /// Creates a reader that passes messages to `sender`.
+    pub(super) fn new(
+        sender: mpsc::Sender<ClientJsonRpcMessage>,
+        output: Arc<Mutex<ResponseSender>>,
+    ) -> MessageReader {
+        MessageReader { sender, output, large: Arc::new(Semaphore::new(1)) }
+    }
+
+    /// Reads until the input ends or the server loop has ended.
+    pub(super) async fn run(self, input: impl AsyncRead + Send + Unpin) {
+        let mut frames = InputLines::new(input, MAX_MESSAGE_BYTES);
+        loop {
+            let outcome = match frames.next().await {
+                Ok(Some(InputLine::Line(line, id))) if line.len() < LARGE_MESSAGE_BYTES => {
+                    self.pass(parse(&line, id)).await
+                }
+                Ok(Some(InputLine::Line(line, id))) => self.parse_large(line, id).await,
+                Ok(Some(InputLine::TooLong(id))) => self.pass(too_long(id)).await,
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::error!(%error, "cannot read from the client");
+                    return;
+                }
+            };
+            if outcome.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Passes a message on, or answers it; `None` if the server loop has ended.
+    async fn pass(&self, parsed: ParsedMessage) -> Option<()> {
+        match parsed {
+            ParsedMessage::Message(message) => {
+                if !matches!(*message, JsonRpcMessage::Request(_)) {
+                    // A cancellation must not overtake its request.
+                    drop(self.large.acquire().await);
+                }
+                self.sender.send(*message).await.ok()
+            }
+            ParsedMessage::Invalid(error, id) => {
+                write(&self.output, &ServerJsonRpcMessage::error(error, id)).await.ok()
+            }
+            ParsedMessage::UnknownNotification => Some(()),
+        }
+    }
+
+    /// Parses one large message while reading continues.
+    async fn parse_large(&self, line: Vec<u8>, id: Option<RequestId>) -> Option<()> {
+        let alone = Arc::clone(&self.large).acquire_owned().await.ok()?;
+        let reader = self.clone();
+        tokio::spawn(async move {
+            let parsed = tokio::task::spawn_blocking(move || parse(&line, id)).await;
+            let outcome = match parsed {
+                Ok(ParsedMessage::Message(message)) => reader.sender.send(*message).await.ok(),
+                Ok(parsed @ (ParsedMessage::Invalid(..) | ParsedMessage::UnknownNotification)) => {
+                    reader.pass(parsed).await
+                }
+                Err(error) => {
+                    tracing::error!(%error, "a message could not be parsed");
+                    None
+                }
+            };
+            drop((alone, outcome));
+        });
+        Some(())
+    }
+}
+
+pub(crate) fn parse_message(message: &[u8]) -> ParsedMessage {
+    let mut envelope = IdScanner::default();
+    envelope.feed(message);
+    parse(message, envelope.take())
+}
+
+fn parse(line: &[u8], id: Option<RequestId>) -> ParsedMessage {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    let error = match serde_json::from_slice(line) {
+        Ok(message) => return ParsedMessage::Message(Box::new(message)),
+        Err(error) => error,
+    };
+    tracing::debug!(%error, "a message was not understood");
+    match (error.classify(), serde_json::from_slice(line)) {
+        (Category::Data, Ok(MessageKind { method: Some(_), id: None })) => ParsedMessage::UnknownNotification,
+        (Category::Data, _) => {
+            ParsedMessage::Invalid(ErrorData::invalid_request(invalid(line, &error), None), id)
+        }
+        (Category::Syntax | Category::Eof | Category::Io, _) => ParsedMessage::Invalid(
+            ErrorData::parse_error(format!("the message is not JSON: {error}"), None),
+            id,
+        ),
+    }
+}
+
+fn invalid(line: &[u8], error: &serde_json::Error) -> String {
+    match line.trim_ascii_start().first() {
+        Some(b'[') => "batches are not supported; send each message by itself".to_owned(),
+        Some(_) | None => format!("the message is not a JSON-RPC request: {error}"),
+    }
+}
+
+fn too_long(id: Option<RequestId>) -> ParsedMessage {
+    let message =
+        format!("the message is longer than {MAX_MESSAGE_BYTES} bytes and was not read; nothing was written");
+    ParsedMessage::Invalid(ErrorData::invalid_request(message, None), id)
+}

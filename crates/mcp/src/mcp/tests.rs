@@ -1,0 +1,297 @@
+//! Tests with a client in the same process, over a pipe.
+
+mod listing;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split,
+};
+use tokio::time::timeout;
+
+use super::server::{Server, instructions};
+use super::*;
+use crate::tools::TOOLS;
+
+struct Client {
+    input: WriteHalf<DuplexStream>,
+    output: BufReader<ReadHalf<DuplexStream>>,
+    served: tokio::task::JoinHandle<Result<(), Error>>,
+    root: tempfile::TempDir,
+}
+
+impl Client {
+    fn new(tools: &str) -> Client {
+        Client::with(tools, ServerOptions::default())
+    }
+
+    fn with(tools: &str, options: ServerOptions) -> Client {
+        let root = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
+        let server = Server::new(
+            workspace,
+            &tools.parse().unwrap(),
+            WriteAccess::Write,
+            options,
+            CancellationToken::new(),
+        );
+        let (client_end, server_end) = duplex(1 << 16);
+        let (input, output) = split(server_end);
+        let served = tokio::spawn(serve_on(server, Pipe::new(input, output, CancellationToken::new())));
+        let (output, input) = split(client_end);
+        Client { input, output: BufReader::new(output), served, root }
+    }
+
+    async fn send(&mut self, line: impl AsRef<[u8]>) {
+        self.input.write_all(line.as_ref()).await.unwrap();
+        self.input.write_all(b"\n").await.unwrap();
+    }
+
+    async fn read(&mut self) -> Value {
+        let mut line = String::new();
+        timeout(Duration::from_secs(20), self.output.read_line(&mut line)).await.unwrap().unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    async fn request(&mut self, id: u64, method: &str, params: Value) -> Value {
+        self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()).await;
+        let answer = self.read().await;
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    async fn begin(&mut self, version: &str) {
+        self.begin_with(version, json!({})).await;
+    }
+
+    async fn begin_with(&mut self, version: &str, capabilities: Value) {
+        self.begin_as("t", version, capabilities).await;
+    }
+
+    async fn begin_as(&mut self, name: &str, version: &str, capabilities: Value) {
+        let client = json!({"name": name, "version": "1"});
+        let params = json!({"protocolVersion": version, "capabilities": capabilities, "clientInfo": client});
+        let answer = self.request(0, "initialize", params).await;
+        assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
+        self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    }
+}
+
+/// Returns the `_meta` of a stateless request.
+fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
+
+#[tokio::test]
+async fn both_eras_list_the_tools() {
+    let mut client = Client::new("all");
+    client.begin("2025-11-25").await;
+    let old = client.request(1, "tools/list", json!({})).await;
+    let mut client = Client::new("all");
+    let found = client.request(1, "server/discover", json!({"_meta": meta()})).await;
+    assert_eq!(
+        found["result"]["instructions"],
+        instructions(&"all".parse().unwrap(), WriteAccess::Write),
+        "{found}"
+    );
+    let new = client.request(2, "tools/list", json!({"_meta": meta()})).await;
+    assert_eq!(old["result"]["tools"], new["result"]["tools"]);
+    assert_eq!(old["result"]["tools"], listed(&"all".parse().unwrap(), WriteAccess::Write)["tools"]);
+    let names: Vec<&Value> =
+        old["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    let mut known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+    known.sort_unstable();
+    assert_eq!(names, known);
+}
+
+#[tokio::test]
+async fn nonsense_is_answered_and_the_server_goes_on() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let call =
+        |arguments: &str| format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{arguments}}}"#);
+    let lines: [(Vec<u8>, i64, Value); 9] = [
+        (b"garbage".to_vec(), -32700, Value::Null),
+        (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]".to_vec(), -32600, Value::Null),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"".to_vec(), -32700, json!(5)),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"\xff\xfe\"}".to_vec(), -32700, json!(5)),
+        (b"{\"id\":5}".to_vec(), -32600, json!(5)),
+        (b"42".to_vec(), -32600, Value::Null),
+        (
+            call(&format!("{{\"name\":\"safe_edit_file\",\"arguments\":{deep}}}")).into_bytes(),
+            -32700,
+            json!(5),
+        ),
+        (
+            call(r#"{"name":"safe_edit_file","arguments":{"path":"a","search_count":1e999}}"#).into(),
+            -32700,
+            json!(5),
+        ),
+        (call(r#"{"name":"safe_edit_file","arguments":"text"}"#).into(), -32602, json!(5)),
+    ];
+    let mut client = Client::new("edit");
+    client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    client.send(r#"{"jsonrpc":"2.0","id":9,"result":{}}"#).await;
+    client.send("").await;
+    client.begin("2025-06-18").await;
+    for (line, code, id) in lines {
+        client.send(&line).await;
+        let answer = client.read().await;
+        let line = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{line}: {answer}");
+    }
+    client.send(r#"{"jsonrpc":"2.0","method":"notifications/unheard_of"}"#).await;
+    client.request(6, "ping", json!({})).await;
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_refused_where_the_model_sees_it() {
+    let mut client = Client::new("edit");
+    client.begin("2025-11-25").await;
+    let params = json!({"name": "safe_edit_file", "arguments": {"pth": "a", "content": ""}});
+    let answer = client.request(1, "tools/call", params).await;
+    let result = &answer["result"];
+    assert_eq!(result["isError"], true, "{answer}");
+    assert_eq!(result["structuredContent"]["code"], "INVALID_INPUT");
+    assert_eq!(result["structuredContent"]["field"], "pth");
+    assert!(result["content"][0]["text"].as_str().unwrap().contains("did you mean `path`?"), "{answer}");
+    let answer = client.request(2, "tools/call", json!({"name": "create_file", "arguments": {}})).await;
+    assert_eq!(answer["error"]["code"], -32602, "a tool that is not offered is unknown: {answer}");
+}
+
+#[tokio::test]
+async fn clients_without_structured_content_get_text() {
+    for (version, structured) in [("2025-03-26", false), ("2025-06-18", true)] {
+        let mut client = Client::new("edit");
+        client.begin(version).await;
+        let answer = client.request(1, "tools/call", json!({"name": "safe_edit_file"})).await;
+        assert_eq!(answer["result"]["structuredContent"].is_object(), structured, "{answer}");
+        assert!(
+            answer["result"]["content"][0]["text"].as_str().unwrap().contains("INVALID_INPUT"),
+            "{answer}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_a_revision_does_not_have_any_more_is_unknown_in_it() {
+    let mut client = Client::new("edit");
+    for (id, method) in (2..).zip(["initialize", "ping", "logging/setLevel", "resources/subscribe"]) {
+        let answer = client.request(id, method, json!({"_meta": meta()})).await;
+        assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_asks_its_client_nothing_any_more() {
+    for (policy, arguments, wanted) in [
+        (
+            "quality_gates: {}\n",
+            json!({"target_file": "a", "edit_instruction": "x"}),
+            "sampling/createMessage",
+        ),
+        (
+            "confirm: always\n",
+            json!({"target_file": "a", "edit_instruction": "x", "code_block": "y"}),
+            "elicitation/create",
+        ),
+    ] {
+        let mut client = Client::new("ai");
+        std::fs::write(client.root.path().join("quality.yaml"), policy).unwrap();
+        std::fs::write(client.root.path().join("a"), "1\n").unwrap();
+        client.begin_with("2025-11-25", json!({"sampling": {}, "elicitation": {}})).await;
+        let params = json!({"name": "ai_edit_code", "arguments": arguments});
+        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        client.send(call.to_string()).await;
+        let question = client.read().await;
+        assert_eq!(question["method"], wanted, "{question}");
+        let cancelled =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+        client.send(cancelled.to_string()).await;
+        let notification = client.read().await;
+        let received = (&notification["method"], &notification["params"]["requestId"]);
+        assert_eq!(received, (&json!("notifications/cancelled"), &question["id"]), "{notification}");
+        assert_eq!(std::fs::read_to_string(client.root.path().join("a")).unwrap(), "1\n");
+    }
+}
+
+#[tokio::test]
+async fn an_older_name_is_answered_and_not_listed() {
+    for (tools, known) in [("ai", true), ("edit", false)] {
+        let mut client = Client::new(tools);
+        client.begin("2025-11-25").await;
+        let params = json!({"name": "ai_code_editing.edit_file", "arguments": {}});
+        let answer = client.request(1, "tools/call", params).await;
+        assert_eq!(answer["result"]["isError"] == json!(true), known, "{answer}");
+        assert_eq!(answer["error"]["code"] == json!(-32602), !known, "{answer}");
+        let listed = client.request(2, "tools/list", json!({})).await;
+        assert!(!listed.to_string().contains("ai_code_editing"), "{listed}");
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_the_input_ends_the_server() {
+    let mut client = Client::new("edit");
+    client.begin("2025-06-18").await;
+    client.input.shutdown().await.unwrap();
+    timeout(Duration::from_secs(20), client.served).await.unwrap().unwrap().unwrap();
+}
+
+/// What the client of a name is sent for an edit, and for one that is rejected.
+async fn answers(structured: Structured, name: &str) -> [Value; 2] {
+    let mut client = Client::with("edit,text,look", ServerOptions { structured, ..ServerOptions::default() });
+    client.begin_as(name, "2025-11-25", json!({})).await;
+    std::fs::write(client.root.path().join("a.py"), "one = 1\n\n\ndef f():\n    return one\n\n\nlast = 1\n")
+        .unwrap();
+    let mut answers = [Value::Null, Value::Null];
+    for (id, (search, slot)) in
+        ["    return one\n", "nowhere at all"].into_iter().zip(&mut answers).enumerate()
+    {
+        let arguments = json!({"file_path": client.root.path().join("a.py"), "old_string": search, "new_string": "    two = 2\n    return two\n"});
+        let call = json!({"name": "edit_file", "arguments": arguments});
+        *slot = client.request(u64::try_from(id).unwrap() + 1, "tools/call", call).await["result"].take();
+    }
+    answers
+}
+
+#[tokio::test]
+async fn a_client_that_shows_one_form_gets_that_one() {
+    for name in TEXT_CLIENTS {
+        let [edit, rejection] = answers(Structured::Auto, name).await;
+        let text = edit["content"][0]["text"].as_str().unwrap();
+        assert!(
+            text.starts_with("wrote a.py (+2 -1) version ") && text.contains("\n5-     return one\n5+ "),
+            "{text}"
+        );
+        for answer in [&edit, &rejection] {
+            assert_eq!(answer.get("structuredContent"), None, "{name}: {answer}");
+        }
+    }
+    let [edit, rejection] = answers(Structured::Auto, "somebody").await;
+    assert!(
+        edit["structuredContent"]["diff"].is_string() && rejection["structuredContent"]["success"] == false
+    );
+    let [known, _] = answers(Structured::On, "claude-code").await;
+    assert_eq!(known["structuredContent"]["bytes_outside_edit"], "unchanged", "asked for");
+}
+
+#[tokio::test]
+async fn the_compact_form_has_what_the_next_call_needs() {
+    let [edit, rejection] = answers(Structured::Compact, "claude-code").await;
+    let json = &edit["structuredContent"];
+    let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["status", "message", "path", "version", "edit_id", "line_map"], "{json}");
+    assert_eq!(json["message"], "wrote a.py (+2 -1); replaced 1 of 1 (line 5)");
+    assert_eq!(edit["content"][0]["text"].as_str().unwrap().lines().count(), 1);
+    let json = &rejection["structuredContent"];
+    for field in ["status", "code", "message", "hint", "path"] {
+        assert!(json[field].is_string(), "{field}: {json}");
+    }
+    let [full, _] = answers(Structured::On, "claude-code").await;
+    let size = |answer: &Value| answer.to_string().len();
+    assert!(size(&edit) * 2 < size(&full), "{} and {}", size(&edit), size(&full));
+}

@@ -1,0 +1,245 @@
+//! `edit_file`: replaces an exactly quoted text in a file.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{EditCall, ToolRequest, WireMode, edit_request};
+use crate::answer::{FieldNames, ResponseOptions, ToolProfile};
+use lockgate_edit::request::{BlockFields, Target};
+use lockgate_edit::{Edit, EditPart, Occurrences};
+use lockgate_engine::Report;
+use lockgate_error::{Code, Error};
+
+tool! {
+    EditFile => "edit_file", "Replace a text in a file",
+    &[Toolset::Text], Effect::Changes, RepeatEffect::Changes, PROFILE
+}
+
+const PROFILE: ToolProfile = ToolProfile {
+    names: FieldNames { path: "file_path", search: "old_string", replace: "new_string", ..FieldNames::PLAIN },
+    success_message,
+    rejection_message,
+    ..ToolProfile::PLAIN
+};
+
+/// Replaces a quoted text in a file: give `old_string` and `new_string`, or several of them as `edits`. A rejection
+/// shows the nearest lines.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EditFile {
+    /// Absolute, or relative to the first root.
+    file_path: String,
+    /// The text in the file; a few whole lines that occur once.
+    old_string: Option<String>,
+    /// The replacement; empty removes the text.
+    new_string: Option<String>,
+    /// Replace every occurrence.
+    replace_all: Option<bool>,
+    /// Look inside this symbol only, as in Class.method.
+    within: Option<String>,
+    /// Several replacements in the text before the call.
+    edits: Option<Vec<ReplacementArgs>>,
+    /// As in safe_edit_file.
+    mode: Option<WireMode>,
+    /// A `version` that you read; rejected if the edited text changed since.
+    expected_version: Option<String>,
+}
+
+/// One replacement of several.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ReplacementArgs {
+    /// As above.
+    old_string: String,
+    /// As above.
+    new_string: String,
+    /// As above.
+    replace_all: Option<bool>,
+    /// As above.
+    within: Option<String>,
+}
+
+/// Maximum number of replacements in one call.
+const MAX_REPLACEMENTS: usize = 100;
+
+impl TryFrom<EditFile> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: EditFile) -> Result<ToolRequest, Error> {
+        let versioned = input.expected_version.is_some();
+        let EditFile {
+            file_path,
+            old_string,
+            new_string,
+            replace_all,
+            within,
+            edits,
+            mode,
+            expected_version,
+        } = input;
+        let edit = match edits {
+            None => {
+                let (old_string, new_string) =
+                    (required(old_string, "old_string")?, required(new_string, "new_string")?);
+                ReplacementArgs { old_string, new_string, replace_all, within }.into_edit(versioned)?
+            }
+            Some(edits) => {
+                let given = [
+                    ("old_string", old_string.is_some()),
+                    ("new_string", new_string.is_some()),
+                    ("replace_all", replace_all.is_some()),
+                    ("within", within.is_some()),
+                ];
+                check_edits(&edits, given)?;
+                let part = |(entry, edit): (usize, ReplacementArgs)| {
+                    let edit = edit.into_edit(versioned).map_err(|error| error.with_entry(entry))?;
+                    Ok(EditPart { entry, edit })
+                };
+                Edit::Several(edits.into_iter().enumerate().map(part).collect::<Result<_, Error>>()?)
+            }
+        };
+        Ok(EditCall::new(edit_request(Target::File(file_path), edit, mode, expected_version), PROFILE).into())
+    }
+}
+
+impl ReplacementArgs {
+    fn into_edit(self, versioned: bool) -> Result<Edit, Error> {
+        let occurrences =
+            if self.replace_all == Some(true) { Occurrences::EveryBlock } else { Occurrences::Block };
+        let fields = BlockFields {
+            search: self.old_string,
+            replace: self.new_string,
+            occurrences,
+            within: self.within,
+            versioned,
+            ..BlockFields::default()
+        };
+        fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))
+    }
+}
+
+fn required(value: Option<String>, name: &str) -> Result<String, Error> {
+    value.ok_or_else(|| Error::new(Code::InvalidInput, format!("`{name}` is missing")).field(name))
+}
+
+/// Rejects an empty list, one that is too long, and one beside a single replacement.
+fn check_edits(edits: &[ReplacementArgs], given: [(&str, bool); 4]) -> Result<(), Error> {
+    if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        let message = format!("`{name}` and `edits` were both given");
+        let error = Error::new(Code::ModeConflict, message).field(name);
+        return Err(error.hint(format!("put `{name}` into an entry of `edits`")));
+    }
+    let message = match edits.len() {
+        0 => "`edits` is an empty list".to_owned(),
+        1..=MAX_REPLACEMENTS => return Ok(()),
+        length => format!("`edits` has {length} entries, more than the {MAX_REPLACEMENTS} of one call"),
+    };
+    Err(Error::new(Code::InvalidInput, message).field("edits"))
+}
+
+/// Returns the message with the number of replacements.
+pub(super) fn success_message(report: &Report) -> Option<String> {
+    let count = report.replacements?;
+    Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
+}
+
+fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String> {
+    if error.field.as_deref() == Some("within") {
+        return None;
+    }
+    let path = options.target();
+    let entry = error.entry_index().map(|entry| format!("edits[{entry}]: ")).unwrap_or_default();
+    match error.code {
+        Code::MatchNotFound => Some(format!("{entry}old_string not found in {path}")),
+        Code::AmbiguousMatch => {
+            Some(format!("{entry}old_string appears {} times in {path}", error.place_count()))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::render_error;
+    use lockgate_edit::request::Expect;
+    use lockgate_edit::{Needle, OnDuplicate, Search};
+    use lockgate_error::EvidenceLine;
+    use lockgate_matching::MatchTolerance;
+    use serde_json::{Value, json};
+
+    fn parse_args(arguments: Value) -> Result<EditCall, Error> {
+        parse(arguments.as_object().cloned().unwrap_or_default()).map(ToolRequest::into_edit)
+    }
+
+    fn search(arguments: Value) -> Search {
+        parse_args(arguments).unwrap().into_search()
+    }
+
+    #[test]
+    fn it_asks_for_one_place_or_for_all() {
+        let one = search(json!({"file_path": "a", "old_string": "x", "new_string": "", "within": "f"}));
+        assert_eq!(
+            one,
+            Search {
+                needle: Needle::Literal("x".into()),
+                replace: String::new(),
+                count: None,
+                expect_matches: None,
+                lines: None,
+                within: Some("f".into()),
+                occurrences: Occurrences::Block,
+                tolerance: MatchTolerance::Wrapping,
+                on_duplicate: OnDuplicate::Reject,
+            }
+        );
+        let all = json!({"file_path": "a", "old_string": "x", "new_string": "y", "replace_all": true,
+            "expected_version": "0123456789ab"});
+        assert_eq!(
+            (search(all.clone()).occurrences, search(all.clone()).on_duplicate),
+            (Occurrences::EveryBlock, OnDuplicate::InsertAgain)
+        );
+        assert_eq!(parse_args(all).unwrap().request.expect, Expect::Version("0123456789ab".into()));
+    }
+
+    #[test]
+    fn a_refusal_names_the_tool_s_own_field() {
+        for (arguments, field) in [
+            (json!({"file_path": "a", "old_string": " \n", "new_string": "y"}), "old_string"),
+            (json!({"file_path": "a", "new_string": "y"}), "old_string"),
+            (json!({"path": "a", "old_string": "x", "new_string": "y"}), "path"),
+            (
+                json!({"file_path": "a", "old_string": "x", "new_string": "y", "replace_all": "yes"}),
+                "replace_all",
+            ),
+        ] {
+            let error = parse_args(arguments).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some(field)));
+        }
+        let missing = PROFILE.rename_error_field(Error::new(Code::FileNotFound, "no").field("path"));
+        assert_eq!(missing.field.as_deref(), Some("file_path"));
+    }
+
+    #[test]
+    fn a_refusal_is_worded_as_the_tool_words_it() {
+        let options =
+            ResponseOptions { path: Some("app.py".into()), profile: PROFILE, ..ResponseOptions::default() };
+        let rendered =
+            |error: Error| render_error(&error, &options).json["message"].as_str().unwrap().to_owned();
+        let place = EvidenceLine { line: 1, preview: "x".into(), symbol: None };
+        for (error, message) in [
+            (Error::new(Code::MatchNotFound, "m"), "old_string not found in app.py"),
+            (
+                Error::new(Code::AmbiguousMatch, "m").places(vec![place; 2]),
+                "old_string appears 2 times in app.py",
+            ),
+            (
+                Error::new(Code::AmbiguousMatch, "m").with_place_count(40),
+                "old_string appears 40 times in app.py",
+            ),
+            (Error::new(Code::EditConflict, "m"), "m"),
+        ] {
+            assert_eq!(rendered(error), format!("nothing was written: {message}"));
+        }
+    }
+}

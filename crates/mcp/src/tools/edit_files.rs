@@ -1,0 +1,181 @@
+//! `edit_files`: edits several files, all or none.
+//!
+//! Invariant: `safe_edit_file` parses each entry, so fields of the same name mean the same.
+
+use std::collections::HashSet;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{BatchCall, ToolRequest, WireMode, response_limit, safe_edit_file};
+use crate::answer::{DiffDisplay, ResponseOptions, ToolProfile};
+use crate::schema;
+use lockgate_edit::request::{Expect, Mode, Request};
+use lockgate_edit::{Edit, EditPart};
+use lockgate_error::{Code, Error};
+
+tool! {
+    EditFiles => "edit_files", "Edit several files",
+    &[Toolset::Edit], Effect::Changes, RepeatEffect::Changes, ToolProfile::PLAIN
+}
+
+/// Maximum number of edits in one call.
+const MAX_EDITS: usize = 100;
+
+/// Fields of `safe_edit_file` that are given once for all files.
+const COMMON: [&str; 3] = ["mode", "show_diff", "max_bytes"];
+
+/// Edits one or several files: all are judged first, then all are written or none.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EditFiles {
+    /// Each with the fields of safe_edit_file; of one file, all refer to its text before the call.
+    edits: Vec<FileEditArgs>,
+    /// As in safe_edit_file.
+    mode: Option<WireMode>,
+    /// Answer with the diffs.
+    #[serde(default = "safe_edit_file::default_true")]
+    show_diff: bool,
+    /// As in safe_edit_file.
+    max_bytes: Option<i64>,
+}
+
+/// The arguments of one `safe_edit_file` call, without the common fields.
+#[derive(Deserialize)]
+struct FileEditArgs(JsonObject);
+
+impl JsonSchema for FileEditArgs {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Entry".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let mut entry = (safe_edit_file::TOOL.schema)();
+        if let Some(Value::Object(properties)) = entry.get_mut("properties") {
+            properties.retain(|name, _| !COMMON.contains(&name.as_str()));
+        }
+        schema::with_reference(entry, "Same.").into()
+    }
+}
+
+impl TryFrom<EditFiles> for ToolRequest {
+    type Error = Error;
+
+    /// Errors: those of the fields, with a path such as `edits[2].line_edits[0].end_line`.
+    fn try_from(input: EditFiles) -> Result<ToolRequest, Error> {
+        let message = match input.edits.len() {
+            0 => Some("`edits` is an empty list".to_owned()),
+            1..=MAX_EDITS => None,
+            length => Some(format!("`edits` has {length} entries, more than the {MAX_EDITS} of one call")),
+        };
+        if let Some(message) = message {
+            return Err(Error::new(Code::InvalidInput, message).field("edits"));
+        }
+        let options = ResponseOptions {
+            limit: response_limit(input.max_bytes)?,
+            diff: DiffDisplay::from_shown(input.show_diff),
+            ..ResponseOptions::default()
+        };
+        let mode = input.mode.map(Mode::from).unwrap_or_default();
+        let request = |(at, FileEditArgs(entry)): (usize, FileEditArgs)| {
+            let call = safe_edit_file::parse_edit(entry).map_err(|refusal| refusal.with_entry(at))?;
+            Ok(Request { mode, ..call.request })
+        };
+        let requests: Vec<Request> =
+            input.edits.into_iter().enumerate().map(request).collect::<Result<_, _>>()?;
+        let paths = requests.iter().map(|request| request.target.display_path().to_owned()).collect();
+        let requests = join_entries(requests)?;
+        Ok(ToolRequest::Batch(Box::new(BatchCall { requests, paths, options })))
+    }
+}
+
+/// Joins the entries that name the same path into one request each; the others stay as they are.
+///
+/// Errors: `INVALID_INPUT` for entries of one file that expect different versions.
+fn join_entries(requests: Vec<Request>) -> Result<Vec<Request>, Error> {
+    let is_distinct = {
+        let paths: HashSet<&str> = requests.iter().map(|request| request.target.display_path()).collect();
+        paths.len() == requests.len()
+    };
+    if is_distinct {
+        return Ok(requests);
+    }
+    let mut joined: Vec<Request> = Vec::new();
+    for (entry, mut request) in requests.into_iter().enumerate() {
+        let part = EditPart { entry, edit: std::mem::replace(&mut request.edit, Edit::Several(Vec::new())) };
+        let Some(known) = joined.iter_mut().find(|known| known.target == request.target) else {
+            request.edit = Edit::Several(vec![part]);
+            joined.push(request);
+            continue;
+        };
+        known.expect = join_expectations(&known.expect, request.expect).ok_or_else(|| {
+            let message =
+                format!("edits[{entry}] expects another version than an earlier edit of the same file");
+            Error::new(Code::InvalidInput, message).field("expected_version").with_entry(entry)
+        })?;
+        if let Edit::Several(parts) = &mut known.edit {
+            parts.push(part);
+        }
+    }
+    Ok(joined)
+}
+
+/// Returns what two edits of one file expect together; `None` if they contradict each other.
+fn join_expectations(known: &Expect, other: Expect) -> Option<Expect> {
+    match (known, other) {
+        (Expect::Anything, other) => Some(other),
+        (known, other) if *known == other || other == Expect::Anything => Some(known.clone()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(arguments: Value) -> Result<BatchCall, Error> {
+        match parse(arguments.as_object().cloned().unwrap())? {
+            ToolRequest::Batch(all) => Ok(*all),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_entry_is_read_as_safe_edit_file_reads_it() {
+        let edits = json!([{"path": "a", "content": ""}, {"path": "b", "search": "x", "replace": "y"}]);
+        for edits in [edits.clone(), json!(edits.to_string())] {
+            let all = asked(json!({"edits": edits, "mode": "verify_only", "show_diff": false})).unwrap();
+            assert_eq!(all.paths, ["a", "b"]);
+            assert!(all.requests.iter().all(|request| request.mode == Mode::VerifyOnly));
+            assert_eq!((all.options.diff, all.options.limit), (DiffDisplay::Omitted, 8192));
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_field_within_its_entry() {
+        let good = json!({"path": "a", "content": ""});
+        for (edits, field) in [
+            (json!([]), "edits"),
+            (json!([good, {"content": ""}]), "edits[1].path"),
+            (json!([good, {"path": "b"}]), "edits[1]"),
+            (json!([{"path": "a", "content": "", "mode": "strict"}]), "edits[0].mode"),
+            (json!([{"path": "a", "content": "", "search": "b", "replace": "c"}]), "edits[0]"),
+            (
+                json!([{"path": "a", "line_edits": [{"start_line": 1, "end_line": "2", "new_content": ""}]}]),
+                "edits[0].line_edits[0].end_line",
+            ),
+            (
+                json!([good, good, {"path": "a", "line_edits": [{"start_line": 2, "end_line": 1, "new_content": ""}]}]),
+                "edits[2].line_edits[0].end_line",
+            ),
+            (json!(vec![good; 101]), "edits"),
+        ] {
+            let refusal = asked(json!({"edits": edits})).unwrap_err();
+            assert_eq!(refusal.field_path().as_deref(), Some(field), "{edits:.80}: {refusal:?}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `list_edits`: lists the edits, newest first.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::ToolRequest;
+use super::entity::{EntityArgs, target};
+use crate::answer::ToolProfile;
+use lockgate_edit::request::HistoryRequest;
+use lockgate_error::{Code, Error};
+
+tool! {
+    ListEdits => "list_edits", "List edits",
+    &[Toolset::History], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
+}
+
+/// Default and maximum number of listed edits.
+const RESULT_LIMITS: (i64, i64) = (20, 100);
+
+/// Lists the edits that lockgate wrote, newest first: each with its `edit_id`, time, author and changes to each file,
+/// and whether it was undone.
+#[derive(Deserialize, JsonSchema)]
+struct ListEdits {
+    /// Only those of this file or entity.
+    path: Option<String>,
+    /// Maximum number, 20 unless given.
+    #[schemars(range(min = 1, max = 100))]
+    max_results: Option<i64>,
+    #[serde(flatten)]
+    entity: EntityArgs,
+}
+
+impl TryFrom<ListEdits> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: ListEdits) -> Result<ToolRequest, Error> {
+        let target = target(input.path, input.entity.fields())?;
+        let (default, most) = RESULT_LIMITS;
+        let limit = input.max_results.unwrap_or(default);
+        let within = usize::try_from(limit).ok().filter(|_| (1..=most).contains(&limit));
+        let rejection = || {
+            Error::new(Code::InvalidInput, format!("max_results must be from 1 to {most}, found {limit}"))
+                .field("max_results")
+        };
+        Ok(ToolRequest::History(HistoryRequest { target, max_entries: within.ok_or_else(rejection)? }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_number_of_results_is_within_bounds() {
+        let most = |value: serde_json::Value| {
+            let arguments = json!({"max_results": value}).as_object().cloned().unwrap();
+            match parse(arguments) {
+                Ok(ToolRequest::History(history)) => Ok(history.max_entries),
+                Ok(other) => panic!("{other:?}"),
+                Err(error) => Err(error.field),
+            }
+        };
+        assert_eq!((most(json!(null)), most(json!(1)), most(json!(100))), (Ok(20), Ok(1), Ok(100)));
+        for wrong in [json!(0), json!(101), json!(-1), json!("x")] {
+            assert_eq!(most(wrong), Err(Some("max_results".into())));
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! `safe_edit_file`: edits one file in one of the four modes.
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::{EditCall, ToolRequest, WireMode, edit_request, response_limit};
+use crate::answer::{DiffDisplay, ToolProfile};
+use crate::arguments;
+use lockgate_edit::request::{
+    Fields, FilePermissions, FlagsValue, InsertFields, LineEditFields, Request, Target, WindowFields,
+};
+use lockgate_error::{Code, Error};
+
+tool! {
+    SafeEditFile => "safe_edit_file", "Edit a file",
+    &[Toolset::Edit], Effect::Changes, RepeatEffect::Changes, ToolProfile::PLAIN
+}
+
+/// Edits or creates one file: give `path` and exactly one of `content`, `line_edits`, `insert_lines`, or `search`
+/// with `replace`. Quality gates judge the result first; a rejection leaves the file as it was.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SafeEditFile {
+    /// Absolute, or relative to the first root.
+    path: String,
+    /// The whole new text. Creates the file and its folders, too.
+    content: Option<String>,
+    /// A new file may be executed.
+    executable: Option<bool>,
+    /// New text for ranges of lines, from 1 and inclusive, as numbered before the call.
+    line_edits: Option<Vec<LineEditArgs>>,
+    /// New text before lines, as numbered before the call.
+    insert_lines: Option<Vec<InsertLines>>,
+    /// Text to find, literally unless `regex`; every match is replaced.
+    search: Option<String>,
+    /// The replacement; with `regex` also \1, \g<name>.
+    replace: Option<String>,
+    /// `search` is a pattern of Python's re.
+    regex: Option<bool>,
+    /// Maximum number of replacements.
+    #[schemars(range(min = 1))]
+    search_count: Option<i64>,
+    /// Any other number of matches is rejected.
+    #[schemars(range(min = 1))]
+    expect_matches: Option<i64>,
+    /// Flags of re added up: I=2, M=8, S=16, X=64, A=256.
+    search_flags: Option<SearchFlags>,
+    /// Search in these lines only, from 1 and inclusive.
+    lines: Option<LineArg>,
+    /// Search inside this symbol only, as in Class.method.
+    within: Option<String>,
+    /// strict (default): a new blocking finding stops it; interactive only warns; verify_only never writes.
+    mode: Option<WireMode>,
+    /// Answer with the diff.
+    #[serde(default = "default_true")]
+    show_diff: bool,
+    /// A `version` that you read; rejected if the edited text changed since.
+    expected_version: Option<String>,
+    /// Maximum size of the answer, 8192 unless given.
+    max_bytes: Option<i64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct LineEditArgs {
+    /// The first line.
+    start_line: i64,
+    /// The last line.
+    end_line: i64,
+    /// Empty deletes the lines.
+    new_content: String,
+    /// The first line that you expect there, else rejected.
+    expect: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct InsertLines {
+    /// From 1; one past the last appends.
+    at_line: i64,
+    /// A missing line end is added.
+    content: String,
+    /// The line that you expect there.
+    expect: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct LineArg {
+    /// First.
+    start: i64,
+    /// Last.
+    end: i64,
+}
+
+/// Listed as an integer, because many clients accept only one type; names are accepted as well.
+pub(super) struct SearchFlags(pub(super) FlagsValue);
+
+impl JsonSchema for SearchFlags {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Flags".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "integer"})
+    }
+}
+
+impl<'de> Deserialize<'de> for SearchFlags {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SearchFlags, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(names) => Ok(SearchFlags(FlagsValue::Names(names))),
+            value => arguments::integer(&value)
+                .map(|bits| SearchFlags(FlagsValue::Bits(bits)))
+                .ok_or_else(|| D::Error::custom("expected an integer or names")),
+        }
+    }
+}
+
+pub(super) const fn default_true() -> bool {
+    true
+}
+
+/// Parses the arguments of a call into an edit.
+///
+/// Errors: those of the fields, before any file is read.
+pub fn parse_edit(arguments: JsonObject) -> Result<EditCall, Error> {
+    arguments::read::<SafeEditFile>(&SCHEMA, arguments)?.try_into()
+}
+
+impl TryFrom<SafeEditFile> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: SafeEditFile) -> Result<ToolRequest, Error> {
+        EditCall::try_from(input).map(ToolRequest::from)
+    }
+}
+
+impl TryFrom<SafeEditFile> for EditCall {
+    type Error = Error;
+
+    fn try_from(input: SafeEditFile) -> Result<EditCall, Error> {
+        let limit = response_limit(input.max_bytes)?;
+        let fields = Fields {
+            content: input.content,
+            line_edits: input.line_edits.map(|edits| edits.into_iter().map(Into::into).collect()),
+            insert_lines: input.insert_lines.map(|inserts| inserts.into_iter().map(Into::into).collect()),
+            search: input.search,
+            replace: input.replace,
+            regex: input.regex,
+            search_count: input.search_count,
+            expect_matches: input.expect_matches,
+            search_flags: input.search_flags.map(|SearchFlags(flags)| flags),
+            lines: input.lines.map(|LineArg { start, end }| WindowFields { start, end }),
+            within: input.within,
+            versioned: input.expected_version.is_some(),
+        };
+        let target = Target::File(input.path);
+        let permissions = permissions(&input.executable, &fields)?;
+        let request = edit_request(target, fields.into_edit()?, input.mode, input.expected_version);
+        let request = Request { permissions, ..request };
+        let mut call = EditCall::new(request, ToolProfile::PLAIN);
+        (call.options.limit, call.options.diff) = (limit, DiffDisplay::from_shown(input.show_diff));
+        Ok(call)
+    }
+}
+
+/// Returns the permissions of a file that the call creates.
+///
+/// Errors: `MODE_CONFLICT` for a call that cannot create a file.
+fn permissions(executable: &Option<bool>, fields: &Fields) -> Result<FilePermissions, Error> {
+    match (executable, &fields.content) {
+        (Some(true), Some(_)) => Ok(FilePermissions::Executable),
+        (Some(true), None) => {
+            let message = "`executable` is only for content, which can create a file";
+            Err(Error::new(Code::ModeConflict, message).field("executable"))
+        }
+        (Some(false) | None, _) => Ok(FilePermissions::Usual),
+    }
+}
+
+impl From<LineEditArgs> for LineEditFields {
+    fn from(LineEditArgs { start_line, end_line, new_content, expect }: LineEditArgs) -> LineEditFields {
+        LineEditFields { start_line, end_line, new_content, expect }
+    }
+}
+
+impl From<InsertLines> for InsertFields {
+    fn from(InsertLines { at_line, content, expect }: InsertLines) -> InsertFields {
+        InsertFields { at_line, content, expect }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockgate_edit::Edit;
+    use lockgate_edit::request::{Expect, Mode};
+    use serde_json::json;
+
+    fn asked(arguments: Value) -> Result<EditCall, Error> {
+        parse_edit(arguments.as_object().cloned().unwrap_or_default())
+    }
+
+    fn refused(arguments: Value) -> (Code, Option<String>, String) {
+        let error = asked(arguments).unwrap_err();
+        (error.code, error.field.map(String::from), error.message)
+    }
+
+    #[test]
+    fn every_mode_is_read() {
+        let line_edit = json!({"start_line": 1, "end_line": 2, "new_content": "x"});
+        for (fields, mode) in [
+            (json!({"content": ""}), "content"),
+            (json!({"line_edits": [line_edit]}), "line_edits"),
+            (json!({"line_edits": format!("[{line_edit}]")}), "line_edits"),
+            (json!({"insert_lines": [{"at_line": 1.0, "content": "x", "expect": null}]}), "insert_lines"),
+            (json!({"search": "a", "replace": "", "lines": "{\"start\": 1, \"end\": 2}"}), "search/replace"),
+            (json!({"search": "a", "replace": "", "regex": true, "search_flags": "I|M"}), "search/replace"),
+            (json!({"search": "a", "replace": "", "regex": true, "search_flags": 2}), "search/replace"),
+            (json!({"content": "x", "search": null, "regex": false, "search_flags": 0}), "content"),
+        ] {
+            let mut arguments = json!({"path": "a"});
+            arguments.as_object_mut().unwrap().extend(fields.as_object().cloned().unwrap());
+            let call = asked(arguments).unwrap_or_else(|error| panic!("{fields}: {error:?}"));
+            assert_eq!(call.request.edit.mode(), mode, "{fields}");
+            assert_eq!(call.request.mode, Mode::Strict);
+        }
+    }
+
+    #[test]
+    fn the_rest_of_the_request_is_read() {
+        let call = asked(json!({"path": "a", "content": "x", "mode": "verify_only", "show_diff": false,
+            "expected_version": "0123456789ab", "max_bytes": 2000}))
+        .unwrap();
+        assert_eq!(call.request.edit, Edit::Content("x".into()));
+        assert_eq!(call.request.mode, Mode::VerifyOnly);
+        assert_eq!(call.request.expect, Expect::Version("0123456789ab".into()));
+        assert_eq!((call.options.limit, call.options.diff), (2000, DiffDisplay::Omitted));
+    }
+
+    #[test]
+    fn a_refusal_names_the_field() {
+        let (code, field, _) = refused(json!({"content": "x"}));
+        assert_eq!((code, field.as_deref()), (Code::InvalidInput, Some("path")));
+        let good = json!({"start_line": 1, "end_line": 1, "new_content": ""});
+        let (code, field, message) = refused(json!({"path": "a", "line_edits": [good, good,
+            {"start_line": 1, "end_line": "x", "new_content": ""}]}));
+        assert_eq!(
+            (code, field.as_deref()),
+            (Code::InvalidInput, Some("line_edits[2].end_line")),
+            "{message}"
+        );
+        for bytes in [json!(0), json!(-5), json!(1_000_000_000)] {
+            assert_eq!(
+                refused(json!({"path": "a", "content": "", "max_bytes": bytes})).1.as_deref(),
+                Some("max_bytes")
+            );
+        }
+        let (_, field, message) =
+            refused(json!({"path": "a", "search": "x", "replace": "", "search_flags": [1]}));
+        assert_eq!(field.as_deref(), Some("search_flags"));
+        assert!(message.contains("must be an integer"), "{message}");
+        assert_eq!(refused(json!({"path": "a"})).0, Code::ModeMissing);
+    }
+}

@@ -1,0 +1,421 @@
+//! Gates of the kind `command`: the way a program gets the draft, and the parsing of its output.
+
+use regex::Regex;
+
+use super::super::keys;
+use super::super::language::names as names_file;
+use super::super::node::{self, MapFields, PolicyError, YamlNode};
+use super::super::severity::Severity;
+use super::output::{OutputForm, OutputSpec, Stream, output};
+use super::project::{
+    Configuration, ProjectValue, Unconfigured, configurations, names, unconfigured, values,
+};
+use super::release::{Release, release};
+use super::template::{CommandWord, Hole, WordPart, template};
+
+/// The command for older versions of a program.
+#[derive(Debug)]
+pub struct OlderRelease {
+    /// The first version that uses the gate's main command.
+    pub before: Release,
+    /// The command for all earlier versions, and for a program of unknown version.
+    pub command: CommandSpec,
+}
+
+/// A failure for lack of dependencies.
+#[derive(Debug)]
+pub struct Missing {
+    /// Matches the program's output if dependencies are missing.
+    pub pattern: Regex,
+    /// The command that fetches them.
+    pub fetch: String,
+}
+
+/// The package manager that installs what a project declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manager {
+    /// npm and its like: `package.json` and `node_modules`.
+    Npm,
+    /// pip and its like: `pyproject.toml`, `requirements.txt` and `.venv`.
+    Python,
+}
+
+/// The package managers, by name.
+pub(crate) const MANAGERS: [(&str, Manager); 2] = [("npm", Manager::Npm), ("python", Manager::Python)];
+
+/// Recognises a program's messages about a package that it cannot find. Each pattern has a group `package`.
+/// Only a declared package that is not installed counts; an undeclared one stays an error.
+#[derive(Debug)]
+pub struct Packages {
+    /// The package manager that installs them.
+    pub manager: Manager,
+    /// Patterns on `code message` of findings, which then warn and name the command that installs.
+    pub findings: Vec<Regex>,
+    /// Patterns on the output of a run that failed, which is then unavailable.
+    pub failures: Vec<Regex>,
+}
+
+/// A program that judges drafts. It is started with an argument vector, never through a shell.
+#[derive(Debug)]
+pub struct CommandSpec {
+    /// The way in which the program gets the draft.
+    pub input: Input,
+    /// The program's name for messages.
+    pub program: String,
+    /// The words after the program.
+    pub words: Vec<CommandWord>,
+    /// Candidates for the program; the first that exists is used. A bare name is searched in `PATH`.
+    pub bin: Vec<CommandWord>,
+    /// Folders that precede the program's search path, if they exist.
+    pub path: Vec<CommandWord>,
+    /// Names of files: the program runs in the nearest folder above the file that has one of them, else in the root.
+    pub cwd: Vec<String>,
+    /// The exit codes after which the output is read.
+    pub exit_codes: Vec<i32>,
+    /// The format of the output.
+    pub output: OutputSpec,
+    /// Matches the output of a run that ignored the file, on standard output or standard error.
+    pub ignored_input: Option<Regex>,
+    /// Patterns for runs that fail because dependencies are not installed.
+    pub missing: Vec<Missing>,
+    /// Patterns for npm or Python packages that cannot be found.
+    pub packages: Option<Packages>,
+    /// The unit of columns in the output.
+    pub columns: Columns,
+    /// The inputs that the result depends on.
+    pub scope: CacheScope,
+    /// Files whose text affects the result, from the file's folder up to the root.
+    pub config: Vec<Configuration>,
+    /// The behaviour without any of these files.
+    pub unconfigured: Unconfigured,
+    /// Values from files of the project, filled in by name.
+    pub values: Vec<ProjectValue>,
+    /// Variables that are added to the environment.
+    pub env: Vec<(String, CommandWord)>,
+    /// Names of files that the program always ignores; one `*` in a name matches any characters.
+    pub except: Vec<String>,
+    /// The only files that the program checks, each in the notation of `languages.yaml`; all if empty.
+    pub only: Vec<String>,
+    /// True if the program may use the network.
+    pub network: bool,
+    /// The arguments that make it print its version.
+    pub probe: Vec<String>,
+    /// Package URLs that install the program, such as `pkg:pypi/bandit`.
+    pub install: Vec<String>,
+    /// The command for older versions, if it differs.
+    pub older: Option<Box<OlderRelease>>,
+}
+
+impl CommandSpec {
+    /// Returns the command for this version of the program, if it is known.
+    pub fn for_release(&self, release: Option<&Release>) -> &CommandSpec {
+        match &self.older {
+            Some(older) if release.is_none_or(|release| *release < older.before) => &older.command,
+            Some(_) | None => self,
+        }
+    }
+
+    /// Returns a command whose exit code tells if the project is valid; its program is a name or an absolute
+    /// path.
+    pub(super) fn validating(program: &str, words: &[String]) -> CommandSpec {
+        CommandSpec {
+            input: Input::Staged,
+            program: program.to_owned(),
+            words: words.iter().map(|word| plain(word)).collect(),
+            bin: vec![plain(program)],
+            path: Vec::new(),
+            cwd: POLICY_FILES.map(str::to_owned).to_vec(),
+            exit_codes: (0..=255).collect(),
+            output: OutputSpec {
+                form: OutputForm::Exit(String::new()),
+                from: Stream::Both,
+                severity: Severity::Error,
+            },
+            ignored_input: None,
+            missing: Vec::new(),
+            packages: None,
+            columns: Columns::Characters,
+            scope: CacheScope::Project,
+            config: Vec::new(),
+            unconfigured: Unconfigured::default(),
+            values: Vec::new(),
+            env: validating_env(program),
+            except: Vec::new(),
+            only: Vec::new(),
+            network: false,
+            probe: Vec::new(),
+            install: Vec::new(),
+            older: None,
+        }
+    }
+
+    /// True if the program always ignores this file.
+    pub fn excludes(&self, path: &str) -> bool {
+        let is_meant = self.only.is_empty() || self.only.iter().any(|name| names_file(name, path));
+        !is_meant || self.except.iter().any(|name| names_file(name, path))
+    }
+}
+
+/// Returns the environment that directs the writes of a project's own command elsewhere: the project is
+/// read-only.
+fn validating_env(program: &str) -> Vec<(String, CommandWord)> {
+    let cache = |rest: &str| CommandWord {
+        pieces: vec![WordPart::Hole(Hole::Cache), WordPart::Text(rest.to_owned())],
+    };
+    let mut env = vec![("GOCACHE".to_owned(), cache("/go-build"))];
+    if program.rsplit('/').next() == Some("cargo") {
+        let mut target = cache("/validate/");
+        target.pieces.push(WordPart::Hole(Hole::Project));
+        env.push(("CARGO_TARGET_DIR".to_owned(), target));
+    }
+    env
+}
+
+/// The way in which a program gets the draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// The draft is written to standard input.
+    Stdin,
+    /// A command-line option of the program names the draft or an overlay.
+    Shadow,
+    /// The draft is placed in a linked copy of the project.
+    Staged,
+}
+
+/// The unit in which a program counts columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Columns {
+    /// Unicode scalar values, as Rust's `char`.
+    Characters,
+    /// Bytes of the UTF-8 encoding.
+    Bytes,
+    /// UTF-16 code units, as in LSP by default.
+    Utf16,
+}
+
+/// The inputs of a result beside the file's text and the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheScope {
+    /// No other file affects the result.
+    File,
+    /// The files in the same folder.
+    Package,
+    /// All files below the root.
+    Project,
+}
+
+pub(crate) const INPUTS: [(&str, Input); 3] =
+    [("stdin", Input::Stdin), ("shadow", Input::Shadow), ("staged", Input::Staged)];
+pub(crate) const COLUMNS: [(&str, Columns); 3] =
+    [("characters", Columns::Characters), ("bytes", Columns::Bytes), ("utf16", Columns::Utf16)];
+pub(crate) const SCOPES: [(&str, CacheScope); 3] =
+    [("file", CacheScope::File), ("package", CacheScope::Package), ("project", CacheScope::Project)];
+
+/// The files in the folder of a policy.
+const POLICY_FILES: [&str; 3] = ["quality.yaml", ".lockgate", ".st3"];
+
+/// The placeholders that a command may use.
+const IN_COMMAND: [Hole; 9] = [
+    Hole::Path,
+    Hole::Folder,
+    Hole::Paths,
+    Hole::Folders,
+    Hole::Root,
+    Hole::Draft,
+    Hole::Overlay,
+    Hole::Cache,
+    Hole::Args,
+];
+
+pub(super) fn command(fields: &MapFields) -> Result<CommandSpec, PolicyError> {
+    let own = parse_command(fields, fields.require("command")?, fields.require("input")?)?;
+    let Some(node) = fields.get("older") else { return Ok(own) };
+    let older = node.settings("`older`", &[keys::OLDER])?;
+    if own.probe.is_empty() {
+        return Err(node.fault("`older` needs `probe`, which prints the version"));
+    }
+    let command = parse_command(fields, older.require("command")?, older.require("input")?)?;
+    if command.program != own.program {
+        return Err(node.fault(format!("the program of `older` must be `{}`, too", own.program)));
+    }
+    if let Some(name) = key_of_one(&own, &command) {
+        let expected = "both must pass files in the same way, because several drafts share one run";
+        return Err(
+            node.fault(format!("`{name}` is in only one of `command` and `older.command`: {expected}"))
+        );
+    }
+    let older = OlderRelease { before: release(older.require("than")?, "`than`")?, command };
+    Ok(CommandSpec { older: Some(Box::new(older)), ..own })
+}
+
+/// Returns a placeholder for a file or folder that only one of two commands has. The way in which they get
+/// the draft may differ.
+fn key_of_one(one: &CommandSpec, other: &CommandSpec) -> Option<&'static str> {
+    let has = |command: &CommandSpec, hole: Hole| command.words.iter().any(|word| word.has(hole));
+    let differs = |hole: Hole| has(one, hole) != has(other, hole);
+    let is_about_one_file = |command: &CommandSpec| {
+        let names_it = has(command, Hole::Path) || has(command, Hole::Draft);
+        command.input == Input::Stdin || (names_it && !has(command, Hole::Paths))
+    };
+    let places = [("{paths}", Hole::Paths), ("{folders}", Hole::Folders), ("{folder}", Hole::Folder)];
+    let place = places.into_iter().find(|(_, hole)| differs(*hole)).map(|(name, _)| name);
+    place.or_else(|| (is_about_one_file(one) != is_about_one_file(other)).then_some("{path}"))
+}
+
+/// Builds the command with these words and this input.
+fn parse_command(fields: &MapFields, argv: &YamlNode, input: &YamlNode) -> Result<CommandSpec, PolicyError> {
+    let Some((first, words)) = argv.list("`command`")?.split_first() else {
+        return Err(argv.fault("`command` is empty: the first word must be the program"));
+    };
+    let program = first.text("the program")?.to_owned();
+    if program.is_empty() || program.contains(['{', '/', '\0']) {
+        return Err(first.fault("the program must be a plain name; `bin` says where to look for it"));
+    }
+    let values = fields.optional("values", values)?.unwrap_or_default();
+    let own: Vec<&str> = values.iter().map(|value| value.name.as_str()).collect();
+    let words = words.iter().map(|word| template(word, "a word of `command`", &IN_COMMAND, &own));
+    let words = words.collect::<Result<Vec<_>, _>>()?;
+    let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
+    let bin = fields.optional("bin", candidates)?.unwrap_or_else(|| vec![plain(&program)]);
+    Ok(CommandSpec {
+        input: parse_input(input, &words)?,
+        program,
+        words,
+        bin,
+        path: fields.optional("path", own_folders)?.unwrap_or_default(),
+        cwd: fields.optional("cwd", names)?.unwrap_or_default(),
+        exit_codes: fields.optional("ran", exit_codes)?.unwrap_or_else(|| vec![0, 1]),
+        output: output(fields.require("output")?)?,
+        ignored_input: fields.optional("unseen", super::regex)?,
+        missing: fields.optional("missing", missing)?.unwrap_or_default(),
+        packages: fields.optional("packages", packages)?,
+        columns: fields.optional("columns", columns)?.unwrap_or(Columns::Characters),
+        scope: fields.optional("scope", scope)?.unwrap_or(CacheScope::File),
+        config: fields.optional("config", configurations)?.unwrap_or_default(),
+        unconfigured: fields.optional("unconfigured", unconfigured)?.unwrap_or_default(),
+        values,
+        except: fields.optional("except", names)?.unwrap_or_default(),
+        only: fields.optional("only", YamlNode::texts)?.unwrap_or_default(),
+        env: fields.optional("env", environment)?.unwrap_or_default(),
+        network: fields.optional("network", YamlNode::flag)?.unwrap_or_default(),
+        probe: texts("probe")?.into_iter().skip(1).collect(),
+        install: texts("install")?,
+        older: None,
+    })
+}
+
+pub(super) fn plain(word: &str) -> CommandWord {
+    CommandWord { pieces: vec![WordPart::Text(word.to_owned())] }
+}
+
+/// Reads the input, which must fit the words: without a placeholder for it, a shadow would leave the program
+/// with the file on disk.
+fn parse_input(node: &YamlNode, words: &[CommandWord]) -> Result<Input, PolicyError> {
+    let input = node.one_of("`input`", &INPUTS)?;
+    let shadows = words.iter().any(|word| word.has(Hole::Draft) || word.has(Hole::Overlay));
+    match input {
+        Input::Shadow if !shadows => {
+            Err(node.fault("`input: shadow` needs `{draft}` or `{overlay}` in `command`"))
+        }
+        Input::Stdin | Input::Staged if shadows => {
+            Err(node.fault("`{draft}` and `{overlay}` belong to `input: shadow`"))
+        }
+        Input::Staged if !words.iter().any(is_path) => Err(node.fault(
+            "`input: staged` needs `{path}`, `{paths}`, `{folder}`, `{folders}` or `{root}` in `command`",
+        )),
+        Input::Stdin | Input::Shadow | Input::Staged => Ok(input),
+    }
+}
+
+/// True if a word names the file, its folder or the project.
+fn is_path(word: &CommandWord) -> bool {
+    [Hole::Path, Hole::Paths, Hole::Folder, Hole::Folders, Hole::Root].into_iter().any(|hole| word.has(hole))
+}
+
+pub(super) fn candidates(node: &YamlNode, what: &str) -> Result<Vec<CommandWord>, PolicyError> {
+    let places = node.list(what)?;
+    if places.is_empty() {
+        return Err(node.fault(format!("{what} is empty: leave it out to find the program by its name")));
+    }
+    places.iter().map(|place| candidate(place, what)).collect()
+}
+
+/// Reads a plain name, an absolute path, or a path in the project's own environment; no other path of the
+/// project.
+fn candidate(node: &YamlNode, what: &str) -> Result<CommandWord, PolicyError> {
+    let place = template(node, what, &[Hole::Venv, Hole::NodeModules], &[])?;
+    let text = node.text(what)?;
+    let is_own = text.starts_with("{venv}/bin/") || text.starts_with("{node_modules}/.bin/");
+    let climbs = text.split('/').any(|part| part == "..");
+    let is_name = !text.is_empty() && !text.contains(['/', '{']);
+    if climbs || !(is_own || is_name || text.starts_with('/')) {
+        let expected = "a name, an absolute path, or begin with `{venv}/bin/` or `{node_modules}/.bin/`";
+        return Err(node.fault(format!("an entry of {what} must be {expected}")));
+    }
+    Ok(place)
+}
+
+/// Folders of the project's own environment.
+fn own_folders(node: &YamlNode, what: &str) -> Result<Vec<CommandWord>, PolicyError> {
+    let folder = |item: &YamlNode| match item.text(what)? {
+        "{venv}/bin" | "{node_modules}/.bin" => template(item, what, &[Hole::Venv, Hole::NodeModules], &[]),
+        _ => Err(item.fault(format!("{what} may contain only `{{venv}}/bin` and `{{node_modules}}/.bin`"))),
+    };
+    node.list(what)?.iter().map(folder).collect()
+}
+
+fn missing(node: &YamlNode, what: &str) -> Result<Vec<Missing>, PolicyError> {
+    let read = |item: &YamlNode| -> Result<Missing, PolicyError> {
+        let fields = item.settings(what, &[keys::MISSING])?;
+        let pattern = super::regex(fields.require("pattern")?, "`pattern`")?;
+        Ok(Missing { pattern, fetch: fields.require("fetch")?.text("`fetch`")?.to_owned() })
+    };
+    node.list(what)?.iter().map(read).collect()
+}
+
+fn packages(node: &YamlNode, what: &str) -> Result<Packages, PolicyError> {
+    let fields = node.settings(what, &[keys::PACKAGES])?;
+    let pattern = |item: &YamlNode| -> Result<Regex, PolicyError> {
+        let pattern = super::regex(item, "a pattern of `packages`")?;
+        if pattern.capture_names().flatten().any(|name| name == "package") {
+            return Ok(pattern);
+        }
+        Err(item.fault("the pattern has no group `(?P<package>...)` for the missing package"))
+    };
+    let patterns =
+        |node: &YamlNode, what: &str| node.list(what)?.iter().map(pattern).collect::<Result<Vec<_>, _>>();
+    Ok(Packages {
+        manager: fields.require("manager")?.one_of("`manager`", &MANAGERS)?,
+        findings: fields.optional("findings", patterns)?.unwrap_or_default(),
+        failures: fields.optional("failures", patterns)?.unwrap_or_default(),
+    })
+}
+
+fn exit_codes(node: &YamlNode, what: &str) -> Result<Vec<i32>, PolicyError> {
+    node.list(what)?.iter().map(|code| exit_code(code, what)).collect()
+}
+
+/// An exit code of POSIX: 0 to 255.
+pub(super) fn exit_code(node: &YamlNode, what: &str) -> Result<i32, PolicyError> {
+    let code = node.whole_in_range(&format!("an exit code of {what}"), keys::EXIT)?;
+    Ok(i32::from(u8::try_from(code).unwrap_or(u8::MAX)))
+}
+
+fn columns(node: &YamlNode, what: &str) -> Result<Columns, PolicyError> {
+    node.one_of(what, &COLUMNS)
+}
+
+pub(super) fn scope(node: &YamlNode, what: &str) -> Result<CacheScope, PolicyError> {
+    node.one_of(what, &SCOPES)
+}
+
+pub(super) fn environment(node: &YamlNode, what: &str) -> Result<Vec<(String, CommandWord)>, PolicyError> {
+    let setting = |(key, value): &(node::MapKey, YamlNode)| {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if key.name.is_empty() || !key.name.chars().all(is_name) {
+            return Err(key.fault("a variable name may contain only letters, digits and `_`"));
+        }
+        Ok((key.name.clone(), template(value, "a variable", &[Hole::Root, Hole::Cache, Hole::Project], &[])?))
+    };
+    node.entries(what)?.iter().map(setting).collect()
+}

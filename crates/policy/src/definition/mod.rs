@@ -1,0 +1,376 @@
+//! Gate definitions: parses a file of the catalogue, or an entry of a policy's `define`, into a [`Gate`].
+//!
+//! Invariant: a gate names only known languages, its patterns compile, and its templates use only known
+//! placeholders.
+
+mod canary;
+mod command;
+mod output;
+mod pattern;
+mod project;
+mod release;
+mod sample;
+mod scaffold;
+mod server;
+mod template;
+
+use std::time::Duration;
+
+use regex::Regex;
+
+pub use self::canary::{Canary, CanaryKind, CanaryText};
+pub(super) use self::command::{COLUMNS, INPUTS, MANAGERS, SCOPES};
+pub use self::command::{CacheScope, Columns, CommandSpec, Input, Manager, Missing, OlderRelease, Packages};
+pub(super) use self::output::STREAMS;
+pub use self::output::{FindingPaths, OutputForm, OutputSpec, Pointer, Stream};
+pub use self::pattern::PatternRules;
+pub use self::project::{Configuration, ProjectValue, Unconfigured};
+pub use self::release::Release;
+pub use self::sample::{Expected, Sample};
+pub(super) use self::scaffold::HEADERS;
+pub use self::scaffold::{Demand, HeaderRule, Scaffold, ScaffoldLayout};
+pub(super) use self::server::{MESSAGES, NEW_FILES, OFFERS};
+pub use self::server::{Message, NewFiles, Offer, ServerSpec};
+pub use self::template::{CommandWord, Hole, WordPart};
+use super::language::{Language, language_named, languages};
+use super::node::{MapFields, PolicyError, YamlNode, unknown};
+use super::value_shape::Setting;
+use super::{keys, quantity, served};
+use lockgate_text::{Version, nearest};
+
+/// The default timeout of a gate.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The roles of gates, by name.
+pub(crate) const ROLES: [(&str, Role); 2] = [("check", Role::Check), ("fix", Role::Fix)];
+
+/// A gate definition, as the catalogue or a policy gives it.
+#[derive(Debug)]
+pub struct Gate {
+    /// The name that a policy uses.
+    pub name: String,
+    /// The purpose, in one sentence.
+    pub about: String,
+    /// The languages that the gate can judge.
+    pub languages: Languages,
+    /// The role, unless a policy sets another.
+    pub role: Role,
+    /// The mechanism that runs the gate.
+    pub kind: GateKind,
+    /// The time limit of one run.
+    pub timeout: Duration,
+    /// Findings that are expected in the middle of a larger change.
+    pub transitional: Transitional,
+    /// The text that proves that the gate works.
+    pub canary: Option<Canary>,
+    /// The behaviour for an edit that is one step of several.
+    pub in_steps: Option<InSteps>,
+    /// The tool and version with which the samples were recorded.
+    pub recorded: Option<String>,
+    /// Texts with the findings that they must give.
+    pub samples: Vec<Sample>,
+    /// The hash of the definition; another definition gives other results.
+    pub version: Version,
+}
+
+impl Gate {
+    /// True if the gate can judge files of this language; `None` is a file of no known language.
+    pub fn covers(&self, language: Option<&Language>) -> bool {
+        match &self.languages {
+            Languages::Every => true,
+            Languages::Only(names) => language.is_some_and(|language| names.contains(&language.name)),
+        }
+    }
+
+    /// True if the gate starts a program, so that a person must trust it first.
+    pub fn runs_program(&self) -> bool {
+        match &self.kind {
+            GateKind::Command(_) | GateKind::Server(_) => true,
+            GateKind::Syntax | GateKind::Damage | GateKind::Pattern(_) => false,
+        }
+    }
+
+    /// Returns the gate's command, if it has one.
+    pub fn command(&self) -> Option<&CommandSpec> {
+        match &self.kind {
+            GateKind::Command(command) => Some(command),
+            GateKind::Server(server) => server.fallback.as_ref(),
+            GateKind::Syntax | GateKind::Damage | GateKind::Pattern(_) => None,
+        }
+    }
+
+    /// True if the gate outputs the corrected text, so that it can fix a draft.
+    pub fn can_fix(&self) -> bool {
+        self.command().is_some_and(|command| match command.output.form {
+            OutputForm::Formatted { .. } => true,
+            OutputForm::Json(_)
+            | OutputForm::Jsonl(_)
+            | OutputForm::Sarif
+            | OutputForm::Rdjson
+            | OutputForm::Regex { .. }
+            | OutputForm::Exit(_) => false,
+        })
+    }
+}
+
+/// The languages that a gate can judge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Languages {
+    /// All languages, and text without a known language.
+    Every,
+    /// These languages, by their names.
+    Only(Vec<String>),
+}
+
+/// The role of a gate: to check or to fix drafts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Report findings without changing the draft.
+    Check,
+    /// Fix the draft before the checks run.
+    Fix,
+}
+
+/// The behaviour of a gate for an edit that is one step of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InSteps {
+    /// Fix the draft, even if its role is otherwise `check`.
+    Fix,
+    /// Warn about a new finding instead of blocking the edit.
+    Warn,
+}
+
+pub(crate) const IN_STEPS: [(&str, InSteps); 2] = [("fix", InSteps::Fix), ("warn", InSteps::Warn)];
+
+/// The mechanism that runs a gate.
+#[derive(Debug)]
+pub enum GateKind {
+    /// The language's parser, in process.
+    Syntax,
+    /// The checks for accidental damage, in process.
+    Damage,
+    /// Rules about the text itself, in process.
+    Pattern(PatternRules),
+    /// An external program that ends after each run.
+    Command(Box<CommandSpec>),
+    /// A long-running language server, or an external program if no server is available.
+    Server(Box<ServerSpec>),
+}
+
+/// Findings that are expected in the middle of a larger change, by patterns on `code message`. A new one in a
+/// single edit warns instead of blocking.
+#[derive(Debug, Default)]
+pub struct Transitional {
+    /// In every edit: an import or a variable that is not used yet.
+    pub always: Vec<Regex>,
+    /// In an edit that adds an import: a name that is not defined yet.
+    pub adding_imports: Vec<Regex>,
+}
+
+/// Parses one definition; `stamp` is the hash of its text.
+pub(crate) fn gate(name: &str, root: &YamlNode, version: Version) -> Result<Gate, PolicyError> {
+    let kind_node = root.entries("a gate")?.iter().find(|(key, _)| key.name == "kind").map(|(_, node)| node);
+    let [kind_key, own, more] = kind_node.map_or(Ok([keys::SYNTAX_KIND, &[], &[]]), own_keys)?;
+    let fields = root.settings("a gate", &[keys::COMMON, kind_key, own, more])?;
+    let text = |name: &str| fields.optional(name, YamlNode::text).map(|text| text.map(str::to_owned));
+    let kind = kind(&fields)?;
+    let samples = fields.optional("samples", YamlNode::list)?.unwrap_or_default();
+    let gate = Gate {
+        name: name.to_owned(),
+        about: text("about")?.unwrap_or_default(),
+        languages: parse_languages(fields.require("languages")?)?,
+        role: fields.optional("role", role)?.unwrap_or(Role::Check),
+        kind,
+        timeout: fields.optional("timeout", quantity::time)?.unwrap_or(DEFAULT_TIMEOUT),
+        transitional: fields.optional("transitional", transitional)?.unwrap_or_default(),
+        canary: fields.optional("canary", canary::canary)?,
+        in_steps: fields.optional("in_steps", |node, what| node.one_of(what, &IN_STEPS))?,
+        recorded: text("recorded")?,
+        samples: samples.iter().map(sample::sample).collect::<Result<_, PolicyError>>()?,
+        version,
+    };
+    match fields.get("role") {
+        Some(role) if gate.role == Role::Fix && !gate.can_fix() => {
+            Err(role.fault("`role: fix` needs `output: { text: formatted }`, whose text replaces the draft"))
+        }
+        Some(_) | None => Ok(gate),
+    }
+}
+
+/// The kinds of gates, by name.
+const KINDS: [&str; 5] = ["syntax", "damage", "pattern", "command", "server"];
+
+/// Returns the keys of a kind beside those of every definition.
+fn own_keys(kind: &YamlNode) -> Result<[&'static [Setting]; 3], PolicyError> {
+    match kind.text("`kind`")? {
+        "syntax" => Ok([keys::SYNTAX_KIND, &[], &[]]),
+        "damage" => Ok([keys::DAMAGE_KIND, &[], &[]]),
+        "pattern" => Ok([keys::PATTERN_KIND, keys::PATTERN, &[]]),
+        "command" => Ok([keys::COMMAND_KIND, keys::COMMAND, &[]]),
+        "server" => Ok([served::SERVER_KIND, served::SERVED, keys::COMMAND]),
+        other => Err(kind.fault(unknown("kind", other, &KINDS))),
+    }
+}
+
+fn kind(fields: &MapFields) -> Result<GateKind, PolicyError> {
+    let node = fields.require("kind")?;
+    match node.text("`kind`")? {
+        "pattern" => pattern::rules(fields, node).map(GateKind::Pattern),
+        "command" => command::command(fields).map(|command| GateKind::Command(Box::new(command))),
+        "server" => server::server(fields).map(|server| GateKind::Server(Box::new(server))),
+        "damage" => Ok(GateKind::Damage),
+        _ => Ok(GateKind::Syntax),
+    }
+}
+
+/// Returns the gate of a command that a request may name; its program is a name or an absolute path.
+pub(crate) fn validator(
+    name: String,
+    program: &str,
+    words: &[String],
+    timeout: Duration,
+    version: Version,
+) -> Gate {
+    Gate {
+        name,
+        about: String::new(),
+        languages: Languages::Every,
+        role: Role::Check,
+        kind: GateKind::Command(Box::new(CommandSpec::validating(program, words))),
+        timeout,
+        transitional: Transitional::default(),
+        canary: None,
+        in_steps: None,
+        recorded: None,
+        samples: Vec::new(),
+        version,
+    }
+}
+
+fn parse_languages(node: &YamlNode) -> Result<Languages, PolicyError> {
+    let mut only = Vec::new();
+    for item in node.list("`languages`")? {
+        match item.text("a language")? {
+            "*" => return Ok(Languages::Every),
+            name if language_named(name).is_some() => only.push(name.to_owned()),
+            name => return Err(item.fault(unknown_language(name))),
+        }
+    }
+    Ok(Languages::Only(only))
+}
+
+/// Describes a language that is not in the table.
+pub(crate) fn unknown_language(name: &str) -> String {
+    let mut known: Vec<&str> = languages().iter().map(|language| language.name.as_str()).collect();
+    known.push("\"*\"");
+    match super::language::find_language(name) {
+        Some(language) if nearest(name, known.iter().copied()).is_none() => {
+            format!(
+                "unknown language `{name}`, did you mean `{}`? (known: {})",
+                language.name,
+                known.join(", ")
+            )
+        }
+        Some(_) | None => unknown("language", name, &known),
+    }
+}
+
+pub(crate) fn role(node: &YamlNode, what: &str) -> Result<Role, PolicyError> {
+    node.one_of(what, &ROLES)
+}
+
+fn transitional(node: &YamlNode, what: &str) -> Result<Transitional, PolicyError> {
+    let fields = node.settings(what, &[keys::TRANSITIONAL])?;
+    let regexes = |name: &str| -> Result<Vec<Regex>, PolicyError> {
+        let list = fields.optional(name, YamlNode::list)?.unwrap_or_default();
+        list.iter().map(|item| regex(item, "a pattern")).collect()
+    };
+    Ok(Transitional { always: regexes("always")?, adding_imports: regexes("adding_imports")? })
+}
+
+/// Compiles a pattern in multi-line mode, with a memory limit.
+pub(super) fn regex(node: &YamlNode, what: &str) -> Result<Regex, PolicyError> {
+    let pattern = node.text(what)?;
+    regex::RegexBuilder::new(pattern).multi_line(true).size_limit(1 << 20).build().map_err(|error| {
+        let message = error.to_string();
+        let reason = message.lines().last().unwrap_or_default();
+        node.fault(format!("{what} is not a regular expression: {}", reason.trim_start_matches("error: ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::yaml;
+    use super::*;
+
+    fn read(text: &str) -> Result<Gate, String> {
+        yaml::read("gates/x.yaml", text, |root| gate("x", root, Version::hash(b"")))
+            .map_err(|error| error.message)
+    }
+
+    #[track_caller]
+    fn refused(text: &str, expected: &str) {
+        let message = read(text).expect_err(text);
+        assert!(message.contains(expected), "{message}");
+    }
+
+    #[test]
+    fn a_definition_becomes_a_gate() {
+        let gate = read("languages: ['*']\nkind: pattern\nmust_match: '^// SPDX-'\nmessage: no SPDX line\n")
+            .unwrap();
+        assert_eq!((gate.timeout, gate.languages.clone()), (DEFAULT_TIMEOUT, Languages::Every));
+        assert!(gate.covers(None));
+        let GateKind::Pattern(PatternRules::Regex { must_match: Some(regex), must_not_match: None, .. }) =
+            gate.kind
+        else {
+            panic!("a wanted pattern")
+        };
+        assert!(regex.is_match("#!x\n// SPDX-"));
+    }
+
+    #[test]
+    fn a_faulty_definition_is_refused_where_it_is_faulty() {
+        let with = |rest: &str| format!("languages: [go]\n{rest}\n");
+        refused(&with("kind: sintax"), "2:7: unknown kind `sintax`, did you mean `syntax`?");
+        refused(
+            &with("kind: pattern"),
+            "2:7: a pattern gate needs structure, query, must_match or must_not_match",
+        );
+        refused(
+            &with("kind: pattern\nmust_match: 'a('\nmessage: m"),
+            "3:13: `must_match` is not a regular expression: unclosed group",
+        );
+        refused(&with("kind: pattern\nmust_match: a"), "the key `message` is missing");
+        refused(&with("kind: pattern\nstructure: html"), "3:12: unknown structure `html`");
+        refused(&with("kind: syntax\ninput: stdin"), "3:1: unknown key `input`");
+        let older = |input: &str, words: &str, older: &str| {
+            with(&format!(
+                "kind: command\noutput: {{ text: exit }}\nprobe: [x, -v]\ninput: {input}\ncommand: [x, {words}]\nolder: {{ than: '2', {older} }}"
+            ))
+        };
+        for (input, words, other, name) in [
+            ("staged", "'{paths}'", "input: staged, command: [x, '{root}']", "{paths}"),
+            ("staged", "'{root}'", "input: staged, command: [x, '{root}', '{folders}']", "{folders}"),
+            ("shadow", "'{overlay}', '{folder}'", "input: staged, command: [x, '{path}']", "{folder}"),
+            ("staged", "'{root}'", "input: staged, command: [x, '{root}', '{path}']", "{path}"),
+        ] {
+            let expected =
+                format!("7:8: `{name}` is in only one of `command` and `older.command`: both must");
+            refused(&older(input, words, other), &expected);
+        }
+        // Control: an older program may get the draft in another way.
+        for (input, words, other) in [
+            ("shadow", "'{overlay}', '{folders}'", "input: staged, command: [x, '{folders}']"),
+            ("shadow", "'{draft}'", "input: staged, command: [x, '{path}']"),
+            ("stdin", "'{path}'", "input: shadow, command: [x, '{draft}']"),
+            ("shadow", "'{path}', '{draft}', '{paths}'", "input: staged, command: [x, '{paths}']"),
+        ] {
+            assert!(
+                read(&older(input, words, other)).is_ok(),
+                "{:?}",
+                read(&older(input, words, other)).err()
+            );
+        }
+        refused("languages: [golang]\nkind: syntax\n", "1:13: unknown language `golang`");
+        refused(&with("kind: syntax\ntimeout: 5"), "3:10: `timeout` needs a unit, as in `5s` or `5ms`");
+    }
+}

@@ -1,0 +1,185 @@
+//! The format of a program's output.
+
+use regex::Regex;
+
+use super::super::keys;
+use super::super::node::{MAX_WORD, MapFields, PolicyError, YamlNode, clipped};
+use super::super::severity::{Severity, severity};
+
+/// The format and the stream of a program's findings.
+#[derive(Debug)]
+pub struct OutputSpec {
+    /// The format of the output.
+    pub form: OutputForm,
+    /// The stream that contains the findings.
+    pub from: Stream,
+    /// The severity of findings without one.
+    pub severity: Severity,
+}
+
+/// The stream that a program's findings are read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Findings are on standard output only.
+    Stdout,
+    /// Findings are on standard error only.
+    Stderr,
+    /// Standard output, then standard error.
+    Both,
+}
+
+/// The format of a program's findings.
+#[derive(Debug)]
+pub enum OutputForm {
+    /// One JSON value, with the findings at these paths.
+    Json(Box<FindingPaths>),
+    /// One JSON object on each line.
+    Jsonl(Box<FindingPaths>),
+    /// A log in the format SARIF 2.1.0.
+    Sarif,
+    /// A JSON value in Reviewdog's diagnostic format.
+    Rdjson,
+    /// One finding on each line, by the groups `file`, `line`, `column`, `code`, `severity`, `message`.
+    Regex {
+        /// A line that is a finding.
+        pattern: Regex,
+        /// A line that is not a finding and is ignored.
+        ignore: Option<Regex>,
+    },
+    /// The exit code alone: any code but 0 is a finding with this message, or if that is empty with the end
+    /// of the output.
+    Exit(String),
+    /// The corrected text of the file, instead of findings.
+    Formatted {
+        /// A line on standard error with the reason for an absent text.
+        errors: Option<Regex>,
+    },
+}
+
+/// The paths in a JSON value to the parts of a finding.
+#[derive(Debug)]
+pub struct FindingPaths {
+    /// The list of findings; absent if the value itself is the list or the finding.
+    pub items: Option<Pointer>,
+    /// The path of the file; absent if the program reports on one file only.
+    pub file: Option<Pointer>,
+    /// The path of the line.
+    pub line: Pointer,
+    /// The path of the column.
+    pub column: Option<Pointer>,
+    /// The path of the rule's name.
+    pub code: Option<Pointer>,
+    /// The path of the severity.
+    pub severity: Option<Pointer>,
+    /// The path of the message.
+    pub message: Pointer,
+}
+
+/// A path in a JSON value: `a.b.c`. `+1` at its end adds to the number, `^` before it starts at the parent item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pointer {
+    /// True if it starts at the item that contains the list, not at the finding.
+    pub above: bool,
+    /// The keys of the path.
+    pub keys: Vec<String>,
+    /// The number to add to the value.
+    pub plus: u32,
+}
+
+pub(crate) const STREAMS: [(&str, Stream); 3] =
+    [("stdout", Stream::Stdout), ("stderr", Stream::Stderr), ("both", Stream::Both)];
+
+const FORMS: [&str; 6] = ["json", "jsonl", "sarif", "rdjson", "regex", "text"];
+
+pub(super) fn output(node: &YamlNode) -> Result<OutputSpec, PolicyError> {
+    let known: Vec<&str> =
+        FORMS.iter().chain(&["from", "severity", "ignore", "message", "errors"]).copied().collect();
+    let fields = node.fields("`output`", &known)?;
+    let forms: Vec<&str> = FORMS.into_iter().filter(|form| fields.get(form).is_some()).collect();
+    let [form] = forms.as_slice() else {
+        return Err(node.fault(format!("`output` must name exactly one of {}", FORMS.join(", "))));
+    };
+    let (form, own) = read(form, &fields)?;
+    let mut extra = ["ignore", "message", "errors"].into_iter().filter(|key| !own.contains(key));
+    if let Some(node) = extra.find_map(|key| fields.get(key)) {
+        return Err(node.fault("this key does not belong to this form of output"));
+    }
+    Ok(OutputSpec {
+        form,
+        from: fields.optional("from", stream)?.unwrap_or(Stream::Stdout),
+        severity: fields.optional("severity", severity)?.unwrap_or(Severity::Error),
+    })
+}
+
+/// The form, and the keys beside it that belong to it.
+fn read(form: &str, fields: &MapFields) -> Result<(OutputForm, &'static [&'static str]), PolicyError> {
+    let node = fields.require(form)?;
+    Ok(match form {
+        "json" => (OutputForm::Json(Box::new(finding_paths(node)?)), &[]),
+        "jsonl" => (OutputForm::Jsonl(Box::new(finding_paths(node)?)), &[]),
+        "sarif" => (node.fields("`sarif`", &[]).map(|_| OutputForm::Sarif)?, &[]),
+        "rdjson" => (node.fields("`rdjson`", &[]).map(|_| OutputForm::Rdjson)?, &[]),
+        "regex" => (lines(node, fields)?, &["ignore"]),
+        _ => match node.one_of("`text`", &[("exit", true), ("formatted", false)])? {
+            true => {
+                let message = fields.optional("message", |node, what| Ok(node.text(what)?.to_owned()))?;
+                (OutputForm::Exit(message.unwrap_or_default()), &["message"])
+            }
+            false => (OutputForm::Formatted { errors: fields.optional("errors", findings)? }, &["errors"]),
+        },
+    })
+}
+
+fn lines(node: &YamlNode, fields: &MapFields) -> Result<OutputForm, PolicyError> {
+    let pattern = findings(node, "`regex`")?;
+    Ok(OutputForm::Regex { pattern, ignore: fields.optional("ignore", super::regex)? })
+}
+
+/// A pattern that finds the line and the message of a finding by named groups.
+fn findings(node: &YamlNode, what: &str) -> Result<Regex, PolicyError> {
+    const GROUPS: [&str; 6] = ["file", "line", "column", "code", "severity", "message"];
+    let pattern = super::regex(node, what)?;
+    let groups: Vec<&str> = pattern.capture_names().flatten().collect();
+    if let Some(missing) = ["line", "message"].into_iter().find(|name| !groups.contains(name)) {
+        return Err(node.fault(format!("{what} has no group `(?P<{missing}>...)`")));
+    }
+    match groups.into_iter().find(|name| !GROUPS.contains(name)) {
+        Some(other) => Err(node.fault(super::super::node::unknown("group", other, &GROUPS))),
+        None => Ok(pattern),
+    }
+}
+
+fn stream(node: &YamlNode, what: &str) -> Result<Stream, PolicyError> {
+    node.one_of(what, &STREAMS)
+}
+
+fn finding_paths(node: &YamlNode) -> Result<FindingPaths, PolicyError> {
+    let fields = node.settings("a place in JSON", &[keys::POINTERS])?;
+    Ok(FindingPaths {
+        items: fields.optional("items", pointer)?,
+        file: fields.optional("file", pointer)?,
+        line: pointer(fields.require("line")?, "`line`")?,
+        column: fields.optional("column", pointer)?,
+        code: fields.optional("code", pointer)?,
+        severity: fields.optional("severity", pointer)?,
+        message: pointer(fields.require("message")?, "`message`")?,
+    })
+}
+
+fn pointer(node: &YamlNode, what: &str) -> Result<Pointer, PolicyError> {
+    let text = node.text(what)?;
+    let (above, rest) = text.strip_prefix('^').map_or((false, text), |rest| (true, rest));
+    let (way, plus) = match rest.rsplit_once('+') {
+        Some((way, digits)) => (way, digits.parse().ok()),
+        None => (rest, Some(0)),
+    };
+    let keys: Vec<String> = way.split('.').map(str::to_owned).collect();
+    match plus {
+        Some(plus) if !keys.iter().any(String::is_empty) => Ok(Pointer { above, keys, plus }),
+        Some(_) | None => {
+            let text = clipped(text, MAX_WORD);
+            Err(node
+                .fault(format!("{what} must be a path into JSON such as `range.start.line+1`, not `{text}`")))
+        }
+    }
+}

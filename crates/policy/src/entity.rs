@@ -1,0 +1,183 @@
+//! Entity types: the name, owner, language and rules of each.
+//!
+//! Invariant: the embedded types are part of every policy, and each rule of a type can judge its texts.
+
+use std::sync::{Arc, OnceLock};
+
+use super::catalogue::compiled_in;
+use super::definition::{Gate, GateKind, unknown_language};
+use super::keys;
+use super::language::{Language, language_named};
+use super::node::{MapKey, PolicyError, YamlNode};
+use super::rule::{Baseline, Rule};
+use super::tools::GateDefinitions;
+use super::yaml;
+
+const TABLE: &str = lockgate_gates::ENTITIES;
+
+/// The reserved name for files, which no type may have.
+const FILE: &str = "file";
+
+/// The longest name of a type, in bytes.
+const MAX_NAME: usize = 40;
+
+/// The most types that a policy may have, with those that it extends and without those that are compiled in.
+const MAX_TYPES: usize = 100;
+
+/// The most gates that one type may have.
+const MAX_GATES: usize = 20;
+
+/// The most bytes of an id.
+const MAX_ID: usize = 128;
+
+/// The kind of owner of a type's entities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EntityOwner {
+    /// An app: the key is `app_id` and `path`.
+    App,
+    /// An organisation, or global: the key is `path` and optionally `organization_id`.
+    Organization,
+    /// Global: the key is `path`.
+    Global,
+}
+
+pub(super) const OWNERS: [(&str, EntityOwner); 3] =
+    [("app", EntityOwner::App), ("organization", EntityOwner::Organization), ("global", EntityOwner::Global)];
+
+/// The definition of an entity type.
+#[derive(Debug, Clone)]
+pub struct EntityType {
+    /// Its name, as `entity_type` says it.
+    pub name: String,
+    /// The kind of owner of its entities.
+    pub owner: EntityOwner,
+    /// The language, if paths do not determine it.
+    pub language: Option<&'static Language>,
+    /// The rules for its texts; each judges the whole text, and must be able to.
+    pub rules: Vec<Rule>,
+}
+
+impl EntityType {
+    /// Returns the reason why a gate cannot be one of its rules, as a whole message.
+    fn declines(&self, gate: &Gate) -> Option<String> {
+        let (name, own) = (&gate.name, &self.name);
+        match &gate.kind {
+            GateKind::Pattern(_) | GateKind::Syntax => {}
+            GateKind::Damage | GateKind::Command(_) | GateKind::Server(_) => {
+                let expected = "only gates of the kinds `pattern` and `syntax` can";
+                return Some(format!("`{name}` cannot check `{own}`: {expected}"));
+            }
+        }
+        let language = self.language.map_or("every language", |language| &language.name);
+        (!gate.covers(self.language))
+            .then(|| format!("`{name}` cannot check `{own}`: it does not support {language}"))
+    }
+
+    /// Takes over a gate that replaces another of the same name; why that cannot be.
+    pub(super) fn rebind(&mut self, gate: &Arc<Gate>) -> Result<(), String> {
+        let Some(at) = self.rules.iter().position(|own| own.gate.name == gate.name) else { return Ok(()) };
+        if let Some(why) = self.declines(gate) {
+            return Err(why);
+        }
+        self.rules.get_mut(at).into_iter().for_each(|own| *own = whole(Arc::clone(gate)));
+        Ok(())
+    }
+}
+
+/// The types that are compiled in, in the order of the table; read when they are first asked for, as few servers are.
+pub(super) fn embedded_types() -> &'static [EntityType] {
+    static TYPES: OnceLock<Vec<EntityType>> = OnceLock::new();
+    TYPES.get_or_init(|| {
+        let read = |root: &YamlNode| {
+            root.entries("the types")?.iter().map(|(key, node)| parse_type(key, node, NONE)).collect()
+        };
+        compiled_in(yaml::read("gates/entities.yaml", TABLE, read))
+    })
+}
+
+const NONE: GateDefinitions<'_> = GateDefinitions { defined: &[] };
+
+/// Reads `entities`; its types come after those of `base`, or in the place of those of the same name.
+pub(super) fn entities(
+    node: &YamlNode,
+    tools: GateDefinitions<'_>,
+    mut base: Vec<EntityType>,
+) -> Result<Vec<EntityType>, PolicyError> {
+    for (key, node) in node.entries("`entities`")? {
+        check_name(key)?;
+        base.retain(|known| known.name != key.name);
+        if base.len() >= MAX_TYPES {
+            return Err(key.fault(format!("there are more than {MAX_TYPES} entity types")));
+        }
+        base.push(parse_type(key, node, tools)?);
+    }
+    Ok(base)
+}
+
+fn check_name(key: &MapKey) -> Result<(), PolicyError> {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if !(1..=MAX_NAME).contains(&key.name.len()) || !key.name.bytes().all(plain) {
+        let expected = "lower-case letters, digits and `_`";
+        return Err(key.fault(format!("a type name may contain only {expected}, at most {MAX_NAME} of them")));
+    }
+    if key.name == FILE || embedded_types().iter().any(|known| known.name == key.name) {
+        return Err(key.fault(format!("`{}` is a built-in type: choose another name", key.name)));
+    }
+    Ok(())
+}
+
+fn parse_type(key: &MapKey, node: &YamlNode, tools: GateDefinitions<'_>) -> Result<EntityType, PolicyError> {
+    let fields = node.settings("a type of entities", &[keys::ENTITY])?;
+    let mut read = EntityType {
+        name: key.name.clone(),
+        owner: fields.require("owner")?.one_of("`owner`", &OWNERS)?,
+        language: fields.optional("language", language)?.flatten(),
+        rules: Vec::new(),
+    };
+    for item in fields.optional("gates", YamlNode::list)?.unwrap_or_default() {
+        let gate = tools.find(item, "a gate")?;
+        if let Some(why) = read.declines(&gate) {
+            return Err(item.fault(why));
+        }
+        if read.rules.iter().any(|other| other.gate.name == gate.name) {
+            return Err(item.fault(format!("duplicate gate `{}`", gate.name)));
+        }
+        if read.rules.len() >= MAX_GATES {
+            return Err(item.fault(format!("a type has at most {MAX_GATES} gates")));
+        }
+        read.rules.push(whole(gate));
+    }
+    Ok(read)
+}
+
+/// The rule of a gate that all of a text must pass.
+fn whole(gate: Arc<Gate>) -> Rule {
+    Rule { required: true, baseline: Some(Baseline::All), ..Rule::plain(gate) }
+}
+
+fn language(node: &YamlNode, what: &str) -> Result<Option<&'static Language>, PolicyError> {
+    match node.text(what)? {
+        "*" => Ok(None),
+        name => language_named(name).map(Some).ok_or_else(|| node.fault(unknown_language(name))),
+    }
+}
+
+/// True if a text is valid as the id of an app or of an organisation.
+pub fn is_id(text: &str) -> bool {
+    (1..=MAX_ID).contains(&text.len()) && !text.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_short_and_can_be_shown() {
+        for id in ["1", "acme", "a b/c", "\u{e9}", &"x".repeat(128)] {
+            assert!(is_id(id), "{id}");
+        }
+        for text in ["", "a\n", "\0", "\u{1b}[m", "\u{85}", &"x".repeat(129), &"\u{e9}".repeat(65)] {
+            assert!(!is_id(text), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Detects the language of a file: by its name, else by its first line.
+//!
+//! Invariant: the table comes from `gates/languages.yaml` alone; no other place knows an extension.
+
+use std::sync::OnceLock;
+
+use regex::Regex;
+
+use super::catalogue::compiled_in;
+use super::definition::regex;
+use super::node::{PolicyError, YamlNode};
+use super::yaml;
+
+const TABLE: &str = lockgate_gates::LANGUAGES;
+
+/// A language that the catalogue knows.
+#[derive(Debug)]
+pub struct Language {
+    /// The name that a policy uses, as in `python`.
+    pub name: String,
+    extensions: Vec<String>,
+    files: Vec<String>,
+    interpreters: Vec<String>,
+    imports: Option<Regex>,
+}
+
+impl Language {
+    /// The name of a file in this language.
+    pub fn example(&self) -> String {
+        let extension = self.extensions.first().map(|extension| format!("a.{extension}"));
+        extension.or_else(|| self.files.first().cloned()).unwrap_or_default()
+    }
+
+    /// True if a line, without its end, is an import; false if the table does not say.
+    pub fn imports(&self, line: &str) -> bool {
+        self.imports.as_ref().is_some_and(|imports| imports.is_match(line))
+    }
+}
+
+impl PartialEq for Language {
+    fn eq(&self, other: &Language) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Language {}
+
+/// Every known language, in the order of the table.
+pub fn languages() -> &'static [Language] {
+    static LANGUAGES: OnceLock<Vec<Language>> = OnceLock::new();
+    LANGUAGES.get_or_init(|| compiled_in(yaml::read("gates/languages.yaml", TABLE, table)))
+}
+
+/// The language with this name, as a policy writes it.
+pub fn language_named(name: &str) -> Option<&'static Language> {
+    languages().iter().find(|language| language.name == name)
+}
+
+/// The language of a file: a known file name first, then the longest known extension, then the first line's `#!`.
+pub fn language_of(path: &str, first_line: Option<&str>) -> Option<&'static Language> {
+    by_file(path).or_else(|| by_extension(path)).or_else(|| first_line.and_then(by_shebang))
+}
+
+fn by_file(path: &str) -> Option<&'static Language> {
+    languages().iter().find(|language| language.files.iter().any(|pattern| names(pattern, path)))
+}
+
+fn by_extension(path: &str) -> Option<&'static Language> {
+    let name = path.rsplit('/').next()?.to_lowercase();
+    let length = |language: &Language| {
+        let fits = |extension: &&String| {
+            name.strip_suffix(extension.as_str())
+                .and_then(|stem| stem.strip_suffix('.'))
+                .is_some_and(|stem| !stem.is_empty())
+        };
+        language.extensions.iter().filter(fits).map(String::len).max()
+    };
+    let longest = languages().iter().filter_map(|language| Some((length(language)?, language)));
+    longest.max_by_key(|(length, _)| *length).map(|(_, language)| language)
+}
+
+fn by_shebang(line: &str) -> Option<&'static Language> {
+    let mut words = line.strip_prefix("#!")?.split_whitespace();
+    let mut program = words.next()?.rsplit('/').next()?;
+    if program == "env" {
+        let is_setting = |word: &&str| word.starts_with('-') || word.contains('=');
+        program = words.find(|word| !is_setting(word))?.rsplit('/').next()?;
+    }
+    let program = program.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.');
+    languages().iter().find(|language| language.interpreters.iter().any(|known| known == program))
+}
+
+/// True if `path` ends in `pattern`, folder by folder; one `*` in a part matches any characters.
+pub(super) fn names(pattern: &str, path: &str) -> bool {
+    let mut parts = path.rsplit('/');
+    pattern.rsplit('/').all(|pattern_part| {
+        parts.next().is_some_and(|part| match pattern_part.split_once('*') {
+            None => part == pattern_part,
+            Some((start, end)) => {
+                part.len() >= start.len() + end.len() && part.starts_with(start) && part.ends_with(end)
+            }
+        })
+    })
+}
+
+/// The language that `word` may mean, being one of its extensions: `py` is python.
+pub(super) fn find_language(word: &str) -> Option<&'static Language> {
+    let word = word.to_lowercase();
+    languages().iter().find(|language| language.extensions.contains(&word))
+}
+
+fn table(root: &YamlNode) -> Result<Vec<Language>, PolicyError> {
+    root.entries("the table of languages")?
+        .iter()
+        .map(|(key, node)| {
+            let fields = node.fields("a language", &["extensions", "files", "interpreters", "imports"])?;
+            let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
+            Ok(Language {
+                name: key.name.clone(),
+                extensions: texts("extensions")?,
+                files: texts("files")?,
+                interpreters: texts("interpreters")?,
+                imports: fields.optional("imports", regex)?,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(path: &str, first_line: &str) -> &'static str {
+        language_of(path, Some(first_line)).map_or("none", |language| language.name.as_str())
+    }
+
+    #[test]
+    fn a_language_is_found_by_name_then_extension_then_first_line() {
+        for (path, expected) in [
+            ("src/a.py", "python"),
+            ("A.PY", "python"),
+            ("a.pyi", "python"),
+            ("README.md", "markdown"),
+            ("a.rs", "rust"),
+            ("a.go", "go"),
+            ("a.jsx", "javascript"),
+            ("a.d.ts", "typescript"),
+            ("a.TSX", "typescript"),
+            ("package.json", "json"),
+            ("tsconfig.json", "jsonc"),
+            ("app/tsconfig.build.json", "jsonc"),
+            ("jsconfig.json", "jsonc"),
+            (".eslintrc.json", "jsonc"),
+            (".devcontainer/devcontainer.json", "jsonc"),
+            ("my.code-workspace", "jsonc"),
+            ("web/.vscode/settings.json", "jsonc"),
+            ("vscode/settings.json", "json"),
+            ("mytsconfig.json", "json"),
+            ("Cargo.lock", "toml"),
+            ("other.lock", "none"),
+            ("Pipfile", "toml"),
+            ("Pipfile.lock", "json"),
+            (".bashrc", "bash"),
+            ("a.yml", "yaml"),
+            ("a.h", "c"),
+            ("a.h++", "cpp"),
+            ("A.java", "java"),
+            ("a.css", "css"),
+            ("a.htm", "html"),
+            (".py", "none"),
+            ("py", "none"),
+            ("a.py.txt", "text"),
+            ("a.py.zzz", "none"),
+            ("", "none"),
+        ] {
+            assert_eq!(name(path, ""), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_shebang_speaks_only_where_the_name_does_not() {
+        for (line, expected) in [
+            ("#!/usr/bin/python3", "python"),
+            ("#!/usr/bin/env python3.12", "python"),
+            ("#!/usr/bin/env -S LANG=C python3 -u\r", "python"),
+            ("#! /bin/bash -e", "bash"),
+            ("#!/bin/sh", "bash"),
+            ("#!/usr/bin/env node", "javascript"),
+            ("#!/usr/bin/perl", "none"),
+            ("#!/usr/bin/env", "none"),
+            ("#!", "none"),
+            ("# /bin/sh", "none"),
+        ] {
+            assert_eq!(name("bin/run", line), expected, "{line}");
+        }
+        assert_eq!(name("a.py", "#!/bin/sh"), "python");
+    }
+
+    #[test]
+    fn a_line_that_imports_differs_from_one_that_does_not() {
+        for (name, imports, other_lines) in [
+            (
+                "python",
+                &["import os", "    from a import b", "from . import c"][..],
+                &["importlib.reload(a)", "x = 1"][..],
+            ),
+            (
+                "go",
+                &[
+                    "import (",
+                    "import \"fmt\"",
+                    "\t\"os\"",
+                    "\tf \"fmt\"",
+                    "\t_ \"embed\"",
+                    "\tredis \"x/y\"",
+                ],
+                &["\t\"a\",", "imports := 1", "\treturn \"a\""],
+            ),
+            (
+                "rust",
+                &["use std::fs;", "    pub(crate) use a::b;", "extern crate a;"],
+                &["useful();", "mod a;"],
+            ),
+            (
+                "javascript",
+                &["import a from 'a'", "} from \"b\";", "const c = require('c')", "export * from './d'"],
+                &["importAll()", "required(1)", "export const from = 1"],
+            ),
+            ("typescript", &["import type { A } from 'a'", "import b = require('b')"], &["let a = 1"]),
+            ("java", &["import a.B;", "import static a.B.c;"], &["important();"]),
+            ("c", &["#include <a.h>", "# include \"b.h\""], &["#define include"]),
+            ("cpp", &["#include <a>", "import std;", "using namespace std;"], &["using A = B;"]),
+            ("css", &["@import 'a.css';"], &["a { }"]),
+            ("bash", &["source a.sh", ". ./a.sh"], &["./a.sh", "echo source"]),
+            ("markdown", &[], &["import a"]),
+        ] {
+            let language = language_named(name).unwrap();
+            imports.iter().for_each(|line| assert!(language.imports(line), "{name}: {line}"));
+            other_lines.iter().for_each(|line| assert!(!language.imports(line), "{name}: {line}"));
+        }
+    }
+
+    #[test]
+    fn no_name_and_no_extension_belongs_to_two_languages() {
+        let of = |list: fn(&Language) -> &Vec<String>| {
+            let mut all: Vec<&String> = languages().iter().flat_map(list).collect();
+            let count = all.len();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), count);
+            all.into_iter().for_each(|entry| assert!(!entry.is_empty()));
+        };
+        of(|language| &language.extensions);
+        of(|language| &language.files);
+        of(|language| &language.interpreters);
+        assert!(
+            languages()
+                .iter()
+                .flat_map(|language| &language.extensions)
+                .all(|known| *known == known.to_lowercase())
+        );
+    }
+}

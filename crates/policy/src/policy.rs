@@ -1,0 +1,286 @@
+//! The policy of files: gates, limits and requirements for requests.
+//!
+//! Invariant: whatever a policy is laid over, each gate that it names is one of the catalogue or of its own.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use super::catalogue::compiled_in;
+use super::damage::Damage;
+use super::definition::Gate;
+use super::demands::{Demands, demands};
+use super::entity::{EntityType, embedded_types, entities};
+use super::hooks::{HookSettings, hooks};
+use super::isolation::{ISOLATIONS, Isolation};
+use super::language::Language;
+use super::limits::{Limits, limits};
+use super::lists::{Lists, lists};
+use super::node::{MapFields, MapKey, PolicyError, YamlNode, YamlValue};
+use super::paths::{self, PathRule, Protection};
+use super::publishing::{Publishing, Unjournalled, publishing};
+use super::rule::{Baseline, EffectiveRules, Profile, Rule, StepMode, baseline};
+use super::source::{PolicyOrigin, PolicySource};
+use super::tools::{GateDefinitions, defined};
+use super::validators::{Validator, validators};
+use super::{keys, server_toolsets, yaml};
+use lockgate_error::Error;
+use lockgate_text::Version;
+
+/// The name of the default policy in messages.
+const BUILT_IN: &str = "built-in quality.yaml";
+const DEFAULT: &str = lockgate_gates::DEFAULT_POLICY;
+
+/// The policy for the files that it covers.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    /// The limits of one edit.
+    pub limits: Limits,
+    /// The findings that count against an edit.
+    pub baseline: Baseline,
+    /// The requirements that a request must meet.
+    pub demands: Demands,
+    /// The settings of `lockgate hook`.
+    pub hooks: HookSettings,
+    /// The settings for publishing a change.
+    pub publishing: Publishing,
+    /// The weight of each accident.
+    pub damage: Damage,
+    /// The minimum isolation of gate programs.
+    pub isolation: Isolation,
+    /// The commands that a request may name to validate its draft.
+    pub validators: Vec<Validator>,
+    /// The toolsets that a server offers; `None` if the policy does not set them.
+    pub toolsets: Option<Vec<String>>,
+    /// The location of its own file.
+    pub origin: Arc<PolicyOrigin>,
+    /// The hash of its text and name, of its base, and of the definitions of the gates that it names.
+    pub version: Version,
+    lists: Lists,
+    paths: Vec<PathRule>,
+    unjournalled: Unjournalled,
+    defined: Vec<Arc<Gate>>,
+    /// The entity types that policies add to the built-in ones.
+    entities: Vec<EntityType>,
+}
+
+impl Policy {
+    /// Returns the policy of a root without a policy of its own.
+    pub fn embedded() -> Arc<Policy> {
+        static POLICY: OnceLock<Arc<Policy>> = OnceLock::new();
+        let read = || {
+            let (origin, version) =
+                (Arc::new(PolicyOrigin::top(BUILT_IN)), Version::hash(DEFAULT.as_bytes()));
+            let convert = |root: &YamlNode| extend(root, &origin, Some(&Policy::without_gates()), version);
+            Arc::new(compiled_in(yaml::read(BUILT_IN, DEFAULT, convert)))
+        };
+        Arc::clone(POLICY.get_or_init(read))
+    }
+
+    /// Parses a policy file at the top of a root without any other; messages use `name`.
+    ///
+    /// Errors: `POLICY_INVALID` with the position, an excerpt and the reason.
+    pub fn parse(name: &str, text: &str) -> Result<Policy, Error> {
+        PolicySource::read(PolicyOrigin::top(name), text)?.into_policy(&Policy::embedded())
+    }
+
+    /// Returns the rules for a file's draft; `path` is relative to the root.
+    ///
+    /// If an entry of `paths` names the gates of the file, only these run, each with the options that it has
+    /// in the lists of the file's language or of `*`.
+    pub fn effective_rules(
+        &self,
+        path: &str,
+        language: Option<&Language>,
+        profile: Profile,
+    ) -> EffectiveRules<'_> {
+        let listed = self.lists.rules_for(language);
+        let in_lists =
+            |plain: &'_ Rule| listed.iter().find(|rule| rule.gate.name == plain.gate.name).copied();
+        let rules = match paths::gates(&self.paths, path) {
+            Some(rules) => rules.iter().map(|plain| in_lists(plain).unwrap_or(plain)).collect(),
+            None => listed,
+        };
+        EffectiveRules {
+            rules,
+            baseline: self.baseline,
+            total: self.limits.total,
+            damage: self.damage,
+            profile,
+            step_mode: StepMode::Plain,
+        }
+    }
+
+    /// Returns every entity type, the built-in ones first.
+    pub fn entity_types(&self) -> impl Iterator<Item = &EntityType> {
+        embedded_types().iter().chain(&self.entities)
+    }
+
+    /// Returns the entity type of this name.
+    pub fn entity_type(&self, name: &str) -> Option<&EntityType> {
+        self.entity_types().find(|known| known.name == name)
+    }
+
+    /// Returns the entry that denies writing to a file, if any; `path` is relative to the root.
+    pub fn protection(&self, path: &str) -> Option<Protection<'_>> {
+        paths::protection(&self.paths, path)
+    }
+
+    /// True if the text of a file may be stored in the journal; `path` is relative to the root.
+    pub fn journals(&self, path: &str) -> bool {
+        !self.unjournalled.finds(path)
+    }
+
+    /// Returns the rules that run programs, one for each gate.
+    pub fn commands(&self) -> impl Iterator<Item = &Rule> {
+        let mut first: BTreeMap<&str, &Rule> = BTreeMap::new();
+        self.programs().for_each(|rule| {
+            first.entry(&rule.gate.name).or_insert(rule);
+        });
+        first.into_values()
+    }
+
+    /// Returns the rules that run programs, one for each gate and its added arguments.
+    pub fn invocations(&self) -> impl Iterator<Item = &Rule> {
+        let mut first: BTreeMap<(&str, &[String]), &Rule> = BTreeMap::new();
+        self.programs().for_each(|rule| {
+            first.entry((&rule.gate.name, &rule.args)).or_insert(rule);
+        });
+        first.into_values()
+    }
+
+    /// Returns every rule that may start a program, including the commands that a request may name.
+    fn programs(&self) -> impl Iterator<Item = &Rule> {
+        let validators = self.validators.iter().map(|validator| &validator.rule);
+        self.rules().chain(validators).filter(|rule| rule.enabled && rule.gate.runs_program())
+    }
+
+    /// Returns the gates that this policy and its bases define.
+    pub fn defined(&self) -> &[Arc<Gate>] {
+        &self.defined
+    }
+
+    /// Returns the rules for a file of a language.
+    pub fn rules_for(&self, language: Option<&Language>) -> Vec<&Rule> {
+        self.lists.rules_for(language)
+    }
+
+    fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.lists.rules().chain(self.paths.iter().flat_map(PathRule::rules))
+    }
+
+    /// Returns a policy without gates or requirements.
+    fn without_gates() -> Policy {
+        Policy {
+            limits: Limits::default(),
+            baseline: Baseline::default(),
+            demands: Demands::default(),
+            hooks: HookSettings::default(),
+            publishing: Publishing::default(),
+            damage: Damage::default(),
+            isolation: Isolation::default(),
+            validators: Vec::new(),
+            toolsets: None,
+            origin: Arc::default(),
+            version: Version::hash(b""),
+            lists: Lists::default(),
+            paths: Vec::new(),
+            unjournalled: Unjournalled::secrets(),
+            defined: Vec::new(),
+            entities: Vec::new(),
+        }
+    }
+
+    /// Adds a gate that the policy defines; it replaces an earlier one of the same name.
+    fn define(&mut self, key: &MapKey, gate: Arc<Gate>) -> Result<(), PolicyError> {
+        self.lists.rebind(&gate).map_err(|option| {
+            key.fault(format!("`{}` is redefined here, and cannot keep {option}", gate.name))
+        })?;
+        self.paths.iter_mut().for_each(|rule| rule.rebind(&gate));
+        let mut types = self.entities.iter_mut();
+        types.try_for_each(|known| known.rebind(&gate)).map_err(|why| key.fault(why))?;
+        self.defined.retain(|other| other.name != gate.name);
+        self.defined.push(gate);
+        Ok(())
+    }
+
+    /// Returns the hash of everything that the policy depends on.
+    fn with_versions(&self, text: Version, base: Version) -> Version {
+        let rules = self.rules().chain(self.entities.iter().flat_map(|known| &known.rules));
+        let in_use: BTreeMap<&str, Version> =
+            rules.map(|rule| (rule.gate.name.as_str(), rule.gate.version)).collect();
+        let gates = in_use.iter().map(|(name, version)| format!("{name} {}\n", version.hex()));
+        Version::hash(format!("{}\n{}\n{}", text.hex(), base.hex(), gates.collect::<String>()).as_bytes())
+    }
+}
+
+/// Raises a policy; what it does not say is as in `base`, and without one as in no policy at all, but for the gates of
+/// the built-in one.
+pub(super) fn extend(
+    root: &YamlNode,
+    origin: &Arc<PolicyOrigin>,
+    base: Option<&Policy>,
+    text: Version,
+) -> Result<Policy, PolicyError> {
+    let nothing = YamlNode { position: root.position, value: YamlValue::Map(Vec::new()) };
+    let root = if root.is_nothing() { &nothing } else { root };
+    let fields = root.settings("the policy", &[keys::POLICY])?;
+    let mut policy = base.map_or_else(|| without_base(&fields), Policy::clone);
+    let below = policy.version;
+    policy.origin = Arc::clone(origin);
+    for (key, gate) in fields.optional("define", defined)?.unwrap_or_default() {
+        policy.define(key, gate)?;
+    }
+    let own = policy.defined.clone();
+    let tools = GateDefinitions { defined: &own };
+    if let Some(node) = fields.get("quality_gates") {
+        policy.lists.replace(lists(node, tools)?);
+    }
+    if let Some(node) = fields.get("paths") {
+        policy.paths = paths::paths(node, tools, origin, policy.paths)?;
+    }
+    if let Some(node) = fields.get("entities") {
+        policy.entities = entities(node, tools, policy.entities)?;
+    }
+    apply_settings(&mut policy, &fields)?;
+    policy.version = policy.with_versions(text, below);
+    Ok(policy)
+}
+
+/// Returns the initial policy of one that extends none.
+fn without_base(fields: &MapFields<'_>) -> Policy {
+    let bare = Policy::without_gates();
+    match fields.get("quality_gates") {
+        Some(_) => bare,
+        None => {
+            Policy { lists: Policy::embedded().lists.clone(), version: Policy::embedded().version, ..bare }
+        }
+    }
+}
+
+/// Parses all settings except gates and paths.
+fn apply_settings(policy: &mut Policy, fields: &MapFields<'_>) -> Result<(), PolicyError> {
+    if let Some(node) = fields.get("limits") {
+        policy.limits = limits(node, "`limits`", policy.limits)?;
+    }
+    policy.baseline = fields.optional("baseline", baseline)?.unwrap_or(policy.baseline);
+    policy.demands = demands(fields, policy.demands)?;
+    policy.publishing = publishing(fields, policy.publishing)?;
+    if let Some(node) = fields.get("hooks") {
+        policy.hooks = hooks(node, policy.hooks)?;
+    }
+    if let Some(node) = fields.get("never_journal") {
+        policy.unjournalled = Unjournalled::read(node, &policy.origin, policy.unjournalled.clone())?;
+    }
+    if let Some(toolsets) = fields.optional("server", server_toolsets::toolsets)?.flatten() {
+        policy.toolsets = Some(toolsets);
+    }
+    if let Some(node) = fields.get("damage") {
+        policy.damage = policy.damage.read(node, "`damage`")?;
+    }
+    let isolation = fields.optional("require_isolation", |node, what| node.one_of(what, &ISOLATIONS))?;
+    policy.isolation = isolation.unwrap_or(policy.isolation);
+    if let Some(validators) = fields.optional("validate_commands", validators)? {
+        policy.validators = validators;
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! Settings for publishing a change, and for the texts that the journal stores.
+
+use std::sync::Arc;
+
+use super::glob::{self, Glob};
+use super::node::{MapFields, PolicyError, YamlNode};
+use super::source::PolicyOrigin;
+use lockgate_text::fold;
+
+/// The most patterns of `never_journal` in one policy and its bases.
+const MAX_PATTERNS: usize = 1000;
+
+/// Files that contain secrets. No journal stores their text, whatever a policy says.
+const SECRETS: [&str; 21] = [
+    ".env*",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    ".ssh/",
+    ".aws/",
+    ".kube/",
+    "**/.docker/config.json",
+    ".netrc",
+    "_netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".git-credentials",
+];
+
+/// Files that match a pattern of secrets but contain none: published templates.
+const TEMPLATES: [&str; 3] = [".env.example", ".env.sample", ".env.template"];
+
+/// The data that is synced to disk before an edit counts as done; the strictest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Durability {
+    /// The file, its folder and the journal: an answered edit survives a power cut.
+    #[default]
+    Full,
+    /// The file alone: an answered edit survives the end of the process; after a power cut the file is whole, old or new.
+    Process,
+}
+
+/// The treatment of a hard-linked file; the strictest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HardLinks {
+    /// Reject an edit of such a file.
+    #[default]
+    Refuse,
+    /// Give the edited name a file of its own; the other names keep the old text.
+    Split,
+    /// Write the file in place, under all of its names; a crash can leave it torn.
+    InPlace,
+}
+
+/// The settings for publishing a change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Publishing {
+    /// The data that is synced.
+    pub durability: Durability,
+    /// The treatment of hard-linked files.
+    pub hard_links: HardLinks,
+}
+
+impl Publishing {
+    /// Returns the settings that two policies both allow.
+    #[must_use]
+    pub fn stricter(self, other: Publishing) -> Publishing {
+        Publishing {
+            durability: self.durability.min(other.durability),
+            hard_links: self.hard_links.min(other.hard_links),
+        }
+    }
+}
+
+pub(super) const DURABILITIES: [(&str, Durability); 2] =
+    [("full", Durability::Full), ("process", Durability::Process)];
+pub(super) const HARD_LINKED: [(&str, HardLinks); 3] =
+    [("refuse", HardLinks::Refuse), ("split", HardLinks::Split), ("in_place", HardLinks::InPlace)];
+
+/// Parses `durability` and `hard_links`; absent keys keep the value of `base`.
+pub(super) fn publishing(policy: &MapFields<'_>, base: Publishing) -> Result<Publishing, PolicyError> {
+    let durability = policy.optional("durability", |node, what| node.one_of(what, &DURABILITIES))?;
+    let hard_links = policy.optional("hard_links", |node, what| node.one_of(what, &HARD_LINKED))?;
+    Ok(Publishing {
+        durability: durability.unwrap_or(base.durability),
+        hard_links: hard_links.unwrap_or(base.hard_links),
+    })
+}
+
+/// The files whose text no journal stores.
+#[derive(Debug, Clone)]
+pub(super) struct Unjournalled {
+    secrets: Vec<Glob>,
+    /// The patterns, each with the location of its policy.
+    patterns: Vec<(Glob, Arc<PolicyOrigin>)>,
+}
+
+impl Unjournalled {
+    /// Returns the secrets, which every policy includes.
+    pub(super) fn secrets() -> Unjournalled {
+        let secrets = SECRETS.iter().filter_map(|text| glob::plain(text)).collect();
+        Unjournalled { secrets, patterns: Vec::new() }
+    }
+
+    /// Parses `never_journal`, whose patterns are added to those of `base`.
+    pub(super) fn read(
+        node: &YamlNode,
+        origin: &Arc<PolicyOrigin>,
+        base: Unjournalled,
+    ) -> Result<Unjournalled, PolicyError> {
+        let items = node.list("`never_journal`")?;
+        let Unjournalled { secrets, mut patterns } = base;
+        if items.len() + patterns.len() > MAX_PATTERNS {
+            return Err(node.fault(format!("`never_journal` has more than {MAX_PATTERNS} patterns")));
+        }
+        for item in items {
+            patterns.push((glob::glob(item, "a file")?, Arc::clone(origin)));
+        }
+        Ok(Unjournalled { secrets, patterns })
+    }
+
+    /// True if a pattern matches the file, whose path is relative to the root.
+    pub(super) fn finds(&self, path: &str) -> bool {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_template = TEMPLATES.contains(&fold(name).as_str());
+        // A template is a secret all the same where it lies in a folder of secrets.
+        let other = if is_template { Some(format!("{folder}/template")) } else { None };
+        let secret = other.as_deref().map_or(path, |other| other.trim_start_matches('/'));
+        self.secrets.iter().any(|glob| glob.matches(secret))
+            || self
+                .patterns
+                .iter()
+                .any(|(glob, origin)| origin.relative_path(path).is_some_and(|below| glob.matches(below)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_secret_is_a_pattern() {
+        let Unjournalled { secrets, .. } = Unjournalled::secrets();
+        let texts: Vec<&str> = secrets.iter().map(Glob::text).collect();
+        assert_eq!(texts, SECRETS);
+    }
+}

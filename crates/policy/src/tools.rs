@@ -1,0 +1,91 @@
+//! The gates that a policy can name: those of the catalogue, and those that it defines itself.
+//!
+//! Invariant: a name means one gate; a policy cannot give another meaning to a name of the catalogue.
+
+use std::sync::Arc;
+
+use super::catalogue::Catalogue;
+use super::definition::{Gate, gate};
+use super::node::{MapKey, PolicyError, YamlNode, YamlValue, clipped, unknown};
+use lockgate_text::Version;
+
+/// The longest name of a gate, in characters.
+const MAX_NAME: usize = 64;
+
+/// The gates that a policy can name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GateDefinitions<'a> {
+    /// The gates that the policy itself defines.
+    pub(super) defined: &'a [Arc<Gate>],
+}
+
+impl GateDefinitions<'_> {
+    /// Returns the gate that a node names.
+    pub(super) fn find(&self, tool: &YamlNode, what: &str) -> Result<Arc<Gate>, PolicyError> {
+        let (name, catalogue) = (tool.text(what)?, Catalogue::embedded());
+        let own = self.defined.iter().find(|gate| gate.name == name);
+        own.or_else(|| catalogue.find(name)).cloned().ok_or_else(|| {
+            let mut known: Vec<&str> = self.defined.iter().map(|gate| gate.name.as_str()).collect();
+            Catalogue::names().for_each(|name| known.push(name));
+            tool.fault(unknown("tool", name, &known))
+        })
+    }
+}
+
+/// Reads `define`: the gates, each with the key that names it.
+pub(super) fn defined<'a>(
+    node: &'a YamlNode,
+    what: &str,
+) -> Result<Vec<(&'a MapKey, Arc<Gate>)>, PolicyError> {
+    let read = |(key, node): &'a (MapKey, YamlNode)| {
+        check_name(key)?;
+        Ok((key, Arc::new(gate(&key.name, node, version(node))?)))
+    };
+    node.entries(what)?.iter().map(read).collect()
+}
+
+fn check_name(key: &MapKey) -> Result<(), PolicyError> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let fits = key.name.starts_with(plain) && key.name.len() <= MAX_NAME;
+    if !fits || !key.name.chars().all(|c| plain(c) || c == '-' || c == '_') {
+        let name = clipped(&key.name, MAX_NAME);
+        return Err(key.fault(format!(
+            "`{name}` is not a gate name: at most {MAX_NAME} lower-case letters, digits, `-` and `_`, starting with a letter or digit"
+        )));
+    }
+    if Catalogue::names().any(|name| name == key.name) {
+        return Err(key.fault(format!("`{}` is a gate of the catalogue: choose another name", key.name)));
+    }
+    Ok(())
+}
+
+/// Hashes the content of a definition, independent of its position and layout.
+fn version(definition: &YamlNode) -> Version {
+    let mut content = String::new();
+    write(definition, &mut content);
+    Version::hash(content.as_bytes())
+}
+
+fn write(node: &YamlNode, out: &mut String) {
+    match &node.value {
+        YamlValue::Nothing => out.push('~'),
+        YamlValue::Flag(flag) => out.push_str(&format!("?{flag}")),
+        YamlValue::Whole(number) => out.push_str(&format!("#{number}")),
+        YamlValue::Number(number) => out.push_str(&format!("#{number}")),
+        YamlValue::Text(text) => out.push_str(&format!("{}:{text}", text.len())),
+        YamlValue::List(items) => {
+            out.push('[');
+            items.iter().for_each(|item| write(item, out));
+            out.push(']');
+        }
+        YamlValue::Map(entries) => {
+            out.push('{');
+            for (key, value) in entries {
+                out.push_str(&format!("{}:{}", key.name.len(), key.name));
+                write(value, out);
+            }
+            out.push('}');
+        }
+    }
+    out.push(';');
+}

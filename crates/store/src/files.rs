@@ -1,0 +1,196 @@
+//! Admits, reads, replaces and queries the files below the roots.
+//!
+//! Invariant: a path reaches the disk only as a [`FileLocation`], and that only through the folder in which it
+//! was admitted; if that folder was replaced, the call fails.
+
+use super::admit::{self, AccessPurpose};
+use super::file_location::FileLocation;
+use super::fingerprint::FileFingerprint;
+use super::git_layout::{self, PlannedFile};
+use super::journal::{EditMeta, Journal};
+use super::locks::Locks;
+use super::policy_file::{KnownPolicies, PolicyText};
+use super::policy_listing::{self, PolicyFile};
+use super::publish::{self, FileWrite, PublishedBatch};
+use super::recover::{self, InterruptedEdit, Recovered};
+use super::root::{self, Root};
+use super::snapshot::{self, FileSnapshot};
+use super::system_error;
+use super::{editorconfig, policy_file};
+use lockgate_error::{Code, Error};
+use lockgate_policy::Publishing;
+use lockgate_text::Hints;
+use rustix::io::Errno;
+use std::path::{Path, PathBuf};
+
+/// All files that may be edited: one capability per root; empty if there is no root.
+#[derive(Debug, Default)]
+pub struct Files {
+    pub(super) roots: Vec<Root>,
+    known_policies: KnownPolicies,
+}
+
+impl Files {
+    /// Opens the roots; relative paths start at the first one. Fails for `/` and the home directory.
+    pub fn open(roots: &[PathBuf]) -> Result<Files, Error> {
+        if roots.is_empty() {
+            return Err(Error::new(Code::InvalidInput, "no root was given").field("roots"));
+        }
+        let roots = roots.iter().map(|path| Root::open(path)).collect::<Result<_, _>>()?;
+        Ok(Files { roots, known_policies: KnownPolicies::default() })
+    }
+
+    /// The same files, for callers whose relative paths start at a folder below the first root.
+    pub fn with_base(mut self, base: &str) -> Files {
+        if !self.roots.is_empty() {
+            let first = self.roots.remove(0).with_base(base.to_owned());
+            self.roots.insert(0, first);
+        }
+        self
+    }
+
+    /// The folder below the first root at which relative paths start; empty for the root itself.
+    pub fn base(&self) -> &str {
+        self.roots.first().map_or("", Root::base)
+    }
+
+    /// True if there is no root.
+    pub fn is_empty(&self) -> bool {
+        self.roots.is_empty()
+    }
+
+    /// Admits a path for writing. Everything that forbids the write, and is known before reading, is an error
+    /// here.
+    pub fn admit(&self, path: &str) -> Result<FileLocation, Error> {
+        admit::admit(&self.roots, path, AccessPurpose::Write)
+    }
+
+    /// Admits a path for reading, even if it may not be written.
+    pub fn admit_to_read(&self, path: &str) -> Result<FileLocation, Error> {
+        admit::admit(&self.roots, path, AccessPurpose::Read)
+    }
+
+    /// Admits a path for a command that only a person runs: protection from agents does not apply, and no
+    /// link is followed.
+    pub fn admit_own(&self, path: &str) -> Result<FileLocation, Error> {
+        admit::admit_own(&self.roots, path)
+    }
+
+    /// Reads the file, at most `limit` bytes; `None` if there is no file yet.
+    pub fn read(&self, place: &FileLocation, limit: u64) -> Result<Option<FileSnapshot>, Error> {
+        let mut folder = root::folder_of(&self.roots, place)?;
+        for name in &place.missing {
+            folder = match folder.enter(name) {
+                Ok(folder) => folder,
+                Err(Errno::NOENT) => return Ok(None),
+                Err(errno) => {
+                    return Err(system_error::folder_lost("opening the folder", place.shown(), errno));
+                }
+            };
+        }
+        snapshot::read(self.roots.get(place.root), &folder, &place.name, place.shown(), limit)
+    }
+
+    /// Returns the file's fingerprint; `None` if it is not reliable.
+    pub fn fingerprint(&self, place: &FileLocation) -> Option<FileFingerprint> {
+        let folder = root::folder_of(&self.roots, place).ok().filter(|_| place.missing.is_empty())?;
+        folder.stat(&place.name).ok().map(|stat| FileFingerprint::from_stat(&stat))
+    }
+
+    /// Fails for writes of one call that would turn a folder into a git folder; returns the index of the
+    /// write at fault.
+    ///
+    /// Publishing does the same check; this is for callers that check earlier, or that write nothing.
+    pub fn refuse_git_folders(&self, writes: &[PlannedFile<'_>]) -> Result<(), Box<(usize, Error)>> {
+        git_layout::refuse(&self.roots, writes)
+    }
+
+    /// Publishes all writes of one edit, or none, and records it if a journal is given.
+    ///
+    /// Errors: `EDIT_CONFLICT` if a file has changed since it was read.
+    pub fn publish(
+        &self,
+        writes: &[FileWrite<'_>],
+        publishing: Publishing,
+        record: Option<(&Journal, &EditMeta)>,
+    ) -> Result<PublishedBatch, Error> {
+        publish::publish(&self.roots, writes, publishing, record)
+    }
+
+    /// Completes a half-done edit, or reverts it.
+    pub(super) fn recover_edit(&self, locks: &Locks, edit: &InterruptedEdit<'_>) -> Recovered {
+        recover::recover_edit(&self.roots, locks, edit)
+    }
+
+    /// Removes from a folder in the root of that number the staged copies that no edit in its journal names,
+    /// if nothing is lost with them. Returns notes for the user.
+    pub(super) fn sweep(
+        &self,
+        locks: &Locks,
+        root: usize,
+        folder: &str,
+        known: &recover::JournalNames<'_>,
+    ) -> Vec<String> {
+        recover::sweep(&self.roots, locks, root, folder, known)
+    }
+
+    /// True if an entry exists at a path relative to the root that contains the file, as in
+    /// [`FileLocation::in_root`]; never outside of that root.
+    pub fn exists(&self, place: &FileLocation, path: &str) -> bool {
+        self.root(place).is_ok_and(|root| root.dir().try_exists(path).unwrap_or(false))
+    }
+
+    /// Returns the nearest policy file above the path.
+    ///
+    /// Errors: `POLICY_INVALID` for one that cannot be read.
+    pub fn policy_text(&self, place: &FileLocation) -> Result<Option<PolicyText>, Error> {
+        policy_file::nearest(&self.roots, &self.known_policies, place)
+    }
+
+    /// Returns the next policy file above the folder of this one; errors as in [`Files::policy_text`].
+    pub fn policy_above(&self, below: &PolicyText) -> Result<Option<PolicyText>, Error> {
+        policy_file::above(&self.roots, below)
+    }
+
+    /// Returns the policy file at the top of the first root; errors as in [`Files::policy_text`].
+    pub fn policy_at_top(&self) -> Result<Option<PolicyText>, Error> {
+        policy_file::at_top(&self.roots)
+    }
+
+    /// Returns the names of the policy files above the path, the nearest first, with their change times.
+    pub fn policy_files(&self, place: &FileLocation) -> Result<Vec<PolicyFile>, Error> {
+        self.root(place).map(|root| policy_listing::above(root, place))
+    }
+
+    /// Finds an existing folder, or that of a file, as a starting point for queries; nothing can be written
+    /// there.
+    pub fn find_folder(&self, path: &str) -> Result<FileLocation, Error> {
+        admit::find_folder(&self.roots, path)
+    }
+
+    /// The encoding and line ends from the `.editorconfig` files above the path.
+    pub fn hints(&self, place: &FileLocation) -> Hints {
+        self.root(place).map(|root| editorconfig::hints(root, place)).unwrap_or_default()
+    }
+
+    /// The absolute paths of the roots, links resolved.
+    pub fn root_paths(&self) -> Vec<PathBuf> {
+        self.roots.iter().map(|root| root.real().to_owned()).collect()
+    }
+
+    /// The absolute path of the root that contains the file, links resolved.
+    pub fn root_path(&self, place: &FileLocation) -> Result<&Path, Error> {
+        self.root(place).map(Root::real)
+    }
+
+    fn root(&self, place: &FileLocation) -> Result<&Root, Error> {
+        self.roots.get(place.root).ok_or_else(|| system_error::outside(place.shown()))
+    }
+}
+
+#[cfg(test)]
+impl Files {
+    pub(super) fn roots(&self) -> &[Root] {
+        &self.roots
+    }
+}

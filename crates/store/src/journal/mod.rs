@@ -1,0 +1,254 @@
+//! The journal of edits: the request and its author, the text before and after, and the outcome.
+//!
+//! Each root has its own journal in the user's state folder, never in the repository. An edit is recorded
+//! before the first byte under a target's name changes, and settled when all of it is applied. So after a
+//! crash the next process finds the interrupted edit.
+//!
+//! Invariant: a returned text has the requested version; a text whose hash does not match counts as absent.
+
+mod entry;
+mod id;
+mod outside;
+mod pending;
+mod recovery;
+mod root_journal;
+mod worker;
+
+pub use entry::{EditMeta, Entry, EntryKind, FileChange};
+pub use id::EditId;
+pub use outside::OutsideChange;
+pub use pending::PendingEdit;
+
+use super::file_location::FileLocation;
+use super::files::Files;
+use super::inode::Inodes;
+use super::locks::Locks;
+use super::publish::{Content, FileWrite};
+use super::sql::EditFilter;
+use super::state::StateFolder;
+use lockgate_error::Error;
+use root_journal::RootJournal;
+use std::cmp::Reverse;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use worker::Worker;
+
+/// The size and age limits of the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetentionLimits {
+    /// The most bytes on the disk.
+    pub size: u64,
+    /// The greatest age of an entry.
+    pub age: Duration,
+}
+
+/// The journals of all roots; each is opened on first use.
+#[derive(Debug)]
+pub struct Journal {
+    journals: Arc<[RootJournal]>,
+    worker: Worker,
+}
+
+impl Journal {
+    /// The journals of these roots in lockgate's state folder.
+    pub fn open(state: &StateFolder, files: &Files) -> Journal {
+        let base = |number: usize| (number == 0).then(|| files.base());
+        let open_journal = |(number, root): (usize, &PathBuf)| RootJournal::new(state, root, base(number));
+        let journals: Arc<[RootJournal]> = files.root_paths().iter().enumerate().map(open_journal).collect();
+        Journal { worker: Worker::new(&journals), journals }
+    }
+
+    /// The reason why edits in the path's root are not recorded, if they are not.
+    pub fn disabled_reason(&self, place: &FileLocation) -> Option<String> {
+        root_journal::find(&self.journals, place)
+            .map_or_else(|error| Some(error.message), RootJournal::disabled_reason)
+    }
+
+    /// Records the edit that is about to be published; `staged` are the names of the staged copies, one for
+    /// each write.
+    ///
+    /// The record survives the end of the process at once, and a power cut after [`PendingEdit::sync`].
+    ///
+    /// Errors: `INVALID_INPUT` for writes in several roots, `NO_SPACE`, `STORE_UNAVAILABLE`.
+    pub(super) fn begin(
+        &self,
+        meta: &EditMeta,
+        writes: &[FileWrite<'_>],
+        staged: &[String],
+    ) -> Result<PendingEdit, Error> {
+        self.begin_staged(meta, writes, staged, &[])
+    }
+
+    /// Does the same for staged copies that exist without a name, and records their inodes, in the order of the
+    /// writes.
+    pub(super) fn begin_staged(
+        &self,
+        meta: &EditMeta,
+        writes: &[FileWrite<'_>],
+        staged: &[String],
+        inodes: &[Inodes],
+    ) -> Result<PendingEdit, Error> {
+        let rows = pending::rows(writes, staged)?;
+        let first = writes.first().ok_or_else(pending::nothing)?;
+        root_journal::find(&self.journals, first.place)?.with_database(|database| {
+            pending::check_kind(meta, database)?;
+            database.begin_staged(meta, &rows, inodes).map(|number| PendingEdit::new(database, number))
+        })
+    }
+
+    /// Records changes that another program has already written, as one edit.
+    ///
+    /// Errors: `INVALID_INPUT` for files of several roots, `NO_SPACE`, `STORE_UNAVAILABLE`.
+    pub fn record_outside(&self, meta: &EditMeta, changes: &[OutsideChange<'_>]) -> Result<EditId, Error> {
+        let rows = outside::rows(changes)?;
+        let first = changes.first().ok_or_else(pending::nothing)?;
+        root_journal::find(&self.journals, first.place)?.with_database(|database| {
+            let number = database.begin_staged(meta, &rows, &[])?;
+            database.settle(number)?;
+            Ok(database.id(number))
+        })
+    }
+
+    /// Returns the last settled change of the file.
+    pub fn latest(&self, place: &FileLocation) -> Result<Option<Entry>, Error> {
+        self.newest(EditFilter::Settled, place)
+    }
+
+    /// True if a process that has ended began an edit of this path. Call it only while the path's lock is
+    /// held.
+    pub fn has_interrupted_edit(&self, place: &FileLocation) -> Result<bool, Error> {
+        root_journal::find(&self.journals, place)?.query(|database| database.has_unsettled(place.in_root()))
+    }
+
+    /// Completes or reverts the edits that ended processes left half done. Returns notes for the user.
+    ///
+    /// Edits that another process is still working on are left alone.
+    pub fn recover(&self, files: &Files, locks: &Locks) -> Vec<String> {
+        let journals = self.journals.iter().enumerate();
+        journals.flat_map(|(root, journal)| recovery::recover_root(journal, root, files, locks)).collect()
+    }
+
+    /// Returns the text of a version of the file, by the whole hash or a prefix of at least 12 hex digits;
+    /// `None` if it was never kept, or was pruned.
+    pub fn text(&self, place: &FileLocation, version: &str) -> Result<Option<Vec<u8>>, Error> {
+        let journal = root_journal::find(&self.journals, place)?;
+        let found = journal.query(|database| database.text(version))?;
+        // It may have been read a moment ago and not be stored yet.
+        if found.is_none() && self.worker.is_behind() && self.worker.wait() {
+            journal.query(|database| database.text(version))
+        } else {
+            Ok(found)
+        }
+    }
+
+    /// Keeps a text that a read returned; the caller must check that it may be kept.
+    ///
+    /// The cost is a copy of the text: a background thread does the rest. Failures are not reported.
+    pub fn keep(&self, place: &FileLocation, text: Content<'_>) {
+        self.worker.keep(place.root, text);
+    }
+
+    /// Returns the entry with that id.
+    pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
+        for journal in self.journals.iter() {
+            let find = |database: &super::sql::Database| {
+                if database.name() == id.journal() { database.entry(id.number()) } else { Ok(None) }
+            };
+            if let Some(entry) = journal.entry(find)? {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the last entries, the newest first, of one path or of all roots.
+    pub fn entries(&self, of: Option<&FileLocation>, most: usize) -> Result<Vec<Entry>, Error> {
+        if let Some(place) = of {
+            let journal = root_journal::find(&self.journals, place)?;
+            let entries = journal.query(|database| database.entries(Some(place.in_root()), most))?;
+            return Ok(entries.into_iter().map(|entry| journal.shown(entry)).collect());
+        }
+        let mut lists = Vec::with_capacity(self.journals.len());
+        for journal in self.journals.iter() {
+            let entries = journal.query(|database| database.entries(None, most))?;
+            lists.push(entries.into_iter().map(|entry| journal.shown(entry)).collect());
+        }
+        Ok(merge(lists, most))
+    }
+
+    /// Returns the newest edit that is not undone, of one path or of all roots.
+    pub fn to_undo(&self, of: Option<&FileLocation>) -> Result<Option<Entry>, Error> {
+        match of {
+            Some(place) => self.newest(EditFilter::ToUndo, place),
+            None => self.last(EditFilter::ToUndo, |at, number, _| (at, number)),
+        }
+    }
+
+    /// Returns the edit that was undone last and is not redone, of one path or of all roots.
+    ///
+    /// Of two edits undone in the same moment, the older was undone last, because the newest goes first.
+    pub fn to_redo(&self, of: Option<&FileLocation>) -> Result<Option<Entry>, Error> {
+        match of {
+            Some(place) => self.newest(EditFilter::ToRedo, place),
+            None => {
+                self.last(EditFilter::ToRedo, |at, number, entry| (at, Reverse(entry.at), Reverse(number)))
+            }
+        }
+    }
+
+    /// Prunes the oldest entries until the journals are within their limits; call it after each edit.
+    ///
+    /// The cost is a look at the files' sizes: a background thread does the rest.
+    ///
+    /// Errors: the reason why the last run failed.
+    pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
+        if self.journals.iter().any(|journal| journal.is_untidy(bounds)) {
+            self.worker.tidy(bounds)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn newest(&self, filter: EditFilter, of: &FileLocation) -> Result<Option<Entry>, Error> {
+        root_journal::find(&self.journals, of)?.entry(|database| database.newest(filter, of.in_root()))
+    }
+
+    /// Returns the last matching edit in all journals: the one with the greatest key, which is made from the
+    /// relevant time, the number of the root, and the entry.
+    ///
+    /// A journal that cannot be read is an error, because the last edit may be in it.
+    fn last<K: Ord>(
+        &self,
+        filter: EditFilter,
+        key: impl Fn(SystemTime, usize, &Entry) -> K,
+    ) -> Result<Option<Entry>, Error> {
+        let mut last: Option<(K, Entry)> = None;
+        for (number, journal) in self.journals.iter().enumerate() {
+            let Some((at, entry)) = journal.query(|database| database.last(filter))? else { continue };
+            let key = key(at, number, &entry);
+            if last.as_ref().is_none_or(|(greatest, _)| key > *greatest) {
+                last = Some((key, journal.shown(entry)));
+            }
+        }
+        Ok(last.map(|(_, entry)| entry))
+    }
+}
+
+/// Merges lists of entries, each the newest first, into one list of at most `most` entries.
+///
+/// The order within a list stays, even where its times run backwards because the clock was set.
+fn merge(lists: Vec<Vec<Entry>>, most: usize) -> Vec<Entry> {
+    let mut lists: Vec<_> = lists.into_iter().map(|list| list.into_iter().peekable()).collect();
+    let mut all: Vec<Entry> = Vec::new();
+    while all.len() < most {
+        let heads = lists.iter_mut().enumerate();
+        let newest = heads.filter_map(|(number, list)| Some((list.peek()?.at, number))).max();
+        let Some(list) = newest.and_then(|(_, number)| lists.get_mut(number)) else { break };
+        all.extend(list.next());
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,278 @@
+//! The journal as publishing and the engine use it, over files of real roots.
+
+mod bounds;
+
+use super::{EditId, EditMeta, Entry, EntryKind, Journal, PendingEdit, RetentionLimits};
+use crate::publish::{Content, FileWrite, JournalRecord};
+use crate::state::StateFolder;
+use crate::{FileLocation, Files, Locks};
+use lockgate_error::Code;
+use lockgate_text::Version;
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+const ALL: RetentionLimits = RetentionLimits { size: 1 << 30, age: std::time::Duration::from_secs(1 << 30) };
+
+/// Two roots, and their journals.
+struct Fixture {
+    dir: TempDir,
+    files: Files,
+    journal: Journal,
+}
+
+impl Fixture {
+    fn new() -> Fixture {
+        let dir = tempfile::tempdir().unwrap();
+        for root in ["one", "two"] {
+            fs::create_dir_all(dir.path().join(root).join("deep")).unwrap();
+        }
+        Fixture::over(dir)
+    }
+
+    /// As another process would find it.
+    fn over(dir: TempDir) -> Fixture {
+        let roots = ["one", "two"].map(|root| dir.path().join(root).canonicalize().unwrap());
+        let files = Files::open(&roots).unwrap();
+        let own = dir.path().join("state");
+        let state = StateFolder::at(Ok(own.clone()), Ok(own), &roots);
+        Fixture { journal: Journal::open(&state, &files), dir, files }
+    }
+
+    fn again(self) -> Fixture {
+        let Fixture { dir, journal, .. } = self;
+        drop(journal);
+        Fixture::over(dir)
+    }
+
+    fn place(&self, path: &str) -> FileLocation {
+        self.files.admit(path).unwrap()
+    }
+
+    fn second(&self, path: &str) -> FileLocation {
+        self.place(self.dir.path().canonicalize().unwrap().join("two").join(path).to_str().unwrap())
+    }
+
+    fn databases(&self) -> Vec<PathBuf> {
+        let folders = fs::read_dir(self.dir.path().join("state")).unwrap();
+        let folders = folders.map(|folder| folder.unwrap().path().join("journal.db"));
+        folders.filter(|database| database.exists()).collect()
+    }
+
+    fn begin(&self, place: &FileLocation, before: Option<&str>, after: &str) -> PendingEdit {
+        let path = self.files.root_path(place).unwrap().join(place.in_root());
+        if let Some(before) = before {
+            fs::write(path, before).unwrap();
+        }
+        let snapshot = self.files.read(place, 1 << 20).unwrap();
+        let before = snapshot.as_ref().map(|read| read.expected(Content::new(read.bytes())));
+        let record = JournalRecord { added: 1, removed: 1, keep: true };
+        let after = Some(Content::new(after.as_bytes()));
+        let write = FileWrite { record, ..FileWrite::new(place, before, after) };
+        self.journal.begin(&meta(EntryKind::Edit), &[write], &[".a.lockgate".to_owned()]).unwrap()
+    }
+
+    fn edit(&self, place: &FileLocation, before: &str, after: &str) -> EditId {
+        self.begin(place, Some(before), after).settle().unwrap()
+    }
+
+    /// Writes down that an edit of this place was taken back or made again.
+    fn revert(&self, place: &FileLocation, kind: EntryKind) {
+        let write = FileWrite::new(place, None, Some(Content::new(b"x")));
+        self.journal.begin(&meta(kind), &[write], &["x".to_owned()]).unwrap().settle().unwrap();
+    }
+
+    fn text(&self, place: &FileLocation, text: &str) -> Option<String> {
+        let found = self.journal.text(place, &Version::hash(text.as_bytes()).to_string()).unwrap();
+        found.map(|text| String::from_utf8(text).unwrap())
+    }
+}
+
+fn meta(kind: EntryKind) -> EditMeta {
+    let request = Version::hash(b"request");
+    EditMeta { tool: "edit_file".into(), author: "tester".into(), request, kind, gates: String::new() }
+}
+
+fn ids(entries: &[Entry]) -> Vec<EditId> {
+    entries.iter().map(|entry| entry.id).collect()
+}
+
+#[test]
+fn each_root_has_a_journal_and_paths_are_spelled_as_a_caller_may_name_them() {
+    let fixture = Fixture::new();
+    let (a, b) = (fixture.place("deep/a"), fixture.second("deep/b"));
+    let (first, second) = (fixture.edit(&a, "1", "2"), fixture.edit(&b, "3", "4"));
+    assert_ne!(first.journal(), second.journal());
+    assert_eq!(fixture.databases().len(), 2);
+    for (place, id) in [(&a, first), (&b, second)] {
+        let entry = fixture.journal.latest(place).unwrap().unwrap();
+        assert_eq!((entry.id, entry.changes[0].path.as_str()), (id, place.shown()));
+        assert_eq!(fixture.journal.entry(id).unwrap(), Some(entry));
+    }
+    assert_eq!(fixture.text(&a, "1").as_deref(), Some("1"));
+    assert_eq!(fixture.text(&b, "1"), None, "a text is only in the journal of its root");
+    assert_eq!(ids(&fixture.journal.entries(None, 9).unwrap()).len(), 2);
+    assert_eq!(ids(&fixture.journal.entries(Some(&b), 9).unwrap()), [second]);
+    assert_eq!(fixture.journal.to_undo(Some(&a)).unwrap().unwrap().id, first);
+    assert_eq!(fixture.journal.to_undo(Some(&b)).unwrap().unwrap().id, second);
+}
+
+#[test]
+fn the_last_edit_is_looked_for_in_all_roots() {
+    let fixture = Fixture::new();
+    let places = [
+        fixture.place("a"),
+        fixture.second("b"),
+        fixture.second("c"),
+        fixture.place("d"),
+        fixture.second("e"),
+    ];
+    let edits: Vec<EditId> = places.iter().map(|place| fixture.edit(place, "1", "2")).collect();
+    let revert = |id: EditId, kind| {
+        let at = edits.iter().position(|edit| *edit == id).unwrap();
+        fixture.revert(&places[at], kind);
+        id
+    };
+    let to_undo = || fixture.journal.to_undo(None).unwrap().map(|entry| entry.id);
+    let to_redo = || fixture.journal.to_redo(None).unwrap().map(|entry| entry.id);
+    let newest_first: Vec<EditId> = edits.iter().rev().copied().collect();
+    assert_eq!(ids(&fixture.journal.entries(None, 9).unwrap()), newest_first);
+    assert_eq!(ids(&fixture.journal.entries(None, 2).unwrap()), newest_first[..2]);
+    let of_first_root =
+        fixture.journal.journals[0].query(|database| database.last(super::EditFilter::ToUndo)).unwrap();
+    assert_ne!(of_first_root.unwrap().1.id, newest_first[0], "the control: the first root's journal alone");
+    let undone: Vec<EditId> =
+        std::iter::from_fn(|| to_undo().map(|edit| revert(edit, EntryKind::Undo(edit)))).collect();
+    assert_eq!(undone, newest_first);
+    let redone: Vec<EditId> =
+        std::iter::from_fn(|| to_redo().map(|edit| revert(edit, EntryKind::Redo(edit)))).collect();
+    assert_eq!(redone, edits);
+    assert_eq!(to_undo(), newest_first.first().copied());
+}
+
+#[test]
+fn lists_of_several_roots_are_merged_and_each_keeps_its_order() {
+    let entry = |journal, number, at: u64| Entry {
+        id: EditId::new(journal, number),
+        at: std::time::UNIX_EPOCH + std::time::Duration::from_secs(at),
+        meta: meta(EntryKind::Edit),
+        undone: false,
+        changes: Vec::new(),
+    };
+    // The clock was set back between the first and the second edit of the first journal.
+    let first = vec![entry(1, 2, 50), entry(1, 1, 90)];
+    let second = vec![entry(2, 2, 60), entry(2, 1, 40)];
+    let numbers = |entries: Vec<Entry>| -> Vec<(u16, u64)> {
+        entries.iter().map(|entry| (entry.id.journal(), entry.id.number())).collect()
+    };
+    let both = || vec![first.clone(), second.clone()];
+    assert_eq!(numbers(super::merge(both(), 9)), [(2, 2), (1, 2), (1, 1), (2, 1)]);
+    assert_eq!(numbers(super::merge(both(), 2)), [(2, 2), (1, 2)]);
+    let mut by_time: Vec<Entry> = both().concat();
+    by_time.sort_by_key(|entry| std::cmp::Reverse(entry.at));
+    assert_ne!(numbers(by_time), numbers(super::merge(both(), 9)), "the control: sorted by time alone");
+}
+
+#[test]
+fn what_was_begun_and_dropped_is_gone_and_what_was_left_is_stale() {
+    let fixture = Fixture::new();
+    let a = fixture.place("a");
+    drop(fixture.begin(&a, Some("1"), "2"));
+    assert!(!fixture.journal.has_interrupted_edit(&a).unwrap());
+    let pending = fixture.begin(&a, Some("1"), "2").leave();
+    let fixture = fixture.again();
+    assert!(
+        fixture.journal.has_interrupted_edit(&a).unwrap() && fixture.journal.latest(&a).unwrap().is_none()
+    );
+    assert_eq!(fixture.journal.entry(pending).unwrap(), None);
+    assert!(!fixture.journal.has_interrupted_edit(&fixture.place("b")).unwrap());
+}
+
+#[test]
+fn what_was_written_down_survives_a_kill_and_the_log_is_on_the_disk_after_sync() {
+    let fixture = Fixture::new();
+    let a = fixture.place("a");
+    let pending = fixture.begin(&a, Some("1"), "2");
+    pending.sync().unwrap();
+    std::mem::forget(pending);
+    let fixture = fixture.again();
+    assert!(fixture.journal.has_interrupted_edit(&a).unwrap());
+    assert_eq!(fixture.text(&a, "1").as_deref(), Some("1"));
+}
+
+#[test]
+fn one_edit_lies_in_one_root_and_takes_back_one_of_its_own() {
+    let fixture = Fixture::new();
+    let (a, b) = (fixture.place("a"), fixture.second("b"));
+    let write = |place| FileWrite::new(place, None, Some(Content::new(b"x")));
+    let staged = ["x".to_owned(), "y".to_owned()];
+    let both = fixture.journal.begin(&meta(EntryKind::Edit), &[write(&a), write(&b)], &staged).unwrap_err();
+    assert_eq!(both.code, Code::InvalidInput);
+    let other = fixture.edit(&b, "1", "2");
+    let undo = |place| fixture.journal.begin(&meta(EntryKind::Undo(other)), &[write(place)], &staged[..1]);
+    assert!(undo(&a).is_err());
+    assert!(undo(&b).is_ok(), "the control");
+}
+
+#[test]
+fn a_read_is_kept_once() {
+    let fixture = Fixture::new();
+    let a = fixture.place("a");
+    for _ in 0..3 {
+        fixture.journal.keep(&a, Content::new(b"read"));
+    }
+    fixture.journal.worker.wait();
+    assert_eq!(fixture.text(&a, "read").as_deref(), Some("read"));
+    fixture.journal.keep(&a, Content::new(b"at the end"));
+    let fixture = fixture.again();
+    assert_eq!(fixture.text(&a, "at the end").as_deref(), Some("at the end"), "done before it was dropped");
+    assert_eq!(fixture.text(&a, "never"), None);
+}
+
+#[test]
+fn without_a_folder_nothing_is_recorded_and_the_reason_is_reported() {
+    let fixture = Fixture::new();
+    let roots = fixture.files.root_paths();
+    let inside = Ok(roots[0].join("deep"));
+    let state = StateFolder::at(inside.clone(), inside, &roots);
+    let journal = Journal::open(&state, &fixture.files);
+    let a = fixture.place("a");
+    assert!(journal.disabled_reason(&a).is_some_and(|reason| reason.contains("inside the root")));
+    assert_eq!(journal.latest(&a), Ok(None));
+    assert_eq!(journal.text(&a, &Version::hash(b"x").hex()), Ok(None));
+    assert_eq!(journal.has_interrupted_edit(&a), Ok(false));
+    assert_eq!(journal.recover(&fixture.files, &Locks::default()), [] as [String; 0]);
+    assert_eq!(fixture.journal.disabled_reason(&a), None, "the control");
+}
+
+#[test]
+fn a_journal_that_is_spoilt_meanwhile_is_set_aside_and_reported_once() {
+    let fixture = Fixture::new();
+    let a = fixture.place("a");
+    let before = fixture.edit(&a, "1", "2");
+    let fixture = fixture.again();
+    let [database] = fixture.databases().try_into().unwrap();
+    for part in ["-wal", "-shm"] {
+        let mut name = database.clone().into_os_string();
+        name.push(part);
+        fs::remove_file(name).unwrap();
+    }
+    fs::write(&database, "garbage ".repeat(2000)).unwrap();
+    let after = fixture.edit(&a, "2", "3");
+    assert_eq!(fixture.journal.latest(&a).unwrap().unwrap().id, after);
+    assert_eq!(fixture.journal.entry(before).unwrap(), None);
+    let notes = fixture.journal.recover(&fixture.files, &Locks::default());
+    assert!(matches!(notes.as_slice(), [note] if note.contains("set aside")), "{notes:?}");
+    assert!(fixture.journal.recover(&fixture.files, &Locks::default()).is_empty());
+}
+
+#[test]
+fn a_journal_whose_folder_was_removed_is_begun_anew() {
+    let fixture = Fixture::new();
+    let a = fixture.place("a");
+    fixture.edit(&a, "1", "2");
+    fs::remove_dir_all(fixture.dir.path().join("state")).unwrap();
+    let id = fixture.edit(&a, "2", "3");
+    let fixture = fixture.again();
+    assert_eq!(fixture.journal.latest(&a).unwrap().unwrap().id, id, "it is not in a file that is gone");
+}

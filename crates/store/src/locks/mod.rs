@@ -1,0 +1,395 @@
+//! Allows one edit of a file at a time: in the order of arrival within this process, and by turns with other
+//! processes. A database row is locked within this process only; between processes, the database decides.
+//!
+//! Invariant: a table entry lives exactly as long as a task holds or awaits it. The lock within this process
+//! is taken before the one between processes, so that a process waits for another at most once for each file.
+
+mod interprocess;
+
+use super::document_path::LockKey;
+use super::state::StateFolder;
+use super::system_error;
+use dashmap::DashMap;
+use dashmap::mapref::entry::Entry;
+use interprocess::{Lock, LockFiles, ProcessLocks};
+use lockgate_error::{Code, Error};
+use rustix::io::Errno;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::time::Instant;
+
+type LockTable = DashMap<LockKey, Arc<Mutex<()>>>;
+
+/// The first and the longest pause between two attempts on another process's lock.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(2));
+
+/// The locks of all files that are being edited.
+#[derive(Debug, Default)]
+pub struct Locks {
+    entries: Arc<LockTable>,
+    interprocess: Option<ProcessLocks>,
+}
+
+/// Locks that are held; dropping the guard lets the next waiter continue.
+#[derive(Debug)]
+#[must_use = "the locks are released when this is dropped"]
+pub struct LockGuard {
+    _each: Vec<One>,
+}
+
+#[derive(Debug)]
+struct One {
+    // Dropped in this order: other processes first; the claim must see that nobody holds the lock any more.
+    _across: Option<Lock>,
+    _guard: OwnedMutexGuard<()>,
+    _claim: Claim,
+}
+
+impl Locks {
+    /// Locks that other processes of the same user respect as well, by files in lockgate's state folder. If
+    /// that cannot be used, only this process respects them.
+    pub fn open(state: &StateFolder) -> Locks {
+        let folder = state
+            .locks()
+            .inspect_err(|reason| tracing::warn!("locks of other processes are not respected: {reason}"));
+        Locks { entries: Arc::default(), interprocess: folder.ok().map(ProcessLocks::new) }
+    }
+
+    /// The files of the lock between processes, if the key has one.
+    fn lock_files(&self, key: &LockKey) -> Option<LockFiles> {
+        self.interprocess
+            .as_ref()
+            .filter(|_| key.is_waited_for_by_all())
+            .map(|process_locks| process_locks.lock_files(key))
+    }
+
+    /// Takes the locks of all keys if they are free now.
+    pub fn try_hold(&self, keys: &[LockKey]) -> Option<LockGuard> {
+        let take = |key: &LockKey| {
+            let (claim, mutex) = Claim::new(&self.entries, key.clone());
+            let guard = mutex.try_lock_owned().ok()?;
+            let process_lock = match self.lock_files(key) {
+                // An error counts as a lock that is not free.
+                Some(mut lock_files) => Some(lock_files.try_take().ok()??),
+                None => None,
+            };
+            Some(One { _across: process_lock, _guard: guard, _claim: claim })
+        };
+        sorted(keys).iter().map(take).collect::<Option<_>>().map(|each| LockGuard { _each: each })
+    }
+
+    /// Waits for the locks of all keys, at most `wait` in all; free locks are taken at once, whatever `wait`
+    /// is.
+    ///
+    /// They are taken in the order of the keys, so that two callers that want the same locks never deadlock.
+    ///
+    /// Errors: `LOCK_TIMEOUT`, with the process that holds the lock if that is known, and errors of the
+    /// system.
+    pub async fn hold(&self, keys: &[LockKey], wait: Duration) -> Result<LockGuard, Error> {
+        let deadline = Instant::now() + wait;
+        let mut each = Vec::new();
+        for key in sorted(keys) {
+            let lock_files = self.lock_files(&key);
+            let (claim, mutex) = Claim::new(&self.entries, key);
+            let guard = match Arc::clone(&mutex).try_lock_owned() {
+                Ok(guard) => guard,
+                Err(_) => tokio::time::timeout_at(deadline, mutex.lock_owned())
+                    .await
+                    .map_err(|_| timed_out(wait, Some(std::process::id())))?,
+            };
+            let process_lock = match lock_files {
+                Some(lock_files) => acquire(lock_files, deadline, wait).await?,
+                None => None,
+            };
+            each.push(One { _across: process_lock, _guard: guard, _claim: claim });
+        }
+        Ok(LockGuard { _each: each })
+    }
+}
+
+/// Waits for a lock between processes; `None` if the system does not support it.
+async fn acquire(
+    mut lock_files: LockFiles,
+    deadline: Instant,
+    wait: Duration,
+) -> Result<Option<Lock>, Error> {
+    let (mut pause, longest) = PAUSES;
+    loop {
+        match lock_files.try_take() {
+            Ok(Some(lock)) => return Ok(Some(lock)),
+            Ok(None) if Instant::now() < deadline => {}
+            Ok(None) => return Err(timed_out(wait, lock_files.holder())),
+            // The lock is unavailable here; publishing has its own guards.
+            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => {
+                return Ok(None);
+            }
+            Err(errno) => return Err(system_error::failed("locking", "lockgate's own folder", errno)),
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(longest);
+    }
+}
+
+fn sorted(keys: &[LockKey]) -> Vec<LockKey> {
+    let mut keys = keys.to_vec();
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
+fn timed_out(wait: Duration, holder: Option<u32>) -> Error {
+    let prefix = holder.map_or_else(String::new, |holder| format!("held by process {holder}; "));
+    Error::new(Code::LockTimeout, "Another edit operation is in progress for this file")
+        .hint(format!("{prefix}timed out after {} ms; send the request again", wait.as_millis()))
+}
+
+/// An interest in an entry, held or awaited.
+#[derive(Debug)]
+struct Claim {
+    entries: Arc<LockTable>,
+    key: LockKey,
+    mutex: Option<Arc<Mutex<()>>>,
+}
+
+impl Claim {
+    fn new(entries: &Arc<LockTable>, key: LockKey) -> (Claim, Arc<Mutex<()>>) {
+        let mutex = Arc::clone(entries.entry(key.clone()).or_default().value());
+        (Claim { entries: Arc::clone(entries), key, mutex: Some(Arc::clone(&mutex)) }, mutex)
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // Released under the map's own lock, which also covers new claims, so that the last one sees that it
+        // is the last.
+        if let Entry::Occupied(entry) = self.entries.entry(self.key.clone()) {
+            self.mutex = None;
+            if Arc::strong_count(entry.get()) == 1 {
+                entry.remove();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex as Plain;
+
+    impl Locks {
+        fn in_folder(folder: &std::path::Path) -> Locks {
+            Locks { interprocess: Some(ProcessLocks::new(folder.to_owned())), ..Locks::default() }
+        }
+
+        fn count(&self) -> usize {
+            self.entries.len()
+        }
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn run<T>(work: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(work)
+    }
+
+    #[test]
+    fn a_free_lock_never_times_out() {
+        run(async {
+            let locks = Locks::default();
+            for _ in 0..100 {
+                assert!(locks.hold(&[LockKey::sample(1, "a")], Duration::ZERO).await.is_ok());
+            }
+        });
+    }
+
+    #[test]
+    fn a_held_lock_times_out_with_the_exact_words_and_others_do_not_wait() {
+        run(async {
+            let locks = Locks::default();
+            let _lock = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
+            let error = locks.hold(&[LockKey::sample(1, "a")], Duration::from_millis(10)).await.unwrap_err();
+            assert_eq!(error.code, Code::LockTimeout);
+            assert_eq!(error.message, "Another edit operation is in progress for this file");
+            let prefix = format!("held by process {}; ", std::process::id());
+            assert!(error.hint.unwrap().starts_with(&prefix));
+            assert!(locks.hold(&[LockKey::sample(1, "b")], Duration::ZERO).await.is_ok());
+            assert!(locks.hold(&[LockKey::sample(2, "a")], Duration::ZERO).await.is_ok());
+        });
+    }
+
+    #[test]
+    fn waiters_come_in_the_order_of_their_asking() {
+        run(async {
+            let locks = Arc::new(Locks::default());
+            let order = Arc::new(Plain::new(Vec::new()));
+            let lock = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
+            let mut waiters = Vec::new();
+            for number in 0..20 {
+                let (locks, order) = (Arc::clone(&locks), Arc::clone(&order));
+                waiters.push(tokio::spawn(async move {
+                    let _lock = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
+                    order.lock().unwrap().push(number);
+                    tokio::task::yield_now().await;
+                }));
+                tokio::task::yield_now().await;
+            }
+            drop(lock);
+            for waiter in waiters {
+                waiter.await.unwrap();
+            }
+            assert_eq!(*order.lock().unwrap(), (0..20).collect::<Vec<_>>());
+        });
+    }
+
+    #[test]
+    fn idle_entries_are_dropped_after_holding_waiting_and_giving_up() {
+        run(async {
+            let locks = Arc::new(Locks::default());
+            let lock = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
+            assert!(locks.hold(&[LockKey::sample(1, "a")], Duration::from_millis(1)).await.is_err());
+            let again = Arc::clone(&locks);
+            let cancelled =
+                tokio::spawn(async move { again.hold(&[LockKey::sample(1, "a")], SECOND).await.map(drop) });
+            tokio::task::yield_now().await;
+            cancelled.abort();
+            assert!(cancelled.await.is_err());
+            assert_eq!(locks.count(), 1);
+            drop(lock);
+            assert_eq!(locks.count(), 0);
+        });
+    }
+
+    #[test]
+    fn two_threads_never_hold_one_lock() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let locks = Arc::new(Locks::default());
+        let inside = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let (locks, inside) = (Arc::clone(&locks), Arc::clone(&inside));
+                std::thread::spawn(move || {
+                    let runtime =
+                        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+                    for _ in 0..500 {
+                        let lock = runtime
+                            .block_on(locks.hold(&[LockKey::sample(1, "a")], Duration::from_secs(30)))
+                            .unwrap();
+                        assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                        inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                        drop(lock);
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        drop(runtime);
+        assert_eq!(locks.count(), 0);
+    }
+
+    /// Two sets of locks share nothing but the folder, as two processes do.
+    #[test]
+    fn two_processes_never_hold_one_lock_and_none_starves() {
+        let dir = tempfile::tempdir().unwrap();
+        let inside = std::sync::atomic::AtomicUsize::new(0);
+        let worst = Plain::new(Duration::ZERO);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let locks = Locks::in_folder(dir.path());
+                    run(async {
+                        for _ in 0..100 {
+                            let start = std::time::Instant::now();
+                            let keys = [LockKey::sample(1, "a"), LockKey::sample(2, "b")];
+                            let lock = locks.hold(&keys, Duration::from_secs(30)).await.unwrap();
+                            let mut worst = worst.lock().unwrap();
+                            *worst = worst.max(start.elapsed());
+                            drop(worst);
+                            assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                            inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                            drop(lock);
+                        }
+                    });
+                });
+            }
+        });
+        println!("the longest wait: {:?}", worst.lock().unwrap());
+        assert!(*worst.lock().unwrap() < Duration::from_secs(2));
+    }
+
+    #[test]
+    fn a_lock_of_another_process_times_out_and_is_not_had_by_trying() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, theirs) = (Locks::in_folder(dir.path()), Locks::in_folder(dir.path()));
+        let keys = [LockKey::sample(1, "a"), LockKey::sample(1, "b")];
+        run(async {
+            let lock = theirs.hold(&keys[1..], SECOND).await.unwrap();
+            assert!(ours.try_hold(&keys).is_none());
+            let error = ours.hold(&keys, Duration::from_millis(10)).await.unwrap_err();
+            assert_eq!((error.code, ours.count()), (Code::LockTimeout, 0));
+            assert!(theirs.try_hold(&keys[..1]).is_some(), "what was had is given back");
+            drop(lock);
+            assert!(ours.try_hold(&keys).is_some());
+            assert!(
+                Locks::default().try_hold(&keys).is_some(),
+                "the control: without the folder nobody sees it"
+            );
+        });
+    }
+
+    #[test]
+    fn a_row_is_locked_within_the_process_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, theirs) = (Locks::in_folder(dir.path()), Locks::in_folder(dir.path()));
+        let (row, file) = ([LockKey::of_row(1, "a")], [LockKey::sample(1, "a")]);
+        let _guards = (ours.try_hold(&row).unwrap(), ours.try_hold(&file).unwrap());
+        assert!(ours.try_hold(&row).is_none() && theirs.try_hold(&row).is_some());
+        assert!(theirs.try_hold(&file).is_none(), "the control: of a file other processes know");
+        let files = std::fs::read_dir(dir.path()).unwrap().count();
+        assert_eq!(files, 2, "those of the file");
+    }
+
+    /// Names the folder in which the test below, run as a process of its own, holds a lock.
+    const HELD_IN: &str = "LOCKGATE_TEST_HELD_IN";
+
+    #[test]
+    fn a_lock_whose_holder_was_killed_is_had_at_once() {
+        let test = "store::locks::tests::a_lock_whose_holder_was_killed_is_had_at_once";
+        if let Some(folder) = std::env::var_os(HELD_IN) {
+            let locks = Locks::in_folder(folder.as_ref());
+            let _lock = locks.try_hold(&[LockKey::sample(1, "a")]).unwrap();
+            std::fs::write(std::path::Path::new(&folder).join("ready"), "").unwrap();
+            std::thread::sleep(Duration::from_secs(60));
+            return;
+        }
+        let mut waits = Vec::new();
+        for _ in 0..5 {
+            let dir = tempfile::tempdir().unwrap();
+            let mut holder = std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", test])
+                .env(HELD_IN, dir.path())
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap();
+            while !dir.path().join("ready").exists() {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            let locks = Locks::in_folder(dir.path());
+            run(async {
+                let keys = [LockKey::sample(1, "a")];
+                let error = locks.hold(&keys, Duration::from_millis(20)).await.unwrap_err();
+                let prefix = format!("held by process {}; ", holder.id());
+                assert!(error.hint.unwrap().starts_with(&prefix), "the control: it is held");
+                holder.kill().unwrap();
+                let start = std::time::Instant::now();
+                let lock = locks.hold(&keys, SECOND).await;
+                waits.push(start.elapsed());
+                assert!(lock.is_ok());
+            });
+            holder.wait().unwrap();
+        }
+        println!("waits after the kill: {waits:?}");
+        waits.sort();
+        assert!(waits[2] < Duration::from_millis(100), "{waits:?}");
+    }
+}

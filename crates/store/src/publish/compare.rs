@@ -1,0 +1,54 @@
+//! Checks before staging that the target may still be written.
+//!
+//! Invariant: rights that were withdrawn since the path was admitted are detected here, not after the first
+//! step.
+
+use super::FileWrite;
+use crate::file_location::FileLocation;
+use crate::folder::{Folder, Identity};
+use crate::permit::{self, WriteMethod};
+use crate::snapshot::ExpectedContent;
+use crate::system_error::{conflict, failed};
+use lockgate_error::Error;
+use lockgate_policy::Publishing;
+use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
+
+/// Returns the method for writing the target. Fails if its rights or its hard links forbid the write. `top`
+/// is the existing folder of the path.
+pub(super) fn check_target(
+    top: &Folder,
+    write: &FileWrite<'_>,
+    publishing: Publishing,
+) -> Result<WriteMethod, Error> {
+    let Some(before) = write.before else { return Ok(WriteMethod::Replace) };
+    let (place, shown) = (write.place, write.place.shown());
+    let mut last: Option<Folder> = None;
+    for name in &place.missing {
+        // The folders were created after the path was admitted.
+        let above = last.as_ref().unwrap_or(top);
+        last = Some(above.enter(name).map_err(|errno| failed("opening the folder", shown, errno))?);
+    }
+    let folder = last.as_ref().unwrap_or(top);
+    let stat = still_there(folder, place, &before)?;
+    permit::may_replace_open(folder, &place.name, (&stat, &before.snapshot.file), shown)?;
+    permit::write_method(permit::names_of(&stat), publishing, shown)
+}
+
+fn still_there(folder: &Folder, place: &FileLocation, before: &ExpectedContent<'_>) -> Result<Stat, Error> {
+    let stat = match folder.stat(&place.name) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => {
+            return Err(conflict(place.shown(), "was removed by another program since it was read"));
+        }
+        Err(errno) => return Err(failed("stat", place.shown(), errno)),
+    };
+    if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
+        return Err(conflict(place.shown(), "became a symlink"));
+    }
+    // The snapshot holds the file open, so no other file can have its inode.
+    if Identity::from_stat(&stat) != before.snapshot.identity {
+        return Err(conflict(place.shown(), "was replaced by another file since it was read"));
+    }
+    Ok(stat)
+}

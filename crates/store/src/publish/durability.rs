@@ -1,0 +1,30 @@
+//! Makes new names survive a power cut by syncing each changed folder once.
+//!
+//! Invariant: a failure here is a note, never an error, because the edit is already applied.
+
+use super::folders::Chains;
+use super::{FileWrite, PublishedFile};
+use crate::folder::{Folder, Identity};
+
+/// Syncs the folders of all writes; a failure becomes a note on the file.
+pub(super) fn sync(chains: &Chains<'_>, writes: &[FileWrite<'_>], files: &mut [PublishedFile]) {
+    let mut synced: Vec<Identity> = Vec::new();
+    for ((chain, write), file) in chains.each().zip(writes).zip(files) {
+        for folder in chain.changed() {
+            match folder.identity() {
+                Ok(identity) if synced.contains(&identity) => continue,
+                Ok(identity) => synced.push(identity),
+                Err(_) => {}
+            }
+            file.notes.extend(one(folder, write.place.shown()));
+        }
+    }
+}
+
+fn one(folder: &Folder, shown: &str) -> Option<String> {
+    let errno = folder.sync().err()?;
+    Some(format!(
+        "{shown} was written, but it may not survive a power cut: syncing its folder failed: {}",
+        std::io::Error::from(errno)
+    ))
+}

@@ -1,0 +1,96 @@
+//! The file and the content that are expected under a name.
+//!
+//! Invariant: the content itself is compared, not only its times or size, and the name must still lead to
+//! this very file.
+
+use super::guards::Guards;
+use super::metadata::CopiedMetadata;
+use crate::folder::{Folder, Identity};
+use crate::system_error::{conflict, failed};
+use lockgate_error::Error;
+use rustix::io::{Errno, Result as Io, retry_on_intr};
+use std::os::fd::OwnedFd;
+
+const CHUNK: usize = 64 * 1024;
+
+/// An open file and its expected content.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ExpectedFile<'a> {
+    pub(super) file: &'a OwnedFd,
+    /// The identity of the file.
+    pub(super) identity: Identity,
+    /// The content that the file must still have.
+    pub(super) bytes: &'a [u8],
+    /// The metadata that was copied to its replacement, if there is one.
+    pub(super) copied_metadata: Option<&'a CopiedMetadata>,
+}
+
+impl<'a> ExpectedFile<'a> {
+    /// A file with this expected content.
+    pub(crate) fn new(file: &'a OwnedFd, identity: Identity, bytes: &'a [u8]) -> ExpectedFile<'a> {
+        ExpectedFile { file, identity, bytes, copied_metadata: None }
+    }
+
+    /// Fails if the name now leads to another file, or the file has other content.
+    pub(super) fn check(
+        &self,
+        folder: &Folder,
+        name: &str,
+        shown: &str,
+        guards: &Guards<'_>,
+    ) -> Result<(), Error> {
+        if !guards.compare {
+            return Ok(());
+        }
+        match folder.stat(name) {
+            Ok(stat) if Identity::from_stat(&stat) == self.identity => {}
+            Ok(_) => return Err(conflict(shown, "was replaced by another file since it was read")),
+            Err(Errno::NOENT) => {
+                return Err(conflict(shown, "was removed by another program since it was read"));
+            }
+            Err(errno) => return Err(failed("stat", shown, errno)),
+        }
+        guards.step();
+        if !self.holds().map_err(|errno| failed("reading", shown, errno))? {
+            let size = rustix::fs::fstat(self.file).map(|stat| stat.st_size).unwrap_or_default();
+            let message = format!(
+                "was changed by another program since it was read ({} bytes then, {size} now)",
+                self.bytes.len()
+            );
+            return Err(conflict(shown, &message));
+        }
+        match self.copied_metadata.map(|metadata| metadata.is_still_of(self.file)) {
+            None | Some(Ok(true)) => Ok(()),
+            Some(Ok(false)) => {
+                Err(conflict(shown, "changed its permissions or attributes since it was read"))
+            }
+            Some(Err(errno)) => Err(failed("reading the extended attributes", shown, errno)),
+        }
+    }
+
+    /// True if the name leads to this file.
+    pub(crate) fn is_named(&self, folder: &Folder, name: &str) -> bool {
+        folder.stat(name).is_ok_and(|stat| Identity::from_stat(&stat) == self.identity)
+    }
+
+    /// True if the file has exactly these bytes.
+    pub(crate) fn holds(&self) -> Io<bool> {
+        holds(self.file, self.bytes)
+    }
+}
+
+fn holds(file: &OwnedFd, bytes: &[u8]) -> Io<bool> {
+    let mut chunk = vec![0_u8; CHUNK.min(bytes.len() + 1)];
+    let (mut rest, mut offset) = (bytes, 0);
+    loop {
+        let count = retry_on_intr(|| rustix::io::pread(file, chunk.as_mut_slice(), offset))?;
+        if count == 0 {
+            return Ok(rest.is_empty());
+        }
+        offset += count as u64;
+        match (chunk.get(..count), rest.split_at_checked(count)) {
+            (Some(read), Some((expected, after))) if read == expected => rest = after,
+            _ => return Ok(false),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! A write that is staged and about to be applied: it takes leases against other programs and compares the
+//! file once more.
+//!
+//! All files of an edit are leased before the first of them changes. If another program uses one of them,
+//! nothing has changed yet.
+//!
+//! Invariant: dropping it only removes the staged copy and ends the leases.
+
+use super::FileWrite;
+use super::exchange::AppliedWrite;
+use super::lease::Lease;
+use super::stage::StagedFile;
+use super::swap::{FileBusy, Refusal, SwapNames};
+use crate::permit::{self, WriteMethod};
+use crate::snapshot::ExpectedContent;
+use crate::system_error::conflict;
+use lockgate_error::{Code, Error};
+use lockgate_policy::{HardLinks, Publishing};
+use std::time::{Duration, Instant};
+
+/// The pause before files that another program has open for writing are tried again.
+pub(super) const PAUSE: Duration = Duration::from_millis(2);
+
+/// The order of the writes within an edit: the more exposed a write is to other programs until the last one
+/// is applied, the later it comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum PublishPhase {
+    /// The old and the new file are leased while they are exchanged.
+    Exchange,
+    /// The name of a removed file is free for other programs.
+    Remove,
+    /// Overwriting in place takes longest, and no lease protects it.
+    WriteInto,
+}
+
+/// One write, ready to be applied.
+#[must_use = "nothing changes before it is executed"]
+pub(super) struct PreparedWrite<'a> {
+    names: SwapNames<'a>,
+    write: &'a FileWrite<'a>,
+    method: WriteMethod,
+    staged: Option<StagedFile<'a>>,
+    leases: Leases<'a>,
+}
+
+/// The leases that hold back other programs during a change.
+#[derive(Debug, Default)]
+pub(super) struct Leases<'a> {
+    /// The lease on the old file.
+    pub before: Option<Lease<'a>>,
+    /// The lease on the published file: no other program can write to it before the edit is final.
+    pub ours: Option<Lease<'a>>,
+}
+
+impl<'a> PreparedWrite<'a> {
+    /// A write with its staged copy, which is read-only from now on.
+    pub fn new(
+        names: SwapNames<'a>,
+        write: &'a FileWrite<'a>,
+        method: WriteMethod,
+        mut staged: Option<StagedFile<'a>>,
+    ) -> PreparedWrite<'a> {
+        staged.iter_mut().for_each(StagedFile::seal);
+        PreparedWrite { names, write, method, staged, leases: Leases::default() }
+    }
+
+    /// The phase in which the write is applied.
+    pub fn phase(&self) -> PublishPhase {
+        match (&self.staged, self.write.before, self.method) {
+            (Some(_), Some(_), WriteMethod::InPlace) => PublishPhase::WriteInto,
+            (Some(_), _, _) => PublishPhase::Exchange,
+            (None, ..) => PublishPhase::Remove,
+        }
+    }
+
+    /// Takes the leases, if the system supports them.
+    fn hold(&mut self) -> Result<(), FileBusy> {
+        if self.phase() == PublishPhase::WriteInto {
+            return Ok(());
+        }
+        if let Some(before) = self.write.before {
+            self.leases.before = self.names.lease_now(&before.expected_file())?;
+        }
+        let is_held =
+            self.leases.before.is_some() || (self.write.before.is_none() && self.names.guards.lease);
+        let ours = self.staged.as_ref().filter(|_| is_held);
+        self.leases.ours = ours.and_then(StagedFile::lease);
+        Ok(())
+    }
+
+    /// Fails if the old file was replaced since, or another program is about to write it.
+    pub fn check(&self) -> Result<(), Error> {
+        match self.write.before {
+            Some(before) if self.phase() != PublishPhase::WriteInto => {
+                let metadata = self.staged.as_ref().and_then(StagedFile::metadata);
+                let expected = super::ExpectedFile { copied_metadata: metadata, ..before.expected_file() };
+                self.names.check(&expected, self.leases.before.as_ref()).map_err(to_error(self.names))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Applies the write, which can still be reverted.
+    pub fn make(self, publishing: Publishing) -> Result<AppliedWrite<'a>, Error> {
+        let PreparedWrite { names, write, method, staged, leases } = self;
+        match (staged, write.before, method) {
+            (Some(staged), Some(before), WriteMethod::InPlace) => staged.write_into(names, write, before),
+            (Some(staged), Some(before), WriteMethod::Replace) => {
+                replace(names, write, staged, before, leases, publishing)
+            }
+            (Some(staged), None, _) => staged.create(names, write, leases).map_err(to_error(names)),
+            (None, Some(before), _) => {
+                AppliedWrite::remove(names, write, before, leases).map_err(to_error(names))
+            }
+            (None, None, _) => Err(Error::new(Code::Internal, "cannot remove a file that does not exist")),
+        }
+    }
+}
+
+fn replace<'a>(
+    names: SwapNames<'a>,
+    write: &'a FileWrite<'a>,
+    staged: StagedFile<'a>,
+    before: ExpectedContent<'a>,
+    leases: Leases<'a>,
+    publishing: Publishing,
+) -> Result<AppliedWrite<'a>, Error> {
+    staged.replace(names, write, before, leases).or_else(|failed| match *failed {
+        (Refusal::Mounted, Some(staged)) if publishing.hard_links == HardLinks::InPlace => {
+            staged.write_into(names, write, before)
+        }
+        (refusal, _) => Err(to_error(names)(refusal)),
+    })
+}
+
+/// The error for the caller.
+fn to_error(names: SwapNames<'_>) -> impl Fn(Refusal) -> Error {
+    move |refusal| match refusal {
+        Refusal::Unchanged(error) | Refusal::NotUndone(error) => error,
+        Refusal::Mounted => permit::mounted(names.shown),
+    }
+}
+
+/// Takes leases on all of these files at the same time. Waits for programs that have one of them open for
+/// writing, and holds no lease meanwhile.
+pub(super) fn hold<'p, 'a: 'p>(
+    prepared: impl Iterator<Item = &'p mut PreparedWrite<'a>>,
+) -> Result<(), Error> {
+    let mut prepared: Vec<&mut PreparedWrite<'a>> = prepared.collect();
+    let start = Instant::now();
+    loop {
+        let mut open = None;
+        for one in &mut prepared {
+            if let Err(FileBusy) = one.hold() {
+                open = Some((one.names.shown, one.names.guards.timeout));
+                break;
+            }
+        }
+        let Some((shown, timeout)) = open else { return Ok(()) };
+        prepared.iter_mut().for_each(|one| one.leases = Leases::default());
+        if start.elapsed() >= timeout {
+            return Err(conflict(shown, "is open for writing in another program"));
+        }
+        std::thread::sleep(PAUSE);
+    }
+}

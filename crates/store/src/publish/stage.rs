@@ -1,0 +1,275 @@
+//! The staged copy: a complete file in the target's folder, under a temporary name. If the file system
+//! supports unnamed files, it gets that name only once it is complete and the journal knows its inode.
+//!
+//! Invariant: dropping it removes the file; only publishing, which consumes it, keeps the file under the
+//! target's name.
+
+use super::exchange::{AppliedWrite, TargetChange};
+use super::expected::ExpectedFile;
+use super::lease::Lease;
+use super::metadata::{self, CopiedMetadata};
+use super::prepare::Leases;
+use super::swap::{Refusal, SwapNames};
+use super::{FileWrite, GuardLevel, in_place};
+use crate::folder::{Folder, Identity};
+use crate::inode::Inode;
+use crate::snapshot::ExpectedContent;
+use crate::system_error::failed;
+use lockgate_error::Error;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+const PERMISSIONS: u32 = 0o777;
+
+/// A staged file that is not yet published.
+#[derive(Debug)]
+#[must_use = "dropping a staged file removes it; publish it"]
+pub(super) struct StagedFile<'a> {
+    folder: &'a Folder,
+    shown: &'a str,
+    name: &'a str,
+    file: Arc<OwnedFd>,
+    identity: Identity,
+    bytes: &'a [u8],
+    metadata: Option<CopiedMetadata>,
+    removal: Removal,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Removal {
+    /// The file has no name yet.
+    Unnamed,
+    OnDrop,
+    Done,
+}
+
+impl<'a> StagedFile<'a> {
+    /// Creates the file with these bytes in the target's folder, under the staged name, with the copied
+    /// metadata.
+    pub fn make(
+        names: &SwapNames<'a>,
+        write: &FileWrite<'a>,
+        bytes: &'a [u8],
+    ) -> Result<StagedFile<'a>, Error> {
+        let mut staged = StagedFile::open(names, write, bytes)?;
+        staged.fill(write)?;
+        staged.name()?;
+        Ok(staged)
+    }
+
+    /// Creates the empty file, without a name if the file system supports that: then a process that ends
+    /// early leaves nothing behind.
+    pub fn open(
+        names: &SwapNames<'a>,
+        write: &FileWrite<'a>,
+        bytes: &'a [u8],
+    ) -> Result<StagedFile<'a>, Error> {
+        if let Some(staged) = StagedFile::open_unnamed(names, write, bytes)? {
+            return Ok(staged);
+        }
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let file = names.folder.open(names.staged, flags, first_mode(write));
+        let file = file.map_err(|errno| failed("creating the staged copy", names.shown, errno))?;
+        StagedFile::new(names, bytes, file, Removal::OnDrop)
+    }
+
+    /// Does the same without a name; `None` if the file system does not support that.
+    pub fn open_unnamed(
+        names: &SwapNames<'a>,
+        write: &FileWrite<'a>,
+        bytes: &'a [u8],
+    ) -> Result<Option<StagedFile<'a>>, Error> {
+        if !names.guards.unnamed {
+            return Ok(None);
+        }
+        match names.folder.make_unnamed(first_mode(write)) {
+            Ok(file) => StagedFile::new(names, bytes, file, Removal::Unnamed).map(Some),
+            Err(Errno::NOTSUP | Errno::NOSYS | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
+            Err(errno) => Err(failed("creating the staged copy", names.shown, errno)),
+        }
+    }
+
+    fn new(
+        names: &SwapNames<'a>,
+        bytes: &'a [u8],
+        file: OwnedFd,
+        removal: Removal,
+    ) -> Result<StagedFile<'a>, Error> {
+        let (folder, name, shown) = (names.folder, names.staged, names.shown);
+        let stat = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno));
+        let identity = stat.map(|stat| Identity::from_stat(&stat));
+        let unknown = Identity { device: 0, inode: 0 };
+        let file = Arc::new(file);
+        let mut staged =
+            StagedFile { folder, shown, name, file, identity: unknown, bytes, metadata: None, removal };
+        staged.identity = identity?;
+        Ok(staged)
+    }
+
+    /// The inode of the file.
+    pub fn inode(&self) -> Result<Inode, Error> {
+        Inode::read(&*self.file).map_err(|errno| failed("fstat", self.shown, errno))
+    }
+
+    /// Writes the bytes and copies the metadata; does not sync.
+    pub fn fill(&mut self, write: &FileWrite<'a>) -> Result<(), Error> {
+        let shown = self.shown;
+        fill(&self.file, self.bytes, shown)?;
+        match (&write.before, write.mode) {
+            (Some(before), _) => {
+                self.metadata = Some(metadata::copy(&before.snapshot.file, &self.file, shown)?);
+            }
+            (None, Some(mode)) => rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode & PERMISSIONS))
+                .map_err(|errno| failed("fchmod", shown, errno))?,
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// Gives the file the staged name, if it has none yet.
+    pub fn name(&mut self) -> Result<(), Error> {
+        if self.removal == Removal::Unnamed {
+            let result = self.folder.give_name(&self.file, self.name);
+            result.map_err(|errno| failed("naming the staged copy", self.shown, errno))?;
+            self.removal = Removal::OnDrop;
+        }
+        Ok(())
+    }
+
+    /// Makes content and metadata survive a power cut.
+    pub fn sync(&self) -> Result<(), Error> {
+        retry_on_intr(|| rustix::fs::fsync(&self.file)).map_err(|errno| failed("fsync", self.shown, errno))
+    }
+
+    /// The descriptor, for a sync on another thread. It must be closed before [`StagedFile::lease`].
+    pub fn shared_file(&self) -> Arc<OwnedFd> {
+        Arc::clone(&self.file)
+    }
+
+    /// The target's path as the caller named it.
+    pub fn shown(&self) -> &'a str {
+        self.shown
+    }
+
+    /// The file and the content that should be found under the target's name later.
+    pub fn expected(&self) -> ExpectedFile<'_> {
+        ExpectedFile { file: &self.file, identity: self.identity, bytes: self.bytes, copied_metadata: None }
+    }
+
+    /// The metadata that was copied from the file before.
+    pub fn metadata(&self) -> Option<&CopiedMetadata> {
+        self.metadata.as_ref()
+    }
+
+    /// A lease on the file, if the system supports it; requires `seal` first.
+    pub fn lease(&self) -> Option<Lease<'static>> {
+        Lease::take_shared(&self.file).ok()
+    }
+
+    /// Puts the file in the place of the one before. If that is rejected, the staged file is removed if it is
+    /// still ours.
+    pub fn replace(
+        self,
+        names: SwapNames<'a>,
+        write: &'a FileWrite<'a>,
+        before: ExpectedContent<'a>,
+        leases: Leases<'a>,
+    ) -> Result<AppliedWrite<'a>, Box<(Refusal, Option<StagedFile<'a>>)>> {
+        match names.exchange_checked(&before.expected_file(), &self.expected(), &leases) {
+            Ok(level) => {
+                let change = if level == GuardLevel::Compare {
+                    TargetChange::Renamed
+                } else {
+                    TargetChange::Exchanged
+                };
+                Ok(AppliedWrite::new(names, write, change, level, Some(self.published()), leases))
+            }
+            Err(Refusal::NotUndone(error)) => {
+                drop(self.published());
+                Err(Box::new((Refusal::NotUndone(error), None)))
+            }
+            Err(refusal) => Err(Box::new((refusal, Some(self)))),
+        }
+    }
+
+    /// Writes the file's text into the one before, under all of its names.
+    pub fn write_into(
+        self,
+        names: SwapNames<'a>,
+        write: &'a FileWrite<'a>,
+        before: ExpectedContent<'a>,
+    ) -> Result<AppliedWrite<'a>, Error> {
+        in_place::write(&names, &before.expected_file(), self.bytes)?;
+        let ours = Some(self.published());
+        Ok(AppliedWrite::new(
+            names,
+            write,
+            TargetChange::Written,
+            GuardLevel::InPlace,
+            ours,
+            Leases::default(),
+        ))
+    }
+
+    /// Gives the file the target's name, which must be free.
+    pub fn create(
+        self,
+        names: SwapNames<'a>,
+        write: &'a FileWrite<'a>,
+        leases: Leases<'a>,
+    ) -> Result<AppliedWrite<'a>, Refusal> {
+        let note = names.put()?;
+        let ours = Some(self.published());
+        let mut applied =
+            AppliedWrite::new(names, write, TargetChange::Created, GuardLevel::Exchange, ours, leases);
+        applied.notes.extend(note);
+        Ok(applied)
+    }
+
+    /// Closes the writable descriptor, because a lease needs a file that nobody has open for writing.
+    pub fn seal(&mut self) {
+        let is_same = |file: &OwnedFd| {
+            rustix::fs::fstat(file).is_ok_and(|stat| Identity::from_stat(&stat) == self.identity)
+        };
+        // If the mode forbids reading, the existing descriptor is used.
+        if let Some(file) = self.folder.open_to_read(self.name).ok().filter(is_same) {
+            self.file = Arc::new(file);
+        }
+    }
+
+    /// Declares that no file of ours has the staged name any more.
+    pub fn published(mut self) -> StagedFile<'a> {
+        self.removal = Removal::Done;
+        self
+    }
+}
+
+impl Drop for StagedFile<'_> {
+    fn drop(&mut self) {
+        if self.removal == Removal::OnDrop {
+            // There is no caller to report to; if this fails, the journal knows the name.
+            let _ = self.folder.unlink(self.name);
+        }
+    }
+}
+
+/// The mode of an empty staged copy. Nobody else may read it before its final rights are set; a new file gets what
+/// the umask and the folder's ACL allow.
+fn first_mode(write: &FileWrite<'_>) -> Mode {
+    Mode::from_raw_mode(if write.before.is_some() || write.mode.is_some() { 0o600 } else { 0o666 })
+}
+
+fn fill(file: &OwnedFd, bytes: &[u8], shown: &str) -> Result<(), Error> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let written =
+            retry_on_intr(|| rustix::io::write(file, rest)).map_err(|errno| failed("write", shown, errno))?;
+        rest = match rest.get(written..) {
+            Some(rest) if written > 0 => rest,
+            _ => return Err(failed("write", shown, Errno::IO)),
+        };
+    }
+    Ok(())
+}

@@ -1,0 +1,263 @@
+//! Examines the files of a half-done edit and derives its state.
+//!
+//! Invariant: nothing is changed here.
+
+use super::InterruptedFile;
+use crate::document_path::LockKey;
+use crate::folder::{Folder, Identity};
+use crate::inode::Inode;
+use crate::root::Root;
+use crate::snapshot::{self, FileSnapshot};
+use crate::system_error;
+use lockgate_error::{Code, Error};
+use lockgate_text::Version;
+use rustix::io::Errno;
+
+/// The largest file that an edit can have produced, in bytes.
+const LARGEST: u64 = 1 << 30;
+
+/// The state of one write of the edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WriteState {
+    /// The write was made completely.
+    There,
+    /// The write was not made, or not completed.
+    NotThere,
+    /// The content does not tell.
+    Unclear,
+}
+
+/// The owner of the file under the staged name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileOwner {
+    /// The edit's staged copy, or a part of it.
+    Copy,
+    /// The file before the edit, unchanged.
+    Before,
+    /// A file that another program made or wrote.
+    Other,
+}
+
+/// The content found under a name.
+#[derive(Debug)]
+pub(super) enum PathContent {
+    /// No file has this name.
+    Absent,
+    /// A file with a text.
+    Text(Version, FileSnapshot),
+    /// Something that no edit leaves behind.
+    Other,
+}
+
+/// One file of the edit, and the content found under its two names.
+pub(super) struct RecoveredFile<'a> {
+    pub file: &'a InterruptedFile<'a>,
+    /// Returns a text that the journal stores.
+    pub text: &'a dyn Fn(Version) -> Option<Vec<u8>>,
+    pub root: &'a Root,
+    /// The file's folder; absent if it does not exist.
+    pub folder: Option<Folder>,
+    pub name: &'a str,
+    /// The content under the file's name.
+    pub now: PathContent,
+    /// The content under the staged name.
+    pub staged: PathContent,
+}
+
+/// Splits a path in a root into folder and name.
+pub(super) fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// Returns the keys that a process may lock for this write; the key depends on the folders that existed then.
+pub(super) fn keys(root: &Root, file: &InterruptedFile<'_>) -> Vec<LockKey> {
+    let folder_ends = file.path.rmatch_indices('/').map(|(end, _)| end).chain([0]);
+    let key = |end: usize| {
+        let (folder, rest) = file.path.split_at_checked(end)?;
+        let identity = root.folder(folder).ok()?.identity().ok()?;
+        Some(LockKey::below(identity, rest.trim_start_matches('/')))
+    };
+    folder_ends.take(file.folders.saturating_add(1)).filter_map(key).collect()
+}
+
+impl<'a> RecoveredFile<'a> {
+    /// Reads the content under both names.
+    pub fn examine(
+        root: &'a Root,
+        file: &'a InterruptedFile<'a>,
+        text: &'a dyn Fn(Version) -> Option<Vec<u8>>,
+    ) -> Result<RecoveredFile<'a>, Error> {
+        let (path, name) = split(file.path);
+        let folder = match root.folder(path) {
+            Ok(folder) => Some(folder),
+            Err(error) => match system_error::errno_of(&error) {
+                Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
+                _ => return Err(system_error::failed_io("opening the folder", file.path, &error)),
+            },
+        };
+        let read = |name| {
+            folder
+                .as_ref()
+                .map_or(Ok(PathContent::Absent), |folder| PathContent::read(folder, name, file.path))
+        };
+        let (now, staged) = (read(name)?, read(file.staged)?);
+        Ok(RecoveredFile { file, text, root, folder, name, now, staged })
+    }
+
+    /// The state of the write, derived from the texts.
+    pub fn state(&self) -> WriteState {
+        let (now, staged) = (self.now.stamp(), self.staged.stamp());
+        let is_free = matches!(self.staged, PathContent::Absent);
+        match (self.file.before, self.file.after) {
+            (Some(before), Some(after)) => match (now, staged) {
+                (Some(now), _) if now == before => WriteState::NotThere,
+                _ if self.is_published() && self.is_blank() => WriteState::There,
+                (_, Some(staged)) if staged == before => WriteState::There,
+                (Some(now), Some(staged)) if now == after && staged == after => WriteState::There,
+                (Some(now), None) if now == after && is_free => WriteState::There,
+                (_, None) if is_free => {
+                    if self.torn_original().is_some() {
+                        WriteState::NotThere
+                    } else {
+                        WriteState::Unclear
+                    }
+                }
+                _ => WriteState::NotThere,
+            },
+            (None, _) if !is_free => {
+                if self.is_one() || self.is_published() {
+                    WriteState::There
+                } else {
+                    WriteState::NotThere
+                }
+            }
+            (None, after) if now == after => WriteState::There,
+            (None, _) => WriteState::Unclear,
+            (Some(before), None) if matches!(self.now, PathContent::Absent) => {
+                if is_free || staged == Some(before) { WriteState::There } else { WriteState::NotThere }
+            }
+            (Some(before), None) => match staged {
+                Some(staged) if staged == before && !self.is_one() => WriteState::There,
+                None if is_free && now != Some(before) => WriteState::Unclear,
+                _ => WriteState::NotThere,
+            },
+        }
+    }
+
+    /// The owner of the file under the staged name; `None` if there is no file.
+    ///
+    /// The journal records the inode of the staged copy. A journal of an earlier version does not: then only
+    /// a whole text is proof, because anybody may have made an empty file, or one that begins with the new
+    /// text.
+    pub fn owner(&self) -> Option<FileOwner> {
+        let (version, staged) = match &self.staged {
+            PathContent::Absent => return None,
+            PathContent::Other => return Some(FileOwner::Other),
+            PathContent::Text(version, staged) => (Some(*version), staged),
+        };
+        let (is_before, is_after) = (version == self.file.before, version == self.file.after);
+        let Some(inodes) = self.file.inodes else {
+            return Some(match (is_after, is_before) {
+                (true, _) => FileOwner::Copy,
+                (false, true) => FileOwner::Before,
+                (false, false) => FileOwner::Other,
+            });
+        };
+        let is_copy = |copy: Inode| Inode::read(&staged.file).is_ok_and(|inode| inode.is(copy));
+        let is_copy = inodes.copy.is_some_and(is_copy);
+        Some(if is_before && inodes.before == Some(staged.identity.inode) {
+            FileOwner::Before
+        } else if is_copy && (is_after || self.is_part(staged)) {
+            FileOwner::Copy
+        } else {
+            FileOwner::Other
+        })
+    }
+
+    /// True if the file's name leads to the complete staged copy.
+    fn is_published(&self) -> bool {
+        let copy = self.file.inodes.and_then(|inodes| inodes.copy);
+        match (&self.now, copy) {
+            (PathContent::Text(version, now), Some(copy)) => {
+                Some(*version) == self.file.after && Inode::read(&now.file).is_ok_and(|inode| inode.is(copy))
+            }
+            (PathContent::Text(..) | PathContent::Absent | PathContent::Other, _) => false,
+        }
+    }
+
+    /// True if the file under the staged name is not a text that was saved under the file's name: it never
+    /// had that name, and all its bytes are the edit's.
+    pub fn is_blank(&self) -> bool {
+        let PathContent::Text(_, staged) = &self.staged else { return false };
+        let was_displaced = self.file.inodes.and_then(|inodes| inodes.before) == Some(staged.identity.inode);
+        self.owner() == Some(FileOwner::Other) && !was_displaced && self.is_part(staged)
+    }
+
+    /// True if a file holds the beginning of the new text.
+    fn is_part(&self, file: &FileSnapshot) -> bool {
+        let is_beginning = |whole: &[u8]| whole.starts_with(file.bytes());
+        match (&self.now, self.file.after) {
+            _ if file.bytes().is_empty() => true,
+            (PathContent::Text(now, snapshot), Some(after)) if *now == after => {
+                is_beginning(snapshot.bytes())
+            }
+            (now, Some(after)) => match (self.text)(after) {
+                Some(whole) => is_beginning(&whole),
+                // The new text was not recorded. If the old one is in place, nothing was displaced.
+                None => now.stamp() == self.file.before,
+            },
+            (_, None) => false,
+        }
+    }
+
+    /// True if both names lead to the same file.
+    pub fn is_one(&self) -> bool {
+        matches!((self.now.identity(), self.staged.identity()), (Some(now), Some(staged)) if now == staged)
+    }
+
+    /// The old text, if the file is the torn result of an interrupted overwrite.
+    ///
+    /// A person who saves a part of the edit by hand produces the same text, so a file counts as torn only if
+    /// it may have been overwritten in place.
+    pub fn torn_original(&self) -> Option<Vec<u8>> {
+        if self.file.inodes.is_some_and(|inodes| !inodes.in_place) {
+            return None;
+        }
+        let PathContent::Text(_, now) = &self.now else { return None };
+        let before = (self.text)(self.file.before?)?;
+        let after = match &self.staged {
+            PathContent::Text(version, staged) if Some(*version) == self.file.after => {
+                staged.bytes().to_vec()
+            }
+            _ => (self.text)(self.file.after?)?,
+        };
+        crate::publish::is_torn(now.bytes(), &before, &after).then_some(before)
+    }
+}
+
+impl PathContent {
+    pub fn read(folder: &Folder, name: &str, shown: &str) -> Result<PathContent, Error> {
+        match snapshot::read(None, folder, name, shown, LARGEST) {
+            Ok(None) => Ok(PathContent::Absent),
+            Ok(Some(snapshot)) => Ok(PathContent::Text(Version::hash(snapshot.bytes()), snapshot)),
+            Err(error) if matches!(error.code, Code::NotAFile | Code::TooLarge) => Ok(PathContent::Other),
+            // It became a symlink, or it keeps changing because another program is writing it.
+            Err(error) if error.code == Code::EditConflict => Ok(PathContent::Other),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub fn stamp(&self) -> Option<Version> {
+        match self {
+            PathContent::Text(version, _) => Some(*version),
+            PathContent::Absent | PathContent::Other => None,
+        }
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        match self {
+            PathContent::Text(_, snapshot) => Some(snapshot.identity),
+            PathContent::Absent | PathContent::Other => None,
+        }
+    }
+}

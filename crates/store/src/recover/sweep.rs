@@ -1,0 +1,99 @@
+//! Removes staged copies that no journal names: those of unrecorded edits, and those that could not be
+//! removed.
+//!
+//! Name and age alone do not prove who owns a file.
+//!
+//! Invariant: only a file that is old, has a staged name and whose text exists elsewhere is removed, and only
+//! under the lock of its target.
+
+use super::inspect::PathContent;
+use crate::document_path::LockKey;
+use crate::folder::Folder;
+use crate::locks::Locks;
+use crate::publish::{may_be_cut, target_of};
+use crate::root::Root;
+use lockgate_text::Version;
+use rustix::fs::FileType;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A younger file may belong to a process that works without a journal.
+const OLD: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The journal's knowledge that distinguishes a staged copy from a file that only looks like one.
+pub(crate) struct JournalNames<'a> {
+    /// True if an edit in progress has a staged copy of that name; called after the folder was listed.
+    pub is_named: &'a dyn Fn(&str) -> bool,
+    /// True if the journal has a text of this version.
+    pub is_kept: &'a dyn Fn(Version) -> bool,
+}
+
+/// Removes staged copies in a folder below a root that no edit in the journal names, if their text exists
+/// elsewhere: in the journal, or under the target's name. Returns notes for the user.
+pub(crate) fn sweep(
+    roots: &[Root],
+    locks: &Locks,
+    root: usize,
+    folder: &str,
+    known: &JournalNames<'_>,
+) -> Vec<String> {
+    older(roots, locks, (root, folder), known, OLD)
+}
+
+/// Does the same for files of at least this age.
+pub(super) fn older(
+    roots: &[Root],
+    locks: &Locks,
+    (root, folder): (usize, &str),
+    known: &JournalNames<'_>,
+    age: Duration,
+) -> Vec<String> {
+    let in_place = roots.get(root).filter(|root| root.check_in_place().is_ok());
+    let opened = in_place.and_then(|root| root.folder(folder).ok());
+    let Some((opened, identity)) = opened.and_then(|opened| opened.identity().ok().map(|it| (opened, it)))
+    else {
+        return Vec::new();
+    };
+    let mut names = Vec::new();
+    let listed = opened.each(|_, kind, name| {
+        if matches!(kind, FileType::RegularFile | FileType::Unknown)
+            && target_of(name).is_some()
+            && !may_be_cut(name)
+        {
+            names.push(name.to_owned());
+        }
+        Ok(())
+    });
+    if listed.is_err() {
+        return Vec::new();
+    }
+    let mut notes = Vec::new();
+    for name in names {
+        let Some(target) = target_of(&name) else { continue };
+        let guard = locks.try_hold(&[LockKey::below(identity, target)]);
+        if guard.is_none() || !is_old(&opened, &name, age) || (known.is_named)(&name) {
+            continue;
+        }
+        let shown = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+        if !is_elsewhere(&opened, &name, target, &shown, known) {
+            notes.push(format!(
+                "{shown} has the name of a staged copy and a text that exists nowhere else; remove it if you do not need it"
+            ));
+        } else if opened.unlink(&name).is_ok() {
+            notes.push(format!("a leftover staged copy was removed: {shown}"));
+        }
+    }
+    notes
+}
+
+/// True if removing the file loses nothing: its text is under the target's name, or in the journal.
+fn is_elsewhere(folder: &Folder, name: &str, target: &str, shown: &str, known: &JournalNames<'_>) -> bool {
+    let version = |name| PathContent::read(folder, name, shown).ok().and_then(|text| text.stamp());
+    version(name).is_some_and(|text| version(target) == Some(text) || (known.is_kept)(text))
+}
+
+fn is_old(folder: &Folder, name: &str, least: Duration) -> bool {
+    let Ok(stat) = folder.stat(name) else { return false };
+    let changed = u64::try_from(stat.st_ctime).map(Duration::from_secs);
+    let age = changed.ok().and_then(|changed| SystemTime::now().duration_since(UNIX_EPOCH + changed).ok());
+    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile && age.is_some_and(|age| age >= least)
+}

@@ -1,0 +1,124 @@
+//! Resolves an entity to its row and owner.
+//!
+//! Invariant: an entity out of scope gets the same error, and causes the same queries, as one that does
+//! not exist.
+
+use super::{EntityStore, RowLocation, Tenant};
+use lockgate_edit::request::Entity;
+use lockgate_error::{Code, Error};
+use lockgate_policy::{EntityOwner, is_id};
+use lockgate_text::escape_name;
+
+/// The maximum length of a path in bytes.
+const LONGEST_PATH: usize = 1024;
+
+impl EntityStore {
+    /// Resolves an entity to its row. The row need not exist; the result then says where a write would
+    /// create it.
+    ///
+    /// For a workflow without an organisation, the caller's own row of that path comes first, then the
+    /// global one. A new workflow belongs to the caller's organisation.
+    ///
+    /// Errors: `FILE_NOT_FOUND` for an app or an organisation that does not exist or is out of scope,
+    /// `INVALID_INPUT` for a path that is not a plain relative one, `STORE_UNAVAILABLE`.
+    pub fn admit(&self, entity: &Entity, owner: EntityOwner) -> Result<RowLocation, Error> {
+        check_path(&entity.path)?;
+        let organization = match owner {
+            EntityOwner::App => self.app_owner(entity.app_id.as_deref().unwrap_or_default())?,
+            EntityOwner::Organization => match &entity.organization_id {
+                Some(id) => self.check_organization(id)?,
+                None => self.closest_owner(entity)?,
+            },
+            EntityOwner::Global => None,
+        };
+        let organization_id = organization.clone().filter(|_| owner == EntityOwner::Organization);
+        let app_id = entity.app_id.clone().filter(|_| owner == EntityOwner::App);
+        let entity = Entity { organization_id, app_id, ..entity.clone() };
+        Ok(RowLocation { entity, owner: organization, database: self.database.number() })
+    }
+
+    /// Returns the organisation of an app; `None` for a global app.
+    pub(super) fn app_owner(&self, app: &str) -> Result<Option<String>, Error> {
+        if !is_id(app) {
+            return Err(no_id("app_id"));
+        }
+        if let Some(home) = self.app_owners.get(app) {
+            return Ok(home);
+        }
+        let absent = || {
+            let hint = "correct app_id; `lockgate store app add` registers an app";
+            Error::new(Code::FileNotFound, format!("there is no app {}", escape_name(app)))
+                .field("app_id")
+                .hint(hint)
+        };
+        let home =
+            self.database.owner_of_app(&self.tenant, app).map_err(super::EntityStoreError::into_error)?;
+        let home = Some(home.ok_or_else(absent)?).filter(|organization| !organization.is_empty());
+        self.app_owners.put(app, home.clone());
+        Ok(home)
+    }
+
+    /// Returns the requested organisation if it is in scope.
+    pub(super) fn check_organization(&self, organization: &str) -> Result<Option<String>, Error> {
+        if !is_id(organization) {
+            return Err(no_id("organization_id"));
+        }
+        let is_within = match &self.tenant {
+            Tenant::Global => false,
+            Tenant::Organization(own) => own == organization,
+            Tenant::All => true,
+        };
+        if is_within {
+            return Ok(Some(organization.to_owned()));
+        }
+        let message = format!("there is no organisation {}", escape_name(organization));
+        let hint = "correct organization_id, or leave it out";
+        Err(Error::new(Code::FileNotFound, message).field("organization_id").hint(hint))
+    }
+
+    /// Returns the owner of the closest row of this path, or of the row that a write would create.
+    fn closest_owner(&self, entity: &Entity) -> Result<Option<String>, Error> {
+        let Tenant::Organization(own) = &self.tenant else { return Ok(None) };
+        let found = self.database.owner_of_path(&self.tenant, entity.kind.name(), &entity.path);
+        let found = found.map_err(super::EntityStoreError::into_error)?.unwrap_or_else(|| own.clone());
+        Ok(Some(found).filter(|organization| !organization.is_empty()))
+    }
+}
+
+fn no_id(field: &'static str) -> Error {
+    let message = format!("{field} must have 1 to 128 bytes and no control characters");
+    Error::new(Code::InvalidInput, message).field(field)
+}
+
+/// Accepts only a path with a single spelling.
+fn check_path(path: &str) -> Result<(), Error> {
+    let reason = if path.len() > LONGEST_PATH {
+        "is longer than 1024 bytes"
+    } else if path.chars().any(|character| character.is_control() || character == '\\') {
+        "contains a backslash or a control character"
+    } else if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        "has an empty part, `.` or `..`"
+    } else {
+        return Ok(());
+    };
+    let hint = "give a relative path with `/` between its parts";
+    Err(Error::new(Code::InvalidInput, format!("the path {reason}")).field("path").hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_one_thing_in_one_way() {
+        for path in ["a", "a/b.py", ".hidden", "a b/\u{e9}", "...", &"x".repeat(1024)] {
+            assert_eq!(check_path(path), Ok(()), "{path}");
+        }
+        for path in
+            ["", "/a", "a/", "a//b", "./a", "a/..", "..", "a\\b", "a\0", "a\nb", "\u{85}", &"x".repeat(1025)]
+        {
+            let error = check_path(path).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("path")), "{path:?}");
+        }
+    }
+}

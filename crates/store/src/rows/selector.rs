@@ -1,0 +1,212 @@
+//! Selects rows for a search or a listing: by path, folder, glob or path prefix.
+
+use super::search::EntityFilter;
+use super::{EntityStore, RowLocation};
+use crate::search::{SearchGlob, nothing_at};
+use crate::sql::rows::{EntityStoreError, Paths, RowFound, Span};
+use lockgate_edit::request::Entity;
+use lockgate_error::Error;
+use lockgate_policy::EntityOwner;
+
+/// The rows of one entity type that a request selects.
+#[derive(Debug)]
+pub struct EntitySelector {
+    entity: Entity,
+    owner: EntityOwner,
+    organization: Option<String>,
+    depot: u64,
+    paths: PathSelection,
+}
+
+#[derive(Debug)]
+enum PathSelection {
+    Everywhere,
+    Nowhere,
+    At(String),
+    /// Paths with this prefix; if there is a glob, only those that match it.
+    Prefix(String, Option<Box<SearchGlob>>),
+}
+
+impl EntityStore {
+    /// Selects the rows that a search names: at a path, in a folder or by a glob. Without a path,
+    /// selects all.
+    ///
+    /// Errors: `FILE_NOT_FOUND` for an app, an organisation or a path that does not exist or is out of
+    /// scope, `BAD_PATTERN` for a glob, `STORE_UNAVAILABLE`.
+    pub fn select(&self, filter: &EntityFilter<'_>, path: Option<&str>) -> Result<EntitySelector, Error> {
+        let mut selector = self.select_all(filter)?;
+        let Some(path) = path.filter(|path| !path.is_empty()) else { return Ok(selector) };
+        if path.chars().any(char::is_control) {
+            return Err(nothing_at(&path.escape_debug().to_string()));
+        }
+        let folder = format!("{}/", path.strip_suffix('/').unwrap_or(path));
+        selector.paths = PathSelection::At(path.to_owned());
+        if self.has_any(&selector)? {
+            return Ok(selector);
+        }
+        selector.paths = PathSelection::Prefix(folder, None);
+        if self.has_any(&selector)? {
+            return Ok(selector);
+        }
+        if !SearchGlob::is_glob(path) {
+            return Err(nothing_at(path));
+        }
+        let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+        let glob = SearchGlob::parse(&names.join("/"), path)?;
+        let fixed = names.iter().take_while(|name| !SearchGlob::is_glob(name));
+        selector.paths = PathSelection::Prefix(fixed.map(|name| format!("{name}/")).collect(), None);
+        if !self.has_any(&selector)? {
+            return Err(nothing_at(path));
+        }
+        if let PathSelection::Prefix(_, only) = &mut selector.paths {
+            *only = Some(Box::new(glob));
+        }
+        Ok(selector)
+    }
+
+    /// Selects the rows in a folder, or those with a path prefix. An empty prefix selects all.
+    ///
+    /// Errors: `FILE_NOT_FOUND` for an app or an organisation that does not exist or is out of scope,
+    /// `STORE_UNAVAILABLE`.
+    pub fn select_prefix(&self, filter: &EntityFilter<'_>, prefix: &str) -> Result<EntitySelector, Error> {
+        let mut selector = self.select_all(filter)?;
+        if prefix.is_empty() {
+            return Ok(selector);
+        }
+        if prefix.chars().any(char::is_control) {
+            selector.paths = PathSelection::Nowhere;
+            return Ok(selector);
+        }
+        if !prefix.ends_with('/') {
+            selector.paths = PathSelection::Prefix(format!("{prefix}/"), None);
+            if self.has_any(&selector)? {
+                return Ok(selector);
+            }
+        }
+        selector.paths = PathSelection::Prefix(prefix.to_owned(), None);
+        Ok(selector)
+    }
+
+    /// Selects all rows that pass the filter, after checking that they are in scope.
+    fn select_all(&self, filter: &EntityFilter<'_>) -> Result<EntitySelector, Error> {
+        let EntityFilter { kind, owner, app_id, organization_id } = *filter;
+        let organization = match owner {
+            EntityOwner::App => Some(self.app_owner(app_id.unwrap_or_default())?.unwrap_or_default()),
+            EntityOwner::Organization => match organization_id {
+                Some(id) => self.check_organization(id)?,
+                None => None,
+            },
+            EntityOwner::Global => Some(String::new()),
+        };
+        let app_id = app_id.filter(|_| owner == EntityOwner::App).map(str::to_owned);
+        let entity = Entity { kind: kind.clone(), path: String::new(), app_id, organization_id: None };
+        Ok(EntitySelector {
+            entity,
+            owner,
+            organization,
+            depot: self.database.number(),
+            paths: PathSelection::Everywhere,
+        })
+    }
+
+    fn has_any(&self, selector: &EntitySelector) -> Result<bool, Error> {
+        let found = selector.span(|span| self.database.find(&self.tenant, span, &[], None, 1));
+        Ok(!found.map_err(EntityStoreError::into_error)?.is_empty())
+    }
+}
+
+impl EntitySelector {
+    /// True if the selection leaves out some of the rows in its span.
+    pub fn is_narrowed(&self) -> bool {
+        match &self.paths {
+            PathSelection::Everywhere | PathSelection::At(_) | PathSelection::Prefix(_, None) => false,
+            PathSelection::Nowhere | PathSelection::Prefix(_, Some(_)) => true,
+        }
+    }
+
+    /// True if the selection cannot contain any row.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self.paths, PathSelection::Nowhere)
+    }
+
+    /// True if the selection contains this row of its span.
+    pub(super) fn contains(&self, row: &RowFound) -> bool {
+        match &self.paths {
+            PathSelection::Everywhere | PathSelection::At(_) | PathSelection::Prefix(_, None) => true,
+            PathSelection::Nowhere => false,
+            PathSelection::Prefix(_, Some(glob)) => glob.matches(&row.path),
+        }
+    }
+
+    /// The location of a row.
+    pub(super) fn location(&self, RowFound { organization, path, .. }: &RowFound) -> RowLocation {
+        let owner = Some(organization.clone()).filter(|organization| !organization.is_empty());
+        let organization_id = owner.clone().filter(|_| self.owner == EntityOwner::Organization);
+        let entity = Entity { path: path.clone(), organization_id, ..self.entity.clone() };
+        RowLocation { entity, owner, database: self.depot }
+    }
+
+    /// Calls `query` with the span of the selection.
+    pub(super) fn span<T>(&self, query: impl FnOnce(Span<'_>) -> T) -> T {
+        let behind = match &self.paths {
+            PathSelection::Everywhere | PathSelection::Nowhere | PathSelection::At(_) => None,
+            PathSelection::Prefix(first, _) => successor(first),
+        };
+        let paths = match &self.paths {
+            PathSelection::Everywhere | PathSelection::Nowhere => Paths::All,
+            PathSelection::At(path) => Paths::Only(path),
+            PathSelection::Prefix(first, _) => Paths::From(first, behind.as_deref()),
+        };
+        query(Span {
+            kind: self.entity.kind.name(),
+            app: self.entity.app_id.as_deref().unwrap_or_default(),
+            organization: self.organization.as_deref(),
+            paths,
+        })
+    }
+}
+
+/// Returns the smallest text after all texts with this prefix, in byte order; `None` if there is none.
+fn successor(beginning: &str) -> Option<String> {
+    let mut characters: Vec<char> = beginning.chars().collect();
+    while let Some(last) = characters.pop() {
+        // Skips the surrogates, which are not characters.
+        let next = (u32::from(last) + 1..=u32::from(char::MAX)).find_map(char::from_u32);
+        if let Some(next) = next {
+            characters.push(next);
+            return Some(characters.into_iter().collect());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn nothing_that_begins_so_comes_behind() {
+        for (beginning, behind) in [
+            ("a/", Some("a0")),
+            ("a", Some("b")),
+            ("\u{d7ff}", Some("\u{e000}")),
+            ("a\u{10ffff}", Some("b")),
+            ("\u{10ffff}", None),
+            ("", None),
+        ] {
+            assert_eq!(successor(beginning).as_deref(), behind);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_between_begins_so(beginning in "\\PC{1,4}", other in "\\PC{0,6}") {
+            let behind = successor(&beginning);
+            for text in [other.clone(), format!("{beginning}{other}")] {
+                let between = text >= beginning && behind.as_ref().is_none_or(|behind| text < *behind);
+                prop_assert_eq!(between, text.starts_with(&beginning));
+            }
+        }
+    }
+}

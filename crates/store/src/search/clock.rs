@@ -1,0 +1,77 @@
+//! The deadline of a search, its cancellation and its progress reports.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The number of files between two progress reports.
+const STEP: usize = 1000;
+
+/// The caller of a search: it can cancel and receives progress.
+pub trait SearchClock: Sync {
+    /// True if the caller no longer waits.
+    fn is_cancelled(&self) -> bool;
+
+    /// Receives the number of files that are done, and of those found so far.
+    fn report(&self, done: usize, of: usize);
+}
+
+/// The deadline and the progress of a search.
+pub struct Clock<'a> {
+    end: Instant,
+    waiting: &'a dyn SearchClock,
+    found: AtomicUsize,
+    done: AtomicUsize,
+    reported: Mutex<usize>,
+    stopped: AtomicBool,
+}
+
+impl<'a> Clock<'a> {
+    /// A clock that ends a search at this time, or when the caller no longer waits.
+    pub fn new(end: Instant, waiting: &'a dyn SearchClock) -> Clock<'a> {
+        let (found, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Clock { end, waiting, found, done, reported: Mutex::new(0), stopped: AtomicBool::new(false) }
+    }
+
+    /// True if the search may continue; once false, it stays false.
+    pub fn may_continue(&self) -> bool {
+        if self.is_stopped() {
+            return false;
+        }
+        let goes_on = Instant::now() < self.end && !self.waiting.is_cancelled();
+        if !goes_on {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        goes_on
+    }
+
+    /// The time that is left.
+    pub(super) fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
+    /// True if the search was stopped before it was complete.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Counts files that were found.
+    pub(crate) fn add_found(&self, files: usize) {
+        self.found.fetch_add(files, Ordering::Relaxed);
+    }
+
+    /// Counts files that are done, and reports progress at intervals.
+    pub(crate) fn add_done(&self, files: usize) {
+        let before = self.done.fetch_add(files, Ordering::Relaxed);
+        let done = before + files;
+        if before / STEP == done / STEP {
+            return;
+        }
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have reported a greater number.
+        if done > *reported {
+            *reported = done;
+            self.waiting.report(done, self.found.load(Ordering::Relaxed));
+        }
+    }
+}

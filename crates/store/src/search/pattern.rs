@@ -1,0 +1,148 @@
+//! The pattern of a search: a regular expression that is matched against the lines of a text.
+//!
+//! Invariant: the time to match is linear in the text; a pattern that would be too large is rejected.
+
+use super::engine::Engines;
+use super::needle::{NeedlePiece, pieces};
+use lockgate_error::{Code, Error};
+use regex_syntax::hir::{Hir, HirKind, Look};
+use regex_syntax::{Parser, ParserBuilder};
+use std::ops::Range;
+
+/// The longest pattern, in bytes.
+const LONGEST: usize = 10_000;
+
+const SYNTAX: &str = "the syntax is that of the Rust crate regex: look-around and back references are not supported; \
+    write \\( \\[ \\{ \\. \\* \\+ \\? \\| \\\\ to find these characters themselves";
+
+/// The extent that a match may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatchReach {
+    /// A match lies within one line.
+    Line,
+    /// A match may span several lines.
+    Lines,
+}
+
+/// A regular expression, compiled to search texts.
+#[derive(Debug)]
+pub struct SearchPattern {
+    pub(super) engines: Engines,
+    /// Set when the text must be searched as a whole: the pattern spans lines, or has an anchor for the
+    /// text's start or end.
+    pub(super) is_whole: bool,
+    /// The literal pieces of every match.
+    pub(super) pieces: Vec<NeedlePiece>,
+}
+
+impl SearchPattern {
+    /// Parses a pattern in the syntax of the crate `regex`; `^` and `$` are the start and end of a line.
+    ///
+    /// Errors: `BAD_PATTERN` for a pattern that is not valid, too large, or spans lines without permission.
+    pub fn new(pattern: &str, reach: MatchReach) -> Result<SearchPattern, Error> {
+        if pattern.len() > LONGEST {
+            return Err(bad(format!("it is longer than {LONGEST} bytes")));
+        }
+        let mut parser: Parser = ParserBuilder::new().multi_line(true).utf8(false).build();
+        let parsed = parser.parse(pattern).map_err(|error| bad(describe(&error, pattern)))?;
+        if reach == MatchReach::Line && asks_for_a_line_end(&parsed) {
+            return Err(
+                bad("it contains a line end".to_owned()).hint("give multiline: true to match across lines")
+            );
+        }
+        let look_set = parsed.properties().look_set();
+        let is_whole =
+            reach == MatchReach::Lines || look_set.contains(Look::Start) || look_set.contains(Look::End);
+        let engines = Engines::new(pattern, reach, is_whole)?;
+        Ok(SearchPattern { engines, is_whole, pieces: pieces(&parsed) })
+    }
+
+    /// The literal pieces of every match, in order; the same characters as in the text that is searched.
+    pub fn pieces(&self) -> &[NeedlePiece] {
+        &self.pieces
+    }
+
+    /// The same pattern without its pieces, so that no index narrows the search.
+    #[cfg(test)]
+    pub(crate) fn unnarrowed(self) -> SearchPattern {
+        SearchPattern { pieces: Vec::new(), ..self }
+    }
+
+    /// The first match in a piece of text, from an offset on.
+    pub fn find_at(&self, text: &str, from: usize) -> Option<Range<usize>> {
+        self.engines.after(0).find_at(text.as_bytes(), from)
+    }
+}
+
+pub(super) fn bad(message: String) -> Error {
+    Error::new(Code::BadPattern, format!("invalid regex: {message}")).field("pattern").hint(SYNTAX)
+}
+
+/// The error in a pattern and its position.
+fn describe(error: &regex_syntax::Error, pattern: &str) -> String {
+    let (message, at) = match error {
+        regex_syntax::Error::Parse(error) => (error.kind().to_string(), error.span().start.offset),
+        regex_syntax::Error::Translate(error) => (error.kind().to_string(), error.span().start.offset),
+        other => return other.to_string(),
+    };
+    let before = pattern.get(..at).unwrap_or_default().chars().count();
+    format!("{message}, at character {}", before + 1)
+}
+
+/// True if a part of the pattern cannot match without a line end.
+fn asks_for_a_line_end(pattern: &Hir) -> bool {
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) => false,
+        HirKind::Literal(literal) => literal.0.contains(&b'\n'),
+        HirKind::Repetition(repetition) => asks_for_a_line_end(&repetition.sub),
+        HirKind::Capture(capture) => asks_for_a_line_end(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(asks_for_a_line_end),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_looked_for_is_refused_with_the_reason() {
+        for (source, expected) in [
+            ("(a", "unclosed group, at character 1"),
+            ("ä(", "unclosed group, at character 2"),
+            ("a{2,1}", "invalid repetition count range"),
+            ("(?=a)", "look-around"),
+            ("(?<!a)b", "look-around"),
+            (r"(a)\1", "backreferences are not supported"),
+            ("(x{1000}){1000}", "too large"),
+            (r"a\nb", "a line end"),
+            ("a\nb", "a line end"),
+            (&"x".repeat(1 << 20), "longer than 10000 bytes"),
+            (&"(".repeat(9_000), ""),
+            (r"\p{Klingon}", "Unicode property"),
+        ] {
+            let error = SearchPattern::new(source, MatchReach::Line).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::BadPattern, Some("pattern")));
+            assert!(error.message.starts_with("invalid regex: "), "{}", error.message);
+            assert!(error.message.contains(expected) && error.message.len() < 300, "{}", error.message);
+        }
+        assert!(SearchPattern::new(r"\w{100}", MatchReach::Line).is_ok());
+    }
+
+    #[test]
+    fn a_line_end_is_asked_for_where_ripgrep_says_so() {
+        let refuses = |pattern: &str| {
+            let mut builder = grep_regex::RegexMatcherBuilder::new();
+            builder.multi_line(true).line_terminator(Some(b'\n')).build(pattern).is_err()
+        };
+        for source in
+            ["a\nb", r"a\nb", r"[\n]", r"\x0a", r"\n?", r"\n|ab", r"a|(\n)", r"(?-u)[\n]", r"(?i)\n"]
+        {
+            assert!(refuses(source) && SearchPattern::new(source, MatchReach::Line).is_err(), "{source}");
+        }
+        for source in
+            [r"\n|a", r"\s", "[^a]", r"[\n\r]", r"\n{0}", "[a&&b]", r"\\n", "$", r"(?s).", r"(?R)$", ""]
+        {
+            assert!(!refuses(source) && SearchPattern::new(source, MatchReach::Line).is_ok(), "{source}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! A file's content as it was read, and the means to check that it is unchanged.
+//!
+//! Invariant: the content is one state of the file: all bytes were read between the same two detectable
+//! changes; and it is never longer than the limit.
+
+use super::admit::refuse_special_in;
+use super::document_path::DocumentPath;
+use super::file_location::FileLocation;
+use super::fingerprint::FileFingerprint;
+use super::folder::{Folder, Identity};
+use super::permit;
+use super::publish::{Content, ExpectedFile};
+use super::root::Root;
+use super::rows::RowSnapshot;
+use super::system_error::{self, conflict, failed};
+use lockgate_error::{Code, Error};
+use lockgate_policy::Publishing;
+use rustix::fs::Stat;
+use rustix::io::{Errno, retry_on_intr};
+use std::os::fd::OwnedFd;
+use std::time::SystemTime;
+
+const PERMISSIONS: u32 = 0o777;
+
+/// The number of attempts to read a file that keeps changing.
+const MOST_READINGS: usize = 3;
+
+/// A file as it was read. Keeps its descriptor open, so that replacing the file need not wait until its
+/// blocks are freed; drop it after the answer was given.
+#[derive(Debug)]
+pub struct FileSnapshot {
+    bytes: Vec<u8>,
+    pub(super) file: OwnedFd,
+    pub(super) identity: Identity,
+    pub(super) mode: u32,
+    /// The number of its hard links.
+    pub(super) names: usize,
+    fingerprint: Option<FileFingerprint>,
+}
+
+/// The content that was read, of a file or a row.
+#[derive(Debug)]
+pub enum Snapshot {
+    /// A file that is held open.
+    File(FileSnapshot),
+    /// A row of a database.
+    Row(RowSnapshot),
+}
+
+impl Snapshot {
+    /// Takes the content out, so that it need not be copied.
+    #[must_use]
+    pub fn take_bytes(&mut self) -> Vec<u8> {
+        match self {
+            Snapshot::File(snapshot) => snapshot.take_bytes(),
+            Snapshot::Row(snapshot) => snapshot.take_bytes(),
+        }
+    }
+
+    /// The permission bits of a file.
+    pub fn mode(&self) -> Option<u32> {
+        match self {
+            Snapshot::File(snapshot) => Some(snapshot.mode),
+            Snapshot::Row(_) => None,
+        }
+    }
+
+    /// Fails if publishing would fail because of hard links, as in [`FileSnapshot::check_names`].
+    ///
+    /// Errors: `PERMISSION_DENIED`, with a hint.
+    pub fn check_names(&self, place: &DocumentPath, publishing: Publishing) -> Result<(), Error> {
+        match (self, place) {
+            (Snapshot::File(snapshot), DocumentPath::File(place)) => snapshot.check_names(place, publishing),
+            (Snapshot::File(_) | Snapshot::Row(_), DocumentPath::File(_) | DocumentPath::Row(_)) => Ok(()),
+        }
+    }
+}
+
+/// The content that is expected in the file before it is replaced.
+#[derive(Debug, Clone, Copy)]
+pub struct ExpectedContent<'a> {
+    pub(super) snapshot: &'a FileSnapshot,
+    pub(super) content: Content<'a>,
+}
+
+impl FileSnapshot {
+    /// The content, unless it was taken.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Takes the content out, so that it need not be copied; give it back for publishing with
+    /// [`FileSnapshot::expected`].
+    #[must_use]
+    pub fn take_bytes(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// The fingerprint of the content that was read; `None` if the file had changed too recently.
+    pub fn fingerprint(&self) -> Option<FileFingerprint> {
+        self.fingerprint
+    }
+
+    /// Fails for a hard-linked file if the policy does not define its treatment; publishing would fail too.
+    ///
+    /// Errors: `PERMISSION_DENIED`, with a hint.
+    pub fn check_names(&self, place: &FileLocation, publishing: Publishing) -> Result<(), Error> {
+        permit::write_method(self.names, publishing, place.shown()).map(drop)
+    }
+
+    /// Combines this snapshot with the content that was read, for comparison during publishing.
+    pub fn expected<'a>(&'a self, content: Content<'a>) -> ExpectedContent<'a> {
+        ExpectedContent { snapshot: self, content }
+    }
+}
+
+impl<'a> ExpectedContent<'a> {
+    /// The file and its expected content.
+    pub(super) fn expected_file(&self) -> ExpectedFile<'a> {
+        ExpectedFile::new(&self.snapshot.file, self.snapshot.identity, self.content.bytes)
+    }
+}
+
+/// Reads a file of at most `limit` bytes; `None` if there is none of that name. `root` is the root that it is
+/// probably in.
+pub(super) fn read(
+    root: Option<&Root>,
+    folder: &Folder,
+    name: &str,
+    shown: &str,
+    limit: u64,
+) -> Result<Option<FileSnapshot>, Error> {
+    for _ in 0..MOST_READINGS {
+        let began = SystemTime::now();
+        let Some((file, stat)) = open(root, folder, name, shown)? else { return Ok(None) };
+        let bytes = content(&file, &stat, shown, limit)?;
+        let after = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno))?;
+        if FileFingerprint::from_stat(&stat) == FileFingerprint::from_stat(&after)
+            && u64::try_from(bytes.len()) == u64::try_from(after.st_size)
+        {
+            let (identity, names) = (Identity::from_stat(&after), permit::names_of(&after));
+            let fingerprint = FileFingerprint::from_stat(&after).settled(began, &file);
+            let mode = after.st_mode & PERMISSIONS;
+            return Ok(Some(FileSnapshot { bytes, file, identity, mode, names, fingerprint }));
+        }
+    }
+    Err(conflict(shown, "kept changing while it was read"))
+}
+
+/// Opens a regular file for reading, without blocking and without following a symlink.
+fn open(
+    root: Option<&Root>,
+    folder: &Folder,
+    name: &str,
+    shown: &str,
+) -> Result<Option<(OwnedFd, Stat)>, Error> {
+    let file = match folder.open_to_read(name) {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(Errno::LOOP) => return Err(conflict(shown, "became a symlink")),
+        Err(Errno::NXIO) => return Err(system_error::not_a_file(shown, "a socket or a device")),
+        Err(errno) => return Err(failed("opening", shown, errno)),
+    };
+    let stat = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno))?;
+    refuse_special_in(root, &stat, &file, shown)?;
+    Ok(Some((file, stat)))
+}
+
+/// Reads to the end, or up to one byte over the limit.
+fn content(file: &OwnedFd, stat: &Stat, shown: &str, limit: u64) -> Result<Vec<u8>, Error> {
+    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    if size > limit {
+        return Err(too_large(shown, size, limit));
+    }
+    let capacity = usize::try_from(size).map_err(|_| too_large(shown, size, limit))?;
+    let mut bytes = Vec::new();
+    // One byte more than expected, so that the end is detected without growing.
+    bytes
+        .try_reserve_exact(capacity.saturating_add(1))
+        .map_err(|_| failed("reading", shown, Errno::NOMEM))?;
+    loop {
+        let read = retry_on_intr(|| rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)));
+        if read.map_err(|errno| failed("reading", shown, errno))? == 0 {
+            return Ok(bytes);
+        }
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        if length > limit {
+            return Err(too_large(shown, length, limit));
+        }
+        if bytes.len() == bytes.capacity() {
+            bytes.try_reserve(64 * 1024).map_err(|_| failed("reading", shown, Errno::NOMEM))?;
+        }
+    }
+}
+
+fn too_large(shown: &str, size: u64, limit: u64) -> Error {
+    Error::new(Code::TooLarge, format!("{shown} is too large: {size} bytes, limit {limit} bytes"))
+}

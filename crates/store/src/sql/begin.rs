@@ -1,0 +1,191 @@
+//! Records edits: begins, settles and removes them.
+//!
+//! Invariant: one transaction writes an edit, its changes and their texts. An edit number is never
+//! reused.
+
+use super::database::Database;
+use super::texts::{self, Packs};
+use super::{DatabaseError, JournalRow};
+use crate::inode::Inodes;
+use crate::journal::{EditMeta, EntryKind};
+use lockgate_text::Version;
+use rusqlite::{Transaction, params};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+impl Database {
+    /// Records an edit as begun and returns its number; `inodes` are those of its staged copies, in the order of
+    /// the rows, or empty if the copies do not exist yet.
+    pub fn begin_staged(
+        &self,
+        meta: &EditMeta,
+        rows: &[JournalRow<'_>],
+        inodes: &[Inodes],
+    ) -> Result<u64, DatabaseError> {
+        // Compression takes longer than everything else, so it happens outside the write lock.
+        let mut packs = rows.iter().map(|row| self.pack(row)).collect::<Result<Vec<_>, _>>()?;
+        let number = self.write(|transaction| {
+            let number = insert_edit(transaction, meta)?;
+            for (position, (row, packs)) in rows.iter().zip(&mut packs).enumerate() {
+                insert_change(transaction, number, position, row)?;
+                if row.keep {
+                    texts::insert(transaction, number, row, packs)?;
+                }
+            }
+            insert_copies(transaction, number, inodes)?;
+            Ok(number.cast_unsigned())
+        })?;
+        self.count(number);
+        Ok(number)
+    }
+
+    /// Compresses the texts that will be needed, as far as that is known in advance.
+    fn pack(&self, row: &JournalRow<'_>) -> Result<Packs, DatabaseError> {
+        if !row.keep {
+            return Ok(Packs::default());
+        }
+        let known = self.read_briefly(|reader| texts::find_known(reader, row))?;
+        Ok(texts::prepare(row, known))
+    }
+
+    /// Records the inodes of an edit's staged copies, in the order of its recorded files.
+    pub fn record(&self, number: u64, inodes: &[Inodes]) -> Result<(), DatabaseError> {
+        self.write(|transaction| insert_copies(transaction, number.cast_signed(), inodes))
+    }
+
+    /// Marks an edit as complete, and marks the edit that it undid or redid.
+    pub fn settle(&self, number: u64) -> Result<(), DatabaseError> {
+        let number = number.cast_signed();
+        self.write(|transaction| {
+            let settle_edit = "UPDATE edits SET settled = 1 WHERE number = ? RETURNING kind, of";
+            let mut settle_edit = transaction.prepare_cached(settle_edit)?;
+            let (kind, of): (i64, i64) =
+                settle_edit.query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            forget_copies(transaction, number)?;
+            let undone = match kind {
+                UNDO => Some(number),
+                REDO => None,
+                _ => return Ok(()),
+            };
+            let mark_undone = "UPDATE edits SET undone = ? WHERE number = ?";
+            transaction.prepare_cached(mark_undone)?.execute(params![undone, of]).map(drop)
+        })
+    }
+
+    /// Removes an edit that is not settled.
+    pub fn forget(&self, number: u64) -> Result<(), DatabaseError> {
+        let number = number.cast_signed();
+        self.write(|transaction| {
+            let edit = "DELETE FROM edits WHERE number = ? AND settled = 0";
+            if transaction.prepare_cached(edit)?.execute([number])? > 0 {
+                transaction.prepare_cached("DELETE FROM changes WHERE edit = ?")?.execute([number])?;
+                forget_copies(transaction, number)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn insert_copies(transaction: &Transaction<'_>, number: i64, inodes: &[Inodes]) -> rusqlite::Result<()> {
+    let insert = "INSERT OR REPLACE INTO copies(edit, position, copy, born, before, in_place)
+        VALUES(?, ?, ?, ?, ?, ?)";
+    let mut insert = transaction.prepare_cached(insert)?;
+    for (position, inodes) in inodes.iter().enumerate() {
+        insert.execute(params![
+            number,
+            count(position),
+            inodes.copy.map(|copy| copy.number.cast_signed()),
+            inodes.copy.and_then(|copy| copy.born),
+            inodes.before.map(u64::cast_signed),
+            inodes.in_place,
+        ])?;
+    }
+    Ok(())
+}
+
+fn forget_copies(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
+    transaction.prepare_cached("DELETE FROM copies WHERE edit = ?")?.execute([number]).map(drop)
+}
+
+const EDIT: i64 = 0;
+const UNDO: i64 = 1;
+const REDO: i64 = 2;
+
+fn insert_edit(transaction: &Transaction<'_>, meta: &EditMeta) -> rusqlite::Result<i64> {
+    let insert = "INSERT INTO edits(at, tool, author, request, kind, of, gates, settled)
+        VALUES(?, ?, ?, ?, ?, ?, ?, 0)";
+    let (kind, of) = match meta.kind {
+        EntryKind::Edit => (EDIT, 0),
+        EntryKind::Undo(of) => (UNDO, of.number()),
+        EntryKind::Redo(of) => (REDO, of.number()),
+    };
+    let request: &[u8] = meta.request.bytes();
+    transaction.prepare_cached(insert)?.insert(params![
+        next_time(),
+        meta.tool,
+        meta.author,
+        request,
+        kind,
+        of.cast_signed(),
+        meta.gates
+    ])
+}
+
+fn insert_change(
+    transaction: &Transaction<'_>,
+    number: i64,
+    position: usize,
+    row: &JournalRow<'_>,
+) -> rusqlite::Result<()> {
+    let insert = "INSERT INTO changes(edit, position, path, staged, before, after, added, removed, mode, folders, kept)
+        VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let version = |content: Option<super::Content<'_>>| content.map(|content| *content.version.bytes());
+    transaction.prepare_cached(insert)?.execute(params![
+        number,
+        count(position),
+        row.path,
+        row.staged,
+        version(row.before),
+        version(row.after),
+        count(row.added),
+        count(row.removed),
+        row.mode,
+        count(row.folders),
+        row.keep
+    ])?;
+    Ok(())
+}
+
+/// Decodes the kind of an edit.
+pub(super) fn kind(kind: i64, of: u64, database: &Database) -> EntryKind {
+    match kind {
+        UNDO => EntryKind::Undo(database.id(of)),
+        REDO => EntryKind::Redo(database.id(of)),
+        _ => EntryKind::Edit,
+    }
+}
+
+/// Converts a count to SQLite's integer type.
+pub(super) fn count(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Returns the current time as it is stored: milliseconds since 1970.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Returns the time of a new edit. It is later than that of any earlier edit of this process in any
+/// journal, so that edits of several roots have one order.
+fn next_time() -> i64 {
+    static LAST: AtomicI64 = AtomicI64::new(0);
+    let now = now();
+    let next = |last: i64| now.max(last.saturating_add(1));
+    LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last))).map_or(now, next)
+}
+
+/// Converts a column to a version.
+pub(super) fn to_version(bytes: Option<[u8; 32]>) -> Option<Version> {
+    bytes.map(Version::from_bytes)
+}

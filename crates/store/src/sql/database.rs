@@ -1,0 +1,204 @@
+//! The database of one root: one connection for writing and a few for reading.
+//!
+//! Invariant: one thread writes at a time, and readers never wait for it. Only point queries use its connection.
+
+use super::connection::{above_file_size_limit, connect, map_error};
+use super::{DatabaseError, schema};
+use crate::folder::Identity;
+use crate::journal::EditId;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// The number of edits between two checks of their age.
+const TIDY_INTERVAL: u64 = 256;
+/// The number of connections kept open for reading.
+const READERS: usize = 4;
+
+/// The open database of one root.
+#[derive(Debug)]
+pub(crate) struct Database {
+    path: PathBuf,
+    /// The identity of the file. Another file of the same name is another journal.
+    identity: Identity,
+    name: u16,
+    writer: Mutex<Connection>,
+    readers: Mutex<Vec<Connection>>,
+    /// The write-ahead log. SQLite holds no lock on it that closing a second descriptor would drop.
+    log: File,
+    /// Set when the age of the edits should be checked.
+    due: AtomicBool,
+}
+
+impl Database {
+    /// Connects to the journal in this existing file.
+    pub(super) fn connect(path: &Path) -> Result<Database, DatabaseError> {
+        let identity = identity(path).map_err(|error| io_error(&error))?;
+        let writer = connect(path)?;
+        let mut state = schema::read_state(&writer).map_err(map_error)?;
+        if state == schema::SchemaState::New {
+            schema::create(&writer).map_err(map_error)?;
+            state = schema::read_state(&writer).map_err(map_error)?;
+        }
+        let name = match state {
+            schema::SchemaState::Ours(name) => name,
+            schema::SchemaState::Newer(version) => return Err(DatabaseError::Unusable(newer(version))),
+            schema::SchemaState::New | schema::SchemaState::Foreign => {
+                return Err(DatabaseError::Corrupt("it is not a lockgate journal".to_owned()));
+            }
+        };
+        schema::add_missing_tables(&writer).map_err(map_error)?;
+        let log = File::options().read(true).write(true).open(log_path(path));
+        let log = log.map_err(|error| io_error(&error))?;
+        let (writer, readers) = (Mutex::new(writer), Mutex::default());
+        let (path, due) = (path.to_owned(), AtomicBool::new(false));
+        Ok(Database { path, identity, name, writer, readers, log, due })
+    }
+
+    /// Runs SQLite's integrity check.
+    ///
+    /// Errors: the damage found.
+    pub(super) fn check(&self) -> Result<(), DatabaseError> {
+        let message =
+            self.read(|reader| reader.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)))?;
+        if message == "ok" { Ok(()) } else { Err(DatabaseError::Corrupt(message)) }
+    }
+
+    /// True if the path still leads to this file.
+    pub fn is_current(&self) -> bool {
+        identity(&self.path).is_ok_and(|current| current == self.identity)
+    }
+
+    /// The name of the journal, with which its edit ids begin.
+    pub fn name(&self) -> u16 {
+        self.name
+    }
+
+    /// The id of the edit with this number.
+    pub fn id(&self, number: u64) -> EditId {
+        EditId::new(self.name, number)
+    }
+
+    /// Flushes all writes to the disk, so that they survive a power failure.
+    pub fn sync(&self) -> Result<(), DatabaseError> {
+        rustix::io::retry_on_intr(|| rustix::fs::fdatasync(&self.log))
+            .map_err(|errno| io_error(&errno.into()))
+    }
+
+    /// The size of the database's file in bytes, without the log.
+    pub(super) fn length(&self) -> u64 {
+        self.path.metadata().map_or(0, |found| found.len())
+    }
+
+    /// The size of the write-ahead log in bytes.
+    pub(super) fn log_length(&self) -> u64 {
+        self.log.metadata().map_or(0, |found| found.len())
+    }
+
+    /// Counts a recorded edit; every [`TIDY_INTERVAL`]th number makes a cleanup due.
+    pub(super) fn count(&self, number: u64) {
+        if number.is_multiple_of(TIDY_INTERVAL) {
+            self.due.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// True if the age of the edits should be checked.
+    pub(super) fn is_due(&self) -> bool {
+        self.due.load(Ordering::Relaxed)
+    }
+
+    /// Marks the check as done.
+    pub(super) fn clear_due(&self) {
+        self.due.store(false, Ordering::Relaxed);
+    }
+
+    /// Runs `work` in a transaction and commits it only if it succeeds.
+    pub(super) fn write<T>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, DatabaseError> {
+        let mut writer = self.writer();
+        let transaction =
+            writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map_error)?;
+        let value = work(&transaction).map_err(map_error)?;
+        transaction.commit().map_err(map_error).map(|()| value)
+    }
+
+    /// Runs `work` on a connection for reading, concurrently with the writer.
+    pub(super) fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, DatabaseError> {
+        let idle = lock(&self.readers).pop();
+        let reader = idle.map_or_else(|| connect(&self.path), Ok)?;
+        let value = work(&reader).map_err(map_error)?;
+        let mut readers = lock(&self.readers);
+        if readers.len() < READERS {
+            readers.push(reader);
+        }
+        Ok(value)
+    }
+
+    /// Runs a few queries that each find one row, on the connection for writing if no thread uses it: its cache has
+    /// the pages that this process wrote last. Otherwise does the same as [`Database::read`].
+    pub(super) fn read_briefly<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, DatabaseError> {
+        // One transaction takes SQLite's lock once for all queries.
+        let in_transaction = |connection: &Connection| {
+            let transaction = connection.unchecked_transaction()?;
+            work(&transaction)
+        };
+        let writer = match self.writer.try_lock() {
+            Ok(writer) => writer,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return self.read(in_transaction),
+        };
+        in_transaction(&writer).map_err(map_error)
+    }
+
+    /// Locks and returns the only connection that writes.
+    pub(super) fn writer(&self) -> MutexGuard<'_, Connection> {
+        lock(&self.writer)
+    }
+}
+
+/// Ignores poisoning: a panic leaves at most a transaction, which was rolled back when it was dropped.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn newer(version: i64) -> String {
+    format!("it was written by a newer lockgate: its table version is {version}, this one supports {}", {
+        schema::VERSION
+    })
+}
+
+fn identity(path: &Path) -> io::Result<Identity> {
+    path.symlink_metadata().map(|found| Identity { device: found.dev(), inode: found.ino() })
+}
+
+/// The path of the write-ahead log of a database.
+pub(super) fn log_path(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    PathBuf::from(log)
+}
+
+/// Maps an error of the operating system.
+pub(super) fn io_error(error: &io::Error) -> DatabaseError {
+    let reason = error.to_string();
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DatabaseError::Full(reason),
+        io::ErrorKind::FileTooLarge => above_file_size_limit(&reason).unwrap_or(DatabaseError::Full(reason)),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            DatabaseError::Unusable(reason)
+        }
+        _ => DatabaseError::Other(reason),
+    }
+}

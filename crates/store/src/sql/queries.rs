@@ -1,0 +1,160 @@
+//! Queries the journal's edits.
+//!
+//! Invariant: each edit is read by one statement, so its list of changes is complete and has no other
+//! edit's changes.
+
+use super::begin::{kind, to_version};
+use super::database::Database;
+use super::{DatabaseError, EditFilter};
+use crate::journal::{EditMeta, Entry, FileChange};
+use lockgate_text::Version;
+use rusqlite::{Connection, OptionalExtension, Params, params};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const COLUMNS: &str =
+    "number, at, tool, author, request, kind, of, gates, undone, path, before, after, added, removed,
+    mode, folders, kept";
+
+impl Database {
+    /// Returns the settled edit with this number; its paths are relative to the root.
+    pub fn entry(&self, number: u64) -> Result<Option<Entry>, DatabaseError> {
+        let one = "number = ? AND settled = 1";
+        self.read(|reader| self.entries_where(reader, one, [number.cast_signed()]).map(first))
+    }
+
+    /// Returns the settled edits that change this path, or all of them, newest first.
+    pub fn entries(&self, path: Option<&str>, most: usize) -> Result<Vec<Entry>, DatabaseError> {
+        let all = "number IN (SELECT number FROM edits WHERE settled = 1 ORDER BY number DESC LIMIT ?)";
+        let of_path = "number IN (SELECT number FROM changes CROSS JOIN edits ON number = edit
+            WHERE path = ? AND settled = 1 ORDER BY edit DESC LIMIT ?)";
+        let most = super::begin::count(most);
+        self.read(|reader| match path {
+            None => self.entries_where(reader, all, [most]),
+            Some(path) => self.entries_where(reader, of_path, params![path, most]),
+        })
+    }
+
+    /// Returns the first edit of this path that passes the filter.
+    pub fn newest(&self, filter: EditFilter, path: &str) -> Result<Option<Entry>, DatabaseError> {
+        let (condition, order) = filter_sql(filter);
+        // Forces the order of the path's own changes on SQLite's planner.
+        let order = if order == "number" { "edit" } else { order };
+        let sql = format!(
+            "SELECT edit FROM changes CROSS JOIN edits ON number = edit WHERE path = ? AND {condition}
+             ORDER BY {order} DESC LIMIT 1"
+        );
+        self.read_briefly(|reader| {
+            let newest = reader.prepare_cached(&sql)?.query_row([path], |row| row.get(0)).optional()?;
+            self.entry_with_number(reader, newest)
+        })
+    }
+
+    /// Returns the first edit that passes the filter, and the time that counts: when it was begun or
+    /// when it was undone.
+    pub fn last(&self, filter: EditFilter) -> Result<Option<(SystemTime, Entry)>, DatabaseError> {
+        let (condition, order) = filter_sql(filter);
+        let sql = format!("SELECT number FROM edits WHERE {condition} ORDER BY {order} DESC LIMIT 1");
+        // An undo is newer than its edit, so it is not removed before it.
+        let undone = "SELECT later.at FROM edits JOIN edits AS later ON later.number = edits.undone
+            WHERE edits.number = ?";
+        self.read(|reader| {
+            let last = reader.prepare_cached(&sql)?.query_row([], |row| row.get(0)).optional()?;
+            let Some(entry) = self.entry_with_number(reader, last)? else { return Ok(None) };
+            let at = match filter {
+                EditFilter::Settled | EditFilter::ToUndo => None,
+                EditFilter::ToRedo => {
+                    reader.prepare_cached(undone)?.query_row([last], |row| row.get(0)).optional()?
+                }
+            };
+            Ok(Some((at.map_or(entry.at, time), entry)))
+        })
+    }
+
+    /// Returns the edit with this number, if it exists.
+    fn entry_with_number(&self, reader: &Connection, number: Option<i64>) -> rusqlite::Result<Option<Entry>> {
+        let one = |number| self.entries_where(reader, "number = ?", [number]).map(first);
+        number.map_or(Ok(None), one)
+    }
+
+    /// True if an edit of this path was begun and not settled.
+    pub fn has_unsettled(&self, path: &str) -> Result<bool, DatabaseError> {
+        let sql = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
+            WHERE settled = 0 AND path = ? LIMIT 1";
+        self.read_briefly(|reader| reader.prepare_cached(sql)?.exists([path]))
+    }
+
+    fn entries_where(
+        &self,
+        reader: &Connection,
+        condition: &str,
+        values: impl Params,
+    ) -> rusqlite::Result<Vec<Entry>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM edits JOIN changes ON edit = number WHERE {condition}
+             ORDER BY number DESC, position"
+        );
+        let mut select = reader.prepare_cached(&sql)?;
+        let mut rows = select.query(values)?;
+        let mut entries: Vec<Entry> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let number = row.get::<_, i64>("number")?.cast_unsigned();
+            let changed = changed(row)?;
+            match entries.last_mut().filter(|entry| entry.id.number() == number) {
+                Some(entry) => entry.changes.push(changed),
+                None => entries.push(self.entry_of(row, number, changed)?),
+            }
+        }
+        Ok(entries)
+    }
+
+    fn entry_of(&self, row: &rusqlite::Row<'_>, number: u64, changed: FileChange) -> rusqlite::Result<Entry> {
+        let at: i64 = row.get("at")?;
+        let of: i64 = row.get("of")?;
+        Ok(Entry {
+            id: self.id(number),
+            at: time(at),
+            meta: EditMeta {
+                tool: row.get("tool")?,
+                author: row.get("author")?,
+                request: Version::from_bytes(row.get("request")?),
+                kind: kind(row.get("kind")?, of.cast_unsigned(), self),
+                gates: row.get("gates")?,
+            },
+            undone: row.get::<_, Option<i64>>("undone")?.is_some(),
+            changes: vec![changed],
+        })
+    }
+}
+
+/// Returns the condition for the filter, and the column that orders its edits.
+const fn filter_sql(filter: EditFilter) -> (&'static str, &'static str) {
+    match filter {
+        EditFilter::Settled => ("settled = 1", "number"),
+        EditFilter::ToUndo => ("settled = 1 AND kind = 0 AND undone IS NULL", "number"),
+        EditFilter::ToRedo => ("settled = 1 AND undone IS NOT NULL", "undone"),
+    }
+}
+
+/// Converts a stored time, in milliseconds since 1970.
+fn time(at: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(u64::try_from(at).unwrap_or(0))
+}
+
+fn first(entries: Vec<Entry>) -> Option<Entry> {
+    entries.into_iter().next()
+}
+
+fn changed(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileChange> {
+    let count = |column| row.get::<_, i64>(column).map(|count| usize::try_from(count).unwrap_or(0));
+    Ok(FileChange {
+        entity: None,
+        path: row.get("path")?,
+        before: to_version(row.get("before")?),
+        after: to_version(row.get("after")?),
+        added: count("added")?,
+        removed: count("removed")?,
+        mode: row.get("mode")?,
+        folders: count("folders")?,
+        kept: row.get("kept")?,
+    })
+}

@@ -1,0 +1,233 @@
+//! Maps database errors to lockgate's errors.
+//!
+//! Invariant: driver messages are logged but never returned to a client. They may contain another
+//! tenant's data or the database's address.
+
+use lockgate_error::{Code, Error};
+
+/// An error of an entity database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum EntityStoreError {
+    Full,
+    /// The database cannot be reached.
+    Unreachable(String),
+    /// The connection was lost before anything was written; a retry on another connection is safe.
+    ConnectionLost(String),
+    /// The connection was lost during a commit, and it is unknown if the edit was written.
+    Unknown,
+    /// A concurrent write changed the same row first.
+    Conflict,
+    /// The database must not be used in its current state; the text is the reason.
+    Unusable(String),
+    /// Any other error, with its message.
+    Other(String),
+}
+
+impl EntityStoreError {
+    /// Converts this into the error that a client gets.
+    pub fn into_error(self) -> Error {
+        let unavailable = |reason: &str| {
+            Error::new(
+                Code::StoreUnavailable,
+                format!("the database of stored content cannot be used: {reason}"),
+            )
+        };
+        match self {
+            EntityStoreError::Full => {
+                Error::new(Code::NoSpace, "the database of stored content has no room left on its disk")
+            }
+            EntityStoreError::Unreachable(reason) | EntityStoreError::ConnectionLost(reason) => {
+                unavailable(&reason)
+                    .hint("send the request again; if it keeps failing, ask a person to check the database")
+            }
+            EntityStoreError::Unknown => unavailable("the connection was lost during the commit")
+                .hint("read it again: the edit was written completely or not at all")
+                .with_unknown_disk(),
+            EntityStoreError::Conflict => {
+                unavailable("concurrent edits keep changing the same rows").hint("send the request again")
+            }
+            EntityStoreError::Unusable(reason) => {
+                unavailable(&reason).hint("ask a person to check the database and the value of `--store`")
+            }
+            EntityStoreError::Other(reason) => unavailable(&reason)
+                .hint("send the request again; if it keeps failing, ask a person to check the log"),
+        }
+    }
+}
+
+mod driver {
+    use super::EntityStoreError;
+    use sqlx::Error;
+    use sqlx::migrate::MigrateError;
+
+    /// The lower byte of SQLite's extended codes is the primary result code.
+    const SQLITE: i64 = 0xff;
+    const BUSY: i64 = 5;
+    const LOCKED: i64 = 6;
+    const READ_ONLY: i64 = 8;
+    const CORRUPT: i64 = 11;
+    const FULL: i64 = 13;
+    const CANNOT_OPEN: i64 = 14;
+    const CONSTRAINT: i64 = 19;
+    const NO_DATABASE: i64 = 26;
+    /// The shared-memory index of the log could not grow; SQLite gives no more detail.
+    const NO_SHARED_MEMORY: i64 = 10 | (19 << 8);
+
+    impl From<Error> for EntityStoreError {
+        fn from(error: Error) -> EntityStoreError {
+            tracing::debug!("database of stored content: {error}");
+            match error {
+                Error::Database(error) => {
+                    let code = error.code().unwrap_or_default();
+                    // PostgreSQL's codes have five characters; SQLite's are numbers.
+                    match code.parse::<i64>() {
+                        Ok(number) if code.len() < 5 => from_sqlite(number),
+                        _ => from_postgres(&code),
+                    }
+                }
+                Error::Io(_) | Error::Tls(_) | Error::Protocol(_) | Error::WorkerCrashed => {
+                    EntityStoreError::ConnectionLost("the connection was lost".to_owned())
+                }
+                Error::PoolTimedOut => {
+                    EntityStoreError::Unreachable("timed out waiting for a database connection".to_owned())
+                }
+                Error::Configuration(_) => EntityStoreError::Unusable("its URL is invalid".to_owned()),
+                _ => EntityStoreError::Other("it sent an unexpected response".to_owned()),
+            }
+        }
+    }
+
+    impl From<MigrateError> for EntityStoreError {
+        fn from(error: MigrateError) -> EntityStoreError {
+            match error {
+                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => match error.into()
+                {
+                    // For example, another program has tables of these names.
+                    EntityStoreError::Other(reason) => {
+                        EntityStoreError::Unusable(format!("its tables cannot be created: {reason}"))
+                    }
+                    other => other,
+                },
+                MigrateError::VersionMissing(version) => newer(version),
+                other => {
+                    tracing::warn!("schema of the database of stored content: {other}");
+                    EntityStoreError::Unusable(
+                        "its tables differ from those that lockgate created".to_owned(),
+                    )
+                }
+            }
+        }
+    }
+
+    /// The error for a database with tables of a newer version of lockgate.
+    pub(in crate::sql::rows) fn newer(version: i64) -> EntityStoreError {
+        EntityStoreError::Unusable(format!(
+            "it was created by a newer lockgate: its table version is {version}, this one supports {}",
+            super::super::connection::VERSION
+        ))
+    }
+
+    fn from_sqlite(code: i64) -> EntityStoreError {
+        match code & SQLITE {
+            FULL => EntityStoreError::Full,
+            _ if code == NO_SHARED_MEMORY => EntityStoreError::Full,
+            BUSY | LOCKED => {
+                EntityStoreError::Unreachable("other writers kept it locked for too long".to_owned())
+            }
+            CONSTRAINT => EntityStoreError::Conflict,
+            READ_ONLY => EntityStoreError::Unusable("it is read-only".to_owned()),
+            CANNOT_OPEN => EntityStoreError::Unusable("its file cannot be opened".to_owned()),
+            CORRUPT | NO_DATABASE => {
+                EntityStoreError::Unusable("its file is not a database, or it is corrupt".to_owned())
+            }
+            _ => EntityStoreError::Other(format!("SQLite failed with code {code}")),
+        }
+    }
+
+    fn from_postgres(code: &str) -> EntityStoreError {
+        let with_code = |reason: &str| format!("{reason} (SQLSTATE {code})");
+        match code {
+            // The disk is full, or a tablespace's quota is used up.
+            "53100" => EntityStoreError::Full,
+            // A serialization failure, a deadlock, or a duplicate key from a concurrent insert.
+            "40001" | "40P01" | "23505" => EntityStoreError::Conflict,
+            // The server shut down, crashed or is starting up, or it closed an idle session.
+            "57P01" | "57P02" | "57P03" | "25P03" => {
+                EntityStoreError::ConnectionLost(with_code("it closed the connection"))
+            }
+            "53300" => EntityStoreError::Unreachable(with_code("it has too many connections")),
+            "57014" | "55P03" => EntityStoreError::Unreachable(with_code("it took too long")),
+            "42501" => EntityStoreError::Unusable(with_code("its role lacks a permission")),
+            _ if code.starts_with("08") => {
+                EntityStoreError::ConnectionLost(with_code("the connection was lost"))
+            }
+            _ if code.starts_with("28") || code == "3D000" => EntityStoreError::Unusable(with_code(
+                "it rejects the credentials or the database name in its URL",
+            )),
+            _ => EntityStoreError::Other(with_code("PostgreSQL reported an error")),
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use lockgate_error::{Code, Disk};
+
+        #[test]
+        fn each_code_of_a_database_has_a_meaning() {
+            let is_unreachable = |error| matches!(error, EntityStoreError::Unreachable(_));
+            let is_lost = |error| matches!(error, EntityStoreError::ConnectionLost(_));
+            let is_unusable = |error| matches!(error, EntityStoreError::Unusable(_));
+            assert!(
+                from_sqlite(13) == EntityStoreError::Full
+                    && from_sqlite(NO_SHARED_MEMORY) == EntityStoreError::Full
+            );
+            assert!(
+                from_sqlite(1555) == EntityStoreError::Conflict
+                    && from_sqlite(2067) == EntityStoreError::Conflict
+            );
+            assert!([5, 261, 517, 6].into_iter().all(|code| is_unreachable(from_sqlite(code))));
+            assert!([8, 264, 11, 14, 26].into_iter().all(|code| is_unusable(from_sqlite(code))));
+            assert!(matches!(from_sqlite(10), EntityStoreError::Other(_)));
+            assert_eq!(from_postgres("53100"), EntityStoreError::Full);
+            assert!(
+                ["40001", "40P01", "23505"]
+                    .into_iter()
+                    .all(|code| from_postgres(code) == EntityStoreError::Conflict)
+            );
+            assert!(
+                ["57P01", "57P02", "57P03", "25P03", "08006"]
+                    .into_iter()
+                    .all(|code| is_lost(from_postgres(code)))
+            );
+            assert!(["57014", "55P03", "53300"].into_iter().all(|code| is_unreachable(from_postgres(code))));
+            assert!(
+                ["28P01", "28000", "3D000", "42501"].into_iter().all(|code| is_unusable(from_postgres(code)))
+            );
+            assert!(matches!(from_postgres("42601"), EntityStoreError::Other(_)));
+        }
+
+        #[test]
+        fn a_refusal_says_no_more_than_is_known() {
+            let code_and_disk = |error: EntityStoreError| {
+                let error = error.into_error();
+                (error.code, error.disk)
+            };
+            assert_eq!(code_and_disk(EntityStoreError::Unknown), (Code::StoreUnavailable, Disk::Unknown));
+            assert_eq!(code_and_disk(EntityStoreError::Full), (Code::NoSpace, Disk::Untouched));
+            for new_error in [
+                EntityStoreError::Unreachable,
+                EntityStoreError::ConnectionLost,
+                EntityStoreError::Unusable,
+                EntityStoreError::Other,
+            ] {
+                assert_eq!(
+                    code_and_disk(new_error("why".to_owned())),
+                    (Code::StoreUnavailable, Disk::Untouched)
+                );
+            }
+        }
+    }
+}
+
+pub(super) use driver::newer;

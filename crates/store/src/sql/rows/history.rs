@@ -1,0 +1,180 @@
+//! Queries the edits of rows and the texts that they left.
+//!
+//! Invariant: each edit is read by one statement, so it is complete. An edit that changed a row out of
+//! scope is not found.
+
+use super::super::{EditFilter, pack};
+use super::connection::{SqlDialect, get, read_version};
+use super::database::EntityDatabase;
+use super::statement::{OWNER_BY_NUMBER_E, OWNER_BY_NUMBER_E2, Statement, UnboundStatement};
+use super::write::{REDO, UNDO};
+use super::{EntityStoreError, RowKey};
+use crate::journal::{EditId, EditMeta, Entry, EntryKind, FileChange};
+use crate::rows::Tenant;
+use lockgate_edit::request::{Entity, EntityKind};
+use lockgate_text::Version;
+use sqlx::any::AnyRow;
+use std::time::{Duration, UNIX_EPOCH};
+
+const ENTRIES: &str = "SELECT e.id, e.at, e.tool, e.author, e.request, e.kind, e.of, e.gates, e.undone,
+    c.kind, c.organization, c.app, c.path, c.before, c.after, c.added, c.removed, c.kept
+    FROM edits e JOIN changes c ON c.edit = e.id";
+const ORDER: &str = " ORDER BY e.at DESC, e.id, c.position";
+
+/// The length in digits of a version prefix that a caller may use.
+const DIGITS: std::ops::RangeInclusive<usize> = 12..=64;
+
+impl EntityDatabase {
+    /// Returns the edit with this id.
+    pub(crate) fn entry(&self, tenant: &Tenant, id: EditId) -> Result<Option<Entry>, EntityStoreError> {
+        if self.connected()?.journal() != id.journal() {
+            return Ok(None);
+        }
+        let id = id.number().cast_signed();
+        let one = entries(tenant).push(" AND e.id = ").bind(id).push(ORDER);
+        Ok(self.found(tenant, one)?.into_iter().next())
+    }
+
+    /// Returns the edits of one row, or all edits, newest first.
+    pub(crate) fn entries(
+        &self,
+        tenant: &Tenant,
+        of: Option<RowKey<'_>>,
+        most: usize,
+    ) -> Result<Vec<Entry>, EntityStoreError> {
+        let most = super::prepare::count(most);
+        let newest = match of {
+            None => {
+                let newest = |ids: Statement| ids.newest("edits", tenant, most);
+                entries(tenant).found_first("e.id", self.dialect(), newest).push(ORDER)
+            }
+            Some(key) => of_row(self.dialect(), tenant, key, EditFilter::Settled, most),
+        };
+        self.found(tenant, newest)
+    }
+
+    /// Returns the first edit of a row that passes the filter.
+    pub(crate) fn newest(
+        &self,
+        tenant: &Tenant,
+        key: RowKey<'_>,
+        filter: EditFilter,
+    ) -> Result<Option<Entry>, EntityStoreError> {
+        Ok(self.found(tenant, of_row(self.dialect(), tenant, key, filter, 1))?.into_iter().next())
+    }
+
+    fn found(&self, tenant: &Tenant, statement: Statement) -> Result<Vec<Entry>, EntityStoreError> {
+        self.entries_in(&self.read(tenant, statement)?)
+    }
+
+    /// Builds the edits from their rows.
+    pub(super) fn entries_in(&self, rows: &[AnyRow]) -> Result<Vec<Entry>, EntityStoreError> {
+        let journal = self.connected()?.journal();
+        let mut entries: Vec<Entry> = Vec::new();
+        for row in rows {
+            let id = EditId::new(journal, get::<i64>(row, 0)?.cast_unsigned());
+            let changed = changed(row)?;
+            match entries.last_mut().filter(|entry| entry.id == id) {
+                Some(entry) => entry.changes.push(changed),
+                None => entries.push(entry(row, id, changed)?),
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Returns the text of a version of a row. A prefix of at least twelve digits is enough if only one
+    /// version has it.
+    pub(crate) fn text(
+        &self,
+        tenant: &Tenant,
+        key: RowKey<'_>,
+        version: &str,
+    ) -> Result<Option<Vec<u8>>, EntityStoreError> {
+        let digits = version.bytes().all(|digit| digit.is_ascii_hexdigit());
+        if !digits || !DIGITS.contains(&version.len()) {
+            return Ok(None);
+        }
+        let filled = |digit: &str| {
+            let whole = format!("{version}{}", digit.repeat(64 - version.len()));
+            let byte = |at: usize| whole.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
+            (0..64).step_by(2).filter_map(byte).collect::<Vec<u8>>()
+        };
+        let texts = UnboundStatement::new("SELECT stamp, packed FROM texts").in_scope(tenant, "organization");
+        let texts = texts.row("", key).push(" AND stamp BETWEEN ").bind(filled("0"));
+        let found = self.read(tenant, texts.push(" AND ").bind(filled("f")).push(" LIMIT 2"))?;
+        let [only] = found.as_slice() else { return Ok(None) };
+        let (recorded, packed): (Option<Version>, &[u8]) = (read_version(only, 0)?, get(only, 1)?);
+        let mut text = Vec::new();
+        let unpacked = pack::unpack(&mut text, packed);
+        Ok(unpacked.filter(|()| Some(Version::hash(&text)) == recorded).map(|()| text))
+    }
+}
+
+/// Selects edits. The caller adds conditions and ends the statement with [`ORDER`].
+fn entries(tenant: &Tenant) -> Statement {
+    UnboundStatement::new(ENTRIES).in_scope(tenant, OWNER_BY_NUMBER_E)
+}
+
+/// Selects the first edit of a row that passes the filter.
+pub(super) fn of_row(
+    dialect: SqlDialect,
+    tenant: &Tenant,
+    key: RowKey<'_>,
+    filter: EditFilter,
+    most: i64,
+) -> Statement {
+    let some = |ids: Statement| {
+        let ids = ids.push("SELECT e2.id FROM changes c2 JOIN edits e2 ON e2.id = c2.edit WHERE ");
+        let ids = ids.push_scope(tenant, OWNER_BY_NUMBER_E2).row("c2.", key);
+        let ids = ids.push(match filter {
+            EditFilter::Settled => " ORDER BY c2.at DESC",
+            EditFilter::ToUndo => " AND e2.kind = 0 AND e2.undone IS NULL ORDER BY c2.at DESC",
+            EditFilter::ToRedo => " AND e2.undone IS NOT NULL ORDER BY e2.undone DESC",
+        });
+        ids.push(&format!(" LIMIT {most}"))
+    };
+    entries(tenant).found_first("e.id", dialect, some).push(ORDER)
+}
+
+fn entry(row: &AnyRow, id: EditId, changed: FileChange) -> Result<Entry, EntityStoreError> {
+    let of = EditId::new(id.journal(), get::<i64>(row, 6)?.cast_unsigned());
+    let no_request = || EntityStoreError::Other("an edit has no request hash".to_owned());
+    Ok(Entry {
+        id,
+        at: UNIX_EPOCH + Duration::from_micros(u64::try_from(get::<i64>(row, 1)?).unwrap_or(0)),
+        meta: EditMeta {
+            tool: get(row, 2)?,
+            author: get(row, 3)?,
+            request: read_version(row, 4)?.ok_or_else(no_request)?,
+            kind: match get::<i64>(row, 5)? {
+                UNDO => EntryKind::Undo(of),
+                REDO => EntryKind::Redo(of),
+                _ => EntryKind::Edit,
+            },
+            gates: get(row, 7)?,
+        },
+        undone: get::<Option<i64>>(row, 8)?.is_some(),
+        changes: vec![changed],
+    })
+}
+
+fn changed(row: &AnyRow) -> Result<FileChange, EntityStoreError> {
+    let count = |column| get::<i64>(row, column).map(|count| usize::try_from(count).unwrap_or(0));
+    let id = |column| get::<String>(row, column).map(|id| Some(id).filter(|id| !id.is_empty()));
+    let path: String = get(row, 12)?;
+    let no_kind = || EntityStoreError::Other("an entity has an unknown type".to_owned());
+    let kind = EntityKind::from_name(get(row, 9)?).ok_or_else(no_kind)?;
+    let app_id = id(11)?;
+    let organization_id = id(10)?.filter(|_| app_id.is_none());
+    Ok(FileChange {
+        entity: Some(Entity { kind, path: path.clone(), app_id, organization_id }),
+        path,
+        before: read_version(row, 13)?,
+        after: read_version(row, 14)?,
+        added: count(15)?,
+        removed: count(16)?,
+        mode: None,
+        folders: 0,
+        kept: get::<i64>(row, 17)? != 0,
+    })
+}

@@ -1,0 +1,96 @@
+//! Reads single rows and their owners.
+
+use super::super::EditFilter;
+use super::connection::{get, read_version};
+use super::database::EntityDatabase;
+use super::history::of_row;
+use super::statement::{Statement, UnboundStatement};
+use super::{EntityStoreError, RowKey, RowRead};
+use crate::journal::Entry;
+use crate::rows::Tenant;
+use sqlx::any::AnyRow;
+
+impl EntityDatabase {
+    /// Returns the row with this key if the tenant may access it. Bytes are omitted if there are more
+    /// than `limit`.
+    pub(crate) fn row(
+        &self,
+        tenant: &Tenant,
+        key: RowKey<'_>,
+        limit: u64,
+    ) -> Result<Option<RowRead>, EntityStoreError> {
+        self.read(tenant, row(tenant, key, limit))?.first().map(whole).transpose()
+    }
+
+    /// Returns the row and its last edit, both from one snapshot.
+    pub(crate) fn row_and_last(
+        &self,
+        tenant: &Tenant,
+        key: RowKey<'_>,
+        limit: u64,
+    ) -> Result<(Option<RowRead>, Option<Entry>), EntityStoreError> {
+        let last = of_row(self.dialect(), tenant, key, EditFilter::Settled, 1);
+        let found = self.read_all(tenant, &[row(tenant, key, limit), last])?;
+        let [row, last] = found.as_slice() else {
+            return Err(EntityStoreError::Other("a response is missing".to_owned()));
+        };
+        let last = self.entries_in(last)?.into_iter().next();
+        Ok((row.first().map(whole).transpose()?, last))
+    }
+
+    /// True if the tenant can access a row with this key.
+    pub(crate) fn has_row(&self, tenant: &Tenant, key: RowKey<'_>) -> Result<bool, EntityStoreError> {
+        let row =
+            UnboundStatement::new("SELECT 1 FROM entities").in_scope(tenant, "organization").row("", key);
+        Ok(!self.read(tenant, row)?.is_empty())
+    }
+
+    /// Returns the organisation of the app with this id, if the tenant may access it; empty for a
+    /// global app.
+    pub(crate) fn owner_of_app(&self, tenant: &Tenant, id: &str) -> Result<Option<String>, EntityStoreError> {
+        let app = UnboundStatement::new("SELECT organization FROM apps").in_scope(tenant, "organization");
+        let app = self.read(tenant, app.push(" AND id = ").bind(id))?;
+        app.first().map(|app| get(app, 0)).transpose()
+    }
+
+    /// Returns the owner of the row with this path. The organisation's own row comes before a global
+    /// one.
+    pub(crate) fn owner_of_path(
+        &self,
+        tenant: &Tenant,
+        kind: &str,
+        path: &str,
+    ) -> Result<Option<String>, EntityStoreError> {
+        let row = UnboundStatement::new("SELECT organization FROM entities")
+            .in_scope(tenant, "organization")
+            .push(" AND kind = ")
+            .bind(kind)
+            .push(" AND app = '' AND path = ")
+            .bind(path)
+            .push(" ORDER BY organization DESC LIMIT 1");
+        self.read(tenant, row)?.first().map(|row| get(row, 0)).transpose()
+    }
+}
+
+/// Selects the row with this key, with its text if that has at most `limit` bytes.
+fn row(tenant: &Tenant, key: RowKey<'_>, limit: u64) -> Statement {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let row = UnboundStatement::new("SELECT e.stamp, e.changed, e.size, CASE WHEN e.size <= ")
+        .bind(limit)
+        .push(" THEN c.text END, CASE WHEN e.size <= ")
+        .bind(limit)
+        .push(
+            " THEN c.raw END FROM entities e JOIN contents c ON c.kind = e.kind
+              AND c.organization = e.organization AND c.app = e.app AND c.path = e.path",
+        );
+    row.in_scope(tenant, "e.organization").row("e.", key)
+}
+
+fn whole(row: &AnyRow) -> Result<RowRead, EntityStoreError> {
+    let version =
+        read_version(row, 0)?.ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?;
+    let (text, raw): (Option<&str>, Option<&[u8]>) = (get(row, 3)?, get(row, 4)?);
+    let bytes = raw.or(text.map(str::as_bytes)).map(<[u8]>::to_vec);
+    let size = u64::try_from(get::<i64>(row, 2)?).unwrap_or(u64::MAX);
+    Ok(RowRead { bytes, size, version, changed: get(row, 1)? })
+}

@@ -1,0 +1,20 @@
+use super::*;
+use crate::rows::Tenant;
+
+/// Opens a database in a temporary file, or the one in `LOCKGATE_TEST_STORE` to run the tests by hand.
+fn open_database() -> (tempfile::TempDir, EntityDatabase) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = format!("sqlite:{}", dir.path().join("content.db").display());
+    (dir, EntityDatabase::from_url(&std::env::var("LOCKGATE_TEST_STORE").unwrap_or(file)).unwrap())
+}
+
+#[test]
+fn a_new_database_has_no_row() {
+    let (_dir, database) = open_database();
+    let key = RowKey { kind: "module", organization: "", app: "", path: "no such.py" };
+    for tenant in [Tenant::Global, Tenant::Organization("o'\\".to_owned()), Tenant::All] {
+        assert!(database.row(&tenant, key, 10).unwrap().is_none());
+        assert_eq!(database.owner_of_app(&tenant, "a"), Ok(None));
+        assert_eq!(database.owner_of_path(&tenant, "workflow", "a"), Ok(None));
+    }
+}

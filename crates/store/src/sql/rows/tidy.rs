@@ -1,0 +1,95 @@
+//! Removes the oldest edits within a tenant's scope, and then the texts that are no longer needed.
+//!
+//! The edits of one organisation do not shorten the history of another, except for content that both
+//! can access.
+//!
+//! Invariant: a text is kept while a row holds it or a remaining edit refers to it.
+
+use super::EntityStoreError;
+use super::connection::{EntityTransaction, get};
+use super::database::EntityDatabase;
+use super::prepare::now;
+use super::statement::{Statement, UnboundStatement};
+use crate::journal::RetentionLimits;
+use crate::rows::Tenant;
+
+/// The most edits that one transaction removes.
+const PORTION: i64 = 256;
+/// The lock number that lets one server at a time remove edits.
+const TIDY_LOCK: i64 = 1;
+
+impl EntityDatabase {
+    /// Removes the oldest edits until the rest are within these limits.
+    pub(crate) fn tidy(&self, tenant: &Tenant, bounds: RetentionLimits) -> Result<(), EntityStoreError> {
+        let age = i64::try_from(bounds.age.as_micros()).unwrap_or(i64::MAX);
+        let oldest = now().saturating_sub(age);
+        while self.forget_portion(tenant, oldest)? {}
+        let size = i64::try_from(bounds.size).unwrap_or(i64::MAX);
+        while self.size(tenant)? > size && self.forget_portion(tenant, i64::MAX)? {}
+        Ok(())
+    }
+
+    /// Returns the total size of all texts in bytes.
+    fn size(&self, tenant: &Tenant) -> Result<i64, EntityStoreError> {
+        let size = UnboundStatement::new("SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM texts");
+        let size = self.read(tenant, size.in_scope(tenant, "organization"))?;
+        size.first().map_or(Ok(0), |size| get(size, 0))
+    }
+
+    /// Removes a batch of the oldest edits from before `before`; returns true if there were any.
+    fn forget_portion(&self, tenant: &Tenant, before: i64) -> Result<bool, EntityStoreError> {
+        let some = UnboundStatement::new("SELECT max(at) FROM (SELECT at FROM edits")
+            .in_scope(tenant, "organization");
+        let some = some.push(" AND at < ").bind(before).push(" ORDER BY at LIMIT ").bind(PORTION);
+        let last = self.read(tenant, some.push(") AS portion"))?;
+        let last = last.first().map_or(Ok(None), |last| get::<Option<i64>>(last, 0))?;
+        let Some(last) = last else { return Ok(false) };
+        self.write(tenant, TIDY_LOCK, async |session| forget(session, tenant, last).await)?;
+        Ok(true)
+    }
+}
+
+/// Removes the edits up to this time.
+async fn forget(
+    session: &mut EntityTransaction<'_>,
+    tenant: &Tenant,
+    last: i64,
+) -> Result<(), EntityStoreError> {
+    session.change(delete_unused_texts(tenant, last)).await?;
+    let changes =
+        UnboundStatement::new("DELETE FROM changes").in_scope(tenant, "organization").push(" AND edit IN (");
+    session.change(forgotten_edits(changes, tenant, last).push(")")).await?;
+    let edits = UnboundStatement::new("DELETE FROM edits")
+        .in_scope(tenant, "organization")
+        .push(" AND at <= ")
+        .bind(last);
+    session.change(edits).await.map(drop)
+}
+
+/// Appends a selection of the edits to be removed.
+fn forgotten_edits(statement: Statement, tenant: &Tenant, last: i64) -> Statement {
+    let edits = statement.push("SELECT id FROM edits WHERE ").push_scope(tenant, "organization");
+    edits.push(" AND at <= ").bind(last)
+}
+
+/// Deletes the texts that only removed edits refer to and no row holds.
+fn delete_unused_texts(tenant: &Tenant, last: i64) -> Statement {
+    let mut texts = UnboundStatement::new("DELETE FROM texts")
+        .in_scope(tenant, "organization")
+        .push(" AND at <= ")
+        .bind(last);
+    texts = texts.push(" AND (kind, organization, app, path, stamp) IN (");
+    for (union, side) in [("", "before"), (" UNION ", "after")] {
+        texts = texts.push(union).push("SELECT kind, organization, app, path, ").push(side);
+        texts = forgotten_edits(texts.push(" FROM changes WHERE edit IN ("), tenant, last).push(")");
+    }
+    let same = "c.kind = texts.kind AND c.organization = texts.organization AND c.app = texts.app AND c.path = texts.path";
+    let is_referenced = "c.before = texts.stamp OR c.after = texts.stamp";
+    texts
+        .push(&format!(") AND NOT EXISTS (SELECT 1 FROM entities c WHERE {same} AND c.stamp = texts.stamp)"))
+        .push(&format!(
+            " AND NOT EXISTS (SELECT 1 FROM changes c WHERE {same} AND ({is_referenced}) AND c.at > "
+        ))
+        .bind(last)
+        .push(")")
+}

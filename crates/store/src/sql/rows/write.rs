@@ -1,0 +1,250 @@
+//! Writes an edit in one transaction: its rows by compare-and-swap, their texts, and its journal entry.
+//!
+//! Invariant: every changed row still had the text that was read, or nothing is changed. The edits of
+//! one row have ascending times, even if the servers' clocks disagree.
+
+use super::super::pack;
+use super::connection::{EntityTransaction, get};
+use super::database::EntityDatabase;
+use super::lines;
+use super::prepare::{NewContent, PreparedRow, count, now, random_number};
+use super::statement::{OWNER_BY_NUMBER, Statement, UnboundStatement};
+use super::value::SqlValue;
+use super::{EntityStoreError, RowKey};
+use crate::journal::{EditId, EditMeta, EntryKind};
+use crate::rows::{RowWrite, Tenant};
+use lockgate_text::Version;
+
+/// The owner of an edit that changed rows of several organisations. No organisation has this name.
+const SEVERAL: &str = "\u{1}";
+
+/// Makes a statement report the number of changed rows.
+const RETURNING: &str = " RETURNING 1";
+
+/// The kind of an edit, as stored in its row.
+pub(super) const EDIT: i64 = 0;
+pub(super) const UNDO: i64 = 1;
+pub(super) const REDO: i64 = 2;
+
+/// The complete data of one edit to be written.
+struct RowEdit<'a> {
+    tenant: &'a Tenant,
+    meta: &'a EditMeta,
+    id: i64,
+    /// Sorted in locking order, which is the same for all writers.
+    rows: Vec<PreparedRow<'a>>,
+}
+
+impl EntityDatabase {
+    /// Writes and journals all rows of one edit. Returns its id, or `None` if a row no longer has the
+    /// text that was read.
+    pub(crate) fn publish(
+        &self,
+        tenant: &Tenant,
+        writes: &[RowWrite<'_>],
+        meta: &EditMeta,
+    ) -> Result<Option<EditId>, EntityStoreError> {
+        let id = random_number()?;
+        let mut rows: Vec<PreparedRow<'_>> = writes.iter().enumerate().map(PreparedRow::new).collect();
+        rows.sort_by_key(|row| row.key);
+        if rows.iter().any(|row| !tenant.can_access(row.key.organization)) {
+            return Err(EntityStoreError::Other("a row is out of scope".to_owned()));
+        }
+        let edit = RowEdit { tenant, meta, id, rows };
+        match self.write(tenant, id, async |session| edit.write(session).await) {
+            Ok(journal) => Ok(Some(EditId::new(journal, id.cast_unsigned()))),
+            Err(EntityStoreError::Conflict) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl RowEdit<'_> {
+    async fn write(&self, session: &mut EntityTransaction<'_>) -> Result<(), EntityStoreError> {
+        let at = self.next_time(session).await?;
+        let mut all = Vec::new();
+        let mut lookups = Vec::new();
+        for row in &self.rows {
+            all.extend(self.swap(row, at).map(|swap| (swap, Some(EntityStoreError::Conflict))));
+            let textless = || EntityStoreError::Other("a row has no searchable text".to_owned());
+            all.extend(self.update_text(row).map(|show| (show, Some(textless()))));
+            let line_statements = lines::index_changes(self.tenant, row, self.id, at);
+            all.extend(line_statements.into_iter().map(|lines| (lines.push(RETURNING), None)));
+            if let (true, Some(before)) = (row.keeps_texts, row.before) {
+                lookups.push((all.len(), row.key, before));
+                all.push((self.select_text(row.key, before.version), None));
+            }
+            if let Some(NewContent { version, packed: Some(packed), .. }) = &row.after {
+                all.push((self.keep_text(row.key, *version, packed, at), None));
+            }
+            all.push((self.change(row, at), None));
+        }
+        all.push((self.edit(at), None));
+        all.extend(self.mark(at).map(|update| (update, Some(EntityStoreError::Conflict))));
+        let counts = session.execute_all(all).await?;
+        for (number, key, before) in lookups {
+            // An earlier edit wrote this version, so its text is kept already.
+            if counts.get(number) == Some(&0) {
+                let packed = pack::whole(before.bytes);
+                session.all(self.keep_text(key, before.version, &packed, at)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a time after every edit of these rows.
+    async fn next_time(&self, session: &mut EntityTransaction<'_>) -> Result<i64, EntityStoreError> {
+        let mut at = now();
+        for row in &self.rows {
+            let last = match row.before {
+                Some(before) => Some(before.changed),
+                // An earlier row with this key may have been removed.
+                None => {
+                    let last = UnboundStatement::new("SELECT max(at) FROM changes")
+                        .in_scope(self.tenant, "organization");
+                    let found = session.first(last.row("", row.key)).await?;
+                    found.map_or(Ok(None), |found| get(&found, 0))?
+                }
+            };
+            at = at.max(last.map_or(0, |last| last.saturating_add(1)));
+        }
+        Ok(at)
+    }
+
+    /// Replaces the text that was read with the new one.
+    fn swap(&self, row: &PreparedRow<'_>, at: i64) -> Option<Statement> {
+        let as_read = |draft: UnboundStatement, version: Version| {
+            let bound = draft.in_scope(self.tenant, "organization").row("", row.key);
+            bound.push(" AND stamp = ").bind(version.bytes().as_slice())
+        };
+        let swap = match (row.before, &row.after) {
+            (Some(before), Some(NewContent { version, size, encoding, .. })) => {
+                let entity =
+                    UnboundStatement::new("UPDATE entities SET stamp = ").bind(version.bytes().as_slice());
+                let entity =
+                    entity.push(", size = ").bind(*size).push(", encoding = ").bind(encoding.as_str());
+                let entity = entity.push(", author = ").bind(self.meta.author.as_str());
+                let entity = entity.push(", revision = revision + 1, changed = ").bind(at);
+                as_read(entity, before.version).push(" AND changed < ").bind(at)
+            }
+            (None, Some(NewContent { version, size, encoding, .. })) => {
+                let columns = "kind, organization, app, path, stamp, size, encoding, author, revision, created, changed";
+                let entity = UnboundStatement::new("INSERT INTO entities(")
+                    .push(columns)
+                    .push(") VALUES (")
+                    .key(row.key);
+                let entity =
+                    entity.push(", ").bind(version.bytes().as_slice()).push(", ").bind(*size).push(", ");
+                let entity = entity.bind(encoding.as_str()).push(", ").bind(self.meta.author.as_str());
+                let entity = entity.push(", 1, ").bind(at).push(", ").bind(at);
+                entity.push(") ON CONFLICT DO NOTHING").unbound()
+            }
+            (Some(before), None) => as_read(UnboundStatement::new("DELETE FROM entities"), before.version),
+            (None, None) => return None,
+        };
+        Some(swap.push(RETURNING))
+    }
+
+    /// Updates the searchable text of the swapped row.
+    fn update_text(&self, row: &PreparedRow<'_>) -> Option<Statement> {
+        let bound = |draft: UnboundStatement| draft.in_scope(self.tenant, "organization").row("", row.key);
+        let show = match (row.before, &row.after) {
+            (Some(_), Some(NewContent { text, raw, .. })) => {
+                let text = UnboundStatement::new("UPDATE contents SET text = ").bind(text.as_str());
+                bound(text.push(", raw = ").bind(raw.as_deref()))
+            }
+            (None, Some(NewContent { text, raw, .. })) => {
+                let row = UnboundStatement::new(
+                    "INSERT INTO contents(kind, organization, app, path, text, raw) VALUES (",
+                )
+                .key(row.key);
+                row.push(", ").bind(text.as_str()).push(", ").bind(raw.as_deref()).push(")").unbound()
+            }
+            (Some(_), None) => bound(UnboundStatement::new("DELETE FROM contents")),
+            (None, None) => return None,
+        };
+        Some(show.push(RETURNING))
+    }
+
+    /// Selects the kept text of a version.
+    fn select_text(&self, key: RowKey<'_>, version: Version) -> Statement {
+        let text =
+            UnboundStatement::new("SELECT 1 FROM texts").in_scope(self.tenant, "organization").row("", key);
+        text.push(" AND stamp = ").bind(version.bytes().as_slice())
+    }
+
+    /// Keeps a text so that the edit can be undone.
+    fn keep_text(&self, key: RowKey<'_>, version: Version, packed: &[u8], at: i64) -> Statement {
+        let text = UnboundStatement::new(
+            "INSERT INTO texts(kind, organization, app, path, stamp, at, size, packed) VALUES (",
+        )
+        .key(key);
+        let text = text.push(", ").bind(version.bytes().as_slice()).push(", ").bind(at);
+        let text = text.push(", ").bind(count(packed.len())).push(", ").bind(packed);
+        // A concurrent cleanup sees that this text is needed.
+        let text =
+            text.push(") ON CONFLICT(kind, organization, app, path, stamp) DO UPDATE SET at = excluded.at");
+        text.unbound().push(RETURNING)
+    }
+
+    /// Returns the statement that inserts the journal entry.
+    fn edit(&self, at: i64) -> Statement {
+        let EditMeta { tool, author, request, gates, kind } = self.meta;
+        let (kind, of) = match kind {
+            EntryKind::Edit => (EDIT, 0),
+            EntryKind::Undo(of) => (UNDO, of.number().cast_signed()),
+            EntryKind::Redo(of) => (REDO, of.number().cast_signed()),
+        };
+        let columns = "id, organization, at, tool, author, request, kind, of, gates";
+        let edit = UnboundStatement::new("INSERT INTO edits(")
+            .push(columns)
+            .push(") VALUES (")
+            .bind(self.id)
+            .push(", ");
+        let edit = edit.bind(self.organization()).push(", ").bind(at).push(", ").bind(tool.as_str());
+        let edit = edit.push(", ").bind(author.as_str()).push(", ").bind(request.bytes().as_slice());
+        let edit = edit.push(", ").bind(kind).push(", ").bind(of).push(", ").bind(gates.as_str());
+        edit.push(")").unbound().push(RETURNING)
+    }
+
+    /// Inserts the change of one row.
+    fn change(&self, row: &PreparedRow<'_>, at: i64) -> Statement {
+        let version =
+            |version: Option<Version>| SqlValue::Bytes(version.map(|version| version.bytes().to_vec()));
+        let columns =
+            "edit, position, at, kind, organization, app, path, before, after, added, removed, kept";
+        let change =
+            UnboundStatement::new("INSERT INTO changes(").push(columns).push(") VALUES (").bind(self.id);
+        let change =
+            change.push(", ").bind(row.position).push(", ").bind(at).push(", ").key(row.key).push(", ");
+        let change = change.bind(version(row.before.map(|before| before.version))).push(", ");
+        let change = change.bind(version(row.after.as_ref().map(|after| after.version))).push(", ");
+        let change =
+            change.bind(row.added).push(", ").bind(row.removed).push(", ").bind(i64::from(row.keeps_texts));
+        change.push(")").unbound().push(RETURNING)
+    }
+
+    /// Marks the entry that this edit undoes or redoes; an entry is marked once.
+    fn mark(&self, at: i64) -> Option<Statement> {
+        let (update, of, is_not_yet) = match self.meta.kind {
+            EntryKind::Edit => return None,
+            EntryKind::Undo(of) => {
+                (UnboundStatement::new("UPDATE edits SET undone = ").bind(at), of, " AND undone IS NULL")
+            }
+            EntryKind::Redo(of) => {
+                (UnboundStatement::new("UPDATE edits SET undone = NULL"), of, " AND undone IS NOT NULL")
+            }
+        };
+        let update =
+            update.in_scope(self.tenant, OWNER_BY_NUMBER).push(" AND id = ").bind(of.number().cast_signed());
+        Some(update.push(is_not_yet).push(RETURNING))
+    }
+
+    /// The owner of the edit. Everything it changed must be in scope for a tenant who can see it.
+    fn organization(&self) -> &str {
+        let owned = |row: &&PreparedRow<'_>| !row.key.organization.is_empty();
+        let mut owners = self.rows.iter().filter(owned).map(|row| row.key.organization);
+        let Some(first) = owners.next() else { return "" };
+        if owners.all(|other| other == first) { first } else { SEVERAL }
+    }
+}

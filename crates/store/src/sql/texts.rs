@@ -1,0 +1,196 @@
+//! The stored texts: each is stored once, whole or packed against an earlier one.
+//!
+//! Invariant: a text is packed only against an existing one, in chains of at most [`DEEPEST`]. A
+//! returned text always matches the version under which it is stored.
+
+use super::begin::{count, now};
+use super::database::Database;
+use super::{Content, DatabaseError, JournalRow, pack};
+use lockgate_text::Version;
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+/// The maximum length of a chain of packed texts.
+const DEEPEST: i64 = 32;
+/// The minimum number of digits of a version prefix.
+const SHORTEST_VERSION: usize = 12;
+
+/// Texts packed before the database was locked for writing.
+#[derive(Debug, Default)]
+pub(super) struct Packs {
+    before: Option<Vec<u8>>,
+    after: Option<Vec<u8>>,
+    over: Option<Vec<u8>>,
+}
+
+/// The row of a stored text, and the number of bases below it.
+#[derive(Debug, Clone, Copy)]
+struct StoredText {
+    id: i64,
+    depth: i64,
+}
+
+impl Database {
+    /// Returns the text of a version. A prefix of at least twelve digits is enough if only one version
+    /// has it.
+    pub fn text(&self, version: &str) -> Result<Option<Vec<u8>>, DatabaseError> {
+        let Some((lowest, highest)) = range(version) else { return Ok(None) };
+        let found = self.read(|reader| {
+            let select = "SELECT id, stamp FROM texts WHERE stamp BETWEEN ? AND ? LIMIT 2";
+            let mut select = reader.prepare_cached(select)?;
+            let found = select.query_map(params![lowest, highest], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            match found.collect::<rusqlite::Result<Vec<(i64, [u8; 32])>>>()?.as_slice() {
+                [(id, hash)] => unpacked(reader, *id).map(|text| text.map(|text| (text, *hash))),
+                _ => Ok(None),
+            }
+        })?;
+        Ok(found.filter(|(text, hash)| Version::hash(text).bytes() == hash).map(|(text, _)| text))
+    }
+
+    /// Stores a text that was only read, unless it exists.
+    pub fn keep(&self, content: Content<'_>) -> Result<(), DatabaseError> {
+        if content.bytes.len() > pack::LARGEST || self.read(|reader| find(reader, content.version))?.is_some()
+        {
+            return Ok(());
+        }
+        let packed = pack::whole(content.bytes);
+        self.write(|transaction| {
+            if find(transaction, content.version)?.is_none() {
+                add(transaction, content.version, &packed, None, 0)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The texts of a change that are stored already.
+pub(super) struct KnownTexts {
+    before: Option<StoredText>,
+    after: Option<StoredText>,
+}
+
+/// Finds the texts of a change that are stored.
+pub(super) fn find_known(reader: &Connection, row: &JournalRow<'_>) -> rusqlite::Result<KnownTexts> {
+    let known =
+        |content: Option<Content<'_>>| content.map_or(Ok(None), |content| find(reader, content.version));
+    Ok(KnownTexts { before: known(row.before)?, after: known(row.after)? })
+}
+
+/// Packs the texts that are not stored yet, without the write lock.
+pub(super) fn prepare(row: &JournalRow<'_>, KnownTexts { before, after }: KnownTexts) -> Packs {
+    let mut packs = Packs::default();
+    if let (Some(content), None) = (row.before, before) {
+        packs.before = Some(pack::whole(content.bytes));
+    }
+    if let (Some(content), None) = (row.after, after) {
+        match row.before.filter(|_| before.is_none_or(|stored| stored.depth < DEEPEST)) {
+            Some(base) => packs.over = Some(pack::delta(base.bytes, content.bytes)),
+            None => packs.after = Some(pack::whole(content.bytes)),
+        }
+    }
+    packs
+}
+
+/// Stores the texts of a change, or refers to the existing ones.
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    number: i64,
+    row: &JournalRow<'_>,
+    packs: &mut Packs,
+) -> rusqlite::Result<()> {
+    let mut base = None;
+    if let Some(content) = row.before {
+        let packed = || packs.before.take().unwrap_or_else(|| pack::whole(content.bytes));
+        base = Some((content, text_id(transaction, number, content.version, None, packed)?));
+    }
+    let Some(content) = row.after else { return Ok(()) };
+    match base.filter(|(_, stored)| stored.depth < DEEPEST) {
+        Some((before, stored)) => {
+            let packed = || packs.over.take().unwrap_or_else(|| pack::delta(before.bytes, content.bytes));
+            text_id(transaction, number, content.version, Some(stored), packed).map(drop)
+        }
+        None => {
+            let packed = || packs.after.take().unwrap_or_else(|| pack::whole(content.bytes));
+            text_id(transaction, number, content.version, None, packed).map(drop)
+        }
+    }
+}
+
+/// Returns the id of the text with this version and marks it as used by the edit. Packs and inserts it
+/// if it is missing.
+fn text_id(
+    transaction: &Transaction<'_>,
+    number: i64,
+    version: Version,
+    base: Option<StoredText>,
+    packed: impl FnOnce() -> Vec<u8>,
+) -> rusqlite::Result<StoredText> {
+    match find(transaction, version)? {
+        Some(stored) => {
+            let again = "UPDATE texts SET last = ? WHERE id = ?";
+            transaction.prepare_cached(again)?.execute([number, stored.id])?;
+            Ok(stored)
+        }
+        None => add(transaction, version, &packed(), base, number),
+    }
+}
+
+fn find(connection: &Connection, version: Version) -> rusqlite::Result<Option<StoredText>> {
+    let find = "SELECT id, depth FROM texts WHERE stamp = ?";
+    let stored_text = |row: &rusqlite::Row<'_>| Ok(StoredText { id: row.get(0)?, depth: row.get(1)? });
+    connection.prepare_cached(find)?.query_row([version.bytes()], stored_text).optional()
+}
+
+fn add(
+    transaction: &Transaction<'_>,
+    version: Version,
+    packed: &[u8],
+    base: Option<StoredText>,
+    last: i64,
+) -> rusqlite::Result<StoredText> {
+    let text = "INSERT INTO texts(stamp, base, depth, last, at, size) VALUES(?, ?, ?, ?, ?, ?)";
+    let depth = base.map_or(0, |base| base.depth + 1);
+    let base = base.map(|base| base.id);
+    let values = params![version.bytes(), base, depth, last, now(), count(packed.len())];
+    let id = transaction.prepare_cached(text)?.insert(values)?;
+    let bytes = "INSERT INTO bytes(text, packed) VALUES(?, ?)";
+    transaction.prepare_cached(bytes)?.execute(params![id, packed])?;
+    Ok(StoredText { id, depth })
+}
+
+/// Unpacks a text with all of its bases; `None` if one of them is missing or invalid.
+fn unpacked(reader: &Connection, id: i64) -> rusqlite::Result<Option<Vec<u8>>> {
+    // One statement, so that no base can be removed in between.
+    let chain = "WITH RECURSIVE chain(id, base, level) AS (
+            SELECT id, base, 0 FROM texts WHERE id = ?1
+            UNION ALL SELECT texts.id, texts.base, level + 1 FROM chain JOIN texts ON texts.id = chain.base
+            WHERE level < ?2)
+        SELECT packed FROM chain LEFT JOIN bytes ON bytes.text = chain.id ORDER BY level DESC";
+    let mut chain = reader.prepare_cached(chain)?;
+    let mut rows = chain.query([id, DEEPEST + 1])?;
+    let mut text = Vec::new();
+    while let Some(row) = rows.next()? {
+        let packed = row.get_ref(0)?.as_blob_or_null()?;
+        if packed.and_then(|packed| pack::unpack(&mut text, packed)).is_none() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(text))
+}
+
+/// The lowest and the highest version with this prefix.
+fn range(version: &str) -> Option<([u8; 32], [u8; 32])> {
+    let digits = version.bytes().map(|digit| char::from(digit).to_digit(16).map(|digit| digit as u8));
+    let digits: Vec<u8> = digits.collect::<Option<_>>()?;
+    if !(SHORTEST_VERSION..=64).contains(&digits.len()) {
+        return None;
+    }
+    let filled = |rest: u8| {
+        let mut bytes = [0; 32];
+        for (place, byte) in bytes.iter_mut().enumerate() {
+            let digit = |at: usize| digits.get(at).copied().unwrap_or(rest);
+            *byte = digit(2 * place) << 4 | digit(2 * place + 1);
+        }
+        bytes
+    };
+    Some((filled(0), filled(15)))
+}

@@ -1,0 +1,234 @@
+//! Removes the oldest edits and then unused texts, until the files on the disk are small enough.
+//!
+//! The work is split into small portions, so that a concurrent writer waits for one portion at most.
+//!
+//! Invariant: an unsettled edit is never removed, nor a text that a remaining edit refers to or that
+//! such a text is packed against.
+
+use super::begin::now;
+use super::connection::LOG_KEPT;
+use super::database::Database;
+use super::{DatabaseError, connection};
+use crate::journal::RetentionLimits;
+use rusqlite::{Connection, params};
+use std::collections::{HashMap, HashSet};
+
+/// The number of edits, texts or freed pages per transaction.
+const PORTION: i64 = 256;
+/// The share of the size limit that remains after a cleanup, so that the next one is not due at once.
+const REMAINING: (u64, u64) = (7, 8);
+/// The share of the size limit for texts that were only read.
+const READ_SHARE: (u64, u64) = (1, 4);
+
+impl Database {
+    /// True if a cleanup may be needed; this check is cheap.
+    pub fn is_untidy(&self, bounds: RetentionLimits) -> bool {
+        self.is_due() || self.log_length() > LOG_KEPT || self.length() > size_limit(bounds)
+    }
+
+    /// Removes what exceeds the age and size limits, and checkpoints the log.
+    pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), DatabaseError> {
+        self.clear_due();
+        let oldest = now().saturating_sub(i64::try_from(bounds.age.as_millis()).unwrap_or(i64::MAX));
+        self.forget_before(oldest)?;
+        let size = size_limit(bounds);
+        if self.used_bytes()? > size {
+            self.forget_down_to(size / REMAINING.1 * REMAINING.0)?;
+        }
+        self.forget_read(oldest, size / READ_SHARE.1 * READ_SHARE.0)?;
+        self.release_pages()?;
+        self.checkpoint()
+    }
+
+    /// Removes the edits begun before this time.
+    fn forget_before(&self, time: i64) -> Result<(), DatabaseError> {
+        let last = "SELECT number FROM edits WHERE at < ? AND settled = 1 ORDER BY number LIMIT 1";
+        let mut forgotten = false;
+        while self.read(|reader| reader.prepare_cached(last)?.exists([time]))? {
+            forgotten |= self.forget_oldest(PORTION, time)? > 0;
+        }
+        if forgotten { self.sweep() } else { Ok(()) }
+    }
+
+    /// Removes the oldest edits until at most `size` bytes are in use.
+    fn forget_down_to(&self, size: u64) -> Result<(), DatabaseError> {
+        while self.used_bytes()? > size {
+            let edits = self.read(|reader| one(reader, "SELECT count(*) FROM edits WHERE settled = 1"))?;
+            // A sixteenth of them at a time, because each sweep scans all texts.
+            let portion = (edits / 16).max(1);
+            let mut remaining = portion;
+            while remaining > 0 && self.forget_oldest(remaining.min(PORTION), i64::MAX)? > 0 {
+                remaining -= PORTION;
+            }
+            self.sweep()?;
+            if edits == 0 {
+                return self.forget_read(i64::MAX, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes some of the oldest edits and returns their number.
+    fn forget_oldest(&self, most: i64, before: i64) -> Result<usize, DatabaseError> {
+        self.shorten_log()?;
+        self.write(|transaction| {
+            let oldest = "SELECT number FROM edits WHERE settled = 1 AND at < ? ORDER BY number LIMIT ?";
+            let mut oldest = transaction.prepare_cached(oldest)?;
+            let numbers = oldest.query_map([before, most], |row| row.get(0))?;
+            let numbers = numbers.collect::<rusqlite::Result<Vec<i64>>>()?;
+            for number in &numbers {
+                transaction.prepare_cached("DELETE FROM changes WHERE edit = ?")?.execute([number])?;
+                transaction.prepare_cached("DELETE FROM edits WHERE number = ?")?.execute([number])?;
+            }
+            Ok(numbers.len())
+        })
+    }
+
+    /// Removes the texts that are no longer needed.
+    fn sweep(&self) -> Result<(), DatabaseError> {
+        self.remove(&self.read(unused_texts)?)
+    }
+
+    /// Removes texts that were only read: those before this time, and the oldest above `size` bytes.
+    fn forget_read(&self, time: i64, size: u64) -> Result<(), DatabaseError> {
+        let read = self.read(|reader| {
+            let read =
+                "SELECT id, last, at, size FROM texts INDEXED BY texts_read WHERE last = 0 ORDER BY at DESC";
+            let mut read = reader.prepare_cached(read)?;
+            let read = read.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+            read.collect::<rusqlite::Result<Vec<(i64, i64, i64, i64)>>>()
+        })?;
+        let mut total = 0_u64;
+        let too_much = |(id, last, at, size_of): &(i64, i64, i64, i64)| {
+            total += size_of.unsigned_abs();
+            (*at < time || total > size).then_some((*id, *last))
+        };
+        self.remove(&read.iter().filter_map(too_much).collect::<Vec<_>>())
+    }
+
+    /// Removes these texts, except those that an edit has referred to since they were selected.
+    fn remove(&self, texts: &[(i64, i64)]) -> Result<(), DatabaseError> {
+        for portion in texts.chunks(usize::try_from(PORTION).unwrap_or(1)) {
+            self.shorten_log()?;
+            self.write(|transaction| {
+                for (id, last) in portion {
+                    let text = "DELETE FROM texts WHERE id = ? AND last = ?";
+                    if transaction.prepare_cached(text)?.execute(params![id, last])? > 0 {
+                        transaction.prepare_cached("DELETE FROM bytes WHERE text = ?")?.execute([id])?;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The number of bytes in use in the database.
+    fn used_bytes(&self) -> Result<u64, DatabaseError> {
+        self.read(|reader| {
+            let pages = one(reader, "PRAGMA page_count")? - one(reader, "PRAGMA freelist_count")?;
+            Ok(pages.cast_unsigned() * one(reader, "PRAGMA page_size")?.cast_unsigned())
+        })
+    }
+
+    /// Returns free pages to the file system if there are many.
+    fn release_pages(&self) -> Result<(), DatabaseError> {
+        let free = |reader: &Connection| {
+            Ok((one(reader, "PRAGMA freelist_count")?, one(reader, "PRAGMA page_count")?))
+        };
+        let mut before = i64::MAX;
+        loop {
+            let (free_pages, pages) = self.read(free)?;
+            if free_pages <= pages / 16 || free_pages >= before {
+                return Ok(());
+            }
+            before = free_pages;
+            self.shorten_log()?;
+            let writer = self.writer();
+            // Each step frees one page.
+            let vacuum = format!("PRAGMA incremental_vacuum({PORTION})");
+            let mut vacuum = writer.prepare(&vacuum).map_err(connection::map_error)?;
+            let mut rows = vacuum.query([]).map_err(connection::map_error)?;
+            while rows.next().map_err(connection::map_error)?.is_some() {}
+        }
+    }
+
+    /// Removals are written to the log, too; this keeps the log from growing larger than what they
+    /// free.
+    fn shorten_log(&self) -> Result<(), DatabaseError> {
+        if self.log_length() > LOG_KEPT { self.checkpoint() } else { Ok(()) }
+    }
+
+    /// Checkpoints the log into the database, so that it restarts and stays short.
+    fn checkpoint(&self) -> Result<(), DatabaseError> {
+        if self.log_length() <= LOG_KEPT / 4 {
+            return Ok(());
+        }
+        // This runs concurrently with writers. The next writer restarts the log unless new pages were
+        // added meanwhile.
+        self.checkpoint_with("PASSIVE")?;
+        if self.log_length() > 2 * LOG_KEPT {
+            // Continuous writers leave no gap, so this makes them wait briefly.
+            self.checkpoint_with("TRUNCATE")?;
+        }
+        Ok(())
+    }
+
+    fn checkpoint_with(&self, mode: &str) -> Result<(), DatabaseError> {
+        let checkpoint = format!("PRAGMA wal_checkpoint({mode})");
+        self.read(|reader| reader.query_row(&checkpoint, [], |_| Ok(())))
+    }
+}
+
+/// The database's share of the size limit. The log may grow to twice its usual length, and beyond that
+/// during a checkpoint.
+fn size_limit(bounds: RetentionLimits) -> u64 {
+    bounds.size.saturating_sub((3 * LOG_KEPT).min(bounds.size / 2))
+}
+
+fn one(reader: &Connection, sql: &str) -> rusqlite::Result<i64> {
+    reader.prepare_cached(sql)?.query_row([], |row| row.get(0))
+}
+
+/// Returns the texts that no edit refers to and no needed text is packed against, with their last
+/// edits.
+fn unused_texts(reader: &Connection) -> rusqlite::Result<Vec<(i64, i64)>> {
+    // One snapshot for all reads.
+    let moment = reader.unchecked_transaction()?;
+    // The oldest edits are removed first, so no edit refers to a text whose last edit is older than the
+    // oldest remaining one. A withdrawn edit leaves its number behind, which only keeps its texts
+    // longer.
+    let oldest = "SELECT min(number) FROM edits WHERE settled = 1";
+    let oldest: Option<i64> = moment.query_row(oldest, [], |row| row.get(0))?;
+    let unsettled = texts_of_unsettled(&moment)?;
+    let mut texts = moment.prepare_cached("SELECT id, base, last FROM texts")?;
+    let texts = texts.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+    let texts = texts.collect::<rusqlite::Result<HashMap<i64, (Option<i64>, i64)>>>()?;
+    let mut needed: HashSet<i64> = HashSet::with_capacity(texts.len());
+    for (id, (_, last)) in &texts {
+        let is_needed = *last == 0 || oldest.is_some_and(|oldest| *last >= oldest) || unsettled.contains(id);
+        let mut next = is_needed.then_some(*id);
+        while let Some(id) = next.filter(|id| needed.insert(*id)) {
+            next = texts.get(&id).and_then(|(base, _)| *base);
+        }
+    }
+    let needless = texts.iter().filter(|(id, _)| !needed.contains(*id));
+    Ok(needless.map(|(id, (_, last))| (*id, *last)).collect())
+}
+
+/// Returns the texts of unsettled edits, which may be older than other, removed edits.
+fn texts_of_unsettled(reader: &Connection) -> rusqlite::Result<HashSet<i64>> {
+    let select = "SELECT id FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
+        CROSS JOIN texts ON stamp IN (before, after) WHERE settled = 0";
+    let mut select = reader.prepare_cached(select)?;
+    select.query_map([], |row| row.get(0))?.collect()
+}
+
+#[cfg(test)]
+impl Database {
+    /// Removes this many of the oldest edits, and their texts.
+    pub fn forget_some(&self, most: usize) -> Result<(), DatabaseError> {
+        self.forget_oldest(super::begin::count(most), i64::MAX)?;
+        self.sweep()
+    }
+}

@@ -1,0 +1,84 @@
+//! Reads unsettled edits for recovery after a crash.
+//!
+//! Invariant: an edit listed here may still be in progress in a live process; only the locks on its
+//! files tell.
+
+use super::begin::to_version;
+use super::database::Database;
+use super::{DatabaseError, UnsettledEdit, UnsettledFile};
+use crate::inode::{Inode, Inodes};
+
+impl Database {
+    /// Returns the edits that were begun and not settled, oldest first.
+    pub fn unsettled(&self) -> Result<Vec<UnsettledEdit>, DatabaseError> {
+        let select = "SELECT number, path, staged, changes.before, after, folders, copies.edit AS recorded, copy, born,
+            copies.before AS replaced, in_place FROM edits INDEXED BY edits_begun CROSS JOIN changes ON changes.edit = number
+            LEFT JOIN copies ON copies.edit = number AND copies.position = changes.position
+            WHERE settled = 0 ORDER BY number, changes.position";
+        self.read(|reader| {
+            let mut select = reader.prepare_cached(select)?;
+            let mut rows = select.query([])?;
+            let mut edits: Vec<UnsettledEdit> = Vec::new();
+            while let Some(row) = rows.next()? {
+                let number = row.get::<_, i64>("number")?.cast_unsigned();
+                let file = file(row)?;
+                match edits.last_mut().filter(|edit| edit.number == number) {
+                    Some(edit) => edit.files.push(file),
+                    None => edits.push(UnsettledEdit { number, files: vec![file] }),
+                }
+            }
+            Ok(edits)
+        })
+    }
+
+    /// True if the edit is neither settled nor removed.
+    pub fn is_unsettled(&self, number: u64) -> Result<bool, DatabaseError> {
+        let open = "SELECT 1 FROM edits WHERE number = ? AND settled = 0";
+        self.read(|reader| reader.prepare_cached(open)?.exists([number.cast_signed()]))
+    }
+
+    /// True if an unsettled edit has a staged copy of this name.
+    pub fn is_staged(&self, name: &str) -> Result<bool, DatabaseError> {
+        let staged = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
+            WHERE settled = 0 AND staged = ?";
+        self.read(|reader| reader.prepare_cached(staged)?.exists([name]))
+    }
+
+    /// Returns the folders of the most recently edited files, relative to the root; their number is
+    /// bounded.
+    pub fn folders(&self) -> Result<Vec<String>, DatabaseError> {
+        let paths = "SELECT path FROM changes ORDER BY edit DESC LIMIT 1000";
+        let paths = self.read(|reader| {
+            let mut paths = reader.prepare_cached(paths)?;
+            paths.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
+        })?;
+        let folder = |path: &String| path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+        let mut folders: Vec<String> = paths.iter().map(folder).collect();
+        folders.sort();
+        folders.dedup();
+        Ok(folders)
+    }
+}
+
+fn file(row: &rusqlite::Row<'_>) -> rusqlite::Result<UnsettledFile> {
+    Ok(UnsettledFile {
+        path: row.get("path")?,
+        staged: row.get("staged")?,
+        before: to_version(row.get("before")?),
+        after: to_version(row.get("after")?),
+        folders: row.get::<_, i64>("folders").map(|count| usize::try_from(count).unwrap_or(0))?,
+        inodes: inodes(row)?,
+    })
+}
+
+fn inodes(row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<Inodes>> {
+    if row.get::<_, Option<i64>>("recorded")?.is_none() {
+        return Ok(None);
+    }
+    let birth_time = row.get("born")?;
+    let copy = row
+        .get::<_, Option<i64>>("copy")?
+        .map(|number| Inode { number: number.cast_unsigned(), born: birth_time });
+    let before = row.get::<_, Option<i64>>("replaced")?.map(i64::cast_unsigned);
+    Ok(Some(Inodes { copy, before, in_place: row.get("in_place")? }))
+}

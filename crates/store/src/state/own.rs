@@ -1,0 +1,146 @@
+//! Locates lockgate's own folders and keeps roots away from them.
+//!
+//! A process that could edit a record could grant trust in a person's name, and tools believe the content of
+//! their cache. So a root that lies in one of these folders is rejected, and a path that leads into one is
+//! protected, whether the folder exists or not.
+//!
+//! Invariant: folders are compared by device and inode, as far as they exist.
+
+use crate::access;
+use crate::file_location::join;
+use crate::folder::Identity;
+use crate::spelling;
+use crate::walk::WalkEnd;
+use lockgate_error::{Code, Error};
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+
+/// lockgate's folder within the user's state or cache folder.
+const NAME: &str = "lockgate";
+/// The name of the rule that protects the folders, for messages.
+const RULE: &str = "lockgate's own folders";
+
+/// The folder for persistent state.
+pub(super) fn state_home() -> Result<PathBuf, String> {
+    home("XDG_STATE_HOME", ".local/state")
+}
+
+/// The folder for caches, which may be lost.
+pub(super) fn cache_home() -> Result<PathBuf, String> {
+    home("XDG_CACHE_HOME", ".cache")
+}
+
+/// Follows the XDG Base Directory Specification: a path that is not absolute is ignored.
+fn home(variable: &str, below_home: &str) -> Result<PathBuf, String> {
+    let set = |path: &OsString| Path::new(path).is_absolute();
+    let folder = match env::var_os(variable).filter(set) {
+        Some(folder) => PathBuf::from(folder),
+        None => env::home_dir()
+            .filter(|home| home.is_absolute())
+            .ok_or_else(|| format!("neither {variable} nor HOME names a folder"))?
+            .join(below_home),
+    };
+    Ok(folder.join(NAME))
+}
+
+/// Resolves the links of the folder as far as it exists, and checks that it lies outside of every root.
+///
+/// Errors: the root that contains it, or an error of the system.
+pub fn outside(folder: &Path, roots: &[PathBuf]) -> Result<PathBuf, String> {
+    let shown = folder.display();
+    let resolved = settle(folder).map_err(|error| format!("{shown} cannot be inspected: {error}"))?;
+    for root in roots {
+        let root_identity =
+            identity(root).map_err(|error| format!("{} cannot be inspected: {error}", root.display()))?;
+        if resolved.ancestors().any(|above| identity(above).is_ok_and(|above| above == root_identity)) {
+            return Err(format!("{shown} is inside the root {}", root.display()));
+        }
+    }
+    Ok(resolved)
+}
+
+/// Resolves the links and dots of a path as far as it exists.
+fn settle(path: &Path) -> std::io::Result<PathBuf> {
+    let mut resolved = PathBuf::new();
+    for component in path.components() {
+        if component == Component::ParentDir {
+            resolved.pop();
+            continue;
+        }
+        resolved.push(component);
+        resolved = match resolved.canonicalize() {
+            Ok(real) => real,
+            // A dangling link is rejected, because its target may be created anywhere.
+            Err(error) if resolved.is_symlink() || error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error);
+            }
+            Err(_) => resolved,
+        };
+    }
+    Ok(resolved)
+}
+
+fn identity(path: &Path) -> std::io::Result<Identity> {
+    path.metadata().map(|found| Identity { device: found.dev(), inode: found.ino() })
+}
+
+/// Fails for a root that lies in one of lockgate's own folders; `real` is free of links.
+pub(crate) fn refuse_inside(real: &Path) -> Result<(), Error> {
+    let owned = |own: &&PathBuf| {
+        identity(own).is_ok_and(|own| real.ancestors().any(|above| identity(above).is_ok_and(|it| it == own)))
+    };
+    match folders().iter().find(owned) {
+        None => Ok(()),
+        Some(own) => {
+            let message =
+                format!("the root {} is inside lockgate's own folder {}", real.display(), own.display());
+            Err(Error::new(Code::InvalidInput, message).field("roots"))
+        }
+    }
+}
+
+/// Fails for a path that leads into one of lockgate's own folders.
+pub(crate) fn refuse_reached(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
+    let reached =
+        folders().iter().filter_map(|own| deepest_existing(own)).any(|own| reaches(found, name, &own));
+    if reached { Err(access::protected(path, RULE)) } else { Ok(()) }
+}
+
+/// The identities of lockgate's own folders that exist.
+pub(crate) fn own_folders() -> Vec<Identity> {
+    folders().iter().filter_map(|own| identity(own).ok()).collect()
+}
+
+/// The identity of the deepest existing folder, and the missing names below it.
+fn deepest_existing(own: &Path) -> Option<(Identity, String)> {
+    let position = |above: &Path| {
+        let missing = own.strip_prefix(above).ok()?.to_str()?;
+        Some((identity(above).ok()?, missing.to_owned()))
+    };
+    own.ancestors().find_map(position)
+}
+
+fn reaches(found: &WalkEnd, name: &str, (folder, missing): &(Identity, String)) -> bool {
+    let mut below = join(&found.missing.join("/"), name);
+    for step in found.folders.iter().rev() {
+        if step.identity == *folder && starts_with(&below, missing) {
+            return true;
+        }
+        below = join(&step.name, &below);
+    }
+    false
+}
+
+/// True if a path begins with these names, under any spelling.
+fn starts_with(path: &str, names: &str) -> bool {
+    spelling::folded(path).iter().zip(spelling::folded(names)).any(|(path, names)| path.starts_with(&names))
+}
+
+/// Both folders, from the environment at the first call.
+fn folders() -> &'static [PathBuf] {
+    static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    FOLDERS.get_or_init(|| [state_home(), cache_home()].into_iter().filter_map(Result::ok).collect())
+}

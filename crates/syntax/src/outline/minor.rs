@@ -1,0 +1,68 @@
+//! Minor symbols, which contain no others: variables, constants, fields, members of enumerations, prototypes.
+//!
+//! Invariant: they do not affect the other symbols.
+
+use super::name::{NamedNode, children, declared, named, plain, scoped, text};
+use crate::Node;
+
+/// The maximum number of names from one node, and the maximum depth of patterns.
+const MOST_NAMES: usize = 200;
+const MOST_LEVELS: usize = 8;
+
+/// The source of the names of a node's minor symbols, of which there may be several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MinorNames {
+    /// The texts of a field, except for patterns.
+    Field(&'static str),
+    /// The same, if only its name belongs to each symbol.
+    Each(&'static str),
+    /// The names in the patterns of a field.
+    Targets(&'static str),
+    /// The names inside the declarators.
+    Declarators,
+}
+
+impl MinorNames {
+    /// Returns the names of a node.
+    pub(super) fn find(self, node: Node<'_>, view: &str) -> Vec<NamedNode> {
+        let mut found = Vec::new();
+        match self {
+            MinorNames::Field(field) | MinorNames::Each(field) => {
+                let nodes = by_field(node, field).filter(|node| !node.kind().ends_with("_pattern"));
+                found.extend(nodes.filter_map(|node| named(&plain(node, view)?, node)));
+            }
+            MinorNames::Targets(field) => {
+                by_field(node, field).for_each(|node| targets(node, view, 0, &mut found))
+            }
+            MinorNames::Declarators => {
+                let nodes = by_field(node, "declarator").filter_map(|declarator| {
+                    declarator.child_by_field_name("name").or_else(|| declared(declarator))
+                });
+                let nodes = nodes.filter(|node| node.kind().ends_with("identifier"));
+                found.extend(nodes.filter_map(|node| named(&scoped(text(node, view)?), node)));
+            }
+        }
+        // A name `_` marks an unused value.
+        found.retain(|named| named.name != "_");
+        found
+    }
+}
+
+/// Returns the first named children of a field.
+fn by_field<'t>(node: Node<'t>, field: &'static str) -> impl Iterator<Item = Node<'t>> {
+    let mut cursor = node.walk();
+    let nodes: Vec<Node<'t>> =
+        node.children_by_field_name(field, &mut cursor).filter(Node::is_named).take(MOST_NAMES).collect();
+    nodes.into_iter()
+}
+
+/// Adds the names that a pattern binds.
+fn targets(node: Node<'_>, view: &str, level: usize, found: &mut Vec<NamedNode>) {
+    match node.kind() {
+        "identifier" => found.extend(plain(node, view).and_then(|name| named(&name, node))),
+        "pattern_list" | "tuple_pattern" | "list_pattern" | "list_splat_pattern" if level < MOST_LEVELS => {
+            children(node).take(MOST_NAMES).for_each(|child| targets(child, view, level + 1, found));
+        }
+        _ => {}
+    }
+}

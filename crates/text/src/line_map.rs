@@ -1,0 +1,272 @@
+//! Line numbers before and after an edit.
+//!
+//! Invariant: every line outside the pieces has the same text before and after.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::align::{AlignBudget, DifferingLines, differing};
+use super::buffer::Buffer;
+use super::change::{Plan, Splice};
+
+/// The lines that an edit removed and added, both inclusive. An empty range ends before its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Region {
+    /// First line before the edit.
+    pub start_line: usize,
+    /// Last line before the edit.
+    pub end_line: usize,
+    /// First line after the edit.
+    pub new_start_line: usize,
+    /// Last line after the edit.
+    pub new_end_line: usize,
+}
+
+impl From<&DifferingLines> for Region {
+    fn from(piece: &DifferingLines) -> Region {
+        Region {
+            start_line: piece.old.start + 1,
+            end_line: piece.old.end,
+            new_start_line: piece.new.start + 1,
+            new_end_line: piece.new.end,
+        }
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.start_line, self.end_line)
+    }
+}
+
+/// The distance that all lines from one on have moved, up to the next shift.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineShift {
+    /// The first moved line, by its number before the edit.
+    pub from: usize,
+    /// The distance in lines; positive is down, negative is up.
+    pub by: isize,
+}
+
+/// A map from line numbers before an edit to those after it. The default maps each line to itself.
+#[derive(Debug, Clone, Default)]
+pub struct LineMap {
+    /// The lines that the plan touched, including those that stay the same.
+    blocks: Vec<DifferingLines>,
+    /// The lines within the blocks whose text differs, sorted and disjoint.
+    pieces: Vec<DifferingLines>,
+    /// The number of lines before the edit.
+    old_count: usize,
+}
+
+impl LineMap {
+    /// Builds the map. Only the lines that the plan touches are compared.
+    pub(super) fn new(plan: &Plan, before: &Buffer, after: &Buffer) -> LineMap {
+        let blocks = touched(plan, before, after);
+        let (old, new) = (before.lines(), after.lines());
+        let mut steps = AlignBudget::of_one_plan();
+        let inside = |block| differing(block, |i| old.text(i + 1), |j| new.text(j + 1), &mut steps);
+        let pieces = blocks.iter().flat_map(inside).collect();
+        LineMap { blocks, pieces, old_count: old.count() }
+    }
+
+    /// Returns the new number of an old line; `None` if the edit replaced or removed it.
+    pub fn new_line_of(&self, old_line: usize) -> Option<usize> {
+        let index = old_line.checked_sub(1)?;
+        let next = self.pieces.partition_point(|piece| piece.old.end <= index);
+        if self.pieces.get(next).is_some_and(|piece| piece.old.contains(&index)) {
+            return None;
+        }
+        let last = next.checked_sub(1).and_then(|last| self.pieces.get(last));
+        Some(last.map_or(old_line, |piece| old_line - piece.old.end + piece.new.end))
+    }
+
+    /// Returns true if the edit wrote this line of the new version.
+    pub fn touched(&self, new_line: usize) -> bool {
+        let Some(index) = new_line.checked_sub(1) else { return false };
+        let next = self.pieces.partition_point(|piece| piece.new.end <= index);
+        self.pieces.get(next).is_some_and(|piece| piece.new.contains(&index))
+    }
+
+    /// Returns the first line and the distance of each move.
+    pub fn shifts(&self) -> Vec<LineShift> {
+        let mut shifts: Vec<LineShift> = Vec::new();
+        for piece in self.pieces.iter().filter(|piece| piece.old.end < self.old_count) {
+            let by = piece.new.end.cast_signed() - piece.old.end.cast_signed();
+            if by != shifts.last().map_or(0, |shift| shift.by) {
+                shifts.push(LineShift { from: piece.old.end + 1, by });
+            }
+        }
+        shifts
+    }
+
+    /// Returns the number of added lines and the number of removed lines.
+    pub fn counts(&self) -> (usize, usize) {
+        let count = |lines: fn(&DifferingLines) -> usize| self.pieces.iter().map(lines).sum();
+        (count(|piece| piece.new.len()), count(|piece| piece.old.len()))
+    }
+
+    /// Returns the lines that the plan touched, including those that stay the same.
+    pub(super) fn blocks(&self) -> &[DifferingLines] {
+        &self.blocks
+    }
+
+    /// Returns the lines whose text differs: the blocks without the lines that stay the same.
+    pub(super) fn pieces(&self) -> &[DifferingLines] {
+        &self.pieces
+    }
+}
+
+/// Widens the splices of a plan to whole lines. Splices that share a line become one.
+pub(super) fn touched(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<DifferingLines> {
+    let (old_count, new_count) = (before.lines().count(), after.lines().count());
+    let mut blocks: Vec<DifferingLines> = Vec::with_capacity(plan.splices().len());
+    for stretch in group_splices(plan, before, after) {
+        let behind = usize::from(stretch.is_open());
+        let block = DifferingLines {
+            old: stretch.old.lines(behind, old_count),
+            new: stretch.new.lines(behind, new_count),
+        };
+        match blocks.last_mut() {
+            Some(last) if block.old.start < last.old.end || block.new.start < last.new.end => {
+                last.old.end = last.old.end.max(block.old.end);
+                last.new.end = last.new.end.max(block.new.end);
+            }
+            Some(_) | None => blocks.push(block),
+        }
+    }
+    blocks
+}
+
+/// One splice, or several that share a line.
+struct SpliceGroup {
+    /// The end in the bytes before the edit.
+    end: usize,
+    old: LineSpan,
+    new: LineSpan,
+}
+
+impl SpliceGroup {
+    /// Returns true if the next line is touched too, because an end on either side is not between two lines.
+    fn is_open(&self) -> bool {
+        self.old.open || self.new.open
+    }
+}
+
+/// The first and last line of a splice group on one side, counted from 0.
+struct LineSpan {
+    first: usize,
+    last: usize,
+    open: bool,
+}
+
+impl LineSpan {
+    fn new(buffer: &Buffer, bytes: &Range<usize>) -> LineSpan {
+        let lines = buffer.lines();
+        let [start, end] = [bytes.start, bytes.end].map(|byte| buffer.offset(byte));
+        // An offset inside `\r\n` maps to that of the newline: it starts no line.
+        let open = !lines.starts_at(end) || buffer.byte(end) != bytes.end;
+        LineSpan { first: lines.line_at(start) - 1, last: lines.line_at(end) - 1, open }
+    }
+
+    fn lines(&self, behind: usize, count: usize) -> Range<usize> {
+        self.first.min(count)..(self.last + behind).min(count)
+    }
+
+    fn extend(&mut self, next: LineSpan) {
+        (self.last, self.open) = (next.last, next.open);
+    }
+}
+
+fn group_splices(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<SpliceGroup> {
+    let mut stretches: Vec<SpliceGroup> = Vec::with_capacity(plan.splices().len());
+    for (Splice { span, .. }, landing) in plan.splices().iter().zip(plan.new_spans()) {
+        let (old, new) = (LineSpan::new(before, span), LineSpan::new(after, &landing));
+        match stretches.last_mut() {
+            Some(last) if last.end == span.start && last.is_open() => {
+                last.end = span.end;
+                last.old.extend(old);
+                last.new.extend(new);
+            }
+            Some(_) | None => stretches.push(SpliceGroup { end: span.end, old, new }),
+        }
+    }
+    stretches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Change, Hints};
+
+    fn edited(before: &str, changes: &[(Range<usize>, &str)]) -> (Vec<Region>, LineMap) {
+        let before = Buffer::read(before.into(), Hints::default()).unwrap();
+        let change =
+            |(span, text): &(Range<usize>, &str)| Change { span: span.clone(), text: (*text).into() };
+        let plan = before.plan(changes.iter().map(change).collect()).unwrap();
+        let after = before.apply(&plan).unwrap();
+        (plan.regions(&before, &after), plan.line_map(&before, &after))
+    }
+
+    fn regions(before: &str, changes: &[(Range<usize>, &str)]) -> Vec<[usize; 4]> {
+        let numbers = |region: &Region| {
+            [region.start_line, region.end_line, region.new_start_line, region.new_end_line]
+        };
+        edited(before, changes).0.iter().map(numbers).collect()
+    }
+
+    #[test]
+    fn regions_are_whole_lines() {
+        let text = "a\nb\nc\nd\n";
+        assert_eq!(regions(text, &[(2..6, "1\n2\n3\n")]), [[2, 3, 2, 4]], "replaced");
+        assert_eq!(regions(text, &[(2..2, "1\n2\n")]), [[2, 1, 2, 3]], "inserted");
+        assert_eq!(regions(text, &[(2..6, "")]), [[2, 3, 2, 1]], "deleted");
+        assert_eq!(regions(text, &[(4..5, "cc")]), [[3, 3, 3, 3]], "inside a line");
+        assert_eq!(regions(text, &[(3..4, "")]), [[2, 3, 2, 2]], "joined");
+        assert_eq!(regions(text, &[(8..8, "e\n")]), [[5, 4, 5, 5]], "appended");
+        assert_eq!(regions("a", &[(1..1, "\nb")]), [[1, 1, 1, 2]], "behind an open line");
+        assert_eq!(regions("", &[(0..0, "a\n")]), [[1, 0, 1, 1]], "into nothing");
+    }
+
+    #[test]
+    fn edits_of_one_line_are_one_region_and_neighbours_are_two() {
+        let text = "abc\nd\ne\n";
+        assert_eq!(regions(text, &[(0..1, "x"), (2..3, "y")]), [[1, 1, 1, 1]]);
+        assert_eq!(regions(text, &[(0..4, "x\n"), (4..6, "y\nz\n")]), [[1, 1, 1, 1], [2, 2, 2, 3]]);
+    }
+
+    #[test]
+    fn a_line_end_that_falls_apart_or_together_is_touched() {
+        let before = Buffer::read(b"\rb\n\n".to_vec(), Hints::default()).unwrap();
+        let plan = before.plan(vec![Change { span: 1..3, text: String::new() }]).unwrap();
+        let after = before.apply(&plan).unwrap();
+        assert_eq!((after.bytes(), after.view()), (b"\r\n".as_slice(), "\n"));
+        let [two, one] = [(1, 2), (1, 1)];
+        let region = |old: (usize, usize), new: (usize, usize)| Region {
+            start_line: old.0,
+            end_line: old.1,
+            new_start_line: new.0,
+            new_end_line: new.1,
+        };
+        assert_eq!(plan.regions(&before, &after), [region(two, one)]);
+        assert_eq!(plan.inverse(&before, &after).regions(&after, &before), [region(one, two)]);
+    }
+
+    #[test]
+    fn lines_that_a_replaced_block_keeps_are_mapped() {
+        let (_, map) = edited("a\nb\nc\nd\ne\n", &[(0..8, "new\na\nb\nC\nd\n")]);
+        assert_eq!(
+            [1, 2, 3, 4, 5].map(|line| map.new_line_of(line)),
+            [Some(2), Some(3), None, Some(5), Some(6)]
+        );
+        assert_eq!([1, 2, 3, 4, 5].map(|line| map.touched(line)), [true, false, false, true, false]);
+        assert_eq!(map.shifts(), [LineShift { from: 1, by: 1 }]);
+    }
+
+    #[test]
+    fn shifts_are_given_where_they_change_and_lines_follow() {
+        let (_, map) =
+            edited("a\nb\nc\nd\ne\n", &[(0..2, "1\n2\n3\n"), (4..5, "C"), (6..8, ""), (10..10, "f\n")]);
+        assert_eq!(map.shifts(), [LineShift { from: 2, by: 2 }, LineShift { from: 5, by: 1 }]);
+    }
+}

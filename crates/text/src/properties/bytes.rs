@@ -1,0 +1,138 @@
+//! Properties of bytes: read bytes are kept, bytes outside an edit stay.
+#![cfg(test)]
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use super::{changes, edited, encodable, file, raw_lines, wishes, without_lone_returns, words};
+use crate::encoding::{self, EncodingForm};
+use crate::{Buffer, Encoding, Hints, bytes_outside_unchanged};
+use lockgate_error::Code;
+
+const STARTS: [&[u8]; 7] =
+    [b"", b"\xEF\xBB\xBF", b"\xFF\xFE", b"\xFE\xFF", b"\xFF\xFE\0\0", b"\0\0\xFE\xFF", b"\r\n\xE9"];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_are_kept_or_refused(start in select(&STARTS[..]), rest in vec(any::<u8>(), 0..40), hint in select(&[None, Some(Encoding::Latin1), Some(Encoding::Utf16Be)][..])) {
+        let bytes = [start, &rest].concat();
+        match Buffer::read(bytes.clone(), Hints { charset: hint, line_end: None }) {
+            Ok(buffer) => {
+                prop_assert_eq!(buffer.bytes(), &bytes[..]);
+                let body = buffer.encoding().encode(&buffer.text()).unwrap();
+                prop_assert!(bytes.ends_with(&body) && bytes.len() - body.len() <= 3);
+            }
+            Err(error) => {
+                prop_assert_eq!(error.code, Code::NotText);
+                prop_assert!(std::str::from_utf8(&bytes).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn a_piece_of_the_bytes_decodes_to_its_piece_of_the_view(file in file(), wishes in wishes()) {
+        let buffer = file.read();
+        for change in changes(buffer.view(), file.encoding, &wishes) {
+            let bytes = &buffer.bytes()[buffer.byte_span(change.span.clone())];
+            let text = encoding::text_of(bytes, EncodingForm { encoding: file.encoding, mark: 0 }).unwrap();
+            prop_assert_eq!(text.replace("\r\n", "\n"), buffer.view().get(change.span).unwrap());
+        }
+    }
+
+    #[test]
+    fn the_inverse_brings_every_byte_back(file in file(), wishes in wishes()) {
+        let (before, plan, after) = edited(&file, &wishes);
+        prop_assert_eq!(plan.is_noop(), before.bytes() == after.bytes() && plan.splices().is_empty());
+        let inverse = plan.inverse(&before, &after);
+        let back = after.apply(&inverse).unwrap();
+        prop_assert_eq!(back.bytes(), &file.bytes[..]);
+        prop_assert!(bytes_outside_unchanged(after.bytes(), back.bytes(), &inverse));
+        let twice = inverse.inverse(&after, &back);
+        prop_assert_eq!(twice, plan);
+    }
+
+    #[test]
+    fn the_result_has_the_requested_text(file in file(), wishes in wishes()) {
+        // A carriage return and a newline that become adjacent are one line end.
+        let before = file.without_lone_returns().read();
+        let mut changes = changes(before.view(), file.encoding, &wishes);
+        changes.iter_mut().for_each(|change| change.text = without_lone_returns(&change.text));
+        let mut wanted = before.view().to_owned();
+        let mut sorted = changes.clone();
+        sorted.sort_by_key(|change| change.span.start);
+        for change in sorted.iter().rev() {
+            wanted.replace_range(change.span.clone(), &change.text);
+        }
+        let after = before.apply(&before.plan(changes).unwrap()).unwrap();
+        prop_assert_eq!(after.view(), wanted.replace("\r\n", "\n"));
+        if !before.line_ends().is_mixed() && before.line_ends().majority().is_some() && !after.view().is_empty() {
+            prop_assert!(!after.line_ends().is_mixed());
+        }
+    }
+
+    #[test]
+    fn a_later_reading_shows_the_same(file in file(), wishes in wishes()) {
+        if file.encoding != Encoding::Utf8 && file.mark == 0 {
+            return Ok(());
+        }
+        let (_, _, after) = edited(&file, &wishes);
+        let again = Buffer::read(after.bytes().to_vec(), Hints::default()).unwrap();
+        prop_assert_eq!(again.view(), if file.mark == 0 { after.view().strip_prefix('\u{feff}').unwrap_or(after.view()) } else { after.view() });
+        prop_assert_eq!(again.version(), after.version());
+    }
+
+    #[test]
+    fn the_order_of_the_list_does_not_matter(file in file(), wishes in wishes(), rotation in any::<Index>()) {
+        let before = file.read();
+        let mut changes = changes(before.view(), file.encoding, &wishes);
+        let plan = before.plan(changes.clone()).unwrap();
+        if !changes.is_empty() {
+            let rotation = rotation.index(changes.len());
+            changes.rotate_left(rotation);
+        }
+        prop_assert_eq!(&before.plan(changes.clone()).unwrap(), &plan);
+        changes.reverse();
+        prop_assert_eq!(&before.plan(changes).unwrap(), &plan);
+    }
+
+    #[test]
+    fn a_broken_splicing_is_detected(file in file(), wishes in wishes(), at in any::<Index>()) {
+        let (before, plan, after) = edited(&file, &wishes);
+        prop_assert!(bytes_outside_unchanged(before.bytes(), after.bytes(), &plan));
+        let inside: Vec<_> = plan.new_spans().collect();
+        let outside: Vec<usize> = (0..after.bytes().len()).filter(|byte| !inside.iter().any(|span| span.contains(byte))).collect();
+        prop_assume!(!outside.is_empty());
+        let byte = outside[at.index(outside.len())];
+        let mut flipped = after.bytes().to_vec();
+        flipped[byte] ^= 1;
+        prop_assert!(!bytes_outside_unchanged(before.bytes(), &flipped, &plan), "one bit");
+        let mut short = after.bytes().to_vec();
+        short.remove(byte);
+        prop_assert!(!bytes_outside_unchanged(before.bytes(), &short, &plan), "one byte less");
+        let long = [after.bytes(), b"\n"].concat();
+        prop_assert!(!bytes_outside_unchanged(before.bytes(), &long, &plan), "one byte more");
+        prop_assert!(!bytes_outside_unchanged(before.bytes(), &after.bytes()[..byte], &plan), "the end is lost");
+    }
+
+    #[test]
+    fn a_rewritten_file_is_the_content_as_given(file in file(), content in words(), keep in any::<bool>()) {
+        let before = file.read();
+        let mut content = encodable(file.encoding, &content);
+        if keep {
+            content = format!("{content}{}", file.text);
+        }
+        let plan = before.rewrite(&content).unwrap();
+        let after = before.apply(&plan).unwrap();
+        let expected = if file.mark > 0 { content.strip_prefix('\u{feff}').unwrap_or(&content) } else { &content };
+        prop_assert_eq!(after.text().into_owned(), expected);
+        prop_assert_eq!(&after.bytes()[..file.mark], &file.bytes[..file.mark]);
+        prop_assert!(bytes_outside_unchanged(before.bytes(), after.bytes(), &plan));
+        let same = raw_lines(&before).iter().zip(expected.split_inclusive('\n')).take_while(|(old, new)| old == new).count();
+        let first = before.byte(before.lines().span(same + 1).start);
+        prop_assert!(plan.splices().iter().all(|splice| splice.span.start >= first), "an unchanged line was written");
+        prop_assert_eq!(plan.is_noop(), expected == file.text);
+    }
+}

@@ -1,0 +1,460 @@
+//! Rebases a plan onto another version of the file, in which other lines have changed.
+//!
+//! A plan is rebased only if its position is proved. Each splice must lie in lines that both versions have, in one
+//! run without a change inside, and the run must be unambiguous. A run is proved if it begins or ends both versions,
+//! or if it contains a line that each version has exactly once. A change that could equally have been made some lines
+//! higher or lower counts as a change of all of those lines, in the plan and in the other version. Lines next to an
+//! insertion are never changed: the insertion may be the plan's own, applied before. A splice at the end of a text is
+//! not moved into the middle.
+//!
+//! Invariant: a rebased plan replaces the same bytes as the original plan.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::align::{AlignBudget, DifferingLines, differing};
+use super::buffer::Buffer;
+use super::change::{Plan, Splice};
+use super::line_map::Region;
+use super::lines::{self, Lines};
+use lockgate_error::Error;
+
+/// The reason why a plan cannot be rebased.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RebaseConflict {
+    /// The first and last line that the plan touches, by their numbers in its own version. An insertion ends before
+    /// it begins.
+    pub lines: (usize, usize),
+    /// The conflicting change between the two versions. `None` if the lines are the same but could be in more than
+    /// one position.
+    pub change: Option<Region>,
+}
+
+impl Plan {
+    /// Rebases a plan from version `from` onto version `to`.
+    ///
+    /// Errors: the inner error is the position of the conflict.
+    pub fn rebase(&self, from: &Buffer, to: &Buffer) -> Result<Result<Plan, RebaseConflict>, Error> {
+        if from.version() == to.version() {
+            return Ok(Ok(self.clone()));
+        }
+        let texts = [from.text(), to.text()];
+        let starts = [lines::starts(&texts[0]), lines::starts(&texts[1])];
+        let sides =
+            TextVersions { old: Lines::new(&texts[0], &starts[0]), new: Lines::new(&texts[1], &starts[1]) };
+        let runs = sides.runs(from.has_same_encoding(to));
+        let after = from.apply(self)?;
+        let spans: Vec<_> =
+            self.splices().iter().map(|splice| splice.span.clone()).zip(self.new_spans()).collect();
+        let course = PlanEffect { from, after: &after, spans: &spans };
+        let mut splices = Vec::with_capacity(self.splices().len());
+        for (splice, span) in self.splices().iter().zip(&spans) {
+            let touched = TouchedLines::from_splice(&course, span);
+            match runs.iter().find(|run| run.contains(&touched)).and_then(|run| run.shift(splice, from, to)) {
+                Some(shifted) => splices.push(shifted),
+                None => return Ok(Err(touched.conflict(&runs))),
+            }
+        }
+        Plan::new(to, splices).map(Ok)
+    }
+}
+
+/// A plan's effect on the version that it was made for.
+struct PlanEffect<'a> {
+    from: &'a Buffer,
+    after: &'a Buffer,
+    /// The bytes of each splice before and after, in order.
+    spans: &'a [(Range<usize>, Range<usize>)],
+}
+
+impl PlanEffect<'_> {
+    /// Returns the lines of the old version between which new lines, inserted before line `at`, could equally have
+    /// been inserted.
+    ///
+    /// The new version decides how far they slide, because it has the plan's other new lines too.
+    fn insertable_range(&self, at: usize, new: &Range<usize>) -> Range<usize> {
+        let (lines, before) = (self.after.lines(), self.from.lines());
+        let [first, end] = [new.start, new.end].map(|byte| lines.line_at(self.after.offset(byte)) - 1);
+        let (up, down) = slides(&lines, &(first..end));
+        let start_of = |line: usize| self.after.byte(lines.span(line + 1).start);
+        let [high, low] = [(first - up, Side::Above), (end + down, Side::Below)]
+            .map(|(line, side)| self.from.offset(self.origin(start_of(line), side)));
+        let start = if up > 0 { before.line_at(high) - 1 } else { at };
+        let end = if down > 0 { before.line_at(low) - usize::from(before.starts_at(low)) } else { at };
+        start..end
+    }
+
+    /// Maps a byte of the new version to the old one; for a new byte, the end of the replaced range on that side.
+    fn origin(&self, byte: usize, side: Side) -> usize {
+        let reaches = |(_, new): &&(Range<usize>, Range<usize>)| match side {
+            Side::Above => new.start <= byte,
+            Side::Below => new.start < byte,
+        };
+        match (self.spans.iter().take_while(reaches).last(), side) {
+            (None, _) => byte,
+            (Some((old, new)), Side::Above) if byte < new.end => old.start,
+            (Some((old, new)), Side::Below) if byte < new.end => old.end,
+            (Some((old, new)), _) => old.end + (byte - new.end),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    Above,
+    Below,
+}
+
+/// The lines that a splice changes, or between which it inserts, counted from 0.
+struct TouchedLines {
+    lines: Range<usize>,
+    /// Set for an insertion, which may be made at either end of the lines.
+    inserts: bool,
+    /// Set if the splice leaves the text without a final line end.
+    ends: bool,
+}
+
+impl TouchedLines {
+    fn from_splice(course: &PlanEffect<'_>, (old, new): &(Range<usize>, Range<usize>)) -> TouchedLines {
+        let PlanEffect { from, after, .. } = course;
+        let [start, end] =
+            [old.start, old.end.saturating_sub(1).max(old.start)].map(|byte| from.offset(byte));
+        let lines = from.lines();
+        let first = lines.line_at(start) - 1;
+        let is_last = old.end == from.bytes().len();
+        let is_open = !after.lines().starts_at(after.offset(new.end));
+        let inserts = old.is_empty() && lines.starts_at(start) && (is_last || !is_open);
+        let touched = if inserts { first..first } else { first..lines.line_at(end).max(first + 1) };
+        let ends_text = is_last && !new.is_empty() && is_open;
+        let reached = match (inserts, new.is_empty()) {
+            (true, _) => course.insertable_range(first, new),
+            (false, true) => {
+                let (up, down) = slides(&lines, &touched);
+                touched.start - up..touched.end + down
+            }
+            (false, false) => touched,
+        };
+        TouchedLines { lines: reached, inserts, ends: ends_text }
+    }
+
+    /// Returns the conflict with the change that is nearest to these lines.
+    fn conflict(&self, runs: &[CommonLines]) -> RebaseConflict {
+        let changes = runs.iter().zip(runs.iter().skip(1)).map(|(one, other)| DifferingLines {
+            old: one.old.end..other.old.start,
+            new: one.new.end..other.new.start,
+        });
+        let distance = |piece: &DifferingLines| {
+            let before = piece.old.start.saturating_sub(self.lines.end);
+            before.max(self.lines.start.saturating_sub(piece.old.end))
+        };
+        let touching = changes.min_by_key(distance).filter(|piece| distance(piece) == 0);
+        RebaseConflict {
+            lines: (self.lines.start + 1, self.lines.end),
+            change: touching.as_ref().map(Region::from),
+        }
+    }
+}
+
+/// The lines of both versions, with the line ends of the files.
+struct TextVersions<'a> {
+    old: Lines<'a>,
+    new: Lines<'a>,
+}
+
+/// Lines that both versions have, counted from 0.
+struct CommonLines {
+    old: Range<usize>,
+    new: Range<usize>,
+    /// The old lines whose position is proved.
+    proved: Range<usize>,
+    /// Set if both versions begin with the run, and if both end with it.
+    ends: (bool, bool),
+    /// Set if lines were inserted directly before the run, and directly behind it.
+    inserted: (bool, bool),
+}
+
+impl TextVersions<'_> {
+    /// Returns the runs between the changes, one more than there are changes; any may be empty.
+    fn runs(&self, alike: bool) -> Vec<CommonLines> {
+        let all = DifferingLines { old: 0..self.old.count(), new: 0..self.new.count() };
+        let pieces = match alike {
+            true => {
+                let steps = &mut AlignBudget::of_one_plan();
+                differing(&all, |i| self.old.with_line_end(i + 1), |j| self.new.with_line_end(j + 1), steps)
+            }
+            false => vec![all.clone()],
+        };
+        let start = std::iter::once(DifferingLines { old: 0..0, new: 0..0 });
+        let end = DifferingLines { old: all.old.end..all.old.end, new: all.new.end..all.new.end };
+        let borders: Vec<DifferingLines> = start.chain(pieces).chain([end]).collect();
+        let once = self.lines_found_once();
+        let between = borders.iter().zip(borders.iter().skip(1)).enumerate();
+        let last = borders.len().saturating_sub(2);
+        between.map(|(at, (before, behind))| self.run(before, behind, (at == 0, at == last), &once)).collect()
+    }
+
+    fn run(
+        &self,
+        before: &DifferingLines,
+        behind: &DifferingLines,
+        ends: (bool, bool),
+        once: &LineCounts<'_>,
+    ) -> CommonLines {
+        let old = before.old.end..behind.old.start;
+        let new = before.new.end..behind.new.start;
+        let proved = ends.0 || ends.1 || old.clone().any(|line| once.has(self.old.with_line_end(line + 1)));
+        let start = (old.start + self.reach(before).1).min(old.end);
+        let proved = if proved {
+            start..old.end.saturating_sub(self.reach(behind).0).max(start)
+        } else {
+            start..start
+        };
+        let inserted = |piece: &DifferingLines| piece.old.is_empty() && !piece.new.is_empty();
+        CommonLines { old, new, proved, ends, inserted: (inserted(before), inserted(behind)) }
+    }
+
+    /// Returns the number of lines before and behind a change that count as changed with it.
+    fn reach(&self, piece: &DifferingLines) -> (usize, usize) {
+        match (piece.old.is_empty(), piece.new.is_empty()) {
+            (true, false) => slides(&self.new, &piece.new),
+            (false, true) => slides(&self.old, &piece.old),
+            (true, true) | (false, false) => (0, 0),
+        }
+    }
+
+    fn lines_found_once(&self) -> LineCounts<'_> {
+        let mut counts: HashMap<&str, (u32, u32)> = HashMap::with_capacity(self.old.count());
+        for line in 1..=self.old.count() {
+            counts.entry(self.old.with_line_end(line)).or_default().0 += 1;
+        }
+        for line in 1..=self.new.count() {
+            counts.entry(self.new.with_line_end(line)).or_default().1 += 1;
+        }
+        LineCounts(counts)
+    }
+}
+
+/// Returns the number of lines by which the block could move up, and down, with the same result.
+fn slides(lines: &Lines<'_>, block: &Range<usize>) -> (usize, usize) {
+    if block.is_empty() {
+        return (0, 0);
+    }
+    let is_up = |k: &usize| lines.with_line_end(block.start - k) == lines.with_line_end(block.end - k);
+    let is_down =
+        |k: &usize| lines.with_line_end(block.start + k + 1) == lines.with_line_end(block.end + k + 1);
+    let below = lines.count().saturating_sub(block.end);
+    ((0..block.start).take_while(is_up).count(), (0..below).take_while(is_down).count())
+}
+
+/// The number of occurrences of each line in either version.
+struct LineCounts<'a>(HashMap<&'a str, (u32, u32)>);
+
+impl LineCounts<'_> {
+    fn has(&self, line: &str) -> bool {
+        self.0.get(line) == Some(&(1, 1))
+    }
+}
+
+impl CommonLines {
+    /// Returns true if these lines are in the proved part. An insertion needs its neighbours there, and the end of a
+    /// text its end.
+    fn contains(&self, touched: &TouchedLines) -> bool {
+        let (start, end) = (touched.lines.start, touched.lines.end);
+        let is_last = self.ends.1 && end == self.old.end;
+        if touched.ends && !is_last {
+            return false;
+        }
+        if !touched.inserts {
+            let (before, behind) = (usize::from(self.inserted.0), usize::from(self.inserted.1));
+            return self.proved.start + before <= start && end + behind <= self.proved.end;
+        }
+        let at_start = self.ends.0 && start == 0 && self.proved.start == 0;
+        let at_end = is_last && self.proved.end == self.old.end;
+        (self.proved.start < start || at_start) && (end < self.proved.end || at_end)
+    }
+
+    /// Returns the splice at the position of the run in the other version.
+    fn shift(&self, splice: &Splice, from: &Buffer, to: &Buffer) -> Option<Splice> {
+        let [old, new] = [(from, self.old.start), (to, self.new.start)]
+            .map(|(buffer, line)| buffer.byte(buffer.lines().span(line + 1).start));
+        let moved = |byte: usize| (byte + new).checked_sub(old);
+        let span = moved(splice.span.start)?..moved(splice.span.end)?;
+        let same = from.bytes().get(splice.span.clone())? == to.bytes().get(span.clone())?;
+        same.then(|| Splice { span, bytes: splice.bytes.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Change, Hints};
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Buffer {
+        Buffer::read(text.into(), Hints::default()).unwrap()
+    }
+
+    /// Rebases an edit onto another version, and returns the result or the conflict.
+    fn rebased(from: &str, edited: &str, to: &str) -> Result<String, RebaseConflict> {
+        let [from, edited, to] = [from, edited, to].map(read);
+        let plan = from.plan_to(&edited).unwrap();
+        plan.rebase(&from, &to).unwrap().map(|plan| to.apply(&plan).unwrap().view().to_owned())
+    }
+
+    #[test]
+    fn an_edit_of_other_lines_is_rebased() {
+        for (from, edited, to, both) in [
+            ("a\nb\nc\nd\n", "a\nb\nc\nD\n", "new\na\nb\nc\nd\n", "new\na\nb\nc\nD\n"),
+            ("a\nb\nc\nd\n", "A\nb\nc\nd\n", "a\nb\nc\nd\ne\n", "A\nb\nc\nd\ne\n"),
+            ("a\nb\nc\nd\n", "a\nB\nc\nd\n", "a\nb\nC\nd\n", "a\nB\nC\nd\n"),
+            ("a\nb\nc\nd\n", "a\nb\nd\n", "a\nx\nb\nc\nd\n", "a\nx\nb\nd\n"),
+            ("a\nb\nc\nd\n", "a\nb\nnew\nc\nd\n", "A\nb\nc\nd\n", "A\nb\nnew\nc\nd\n"),
+            ("a\r\nb\nc\r\n", "a\r\nB\nc\r\n", "0\r\na\r\nb\nc\r\n", "0\na\nB\nc\n"),
+            ("a\nb\nc", "a\nb\nc\nd", "A\nb\nc", "A\nb\nc\nd"),
+            ("a\nb\nc\n", "a\nc\n", "a\nb\nc\nd\n", "a\nc\nd\n"),
+            // An insertion slides over lines that are in part the plan's own.
+            (
+                "a\nb\n\nc\n}\n}\n\nd\n",
+                "a\nb\nx\n\n\n\n\n\nc\nd\n",
+                "new\na\nb\n\nc\n}\n}\n\nd\n",
+                "new\na\nb\nx\n\n\n\n\n\nc\nd\n",
+            ),
+        ] {
+            assert_eq!(rebased(from, edited, to).as_deref(), Ok(both), "{from:?} {edited:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn an_edit_of_the_same_lines_meets_the_change() {
+        let from = "a\nb\nc\nd\ne\n";
+        for (edited, to, lines, expected) in [
+            ("a\nB\nc\nd\ne\n", "a\nx\nc\nd\ne\n", (2, 2), [2, 2, 2, 2]),
+            ("a\nB\nc\nd\ne\n", "a\nc\nd\ne\n", (2, 2), [2, 2, 2, 1]),
+            ("a\nb\nnew\nc\nd\ne\n", "a\nb\nother\nc\nd\ne\n", (3, 2), [3, 2, 3, 3]),
+            ("a\nb\nnew\nc\nd\ne\n", "a\nb\nC\nd\ne\n", (3, 2), [3, 3, 3, 3]),
+            ("a\nx\ny\nd\ne\n", "a\nb\nmid\nc\nd\ne\n", (2, 3), [3, 2, 3, 3]),
+            ("0\na\nb\nc\nd\ne\n", "1\na\nb\nc\nd\ne\n", (1, 0), [1, 0, 1, 1]),
+            ("a\nb\nc\nd\ne\nf\n", "a\nb\nc\nd\ne\ng\n", (6, 5), [6, 5, 6, 6]),
+        ] {
+            let expected = Region {
+                start_line: expected[0],
+                end_line: expected[1],
+                new_start_line: expected[2],
+                new_end_line: expected[3],
+            };
+            assert_eq!(
+                rebased(from, edited, to),
+                Err(RebaseConflict { lines, change: Some(expected) }),
+                "{edited:?} {to:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn ambiguous_lines_are_not_touched() {
+        // It is unknown which of the copies was inserted or removed.
+        for (from, edited, to) in [
+            ("x\na\na\ny\n", "x\nA\na\ny\n", "x\na\na\na\ny\n"),
+            ("x\na\na\ny\n", "x\na\nA\ny\n", "x\na\ny\n"),
+            ("x\n}\n\ny\n}\n\nz\n", "x\n}!\n\ny\n}\n\nz\n", "x\n}\n\nnew\n}\n\ny\n}\n\nz\n"),
+            ("a\n}\nb\n}\nc\n}\nd\n", "a\n}\nb\n}!\nc\n}\nd\n", "A\n}\nB\n}\nC\n}\nD\n"),
+            // The plan's own.
+            ("f() {\n}\n}\nz\n", "f() {\n}\nz\n", "f() {\n}\ng() {\n}\nz\n"),
+            ("x\nx\nb\n", "x\nb\n", "x\nM\nx\nb\n"),
+        ] {
+            assert!(rebased(from, edited, to).is_err(), "{from:?} {edited:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_text_is_not_rebased_into_the_middle() {
+        for (from, edited, to) in [
+            ("one\nthree\nfour\n", "one\nthree", "one\nthree\nfour\nfive\n"),
+            ("x = 2\n", "x = 1", "x = 2\ny = 3\n"),
+            ("a\nb\nc\n", "a\nb", "a\nb\nc\n\nd\n"),
+            ("a\nb\n", "a\nB", "a\nb\nc\n"),
+        ] {
+            assert!(rebased(from, edited, to).is_err(), "{from:?} {edited:?} {to:?}");
+        }
+    }
+
+    /// Lines next to an insertion are not changed: it may be the same edit, applied before.
+    #[test]
+    fn an_edit_that_was_made_before_meets_itself() {
+        for (from, edited) in [
+            ("a\nb\nc\nd\n", "a\nb\nnew\nc\nd\n"),
+            ("a\nb\nc\nd\n", "a\nnew\nb\nc\nd\n"),
+            ("a\nb\nc\n", "a\nb\nc\nnew\n"),
+            ("a\nb\nc\n", "new\na\nb\nc\n"),
+        ] {
+            assert!(rebased(from, edited, edited).is_err(), "{from:?} {edited:?}");
+            // The same, as a replacement of the lines around.
+            let [base, now] = [from, edited].map(read);
+            for line in 1..=base.lines().count() {
+                let span = base.lines().span(line);
+                let line_text = base.lines().with_line_end(line).to_owned();
+                for text in [format!("new\n{line_text}"), format!("{line_text}new\n")] {
+                    let plan = base.plan(vec![Change { span: span.clone(), text }]).unwrap();
+                    if base.apply(&plan).unwrap().view() == now.view() {
+                        assert!(plan.rebase(&base, &now).unwrap().is_err(), "{from:?} {edited:?} {line}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn another_encoding_is_another_text() {
+        let [from, edited] = ["a\nb\nc\n", "A\nb\nc\n"].map(read);
+        let plan = from.plan_to(&edited).unwrap();
+        for (bytes, is_conflict) in [(&b"\xEF\xBB\xBFa\nb\nc\nd\n"[..], true), (b"a\nb\nc\nd\n", false)] {
+            let to = Buffer::read(bytes.to_vec(), Hints::default()).unwrap();
+            assert_eq!(plan.rebase(&from, &to).unwrap().is_err(), is_conflict, "{bytes:?}");
+        }
+    }
+
+    fn block() -> impl Strategy<Value = Vec<String>> {
+        proptest::collection::vec("[abc}]?", 0..9)
+    }
+
+    fn text(lines: &[String]) -> String {
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    proptest! {
+        /// Two edits that can both be rebased give the same result in either order.
+        #[test]
+        fn the_order_of_two_edits_does_not_matter(
+            before in block(), first in block(), between in block(), second in block(), behind in block(),
+            one in block(), other in block(), line_end in "(\r\n|\n)",
+        ) {
+            let whole = |a: &[String], b: &[String]| {
+                read(&text(&[&before, a, &between, b, &behind].map(<[String]>::to_vec).concat()).replace('\n', &line_end))
+            };
+            let (base, left, right) = (whole(&first, &second), whole(&one, &second), whole(&first, &other));
+            let (to_left, to_right) = (base.plan_to(&left).unwrap(), base.plan_to(&right).unwrap());
+            let [onto_left, onto_right] =
+                [(&to_right, &left), (&to_left, &right)].map(|(plan, to)| plan.rebase(&base, to).unwrap());
+            if let (Ok(onto_left), Ok(onto_right)) = (onto_left, onto_right) {
+                let (one, other) = (left.apply(&onto_left).unwrap(), right.apply(&onto_right).unwrap());
+                prop_assert_eq!(one.view(), other.view());
+            }
+        }
+
+        /// An edit between unique lines can be rebased, whatever changes elsewhere.
+        #[test]
+        fn text_between_proved_lines_is_rebased(
+            first in block(), second in block(), one in block(), other in block(),
+        ) {
+            let whole = |a: &[String], b: &[String]| {
+                read(&format!("top\n{}middle one\nmiddle two\nmiddle three\n{}end\n", text(a), text(b)))
+            };
+            let (base, left, right) = (whole(&first, &second), whole(&one, &second), whole(&first, &other));
+            let plan = base.plan_to(&right).unwrap();
+            let onto = plan.rebase(&base, &left).unwrap();
+            let onto = onto.map_err(|conflict| TestCaseError::fail(format!("{conflict:?}")))?;
+            let (merged, both) = (left.apply(&onto).unwrap(), whole(&one, &other));
+            prop_assert_eq!(merged.view(), both.view());
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Formats check results as GitHub Actions annotations.
+//!
+//! A runner executes commands in the output of a step: lines that begin with `::`, and `##[` anywhere. Text from
+//! outside therefore never starts a line, and annotations are escaped as in the runner's own toolkit.
+//!
+//! Invariant: a line is either an annotation made here, or contains no runner command.
+
+use super::results::{LocatedFinding, Results};
+use super::text::{location, summary, unable};
+use crate::cli::paint::visible;
+use lockgate_error::Error;
+
+/// Maximum number of annotations of one kind that GitHub shows for a step.
+const MAX_ANNOTATIONS: usize = 10;
+
+/// Renders the annotations, most severe first, then the omitted findings and the summary.
+pub(super) fn render(results: &Results) -> String {
+    let (mut annotations, mut rest) = (String::new(), String::new());
+    let (mut errors, mut warnings) = (required_gates(results, &mut annotations), 0);
+    for found in results.counting() {
+        let (sort, count) = match found.finding.blocking {
+            true => ("error", &mut errors),
+            false => ("warning", &mut warnings),
+        };
+        if *count < MAX_ANNOTATIONS {
+            *count += 1;
+            annotations += &annotation(sort, found);
+        } else {
+            rest += &plain(&format!("{sort}: {}", location(found)));
+        }
+    }
+    for totals in results.gates.iter().filter(|totals| !totals.blocking) {
+        for (happened, (why, count)) in &totals.failures {
+            rest += &plain(&format!("gate {} {happened} for {count} files: {why}", totals.gate));
+        }
+    }
+    for (why, count) in results.skipped_by_reason() {
+        rest += &plain(&format!("skipped {count} files: {why}"));
+    }
+    rest += &results.notes.iter().map(|note| plain(&format!("note: {note}"))).collect::<String>();
+    annotations + &rest + &plain(&format!("lockgate: {}", summary(results)))
+}
+
+/// Renders a rejection as an annotation.
+pub(super) fn render_error(error: &Error) -> String {
+    let message = format!("{}: {}; {}", error.code.name(), error.message, error.next_step());
+    format!("::error title=lockgate::{}\n", data(&message))
+}
+
+/// Adds annotations for required gates that could not run, and returns their number.
+fn required_gates(results: &Results, annotations: &mut String) -> usize {
+    let blocking = results.gates.iter().filter(|totals| totals.blocking).take(MAX_ANNOTATIONS);
+    blocking
+        .map(|totals| {
+            *annotations += &format!("::error title={}::{}\n", property(&totals.gate), data(&unable(totals)));
+        })
+        .count()
+}
+
+fn annotation(sort: &str, found: &LocatedFinding) -> String {
+    let it = &found.finding;
+    let name = it.code.as_ref().map_or_else(|| it.gate.clone(), |code| format!("{}: {code}", it.gate));
+    format!(
+        "::{sort} file={},line={},col={},title={}::{}\n",
+        property(&found.relative_path),
+        it.line,
+        it.column,
+        property(&name),
+        data(&it.message)
+    )
+}
+
+/// Renders a line without runner commands; it begins with lockgate's own text.
+fn plain(text: &str) -> String {
+    let line = visible(text).replace(['\n', '\r'], " ").replace("##[", "# #[");
+    format!("{line}\n")
+}
+
+/// Escapes the text after the second `::`.
+fn data(text: &str) -> String {
+    visible(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Escapes a value between `=` and `,`.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_runner_would_obey_is_escaped() {
+        assert_eq!(property("a:b,c%d\r\ne"), "a%3Ab%2Cc%25d\u{240d}%0Ae");
+        assert_eq!(data("100%: ::set-output::\n"), "100%25: ::set-output::%0A");
+        assert_eq!(plain("x\n::error::y ##[add-matcher]z"), "x ::error::y # #[add-matcher]z\n");
+        assert_eq!(property("\u{1b}[2J\u{202e}"), "\u{241b}[2J\u{fffd}");
+    }
+}

@@ -1,0 +1,177 @@
+//! Formats check results as text: each finding with its source line, then notes, then the summary.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::results::{GateFailure, GateTotals, LocatedFinding, Results};
+use crate::cli::excerpt::Excerpt;
+use crate::cli::paint::{DONE, LABEL, REJECTED, WARNING, labelled, paint, visible};
+use crate::cli::{Verbosity, show};
+use lockgate_engine::CheckBase;
+use lockgate_mcp::answer::reported_finding;
+use lockgate_protocol::ReportedFinding;
+
+/// Maximum number of findings shown.
+const MAX_FINDINGS: usize = 200;
+
+/// Maximum length of a source line shown below a finding, in bytes.
+const LONGEST_LINE: usize = 1000;
+
+/// Renders each finding with its source line. Quiet output has only findings that block and gates that are required;
+/// verbose output also old findings, and each gate with its runs and their time.
+pub(super) fn render(results: &Results, verbosity: Verbosity) -> String {
+    let shown: Vec<&LocatedFinding> = shown(results, verbosity).collect();
+    let mut text: String = shown.iter().take(MAX_FINDINGS).map(|found| finding(results, found)).collect();
+    let more = shown.len().saturating_sub(MAX_FINDINGS);
+    if more > 0 {
+        text += &labelled(WARNING, "more", format!("{more} findings are not shown; --format json has all"));
+    }
+    text + &ending(results, verbosity)
+}
+
+/// Renders each finding on one line, as in `a.py:3:1: ruff F401: unused import`, then the rest as [`render`] does.
+pub(super) fn concise(results: &Results, verbosity: Verbosity) -> String {
+    let line = |found: &LocatedFinding| {
+        let style = if found.finding.blocking { REJECTED } else { WARNING };
+        let rank = if found.finding.blocking { "error" } else { "warning" };
+        format!("{} {}\n", paint(style, rank), visible(&location(found)).replace('\n', " "))
+    };
+    shown(results, verbosity).map(line).collect::<String>() + &ending(results, verbosity)
+}
+
+/// Renders how often each code was found, the most frequent first, and the summary.
+pub(super) fn statistics(results: &Results) -> String {
+    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for found in results.counting() {
+        let (count, blocking) = counts.entry(found.rule()).or_default();
+        *count += 1;
+        *blocking += usize::from(found.finding.blocking);
+    }
+    let mut sorted: Vec<(String, (usize, usize))> = counts.into_iter().collect();
+    sorted.sort_by_key(|(_, (count, _))| Reverse(*count));
+    let row = |(rule, (count, blocking)): (String, (usize, usize))| {
+        let style = if blocking > 0 { REJECTED } else { WARNING };
+        let blocks = if blocking > 0 { format!(", {blocking} block") } else { String::new() };
+        labelled(style, &count.to_string(), format!("{}{blocks}", visible(&rule)))
+    };
+    sorted.into_iter().map(row).collect::<String>() + &ending(results, Verbosity::Normal)
+}
+
+fn shown(results: &Results, verbosity: Verbosity) -> impl Iterator<Item = &LocatedFinding> {
+    results.findings.iter().filter(move |found| match verbosity {
+        Verbosity::Quiet => found.finding.blocking,
+        Verbosity::Normal => found.finding.counts,
+        Verbosity::Verbose => true,
+    })
+}
+
+/// Renders the gates that could not run, the notes and the summary.
+fn ending(results: &Results, verbosity: Verbosity) -> String {
+    if verbosity == Verbosity::Quiet {
+        return results.gates.iter().filter(|totals| totals.blocking).map(gate).collect();
+    }
+    let mut text: String = results.gates.iter().map(gate).collect();
+    if verbosity == Verbosity::Verbose {
+        text += &results.gates.iter().map(runs).collect::<String>();
+    }
+    for (why, count) in results.skipped_by_reason() {
+        text += &labelled(LABEL, "note", format!("skipped {}: {}", files(count), visible(why)));
+    }
+    for note in &results.notes {
+        text += &labelled(LABEL, "note", visible(note));
+    }
+    let (style, label) = if results.has_blocking() { (REJECTED, "found") } else { (DONE, "clean") };
+    text + &labelled(style, label, summary(results))
+}
+
+/// Renders the summary in one sentence.
+pub(super) fn summary(results: &Results) -> String {
+    let (blocking, counted, old) = results.numbers();
+    let base: Vec<String> = results.bases.iter().filter_map(base).collect();
+    let against = if base.is_empty() { String::new() } else { format!(" against {}", base.join(", ")) };
+    let new = match (blocking, counted) {
+        (0, 0) => "nothing new".to_owned(),
+        (0, warnings) => format!("{} nothing", blocking_count(warnings)),
+        (blocking, 0) => blocking_count(blocking),
+        (blocking, warnings) => format!("{}, {warnings} that do not", blocking_count(blocking)),
+    };
+    let not_run: Vec<&str> =
+        results.gates.iter().filter(|gate| gate.blocking).map(|gate| gate.gate.as_str()).collect();
+    let mut text = format!("{} judged{against}: {new}", files(results.files.len()));
+    if !not_run.is_empty() {
+        text += &format!("; required but could not run: {}", not_run.join(", "));
+    }
+    if old > 0 {
+        text += &format!("; {old} old");
+    }
+    for (count, what) in [(results.unchanged, "unchanged"), (results.deleted, "deleted")] {
+        if count > 0 {
+            text += &format!("; {} {what}", files(count));
+        }
+    }
+    visible(&text).replace('\n', " ")
+}
+
+fn base(base: &CheckBase) -> Option<String> {
+    match base {
+        CheckBase::Revision(name, id) => Some(format!("{name} ({})", id.get(..10).unwrap_or(id))),
+        CheckBase::NoCommits | CheckBase::NoBase => None,
+    }
+}
+
+fn finding(results: &Results, found: &LocatedFinding) -> String {
+    let it = &found.finding;
+    let reported = ReportedFinding { path: None, new: it.fresh || it.counts, ..reported_finding(it) };
+    let line = results.text(found).map(|text| text.lines().with_line_end(it.line).to_owned());
+    let excerpt = line
+        .filter(|line| !line.is_empty() && line.len() <= LONGEST_LINE)
+        .map(|text| Excerpt { first_line: it.line, text });
+    show::finding(&one_line(&found.path), &reported, excerpt.as_slice())
+}
+
+/// Renders the runs of a gate by outcome, and their time together.
+fn runs(totals: &GateTotals) -> String {
+    let outcomes: Vec<String> =
+        totals.outcomes.iter().map(|(outcome, count)| format!("{outcome} {count}")).collect();
+    labelled(LABEL, "gate", format!("{}: {}; {} ms", totals.gate, outcomes.join(", "), totals.ms))
+}
+
+/// Describes a required gate that could not run.
+pub(super) fn unable(totals: &GateTotals) -> String {
+    let why: Vec<String> = totals.failures.iter().map(|(what, (why, _))| format!("{what}: {why}")).collect();
+    format!("{} is required and could not run: {}", totals.gate, why.join("; "))
+}
+
+/// Returns a finding on one line, as in `a.py:3:1: ruff F401: unused import`.
+pub(super) fn location(found: &LocatedFinding) -> String {
+    let it = &found.finding;
+    let code = it.code.as_deref().map(|code| format!(" {code}")).unwrap_or_default();
+    format!("{}:{}:{}: {}{code}: {}", found.relative_path, it.line, it.column, it.gate, it.message)
+}
+
+/// Replaces line ends in a path.
+fn one_line(path: &str) -> String {
+    path.replace('\n', "\u{240a}")
+}
+
+/// Renders the failures of a gate that could not run for all files.
+fn gate(totals: &GateTotals) -> String {
+    let style = if totals.blocking { REJECTED } else { WARNING };
+    let line = |(happened, (why, count)): (&GateFailure, &(String, usize))| {
+        let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };
+        let hint = match happened {
+            GateFailure::NotRun => "; `lockgate trust` or --trust lets it run",
+            GateFailure::Broken | GateFailure::TimedOut | GateFailure::Unavailable => "",
+        };
+        labelled(style, "gate", format!("{} {happened} for {}{why}{hint}", totals.gate, files(*count)))
+    };
+    totals.failures.iter().map(line).collect()
+}
+
+fn files(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "file" } else { "files" })
+}
+
+fn blocking_count(count: usize) -> String {
+    if count == 1 { "1 finding that blocks".to_owned() } else { format!("{count} findings that block") }
+}

@@ -1,0 +1,193 @@
+//! `lockgate demo`: a tour that makes real edits of a sample project with a real server and verifies each result.
+//!
+//! Invariant: statements about the disk come from the disk. A difference from the answer is reported and makes the
+//! demo fail.
+
+mod checks;
+mod client;
+mod project;
+mod steps;
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::Verbosity;
+use super::excerpt::Excerpt;
+use super::paint::{self, DONE, FAINT, LABEL, REJECTED, TITLE, WARNING, labelled, paint, visible};
+use super::show;
+use client::DemoClient;
+use lockgate_error::{Code, Error};
+use lockgate_mcp::tools::safe_edit_file;
+use lockgate_protocol::{BatchResponse, EditResponse};
+use project::{Cleanup, DemoProject};
+use steps::{DemoOutcome, DemoStep, steps};
+
+/// The arguments of `lockgate demo`.
+#[derive(Debug, clap::Args)]
+pub(super) struct DemoArgs {
+    /// Keeps the folder, and prints its path
+    #[arg(long)]
+    keep: bool,
+}
+
+/// Runs the demo.
+///
+/// Errors: `INTERNAL` when a result differs from the answer, `IO_FAILED` when the folder cannot be created.
+pub(super) fn run(args: DemoArgs) -> Result<ExitCode, Error> {
+    let afterwards = if args.keep { Cleanup::Keep } else { Cleanup::Remove };
+    let project = DemoProject::create(afterwards)?;
+    paint::print(&opening(&project))?;
+    let own = project.state_folder();
+    let apart = match afterwards {
+        Cleanup::Remove => Some(own.as_path()),
+        Cleanup::Keep => None,
+    };
+    let mut client = DemoClient::start(project.root(), apart)?;
+    let stops = steps();
+    let mut wrong = 0;
+    for (index, stop) in stops.iter().enumerate() {
+        paint::print(&heading(stop, index + 1, stops.len()))?;
+        wrong += usize::from(!run_step(&mut client, &project, stop)?);
+    }
+    drop(client);
+    if wrong > 0 {
+        return Err(Error::new(Code::Internal, format!("{wrong} of {} steps failed", stops.len())));
+    }
+    paint::print(&closing(&project, afterwards))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the call of a step, prints the answer, and returns true if the disk agrees with it.
+fn run_step(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> Result<bool, Error> {
+    let mut paths: Vec<&str> = DemoProject::files().collect();
+    paths.push(stop.path());
+    let read = |path: &str| Ok((path.to_owned(), project.bytes(path)?));
+    let before: BTreeMap<String, Option<Vec<u8>>> =
+        paths.into_iter().filter(|path| !path.is_empty()).map(read).collect::<Result<_, Error>>()?;
+    let answer = client.call(stop.tool, &stop.arguments)?;
+    let (text, files) = match answer.get("files") {
+        Some(_) => {
+            let batch: BatchResponse = parse(answer)?;
+            (show::batch(&batch, &[], Verbosity::Normal), batch_files(batch))
+        }
+        None => {
+            let edit: EditResponse = parse(answer)?;
+            let excerpts = edit.diff.as_deref().map(Excerpt::of_diff).unwrap_or_default();
+            (show::edit(&edit, &excerpts, Verbosity::Normal), vec![(stop.path().to_owned(), edit)])
+        }
+    };
+    paint::print(&text)?;
+    let is_unavailable = |gate: &&str| {
+        files.iter().filter_map(|(_, file)| file.gate(gate)).any(|run| run.outcome == "unavailable")
+    };
+    let lacking = stop.gate.filter(is_unavailable);
+    if let Some(gate) = lacking {
+        paint::print(&labelled(
+            WARNING,
+            "unavailable",
+            format!("this machine has no {gate}, so it did not check the edit"),
+        ))?;
+    }
+    let expected = if lacking.is_some() { DemoOutcome::Written } else { stop.outcome };
+    let mut success = true;
+    for (path, file) in files {
+        let old = before.get(&path).and_then(Option::as_deref);
+        let checked = checks::check_outcome(expected, &file, old, project.bytes(&path)?.as_deref());
+        success &= checked.is_ok();
+        paint::print(&match &checked {
+            Ok(detail) => labelled(DONE, "on disk", detail),
+            Err(detail) => labelled(REJECTED, "wrong", detail),
+        })?;
+    }
+    Ok(success)
+}
+
+/// Parses the structured content of an answer.
+///
+/// Errors: `INTERNAL` when the value is not such a response.
+fn parse<T: DeserializeOwned>(answer: Value) -> Result<T, Error> {
+    serde_json::from_value(answer)
+        .map_err(|error| Error::new(Code::Internal, format!("the answer cannot be read: {error}")))
+}
+
+/// Returns the response for each file, with the common fields added.
+fn batch_files(batch: BatchResponse) -> Vec<(String, EditResponse)> {
+    let whole = |mut file: EditResponse| {
+        file.bytes_outside_edit = file.bytes_outside_edit.or_else(|| batch.bytes_outside_edit.clone());
+        (file.path.clone().unwrap_or_default(), file)
+    };
+    batch.files.into_iter().map(whole).collect()
+}
+
+fn opening(project: &DemoProject) -> String {
+    let files: Vec<&str> = DemoProject::files().collect();
+    format!(
+        "{}\n\nA small project lies in {}\n({}).\nA server was started for it, with `--trust`, as this program wrote \
+         the policy itself; calls of its tools follow, as a coding agent makes them.\n",
+        paint(TITLE, "The tour of lockgate"),
+        project.root().display(),
+        files.join(", ")
+    )
+}
+
+fn heading(stop: &DemoStep, number: usize, of: usize) -> String {
+    let mut text =
+        format!("\n{}\n{}\n", paint(TITLE, format!("{number} of {of}: {}", stop.title)), stop.about);
+    if stop.tool != safe_edit_file::TOOL.name {
+        text += &format!("  {} {}\n", paint(LABEL, "tool"), stop.tool);
+    }
+    if let Value::Object(arguments) = &stop.arguments {
+        for (name, value) in arguments {
+            argument(&mut text, name, value);
+        }
+    }
+    text + "\n"
+}
+
+/// Prints an argument with the path of its field; multi-line texts are printed as a block.
+fn argument(text: &mut String, name: &str, value: &Value) {
+    match value {
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                argument(text, &format!("{name}[{index}]"), item);
+            }
+        }
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                argument(text, &format!("{name}.{field}"), value);
+            }
+        }
+        Value::String(block) if block.contains('\n') => {
+            *text += &format!("  {}\n", paint(LABEL, name));
+            for line in block.lines() {
+                *text += &format!("  {} {}\n", paint(FAINT, "|"), visible(line));
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            let shown = value.as_str().map_or_else(|| value.to_string(), |text| visible(text).into_owned());
+            *text += &format!("  {} {shown}\n", paint(LABEL, name));
+        }
+    }
+}
+
+fn closing(project: &DemoProject, afterwards: Cleanup) -> String {
+    let folder = match afterwards {
+        Cleanup::Keep => format!("The project stays in {}", project.root().display()),
+        Cleanup::Remove => "The project's folder is removed (`lockgate demo --keep` keeps it)".to_owned(),
+    };
+    let next = [
+        ("lockgate serve --root DIR", "for your MCP client, in its own configuration"),
+        ("lockgate edit --help", "one edit from the shell or a script"),
+        ("lockgate log --help", "the edits that were made, and how to undo them"),
+        ("lockgate --help", "every command"),
+    ];
+    let next = next.map(|(command, about)| format!("  {LABEL}{command:<27}{LABEL:#}{about}\n"));
+    format!(
+        "\n{}\nAll calls worked as shown. {folder}.\n\nWhere to go next:\n{}",
+        paint(TITLE, "The end"),
+        next.concat()
+    )
+}

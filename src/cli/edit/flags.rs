@@ -1,0 +1,222 @@
+//! The command-line flags that describe one edit.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use clap::ArgGroup;
+use serde_json::{Map, Value, json};
+
+use lockgate_error::{Code, Error};
+
+/// The flags that describe one edit of one file.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Request as flags")]
+#[command(group = ArgGroup::new("edit").required(true).args(["file", "patch", "content", "content_from", "new_content", "search"]))]
+pub(super) struct EditFlags {
+    /// File to edit: absolute, or relative to the first --root, else to the current folder
+    #[arg(long, value_name = "PATH", required_unless_present_any = ["file", "patch"], conflicts_with_all = ["file", "patch"])]
+    path: Option<String>,
+    /// Whole new text of the file; creates the file if it does not exist
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    content: Option<String>,
+    /// Like --content, read from a file or with `-` from standard input
+    #[arg(long, value_name = "FILE")]
+    content_from: Option<PathBuf>,
+    /// New text of --lines, or text to insert at --at-line; empty deletes the lines
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "place")]
+    new_content: Option<String>,
+    /// Lines to replace with --new-content, or to search with --search; from 1, inclusive
+    #[arg(long, value_name = "A-B", group = "place", value_parser = parse_lines)]
+    #[arg(conflicts_with_all = ["file", "patch", "content", "content_from"])]
+    lines: Option<(i64, i64)>,
+    /// Line before which --new-content is inserted; the number of lines plus 1 appends
+    #[arg(long, value_name = "N", group = "place", requires = "new_content")]
+    at_line: Option<i64>,
+    /// Expected text at --lines or --at-line; the edit is rejected if it differs
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "new_content")]
+    expect: Option<String>,
+    /// Text to find
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "replace")]
+    search: Option<String>,
+    /// Replacement for the text of --search
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "search")]
+    replace: Option<String>,
+    /// Treats --search as a pattern of Python's `re`
+    #[arg(long, requires = "search")]
+    regex: bool,
+    /// Maximum number of replacements
+    #[arg(long, value_name = "N", requires = "search", allow_negative_numbers = true)]
+    count: Option<i64>,
+    /// Flags of the pattern: names as in `I|M`, or Python's integer
+    #[arg(long, value_name = "FLAGS", requires = "regex")]
+    flags: Option<String>,
+    /// Symbol to search in, such as `Class.method`
+    #[arg(long, value_name = "SYMBOL", requires = "search")]
+    within: Option<String>,
+    /// Version that the edit is for; the edit is rejected if the edited text changed since
+    #[arg(long, value_name = "VERSION", conflicts_with_all = ["file", "patch"])]
+    expected_version: Option<String>,
+    /// Leaves the diff out of the answer
+    #[arg(long, conflicts_with_all = ["file", "patch"])]
+    no_diff: bool,
+}
+
+impl EditFlags {
+    /// Converts the flags to the JSON of a request.
+    ///
+    /// Errors: `INVALID_INPUT` when `--content-from` cannot be read.
+    pub(super) fn into_object(self) -> Result<Map<String, Value>, Error> {
+        let content = match &self.content_from {
+            Some(source) => Some(read_text(source, "--content-from")?),
+            None => self.content,
+        };
+        let mut object = Map::new();
+        let mut put = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                object.insert(name.to_owned(), value);
+            }
+        };
+        put("path", self.path.map(Value::from));
+        put("content", content.map(Value::from));
+        put("search", self.search.as_deref().map(Value::from));
+        put("replace", self.replace.map(Value::from));
+        put("regex", self.regex.then_some(Value::Bool(true)));
+        put("search_count", self.count.map(Value::from));
+        put("search_flags", self.flags.map(flags_value));
+        match (self.new_content, self.lines, self.at_line) {
+            (Some(text), Some((start, end)), _) => {
+                let edit = json!({"start_line": start, "end_line": end, "new_content": text});
+                put("line_edits", Some(with_expect(edit, self.expect)));
+            }
+            (Some(text), None, Some(line)) => {
+                let insertion = json!({"at_line": line, "content": text});
+                put("insert_lines", Some(with_expect(insertion, self.expect)));
+            }
+            (_, lines, _) => put("lines", lines.map(|(start, end)| json!({"start": start, "end": end}))),
+        }
+        put("within", self.within.map(Value::from));
+        put("expected_version", self.expected_version.map(Value::from));
+        put("show_diff", self.no_diff.then_some(Value::Bool(false)));
+        Ok(object)
+    }
+}
+
+fn with_expect(mut edit: Value, expect: Option<String>) -> Value {
+    if let (Some(object), Some(expect)) = (edit.as_object_mut(), expect) {
+        object.insert("expect".to_owned(), expect.into());
+    }
+    Value::Array(vec![edit])
+}
+
+/// Converts `--flags`: an integer stays a number, other text is a list of names.
+fn flags_value(flags: String) -> Value {
+    flags.parse::<i64>().map_or_else(|_| Value::from(flags), Value::from)
+}
+
+fn parse_lines(text: &str) -> Result<(i64, i64), String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let number =
+        |part: &str| part.trim().parse::<i64>().map_err(|_| format!("`{part}` is not a line number"));
+    Ok((number(first)?, number(last)?))
+}
+
+/// Reads the text of a file, or of standard input for `-`.
+///
+/// Errors: `INVALID_INPUT` with the name of the flag.
+pub(super) fn read_text(source: &Path, flag: &str) -> Result<String, Error> {
+    let read = if source == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
+    } else {
+        std::fs::read_to_string(source)
+    };
+    read.map_err(|error| {
+        Error::new(Code::InvalidInput, format!("cannot read {}: {error}", source.display())).field(flag)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        flags: EditFlags,
+        #[arg(long)]
+        file: Option<PathBuf>,
+        #[arg(long)]
+        patch: Option<PathBuf>,
+    }
+
+    fn object(arguments: &[&str]) -> Result<Value, clap::error::ErrorKind> {
+        let line = Line::try_parse_from([&["edit"], arguments].concat()).map_err(|error| error.kind())?;
+        Ok(Value::Object(line.flags.into_object().unwrap()))
+    }
+
+    #[test]
+    fn each_mode_becomes_its_fields() {
+        let cases = [
+            (vec!["--content", "-x\n"], json!({"path": "p", "content": "-x\n"})),
+            (
+                vec!["--lines", "2-4", "--new-content", "", "--expect", "was"],
+                json!({"path": "p", "line_edits": [{"start_line": 2, "end_line": 4, "new_content": "", "expect": "was"}]}),
+            ),
+            (
+                vec!["--at-line", "7", "--new-content", "x"],
+                json!({"path": "p", "insert_lines": [{"at_line": 7, "content": "x"}]}),
+            ),
+            (
+                vec![
+                    "--search",
+                    "a",
+                    "--replace",
+                    "b",
+                    "--regex",
+                    "--flags",
+                    "2",
+                    "--count",
+                    "-1",
+                    "--lines",
+                    "3",
+                    "--within",
+                    "A.f",
+                ],
+                json!({"path": "p", "search": "a", "replace": "b", "regex": true, "search_count": -1,
+                       "search_flags": 2, "lines": {"start": 3, "end": 3}, "within": "A.f"}),
+            ),
+            (
+                vec!["--search", "a", "--replace", "", "--regex", "--flags", "I|M", "--no-diff"],
+                json!({"path": "p", "search": "a", "replace": "", "regex": true, "search_flags": "I|M",
+                       "show_diff": false}),
+            ),
+        ];
+        for (mut arguments, expected) in cases {
+            arguments.extend(["--path", "p"]);
+            assert_eq!(object(&arguments).unwrap(), expected, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn flags_that_exclude_each_other_are_refused() {
+        let cases: [&[&str]; 12] = [
+            &["--path", "p"],
+            &["--content", "x"],
+            &["--path", "p", "--content", "x", "--search", "a", "--replace", "b"],
+            &["--path", "p", "--content", "x", "--lines", "1-2"],
+            &["--path", "p", "--new-content", "x"],
+            &["--path", "p", "--new-content", "x", "--lines", "1-2", "--at-line", "1"],
+            &["--path", "p", "--search", "a"],
+            &["--path", "p", "--search", "a", "--replace", "b", "--flags", "I"],
+            &["--path", "p", "--search", "a", "--replace", "b", "--lines", "one"],
+            &["--path", "p", "--content", "x", "--within", "f"],
+            &["--file", "f", "--path", "p"],
+            &["--file", "f", "--no-diff"],
+        ];
+        for arguments in cases {
+            assert!(object(arguments).is_err(), "{arguments:?} is accepted");
+        }
+    }
+}

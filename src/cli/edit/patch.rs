@@ -1,0 +1,76 @@
+//! Applies a patch in the format of `apply_patch`, as one batch.
+
+use lockgate_edit::Edit;
+use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, Mode, Request, Target};
+use lockgate_engine::{TrustOverride, Workspace};
+use lockgate_error::{Code, Error};
+use lockgate_hosts::locate::{self, Located};
+use lockgate_hosts::patch::{FilePatch, Patch, PatchChange};
+use lockgate_mcp::answer::ResponseOptions;
+use lockgate_text::Version;
+
+use super::super::async_work::{author, work};
+use super::super::outcome::CommandOutcome;
+use super::super::store_args::CommandWorkspace;
+
+/// Applies a patch: all of its files are written, or none.
+pub(super) fn apply(
+    place: &CommandWorkspace,
+    trust_override: TrustOverride,
+    patch: &Patch,
+    mode: Mode,
+    agreed: Option<String>,
+) -> (CommandOutcome, ResponseOptions) {
+    let author = Author { confirmation_id: agreed, ..author("edit") };
+    let files = patch.files.clone();
+    let edited = work(place.open(trust_override), |workspace, watch| async move {
+        let mut requests = Vec::new();
+        for (entry, file) in files.iter().enumerate() {
+            for (path, edit, expect) in
+                changes(&workspace, file).await.map_err(|error| error.with_entry(entry))?
+            {
+                requests.push(Request {
+                    target: Target::File(path),
+                    edit,
+                    mode,
+                    expect,
+                    gate_options: GateOptions::default(),
+                    permissions: FilePermissions::default(),
+                    author: author.clone(),
+                });
+            }
+        }
+        workspace.edit_all(requests, watch).await
+    });
+    let paths = patch.paths().into_iter().map(str::to_owned).collect();
+    (CommandOutcome::Batch(edited, paths), ResponseOptions::default())
+}
+
+/// Returns the edits that one part of a patch stands for, each with its path.
+///
+/// Errors: those of reading the file, and `NO_MATCH` or `AMBIGUOUS_MATCH` for lines of a moved file.
+async fn changes(workspace: &Workspace, file: &FilePatch) -> Result<Vec<(String, Edit, Expect)>, Error> {
+    let path = file.path.clone();
+    let (chunks, move_to) = match &file.change {
+        PatchChange::Add(text) => return Ok(vec![(path, Edit::Content(text.clone()), Expect::Anything)]),
+        PatchChange::Delete => return Ok(vec![(path, Edit::Remove, Expect::Anything)]),
+        PatchChange::Update { chunks, move_to } => (chunks, move_to),
+    };
+    let Some(before) = workspace.host_file(path.clone()).await?.bytes else {
+        return Err(Error::new(Code::FileNotFound, format!("{path} does not exist")));
+    };
+    let expect = Expect::Version(Version::hash(&before).hex());
+    let no_text = || Error::new(Code::NotText, format!("{path} is not a text that a patch can change"));
+    match move_to {
+        None => Ok(vec![(path.clone(), locate::update(&before, chunks).ok_or_else(no_text)?, expect)]),
+        Some(to) => {
+            let after = match locate::chunks(&path, &before, chunks) {
+                Located::Found(after) => after,
+                Located::Same => before,
+                Located::Rejected(error) => return Err(*error),
+                Located::Unknown => return Err(no_text()),
+            };
+            Ok(vec![(path, Edit::Remove, expect), (to.clone(), Edit::Restore(after), Expect::Anything)])
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Reads the request of `lockgate edit` from JSON or from flags.
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::PossibleValuesParser;
+use serde_json::{Map, Value};
+
+use super::flags::{EditFlags, read_text};
+use lockgate_edit::request::Mode;
+use lockgate_error::{Code, Error};
+use lockgate_hosts::patch::Patch;
+
+/// The request, as JSON or as flags.
+#[derive(Debug, clap::Args)]
+pub(super) struct RequestSource {
+    /// Reads the request from a file, or with `-` from standard input: the JSON of safe_edit_file, of edit_files, or with
+    /// `entity_type` of replace_content or patch_content
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Applies a patch in the format of `apply_patch` from a file, or with `-` from standard input: all files or none
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    patch: Option<PathBuf>,
+    /// Handling of the result and of findings; overrides the request's own mode
+    #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)))]
+    mode: Option<String>,
+    #[command(flatten)]
+    flags: EditFlags,
+}
+
+impl RequestSource {
+    /// Returns the patch, if the request is one, and the mode.
+    ///
+    /// Errors: `INVALID_INPUT` when a file cannot be read or is not a patch.
+    pub(super) fn patch(&self) -> Result<Option<(Patch, Mode)>, Error> {
+        let Some(source) = &self.patch else { return Ok(None) };
+        let text = read_text(source, "--patch")?;
+        let patch =
+            Patch::parse(&text).map_err(|reason| Error::new(Code::InvalidInput, reason).field("--patch"))?;
+        let mode =
+            self.mode.as_deref().and_then(|name| Mode::ALL.into_iter().find(|mode| mode.name() == name));
+        Ok(Some((patch, mode.unwrap_or_default())))
+    }
+
+    /// Returns the request as the JSON of the MCP tool.
+    ///
+    /// Errors: `INVALID_INPUT` when a file cannot be read or is not a JSON object.
+    pub(super) fn into_object(self) -> Result<Map<String, Value>, Error> {
+        let mut object = match &self.file {
+            Some(source) => parse_request(source, "--file")?,
+            None => self.flags.into_object()?,
+        };
+        if let Some(mode) = self.mode {
+            object.insert("mode".to_owned(), mode.into());
+        }
+        Ok(object)
+    }
+}
+
+/// Parses the request in a file, or on standard input for `-`.
+///
+/// Errors: `INVALID_INPUT` with the name of the flag, when the source cannot be read or is not a JSON object.
+pub(in crate::cli) fn parse_request(source: &Path, flag: &str) -> Result<Map<String, Value>, Error> {
+    serde_json::from_str(&read_text(source, flag)?).map_err(|error| {
+        Error::new(Code::InvalidInput, format!("the request is not a JSON object: {error}")).field(flag)
+    })
+}

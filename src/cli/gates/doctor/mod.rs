@@ -1,0 +1,269 @@
+//! `lockgate gates doctor`: tests if the gates work on this machine.
+//!
+//! A program works if it finds the mistake in its canary. It runs on the canary texts as it would on a draft, with
+//! the isolation of the policy, in a temporary project with only the files of the gate's first passing sample.
+//!
+//! A gate of a policy that a person trusts, or that runs no code of the repository, must then give a result for one
+//! file of the project as well. Without trust, no code or configuration of a repository is loaded.
+
+mod render;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::gate_list::{GateList, NotRun};
+use super::install;
+use super::parallel::parallel;
+use crate::cli::paint;
+use lockgate_checks::{
+    DiskState, Finding, InstalledProgram, Outcome, SampleError, Watch, canaries, run_sample, version,
+};
+use lockgate_engine::ProjectTrial;
+use lockgate_error::Error;
+use lockgate_policy::{Canary, CanaryKind, Gate, Input, Sample};
+
+/// Reason for a program that finds nothing in its canary.
+const FINDS_NOTHING: &str = "finds nothing in its canary (a text that must not pass)";
+/// Reason for a program that finds only the text that does not parse.
+const ONLY_PARSES: &str = "parses its canary, but misses the mistake that only its own analysis can find";
+
+/// The test result of one gate.
+struct Checkup {
+    name: String,
+    /// Set when the policy or the caller names the gate, so that it has to work.
+    is_required: bool,
+    /// Set when the policy names the gate, and it runs a program.
+    is_enabled: bool,
+    program: Option<String>,
+    version: Option<String>,
+    state: GateState,
+    /// Its run on a file of the project; `None` if it was not tried there.
+    in_project: Option<ProjectTrial>,
+    ms: u64,
+    /// Commands that install the program.
+    install: Vec<String>,
+}
+
+/// The state of a gate on this machine.
+#[derive(Debug)]
+pub(super) enum GateState {
+    /// It finds a mistake in its canary, or needs no program.
+    Works,
+    /// It has no canary, so nothing proves that it finds anything.
+    Unproven,
+    /// It does not work; with the reason.
+    Broken(String),
+    /// Its program is not installed or may not run; with the reason.
+    Unavailable(String),
+    /// Its program was not run because it is not trusted; with the reason.
+    Untrusted(String),
+    /// It checks nothing without a configuration file; with its message.
+    Unconfigured(String),
+}
+
+impl GateState {
+    fn name(&self) -> &'static str {
+        match self {
+            GateState::Works => "works",
+            GateState::Unproven => "unproven",
+            GateState::Broken(_) => "broken",
+            GateState::Unavailable(_) => "unavailable",
+            GateState::Untrusted(_) => "needs trust",
+            GateState::Unconfigured(_) => "needs configuration",
+        }
+    }
+
+    pub(super) fn why(&self) -> Option<&str> {
+        match self {
+            GateState::Works => None,
+            GateState::Unproven => Some("it has no canary, so nothing proves that it works"),
+            GateState::Broken(why)
+            | GateState::Unavailable(why)
+            | GateState::Untrusted(why)
+            | GateState::Unconfigured(why) => Some(why),
+        }
+    }
+
+    /// True if no problem is known.
+    fn is_ok(&self) -> bool {
+        match self {
+            GateState::Works | GateState::Unproven => true,
+            GateState::Broken(_)
+            | GateState::Unavailable(_)
+            | GateState::Untrusted(_)
+            | GateState::Unconfigured(_) => false,
+        }
+    }
+}
+
+/// Tests the gates, prints the results, and returns true if all required gates work.
+pub(super) fn run(gate_list: &GateList, names: &[String], json: bool, watch: &Watch) -> Result<bool, Error> {
+    let gates = gates_to_test(gate_list, names)?;
+    let mut checkups = Vec::new();
+    parallel(
+        &gates,
+        |gate| checkup(gate_list, gate, !names.is_empty(), watch),
+        |_, result| checkups.push(result),
+    );
+    try_in_project(gate_list, &mut checkups, watch)?;
+    if json {
+        super::print_json(&render::json(gate_list, &checkups))?;
+    } else {
+        paint::print(&render::text(gate_list, &checkups))?;
+    }
+    Ok(all_ok(&checkups))
+}
+
+/// Runs the working gates of the policy on files of the project, and corrects the states of those that fail.
+fn try_in_project(gate_list: &GateList, checkups: &mut [Checkup], watch: &Watch) -> Result<(), Error> {
+    let trusted =
+        gate_list.root_policy.as_ref().is_some_and(|root_policy| root_policy.untrusted_reason.is_none());
+    let Some(workspace) = gate_list.workspace.as_ref().filter(|_| trusted) else { return Ok(()) };
+    let works = checkups.iter().filter(|checkup| checkup.is_enabled && checkup.state.is_ok());
+    let names: Vec<&str> = works.map(|checkup| checkup.name.as_str()).collect();
+    for trial in workspace.try_in_project(&names, watch)? {
+        let Some(checkup) = checkups.iter_mut().find(|checkup| checkup.name == trial.run.gate) else {
+            continue;
+        };
+        if let Some(state) = failed_state(&trial) {
+            checkup.state = state;
+        }
+        checkup.ms += trial.run.ms;
+        checkup.in_project = Some(trial);
+    }
+    Ok(())
+}
+
+/// Returns the state of a gate that gave no result for a file of the project.
+fn failed_state(trial: &ProjectTrial) -> Option<GateState> {
+    let why = || {
+        let why = trial.run.why.as_deref().unwrap_or("gave no result");
+        format!("{why} (on {} of this project)", trial.path)
+    };
+    match trial.run.outcome {
+        // A program may skip the file that was chosen and check the others.
+        Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped => None,
+        outcome @ (Outcome::Unavailable | Outcome::Broken | Outcome::TimedOut) => {
+            Some(no_answer_state(SampleError { outcome, why: why() }))
+        }
+    }
+}
+
+fn all_ok(checkups: &[Checkup]) -> bool {
+    checkups.iter().filter(|checkup| checkup.is_required).all(|checkup| checkup.state.is_ok())
+}
+
+/// Returns the gates to test: the named ones, or those of the policy and those whose programs are installed.
+fn gates_to_test<'a>(gate_list: &'a GateList, names: &[String]) -> Result<Vec<&'a Arc<Gate>>, Error> {
+    let names: BTreeSet<&str> =
+        gate_list.find_all(names)?.into_iter().map(|gate| gate.name.as_str()).collect();
+    let is_due = |gate: &&Arc<Gate>| {
+        if names.is_empty() {
+            gate.runs_program() && (gate_list.is_enabled(gate) || gate_list.program(gate).is_some())
+        } else {
+            names.contains(gate.name.as_str())
+        }
+    };
+    Ok(gate_list.gates.iter().filter(is_due).collect())
+}
+
+fn checkup(gate_list: &GateList, gate: &Arc<Gate>, is_named: bool, watch: &Watch) -> Checkup {
+    let started = Instant::now();
+    let (version, state) =
+        if gate.runs_program() { examine(gate_list, gate, watch) } else { (None, GateState::Works) };
+    Checkup {
+        name: gate.name.clone(),
+        is_required: is_named || gate_list.is_enabled(gate),
+        is_enabled: gate_list.is_enabled(gate),
+        program: gate_list.program(gate).map(|program| program.program.display().to_string()),
+        version,
+        state,
+        in_project: None,
+        ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        install: if gate_list.program(gate).is_none() { install::hints(gate.install()) } else { Vec::new() },
+    }
+}
+
+/// Returns the version of a gate's program and the state of the gate.
+pub(super) fn examine(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> (Option<String>, GateState) {
+    let ready = match gate_list.runnable(gate) {
+        Ok(ready) => ready,
+        Err(NotRun::Unavailable(tried)) => return (None, GateState::Unavailable(tried)),
+        Err(NotRun::Untrusted(why)) => return (None, GateState::Untrusted(why)),
+    };
+    let (version, failure) = match version(gate.probe(), ready.program, ready.search, watch) {
+        Ok(version) => (version, None),
+        Err(why) => (None, Some(why)),
+    };
+    match (test_canary(gate, &ready, watch), failure) {
+        (GateState::Unproven, Some(why)) => (version, GateState::Broken(why)),
+        (state, _) => (version, state),
+    }
+}
+
+/// Runs the gate on each canary text, with each way in which it receives drafts.
+fn test_canary(gate: &Arc<Gate>, ready: &InstalledProgram<'_>, watch: &Watch) -> GateState {
+    let texts = canaries(gate);
+    let Some(canary) = gate.canary.as_ref().filter(|_| !texts.is_empty()) else { return GateState::Unproven };
+    let mut states = disk_states(gate)
+        .iter()
+        .map(|disk_state| test_canary_texts(gate, canary, &texts, (ready, *disk_state), watch));
+    states.find(|state| !matches!(state, GateState::Works)).unwrap_or(GateState::Works)
+}
+
+/// Tries the canary texts in order until the gate finds one.
+fn test_canary_texts(
+    gate: &Arc<Gate>,
+    canary: &Canary,
+    texts: &[(Sample, CanaryKind)],
+    (ready, disk_state): (&InstalledProgram<'_>, DiskState),
+    watch: &Watch,
+) -> GateState {
+    let mut failure = None;
+    for (sample, shows) in texts {
+        let found = match run_sample(gate, sample, ready, disk_state, watch) {
+            Ok(found) => found,
+            Err(error) if error.outcome == Outcome::Broken => {
+                failure.get_or_insert(error.why);
+                continue;
+            }
+            Err(error) => return no_answer_state(error),
+        };
+        let is_it = |finding: &Finding| {
+            let (code, message) = (finding.code.as_deref(), finding.message.as_str());
+            finding.elsewhere.is_none() && canary.is_found_by(*shows, code, message)
+        };
+        if found.iter().any(is_it) {
+            return match shows {
+                CanaryKind::Analysis => GateState::Works,
+                CanaryKind::Reading => GateState::Broken(ONLY_PARSES.to_owned()),
+            };
+        }
+    }
+    GateState::Broken(failure.unwrap_or_else(|| match texts.len() {
+        1 => FINDS_NOTHING.to_owned(),
+        _ => {
+            format!("{FINDS_NOTHING}; tried: a mistake behind a draft, the mistake alone, a text that does not parse")
+        }
+    }))
+}
+
+/// Returns the state for a gate that gave no result for its canary.
+fn no_answer_state(SampleError { outcome, why }: SampleError) -> GateState {
+    match outcome {
+        Outcome::Skipped => GateState::Unconfigured(why),
+        Outcome::Unavailable => GateState::Unavailable(why),
+        Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Broken | Outcome::TimedOut => {
+            GateState::Broken(why)
+        }
+    }
+}
+
+/// Returns the disk states to test; a gate that reads standard input needs only one.
+pub(super) fn disk_states(gate: &Gate) -> &'static [DiskState] {
+    match gate.command().map(|command| command.input) {
+        Some(Input::Stdin) => &[DiskState::Empty],
+        Some(Input::Shadow | Input::Staged) | None => &[DiskState::Empty, DiskState::Missing],
+    }
+}

@@ -1,0 +1,147 @@
+//! Renders the results of `lockgate gates doctor` as text and JSON.
+
+use clap::builder::styling::Style;
+use serde_json::{Value, json};
+
+use super::{Checkup, GateState, all_ok};
+use crate::cli::gates::gate_list::{GateList, RootPolicy};
+use crate::cli::paint::{DONE, FAINT, LABEL, REJECTED, WARNING, labelled, paint};
+use crate::cli::trust::render::visible;
+use lockgate_checks::{GateRuntime, Outcome};
+use lockgate_engine::ProjectTrial;
+use lockgate_policy::Isolation;
+
+/// The scope of the test.
+const TESTED: &str = "each program in a sample project of its gate; the gates of a trusted policy also on one file of the project";
+
+/// Renders the root, each gate with its problem, and the summary.
+pub(super) fn text(gate_list: &GateList, checkups: &[Checkup]) -> String {
+    let mut text = header(gate_list);
+    let widest = |width: fn(&Checkup) -> usize| checkups.iter().map(width).max().unwrap_or_default();
+    let widths = [
+        widest(|checkup| checkup.name.chars().count()),
+        widest(|checkup| checkup.state.name().len()),
+        widest(|checkup| checkup.version.as_ref().map_or(0, |version| version.chars().count())),
+    ];
+    text.push('\n');
+    checkups.iter().for_each(|checkup| text += &row(checkup, widths));
+    text.push('\n');
+    text + &summary(checkups)
+}
+
+fn header(gate_list: &GateList) -> String {
+    let mut text = String::new();
+    match &gate_list.root_policy {
+        Some(root_policy) => {
+            text += &labelled(LABEL, "root", visible(&root_policy.commands.root.display().to_string()));
+            text += &policy(root_policy);
+        }
+        None => text += &labelled(LABEL, "root", "none: this folder cannot be a root"),
+    }
+    text += &isolation(&GateRuntime::default());
+    text + &labelled(LABEL, "tested", TESTED)
+}
+
+/// Renders the isolation of programs and the reason why it is not stronger.
+fn isolation(runtime: &GateRuntime) -> String {
+    let level = runtime.isolation();
+    let description = match level {
+        Isolation::None => "programs run with your rights",
+        Isolation::Landlock => "programs cannot write to the project, see your keys, or use TCP",
+        Isolation::Bubblewrap => "programs see the project read-only, an empty home, and no network",
+    };
+    let short = runtime.isolation_shortfall().map(|why| format!("\nno bubblewrap: {}", visible(&why)));
+    let style = if level == Isolation::None { WARNING } else { LABEL };
+    labelled(style, "isolation", format!("{}: {description}{}", level.name(), short.unwrap_or_default()))
+}
+
+fn policy(root_policy: &RootPolicy) -> String {
+    let description = visible(root_policy.commands.describe());
+    if root_policy.commands.programs.iter().next().is_none() {
+        return labelled(LABEL, "policy", format!("{description}, which runs no commands"));
+    }
+    match &root_policy.untrusted_reason {
+        None => labelled(LABEL, "policy", format!("{description}, trusted")),
+        Some(why) => {
+            let hint = "review and trust its commands with `lockgate trust`";
+            labelled(WARNING, "policy", format!("{description}, not trusted: {}\n{hint}", visible(why)))
+        }
+    }
+}
+
+fn row(checkup: &Checkup, [name, state, version]: [usize; 3]) -> String {
+    let style = style(&checkup.state);
+    let named = paint(LABEL, format!("{:<name$}", visible(&checkup.name)));
+    let shown = paint(style, format!("{:<state$}", checkup.state.name()));
+    let number = format!("{:<version$}", visible(checkup.version.as_deref().unwrap_or_default()));
+    let time = paint(FAINT, format!("{} ms", checkup.ms));
+    let mut text = format!("{named}  {shown}  {number}  {time}\n");
+    let note = |text: &str| format!("    {}\n", visible(text));
+    if let Some(why) = checkup.state.why() {
+        text += &note(why);
+    }
+    if let Some(ProjectTrial { path, run }) = checkup.in_project.as_ref().filter(|_| checkup.state.is_ok()) {
+        let why = run.why.as_deref().filter(|_| run.outcome == Outcome::Skipped);
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        text += &note(&format!("in this project: {} on {path}{why}", run.outcome.name()));
+    }
+    if matches!(checkup.state, GateState::Unavailable(_)) && !checkup.install.is_empty() {
+        text += &note(&format!("install: {}", checkup.install.join(", or ")));
+    }
+    text
+}
+
+fn style(state: &GateState) -> Style {
+    match state {
+        GateState::Works => DONE,
+        GateState::Broken(_) | GateState::Unavailable(_) => REJECTED,
+        GateState::Unproven | GateState::Untrusted(_) | GateState::Unconfigured(_) => WARNING,
+    }
+}
+
+/// Renders the number of required gates that work.
+fn summary(checkups: &[Checkup]) -> String {
+    let wanted: Vec<&Checkup> = checkups.iter().filter(|checkup| checkup.is_required).collect();
+    let ill: Vec<String> = wanted
+        .iter()
+        .filter(|checkup| !checkup.state.is_ok())
+        .map(|checkup| visible(&checkup.name))
+        .collect();
+    match (wanted.len(), ill.as_slice()) {
+        (0, _) => labelled(DONE, "passed", "no required gate runs a program"),
+        (1, []) => labelled(DONE, "passed", "the required gate works"),
+        (count, []) => labelled(DONE, "passed", format!("all {count} required gates work")),
+        (count, ill) => labelled(REJECTED, "failed", format!("{} of {count}: {}", ill.len(), ill.join(", "))),
+    }
+}
+
+/// Renders the same content as JSON.
+pub(super) fn json(gate_list: &GateList, checkups: &[Checkup]) -> Value {
+    let gate = |checkup: &Checkup| {
+        json!({
+            "name": checkup.name,
+            "state": checkup.state.name().replace(' ', "_"),
+            "why": checkup.state.why(),
+            "in_project": checkup.in_project.as_ref().map(|ProjectTrial { path, run }| {
+                json!({ "path": path, "outcome": run.outcome.name(), "why": run.why })
+            }),
+            "wanted": checkup.is_required,
+            "version": checkup.version,
+            "program": checkup.program,
+            "ms": checkup.ms,
+            "install_hints": checkup.install,
+        })
+    };
+    let root_policy = gate_list.root_policy.as_ref();
+    json!({
+        "well": all_ok(checkups),
+        "root": root_policy.map(|root_policy| root_policy.commands.root.display().to_string()),
+        "policy": root_policy.map(|root_policy| root_policy.commands.describe()),
+        "trusted": root_policy.map(|root_policy| root_policy.untrusted_reason.is_none()),
+        "why": root_policy.and_then(|root_policy| root_policy.untrusted_reason.as_deref()),
+        "tested": TESTED,
+        "isolation": GateRuntime::default().isolation().name(),
+        "short_of_best": GateRuntime::default().isolation_shortfall(),
+        "gates": checkups.iter().map(gate).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,197 @@
+//! `lockgate gates test`: runs each gate on its own samples.
+//!
+//! A sample lists the expected findings of its gate. lockgate's own tests verify them with recorded outputs; this
+//! command runs the installed programs.
+
+mod render;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::doctor::disk_states;
+use super::gate_list::{GateList, NotRun};
+use super::install;
+use super::parallel::parallel;
+use crate::cli::paint;
+use lockgate_checks::{
+    DiskState, Finding, InstalledProgram, Mismatch, Outcome as GateOutcome, SampleError, Watch, mismatch,
+    run_sample, run_sample_in_process,
+};
+use lockgate_error::Error;
+use lockgate_policy::{Gate, Sample};
+
+/// The test result of one gate.
+struct TestedGate {
+    name: String,
+    trials: Vec<Trial>,
+    /// Reason why its program did not run.
+    not_run: Option<NotRun>,
+    /// Commands that install the program.
+    install: Vec<String>,
+}
+
+/// The result of one sample.
+struct Trial {
+    /// Number of the sample in the gate's definition, from 1.
+    number: usize,
+    path: String,
+    disk_state: Option<DiskState>,
+    /// Number of findings that the sample expects.
+    expected_count: usize,
+    reply: SampleReply,
+    ms: u64,
+}
+
+/// The comparison of a gate's findings with its sample.
+enum SampleReply {
+    /// The findings are as expected.
+    Agrees,
+    Differs(Mismatch),
+    /// The gate gave no result; with the reason.
+    Nothing(String),
+}
+
+/// The result of a gate over all samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SampleOutcome {
+    Passed,
+    Failed,
+    Unavailable,
+    Untrusted,
+    /// The gate has no samples.
+    Untested,
+}
+
+impl TestedGate {
+    fn outcome(&self) -> SampleOutcome {
+        let agree = self.trials.iter().all(|trial| matches!(trial.reply, SampleReply::Agrees));
+        match &self.not_run {
+            Some(NotRun::Unavailable(_)) => SampleOutcome::Unavailable,
+            Some(NotRun::Untrusted(_)) => SampleOutcome::Untrusted,
+            None if self.trials.is_empty() => SampleOutcome::Untested,
+            None if agree => SampleOutcome::Passed,
+            None => SampleOutcome::Failed,
+        }
+    }
+}
+
+/// Tests the gates, prints each result when it is ready, and returns true on success.
+pub(super) fn run(
+    gate_list: &GateList,
+    names: &[String],
+    require_all: bool,
+    json: bool,
+    watch: &Watch,
+) -> Result<bool, Error> {
+    let gates =
+        if names.is_empty() { gate_list.gates.iter().collect() } else { gate_list.find_all(names)? };
+    let started = Instant::now();
+    let width = gates.iter().map(|gate| gate.name.chars().count()).max().unwrap_or_default();
+    let (mut all, mut written) = (Vec::new(), Ok(()));
+    parallel(
+        &gates,
+        |gate| test_gate(gate_list, gate, watch),
+        |_, tested| {
+            if !json && written.is_ok() {
+                written = paint::print(&render::gate(&tested, width));
+            }
+            all.push(tested);
+        },
+    );
+    written?;
+    let success = all.iter().all(|tested| is_ok(tested, require_all));
+    if json {
+        super::print_json(&render::json(&all, success))?;
+    } else {
+        paint::print(&render::summary(&all, success, started.elapsed()))?;
+    }
+    Ok(success)
+}
+
+fn is_ok(tested: &TestedGate, require_all: bool) -> bool {
+    match tested.outcome() {
+        SampleOutcome::Passed => true,
+        SampleOutcome::Failed => false,
+        SampleOutcome::Unavailable | SampleOutcome::Untrusted | SampleOutcome::Untested => !require_all,
+    }
+}
+
+fn test_gate(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> TestedGate {
+    let name = gate.name.clone();
+    if !gate.runs_program() {
+        return TestedGate { name, trials: test_in_process(gate), not_run: None, install: Vec::new() };
+    }
+    let ready = match gate_list.runnable(gate) {
+        Ok(ready) => ready,
+        Err(not_run) => {
+            let install = install::hints(gate.install());
+            return TestedGate { name, trials: Vec::new(), not_run: Some(not_run), install };
+        }
+    };
+    // The program exists, so no install hint is needed even if it cannot run.
+    match test_program(gate, disk_states(gate), &ready, watch) {
+        Ok(trials) => TestedGate { name, trials, not_run: None, install: Vec::new() },
+        Err(why) => TestedGate {
+            name,
+            trials: Vec::new(),
+            not_run: Some(NotRun::Unavailable(why)),
+            install: Vec::new(),
+        },
+    }
+}
+
+fn test_in_process(gate: &Arc<Gate>) -> Vec<Trial> {
+    let samples = gate.samples.iter().enumerate();
+    samples.map(|(at, sample)| run_trial(at, sample, None, || run_sample_in_process(gate, sample))).collect()
+}
+
+/// Runs a program on the samples, with each way in which it receives drafts.
+///
+/// Errors: the reason why it cannot run at all.
+fn test_program(
+    gate: &Arc<Gate>,
+    states: &[DiskState],
+    ready: &InstalledProgram<'_>,
+    watch: &Watch,
+) -> Result<Vec<Trial>, String> {
+    let mut trials = Vec::new();
+    for (at, sample) in gate.samples.iter().enumerate() {
+        for disk_state in states {
+            let mut unavailable = None;
+            let trial = run_trial(at, sample, Some(*disk_state), || {
+                run_sample(gate, sample, ready, *disk_state, watch).map_err(|error: SampleError| {
+                    let message = error.to_string();
+                    unavailable = (error.outcome == GateOutcome::Unavailable).then_some(error.why);
+                    message
+                })
+            });
+            if let Some(why) = unavailable {
+                return Err(why);
+            }
+            trials.push(trial);
+        }
+    }
+    Ok(trials)
+}
+
+fn run_trial(
+    at: usize,
+    sample: &Sample,
+    disk_state: Option<DiskState>,
+    run: impl FnOnce() -> Result<Vec<Finding>, String>,
+) -> Trial {
+    let started = Instant::now();
+    let reply = match run() {
+        Ok(found) => mismatch(sample, &found).map_or(SampleReply::Agrees, SampleReply::Differs),
+        Err(why) => SampleReply::Nothing(why),
+    };
+    let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Trial {
+        number: at + 1,
+        path: sample.path.clone(),
+        disk_state,
+        expected_count: sample.finds.len(),
+        reply,
+        ms,
+    }
+}

@@ -1,0 +1,182 @@
+//! Renders the results of `lockgate gates test` as text and JSON.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{SampleOutcome, SampleReply, TestedGate, Trial};
+use crate::cli::gates::gate_list::NotRun;
+use crate::cli::paint::{ADDED, DONE, FAINT, LABEL, REJECTED, REMOVED, WARNING, labelled, paint};
+use crate::cli::trust::render::visible;
+use lockgate_checks::{DiskState, Finding, Mismatch};
+use lockgate_policy::Expected;
+
+/// The scope of the test.
+const TESTED: &str =
+    "tested: the samples of each definition; not your files, nor your project's configuration";
+/// Width of the longest outcome name, in characters.
+const WIDEST: usize = 11;
+
+/// Renders one gate with its problems; `width` is the width of the name.
+pub(super) fn gate(tested: &TestedGate, width: usize) -> String {
+    let outcome = tested.outcome();
+    let name = paint(LABEL, format!("{:<width$}", visible(&tested.name)));
+    let shown = paint(style(outcome), format!("{:<WIDEST$}", outcome_name(outcome)));
+    let ms: u64 = tested.trials.iter().map(|trial| trial.ms).sum();
+    let mut text = match &tested.not_run {
+        None => {
+            format!("{name}  {shown}  {}  {}\n", run_count(&tested.trials), paint(FAINT, format!("{ms} ms")))
+        }
+        Some(_) => format!("{name}  {shown}\n"),
+    };
+    if let Some(not_run) = &tested.not_run {
+        text += &note(not_run.why());
+    }
+    if outcome == SampleOutcome::Unavailable && !tested.install.is_empty() {
+        text += &note(&format!("install: {}", tested.install.join(", or ")));
+    }
+    tested.trials.iter().for_each(|trial| text += &self::trial(trial));
+    text
+}
+
+fn style(outcome: SampleOutcome) -> clap::builder::styling::Style {
+    match outcome {
+        SampleOutcome::Passed => DONE,
+        SampleOutcome::Failed => REJECTED,
+        SampleOutcome::Unavailable | SampleOutcome::Untrusted | SampleOutcome::Untested => WARNING,
+    }
+}
+
+fn outcome_name(outcome: SampleOutcome) -> &'static str {
+    match outcome {
+        SampleOutcome::Passed => "passed",
+        SampleOutcome::Failed => "failed",
+        SampleOutcome::Unavailable => "unavailable",
+        SampleOutcome::Untrusted => "needs trust",
+        SampleOutcome::Untested => "untested",
+    }
+}
+
+fn note(text: &str) -> String {
+    format!("    {}\n", visible(text))
+}
+
+/// Renders the number of runs; a sample may run in two disk states.
+fn run_count(trials: &[Trial]) -> String {
+    match trials.len() {
+        0 => "no samples".to_owned(),
+        1 => "1 run".to_owned(),
+        count => format!("{count} runs"),
+    }
+}
+
+/// Renders a sample that differs: missing findings in red, unexpected ones in green.
+fn trial(trial: &Trial) -> String {
+    let title = format!("sample {}: {}{}", trial.number, trial.path, disk_state_note(trial.disk_state));
+    match &trial.reply {
+        SampleReply::Agrees => String::new(),
+        SampleReply::Nothing(why) => note(&title) + &note(&format!("  {why}")),
+        SampleReply::Differs(Mismatch { missing, unexpected }) => {
+            let side = |style, text: String| format!("      {}\n", paint(style, visible(&text)));
+            let missing =
+                missing.iter().map(|expected| side(REMOVED, format!("- {}", expected_line(expected))));
+            let unexpected = unexpected.iter().map(|found| side(ADDED, format!("+ {}", found_line(found))));
+            note(&title) + &missing.chain(unexpected).collect::<String>()
+        }
+    }
+}
+
+fn disk_state_note(disk_state: Option<DiskState>) -> &'static str {
+    match disk_state {
+        None => "",
+        Some(DiskState::Empty) => ", over a file",
+        Some(DiskState::Missing) => ", as a new file",
+    }
+}
+
+fn expected_line(expected: &Expected) -> String {
+    let column = expected.column.map(|column| format!(":{column}")).unwrap_or_default();
+    let severity = expected.severity.map(|severity| severity.name().to_owned());
+    let parts = [severity, expected.code.clone(), expected.message.clone()];
+    join_parts(&format!("{}{column}", expected.line), parts)
+}
+
+fn found_line(found: &Finding) -> String {
+    let file = found.elsewhere.as_ref().map(|file| format!("{file}:")).unwrap_or_default();
+    let parts = [Some(found.severity.name().to_owned()), found.code.clone(), Some(found.message.clone())];
+    join_parts(&format!("{file}{}:{}", found.line, found.column), parts)
+}
+
+fn join_parts(place: &str, parts: [Option<String>; 3]) -> String {
+    [Some(place.to_owned())].into_iter().chain(parts).flatten().collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn summary(all: &[TestedGate], success: bool, took: Duration) -> String {
+    let names_of = |outcome: SampleOutcome| {
+        let names: Vec<String> = all
+            .iter()
+            .filter(|tested| tested.outcome() == outcome)
+            .map(|tested| visible(&tested.name))
+            .collect();
+        if names.is_empty() {
+            String::new()
+        } else {
+            format!("; {} {}", outcome_name(outcome), names.join(", "))
+        }
+    };
+    let passed = all.iter().filter(|tested| tested.outcome() == SampleOutcome::Passed).count();
+    let rest = [
+        SampleOutcome::Failed,
+        SampleOutcome::Unavailable,
+        SampleOutcome::Untrusted,
+        SampleOutcome::Untested,
+    ];
+    let rest = rest.map(names_of).concat();
+    let text =
+        format!("{passed} of {} gates passed in {:.1} s{rest}\n{TESTED}", all.len(), took.as_secs_f64());
+    let (style, label) = match (success, passed) {
+        (false, _) => (REJECTED, "failed"),
+        (true, 0) => (WARNING, "untested"),
+        (true, _) => (DONE, "passed"),
+    };
+    format!("\n{}", labelled(style, label, text))
+}
+
+/// Renders the same content as JSON.
+pub(super) fn json(all: &[TestedGate], success: bool) -> Value {
+    let gate = |tested: &TestedGate| {
+        json!({
+            "name": tested.name,
+            "outcome": outcome_name(tested.outcome()).replace(' ', "_"),
+            "why": tested.not_run.as_ref().map(NotRun::why),
+            "ms": tested.trials.iter().map(|trial| trial.ms).sum::<u64>(),
+            "samples": tested.trials.iter().map(sample).collect::<Vec<_>>(),
+            "install_hints": tested.install,
+        })
+    };
+    json!({ "passed": success, "tested": TESTED, "gates": all.iter().map(gate).collect::<Vec<_>>() })
+}
+
+fn sample(trial: &Trial) -> Value {
+    let (agrees, why, missing, unexpected) = match &trial.reply {
+        SampleReply::Agrees => (true, None, Vec::new(), Vec::new()),
+        SampleReply::Nothing(why) => (false, Some(why), Vec::new(), Vec::new()),
+        SampleReply::Differs(Mismatch { missing, unexpected }) => (
+            false,
+            None,
+            missing.iter().map(expected_line).collect(),
+            unexpected.iter().map(found_line).collect(),
+        ),
+    };
+    json!({
+        "sample": trial.number,
+        "path": trial.path,
+        "over_a_file": trial.disk_state.map(|disk_state| disk_state == DiskState::Empty),
+        "finds": trial.expected_count,
+        "agrees": agrees,
+        "why": why,
+        "missing": missing,
+        "unexpected": unexpected,
+        "ms": trial.ms,
+    })
+}

@@ -1,0 +1,53 @@
+//! `lockgate show`: one edit in full.
+
+use std::process::ExitCode;
+
+use super::list;
+use crate::cli::async_work::work;
+use crate::cli::store_args::CommandWorkspace;
+use crate::cli::{pager, paint};
+use lockgate_edit::request::HistoryRequest;
+use lockgate_engine::{TrustOverride, Workspace};
+use lockgate_error::{Code, Error};
+use lockgate_mcp::answer;
+
+/// The arguments of `lockgate show`.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct ShowArgs {
+    /// Id of the edit, from `lockgate log` [default: the last edit]
+    id: Option<String>,
+    #[command(flatten)]
+    workspace: CommandWorkspace,
+    /// Prints the edit as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shows one edit with its diffs.
+pub(in crate::cli) fn run(args: ShowArgs) -> Result<ExitCode, Error> {
+    let ShowArgs { id, workspace: place, json } = args;
+    let found = work(place.open(TrustOverride::default()), |workspace, _| async move {
+        let id = match id {
+            Some(id) => id,
+            None => last_edit(&workspace).await?,
+        };
+        workspace.entry_diffs(id).await
+    })?;
+    let record = answer::edit_record(&found);
+    if json {
+        let json = serde_json::to_string(&record).unwrap_or_default();
+        paint::print_bytes(format!("{json}\n").as_bytes())?;
+    } else {
+        pager::page(&list::full(&record))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the id of the last edit in any root.
+///
+/// Errors: `INVALID_INPUT` when there is none.
+async fn last_edit(workspace: &Workspace) -> Result<String, Error> {
+    let edits = workspace.history(HistoryRequest { target: None, max_entries: 1 }).await?;
+    let last = edits.first().map(|edit| edit.id.to_string());
+    last.ok_or_else(|| Error::new(Code::InvalidInput, "there is no edit yet, so there is none to show"))
+}

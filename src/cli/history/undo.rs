@@ -1,0 +1,61 @@
+//! `lockgate undo` and `lockgate redo`: undo an edit, or redo it.
+
+use std::process::ExitCode;
+
+use crate::cli::Verbosity;
+use crate::cli::async_work::{author, work};
+use crate::cli::confirm;
+use crate::cli::outcome::{CommandOutcome, OutputFormat};
+use crate::cli::roots::TrustArgs;
+use crate::cli::spinner::with_spinner;
+use crate::cli::store_args::CommandWorkspace;
+use lockgate_edit::request::{Author, Direction, Target, UndoRequest, Whose};
+use lockgate_error::Error;
+use lockgate_mcp::answer::ResponseOptions;
+use lockgate_mcp::revert;
+
+/// The arguments of `lockgate undo` and `lockgate redo`.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct UndoArgs {
+    /// Id of the edit, from `lockgate log` [default: the last one in any root]
+    id: Option<String>,
+    /// The last edit of this file: absolute, or relative to the first --root, else to the current folder
+    #[arg(long, value_name = "PATH", conflicts_with = "id")]
+    path: Option<String>,
+    #[command(flatten)]
+    workspace: CommandWorkspace,
+    #[command(flatten)]
+    trust: TrustArgs,
+    /// Prints the answer as JSON, like the MCP tool
+    #[arg(long)]
+    json: bool,
+}
+
+/// Undoes or redoes an edit and prints the result.
+pub(in crate::cli) fn run(
+    args: UndoArgs,
+    direction: Direction,
+    verbosity: Verbosity,
+) -> Result<ExitCode, Error> {
+    let UndoArgs { id, path, workspace: place, trust, json } = args;
+    let name = match direction {
+        Direction::Undo => "undo",
+        Direction::Redo => "redo",
+    };
+    let options = ResponseOptions { path: path.clone(), ..ResponseOptions::default() };
+    let (outcome, options) = confirm::with_confirmation(|agreed| {
+        let author = Author { confirmation_id: agreed, ..author(name) };
+        let target = path.clone().map(Target::File);
+        // The journal is the user's own, whoever made its edits.
+        let revert = UndoRequest { direction, edit_id: id.clone(), target, whose: Whose::Everyone, author };
+        let reverted = work(place.open(trust.trust_override()), |workspace, watch| async move {
+            Ok(with_spinner(watch, async |watch| revert::revert(&workspace, revert, watch).await).await)
+        });
+        let outcome = match reverted {
+            Ok((reports, reverted)) => CommandOutcome::Reverted(reports, reverted),
+            Err(error) => CommandOutcome::rejected(error),
+        };
+        (outcome, options.clone())
+    });
+    outcome.print(options, OutputFormat::new(json, verbosity))
+}

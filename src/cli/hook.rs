@@ -1,0 +1,283 @@
+//! `lockgate hook`: judges the edit that the tool of an agent's host is about to make, for the hooks of that host.
+//!
+//! Whatever goes wrong here, the host gets an answer: by default the edit passes, with one line on standard error.
+//!
+//! Invariant: an event that is no edit of a file in the project ends before a policy is read.
+
+mod doctor;
+
+use std::io::Read as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::async_work::work;
+use super::paint;
+use super::roots::current_folder;
+use lockgate_checks::{adopt_orphans, read_regular_file};
+use lockgate_engine::{ProjectRoot, Workspace};
+use lockgate_error::Error;
+use lockgate_hosts::answer::{self, ClineDenial, HookReply};
+use lockgate_hosts::event::{self, Event, Moment, Payload};
+use lockgate_hosts::guard::{EventGuard, absolute_path, unjudged};
+use lockgate_hosts::host::Host;
+use lockgate_hosts::texts::OwnTools;
+use lockgate_policy::{ClineAnswer, HookSettings};
+
+/// The largest payload, in bytes.
+const MAX_PAYLOAD: u64 = 64 << 20;
+/// The largest configuration of a client that is searched for lockgate's server, in bytes.
+const MAX_CONFIGURATION: u64 = 8 << 20;
+/// The time after the deadline in which gates can still end.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// The arguments of `lockgate hook`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Reads one event as JSON from standard input, and answers in the format of its host. docs/hosts.md has the \
+                  hooks to configure."
+)]
+pub(super) struct HookArgs {
+    /// Host whose events these are [default: told by the event]
+    #[arg(value_name = "HOST", value_parser = host)]
+    host: Option<Host>,
+    /// Folder whose files are guarded [default: the project around the folder of the session]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// Feeds recorded events through the configured hooks, and says what each host would do
+    #[arg(long)]
+    doctor: bool,
+}
+
+fn host(name: &str) -> Result<Host, String> {
+    let names = || Host::ALL.map(Host::name).join(", ");
+    Host::from_name(name).ok_or_else(|| format!("expected one of {}", names()))
+}
+
+/// What the answer needs if the work does not end: shared with the watchdog.
+#[derive(Debug, Default)]
+struct Progress {
+    event: Option<Event>,
+    settings: HookSettings,
+    is_answered: bool,
+}
+
+type Shared = Arc<Mutex<Progress>>;
+
+fn lock(shared: &Shared) -> MutexGuard<'_, Progress> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Answers one event.
+pub(super) fn run(args: HookArgs) -> Result<ExitCode, Error> {
+    if args.doctor {
+        let folder = current_folder()?;
+        let root = args.root.unwrap_or_else(|| ProjectRoot::around(&folder).root);
+        return doctor::run(&root, args.host);
+    }
+    let started = Instant::now();
+    let shared = Shared::default();
+    // A panic is answered like any other failure, without its message on standard error.
+    std::panic::set_hook(Box::new(|_| {}));
+    let reply = catch_unwind(AssertUnwindSafe(|| reply(&args, started, &shared)));
+    let reply = reply.unwrap_or_else(|_| failed(&lock(&shared), "lockgate failed"));
+    Ok(print(&mut lock(&shared), &reply))
+}
+
+/// Prints the reply, unless the watchdog has answered.
+fn print(progress: &mut Progress, reply: &HookReply) -> ExitCode {
+    if std::mem::replace(&mut progress.is_answered, true) {
+        return ExitCode::SUCCESS;
+    }
+    if let Some(error) = &reply.error {
+        paint::print_error(&format!("{error}\n"));
+    }
+    // A host that does not read the answer gets none.
+    let printed = match &reply.output {
+        Some(output) => paint::print_bytes(format!("{output}\n").as_bytes()),
+        None => Ok(()),
+    };
+    if printed.is_err() { ExitCode::SUCCESS } else { ExitCode::from(reply.exit) }
+}
+
+/// The reply if an edit could not be judged.
+fn failed(progress: &Progress, reason: &str) -> HookReply {
+    let Some(event) = progress.event.as_ref().filter(|event| event.moment == Moment::Before) else {
+        return HookReply::passing(reason);
+    };
+    let decision = unjudged(reason, progress.settings.fail);
+    let reply = answer::render(event, decision, cline(progress.settings));
+    let HookReply { error, .. } = HookReply::passing(reason);
+    HookReply { error: reply.error.or(error), ..reply }
+}
+
+fn cline(settings: HookSettings) -> ClineDenial {
+    match settings.cline {
+        ClineAnswer::Warn => ClineDenial::Warns,
+        ClineAnswer::Cancel => ClineDenial::Cancels,
+    }
+}
+
+fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
+    let payload = match read_payload() {
+        Ok(payload) => payload,
+        Err(reason) => return HookReply::passing(&reason),
+    };
+    let event = match event::read(&payload, args.host) {
+        Ok(Payload::NoEdit(_)) => return HookReply::default(),
+        Ok(Payload::Event(event)) => *event,
+        Err(reason) => return HookReply::passing(&reason),
+    };
+    drop(payload);
+    let folder = match event.folder.clone().map_or_else(current_folder, Ok) {
+        Ok(folder) => folder,
+        Err(error) => return HookReply::passing(&error.message),
+    };
+    let project = match &args.root {
+        Some(root) => ProjectRoot { root: root.clone(), base: String::new() },
+        None => ProjectRoot::around(&folder),
+    };
+    let Ok(root) = project.root.canonicalize() else { return HookReply::default() };
+    if !touches(&root, &folder, &event) {
+        return HookReply::default();
+    }
+    lock(shared).event = Some(event.clone());
+    watch_deadline(started, Arc::clone(shared));
+    // This process starts only gate programs.
+    adopt_orphans();
+    let tools = own_tools(event.host, &project.root);
+    let guarded = work(open(project), |workspace, watch| {
+        let shared = Arc::clone(shared);
+        let event = event.clone();
+        async move {
+            let on_settings = |settings| lock(&shared).settings = settings;
+            let guard = EventGuard {
+                workspace: &workspace,
+                watch: &watch,
+                event: &event,
+                folder,
+                root,
+                tools,
+                started,
+                on_settings: &on_settings,
+            };
+            Ok(match event.moment {
+                Moment::Before => guard.before().await,
+                Moment::After | Moment::AfterFailure => guard.after().await,
+            })
+        }
+    });
+    match guarded {
+        Ok(guarded) => {
+            let reply = answer::render(&event, guarded.decision, guarded.cline);
+            let problem = guarded.problem.and_then(|problem| HookReply::passing(&problem).error);
+            HookReply { error: reply.error.or(problem), ..reply }
+        }
+        Err(error) => failed(&lock(shared), &format!("{}: {}", error.code.name(), error.message)),
+    }
+}
+
+fn open(project: ProjectRoot) -> Result<Arc<Workspace>, Error> {
+    let ProjectRoot { root, base } = project;
+    Workspace::at(&[root]).with_base(base).open()
+}
+
+fn read_payload() -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(MAX_PAYLOAD + 1).read_to_end(&mut bytes);
+    match read {
+        Err(error) => Err(format!("the event cannot be read: {error}")),
+        Ok(_) if bytes.len() as u64 > MAX_PAYLOAD => Err("the event is larger than 64 MiB".to_owned()),
+        Ok(_) => Ok(bytes),
+    }
+}
+
+/// True if the event names a file whose folder is in the project. The links of the file itself are followed later.
+fn touches(root: &Path, folder: &Path, event: &Event) -> bool {
+    let is_inside = |path: &str| {
+        let path = Path::new(path);
+        // The file may be new, and so may the folders above it.
+        let real = path.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
+        let is_link_into = || path.canonicalize().is_ok_and(|real| real.starts_with(root));
+        real.is_some_and(|real| real.starts_with(root)) || is_link_into()
+    };
+    let edits = event.calls.iter().map(|call| &call.edit);
+    edits
+        .flat_map(|edit| edit.paths().into_iter().map(move |path| absolute_path(folder, edit, path)))
+        .any(|path| is_inside(&path))
+}
+
+/// Answers and ends the process if the work takes longer than the deadline of the policy.
+fn watch_deadline(started: Instant, shared: Shared) {
+    let watchdog = move || {
+        loop {
+            let deadline = lock(&shared).settings.deadline + GRACE;
+            let left = deadline.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            // The deadline becomes shorter when the policy is read.
+            std::thread::sleep(left.min(Duration::from_millis(100)));
+        }
+        let mut progress = lock(&shared);
+        if progress.is_answered {
+            return;
+        }
+        let deadline = progress.settings.deadline;
+        let reply = failed(&progress, &format!("the edit was not judged within {deadline:?}"));
+        let code = print(&mut progress, &reply);
+        // The lock is held, so that nothing else is printed.
+        std::process::exit(if code == ExitCode::SUCCESS { 0 } else { i32::from(reply.exit) });
+    };
+    // Without a further thread, the gates' own limits still hold.
+    drop(std::thread::Builder::new().spawn(watchdog));
+}
+
+/// Finds out whether the client has lockgate's server.
+fn own_tools(host: Host, root: &Path) -> OwnTools {
+    if std::env::var_os("CLAUDE_PLUGIN_ROOT").is_some() {
+        return OwnTools::Server;
+    }
+    let (project, user) = host.server_files();
+    let home = std::env::home_dir();
+    let in_home = user.iter().filter_map(|path| home.as_ref().map(|home| home.join(path)));
+    let mut files = project.iter().map(|path| root.join(path)).chain(in_home);
+    if files.any(|file| has_server(&file)) { OwnTools::Server } else { OwnTools::CommandLine }
+}
+
+/// True if a client's configuration has an entry with the name of lockgate's server.
+fn has_server(file: &Path) -> bool {
+    let text = read_regular_file(file, MAX_CONFIGURATION).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let is_key = |rest: &str| rest.trim_start().starts_with(':');
+    text.split("\"lockgate\"").skip(1).any(is_key)
+        || text.contains("[mcp_servers.lockgate]")
+        || text.contains("[mcp_servers.\"lockgate\"]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_found_by_its_entry_and_not_by_a_hook() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("settings.json");
+        for (text, expected) in [
+            (r#"{"mcpServers": {"lockgate": {"command": "lockgate"}}}"#, true),
+            (r#"{"mcpServers": {"lockgate" : {}}}"#, true),
+            ("[mcp_servers.lockgate]\ncommand = \"lockgate\"\n", true),
+            (
+                r#"{"hooks": {"BeforeTool": [{"hooks": [{"name": "lockgate", "command": "lockgate hook"}]}]}}"#,
+                false,
+            ),
+            ("", false),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            assert_eq!(has_server(&file), expected, "{text}");
+        }
+        assert!(!has_server(&dir.path().join("none")));
+    }
+}

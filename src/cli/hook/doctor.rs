@@ -1,0 +1,253 @@
+//! `lockgate hook --doctor`: feeds recorded events through the configured hooks, and says what each host would do.
+//!
+//! Invariant: of a configuration nothing is run but `lockgate hook` by its name, in a temporary project. A hook that
+//! starts in another way is reported, not run.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, ExitCode, ExitStatus};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::super::init::{ConfiguredHook, HookStart, configured_hooks};
+use super::super::paint::{self, DONE, LABEL, REJECTED, labelled, visible};
+use lockgate_error::{Code, Error};
+use lockgate_hosts::host::Host;
+
+/// The exit code if a hook does not work, or if there is none.
+const NOT_GUARDED: u8 = 1;
+/// The time between two looks at a running hook.
+const POLL: Duration = Duration::from_millis(5);
+
+/// Declares the recorded events of a host: a broken edit, and a good one.
+macro_rules! events {
+    ($name:literal) => {
+        [
+            include_str!(concat!("../../../tests/hooks/", $name, ".bad.json")),
+            include_str!(concat!("../../../tests/hooks/", $name, ".good.json")),
+        ]
+    };
+}
+
+/// Returns the recorded events: a broken edit, and a good one.
+fn events(host: Host) -> [&'static str; 2] {
+    match host {
+        Host::ClaudeCode => events!("claude-code-2.1.330"),
+        Host::Codex => events!("codex-0.169.0"),
+        Host::Gemini => events!("gemini-cli-0.61.0"),
+        Host::OpenCode => events!("opencode-1.18.33"),
+        Host::Copilot => events!("copilot-cli-1.0.102"),
+        Host::VsCode => events!("vscode-2026.10"),
+        Host::Cursor => events!("cursor-2026.09.26"),
+        Host::Windsurf => events!("windsurf-docs"),
+        Host::Cline => events!("cline-cli-3.0.65"),
+        Host::Antigravity => events!("antigravity-docs"),
+    }
+}
+
+/// What a host does with an edit after its hook ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HostAction {
+    Denies,
+    /// The edit is made, and the model is told what is wrong.
+    Warns,
+    Passes,
+}
+
+/// The result of one recorded event.
+struct Trial {
+    action: HostAction,
+    /// The reason why the hook gave no answer.
+    problem: Option<String>,
+    duration: Duration,
+}
+
+/// Tries the configured hooks, and prints what each host would do.
+pub(super) fn run(root: &Path, only: Option<Host>) -> Result<ExitCode, Error> {
+    let hooks = configured_hooks(root, only);
+    let mut text = String::new();
+    if hooks.is_empty() {
+        text += &labelled(REJECTED, "none", "no client is configured to run `lockgate hook` before an edit");
+        text += &labelled(LABEL, "next", "`lockgate init --client NAME --hooks` adds the hooks of a client");
+    }
+    let mut all_work = !hooks.is_empty();
+    for hook in &hooks {
+        let result = examine(hook)?;
+        all_work &= result.is_ok();
+        let (style, label, found) = match result {
+            Ok(found) => (DONE, "works", found),
+            Err(problem) => (REJECTED, "fails", problem),
+        };
+        let mut line = format!("{} ({})", hook.client, hook.file.display());
+        _ = write!(line, "\n{found}");
+        text += &labelled(style, label, visible(&line));
+    }
+    paint::print(&text)?;
+    Ok(if all_work { ExitCode::SUCCESS } else { ExitCode::from(NOT_GUARDED) })
+}
+
+/// Tries one hook; the inner error says why it does not guard.
+fn examine(hook: &ConfiguredHook) -> Result<Result<String, String>, Error> {
+    if let HookStart::Other(command) = &hook.start {
+        return Ok(Err(format!("not tried, because it is not as `lockgate init` writes it: {command}")));
+    }
+    let [bad, good] = events(hook.host);
+    let (bad, good) = (try_event(hook, bad)?, try_event(hook, good)?);
+    let slowest = bad.duration.max(good.duration).as_millis();
+    if let Some(problem) = bad.problem.or(good.problem) {
+        let action = match bad.action {
+            HostAction::Denies => "it would deny every edit",
+            HostAction::Warns | HostAction::Passes => "it would let every edit pass",
+        };
+        return Ok(Err(format!("{problem}; {action}")));
+    }
+    let note = match hook.host {
+        Host::Codex => "; Codex skips it until a person trusts it with `/hooks`, which does not show here",
+        _ => "",
+    };
+    Ok(match (bad.action, good.action) {
+        (_, HostAction::Denies | HostAction::Warns) => Err("it would stop a good edit".to_owned()),
+        (HostAction::Passes, HostAction::Passes) => Err("it would let a broken edit pass".to_owned()),
+        (HostAction::Denies, _) => {
+            Ok(format!("denies a broken edit, passes a good one ({slowest} ms){note}"))
+        }
+        (HostAction::Warns, _) => {
+            Ok(format!("warns of a broken edit, passes a good one ({slowest} ms){note}"))
+        }
+    })
+}
+
+/// Runs the hook for a recorded event in a temporary project.
+fn try_event(hook: &ConfiguredHook, recording: &str) -> Result<Trial, Error> {
+    let broken =
+        |reason: &str| Error::new(Code::Internal, format!("a recorded event is malformed: {reason}"));
+    let recording: Value = serde_json::from_str(recording).map_err(|error| broken(&error.to_string()))?;
+    let folder = TempDir::new().map_err(|error| failed("a temporary project cannot be created", &error))?;
+    let io = |error| failed("a temporary project cannot be written", &error);
+    let root = folder.path().join("project");
+    fs::create_dir(&root).map_err(io)?;
+    for (path, text) in recording.get("files").and_then(Value::as_object).ok_or_else(|| broken("files"))? {
+        fs::write(root.join(path), text.as_str().unwrap_or_default()).map_err(io)?;
+    }
+    let quoted = Value::from(root.display().to_string()).to_string();
+    let payload = recording
+        .get("payload")
+        .unwrap_or(&Value::Null)
+        .to_string()
+        .replace("{root}", quoted.trim_matches('"'));
+    let [input, output, errors] = ["event", "output", "errors"].map(|name| folder.path().join(name));
+    fs::write(&input, payload).map_err(io)?;
+    let started = Instant::now();
+    let child = Command::new("lockgate")
+        .arg("hook")
+        .current_dir(&root)
+        .stdin(File::open(&input).map_err(io)?)
+        .stdout(File::create(&output).map_err(io)?)
+        .stderr(File::create(&errors).map_err(io)?)
+        .spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            let problem = format!("`lockgate` does not start: {error}");
+            return Ok(trial(hook.host, None, None, Some(problem), started));
+        }
+    };
+    let limit = Duration::from_secs(hook.timeout);
+    let status = loop {
+        match child.try_wait().map_err(io)? {
+            Some(status) => break Some(status),
+            None if started.elapsed() >= limit => break None,
+            None => std::thread::sleep(POLL),
+        }
+    };
+    let Some(status) = status else {
+        child.kill().and_then(|()| child.wait()).map_err(io)?;
+        let problem = format!("it takes longer than its timeout of {} s", hook.timeout);
+        return Ok(trial(hook.host, None, None, Some(problem), started));
+    };
+    let output = serde_json::from_slice(&fs::read(&output).map_err(io)?).ok();
+    let errors = String::from_utf8_lossy(&fs::read(&errors).map_err(io)?).trim().to_owned();
+    // A text on standard error is an answer for some hosts, together with exit code 2.
+    let problem = (output.is_none() && !errors.is_empty() && status.code() != Some(2)).then_some(errors);
+    Ok(trial(hook.host, Some(status), output.as_ref(), problem, started))
+}
+
+fn trial(
+    host: Host,
+    status: Option<ExitStatus>,
+    output: Option<&Value>,
+    problem: Option<String>,
+    started: Instant,
+) -> Trial {
+    let exit = status.and_then(|status| status.code());
+    Trial { action: action(host, exit, output), problem, duration: started.elapsed() }
+}
+
+/// Returns what a host does after a hook with this exit code and output; a hook that did not end has no exit code.
+fn action(host: Host, exit: Option<i32>, output: Option<&Value>) -> HostAction {
+    match (host, exit) {
+        // opencode reads only the answer, through its plugin; Cline reads it whatever the exit code.
+        (Host::OpenCode | Host::Cline, _) | (_, Some(0)) => {}
+        (_, Some(2)) => return HostAction::Denies,
+        // It blocks an edit if its hook fails.
+        (Host::Copilot, Some(_)) => return HostAction::Denies,
+        (_, _) => return HostAction::Passes,
+    }
+    let says =
+        |place: &str, wanted: &str| output.and_then(|it| it.pointer(place)) == Some(&Value::from(wanted));
+    let has =
+        |place: &str| output.and_then(|it| it.pointer(place)).is_some_and(|it| !it.is_null() && it != false);
+    let is_denied = match host {
+        Host::ClaudeCode | Host::Codex | Host::VsCode => {
+            says("/hookSpecificOutput/permissionDecision", "deny")
+        }
+        Host::Copilot => {
+            says("/permissionDecision", "deny") || says("/hookSpecificOutput/permissionDecision", "deny")
+        }
+        Host::Gemini | Host::Antigravity => says("/decision", "deny"),
+        Host::Cursor => says("/permission", "deny"),
+        Host::OpenCode => has("/deny"),
+        Host::Cline => has("/cancel"),
+        Host::Windsurf => false,
+    };
+    match host {
+        _ if is_denied => HostAction::Denies,
+        Host::Cline if has("/contextModification") => HostAction::Warns,
+        _ => HostAction::Passes,
+    }
+}
+
+fn failed(what: &str, error: &std::io::Error) -> Error {
+    Error::new(Code::IoFailed, format!("{what}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockgate_hosts::answer::HookReply;
+    use serde_json::json;
+
+    /// What a host does with the recorded answers, and with other ends of a hook.
+    #[test]
+    fn a_host_reads_its_own_answers() {
+        for host in Host::ALL {
+            let [bad, good] = events(host).map(|text| {
+                let recording: Value = serde_json::from_str(text).unwrap();
+                let exit = recording["exit"].as_i64().and_then(|exit| i32::try_from(exit).ok());
+                action(host, exit, Some(&recording["answer"]).filter(|answer| !answer.is_null()))
+            });
+            let expected = if host == Host::Cline { HostAction::Warns } else { HostAction::Denies };
+            assert_eq!((bad, good), (expected, HostAction::Passes), "{host:?}");
+            let silent = HookReply::default();
+            assert_eq!(action(host, Some(silent.exit.into()), None), HostAction::Passes, "{host:?}");
+            let crashed = if host == Host::Copilot { HostAction::Denies } else { HostAction::Passes };
+            assert_eq!(action(host, Some(101), None), crashed, "{host:?}");
+            assert_eq!(action(host, None, None), HostAction::Passes, "{host:?}");
+            // The answer of another host denies nothing.
+            assert_eq!(action(host, Some(0), Some(&json!({"verdict": "deny"}))), HostAction::Passes);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Finds the hooks of lockgate in the configuration of each client.
+//!
+//! Invariant: only reads. A file that is missing, too large or malformed has no hooks.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum as _;
+use jsonc_parser::{CollectOptions, parse_to_ast};
+use serde_json::Value;
+
+use super::destination::first_existing;
+use super::hooks::{self, HookContent};
+use super::kinds::{Client, FilePath, HookFormat};
+use super::merge::{self, Owner};
+use super::{Addition, NAME, Scope};
+use lockgate_checks::read_regular_file;
+use lockgate_hosts::host::Host;
+
+/// The largest configuration that is read, in bytes.
+const MAX_CONFIGURATION: u64 = 4 << 20;
+/// The timeout of a client that has no setting for it, in seconds.
+const NO_TIMEOUT: u64 = 60;
+
+/// A hook of lockgate before an edit, as a client would start it.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::cli) struct ConfiguredHook {
+    /// The host whose events the hook gets.
+    pub(in crate::cli) host: Host,
+    /// Display name of the client.
+    pub(in crate::cli) client: &'static str,
+    /// The file that configures it.
+    pub(in crate::cli) file: PathBuf,
+    pub(in crate::cli) start: HookStart,
+    /// The timeout in seconds.
+    pub(in crate::cli) timeout: u64,
+}
+
+/// How a client starts the hook.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::cli) enum HookStart {
+    /// As `lockgate init` writes it: by the name of the program, without a change.
+    Known,
+    /// In another way; the text is the command, or the reason why it is not known.
+    Other(String),
+}
+
+/// Returns the hooks before an edit for all clients, or for the given one.
+pub(in crate::cli) fn configured_hooks(root: &Path, only: Option<Host>) -> Vec<ConfiguredHook> {
+    let mut found = Vec::new();
+    for client in Client::value_variants() {
+        let Some(host) = client.host().filter(|host| only.is_none_or(|only| only == *host)) else { continue };
+        for scope in [Scope::Project, Scope::User] {
+            let Some(file) = file(root, client.file(Addition::Hooks, scope)) else { continue };
+            let format = client.kind().hooks;
+            let hook = |(start, timeout)| {
+                let (client, file) = (client.kind().name, file.clone());
+                ConfiguredHook { host, client, file, start, timeout }
+            };
+            found.extend(in_file(&file, format).into_iter().map(hook));
+        }
+    }
+    found
+}
+
+/// Returns the path of the file of hooks.
+fn file(root: &Path, path: FilePath) -> Option<PathBuf> {
+    let (folder, names) = match path {
+        FilePath::Project(names) => (root.to_owned(), names),
+        FilePath::User(file) => (file.folder().ok()?, file.names),
+        FilePath::None(_) => return None,
+    };
+    let name = first_existing(names, |name| folder.join(name).symlink_metadata().is_ok());
+    Some(folder.join(name))
+}
+
+fn in_file(file: &Path, format: HookFormat) -> Vec<(HookStart, u64)> {
+    match (format, hooks::content(format)) {
+        (HookFormat::Plugin, HookContent::Files(files)) => {
+            let expected = files.first().map(|file| file.text.as_str());
+            own_file(file, expected).into_iter().map(|start| (start, hooks::TIMEOUT.into())).collect()
+        }
+        (HookFormat::Programs(_), HookContent::Files(files)) => {
+            let Some(before) = files.first() else { return Vec::new() };
+            let start = own_file(&file.join(before.name), Some(&before.text));
+            start.into_iter().map(|start| (start, NO_TIMEOUT)).collect()
+        }
+        (format, _) => {
+            let Some(event) = format.first_event() else { return Vec::new() };
+            read(file).and_then(|text| parse(&text)).map(|value| in_json(&value, event)).unwrap_or_default()
+        }
+    }
+}
+
+/// Returns how a file of lockgate's own starts it; `None` if there is no such file.
+fn own_file(file: &Path, expected: Option<&str>) -> Option<HookStart> {
+    let text = read(file)?;
+    Some(match expected {
+        Some(expected) if expected == text => HookStart::Known,
+        _ => HookStart::Other("a file that `lockgate init` did not write".to_owned()),
+    })
+}
+
+fn read(file: &Path) -> Option<String> {
+    let bytes = read_regular_file(file, MAX_CONFIGURATION + 1).ok()?;
+    String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= MAX_CONFIGURATION)
+}
+
+fn parse(text: &str) -> Option<Value> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &merge::options()).ok()?;
+    parsed.value.map(Value::from)
+}
+
+/// Returns the hooks of lockgate for an event: in a list of programs, or in groups of such lists.
+fn in_json(value: &Value, event: &str) -> Vec<(HookStart, u64)> {
+    let lists = [hooks::LIST, NAME].map(|name| value.get(name).and_then(|hooks| hooks.get(event)));
+    let entries = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
+    let programs = entries.flat_map(|entry| match entry.get(hooks::LIST).and_then(Value::as_array) {
+        Some(group) => group.iter().collect(),
+        None => vec![entry],
+    });
+    let own = programs.filter(|program| Owner::of(program) == Owner::Own);
+    own.map(|program| (start(program), timeout(program))).collect()
+}
+
+fn start(program: &Value) -> HookStart {
+    let command = ["command", "bash"].iter().find_map(|name| program.get(*name).and_then(Value::as_str));
+    let command = command.unwrap_or_default();
+    let is_known = match program.get("args") {
+        Some(arguments) => command == NAME && *arguments == serde_json::json!(["hook"]),
+        None => [hooks::COMMAND, hooks::COMMAND_IF_INSTALLED].contains(&command),
+    };
+    if is_known { HookStart::Known } else { HookStart::Other(command.to_owned()) }
+}
+
+fn timeout(program: &Value) -> u64 {
+    let seconds =
+        ["timeout", "timeoutSec"].iter().find_map(|name| program.get(*name).and_then(Value::as_u64));
+    // Gemini CLI counts in milliseconds; no person waits 1,000 s for a hook.
+    seconds.map_or(NO_TIMEOUT, |number| if number >= 1000 { number / 1000 } else { number })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn hooks_are_found_in_every_form_that_init_writes() {
+        for (value, event, expected) in [
+            (
+                json!({"hooks": {"E": [{"matcher": "x", "hooks": [{"command": "lockgate hook", "timeout": 30}]}]}}),
+                "E",
+                30,
+            ),
+            (json!({"hooks": {"E": [{"hooks": [{"command": "lockgate hook", "timeout": 30000}]}]}}), "E", 30),
+            (json!({"lockgate": {"E": [{"hooks": [{"command": "lockgate hook"}]}]}}), "E", NO_TIMEOUT),
+            (json!({"hooks": {"E": [{"bash": hooks::COMMAND_IF_INSTALLED, "timeoutSec": 9}]}}), "E", 9),
+            (json!({"hooks": {"E": [{"command": "lockgate", "args": ["hook"]}]}}), "E", NO_TIMEOUT),
+        ] {
+            assert_eq!(in_json(&value, event), [(HookStart::Known, expected)], "{value}");
+        }
+        let other = json!({"hooks": {"E": [{"command": "./lockgate hook; evil"}, {"command": "check"}]}});
+        assert_eq!(
+            in_json(&other, "E"),
+            [(HookStart::Other("./lockgate hook; evil".to_owned()), NO_TIMEOUT)]
+        );
+        for none in [json!([]), json!({"hooks": {"F": [{"command": "lockgate hook"}]}}), json!({"hooks": 1})]
+        {
+            assert_eq!(in_json(&none, "E"), []);
+        }
+    }
+}

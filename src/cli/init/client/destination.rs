@@ -1,0 +1,184 @@
+//! Finds and opens the files of a configuration: below the project, or in a folder of the user.
+//!
+//! Invariant: files are read and written through a workspace, so never through a link, and atomically. A folder of the
+//! user is created only to write into it.
+
+use std::env;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::kinds::{FilePath, UserFile};
+use super::record::ChangeRecord;
+use super::{Addition, Change, ClientCall, FileChange, WriteMode};
+use lockgate_engine::{OwnFile, OwnWrite, Workspace};
+use lockgate_error::{Code, Error};
+
+/// The folder of a configuration, and the path of its file.
+pub(super) struct Destination<'a> {
+    /// Missing if the folder does not exist and need not be created.
+    workspace: Option<Opened<'a>>,
+    path: String,
+    /// The path for messages.
+    pub(super) shown: String,
+}
+
+enum Opened<'a> {
+    Project(&'a Workspace),
+    User(Arc<Workspace>),
+}
+
+/// A file of a configuration, as it was read.
+pub(super) struct ConfigFile {
+    /// The name below the destination; empty for the destination itself.
+    pub(super) name: &'static str,
+    path: String,
+    pub(super) shown: String,
+    own: Option<OwnFile>,
+    records: Vec<(Addition, ChangeRecord)>,
+}
+
+impl Destination<'_> {
+    pub(super) fn open<'a>(
+        project: &'a Workspace,
+        path: FilePath,
+        call: &ClientCall<'_>,
+    ) -> Result<Destination<'a>, Error> {
+        match path {
+            FilePath::Project(names) => {
+                let path = first_existing(names, |name| project.exists(name));
+                Ok(Destination { workspace: Some(Opened::Project(project)), shown: path.clone(), path })
+            }
+            FilePath::User(file) => {
+                let folder = file.folder()?;
+                let path = first_existing(file.names, |name| folder.join(name).symlink_metadata().is_ok());
+                let shown = folder.join(&path).display().to_string();
+                if call.writing == WriteMode::Write && call.change != Change::Remove {
+                    create(&folder)?;
+                }
+                let workspace = match folder.is_dir() {
+                    true => Some(Opened::User(Workspace::open(&[folder])?)),
+                    false => None,
+                };
+                Ok(Destination { workspace, path, shown })
+            }
+            FilePath::None(next) => Err(Error::new(Code::InvalidInput, "there is no such file").hint(next)),
+        }
+    }
+
+    fn workspace(&self) -> Option<&Workspace> {
+        match self.workspace.as_ref()? {
+            Opened::Project(workspace) => Some(workspace),
+            Opened::User(workspace) => Some(workspace),
+        }
+    }
+
+    /// Reads the file of that name; an empty name is the destination itself.
+    pub(super) fn file(&self, name: &'static str) -> Result<Option<ConfigFile>, Error> {
+        let below = |path: &str| if name.is_empty() { path.to_owned() } else { format!("{path}/{name}") };
+        let (path, shown) = (below(&self.path), below(&self.shown));
+        let own = self.workspace().map(|workspace| workspace.own_file(&path)).transpose()?;
+        let record = |addition: Addition| {
+            let bytes = self.workspace()?.setup_record(&record_name(&path, addition))?;
+            Some((addition, serde_json::from_slice(&bytes).ok()?))
+        };
+        let records = [Addition::Server, Addition::Hooks, Addition::Exclusion].into_iter().filter_map(record);
+        let records = records.collect();
+        Ok(Some(ConfigFile { name, path, shown, own, records }))
+    }
+
+    /// Returns the number of folders above a file that do not exist.
+    pub(super) fn missing_folders(&self, file: &ConfigFile) -> usize {
+        let Some(workspace) = self.workspace() else { return 0 };
+        let above = Path::new(&file.path).ancestors().skip(1).filter_map(Path::to_str);
+        above.filter(|folder| !folder.is_empty() && !workspace.exists(folder)).count()
+    }
+
+    /// Writes or deletes all files, or none.
+    pub(super) fn write(
+        &self,
+        planned: &[(ConfigFile, FileChange)],
+        mode: impl Fn(&ConfigFile) -> Option<u32>,
+    ) -> Result<(), Error> {
+        let Some(workspace) = self.workspace() else { return Ok(()) };
+        let mut writes = Vec::new();
+        for (file, change) in planned {
+            let Some(own) = &file.own else { continue };
+            match change {
+                FileChange::None => {}
+                FileChange::Write(text) => {
+                    writes.push(OwnWrite { mode: mode(file), ..OwnWrite::new(own, text.as_bytes()) });
+                }
+                FileChange::Delete { folders } => {
+                    writes.push(OwnWrite { file: own, text: None, mode: None, folders: *folders });
+                }
+            }
+        }
+        workspace.write_own(&writes)
+    }
+
+    /// Sets the record of an addition to a file, or removes it.
+    pub(super) fn set_record(
+        &self,
+        file: &ConfigFile,
+        addition: Addition,
+        record: Option<&ChangeRecord>,
+    ) -> Result<(), Error> {
+        let Some(workspace) = self.workspace() else { return Ok(()) };
+        let name = record_name(&file.path, addition);
+        let to_json = |record: &ChangeRecord| {
+            serde_json::to_vec(record).map_err(|error| Error::new(Code::Internal, error.to_string()))
+        };
+        let bytes = record.map(to_json).transpose()?;
+        workspace.set_setup_record(&name, bytes.as_deref())
+    }
+}
+
+impl ConfigFile {
+    /// Returns the text; `None` if there is no such file.
+    ///
+    /// Errors: `NOT_TEXT` if it is not UTF-8.
+    pub(super) fn text(&self) -> Result<Option<&str>, Error> {
+        let Some(bytes) = self.own.as_ref().and_then(OwnFile::bytes) else { return Ok(None) };
+        std::str::from_utf8(bytes).map(Some).map_err(|_| {
+            Error::new(Code::NotText, format!("{} is not UTF-8", self.shown))
+                .hint("have a person look at the file")
+        })
+    }
+
+    /// Returns the record of an addition to this file.
+    pub(super) fn record(&self, wanted: Addition) -> Option<&ChangeRecord> {
+        self.records.iter().find(|(addition, _)| *addition == wanted).map(|(_, record)| record)
+    }
+}
+
+impl UserFile {
+    /// Returns the folder of the user's configuration.
+    pub(super) fn folder(&self) -> Result<PathBuf, Error> {
+        let set = self.variable.and_then(|(name, below)| {
+            env::var_os(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+                .map(|path| path.join(below))
+        });
+        let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(self.folder));
+        set.or_else(home).ok_or_else(|| Error::new(Code::InvalidInput, "HOME names no folder"))
+    }
+}
+
+fn record_name(path: &str, addition: Addition) -> String {
+    format!("{path}:{}", addition.name())
+}
+
+/// Returns the first name that exists, else the last.
+pub(super) fn first_existing(names: &[&str], exists: impl Fn(&str) -> bool) -> String {
+    let found = names.iter().find(|name| exists(name)).or(names.last());
+    found.copied().unwrap_or_default().to_owned()
+}
+
+/// Creates a folder of the user, for the user alone.
+fn create(folder: &Path) -> Result<(), Error> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| {
+        Error::new(Code::IoFailed, format!("{} cannot be created: {error}", folder.display()))
+    })
+}

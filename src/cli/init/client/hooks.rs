@@ -1,0 +1,148 @@
+//! The hooks of each client: what their configuration says, and the files that are lockgate's own.
+//!
+//! A hook starts `lockgate hook`, which tells the client from its event. Its timeout is longer than lockgate's own
+//! deadline, because a client lets an edit pass, or blocks it, when a hook is too slow.
+
+use serde_json::{Map, Value, json};
+
+use super::NAME;
+use super::kinds::{FlatField, HookEvent, HookFormat};
+use super::layout::TextLayout;
+use super::merge::Wanted;
+
+/// The command of a hook.
+pub(super) const COMMAND: &str = "lockgate hook";
+/// The same where a client blocks every edit if the program is not installed.
+pub(super) const COMMAND_IF_INSTALLED: &str =
+    "if command -v lockgate >/dev/null 2>&1; then lockgate hook; fi";
+/// The timeout of a hook, in seconds.
+pub(super) const TIMEOUT: u32 = 30;
+/// The name of the lists of hooks.
+pub(super) const LIST: &str = "hooks";
+/// The text that a client shows while the hook runs.
+const STATUS: &str = "lockgate judges the edit";
+/// The plugin of opencode.
+const PLUGIN: &str = include_str!("../../../../packaging/opencode/lockgate.js");
+/// The program of an event of Cline; without lockgate it lets the edit pass.
+const PROGRAM: &str = "#!/bin/sh
+# Judges the edits of Cline with lockgate. `lockgate init --client cline --hooks --uninstall` removes it.
+command -v lockgate >/dev/null 2>&1 || { echo '{\"cancel\": false}'; exit 0; }
+exec lockgate hook
+";
+/// The permission bits of a program.
+const PROGRAM_MODE: u32 = 0o755;
+
+/// The content of hooks.
+#[derive(Debug)]
+pub(super) enum HookContent {
+    /// Parts of a JSON configuration.
+    Parts(Vec<Wanted>),
+    /// Files of lockgate's own, by their names below the given path; an empty name is the path itself.
+    Files(Vec<OwnText>),
+}
+
+/// A file that only lockgate writes.
+#[derive(Debug)]
+pub(super) struct OwnText {
+    pub(super) name: &'static str,
+    pub(super) text: String,
+    pub(super) mode: Option<u32>,
+}
+
+pub(super) fn content(format: HookFormat) -> HookContent {
+    match format {
+        HookFormat::Groups(events) => groups(events, |_| ()),
+        // Copilot reads the file as well, and blocks every edit where the program is not installed.
+        HookFormat::SharedGroups(events) => groups(events, |program| {
+            program.insert("command".to_owned(), json!(COMMAND_IF_INSTALLED));
+        }),
+        HookFormat::NamedGroups(events) => groups(events, |program| {
+            // Gemini CLI shows the name, and counts in milliseconds.
+            program.insert("name".to_owned(), json!(NAME));
+            program.insert("timeout".to_owned(), json!(TIMEOUT * 1000));
+            program.shift_remove("statusMessage");
+        }),
+        HookFormat::Tagged(events) => {
+            let group = |(event, matcher): &HookEvent| {
+                let program = json!({ "type": "command", "command": COMMAND, "timeout": TIMEOUT });
+                ((*event).to_owned(), json!([{ "matcher": matcher.unwrap_or("*"), "hooks": [program] }]))
+            };
+            let fields = events.iter().map(group).collect();
+            HookContent::Parts(vec![Wanted::Object { path: vec![NAME], fields }])
+        }
+        HookFormat::Flat { events, field } => flat(events, field),
+        HookFormat::OwnFile(events) => own_file(events),
+        HookFormat::Plugin => file(PLUGIN.to_owned()),
+        HookFormat::Programs(events) => {
+            let program =
+                |name: &&'static str| OwnText { name, text: PROGRAM.to_owned(), mode: Some(PROGRAM_MODE) };
+            HookContent::Files(events.iter().map(program).collect())
+        }
+        HookFormat::None(_) => HookContent::Files(Vec::new()),
+    }
+}
+
+/// Returns a group for each event; `adapt` changes the entry of the program in it.
+fn groups(events: &[HookEvent], adapt: impl Fn(&mut Map<String, Value>)) -> HookContent {
+    let group = |(event, matcher): &HookEvent| {
+        let mut hook = Map::from_iter([
+            ("type".to_owned(), json!("command")),
+            ("command".to_owned(), json!(COMMAND)),
+            ("timeout".to_owned(), json!(TIMEOUT)),
+            ("statusMessage".to_owned(), json!(STATUS)),
+        ]);
+        adapt(&mut hook);
+        let hooks = json!([hook]);
+        let group = match matcher {
+            Some(matcher) => json!({ "matcher": matcher, "hooks": hooks }),
+            None => json!({ "hooks": hooks }),
+        };
+        Wanted::Element { path: vec!["hooks", event], value: group }
+    };
+    HookContent::Parts(events.iter().map(group).collect())
+}
+
+fn flat(events: &[HookEvent], field: FlatField) -> HookContent {
+    let hook = |(event, matcher): &HookEvent| {
+        let value = match (field, matcher) {
+            (FlatField::Timeout, Some(matcher)) => {
+                json!({ "command": COMMAND, "matcher": matcher, "timeout": TIMEOUT })
+            }
+            (FlatField::Timeout, None) => json!({ "command": COMMAND, "timeout": TIMEOUT }),
+            (FlatField::ShowOutput, _) => json!({ "command": COMMAND, "show_output": true }),
+        };
+        Wanted::Element { path: vec!["hooks", event], value }
+    };
+    let version = Wanted::Default { path: vec!["version"], value: json!(1) };
+    let version = Some(version).filter(|_| field == FlatField::Timeout);
+    HookContent::Parts(version.into_iter().chain(events.iter().map(hook)).collect())
+}
+
+fn own_file(events: &[HookEvent]) -> HookContent {
+    let hook = |(event, _): &HookEvent| {
+        let program = json!({ "type": "command", "bash": COMMAND_IF_INSTALLED, "timeoutSec": TIMEOUT });
+        ((*event).to_owned(), json!([program]))
+    };
+    let hooks: Value = Value::Object(events.iter().map(hook).collect());
+    file(TextLayout::detect("").multi_line(&json!({ "version": 1, "hooks": hooks }), "") + "\n")
+}
+
+fn file(text: String) -> HookContent {
+    HookContent::Files(vec![OwnText { name: "", text, mode: None }])
+}
+
+/// Returns the next step after hooks were added.
+pub(super) fn next(client: &str) -> String {
+    match client {
+        "Codex" => {
+            "start `codex` and trust the hooks with `/hooks`; it skips them until then, without a word"
+                .to_owned()
+        }
+        "Claude Code" => "start a new session; `/hooks` lists them".to_owned(),
+        "Gemini CLI" => {
+            "start a new session and trust the folder when it asks; `/hooks panel` lists them".to_owned()
+        }
+        "Cline" => "switch hooks on in its settings if they are off".to_owned(),
+        _ => "start a new session; it reads its hooks at the start".to_owned(),
+    }
+}

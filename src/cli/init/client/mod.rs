@@ -1,0 +1,354 @@
+//! `lockgate init --client`: adds the server, the hooks or the exclusion of edit tools to a client's configuration, and
+//! removes them.
+//!
+//! Invariant: other content of a file stays unchanged, byte for byte. A file that cannot be parsed is not written.
+
+mod config_toml;
+mod configured;
+mod destination;
+mod hooks;
+mod kinds;
+mod layout;
+mod merge;
+mod record;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use serde_json::json;
+
+use self::config_toml::ServerTable;
+pub(in crate::cli) use self::configured::{ConfiguredHook, HookStart, configured_hooks};
+use self::destination::{ConfigFile, Destination};
+use self::hooks::{HookContent, OwnText};
+pub(super) use self::kinds::Client;
+use self::kinds::{ClientKind, FilePath};
+use self::merge::{MergeError, MergeResult, Wanted};
+use self::record::{ChangeRecord, Restored};
+use super::outcome::{FileStatus, InitOutcome, diff};
+use super::{OnExisting, WriteMode};
+use lockgate_engine::Workspace;
+use lockgate_error::{Code, Error};
+
+/// Name of the server in a configuration, and of the program on the search path.
+const NAME: &str = "lockgate";
+
+/// The part of a client's configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Addition {
+    /// The server.
+    Server,
+    /// The hooks, which judge the edits of the client's own tools.
+    Hooks,
+    /// The setting that leaves out the client's own edit tools.
+    Exclusion,
+}
+
+impl Addition {
+    fn name(self) -> &'static str {
+        match self {
+            Addition::Server => "server",
+            Addition::Hooks => "hooks",
+            Addition::Exclusion => "exclusion",
+        }
+    }
+}
+
+/// The configuration that is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// That of the project.
+    Project,
+    /// That of the user, for all projects.
+    User,
+}
+
+/// The change of a configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    Add(OnExisting),
+    Remove,
+}
+
+/// A call of the command.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ClientCall<'a> {
+    pub(super) client: Client,
+    pub(super) addition: Addition,
+    pub(super) scope: Scope,
+    pub(super) change: Change,
+    pub(super) toolsets: Option<&'a str>,
+    pub(super) writing: WriteMode,
+}
+
+/// The content that a file gets.
+#[derive(Debug)]
+enum Content {
+    Json(Vec<Wanted>),
+    TomlServer(serde_json::Map<String, serde_json::Value>),
+    /// The whole text of a file of lockgate's own.
+    Own {
+        text: String,
+        mode: Option<u32>,
+    },
+}
+
+/// A change of one file.
+#[derive(Debug)]
+enum FileChange {
+    None,
+    Write(String),
+    Delete { folders: usize },
+}
+
+/// Changes the configuration and returns the result.
+pub(super) fn run(workspace: &Workspace, call: &ClientCall<'_>) -> Result<InitOutcome, Error> {
+    let kind = call.client.kind();
+    let path = match call.client.file(call.addition, call.scope) {
+        FilePath::None(next) => return Err(no_such_file(&kind, call, next)),
+        path => path,
+    };
+    let destination = Destination::open(workspace, path, call)?;
+    let contents = contents(&kind, call);
+    let mut outcome = new_outcome(&kind, call, &destination);
+    let mut planned = Vec::new();
+    let mut conflict = None;
+    for (name, content) in &contents {
+        let Some(file) = destination.file(name)? else { continue };
+        let before = file.text()?;
+        let exceeds = |text: &str| merge::exceeds(text, kind.server.dialect);
+        if matches!(content, Content::Json(_)) && before.is_some_and(exceeds) {
+            outcome.notes.push(format!(
+                "{} has comments or trailing commas; they stay, but {} may not be able to read them",
+                file.shown, kind.name
+            ));
+        }
+        let (change, place) = match call.change {
+            Change::Add(_) => add(&kind, content, &file)?,
+            Change::Remove => (remove(&kind, content, &file, call)?, None),
+        };
+        conflict = conflict.or(place.map(|place| format!("{}:{}:{}", file.shown, place.0, place.1)));
+        show(&mut outcome, &file, &change)?;
+        planned.push((file, change));
+    }
+    planned.retain(|(_, change)| !matches!(change, FileChange::None));
+    if planned.is_empty() {
+        outcome.message = match call.change {
+            Change::Add(_) => format!("{} has the {} already", destination.shown, call.addition.name()),
+            Change::Remove => format!("{} has no {} of lockgate", destination.shown, call.addition.name()),
+        };
+        return Ok(outcome);
+    }
+    if let Some(place) = conflict.filter(|_| call.change == Change::Add(OnExisting::Keep)) {
+        outcome.reject(conflict_error(call, &place));
+        return Ok(outcome);
+    }
+    if call.writing == WriteMode::Show {
+        outcome.status = FileStatus::Proposed;
+        outcome.message = format!("{} would be written", destination.shown);
+        return Ok(outcome);
+    }
+    write(&destination, &contents, &planned, call, &mut outcome)?;
+    outcome.status = FileStatus::Written;
+    outcome.message.clone_from(&destination.shown);
+    Ok(outcome)
+}
+
+/// Returns the content of each file by its name below the destination; an empty name is the destination itself.
+fn contents(kind: &ClientKind, call: &ClientCall<'_>) -> Vec<(&'static str, Content)> {
+    match call.addition {
+        Addition::Server if kind.server.is_toml() => {
+            vec![("", Content::TomlServer(kind.server.entry(call.scope, call.toolsets)))]
+        }
+        Addition::Server => vec![("", Content::Json(kind.server.wanted(call.scope, call.toolsets)))],
+        Addition::Exclusion => vec![("", Content::Json(kind.exclusion.wanted()))],
+        Addition::Hooks => match hooks::content(kind.hooks) {
+            HookContent::Parts(wanted) => vec![("", Content::Json(wanted))],
+            HookContent::Files(files) => {
+                let own = |OwnText { name, text, mode }| (name, Content::Own { text, mode });
+                files.into_iter().map(own).collect()
+            }
+        },
+    }
+}
+
+/// Returns the change that adds the content, and the place of something else that it replaces.
+fn add(
+    kind: &ClientKind,
+    content: &Content,
+    file: &ConfigFile,
+) -> Result<(FileChange, Option<(usize, usize)>), Error> {
+    let before = file.text()?;
+    let merged = merge_content(kind, content, before.unwrap_or_default(), before.is_some());
+    let merged = merged.map_err(|error| merge_error(&file.shown, &error))?;
+    let (text, place) = match merged {
+        MergeResult::Unchanged => return Ok((FileChange::None, None)),
+        MergeResult::Added(text) => (text, None),
+        MergeResult::Replaced(text, place) => (text, Some(place)),
+    };
+    match merge_content(kind, content, &text, true) {
+        Ok(MergeResult::Unchanged) => Ok((FileChange::Write(text), place)),
+        other => Err(Error::new(Code::Internal, format!("the new text is wrong: {other:?}"))),
+    }
+}
+
+fn merge_content(
+    kind: &ClientKind,
+    content: &Content,
+    before: &str,
+    exists: bool,
+) -> Result<MergeResult, MergeError> {
+    match content {
+        Content::Json(wanted) => merge::merge(before, wanted),
+        Content::TomlServer(fields) => config_toml::merge(before, server_table(kind), fields),
+        Content::Own { text, .. } if before == text => Ok(MergeResult::Unchanged),
+        Content::Own { text, .. } if exists => Ok(MergeResult::Replaced(text.clone(), (1, 1))),
+        Content::Own { text, .. } => Ok(MergeResult::Added(text.clone())),
+    }
+}
+
+fn server_table(kind: &ClientKind) -> ServerTable<'_> {
+    ServerTable { key: kind.server.key, name: NAME }
+}
+
+/// Returns the change that removes the content: back to the recorded text if nothing else changed the file since.
+fn remove(
+    kind: &ClientKind,
+    content: &Content,
+    file: &ConfigFile,
+    call: &ClientCall<'_>,
+) -> Result<FileChange, Error> {
+    let Some(current) = file.text()? else { return Ok(FileChange::None) };
+    let record = file.record(call.addition);
+    match record.as_ref().and_then(|record| record.restore(current)) {
+        Some(Restored::Text(text)) => return Ok(FileChange::Write(text)),
+        Some(Restored::NoFile) => {
+            return Ok(FileChange::Delete { folders: record.map_or(0, |record| record.folders) });
+        }
+        None => {}
+    }
+    if matches!(merge_content(kind, content, "", false), Ok(MergeResult::Added(text)) if text == current) {
+        return Ok(FileChange::Delete { folders: 0 });
+    }
+    let text = match content {
+        Content::Json(wanted) => merge::remove(current, wanted),
+        Content::TomlServer(_) => config_toml::remove(current, server_table(kind)),
+        // A person changed it; it may hold more than lockgate wrote.
+        Content::Own { .. } => {
+            let message = format!("{} is not as lockgate wrote it", file.shown);
+            return Err(Error::new(Code::EditConflict, message).hint("remove it by hand, or keep it"));
+        }
+    };
+    let text = text.map_err(|error| merge_error(&file.shown, &error))?;
+    Ok(text.map_or(FileChange::None, FileChange::Write))
+}
+
+/// Adds the change of a file to the outcome.
+fn show(outcome: &mut InitOutcome, file: &ConfigFile, change: &FileChange) -> Result<(), Error> {
+    let after = match change {
+        FileChange::None => return Ok(()),
+        FileChange::Write(text) => text.as_str(),
+        FileChange::Delete { .. } => "",
+    };
+    let shown = diff(&file.shown, file.text()?, after)?;
+    *outcome.diff.get_or_insert_default() += &shown;
+    Ok(())
+}
+
+/// Writes all files and the records of their changes.
+fn write(
+    destination: &Destination<'_>,
+    contents: &[(&'static str, Content)],
+    planned: &[(ConfigFile, FileChange)],
+    call: &ClientCall<'_>,
+    outcome: &mut InitOutcome,
+) -> Result<(), Error> {
+    let mode = |file: &ConfigFile| {
+        contents.iter().find(|(name, _)| *name == file.name).and_then(|(_, content)| match content {
+            Content::Own { mode, .. } => *mode,
+            Content::Json(_) | Content::TomlServer(_) => None,
+        })
+    };
+    let mut records = Vec::new();
+    for (file, change) in planned {
+        let record = match (call.change, change) {
+            (Change::Add(_), FileChange::Write(text)) => {
+                Some(ChangeRecord::new(file.text()?, text, destination.missing_folders(file)))
+            }
+            (Change::Add(_) | Change::Remove, _) => None,
+        };
+        records.push((file, record));
+    }
+    destination.write(planned, mode)?;
+    for (file, record) in records {
+        if let Err(error) = destination.set_record(file, call.addition, record.as_ref()) {
+            outcome.notes.push(format!(
+                "{}, so `--uninstall` cuts what was added instead of restoring the bytes before",
+                error.message
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Creates the outcome with its common parts.
+fn new_outcome(kind: &ClientKind, call: &ClientCall<'_>, destination: &Destination<'_>) -> InitOutcome {
+    let mut outcome = InitOutcome::new(FileStatus::Unchanged, destination.shown.clone());
+    outcome.extra_fields = vec![("client", json!(kind.name)), ("addition", json!(call.addition.name()))];
+    if call.addition == Addition::Server {
+        let entry = kind.server.entry(call.scope, call.toolsets);
+        outcome.extra_fields.extend([("server", json!(NAME)), ("entry", json!(entry))]);
+    }
+    if call.change == Change::Remove {
+        return outcome;
+    }
+    if call.addition != Addition::Exclusion && !is_on_path() {
+        outcome.notes.push(format!("{NAME} is not on the search path, where {} looks for it", kind.name));
+    }
+    let next = match call.addition {
+        Addition::Server => kind.server.next.to_owned(),
+        Addition::Hooks => hooks::next(kind.name),
+        Addition::Exclusion => {
+            "add the server as well, with `lockgate init --client`; without it the agent cannot edit"
+                .to_owned()
+        }
+    };
+    outcome.next.push((kind.name.to_owned(), next));
+    outcome
+}
+
+fn no_such_file(kind: &ClientKind, call: &ClientCall<'_>, next: &str) -> Error {
+    let scope = match call.scope {
+        Scope::Project => "of a project",
+        Scope::User => "of a user",
+    };
+    let what = match call.addition {
+        Addition::Server => "servers",
+        Addition::Hooks => "hooks",
+        Addition::Exclusion => "excluded edit tools",
+    };
+    Error::new(Code::InvalidInput, format!("{} has no file for the {what} {scope}", kind.name)).hint(next)
+}
+
+fn merge_error(path: &str, error: &MergeError) -> Error {
+    let (line, column) = error.at;
+    Error::new(Code::InvalidInput, format!("{path}:{line}:{column}: {}", error.problem))
+        .hint("fix the file, or add the output of `--print` in an empty folder by hand")
+}
+
+fn conflict_error(call: &ClientCall<'_>, place: &str) -> Error {
+    let what = match call.addition {
+        Addition::Server => "another server `lockgate` exists",
+        Addition::Hooks => "other hooks of lockgate, or another file of that name, exist",
+        Addition::Exclusion => "another value exists",
+    };
+    Error::new(Code::EditConflict, format!("{place}: {what}"))
+        .hint("keep it, or use --force to replace what the diff shows")
+}
+
+/// True if the program is on the search path.
+fn is_on_path() -> bool {
+    let path = lockgate_checks::search_path();
+    std::env::split_paths(&path).any(|folder: std::path::PathBuf| folder.join(Path::new(NAME)).is_file())
+}

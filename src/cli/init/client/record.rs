@@ -1,0 +1,88 @@
+//! The record of one change of a configuration, so that removing it restores the file byte for byte.
+//!
+//! It has the text that was replaced, and the hash of the result. Once the file is changed otherwise, the record no
+//! longer applies.
+
+use serde::{Deserialize, Serialize};
+
+use lockgate_text::Version;
+
+/// What one change did to a file.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ChangeRecord {
+    /// The hash of the file's bytes after the change.
+    after: String,
+    /// The replaced part; `None` if there was no file.
+    replaced: Option<ReplacedPart>,
+    /// The number of folders that were created.
+    pub(super) folders: usize,
+}
+
+/// A part of a text, and what replaced it.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct ReplacedPart {
+    at: usize,
+    text: String,
+    /// The length of the new text in bytes.
+    length: usize,
+}
+
+/// The file as it was.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Restored {
+    Text(String),
+    NoFile,
+}
+
+impl ChangeRecord {
+    pub(super) fn new(before: Option<&str>, after: &str, folders: usize) -> ChangeRecord {
+        let replaced = before.map(|before| {
+            let same = |(one, other): &(char, char)| one == other;
+            let start: usize =
+                before.chars().zip(after.chars()).take_while(same).map(|(it, _)| it.len_utf8()).sum();
+            let (old, new) =
+                (before.get(start..).unwrap_or_default(), after.get(start..).unwrap_or_default());
+            let end: usize =
+                old.chars().rev().zip(new.chars().rev()).take_while(same).map(|(it, _)| it.len_utf8()).sum();
+            let text = old.get(..old.len() - end).unwrap_or_default().to_owned();
+            ReplacedPart { at: start, text, length: new.len() - end }
+        });
+        ChangeRecord { after: hash(after), replaced, folders }
+    }
+
+    /// Returns the file before the change; `None` if the current text is not the result of the change.
+    pub(super) fn restore(&self, current: &str) -> Option<Restored> {
+        if hash(current) != self.after {
+            return None;
+        }
+        let Some(part) = &self.replaced else { return Some(Restored::NoFile) };
+        let (before, after) = (current.get(..part.at)?, current.get(part.at.checked_add(part.length)?..)?);
+        Some(Restored::Text(format!("{before}{}{after}", part.text)))
+    }
+}
+
+fn hash(text: &str) -> String {
+    Version::hash(text.as_bytes()).hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_change_is_taken_back(before in "[aé\\n日]{0,12}", after in "[aé\\n日]{0,12}") {
+            let record = ChangeRecord::new(Some(&before), &after, 0);
+            prop_assert_eq!(record.restore(&after), Some(Restored::Text(before)));
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_changed_again_is_left_alone() {
+        let record = ChangeRecord::new(None, "one", 1);
+        assert_eq!((record.restore("one"), record.restore("two")), (Some(Restored::NoFile), None));
+        let text = serde_json::to_string(&record).unwrap();
+        assert_eq!(serde_json::from_str::<ChangeRecord>(&text).unwrap(), record);
+    }
+}

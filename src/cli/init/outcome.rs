@@ -1,0 +1,184 @@
+//! Renders the result of `lockgate init` as text and JSON.
+
+use std::process::ExitCode;
+
+use serde_json::{Map, Value, json};
+
+use crate::cli::paint::{self, DONE, FAINT, LABEL, WARNING, labelled, paint, visible};
+use crate::cli::show;
+use lockgate_error::{Code, Error};
+use lockgate_text::diff::unified;
+use lockgate_text::{Buffer, Hints};
+
+/// The status of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileStatus {
+    Written,
+    /// It already had the content.
+    Unchanged,
+    /// It was shown but not written.
+    Proposed,
+    /// It was not changed; the error gives the reason.
+    Refused,
+}
+
+impl FileStatus {
+    fn name(self) -> &'static str {
+        match self {
+            FileStatus::Written => "written",
+            FileStatus::Unchanged => "unchanged",
+            FileStatus::Proposed => "proposed",
+            FileStatus::Refused => "refused",
+        }
+    }
+}
+
+/// The result of the command.
+#[derive(Debug)]
+pub(super) struct InitOutcome {
+    pub(super) status: FileStatus,
+    pub(super) path: String,
+    pub(super) message: String,
+    /// The diff of an existing file.
+    pub(super) diff: Option<String>,
+    /// The whole text of a new file.
+    pub(super) text: Option<String>,
+    /// Findings about the project, for the text form.
+    pub(super) found: Vec<String>,
+    /// Additional fields of the JSON form.
+    pub(super) extra_fields: Vec<(&'static str, Value)>,
+    pub(super) notes: Vec<String>,
+    /// Next steps for a person: a command or program, and its purpose.
+    pub(super) next: Vec<(String, String)>,
+    rejection: Option<Error>,
+}
+
+impl InitOutcome {
+    /// Creates an outcome without details.
+    pub(super) fn new(status: FileStatus, path: impl Into<String>) -> InitOutcome {
+        let path = path.into();
+        InitOutcome {
+            status,
+            message: path.clone(),
+            path,
+            diff: None,
+            text: None,
+            found: Vec::new(),
+            extra_fields: Vec::new(),
+            notes: Vec::new(),
+            next: Vec::new(),
+            rejection: None,
+        }
+    }
+
+    /// Marks the file as unchanged, with the reason.
+    pub(super) fn reject(&mut self, error: Error) {
+        self.status = FileStatus::Refused;
+        self.message.clone_from(&error.message);
+        self.next.clear();
+        self.rejection = Some(error);
+    }
+
+    /// Prints the outcome and returns the exit code.
+    ///
+    /// Errors: the rejection itself in the text form, and `IO_FAILED`.
+    pub(super) fn finish(self, json: bool) -> Result<ExitCode, Error> {
+        if json {
+            paint::print_bytes(format!("{:#}\n", self.json()).as_bytes())?;
+            let exit = self.rejection.map(|error| error.code.family().exit_code());
+            return Ok(exit.map_or(ExitCode::SUCCESS, ExitCode::from));
+        }
+        paint::print(&self.text())?;
+        self.rejection.map_or(Ok(ExitCode::SUCCESS), Err)
+    }
+
+    /// Prints only the text of a new file, so that the output can be redirected to a file.
+    ///
+    /// Errors: those of [`InitOutcome::finish`].
+    pub(super) fn print(self) -> Result<ExitCode, Error> {
+        match (&self.text, &self.rejection) {
+            (Some(text), None) => paint::print_bytes(text.as_bytes()).map(|()| ExitCode::SUCCESS),
+            _ => self.finish(false),
+        }
+    }
+
+    /// Renders the text form; a rejection is printed with other errors.
+    fn text(&self) -> String {
+        let mut text: String =
+            self.found.iter().map(|found| labelled(LABEL, "found", visible(found))).collect();
+        text += &self.diff.as_deref().map(show::diff).unwrap_or_default();
+        text += &self.text.as_deref().map(policy).unwrap_or_default();
+        text += &self.notes.iter().map(|note| labelled(WARNING, "note", visible(note))).collect::<String>();
+        if self.rejection.is_none() {
+            text += &labelled(DONE, self.status.name(), visible(&self.message));
+        }
+        let next = |(what, why): &(String, String)| labelled(LABEL, "next", format!("{what}: {why}"));
+        text + &self.next.iter().map(next).collect::<String>()
+    }
+
+    fn json(&self) -> Value {
+        let mut json_value =
+            json!({ "status": self.status.name(), "path": self.path, "message": self.message });
+        let fields = json_value.as_object_mut().map(std::mem::take).unwrap_or_default();
+        let next: Vec<Value> =
+            self.next.iter().map(|(what, why)| json!({ "what": what, "why": why })).collect();
+        let error_fields = self.rejection.iter().flat_map(code_and_hint);
+        let some =
+            |name: &str, text: &Option<String>| text.as_ref().map(|text| (name.to_owned(), json!(text)));
+        let extra = self.extra_fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        let texts = [some("diff", &self.diff), some("text", &self.text)].into_iter().flatten();
+        let lists = [("notes".to_owned(), json!(self.notes)), ("next".to_owned(), json!(next))];
+        Value::Object(
+            fields
+                .into_iter()
+                .chain(error_fields)
+                .chain(extra)
+                .chain(texts)
+                .chain(lists)
+                .collect::<Map<_, _>>(),
+        )
+    }
+}
+
+fn code_and_hint(error: &Error) -> [(String, Value); 2] {
+    [("code".to_owned(), json!(error.code.name())), ("hint".to_owned(), json!(error.next_step()))]
+}
+
+/// Renders a rejection that happened before there was an outcome.
+pub(super) fn error_json(error: &Error) -> Value {
+    let [code, hint] = code_and_hint(error);
+    let more = [
+        ("status".to_owned(), json!(FileStatus::Refused.name())),
+        ("message".to_owned(), json!(error.message)),
+    ];
+    Value::Object(more.into_iter().chain([code, hint]).collect())
+}
+
+/// Renders a policy with dimmed comments.
+fn policy(text: &str) -> String {
+    let line = |line: &str| {
+        let line = visible(line);
+        let comment = line.trim_start().starts_with('#');
+        if comment { paint(FAINT, line) + "\n" } else { format!("{line}\n") }
+    };
+    text.lines().map(line).collect()
+}
+
+/// Returns the diff between a file and its new text.
+///
+/// Errors: those of reading a text.
+pub(super) fn diff(path: &str, before: Option<&str>, after: &str) -> Result<String, Error> {
+    let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default());
+    let (before, after) = (before.map(read).transpose()?, read(after)?);
+    let plan = match &before {
+        Some(before) => before.plan_to(&after)?,
+        None => read("")?.plan_to(&after)?,
+    };
+    Ok(unified(path, before.as_ref(), &after, &plan).render(usize::MAX).0)
+}
+
+/// Returns the error for a file that only a person may change.
+pub(super) fn exists(path: &str) -> Error {
+    Error::new(Code::FileExists, format!("{path} already exists and was not changed"))
+        .hint("add the missing parts by hand, or remove the file first")
+}

@@ -1,0 +1,113 @@
+//! The result of a command that may write: its answer in both forms and its exit code.
+
+use std::process::ExitCode;
+
+use super::excerpt::Excerpt;
+use super::{Verbosity, paint, show};
+use lockgate_engine::Report;
+use lockgate_error::{Code, Confirmation, Error, ErrorFamily};
+use lockgate_mcp::answer::{self, Answer, Forms, ResponseOptions, RevertedEdit};
+use lockgate_protocol::Response;
+
+/// The form in which a command prints its answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OutputFormat {
+    /// For people.
+    Text(Verbosity),
+    /// The JSON of the MCP tool.
+    Json,
+}
+
+impl OutputFormat {
+    /// Returns the format that the flag `--json` chooses.
+    pub(super) fn new(json: bool, verbosity: Verbosity) -> OutputFormat {
+        if json { OutputFormat::Json } else { OutputFormat::Text(verbosity) }
+    }
+}
+
+/// The result of a command that may write.
+#[derive(Debug)]
+pub(super) enum CommandOutcome {
+    Single(Box<Result<Report, Error>>),
+    /// Several edits, with the paths as the caller named them.
+    Batch(Result<Vec<Report>, Error>, Vec<String>),
+    Reverted(Result<Vec<Report>, Error>, RevertedEdit),
+}
+
+impl CommandOutcome {
+    /// Creates the result of a request that was rejected before anything was done.
+    pub(super) fn rejected(error: Error) -> CommandOutcome {
+        CommandOutcome::Single(Box::new(Err(error)))
+    }
+
+    /// Prints the answer as JSON or text and returns the exit code.
+    ///
+    /// Errors: `IO_FAILED` when standard output fails.
+    pub(super) fn print(&self, options: ResponseOptions, format: OutputFormat) -> Result<ExitCode, Error> {
+        match format {
+            OutputFormat::Json => {
+                paint::print_bytes(format!("{}\n", self.answer(&options).json).as_bytes())?;
+            }
+            OutputFormat::Text(Verbosity::Quiet) if self.is_success() => {}
+            OutputFormat::Text(verbosity) => self.show(options, verbosity)?,
+        }
+        Ok(self.exit_code())
+    }
+
+    /// Prints an error to standard error and a report to standard output.
+    fn show(&self, options: ResponseOptions, verbosity: Verbosity) -> Result<(), Error> {
+        // A person can scroll; only programs need short answers.
+        let roomy = ResponseOptions { limit: *ResponseOptions::LIMITS.end(), forms: Forms::Json, ..options };
+        let response = self.answer(&roomy).response;
+        let excerpts: Vec<Excerpt> = self
+            .reports()
+            .iter()
+            .copied()
+            .flatten()
+            .map(|report| Excerpt::whole(report.draft.view()))
+            .collect();
+        let shown = match &response {
+            Response::Batch(batch) => show::batch(batch, &excerpts, verbosity),
+            Response::Edit(edit) => show::edit(edit, &excerpts, verbosity),
+            // The commands use no other format.
+            other => return Err(Error::new(Code::Internal, format!("no response to an edit: {other:?}"))),
+        };
+        if self.reports().is_ok() {
+            return paint::print(&shown);
+        }
+        paint::print_error(&shown);
+        Ok(())
+    }
+
+    fn answer(&self, options: &ResponseOptions) -> Answer {
+        match self {
+            CommandOutcome::Single(result) => answer::render(result, options),
+            CommandOutcome::Batch(result, paths) => answer::batch(result, paths, options),
+            CommandOutcome::Reverted(result, reverted) => answer::render_revert(result, reverted, options),
+        }
+    }
+
+    fn reports(&self) -> Result<&[Report], &Error> {
+        match self {
+            CommandOutcome::Single(result) => result.as_ref().as_ref().map(std::slice::from_ref),
+            CommandOutcome::Batch(result, _) | CommandOutcome::Reverted(result, _) => result.as_deref(),
+        }
+    }
+
+    /// Returns the confirmation that a person must give first.
+    pub(super) fn confirmation(&self) -> Option<&Confirmation> {
+        self.reports().err()?.question.as_deref()
+    }
+
+    fn is_success(&self) -> bool {
+        self.reports().is_ok_and(|reports| reports.iter().all(|report| report.status.is_success()))
+    }
+
+    fn exit_code(&self) -> ExitCode {
+        match self.reports() {
+            Ok(_) if self.is_success() => ExitCode::SUCCESS,
+            Ok(_) => ExitCode::from(ErrorFamily::Gate.exit_code()),
+            Err(error) => ExitCode::from(error.code.family().exit_code()),
+        }
+    }
+}

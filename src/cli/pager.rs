@@ -1,0 +1,43 @@
+//! Shows long output on a terminal through the user's pager.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::process::{Command, Stdio};
+
+use super::paint;
+use lockgate_error::Error;
+
+/// The pager where the user has not chosen one. Its options, as git sets them: it ends where one screen is enough, keeps
+/// colours, and leaves the text on the screen.
+const DEFAULT_PAGER: (&str, &str) = ("less", "FRX");
+
+/// Prints a text; on a terminal, with the program of `LOCKGATE_PAGER` or `PAGER`, run by the shell as git runs it. An
+/// empty value, `cat`, or a pager that cannot be started prints it directly.
+///
+/// Errors: `IO_FAILED` when standard output fails.
+pub(super) fn page(text: &str) -> Result<(), Error> {
+    if !std::io::stdout().is_terminal() || !show(text) {
+        return paint::print(text);
+    }
+    Ok(())
+}
+
+/// Shows the text with the pager. False if nothing was shown.
+fn show(text: &str) -> bool {
+    let chosen = ["LOCKGATE_PAGER", "PAGER"].into_iter().find_map(|name| std::env::var(name).ok());
+    let program = chosen.unwrap_or_else(|| DEFAULT_PAGER.0.to_owned());
+    if matches!(program.trim(), "" | "cat") {
+        return false;
+    }
+    let mut command = Command::new("sh");
+    // A shell without the program ends with 127 before it reads anything.
+    command.args(["-c", &program]).stdin(Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        command.env("LESS", DEFAULT_PAGER.1);
+    }
+    let Ok(mut child) = command.spawn() else { return false };
+    let Some(mut input) = child.stdin.take() else { return false };
+    // A person who leaves the pager early closes the pipe.
+    let _ = input.write_all(paint::for_stdout(text).as_bytes());
+    drop(input);
+    child.wait().is_ok_and(|status| status.code() != Some(127))
+}

@@ -1,0 +1,40 @@
+//! `lockgate store migrate`: migrates the tables of the database.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::{StoreLocation, database, print};
+use crate::cli::paint::{DONE, WARNING, labelled};
+use lockgate_engine::Migrated;
+use lockgate_error::Error;
+
+/// The arguments of `lockgate store migrate`.
+#[derive(Debug, clap::Args)]
+pub(super) struct MigrateArgs {
+    #[command(flatten)]
+    store: StoreLocation,
+    /// Prints the versions as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Migrates and prints the old and new version.
+pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Error> {
+    let Migrated { from, to, narrows } = database(&args.store)?.migrate()?;
+    let mut text = labelled(
+        DONE,
+        "migrated",
+        match from {
+            0 => format!("created the tables, version {to}"),
+            from if from == to => format!("the tables already have version {to}"),
+            from => format!("migrated the tables from version {from} to {to}"),
+        },
+    );
+    if !narrows {
+        let why = "no index narrows searches: the extension pg_trgm is not available to this role";
+        text += &labelled(WARNING, "slow", why);
+    }
+    print(args.json, &json!({"from": from, "to": to, "narrows": narrows}), &text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,175 @@
+//! The database of a command and the organisation whose entities it reaches.
+//!
+//! Invariant: the password of a URL is never shown: not in a message, in a log, or in the process list.
+
+use std::env;
+use std::fmt;
+use std::sync::Arc;
+
+use super::roots::{CommandRoots, Roots};
+use lockgate_checks::adopt_orphans;
+use lockgate_engine::{EntityDatabase, Opening, Tenant, TrustOverride, Workspace};
+use lockgate_error::{Code, Error};
+use lockgate_mcp::toolset::{Selection, Toolset};
+use lockgate_policy::is_id;
+
+/// The environment variable that contains the URL of a database instead of `--store`.
+pub(super) const STORE: &str = "LOCKGATE_STORE";
+
+/// The database of entities.
+#[derive(Debug, clap::Args)]
+pub(super) struct StoreLocation {
+    /// Database of stored content: sqlite:PATH or postgres://... [default: that of LOCKGATE_STORE, else one of the user's own]
+    #[arg(long, value_name = "URL")]
+    store: Option<Url>,
+}
+
+/// The database of entities and the reachable organisation.
+#[derive(Debug, clap::Args)]
+pub(super) struct EntityArgs {
+    #[command(flatten)]
+    store: StoreLocation,
+    /// Organisation whose stored content can be reached, in addition to global content
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
+}
+
+/// The URL of a database, which may contain a password.
+#[derive(Clone)]
+pub(super) struct Url(String);
+
+impl fmt::Debug for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Url")
+    }
+}
+
+impl From<String> for Url {
+    fn from(text: String) -> Url {
+        Url(text)
+    }
+}
+
+/// The roots and the entity database of a command.
+#[derive(Debug, clap::Args)]
+pub(super) struct CommandWorkspace {
+    #[command(flatten)]
+    roots: Roots,
+    #[command(flatten)]
+    stored: EntityArgs,
+}
+
+impl CommandWorkspace {
+    /// Opens the workspace.
+    ///
+    /// Errors: those of the roots and of [`EntityArgs::apply`].
+    pub(super) fn open(&self, trust_override: TrustOverride) -> Result<Arc<Workspace>, Error> {
+        // This process starts only gate programs.
+        adopt_orphans();
+        let CommandRoots { roots, base } = self.roots.resolve()?;
+        self.stored.apply(Workspace::at(&roots).with_base(base).with_trust_override(trust_override))?.open()
+    }
+
+    /// Returns the default toolsets; those for entities are included if a database or organisation is given.
+    pub(super) fn default_selection(&self) -> Selection {
+        let EntityArgs { store, organization } = &self.stored;
+        match (&store.store, organization, url_from_env()) {
+            (None, None, None) => Selection::default(),
+            _ => Selection::default().with(Toolset::Content),
+        }
+    }
+}
+
+impl EntityArgs {
+    /// Adds the database and the organisation to the options of a workspace.
+    ///
+    /// Errors: `INVALID_INPUT` for an invalid database URL, a password in the arguments, or an invalid organisation.
+    pub(super) fn apply<'a>(&self, opening: Opening<'a>) -> Result<Opening<'a>, Error> {
+        let opening = match self.store.database()? {
+            Some(database) => opening.with_database(database),
+            None => opening,
+        };
+        let Some(organization) = &self.organization else { return Ok(opening) };
+        if !is_id(organization) {
+            let message = "an organisation must have 1 to 128 bytes and no control characters";
+            return Err(Error::new(Code::InvalidInput, message).field("--organization"));
+        }
+        Ok(opening.with_tenant(Tenant::Organization(organization.clone())))
+    }
+}
+
+impl StoreLocation {
+    /// Returns the database of `--store` or the environment.
+    ///
+    /// Errors: `INVALID_INPUT` for an invalid URL, and for a password in the arguments.
+    pub(super) fn database(&self) -> Result<Option<Arc<EntityDatabase>>, Error> {
+        match &self.store {
+            None => url_from_env().map(|url| open_url(&url, STORE)).transpose(),
+            Some(Url(url)) if has_password(url) => {
+                let message = "every user of this machine can see a password in the arguments";
+                Err(Error::new(Code::InvalidInput, message)
+                    .field("--store")
+                    .hint(format!("set the URL in the variable {STORE}")))
+            }
+            Some(Url(url)) => open_url(url, "--store").map(Some),
+        }
+    }
+}
+
+/// Returns the database of this URL; `field` is the name of its source.
+///
+/// Errors: `INVALID_INPUT`.
+pub(super) fn open_url(url: &str, field: &'static str) -> Result<Arc<EntityDatabase>, Error> {
+    EntityDatabase::from_url(url).map(Arc::new).map_err(|error| error.field(field))
+}
+
+/// Returns the URL from the environment.
+pub(super) fn url_from_env() -> Option<String> {
+    // A value that is not UTF-8 is rejected as an invalid URL, not ignored.
+    let text = env::var_os(STORE).filter(|text| !text.is_empty())?;
+    Some(text.into_string().unwrap_or_default())
+}
+
+/// True if a URL contains a password, in the authority or in the query.
+pub(super) fn has_password(url: &str) -> bool {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let (authority, _) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let is_password = |pair: &str| {
+        let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
+        // A percent-encoded name may be any name.
+        name.contains("pass") || name.contains('%')
+    };
+    user.contains(':') || query.split(['&', '#']).any(is_password)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_detected_anywhere_in_the_url() {
+        for url in [
+            "postgres://u:p@h/d",
+            "postgresql://u:@h/d",
+            "postgres://u:p@/d?host=/run",
+            "postgres://a@b:p@h/d",
+            "postgres://u@h/d?password=p",
+            "postgres://h?sslmode=require&PASSWORD=p",
+            "postgres://h?p%61ssword=p",
+        ] {
+            assert!(has_password(url), "{url}");
+        }
+        for url in [
+            "postgres://u@h:5432/d",
+            "postgres://h:5432/a:b@c",
+            "sqlite:/a:b@c",
+            "sqlite://a",
+            "",
+            "x?y=pass",
+        ] {
+            assert!(!has_password(url), "{url}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! `lockgate trust`: shows the commands of a policy to a person, who allows them.
+//!
+//! Invariant: the record contains exactly the commands that were shown. No tool of an agent runs this command.
+
+pub(super) mod render;
+
+use std::io::{self, IsTerminal as _};
+use std::process::ExitCode;
+
+use super::paint::{self, DONE, LABEL, TITLE, WARNING, labelled, visible};
+use super::roots::Roots;
+use super::show;
+use lockgate_engine::{TrustOverride, Workspace};
+use lockgate_error::{Code, Error, ErrorFamily};
+use lockgate_mcp::answer::age;
+
+/// The arguments of `lockgate trust`.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Any change of the policy, or of the paths of its programs, ends the trust."
+)]
+pub(super) struct TrustCommandArgs {
+    #[command(subcommand)]
+    command: Option<TrustCommand>,
+    #[command(flatten)]
+    roots: Roots,
+    /// Folder or file of the policy, relative to --root, else to the current folder
+    #[arg(default_value = ".")]
+    path: String,
+    /// Trusts without asking
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum TrustCommand {
+    /// Shows if a policy is trusted; exits with 0 if its commands may run
+    Status {
+        #[command(flatten)]
+        roots: Roots,
+        /// Folder or file of the policy, relative to --root, else to the current folder
+        #[arg(default_value = ".")]
+        path: String,
+        /// Prints the policy's commands and whether they may run as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revokes the trust in a policy, immediately and also for running servers
+    Revoke {
+        #[command(flatten)]
+        roots: Roots,
+        /// Folder or file of the policy, relative to --root, else to the current folder [default: every policy of the root]
+        path: Option<String>,
+    },
+}
+
+/// Shows the commands of a policy and asks for trust, or runs the subcommand.
+pub(super) fn run(args: TrustCommandArgs) -> Result<ExitCode, Error> {
+    match args.command {
+        None => trust(&*args.roots.open(TrustOverride::Recorded)?, &args.path, args.yes),
+        Some(TrustCommand::Status { roots, path, json }) => {
+            status(&*roots.open(TrustOverride::Recorded)?, &path, json)
+        }
+        Some(TrustCommand::Revoke { roots, path }) => {
+            let count = roots.open(TrustOverride::Recorded)?.revoke(path.as_deref())?;
+            let text = if count == 0 { "nothing was trusted".to_owned() } else { counted(count, "record") };
+            paint::print(&labelled(DONE, "revoked", text))?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error> {
+    let (policy, commands) = workspace.commands(path)?;
+    let shown = render::commands(&policy, &commands);
+    paint::print(&shown)?;
+    let shown = anstream::adapter::strip_str(&shown).to_string();
+    let count = commands.programs.iter().count();
+    let text = visible(commands.describe());
+    if count == 0 {
+        paint::print(&labelled(
+            DONE,
+            "trusted",
+            format!("{text} runs no commands, so there is nothing to trust"),
+        ))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if workspace.missing_trust(&commands).is_none() {
+        paint::print(&labelled(
+            DONE,
+            "trusted",
+            format!("{text} is already trusted, and nothing has changed"),
+        ))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some((diff, at)) = workspace.trust_changes(&commands, &shown) {
+        let title = format!("Changed since these commands were trusted, {}", age(at));
+        paint::print(&format!("\n{}\n{}\n", paint::paint(TITLE, title), show::diff(changed_lines(&diff))))?;
+    }
+    if !yes && !ask_person()? {
+        paint::print(&labelled(WARNING, "withheld", "nothing was trusted"))?;
+        return Ok(ExitCode::from(ErrorFamily::Policy.exit_code()));
+    }
+    workspace.trust(&commands, &shown)?;
+    paint::print(&labelled(DONE, "trusted", format!("{text} with {}", counted(count, "command"))))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a diff without the names of its two texts, which are the same.
+fn changed_lines(diff: &str) -> &str {
+    diff.find("@@").map_or(diff, |at| diff.split_at(at).1)
+}
+
+/// Asks the person at the terminal.
+///
+/// Errors: `INVALID_INPUT` without a terminal.
+fn ask_person() -> Result<bool, Error> {
+    let (input, output) = (io::stdin(), io::stdout());
+    if !input.is_terminal() || !output.is_terminal() {
+        let message = "cannot ask: standard input and output are not a terminal";
+        return Err(
+            Error::new(Code::InvalidInput, message).hint("have a person review the commands, then use --yes")
+        );
+    }
+    paint::print("Trust these commands? [y/N] ")?;
+    let mut answer = String::new();
+    input
+        .read_line(&mut answer)
+        .map_err(|error| Error::new(Code::IoFailed, format!("the answer cannot be read: {error}")))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES"))
+}
+
+fn status(workspace: &Workspace, path: &str, json: bool) -> Result<ExitCode, Error> {
+    let (policy, commands) = workspace.commands(path)?;
+    let why =
+        if commands.programs.iter().next().is_none() { None } else { workspace.missing_trust(&commands) };
+    if json {
+        let value = render::json(&policy, &commands, why.as_deref());
+        paint::print_bytes(format!("{value:#}\n").as_bytes())?;
+    } else {
+        paint::print(&match &why {
+            None => labelled(DONE, "trusted", visible(commands.describe())),
+            Some(why) => {
+                labelled(WARNING, "withheld", visible(why))
+                    + &labelled(LABEL, "hint", "review and trust the commands with `lockgate trust`")
+            }
+        })?;
+    }
+    Ok(why.map_or(ExitCode::SUCCESS, |_| ExitCode::from(ErrorFamily::Policy.exit_code())))
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
