@@ -1,4 +1,4 @@
-//! Rules on modules: which may use which, which are pure, and which may name a library.
+//! Rules inside the crates: imports run one way, pure modules say so, and few places name what has effects.
 
 mod page;
 mod reading;
@@ -9,133 +9,105 @@ use std::path::Path;
 
 use regex::Regex;
 
-use reading::{climbs_out, import_cycle, imports, modules_named, pure_modules, sources, table};
+use reading::{Source, import_cycle, imports, manifests, pure_modules, sources, table};
 
-/// What only some places may name: the names, and the places, as the beginnings of paths under `src`. A name that ends
-/// in `_` or `:` is the beginning of one.
+/// What only some places of a crate may name: the names, and the places, as the beginnings of paths in which the crate
+/// comes first. A name that ends in `_` or `:` is the beginning of one. Which crate may use which library stands in the
+/// manifests.
 const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["serde_saphyr"], &["policy/yaml.rs"]),
     (&["ignore::"], &["policy/glob.rs", "store/listing.rs", "store/search/"]),
     (&["grep_"], &["store/search/"]),
-    (&["jsonc_parser"], &["front/cli/init/", "front/hook/notebook.rs"]),
     (&["gix"], &["store/git/"]),
-    (&["rmcp", "schemars"], &["front/"]),
-    (&["axum", "hyper", "hyper_util", "http_body_util", "prometheus_client", "tokio::net"], &["front/http/"]),
-    (
-        &["clap::", "clap_complete::", "anstream", "annotate_snippets", "indicatif"],
-        &["front/cli/", "main.rs"],
-    ),
+    (&["axum", "hyper", "hyper_util", "http_body_util", "prometheus_client", "tokio::net"], &["mcp/http/"]),
     (
         &["serde_json"],
         &[
-            "front/",
-            "protocol/",
+            "checks/command/replay.rs",
+            "checks/syntax/",
+            "checks/output/",
+            "checks/packages/",
+            "checks/server/",
+            "checks/stage/",
+            "cli/",
             "engine/trust/",
-            "gate/command/replay.rs",
-            "gate/syntax/",
-            "gate/output/",
-            "gate/packages/",
-            "gate/server/",
-            "gate/stage/",
+            "hosts/",
+            "mcp/",
             "policy/definition/server.rs",
+            "protocol/",
         ],
     ),
-    (&["tempfile"], &["gate/stage/", "front/cli/hook/doctor.rs"]),
-    (&["tree_sitter", "tree_sitter_"], &["grammar/"]),
-    (&["ruff_", "oxc_", "syn::", "saphyr_parser", "granit_parser"], &["gate/syntax/"]),
-    (&["toml_edit"], &["gate/syntax/", "gate/packages/", "front/cli/init/"]),
+    (&["tempfile"], &["checks/stage/", "cli/hook/doctor.rs"]),
+    (&["ruff_", "oxc_", "syn::", "saphyr_parser", "granit_parser"], &["checks/syntax/"]),
+    (&["toml_edit"], &["checks/syntax/", "checks/packages/", "cli/init/"]),
     // The demo is a client of its own server, as every reader of it could be; the doctor of hooks starts them as a host
     // does.
     (
         &["process::Command", "process::Child", "process::Stdio", "Command::new"],
-        &["front/cli/demo", "front/cli/hook/doctor.rs", "front/cli/pager.rs", "gate/process/"],
+        &["checks/process/", "cli/demo", "cli/hook/doctor.rs", "cli/pager.rs"],
     ),
     (&["rusqlite", "sqlx", "zstd"], &["store/sql/"]),
     (
         &["rustix::fs", "cap_std"],
         &[
+            "checks/process/limits.rs",
+            "checks/process/sandbox/bubblewrap.rs",
+            "checks/process/sandbox/supervisor.rs",
+            "checks/regular.rs",
             "store/",
-            "gate/process/limits.rs",
-            "gate/process/sandbox/bubblewrap.rs",
-            "gate/process/sandbox/supervisor.rs",
-            "gate/regular.rs",
         ],
     ),
     (
         &["std::fs", "fs::"],
         &[
+            "checks/command/",
+            "checks/packages/",
+            "checks/programs.rs",
+            "checks/process/",
+            "checks/regular.rs",
+            "checks/stage/",
+            "checks/syntax/child.rs",
+            "checks/runtime/",
+            "cli/",
             "store/",
-            "front/cli/",
-            "gate/command/",
-            "gate/packages/",
-            "gate/programs.rs",
-            "gate/process/",
-            "gate/regular.rs",
-            "gate/stage/",
-            "gate/syntax/child.rs",
-            "gate/runtime/",
         ],
     ),
     (
         &["std::env", "env::"],
         &[
-            "store/",
-            "front/cli/",
-            "gate/command/",
-            "gate/stage/owner.rs",
-            "gate/programs.rs",
-            "gate/process/",
+            "checks/command/",
+            "checks/stage/owner.rs",
+            "checks/programs.rs",
+            "checks/process/",
+            "cli/",
             "main.rs",
+            "store/",
         ],
     ),
 ];
 
 #[test]
-fn dependence_runs_one_way() {
-    let allowed = table();
+fn the_page_lists_the_dependencies_of_each_crate() {
+    assert_eq!(table(), manifests());
+}
+
+#[test]
+fn the_modules_of_each_crate_import_each_other_one_way() {
+    let sources = sources();
+    let crates: BTreeSet<&str> = sources.iter().map(Source::krate).collect();
+    assert!(crates.len() > 10, "only {crates:?} were found");
     let mut wrong = Vec::new();
-    for source in sources() {
-        let module = source.module();
-        if module == "lib" {
-            continue;
+    for name in crates {
+        let imports = imports(name, &sources);
+        if name == "engine" {
+            assert!(imports["pipeline"].contains("judge"), "{:?}", imports["pipeline"]);
         }
-        let Some(may_use) = allowed.get(module) else {
-            wrong.push(format!("{}: the module {module} is not in the table", source.path));
-            continue;
-        };
-        for used in modules_named(&source.code) {
-            if used != module && !may_use.contains(&used) {
-                wrong.push(format!("{}: {module} may not use {used}", source.path));
-            }
-        }
-        if climbs_out(&source) {
-            wrong.push(format!("{}: leaves its module by `super`", source.path));
+        let cycle = import_cycle(&imports);
+        if !cycle.is_empty() {
+            wrong.push(format!("{name}: these import each other: {cycle:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn the_table_has_no_circle() {
-    let mut left = table();
-    while !left.is_empty() {
-        let free: Vec<String> = left
-            .iter()
-            .filter(|(_, uses)| uses.iter().all(|used| !left.contains_key(used)))
-            .map(|(module, _)| module.clone())
-            .collect();
-        assert!(!free.is_empty(), "these use each other: {:?}", left.keys());
-        free.iter().for_each(|module| drop(left.remove(module)));
-    }
-}
-
-#[test]
-fn the_modules_of_the_engine_import_each_other_one_way() {
-    let imports = imports("engine", &sources());
-    assert!(imports.len() > 40, "only {} modules were found", imports.len());
-    assert!(imports["pipeline"].contains("judge"), "{:?}", imports["pipeline"]);
-    let cycle = import_cycle(&imports);
-    assert!(cycle.is_empty(), "these import each other: {cycle:?}");
 }
 
 #[test]
@@ -207,7 +179,7 @@ fn types_defined(code: &str) -> Vec<String> {
 
 /// Positive controls: what these tests look for is found when it is there.
 mod controls {
-    use super::reading::{Source, test_files};
+    use super::reading::test_files;
     use super::*;
 
     fn source(path: &str, code: &str) -> Source {
@@ -220,27 +192,12 @@ mod controls {
     }
 
     #[test]
-    fn every_way_to_name_a_module_is_recognized() {
-        let code = "use crate::{edit::{Edit, Search}, text::Buffer};\nfn f() { crate::store::Files::open(lockgate_mcp::go()) }";
-        let modules: Vec<String> = modules_named(code).into_iter().collect();
-        assert_eq!(modules, ["edit", "front", "store", "text"]);
-        assert!(
-            modules_named("let x = $crate::Error; // crate::nothing")
-                .iter()
-                .all(|module| module == "nothing")
-        );
-        assert!(climbs_out(&source("text/lines.rs", "use super::super::store::Files;")));
-        assert!(climbs_out(&source("text/mod.rs", "use super::store::Files;")));
-        assert!(!climbs_out(&source("text/lines.rs", "use super::Buffer;")));
-    }
-
-    #[test]
     fn a_cycle_of_imports_is_found_through_exports_and_groups() {
         let cycle = |extra: &str| {
             let modules = "mod a;\nmod b;\nmod c;\npub use b::{self, inner::{Other, Thing}};";
             let sources = [
                 source("engine/mod.rs", modules),
-                source("engine/a.rs", "use super::{Thing, c};\nuse crate::text::Buffer;"),
+                source("engine/a.rs", "use super::{Thing, c};\nuse lockgate_text::Buffer;"),
                 source("engine/b/mod.rs", "mod inner;\npub(super) use inner::Thing;"),
                 source("engine/b/inner.rs", &format!("pub struct Thing;\n{extra}")),
                 source("engine/c.rs", "use std::fmt;"),
@@ -249,9 +206,7 @@ mod controls {
         };
         assert_eq!(cycle(""), [""; 0]);
         assert_eq!(cycle("use super::super::c::f;"), [""; 0]);
-        for extra in
-            ["use super::super::a::f;", "use crate::engine::{a::g};", "fn f() { super::super::a::g() }"]
-        {
+        for extra in ["use super::super::a::f;", "use crate::{a::g};", "fn f() { super::super::a::g() }"] {
             assert_eq!(cycle(extra), ["a", "b::inner"], "{extra}");
         }
     }

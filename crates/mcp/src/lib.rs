@@ -8,8 +8,8 @@
 pub mod answer;
 pub mod arguments;
 pub mod http;
-pub mod mcp;
 pub mod revert;
+pub mod rpc;
 pub mod schema;
 pub mod tools;
 pub mod toolset;

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::paint;
 use super::serve::ToolsetChoice;
 use lockgate_error::{Code, Error};
-use lockgate_mcp::mcp;
+use lockgate_mcp::rpc;
 
 /// The arguments of `lockgate schema`.
 #[derive(Debug, clap::Args)]
@@ -35,7 +35,7 @@ enum SchemaTopic {
 pub(super) fn run(args: SchemaArgs) -> Result<ExitCode, Error> {
     let selection = args.choice.selection()?.unwrap_or_default();
     let schema = match args.of {
-        SchemaTopic::Tools => json!(mcp::listed(&selection, args.choice.access())),
+        SchemaTopic::Tools => json!(rpc::listed(&selection, args.choice.access())),
         SchemaTopic::Policy => policy::schema(),
     };
     let mut text = serde_json::to_string_pretty(&schema)

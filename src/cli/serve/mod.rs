@@ -21,7 +21,7 @@ use super::store_args::CommandWorkspace;
 use lockgate_engine::Workspace;
 use lockgate_error::Error;
 use lockgate_mcp::http::{self, Grants, Setup};
-use lockgate_mcp::mcp::{self, ServerOptions, Structured};
+use lockgate_mcp::rpc::{self, ServerOptions, Structured};
 use lockgate_mcp::toolset::{Selection, WriteAccess};
 
 /// The environment variable of the log filter, and the default filter.
@@ -117,7 +117,7 @@ pub(super) fn run(args: ServeArgs) -> Result<ExitCode, Error> {
         return over_http(setup::for_one_user(listen, grants, options)?);
     }
     let (runtime, stop) = runtime(Builder::new_multi_thread(), workers())?;
-    let served = runtime.block_on(mcp::serve(workspace, selection, access, options, stop.clone()));
+    let served = runtime.block_on(rpc::serve(workspace, selection, access, options, stop.clone()));
     if stop.is_cancelled() {
         // A thread that reads standard input may still wait for a silent client.
         runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);

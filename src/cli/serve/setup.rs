@@ -13,7 +13,7 @@ use lockgate_checks::adopt_orphans;
 use lockgate_engine::{EntityDatabase, Tenant, TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
 use lockgate_mcp::http::{BearerToken, Grants, Principal, Setup};
-use lockgate_mcp::mcp::ServerOptions;
+use lockgate_mcp::rpc::ServerOptions;
 use lockgate_mcp::toolset::{Selection, Toolset, WriteAccess};
 use lockgate_policy::{Host, Readers, ServerLimits, Serving, Token, WebOrigin};
 

@@ -10,6 +10,14 @@ fn read(path: &str) -> Option<String> {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).ok()
 }
 
+/// Returns the path of a file that the page names by its crate and its path there.
+fn source_path(file: &str) -> String {
+    match file.split_once('/') {
+        Some((name, rest)) if name != "cli" => format!("crates/{name}/src/{rest}"),
+        Some(_) | None => format!("src/{file}"),
+    }
+}
+
 /// Returns the rows of the tables of hops whose function does not exist in their file.
 fn missing_hops(page: &str) -> (usize, Vec<String>) {
     let row = Regex::new(r"(?m)^\| `([\w/]+\.rs)` \| `(\w+)` \|").unwrap();
@@ -18,7 +26,7 @@ fn missing_hops(page: &str) -> (usize, Vec<String>) {
     for found in row.captures_iter(page) {
         count += 1;
         let (file, function) = (&found[1], &found[2]);
-        let is_there = read(&format!("src/{file}"))
+        let is_there = read(&source_path(file))
             .is_some_and(|code| Regex::new(&format!(r"\bfn {function}\b")).unwrap().is_match(&code));
         if !is_there {
             missing.push(format!("{file}: {function}"));
@@ -41,7 +49,7 @@ fn the_page_names_functions_that_exist_and_quotes_the_pipeline() {
     let (count, missing) = missing_hops(&page);
     assert!(count > 40, "only {count} rows were found");
     assert!(missing.is_empty(), "{missing:#?}");
-    let pipeline = read("src/engine/pipeline.rs").unwrap();
+    let pipeline = read(&source_path("engine/pipeline.rs")).unwrap();
     assert!(page.contains("```rust\n"), "nothing is quoted");
     assert_eq!(misquoted(&page, &pipeline), [""; 0]);
     // The controls.

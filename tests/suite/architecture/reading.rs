@@ -8,7 +8,8 @@ use regex::Regex;
 
 /// A source file of the package.
 pub struct Source {
-    /// Its path under `src`.
+    /// Its path: its crate, then the path under the crate's `src`, with `mod.rs` for `lib.rs`. The program has its folders
+    /// for crates.
     pub path: String,
     /// Its text without comments.
     pub code: String,
@@ -19,10 +20,10 @@ pub struct Source {
 }
 
 impl Source {
-    /// The module that it belongs to; the root of the crate for `lib.rs`.
-    pub fn module(&self) -> &str {
-        let module = self.path.split('/').next().unwrap_or("");
-        module.strip_suffix(".rs").unwrap_or(module)
+    /// The crate that it belongs to, without `lockgate-`.
+    pub fn krate(&self) -> &str {
+        let first = self.path.split('/').next().unwrap_or("");
+        first.strip_suffix(".rs").unwrap_or(first)
     }
 
     /// The code up to its tests.
@@ -49,14 +50,21 @@ pub fn rust_files(home: &str) -> Vec<(PathBuf, String)> {
     texts
 }
 
-/// Every source file under `src`.
+/// Every source file of the program and of the crates.
 pub fn sources() -> Vec<Source> {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let texts = rust_files("src");
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let texts: Vec<(PathBuf, String)> = [rust_files("src"), rust_files("crates")].concat();
     let tests: BTreeSet<PathBuf> = texts.iter().flat_map(|(path, text)| test_files(path, text)).collect();
     assert!(texts.len() > 40, "only {} files were found", texts.len());
+    let place = |path: &Path| {
+        let path = path.strip_prefix(home).unwrap().display().to_string();
+        match path.strip_prefix("crates/") {
+            Some(rest) => rest.replacen("/src/lib.rs", "/mod.rs", 1).replacen("/src/", "/", 1),
+            None => path.trim_start_matches("src/").to_owned(),
+        }
+    };
     let source = |(path, text): &(PathBuf, String)| Source {
-        path: path.strip_prefix(&home).unwrap().display().to_string(),
+        path: place(path),
         code: uncommented(text),
         lines: without_test_items(text),
         is_test: tests.iter().any(|test| path == test || path.starts_with(test.with_extension(""))),
@@ -108,27 +116,6 @@ pub fn uncommented(text: &str) -> String {
     text.lines().filter(|line| code(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// The modules of the crate that a text names, in `crate::module`, `crate::{module, ..}` and the same with the crate's name.
-pub fn modules_named(code: &str) -> BTreeSet<String> {
-    let path = Regex::new(r"\b(?:crate|lockgate)::").unwrap();
-    let mut modules = BTreeSet::new();
-    for found in path.find_iter(code) {
-        let rest = &code[found.end()..];
-        match rest.strip_prefix('{') {
-            None => modules.extend(first_name(rest)),
-            Some(group) => {
-                modules.extend(group_members(group).iter().filter_map(|member| first_name(member)))
-            }
-        }
-    }
-    modules
-}
-
-fn first_name(text: &str) -> Option<String> {
-    let name: String = text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    (!name.is_empty() && name.chars().all(|c| c.is_lowercase() || c == '_')).then_some(name)
-}
-
 /// The members of a group of imports, up to its closing brace.
 fn group_members(group: &str) -> Vec<String> {
     let mut members = vec![String::new()];
@@ -151,19 +138,11 @@ fn group_members(group: &str) -> Vec<String> {
     members
 }
 
-/// True if the code before the tests climbs to the root of the crate by `super`.
-pub fn climbs_out(source: &Source) -> bool {
-    let parts = source.path.split('/').count();
-    let depth = if source.path.ends_with("/mod.rs") { parts - 1 } else { parts };
-    let climb = "super::".repeat(depth);
-    source.without_tests().contains(&climb)
-}
-
-/// The table of docs/architecture.md: the modules that each module may use.
+/// The table of docs/architecture.md: the crates that each crate depends on, without `lockgate-`.
 pub fn table() -> BTreeMap<String, BTreeSet<String>> {
     let rows = page()
         .lines()
-        .skip_while(|line| !line.starts_with("| module | may use |"))
+        .skip_while(|line| !line.starts_with("| crate | depends on |"))
         .skip(2)
         .map(str::to_owned)
         .collect::<Vec<_>>();
@@ -175,8 +154,30 @@ pub fn table() -> BTreeMap<String, BTreeSet<String>> {
         (module, uses.split(',').map(|used| used.trim().to_owned()).filter(|used| !used.is_empty()).collect())
     };
     let table: BTreeMap<String, BTreeSet<String>> = rows.map(read).collect();
-    assert!(table.len() > 8, "docs/architecture.md has no table `| module | may use |`");
+    assert!(table.len() > 8, "docs/architecture.md has no table `| crate | depends on |`");
     table
+}
+
+/// The dependencies among the crates of the workspace, without `lockgate-`, as their manifests have them.
+pub fn manifests() -> BTreeMap<String, BTreeSet<String>> {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = vec![
+        ("lockgate".to_owned(), home.join("Cargo.toml")),
+        ("gates".to_owned(), home.join("gates/Cargo.toml")),
+    ];
+    for entry in fs::read_dir(home.join("crates")).unwrap() {
+        let folder = entry.unwrap().path();
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        files.push((name, folder.join("Cargo.toml")));
+    }
+    let line = Regex::new(r"(?m)^lockgate-([\w-]+)\.workspace").unwrap();
+    let read = |(name, path): (String, PathBuf)| {
+        let text = fs::read_to_string(path).unwrap();
+        let section =
+            text.split("\n[dependencies]").nth(1).unwrap_or_default().split("\n[").next().unwrap_or_default();
+        (name, line.captures_iter(section).map(|found| found[1].to_owned()).collect())
+    };
+    files.into_iter().map(read).collect()
 }
 
 /// The places that docs/architecture.md calls pure, as paths under `src` without `.rs`.
@@ -205,8 +206,7 @@ fn page() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md")).unwrap()
 }
 
-/// The modules of a part of the crate, by their paths without `::mod`, each with the modules of this part that its code
-/// imports. An import through a parent's `pub use` counts for the module that defines the name.
+/// The modules of a crate, by their paths without `::mod`, each with the modules of this crate that its code imports. An import through a parent's `pub use` counts for the module that defines the name.
 pub fn imports(part: &str, sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
     let start = format!("{part}/");
     let files = sources.iter().filter(|source| !source.is_test && source.path.starts_with(&start));
@@ -224,7 +224,9 @@ pub fn imports(part: &str, sources: &[Source]) -> BTreeMap<String, BTreeSet<Stri
         match path.first()?.as_str() {
             "crate" => {
                 base.clear();
-                rest = path.get(2..).filter(|_| path.get(1).is_some_and(|name| name == part))?;
+                // The program's folders are parts of one crate.
+                let is_program = path.get(1).is_some_and(|name| name == part);
+                rest = path.get(if is_program { 2 } else { 1 }..)?;
             }
             "self" => rest = path.get(1..)?,
             "super" => {
@@ -285,10 +287,10 @@ struct Import {
     is_exported: bool,
 }
 
-/// The `use` declarations of a code, with groups resolved, and the paths in it that begin with `super`.
+/// The `use` declarations of a code, with groups resolved, and the paths in it that begin with `super` or `crate`.
 fn imports_of(code: &str) -> Vec<Import> {
     let declaration = Regex::new(r"(?s)\b(pub(?:\([^)]*\))? )?use ([^;]+);").unwrap();
-    let inline = Regex::new(r"\b(?:super::)+\w+(?:::\w+)*").unwrap();
+    let inline = Regex::new(r"\b(?:crate::|(?:super::)+)\w+(?:::\w+)*").unwrap();
     let mut imports = Vec::new();
     let mut other = code.to_owned();
     for found in declaration.captures_iter(code) {

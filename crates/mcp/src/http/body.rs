@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::rejection::HttpRejection;
-use crate::mcp::{LARGE_MESSAGE_BYTES, ParsedMessage, parse_message};
+use crate::rpc::{LARGE_MESSAGE_BYTES, ParsedMessage, parse_message};
 
 /// The kind of a request body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::connections::Connections;
-use crate::mcp::MetricsSink;
+use crate::rpc::MetricsSink;
 use lockgate_engine::Report;
 use lockgate_error::Error;
 use lockgate_policy::Catalogue;

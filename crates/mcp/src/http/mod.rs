@@ -32,7 +32,7 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::mcp::GRACE;
+use super::rpc::GRACE;
 use app::HttpApp;
 use connections::Connections;
 use lockgate_error::{Code, Error};

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::bearer_token::BearerToken;
-use crate::mcp::ServerOptions;
+use crate::rpc::ServerOptions;
 use crate::toolset::{Selection, WriteAccess};
 use lockgate_engine::Workspace;
 use lockgate_policy::{Host, Readers, ServerLimits, WebOrigin};

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::rejection::HttpRejection;
 use super::{BearerToken, Grants, Principal};
-use crate::mcp::{Caller, MetricsSink, Server, ServerOptions};
+use crate::rpc::{Caller, MetricsSink, Server, ServerOptions};
 use lockgate_policy::ServerLimits;
 
 /// Purpose of the derived key for a token's seal.

@@ -20,7 +20,7 @@ const MOST_ANSWERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 
 /// The key and the used states of a server.
 #[derive(Clone)]
-pub(in crate::mcp) struct Seal {
+pub(in crate::rpc) struct Seal {
     codec: Option<Arc<RequestStateCodec>>,
     /// Counter that makes every state unique.
     counter: Arc<AtomicU64>,
@@ -39,11 +39,11 @@ pub(super) enum Topic {
 
 /// Code from the client's model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::mcp) struct ModelCode {
+pub(in crate::rpc) struct ModelCode {
     /// The text of the code.
-    pub(in crate::mcp) code: String,
+    pub(in crate::rpc) code: String,
     /// The version of the file that the model was shown.
-    pub(in crate::mcp) version: String,
+    pub(in crate::rpc) version: String,
 }
 
 /// The reason why a state cannot be opened.
@@ -56,11 +56,11 @@ pub(super) enum SealError {
 
 /// The call of a question, to which its seal is bound.
 #[derive(Debug, Default)]
-pub(in crate::mcp) struct CallBinding(Vec<u8>);
+pub(in crate::rpc) struct CallBinding(Vec<u8>);
 
 impl CallBinding {
     /// Creates the binding from the tool and all its arguments.
-    pub(in crate::mcp) fn new(tool: &str, arguments: &JsonObject) -> CallBinding {
+    pub(in crate::rpc) fn new(tool: &str, arguments: &JsonObject) -> CallBinding {
         let arguments = serde_json::to_vec(arguments).unwrap_or_default();
         CallBinding([tool.as_bytes(), b"\0", Version::hash(&arguments).hex().as_bytes()].concat())
     }
@@ -68,13 +68,13 @@ impl CallBinding {
 
 impl Seal {
     /// Creates a seal with a random key; without random bytes, it can seal nothing.
-    pub(in crate::mcp) fn new() -> Seal {
+    pub(in crate::rpc) fn new() -> Seal {
         let key = random::<{ RequestStateCodec::MIN_KEY_LENGTH }>();
         Seal::from_codec(key.and_then(|key| RequestStateCodec::try_new(key).ok()))
     }
 
     /// Creates a seal with a shared key, so that servers can open each other's states.
-    pub(in crate::mcp) fn shared(key: [u8; RequestStateCodec::MIN_KEY_LENGTH]) -> Seal {
+    pub(in crate::rpc) fn shared(key: [u8; RequestStateCodec::MIN_KEY_LENGTH]) -> Seal {
         Seal::from_codec(RequestStateCodec::try_new(key).ok())
     }
 

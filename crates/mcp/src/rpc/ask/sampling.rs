@@ -26,7 +26,7 @@ pub(super) fn method(context: &RequestContext<RoleServer>) -> AskMethod {
 
 impl Inquiry {
     /// Asks the client's model for the code of an edit.
-    pub(in crate::mcp) async fn ask_model(&self, prompt: &Prompt) -> AskOutcome<ModelCode> {
+    pub(in crate::rpc) async fn ask_model(&self, prompt: &Prompt) -> AskOutcome<ModelCode> {
         let request = CreateMessageRequest::new(params(prompt));
         match &self.model {
             AskMethod::None => AskOutcome::Failed(no_code("this client does not support sampling")),

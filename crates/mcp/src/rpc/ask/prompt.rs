@@ -23,7 +23,7 @@ const SYSTEM: &str = "You write the code for one edit of one file, which a progr
 
 /// The prompt for the client's model.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::mcp) struct Prompt {
+pub(in crate::rpc) struct Prompt {
     /// The system prompt with the format of the answer.
     pub(super) system: &'static str,
     /// The location and the instruction.
@@ -38,7 +38,7 @@ impl Prompt {
     /// Creates the prompt for an instruction.
     ///
     /// Errors: `CODE_BLOCK_REQUIRED` when the lines to replace are too large to show.
-    pub(in crate::mcp) fn new(instruction: &Instruction, reading: &ReadLines) -> Result<Prompt, Error> {
+    pub(in crate::rpc) fn new(instruction: &Instruction, reading: &ReadLines) -> Result<Prompt, Error> {
         let file = &reading.text;
         let place = EditLocation::new(instruction.insert_point, file)?;
         let language =

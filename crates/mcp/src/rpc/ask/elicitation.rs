@@ -31,7 +31,7 @@ pub(super) fn method(context: &RequestContext<RoleServer>) -> AskMethod {
 
 impl Inquiry {
     /// Asks the person about a write; `code` is the code if the client's model wrote it.
-    pub(in crate::mcp) async fn ask_person(
+    pub(in crate::rpc) async fn ask_person(
         &self,
         question: &Confirmation,
         code: Option<&ModelCode>,
