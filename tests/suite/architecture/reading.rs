@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -98,7 +99,9 @@ pub fn without_test_items(text: &str) -> Vec<String> {
 
 /// The files that a file declares as modules for tests only.
 pub fn test_files(path: &Path, text: &str) -> Vec<PathBuf> {
-    let declared = Regex::new(r#"#\[cfg\(test\)\]\s*(?:#\[path = "([^"]+)"\]\s*)?mod (\w+);"#).unwrap();
+    static DECLARED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"#\[cfg\(test\)\]\s*(?:#\[path = "([^"]+)"\]\s*)?mod (\w+);"#).unwrap()
+    });
     let folder = path.parent().unwrap();
     let is_root =
         path.file_name().is_some_and(|name| name == "mod.rs" || name == "lib.rs" || name == "main.rs");
@@ -107,7 +110,7 @@ pub fn test_files(path: &Path, text: &str) -> Vec<PathBuf> {
         Some(given) => folder.join(given.as_str()),
         None => inner.join(format!("{}.rs", &found[2])),
     };
-    declared.captures_iter(text).map(file).collect()
+    DECLARED.captures_iter(text).map(file).collect()
 }
 
 /// A text without its line comments.
@@ -289,11 +292,13 @@ struct Import {
 
 /// The `use` declarations of a code, with groups resolved, and the paths in it that begin with `super` or `crate`.
 fn imports_of(code: &str) -> Vec<Import> {
-    let declaration = Regex::new(r"(?s)\b(pub(?:\([^)]*\))? )?use ([^;]+);").unwrap();
-    let inline = Regex::new(r"\b(?:crate::|(?:super::)+)\w+(?:::\w+)*").unwrap();
+    static DECLARATION: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?s)\b(pub(?:\([^)]*\))? )?use ([^;]+);").unwrap());
+    static INLINE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\b(?:crate::|(?:super::)+)\w+(?:::\w+)*").unwrap());
     let mut imports = Vec::new();
     let mut other = code.to_owned();
-    for found in declaration.captures_iter(code) {
+    for found in DECLARATION.captures_iter(code) {
         let tree: String = found[2].split_whitespace().collect::<Vec<_>>().join(" ");
         other = other.replace(&found[0], "");
         for path in expanded(&tree) {
@@ -302,7 +307,7 @@ fn imports_of(code: &str) -> Vec<Import> {
             imports.push(Import { path, is_exported: found.get(1).is_some() });
         }
     }
-    let paths = inline.find_iter(&other);
+    let paths = INLINE.find_iter(&other);
     imports.extend(paths.map(|found| Import {
         path: found.as_str().split("::").map(str::to_owned).collect(),
         is_exported: false,

@@ -42,7 +42,8 @@ fn check(words: &[&str]) {
 
 /// True if a variable of that name is read anywhere.
 fn is_read(variable: &str) -> bool {
-    let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let home = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![home.join("src"), home.join("crates")];
     let quoted = format!("\"{variable}\"");
     while let Some(folder) = folders.pop() {
         for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
