@@ -11,9 +11,9 @@ use std::path::Path;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use edits::searching;
 use lockgate_checks::{Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Watch, judge};
-use lockgate_edit::pattern::Flags;
 use lockgate_edit::{Edit, EditLimits, LineEdit, LineEditNames, Needle, PlanContext, plan};
 use lockgate_policy::{Isolation, Policy, Profile, language_of};
+use lockgate_python_re::Flags;
 use lockgate_text::{Buffer, Hints, bytes_outside_unchanged, diff};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];

@@ -6,9 +6,9 @@ mod schema;
 use std::fs;
 use std::path::Path;
 
-use lockgate_edit::pattern::StepBudget;
 use lockgate_mcp::toolset::{Selection, WriteAccess};
 use lockgate_policy::Policy;
+use lockgate_python_re::StepBudget;
 use serde_json::json;
 
 use super::wire::Server;

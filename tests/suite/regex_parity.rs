@@ -9,8 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use lockgate_edit::pattern::{Flags, Pattern, ReplacementTemplate, StepBudget};
-use lockgate_error::{Code, Error};
+use lockgate_python_re::{Error, Flags, Pattern, ReplacementTemplate, StepBudget};
 use serde_json::{Value, json};
 
 /// The greatest share of cases that Python takes and this crate refuses, in percent.
@@ -96,26 +95,23 @@ fn judge(case: &Case, answer: &Value, counts: &mut ParityCounts) {
             counts.wrong.push(format!("{case:?}\n  python: {answer}\n  ours:   {ours:?}"));
         }
         (Err(error), Some(_), _)
-            if error.code == Code::BadPattern && error.message.contains("not supported") =>
+            if *error != Error::OutOfSteps && error.to_string().contains("not supported") =>
         {
             counts.only_we_refused += 1;
-            counts.refusals.push(error.message.clone());
+            counts.refusals.push(error.to_string());
         }
-        (Err(error), Some(_), _) if error.code == Code::RegexBudget => {
+        (Err(error), Some(_), _) if *error == Error::OutOfSteps => {
             counts.only_we_refused += 1;
-            counts.refusals.push(format!("{} {}", error.message, case.pattern));
+            counts.refusals.push(format!("{error} {}", case.pattern));
         }
         (Err(error), Some(_), _) => {
             counts.wrong.push(format!("{case:?}\n  python: {answer}\n  ours:   {error:?}"));
         }
         (Err(error), None, Some(python)) => {
             counts.both_refused += 1;
-            counts.same_words += usize::from(error.message.ends_with(python));
-            if !error.message.ends_with(python) && std::env::var_os("PARITY_WORDS").is_some() {
-                eprintln!(
-                    "{:?} {:?}\n  python: {python}\n  ours:   {}",
-                    case.pattern, case.template, error.message
-                );
+            counts.same_words += usize::from(error.to_string().ends_with(python));
+            if !error.to_string().ends_with(python) && std::env::var_os("PARITY_WORDS").is_some() {
+                eprintln!("{:?} {:?}\n  python: {python}\n  ours:   {error}", case.pattern, case.template);
             }
         }
         (_, None, None) => counts.slow += 1,

@@ -13,15 +13,15 @@ mod restore;
 mod search_replace;
 mod several;
 
-pub mod pattern;
+mod pattern_error;
 
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroUsize;
 
 use lockgate_error::{Code, Error, EvidenceLine};
 use lockgate_matching::{MatchInfo, MatchTolerance};
+use lockgate_python_re::Flags;
 use lockgate_text::{Buffer, Outline, Plan};
-use pattern::Flags;
 
 /// An edit in exactly one of the four modes, or an edit that restores an earlier state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::byte_map::ByteMap;
-use super::change::Plan;
 use super::encoding::{self, Decoded, Encoding, EncodingForm};
 use super::line_end::{LineEnd, LineEnds, fold};
 use super::lines::{self, Lines};
@@ -104,16 +103,10 @@ impl Buffer {
         (newline >= span.start).then(|| self.line_end_at(newline))
     }
 
-    /// Applies a plan's splices.
+    /// Returns the text with other bytes, decoded as this one.
     ///
-    /// Errors: `INTERNAL` for a plan of another version.
-    pub fn apply(&self, plan: &Plan) -> Result<Buffer, Error> {
-        if plan.version() != self.version {
-            let message =
-                format!("a plan for version {} was applied to version {}", plan.version(), self.version);
-            return Err(Error::new(Code::Internal, message));
-        }
-        let bytes = plan.splice(self.bytes());
+    /// Errors: `FILE_TOO_LARGE`, and `INTERNAL` for bytes that do not decode.
+    pub(super) fn with_bytes(&self, bytes: Vec<u8>) -> Result<Buffer, Error> {
         fits(bytes.len())?;
         let broken = |_| Error::new(Code::Internal, format!("a plan broke the file's {}", self.encoding()));
         Buffer::build(self.form, encoding::decode(bytes, self.form).map_err(broken)?, self.hints)

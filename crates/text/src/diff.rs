@@ -11,10 +11,10 @@ use std::ops::Range;
 
 use super::align::{DifferingLines, push};
 use super::buffer::Buffer;
-use super::change::Plan;
 use super::enclosing::enclosing_line;
 use super::encoding::Encoding;
 use super::line_map::LineMap;
+use super::plan::Plan;
 
 /// The number of unchanged lines around changed ones.
 const CONTEXT: usize = 3;

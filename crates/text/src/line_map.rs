@@ -2,42 +2,13 @@
 //!
 //! Invariant: every line outside the pieces has the same text before and after.
 
-use std::fmt;
 use std::ops::Range;
 
 use super::align::{AlignBudget, DifferingLines, differing};
 use super::buffer::Buffer;
-use super::change::{Plan, Splice};
-
-/// The lines that an edit removed and added, both inclusive. An empty range ends before its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Region {
-    /// First line before the edit.
-    pub start_line: usize,
-    /// Last line before the edit.
-    pub end_line: usize,
-    /// First line after the edit.
-    pub new_start_line: usize,
-    /// Last line after the edit.
-    pub new_end_line: usize,
-}
-
-impl From<&DifferingLines> for Region {
-    fn from(piece: &DifferingLines) -> Region {
-        Region {
-            start_line: piece.old.start + 1,
-            end_line: piece.old.end,
-            new_start_line: piece.new.start + 1,
-            new_end_line: piece.new.end,
-        }
-    }
-}
-
-impl fmt::Display for Region {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.start_line, self.end_line)
-    }
-}
+use super::change::Splice;
+use super::plan::Plan;
+use super::region::Region;
 
 /// The distance that all lines from one on have moved, up to the next shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +85,18 @@ impl LineMap {
     /// Returns the lines whose text differs: the blocks without the lines that stay the same.
     pub(super) fn pieces(&self) -> &[DifferingLines] {
         &self.pieces
+    }
+}
+
+impl Plan {
+    /// Returns the lines that each edit removes and adds. Edits that share a line are one region.
+    pub fn regions(&self, before: &Buffer, after: &Buffer) -> Vec<Region> {
+        touched(self, before, after).iter().map(Region::from).collect()
+    }
+
+    /// Returns the map from line numbers of `before` to line numbers of `after`.
+    pub fn line_map(&self, before: &Buffer, after: &Buffer) -> LineMap {
+        LineMap::new(self, before, after)
     }
 }
 

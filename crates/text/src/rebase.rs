@@ -14,9 +14,10 @@ use std::ops::Range;
 
 use super::align::{AlignBudget, DifferingLines, differing};
 use super::buffer::Buffer;
-use super::change::{Plan, Splice};
-use super::line_map::Region;
+use super::change::Splice;
 use super::lines::{self, Lines};
+use super::plan::Plan;
+use super::region::Region;
 use lockgate_error::Error;
 
 /// The reason why a plan cannot be rebased.

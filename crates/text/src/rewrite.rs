@@ -4,9 +4,10 @@
 
 use super::align::{AlignBudget, DifferingLines, differing};
 use super::buffer::{Buffer, fits};
-use super::change::{Change, Plan, Splice};
+use super::change::{Change, Splice};
 use super::line_end::LineEnds;
 use super::lines::{self, Lines};
+use super::plan::Plan;
 use lockgate_error::Error;
 
 impl Buffer {

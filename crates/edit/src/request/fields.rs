@@ -4,10 +4,11 @@
 
 use std::num::NonZeroUsize;
 
-use crate::pattern::Flags;
+use crate::pattern_error::pattern_error;
 use crate::{Edit, Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, OnDuplicate, Search};
 use lockgate_error::{Code, Error};
 use lockgate_matching::MatchTolerance;
+use lockgate_python_re::Flags;
 
 /// The most items in a list of one call.
 const MAX_ITEMS: usize = 10_000;
@@ -56,10 +57,11 @@ impl FlagsValue {
     ///
     /// Errors: `BAD_PATTERN` for flags that Python does not know.
     pub fn into_flags(self) -> Result<Flags, Error> {
-        match self {
+        let flags = match self {
             FlagsValue::Bits(bits) => Flags::from_bits(bits),
             FlagsValue::Names(names) => Flags::from_names(&names),
-        }
+        };
+        flags.map_err(pattern_error)
     }
 }
 

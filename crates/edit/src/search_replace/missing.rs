@@ -2,10 +2,10 @@
 
 use super::nearest_part::{Part, nearest_part};
 use super::window::Window;
-use crate::pattern::{Flags, Pattern, ReplacementTemplate, StepBudget};
 use crate::{Needle, Search};
 use lockgate_error::{Best, Code, Difference, Error, FieldValue, NextCall};
 use lockgate_matching::{Proposal, SimilarLines, exact};
+use lockgate_python_re::{Flags, Pattern, ReplacementTemplate, StepBudget};
 use lockgate_text::differing_lines;
 
 /// The maximum number of lines shown of a text without a match, with their indentation, and the number of those

@@ -8,15 +8,15 @@ mod window;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-use crate::pattern::{Pattern, ReplacementTemplate, StepBudget};
+use crate::pattern_error::pattern_error;
 use crate::{Needle, Occurrences, PlanContext, PlannedEdit, Search, evidence_line};
 use lockgate_error::{Code, Error, EvidenceLine, Score};
 use lockgate_matching::{MatchInfo, MatchLevel, exact};
+use lockgate_python_re::{Pattern, Replacement, ReplacementTemplate, StepBudget};
 use lockgate_text::{Buffer, Change};
 use window::Window;
 
-/// The maximum number of matches that a report lists.
-pub const MAX_MATCH_LINES: usize = 20;
+pub use window::MAX_MATCH_LINES;
 
 /// The maximum number of matches that one edit replaces. Each takes some 150 bytes of memory until it is applied.
 const MATCHES: usize = 200_000;
@@ -52,25 +52,28 @@ fn plan_matches(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> R
     let window = Window::new(search, buffer, context)?;
     match (&search.needle, search.occurrences) {
         (Needle::Regex { pattern: pattern_text, flags }, _) => {
-            let pattern = Pattern::compile(pattern_text, *flags)?;
-            let template = ReplacementTemplate::parse(&search.replace, &pattern)?;
+            let pattern = Pattern::compile(pattern_text, *flags).map_err(pattern_error)?;
+            let template = ReplacementTemplate::parse(&search.replace, &pattern).map_err(pattern_error)?;
             let (count, budget) =
                 (NonZeroUsize::new(most(search)), &mut StepBudget::new(context.limits.steps));
-            let mut changes = pattern.replace(buffer.view(), window.bytes(), &template, count, budget)?;
+            let mut found = pattern
+                .replace(buffer.view(), window.bytes(), &template, count, budget)
+                .map_err(pattern_error)?;
             // The line that begins behind the last line end of a window is not part of the window.
             let end = window.bytes().end;
-            let inside = |change: &Change| change.span.start < end || end == buffer.view().len();
-            changes.retain(&inside);
-            if changes.is_empty() {
+            let inside = |one: &Replacement| one.span.start < end || end == buffer.view().len();
+            found.retain(&inside);
+            if found.is_empty() {
                 return Err(missing::pattern_error(search, pattern_text, *flags, &window));
             }
             let total = match search.count {
-                None => Some(changes.len()),
+                None => Some(found.len()),
                 Some(_) => pattern
                     .replace(buffer.view(), window.bytes(), &template, NonZeroUsize::new(MATCHES + 1), budget)
                     .ok()
-                    .map(|all| all.iter().filter(|change| inside(change)).count()),
+                    .map(|all| all.iter().filter(|one| inside(one)).count()),
             };
+            let changes = found.into_iter().map(|Replacement { span, text }| Change { span, text }).collect();
             replace_every(changes, total, None, buffer)
         }
         (Needle::Literal(needle), Occurrences::Matches) => {

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
-use super::MAX_MATCH_LINES;
 use crate::{PlanContext, Search, evidence_line};
 use lockgate_error::{Code, Error, EvidenceLine};
 use lockgate_matching::{LineRange, Quotes};
 use lockgate_text::Outline;
 use lockgate_text::{Buffer, nearest};
+
+/// The maximum number of matches that a report lists.
+pub const MAX_MATCH_LINES: usize = 20;
 
 /// The maximum number of suggested names.
 const NAMES: usize = 12;

@@ -2,8 +2,8 @@
 
 use super::super::fields::FlagsValue;
 use super::super::{EntityFields, SearchScope};
-use crate::pattern::Flags;
 use lockgate_error::{Code, Error};
+use lockgate_python_re::Flags;
 
 /// The default number of context lines on each side of a match, and of matches.
 const CONTEXT: usize = 3;

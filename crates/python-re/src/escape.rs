@@ -3,8 +3,8 @@
 //! Invariant: a backslash before an ASCII letter or digit is rejected if Python gives it no meaning.
 
 use super::ast::{At, Category, Item, Node, Polarity, Set};
+use super::error::Error;
 use super::parse::{Parser, boundary};
-use lockgate_error::Error;
 
 impl Parser {
     /// Parses an escape outside a set.

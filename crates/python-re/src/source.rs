@@ -2,7 +2,7 @@
 //!
 //! Invariant: `next` is the token that ends just before `index`.
 
-use lockgate_error::{Code, Error};
+use super::error::Error;
 
 /// One character, or a backslash with the character after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,21 +38,20 @@ pub(super) struct TokenReader {
     chars: Vec<char>,
     index: usize,
     next: Option<PatternToken>,
-    error_prefix: &'static str,
+    error: fn(String) -> Error,
 }
 
 impl TokenReader {
     pub(super) fn pattern(text: &str) -> Result<TokenReader, Error> {
-        TokenReader::new(text, "invalid regex pattern")
+        TokenReader::new(text, Error::Pattern)
     }
 
     pub(super) fn template(text: &str) -> Result<TokenReader, Error> {
-        TokenReader::new(text, "invalid replacement template")
+        TokenReader::new(text, Error::Template)
     }
 
-    fn new(text: &str, about: &'static str) -> Result<TokenReader, Error> {
-        let mut source =
-            TokenReader { chars: text.chars().collect(), index: 0, next: None, error_prefix: about };
+    fn new(text: &str, error: fn(String) -> Error) -> Result<TokenReader, Error> {
+        let mut source = TokenReader { chars: text.chars().collect(), index: 0, next: None, error };
         source.advance()?;
         Ok(source)
     }
@@ -147,7 +146,7 @@ impl TokenReader {
 
     /// Returns an error without a position.
     pub(super) fn refuse(&self, message: &str) -> Error {
-        Error::new(Code::BadPattern, format!("{}: {message}", self.error_prefix))
+        (self.error)(message.to_owned())
     }
 
     /// Returns an error for a feature that Python supports and this crate does not.

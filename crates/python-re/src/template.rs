@@ -2,11 +2,11 @@
 //!
 //! Invariant: a [`ReplacementTemplate`] refers only to groups of the pattern that it was parsed for.
 
-use super::Pattern;
+use super::compiled::Pattern;
+use super::error::Error;
 use super::escape::{control, is_octal, octal};
 use super::names::{GroupReference, quoted, read};
 use super::source::{PatternToken, TokenReader};
-use lockgate_error::Error;
 
 /// A replacement template, parsed for one pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl ReplacementTemplate {
     /// Parses a template as `re.sub` does: `\1`, `\g<name>`, `\g<0>`, `\n` and octal escapes; `$` is a plain
     /// character.
     ///
-    /// Errors: `BAD_PATTERN` with Python's message for a bad escape, and for a group that is malformed or that the
+    /// Errors: [`Error::Template`] with Python's message for a bad escape, and for a group that is malformed or that the
     /// pattern does not have.
     pub fn parse(template: &str, pattern: &Pattern) -> Result<ReplacementTemplate, Error> {
         if !template.contains('\\') {
@@ -137,11 +137,11 @@ impl TemplateReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::Flags;
+    use crate::Flags;
 
     fn refusal(template: &str) -> String {
         let pattern = Pattern::compile("(?P<x>a)", Flags::default()).unwrap();
-        ReplacementTemplate::parse(template, &pattern).unwrap_err().message
+        ReplacementTemplate::parse(template, &pattern).unwrap_err().to_string()
     }
 
     #[test]

@@ -202,7 +202,7 @@ fn scalars(from: u32, to: u32) -> impl Iterator<Item = ClassUnicodeRange> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::parse::parse;
+    use crate::parse::parse;
 
     fn is_linear(pattern: &str) -> bool {
         lower(&parse(pattern, Flags::default()).unwrap()).is_some()

@@ -5,10 +5,10 @@
 
 use super::ast::{ENDLESS, Polarity};
 use super::budget::StepBudget;
+use super::error::Error;
 use super::frames::OnRestore;
 use super::machine::{Flow, Frame, Layer, Machine, NOWHERE, Point, RepeatState, Wait};
 use super::program::Op;
-use lockgate_error::Error;
 
 impl Machine<'_, '_> {
     /// Resumes a step after the part that it waited for.

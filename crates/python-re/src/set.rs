@@ -3,9 +3,9 @@
 //! Invariant: a parsed set has at least one member.
 
 use super::ast::{Item, Node, Set};
+use super::error::Error;
 use super::parse::{Parser, unique};
 use super::source::PatternToken;
-use lockgate_error::Error;
 
 impl Parser {
     /// Parses a set after its opening bracket.

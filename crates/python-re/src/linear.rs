@@ -12,8 +12,8 @@ use regex_automata::util::start;
 use regex_automata::{Anchored, MatchKind};
 
 use super::budget::StepBudget;
+use super::error::Error;
 use super::lower::{LAST_NEWLINE, LineMode, Lowered};
-use lockgate_error::Error;
 
 /// The size limit of the compiled pattern, and of the cache of one search, in bytes.
 const SIZE: usize = 1 << 20;

@@ -5,10 +5,10 @@
 use super::ast::{Category, Polarity};
 use super::budget::StepBudget;
 use super::charset::members;
+use super::error::Error;
 use super::fold::Fold;
 use super::machine::{Flow, Machine, Point};
 use super::program::Anchor;
-use lockgate_error::Error;
 
 impl Machine<'_, '_> {
     /// Returns the character at a position, and the position behind it.

@@ -1,15 +1,26 @@
 //! Search and replace with Python's regular expressions.
 //!
 //! Patterns are parsed as in CPython 3.11, and [`Pattern::replace`] makes the replacements of `re.sub`, byte for
-//! byte, or returns an error. Unsupported features are `BAD_PATTERN`, and the message names them: `\N{...}`, group
+//! byte, or returns an error. Unsupported features are [`Error::Pattern`], and the message names them: `\N{...}`, group
 //! names that are not ASCII, `(?t)`, a class in `(?a:...)` or `(?u:...)` at the very start (CPython itself searches
 //! these wrongly), and patterns that are huge or nested very deeply.
 //!
 //! Two engines share one [`StepBudget`]. One works without backtracking and is used for every pattern that needs
 //! none; the other backtracks as CPython does. Neither uses a clock, so the same call gives the same result on every
-//! machine.
+//! machine. There is no iterator over matches and no search in bytes: the crate replaces, and does nothing else.
 //!
-//! Invariant: the changes of one call are in the order of the text and do not overlap. An empty change may be at the
+//! ```
+//! use lockgate_python_re::{Error, Flags, Pattern, ReplacementTemplate, StepBudget};
+//!
+//! let pattern = Pattern::compile(r"(?P<name>\w+)=(\d+)", Flags::default())?;
+//! let template = ReplacementTemplate::parse(r"\2=\g<name>", &pattern)?;
+//! let text = "a=1, b=22";
+//! let found = pattern.replace(text, 0..text.len(), &template, None, &mut StepBudget::per_call())?;
+//! assert_eq!(found.iter().map(|one| one.text.as_str()).collect::<Vec<_>>(), ["1=a", "22=b"]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! Invariant: the replacements of one call are in the order of the text and do not overlap. An empty one may be at the
 //! end of the previous one or at the start of the next one.
 
 #![deny(clippy::disallowed_methods)]
@@ -17,6 +28,8 @@
 mod ast;
 mod budget;
 mod charset;
+mod compiled;
+mod error;
 mod escape;
 mod first;
 mod flags;
@@ -31,6 +44,7 @@ mod names;
 mod parse;
 mod program;
 mod repeats;
+mod replace;
 mod search;
 mod set;
 mod source;
@@ -39,107 +53,12 @@ mod text;
 mod units;
 mod walk;
 
-use std::num::NonZeroUsize;
-use std::ops::Range;
-
 pub use self::budget::StepBudget;
+pub use self::compiled::Pattern;
+pub use self::error::Error;
 pub use self::flags::Flags;
+pub use self::replace::Replacement;
 pub use self::template::ReplacementTemplate;
-
-use self::charset::CharSet;
-use self::linear::Linear;
-use self::program::Program;
-use self::template::TemplatePart;
-use self::walk::{Match, MatchWalk};
-use lockgate_error::{Code, Error};
-use lockgate_text::Change;
-
-/// A compiled regular expression in Python's syntax.
-#[derive(Debug)]
-pub struct Pattern {
-    program: Program,
-    linear: Option<Linear>,
-    first: Option<CharSet>,
-    groups: usize,
-    names: Vec<(String, usize)>,
-}
-
-impl Pattern {
-    /// Compiles a pattern.
-    ///
-    /// Errors: `BAD_PATTERN` with Python's message and position if Python rejects it, or if it is not supported here.
-    pub fn compile(pattern: &str, flags: Flags) -> Result<Pattern, Error> {
-        let parsed = parse::parse(pattern, flags)?;
-        let program = program::compile(&parsed)?;
-        first::check_start(&parsed)?;
-        let linear = lower::lower(&parsed).and_then(|lowered| Linear::new(&lowered));
-        let first = first::first(&program);
-        Ok(Pattern { program, linear, first, groups: parsed.widths.len() - 1, names: parsed.names })
-    }
-
-    /// Returns the changes that `re.sub` makes to `text[window]`, at most `count` of them, with spans of the whole
-    /// text.
-    ///
-    /// Only the window is searched, as if its lines were passed alone to `re.sub`: anchors match at its ends, and
-    /// look-around cannot see beyond it. A window outside the text gives no changes.
-    ///
-    /// Errors: `REGEX_BUDGET` if the budget is used up.
-    pub fn replace(
-        &self,
-        text: &str,
-        window: Range<usize>,
-        template: &ReplacementTemplate,
-        count: Option<NonZeroUsize>,
-        budget: &mut StepBudget,
-    ) -> Result<Vec<Change>, Error> {
-        let offset = window.start;
-        let Some(text) = text.get(window) else { return Ok(Vec::new()) };
-        let mut walk = MatchWalk::new(self, text, template.has_groups());
-        let mut changes = Vec::new();
-        while count.is_none_or(|count| changes.len() < count.get()) {
-            let Some(found) = walk.next(budget)? else { break };
-            let new = self.expand(template, &walk, &found, text, budget)?;
-            changes.push(Change { span: offset + found.span.start..offset + found.span.end, text: new });
-        }
-        Ok(changes)
-    }
-
-    fn expand(
-        &self,
-        template: &ReplacementTemplate,
-        walk: &MatchWalk,
-        found: &Match,
-        text: &str,
-        budget: &mut StepBudget,
-    ) -> Result<String, Error> {
-        let mut new = String::new();
-        if template.has_groups() && (1..=self.groups).any(|group| walk.group(group).is_some_and(is_reversed))
-        {
-            let message = "not supported: a group whose end comes before its start, where Python fails too";
-            return Err(Error::new(Code::BadPattern, format!("invalid regex pattern: {message}")));
-        }
-        for part in &template.parts {
-            let piece = match part {
-                TemplatePart::Text(piece) => piece,
-                TemplatePart::Group(0) => text.get(found.span.clone()).unwrap_or_default(),
-                TemplatePart::Group(group) => {
-                    walk.group(*group).and_then(|(from, to)| text.get(from..to)).unwrap_or_default()
-                }
-            };
-            budget.spend(piece.len() / 2)?;
-            new.push_str(piece);
-        }
-        Ok(new)
-    }
-
-    fn group_named(&self, name: &str) -> Option<usize> {
-        self.names.iter().find(|(known, _)| known == name).map(|(_, group)| *group)
-    }
-}
-
-fn is_reversed((from, to): (usize, usize)) -> bool {
-    from > to
-}
 
 #[cfg(test)]
 mod tests {
@@ -150,7 +69,7 @@ mod tests {
         template: &str,
         text: &str,
         budget: &mut StepBudget,
-    ) -> Result<Vec<Change>, Error> {
+    ) -> Result<Vec<Replacement>, Error> {
         let pattern = Pattern::compile(pattern, Flags::default())?;
         let template = ReplacementTemplate::parse(template, &pattern)?;
         pattern.replace(text, 0..text.len(), &template, None, budget)
@@ -219,10 +138,7 @@ mod tests {
             (&"(?=".repeat(2000), "not supported: groups nested so deeply"),
         ] {
             let error = Pattern::compile(pattern, Flags::default()).unwrap_err();
-            assert_eq!(
-                (error.code, error.message),
-                (Code::BadPattern, format!("invalid regex pattern: {message}"))
-            );
+            assert_eq!(error, Error::Pattern(message.to_owned()));
         }
     }
 
@@ -252,7 +168,7 @@ mod tests {
         for pattern in patterns {
             let mut budget = StepBudget::new(500_000);
             let error = changes(pattern, "-", &text, &mut budget).unwrap_err();
-            assert_eq!((error.code, budget.remaining()), (Code::RegexBudget, 0), "{pattern}");
+            assert_eq!((error, budget.remaining()), (Error::OutOfSteps, 0), "{pattern}");
             assert!(
                 changes(pattern, "-", "aa", &mut StepBudget::new(2_000)).is_ok(),
                 "{pattern} has steps for a short text"
@@ -264,6 +180,6 @@ mod tests {
     fn a_replacement_that_blows_up_is_refused() {
         let text = "a".repeat(1 << 16);
         let error = changes("a", &"x".repeat(1 << 12), &text, &mut StepBudget::per_call()).unwrap_err();
-        assert_eq!(error.code, Code::RegexBudget);
+        assert_eq!(error, Error::OutOfSteps);
     }
 }

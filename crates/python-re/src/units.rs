@@ -3,10 +3,10 @@
 //! Invariant: the function that saves marks pops them again, whatever the result.
 
 use super::budget::StepBudget;
+use super::error::Error;
 use super::frames::OnRestore;
 use super::machine::{Flow, Frame, Machine, NOWHERE, Point, Wait};
 use super::program::Op;
-use lockgate_error::Error;
 
 impl Machine<'_, '_> {
     pub(super) fn branch(

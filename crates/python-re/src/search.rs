@@ -2,12 +2,12 @@
 //!
 //! Invariant: after a match the machine holds its groups.
 
-use super::Pattern;
 use super::budget::StepBudget;
 use super::charset::CharSet;
+use super::compiled::Pattern;
+use super::error::Error;
 use super::machine::{Layer, Machine};
 use super::program::{Anchor, Op};
-use lockgate_error::Error;
 
 pub(super) struct BacktrackingSearch<'p, 't> {
     pub(super) machine: Machine<'p, 't>,

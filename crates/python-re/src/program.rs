@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 use super::ast::{At, Greediness, LookDirection, Node, Polarity, Sequence, width};
 use super::charset::ClassScope;
+use super::error::Error;
 use super::flags::Flags;
 use super::fold::{Fold, SingleChar, scope, unit};
 use super::parse::ParsedPattern;
-use lockgate_error::{Code, Error};
 
 /// A step of the engine.
 #[derive(Debug, Clone, Copy)]
@@ -260,7 +260,7 @@ impl Compiler<'_> {
             Ok(_) => "look-behind requires fixed-width pattern",
             Err(_) => "looks too much behind",
         };
-        Err(Error::new(Code::BadPattern, format!("invalid regex pattern: {message}")))
+        Err(Error::Pattern(message.to_owned()))
     }
 
     fn condition(

@@ -7,12 +7,12 @@
 
 use std::ops::Range;
 
-use super::Pattern;
 use super::budget::StepBudget;
+use super::compiled::Pattern;
+use super::error::Error;
 use super::linear::{Linear, LinearOutcome, Memory};
 use super::machine::Layer;
 use super::search::BacktrackingSearch;
-use lockgate_error::{Code, Error};
 
 /// The cost of a match besides the search, in steps.
 const MATCH: usize = 16;
@@ -78,7 +78,7 @@ impl<'p, 't> MatchWalk<'p, 't> {
             LinearOutcome::Match(start, end) => {
                 if self.wants_groups && self.search.machine.attempt(start, Layer::Free, budget)? != Some(end)
                 {
-                    return Err(Error::new(Code::Internal, "the two regex engines disagree"));
+                    return Err(Error::Disagreement);
                 }
                 Ok(Some((start, end)))
             }
@@ -89,7 +89,7 @@ impl<'p, 't> MatchWalk<'p, 't> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::Flags;
+    use crate::Flags;
 
     /// Returns every text of at most `length` characters of the alphabet.
     fn texts(alphabet: &[char], length: usize) -> Vec<String> {

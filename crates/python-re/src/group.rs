@@ -3,11 +3,11 @@
 //! Invariant: a group is open, and has no width, until its closing parenthesis has been parsed.
 
 use super::ast::{LookDirection, Node, Polarity, Sequence, width};
+use super::error::Error;
 use super::flags::Flags;
 use super::names::{GroupReference, quoted, read};
 use super::parse::{Parser, PatternStart, Spacing};
 use super::source::PatternToken;
-use lockgate_error::Error;
 
 /// The function of a group besides grouping.
 enum GroupKind {

@@ -7,8 +7,8 @@
 
 use super::ast::Greediness;
 use super::budget::StepBudget;
+use super::error::Error;
 use super::program::{Op, Program};
-use lockgate_error::Error;
 
 pub(super) const NOWHERE: usize = usize::MAX;
 /// The maximum number of frames, and of saved marks.

@@ -4,8 +4,8 @@
 
 use super::ast::ENDLESS;
 use super::budget::StepBudget;
+use super::error::Error;
 use super::machine::{Frame, Machine, NOWHERE, Point, RepeatState, Wait};
-use lockgate_error::Error;
 
 /// Decides if saved marks stay on the stack after they are restored.
 #[derive(Clone, Copy, PartialEq, Eq)]

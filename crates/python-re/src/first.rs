@@ -4,10 +4,10 @@
 
 use super::ast::{Greediness, Item, Node, width};
 use super::charset::CharSet;
+use super::error::Error;
 use super::fold::scope;
 use super::parse::ParsedPattern;
 use super::program::{Op, Program};
-use lockgate_error::{Code, Error};
 
 /// The maximum number of steps to examine; beyond it the set is unknown.
 const MOST: usize = 200;
@@ -25,7 +25,7 @@ pub(super) fn check_start(parsed: &ParsedPattern) -> Result<(), Error> {
         return Ok(());
     }
     let what = "not supported: a class under (?a:...) or (?u:...) at the start, where CPython misses matches";
-    Err(Error::new(Code::BadPattern, format!("invalid regex pattern: {what}")))
+    Err(Error::Pattern(what.to_owned()))
 }
 
 /// Returns the characters that a match can begin with, if they are known.

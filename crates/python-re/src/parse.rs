@@ -1,11 +1,11 @@
 //! Parses a pattern as CPython 3.11's `re` does, with the same errors and messages.
 //!
-//! Invariant: every error is `BAD_PATTERN`; the recursion depth is limited for every text.
+//! Invariant: every error is [`Error::Pattern`]; the recursion depth is limited for every text.
 
 use super::ast::{At, ENDLESS, Greediness, Item, Node, Polarity, Sequence, Set, Width};
+use super::error::Error;
 use super::flags::Flags;
 use super::source::{PatternToken, TokenReader};
-use lockgate_error::Error;
 
 /// The maximum nesting depth of groups.
 const DEEPEST: usize = 100;
@@ -89,7 +89,7 @@ impl Parser {
         Ok(joined(rows))
     }
 
-    /// Enters one nesting level. Errors: `BAD_PATTERN` if the nesting is too deep.
+    /// Enters one nesting level. Errors: [`Error::Pattern`] if the nesting is too deep.
     pub(super) fn descend(&mut self) -> Result<(), Error> {
         self.depth += 1;
         if self.depth > DEEPEST {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: spent steps are never refunded.
 
-use lockgate_error::{Code, Error};
+use super::error::Error;
 
 /// The default number of steps of one call, about 300 ms of a release build.
 const STEPS: u64 = 40_000_000;
@@ -29,7 +29,7 @@ impl StepBudget {
         self.remaining
     }
 
-    /// Spends steps. Errors: `REGEX_BUDGET` if not enough are left.
+    /// Spends steps. Errors: [`Error::OutOfSteps`] if not enough are left.
     #[inline]
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), Error> {
         match self.remaining.checked_sub(steps as u64) {
@@ -45,6 +45,6 @@ impl StepBudget {
     #[cold]
     pub(super) fn exhausted(&mut self) -> Error {
         self.remaining = 0;
-        Error::new(Code::RegexBudget, "the pattern needs more steps on this text than one call may take")
+        Error::OutOfSteps
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! Invariant: the parser takes flags for the whole pattern; flags for a group are returned.
 
+use super::error::Error;
 use super::flags::Flags;
 use super::group::is_flag;
 use super::parse::Parser;
 use super::source::PatternToken;
-use lockgate_error::Error;
 
 impl Parser {
     /// Returns the flags to add and to remove in a group; `None` if they were for the whole pattern.

@@ -1,0 +1,267 @@
+//! The byte splices that implement changes of a text.
+//!
+//! Invariant: the splices of a [`Plan`] are sorted and disjoint, each one changes something, and all belong to one
+//! version of one file.
+
+use std::ops::Range;
+
+use super::align::DifferingLines;
+use super::buffer::Buffer;
+use super::change::{Change, Splice};
+use super::line_end_style::with_line_ends;
+use super::region::Region;
+use super::version::Version;
+use lockgate_error::{Code, Error, EvidenceLine};
+
+/// The splices that turn one version of a file into the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    version: Version,
+    splices: Vec<Splice>,
+    notes: Vec<String>,
+}
+
+impl Default for Plan {
+    /// Returns the plan that leaves an empty file unchanged.
+    fn default() -> Plan {
+        Plan { version: Version::hash(b""), splices: Vec::new(), notes: Vec::new() }
+    }
+}
+
+impl Buffer {
+    /// Plans changes of the view. They may be in any order; only insertions at one offset keep theirs.
+    ///
+    /// Errors: `RANGE_OVERLAP` if two changes touch the same text, `NOT_ENCODABLE` for a character that the file's
+    /// encoding cannot represent.
+    pub fn plan(&self, changes: Vec<Change>) -> Result<Plan, Error> {
+        let mut splices = Vec::with_capacity(changes.len());
+        for change in &changes {
+            if self.view().get(change.span.clone()).is_none() {
+                let message = format!("a change at {:?} does not fit the text", change.span);
+                return Err(Error::new(Code::Internal, message));
+            }
+            let text = with_line_ends(self, change);
+            let bytes = self.encode(&text, self.lines().line_at(change.span.start))?;
+            splices.push(Splice { span: self.byte_span(change.span.clone()), bytes });
+        }
+        Plan::new(self, splices)
+    }
+
+    /// Plans the replacement of the whole file by `bytes`, as one splice.
+    ///
+    /// Errors: `INTERNAL` if the plan is invalid.
+    pub fn replace_all(&self, bytes: &[u8]) -> Result<Plan, Error> {
+        Plan::new(self, vec![Splice { span: 0..self.bytes().len(), bytes: bytes.to_vec() }])
+    }
+
+    /// Applies a plan's splices.
+    ///
+    /// Errors: `INTERNAL` for a plan of another version.
+    pub fn apply(&self, plan: &Plan) -> Result<Buffer, Error> {
+        if plan.version() != self.version() {
+            let message =
+                format!("a plan for version {} was applied to version {}", plan.version(), self.version());
+            return Err(Error::new(Code::Internal, message));
+        }
+        self.with_bytes(plan.splice(self.bytes()))
+    }
+
+    /// Encodes new text for this line, or names the first character that the file's encoding cannot represent.
+    pub(super) fn encode(&self, text: &str, line: usize) -> Result<Vec<u8>, Error> {
+        self.encoding().encode(text).map_err(|c| {
+            let before = text.split(c).next().unwrap_or_default();
+            let line = line + before.matches('\n').count();
+            let own = before.rsplit('\n').next().unwrap_or_default();
+            let rest = text.get(before.len() - own.len()..).unwrap_or_default();
+            let preview = rest.lines().next().unwrap_or_default().chars().take(60).collect();
+            let (name, number) = (c.escape_debug(), u32::from(c));
+            let message = format!("{} cannot hold '{name}' (U+{number:04X}) on line {line}", self.encoding());
+            Error::new(Code::NotEncodable, message).places(vec![EvidenceLine { line, preview, symbol: None }])
+        })
+    }
+}
+
+impl Plan {
+    /// Sorts splices into a plan for this version of a file, and drops those that change nothing.
+    pub(super) fn new(before: &Buffer, mut splices: Vec<Splice>) -> Result<Plan, Error> {
+        splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
+        let pairs = splices.iter().zip(splices.iter().skip(1));
+        if let Some((one, other)) = pairs.into_iter().find(|(one, other)| one.span.end > other.span.start) {
+            let [one, other] = [one, other].map(|splice| lines_of(before, &splice.span));
+            let message = format!("Overlapping edits detected: lines {one} and {other}");
+            return Err(Error::new(Code::RangeOverlap, message));
+        }
+        splices.retain(|splice| before.bytes().get(splice.span.clone()) != Some(splice.bytes.as_slice()));
+        Ok(Plan { version: before.version(), splices, notes: Vec::new() })
+    }
+
+    /// Joins plans for the same version of a file. The notes of the parts are dropped.
+    ///
+    /// Errors: `RANGE_OVERLAP` if two of them touch the same text.
+    pub fn join(before: &Buffer, parts: impl Iterator<Item = Plan>) -> Result<Plan, Error> {
+        Plan::new(before, parts.flat_map(|part| part.splices).collect())
+    }
+
+    /// Adds a note for the caller.
+    pub(super) fn with_note(mut self, note: Option<String>) -> Plan {
+        self.notes.extend(note);
+        self
+    }
+
+    /// Returns the version of the file that the plan applies to.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Returns the splices from the file's start to its end.
+    pub fn splices(&self) -> &[Splice] {
+        &self.splices
+    }
+
+    /// Returns the notes for the caller, for example that the file's line ends change.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Returns true if the plan changes nothing.
+    pub fn is_noop(&self) -> bool {
+        self.splices.is_empty()
+    }
+
+    /// Returns the plan that restores `before` from `after`.
+    pub fn inverse(&self, before: &Buffer, after: &Buffer) -> Plan {
+        let back = self.splices.iter().zip(self.new_spans());
+        let undo = |(splice, span): (&Splice, _)| Splice {
+            span,
+            bytes: before.bytes().get(splice.span.clone()).unwrap_or_default().to_vec(),
+        };
+        Plan { version: after.version(), splices: back.map(undo).collect(), notes: Vec::new() }
+    }
+
+    /// Returns the byte range of each splice's new bytes in the new version.
+    pub(super) fn new_spans(&self) -> impl Iterator<Item = Range<usize>> {
+        let (mut removed, mut added) = (0, 0);
+        self.splices.iter().map(move |splice| {
+            let start = splice.span.start - removed + added;
+            removed += splice.span.len();
+            added += splice.bytes.len();
+            start..start + splice.bytes.len()
+        })
+    }
+
+    /// Builds the new bytes from the splices and the unchanged bytes.
+    pub(super) fn splice(&self, before: &[u8]) -> Vec<u8> {
+        let added: usize = self.splices.iter().map(|splice| splice.bytes.len()).sum();
+        let mut after = Vec::with_capacity(before.len() + added);
+        let mut from = 0;
+        for splice in &self.splices {
+            after.extend_from_slice(before.get(from..splice.span.start).unwrap_or_default());
+            after.extend_from_slice(&splice.bytes);
+            from = splice.span.end;
+        }
+        after.extend_from_slice(before.get(from..).unwrap_or_default());
+        after
+    }
+}
+
+/// Returns true if every byte outside the splices is the same before and after.
+pub fn bytes_outside_unchanged(before: &[u8], after: &[u8], plan: &Plan) -> bool {
+    let (mut from, mut new_from) = (0, 0);
+    for (splice, landing) in plan.splices().iter().zip(plan.new_spans()) {
+        let unchanged = before.get(from..splice.span.start);
+        if unchanged.is_none() || unchanged != after.get(new_from..landing.start) {
+            return false;
+        }
+        (from, new_from) = (splice.span.end, landing.end);
+    }
+    let unchanged = before.get(from..);
+    unchanged.is_some() && unchanged == after.get(new_from..)
+}
+
+fn lines_of(before: &Buffer, bytes: &Range<usize>) -> Region {
+    let lines = before.lines();
+    let start = lines.line_at(before.offset(bytes.start));
+    let end = lines.line_at(before.offset(bytes.end.saturating_sub(1).max(bytes.start)));
+    Region::from(&DifferingLines { old: start - 1..end, new: 0..0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Encoding, Hints};
+
+    fn read(bytes: &[u8]) -> Buffer {
+        Buffer::read(bytes.to_vec(), Hints::default()).unwrap()
+    }
+
+    fn change(span: Range<usize>, text: &str) -> Change {
+        Change { span, text: text.into() }
+    }
+
+    fn made(bytes: &[u8], changes: Vec<Change>) -> Vec<u8> {
+        let before = read(bytes);
+        before.apply(&before.plan(changes).unwrap()).unwrap().bytes().to_vec()
+    }
+
+    #[test]
+    fn insertions_at_one_place_keep_their_order_and_stand_before_a_replacement() {
+        let changes =
+            vec![change(2..4, "B\n"), change(2..2, "1\n"), change(4..4, "9\n"), change(2..2, "2\n")];
+        assert_eq!(made(b"a\nb\nc\n", changes), b"a\n1\n2\nB\n9\nc\n");
+    }
+
+    #[test]
+    fn only_the_splice_is_encoded() {
+        assert_eq!(made(b"\xE9\x81\r\nb\r\n", vec![change(5..6, "\u{20ac}\n")]), b"\xE9\x81\r\n\x80\r\n\r\n");
+        assert_eq!(
+            made(b"\xFE\xFF\0a\0\n", vec![change(0..0, "\u{1d11e}\n")]),
+            b"\xFE\xFF\xD8\x34\xDD\x1E\0\n\0a\0\n"
+        );
+    }
+
+    #[test]
+    fn overlapping_changes_are_refused_by_their_lines() {
+        let text = "x\n".repeat(30);
+        let [one, other, inside] = [change(18..30, ""), change(22..40, "y"), change(20..20, "z")];
+        let error = read(text.as_bytes()).plan(vec![other, one.clone()]).unwrap_err();
+        assert_eq!(error.code, Code::RangeOverlap);
+        assert_eq!(error.message, "Overlapping edits detected: lines 10-15 and 12-20");
+        assert_eq!(read(text.as_bytes()).plan(vec![inside, one]).unwrap_err().code, Code::RangeOverlap);
+    }
+
+    #[test]
+    fn a_character_that_the_file_cannot_hold_is_named_with_its_line() {
+        let before = read(b"a\n\xE9\n");
+        assert_eq!(before.encoding(), Encoding::Windows1252);
+        let error = before.plan(vec![change(2..2, "b\nto \u{2192} here\n")]).unwrap_err();
+        assert_eq!(error.code, Code::NotEncodable);
+        assert_eq!(error.message, "windows-1252 cannot hold '\u{2192}' (U+2192) on line 3");
+        assert_eq!(
+            *error.places,
+            [EvidenceLine { line: 3, preview: "to \u{2192} here".into(), symbol: None }]
+        );
+    }
+
+    #[test]
+    fn a_span_that_does_not_fit_the_text_is_refused() {
+        for span in [0..9, 1..2, 9..9] {
+            assert_eq!(
+                read("\u{e9}\n".as_bytes()).plan(vec![change(span, "")]).unwrap_err().code,
+                Code::Internal
+            );
+        }
+    }
+
+    #[test]
+    fn a_plan_for_another_version_is_refused() {
+        let plan = read(b"a\n").plan(vec![change(0..1, "b")]).unwrap();
+        assert_eq!(read(b"a\n\n").apply(&plan).unwrap_err().code, Code::Internal);
+    }
+
+    #[test]
+    fn what_changes_nothing_is_no_splice() {
+        let before = read(b"a\r\nb\r\n");
+        assert!(before.plan(vec![change(0..4, "a\nb\n"), change(4..4, "")]).unwrap().is_noop());
+        assert_eq!(before.plan(vec![change(0..2, "a\n"), change(2..3, "c")]).unwrap().splices().len(), 1);
+    }
+}
