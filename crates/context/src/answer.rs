@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use super::budget::{self, ByteBudget};
 use super::index::Index;
+use super::indexed_symbol::IndexedSymbol;
 use super::outline::outline;
 use super::project::ProjectSummary;
 use super::query;
-use super::symbol::{self, IndexedSymbol, SymbolUse};
+use super::symbol::{self, SymbolUse};
 use super::tags::Tags;
 use super::versioned_text::VersionedText;
 use super::{CodeContext, CodeSymbol, Reference, TargetFile};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::uses::UseContext;
+use super::use_context::UseContext;
 use lockgate_syntax::TagRole;
 
 /// The maximum number of scopes examined around a use, from the innermost.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::uses::{UseContext, receiver};
+use super::use_context::{UseContext, receiver};
 use lockgate_syntax::TagRole;
 
 /// The imports, by their names in the text.

@@ -1,8 +1,8 @@
 //! Finds symbols by words.
 
 use super::index::{Definition, Index, IndexedFile};
+use super::indexed_symbol::IndexedSymbol;
 use super::near::{Distance, is_test};
-use super::symbol::IndexedSymbol;
 use super::words::words;
 use lockgate_text::SymbolKind;
 

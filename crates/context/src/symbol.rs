@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::index::{Definition, Index, IndexedFile};
+use super::index::{Index, IndexedFile};
+use super::indexed_symbol::{IndexedSymbol, owners};
 use super::near::{Distance, is_test};
 use super::symbol_group::{SymbolGroup, family};
 use super::tags::Tags;
@@ -12,13 +13,6 @@ use lockgate_text::nearest;
 /// The maximum number of suggestions for an unknown name, and of names compared with it.
 const PROPOSED: usize = 3;
 const COMPARED: usize = 5_000;
-
-#[derive(Clone, Copy)]
-pub(super) struct IndexedSymbol<'i> {
-    pub(super) path: &'i str,
-    pub(super) file: &'i IndexedFile,
-    pub(super) definition: &'i Definition,
-}
 
 /// A line that uses a symbol.
 #[derive(Clone, Copy)]
@@ -135,14 +129,6 @@ pub(super) fn used<'i>(
 /// True if other files use a symbol of this kind by its bare name.
 fn is_shared(kind: SymbolKind) -> bool {
     kind.is_code() && !matches!(kind, SymbolKind::Field | SymbolKind::Impl | SymbolKind::Module)
-}
-
-/// Returns the names of the module in a file: those of its folders, and that of the file.
-pub(super) fn owners<'p>(index: &'p Index, path: &'p str) -> Vec<&'p str> {
-    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let stem = name.split('.').next().unwrap_or(name);
-    let home = (!path.starts_with('/')).then_some(index.root_name.as_str());
-    home.into_iter().chain(folders.split('/')).chain([stem]).filter(|name| !name.is_empty()).collect()
 }
 
 /// Returns the lines that use these symbols, which share one name. Files are ordered by distance from

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::index::{Definition, Index, IndexedFile};
-use super::symbol::{IndexedSymbol, owners};
+use super::indexed_symbol::{IndexedSymbol, owners};
 use lockgate_text::SymbolKind;
 
 /// The maximum number of symbols whose modules are compared one by one. With more, every import of the

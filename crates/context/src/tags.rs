@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::doc;
-use super::uses::{UseContext, Uses, uses};
+use super::use_context::UseContext;
+use super::uses::{Uses, uses};
 use super::words::words;
 use lockgate_syntax::{self as grammar, LargeStack, TagRole};
 use lockgate_text::{Outline, SymbolKind};

@@ -10,8 +10,8 @@
 use std::collections::HashSet;
 
 use super::index::{Definition, Index, IndexedFile};
+use super::indexed_symbol::{IndexedSymbol, owners};
 use super::near::{Distance, is_test};
-use super::symbol::{IndexedSymbol, owners};
 use super::symbol_group::{LanguageFamily, SymbolVisibility, family, imports, visibility};
 use super::tags::Tags;
 use super::uses::EXPORT_ALL;
