@@ -6,8 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::definition::{self, Gate};
 use super::node::YamlNode;
-use super::yaml;
-use lockgate_error::Error;
+use super::yaml::{self, compiled_in};
 use lockgate_gates::DEFINITIONS;
 use lockgate_text::Version;
 
@@ -51,15 +50,6 @@ fn parse<'a>((name, text): &(&str, &str), cell: &'a OnceLock<Arc<Gate>>) -> &'a 
         let convert = |root: &YamlNode| definition::gate(name, root, Version::hash(text.as_bytes()));
         Arc::new(compiled_in(yaml::read(&format!("gates/{name}.yaml"), text, convert)))
     })
-}
-
-/// Unwraps the result of parsing an embedded text.
-pub(super) fn compiled_in<T>(read: Result<T, Error>) -> T {
-    match read {
-        Ok(value) => value,
-        // Unreachable for any input: the texts are constants, and a test parses each of them.
-        Err(error) => unreachable!("{error}"),
-    }
 }
 
 #[cfg(test)]

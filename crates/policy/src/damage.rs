@@ -1,7 +1,9 @@
 //! The rules of the gate `damage`: accidents that agents make when they edit a text, each with its weight.
 
-use super::keys;
 use super::node::{MapKey, PolicyError, YamlNode};
+use super::value_shape::Absent::Is;
+use super::value_shape::ValueShape::Words;
+use super::value_shape::{Setting, ValueShape, names_of, tables};
 
 /// A kind of accidental damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,7 +106,7 @@ impl Damage {
 
     /// Reads `damage`; rules that it does not mention keep their weight.
     pub(super) fn read(mut self, node: &YamlNode, what: &str) -> Result<Damage, PolicyError> {
-        node.settings(what, &[keys::DAMAGE])?;
+        node.settings(what, &[DAMAGE])?;
         for (MapKey { name, .. }, node) in node.entries(what)? {
             let weight = node.one_of(&format!("`{name}`"), &WEIGHTS)?;
             self.0.iter_mut().filter(|(rule, _)| rule.name() == name).for_each(|rule| rule.1 = weight);
@@ -112,6 +114,26 @@ impl Damage {
         Ok(self)
     }
 }
+
+tables! {
+    /// The rules of the gate `damage`.
+    DAMAGE {
+        "line_prefixes": WEIGHT, Is("block") => "line numbers or diff marks in front of new lines";
+        "elided_code": WEIGHT, Is("block") => "a placeholder such as `... rest of code unchanged`";
+        "conflict_markers": WEIGHT, Is("block") => "conflict markers";
+        "doubled_lines": WEIGHT, Is("warn") => "a duplicated line at the edge of the edit";
+        "shrunk_file": WEIGHT, Is("warn") => "a file that shrank to under a quarter";
+        "typographic_quotes": WEIGHT, Is("block") => "new typographic quotes in code";
+        "escaped_newlines": WEIGHT, Is("block") => "escaped newlines written as text";
+        "tabs_to_spaces": WEIGHT, Is("warn") => "tabs turned to spaces";
+        "lost_decorators": WEIGHT, Is("warn") => "decorators or attributes lost above an edited symbol";
+        "nul_bytes": WEIGHT, Is("block") => "NUL bytes";
+        "lost_indentation": WEIGHT, Is("warn") => "a replaced line that is indented less than before, and so leaves its block";
+        "used_definitions": WEIGHT, Is("warn") => "a removed definition that other files still use, by the index";
+        "dropped_definitions": WEIGHT, Is("warn") => "definitions of an existing file that `content` lacks";
+    }
+}
+const WEIGHT: ValueShape = Words(&names_of(&WEIGHTS));
 
 #[cfg(test)]
 mod tests {
@@ -123,7 +145,7 @@ mod tests {
         let word_of = |weight: Weight| WEIGHTS.iter().find(|(_, known)| *known == weight).unwrap().0;
         let rules: Vec<_> =
             Accident::ALL.iter().map(|(rule, weight)| (rule.name(), Absent::Is(word_of(*weight)))).collect();
-        let keys: Vec<_> = keys::DAMAGE.iter().map(|key| (key.name, key.absent)).collect();
+        let keys: Vec<_> = DAMAGE.iter().map(|key| (key.name, key.absent)).collect();
         assert_eq!(rules, keys);
     }
 }

@@ -1,7 +1,9 @@
 //! Requirements of a policy for requests: the allowed modes and the required preconditions.
 
-use super::keys;
 use super::node::{MapFields, PolicyError, YamlNode};
+use super::value_shape::Absent::Is;
+use super::value_shape::ValueShape::Words;
+use super::value_shape::{Setting, names_of, tables};
 
 /// The requirements of a policy for requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -78,15 +80,28 @@ pub(super) fn demands(policy: &MapFields<'_>, base: Demands) -> Result<Demands, 
     let runnable = policy.optional("runnable", |node, what| node.one_of(what, &RUN))?;
     demands.runnable = runnable.unwrap_or(base.runnable);
     if let Some(node) = policy.get("modes") {
-        let fields = node.settings("`modes`", &[keys::MODES])?;
+        let fields = node.settings("`modes`", &[MODES])?;
         let read = |node: &YamlNode, what: &str| node.one_of(what, &INTERACTIVE);
         demands.interactive = fields.optional("interactive", read)?.unwrap_or(base.interactive);
     }
     if let Some(node) = policy.get("guards") {
-        let fields = node.settings("`guards`", &[keys::GUARDS])?;
+        let fields = node.settings("`guards`", &[GUARDS])?;
         let read = |node: &YamlNode, what: &str| node.one_of(what, &GUARDED);
         demands.line_edits = fields.optional("line_edits", read)?.unwrap_or(base.line_edits);
         demands.overwrite = fields.optional("overwrite", read)?.unwrap_or(base.overwrite);
     }
     Ok(demands)
+}
+
+tables! {
+    MODES {
+        "interactive": Words(&names_of(&INTERACTIVE)), Is("allow")
+            => "`deny`: a request with `mode: interactive` is rejected with `INVALID_INPUT`";
+    }
+    GUARDS {
+        "line_edits": Words(&names_of(&GUARDED)), Is("optional")
+            => "`required`: `line_edits` and `insert_lines` need `expected_version`, or `expect` in each edit";
+        "overwrite": Words(&names_of(&GUARDED)), Is("optional")
+            => "`required`: `content` for an existing file, and deleting it, need `expected_version`";
+    }
 }

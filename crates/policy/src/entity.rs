@@ -4,14 +4,16 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::catalogue::compiled_in;
-use super::definition::{Gate, GateKind, unknown_language};
-use super::keys;
-use super::language::{Language, language_named};
+use super::definition::{Gate, GateKind};
+use super::language::{Language, language_named, unknown_language};
 use super::node::{MapKey, PolicyError, YamlNode};
 use super::rule::{Baseline, Rule};
 use super::tools::GateDefinitions;
+use super::value_shape::Absent::{Is, Refused};
+use super::value_shape::ValueShape::{List, Tool, Words};
+use super::value_shape::{Setting, ValueShape, names_of, tables};
 use super::yaml;
+use super::yaml::compiled_in;
 
 const TABLE: &str = lockgate_gates::ENTITIES;
 
@@ -127,7 +129,7 @@ fn check_name(key: &MapKey) -> Result<(), PolicyError> {
 }
 
 fn parse_type(key: &MapKey, node: &YamlNode, tools: GateDefinitions<'_>) -> Result<EntityType, PolicyError> {
-    let fields = node.settings("a type of entities", &[keys::ENTITY])?;
+    let fields = node.settings("a type of entities", &[ENTITY])?;
     let mut read = EntityType {
         name: key.name.clone(),
         owner: fields.require("owner")?.one_of("`owner`", &OWNERS)?,
@@ -165,6 +167,17 @@ fn language(node: &YamlNode, what: &str) -> Result<Option<&'static Language>, Po
 /// True if a text is valid as the id of an app or of an organisation.
 pub fn is_id(text: &str) -> bool {
     (1..=MAX_ID).contains(&text.len()) && !text.chars().any(char::is_control)
+}
+
+tables! {
+    /// The keys of each type in `entities`.
+    ENTITY {
+        "owner": Words(&names_of(&OWNERS)), Refused
+            => "its key and owner: `app`: `app_id` and `path`, owned by the app; `organization`: `path` and optionally `organization_id`; `global`: `path`, without an owner";
+        "language": ValueShape::Language, Is("\"*\"") => "its language, whatever its path; `\"*\"`: by its path";
+        "gates": List(&Tool, 0), Is("[]")
+            => "gates of the kinds `pattern` and `syntax` for its text; a finding of one of them rejects the edit in every mode";
+    }
 }
 
 #[cfg(test)]

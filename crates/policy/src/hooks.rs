@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use super::keys;
 use super::node::{PolicyError, YamlNode};
 use super::quantity;
+use super::value_shape::Absent::{Described, Is};
+use super::value_shape::ValueShape::Words;
+use super::value_shape::{Range, Setting, ValueShape, names_of, tables};
 
 /// The settings of `lockgate hook`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,8 +85,8 @@ pub(super) const CLINE: [(&str, ClineAnswer); 2] =
 
 /// Parses `hooks`; absent keys keep the value of `base`.
 pub(super) fn hooks(node: &YamlNode, base: HookSettings) -> Result<HookSettings, PolicyError> {
-    let fields = node.settings("`hooks`", &[keys::HOOKS])?;
-    let deadline = |node: &YamlNode, what: &str| quantity::duration(node, what, keys::DEADLINE);
+    let fields = node.settings("`hooks`", &[HOOKS])?;
+    let deadline = |node: &YamlNode, what: &str| quantity::duration(node, what, DEADLINE);
     Ok(HookSettings {
         drift: fields.optional("drift", |node, what| node.one_of(what, &DRIFTED))?.unwrap_or(base.drift),
         bytes: fields.optional("bytes", |node, what| node.one_of(what, &AT_RISK))?.or(base.bytes),
@@ -93,3 +95,21 @@ pub(super) fn hooks(node: &YamlNode, base: HookSettings) -> Result<HookSettings,
         cline: fields.optional("cline", |node, what| node.one_of(what, &CLINE))?.unwrap_or(base.cline),
     })
 }
+
+tables! {
+    /// The guard of the edit tools of an agent's host.
+    HOOKS {
+        "drift": Words(&names_of(&DRIFTED)), Is("rewrite")
+            => "a quote that differs from the file and matches in one place: `rewrite`: the call gets the exact quote, if the host accepts that; `keep`: the call stays as it is";
+        "bytes": Words(&names_of(&AT_RISK)), Described("`deny` if the client's configuration has lockgate's server, else `report`")
+            => "an edit whose tool would change bytes outside of it, such as line ends: `deny`: it is denied, with the call that keeps them; `report`: it passes, and the model is told";
+        "fail": Words(&names_of(&FAILED)), Is("open")
+            => "an edit that could not be judged in time, or because of an error: `open`: it passes; `closed`: it is denied";
+        "deadline": ValueShape::Duration(DEADLINE), Is("25s") => "the longest time for one answer; it must be below the host's own limit, which is 30s or more";
+        "cline": Words(&names_of(&CLINE)), Is("warn")
+            => "a bad edit in Cline: `warn`: it passes, and the model is told; `cancel`: the call is cancelled, which ends the task";
+    }
+}
+/// Below the shortest limit that hosts have for a hook, by default 30 seconds.
+pub(super) const DEADLINE: Range =
+    Range { min: 100, max: 600_000, description: "at least 100ms and at most 10m" };

@@ -6,10 +6,9 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-use super::catalogue::compiled_in;
-use super::definition::regex;
-use super::node::{PolicyError, YamlNode};
-use super::yaml;
+use super::node::{PolicyError, YamlNode, unknown};
+use super::yaml::{self, compiled_in};
+use lockgate_text::nearest;
 
 const TABLE: &str = lockgate_gates::LANGUAGES;
 
@@ -120,10 +119,48 @@ fn table(root: &YamlNode) -> Result<Vec<Language>, PolicyError> {
                 extensions: texts("extensions")?,
                 files: texts("files")?,
                 interpreters: texts("interpreters")?,
-                imports: fields.optional("imports", regex)?,
+                imports: fields.optional("imports", YamlNode::regex)?,
             })
         })
         .collect()
+}
+
+/// The languages that a gate can judge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Languages {
+    /// All languages, and text without a known language.
+    Every,
+    /// These languages, by their names.
+    Only(Vec<String>),
+}
+
+/// Reads the languages that a gate can judge.
+pub(super) fn parse_languages(node: &YamlNode) -> Result<Languages, PolicyError> {
+    let mut only = Vec::new();
+    for item in node.list("`languages`")? {
+        match item.text("a language")? {
+            "*" => return Ok(Languages::Every),
+            name if language_named(name).is_some() => only.push(name.to_owned()),
+            name => return Err(item.fault(unknown_language(name))),
+        }
+    }
+    Ok(Languages::Only(only))
+}
+
+/// Describes a language that is not in the table.
+pub(crate) fn unknown_language(name: &str) -> String {
+    let mut known: Vec<&str> = languages().iter().map(|language| language.name.as_str()).collect();
+    known.push("\"*\"");
+    match find_language(name) {
+        Some(language) if nearest(name, known.iter().copied()).is_none() => {
+            format!(
+                "unknown language `{name}`, did you mean `{}`? (known: {})",
+                language.name,
+                known.join(", ")
+            )
+        }
+        Some(_) | None => unknown("language", name, &known),
+    }
 }
 
 #[cfg(test)]

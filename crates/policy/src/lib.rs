@@ -19,6 +19,7 @@ mod language;
 mod limits;
 mod lists;
 mod node;
+mod origin;
 mod paths;
 #[expect(clippy::module_inception, reason = "the room is named for the one type that leaves it whole")]
 mod policy;
@@ -26,7 +27,6 @@ mod policy_error;
 mod publishing;
 mod quantity;
 mod rule;
-mod served;
 mod server_toolsets;
 mod serving;
 mod severity;
@@ -43,24 +43,25 @@ pub use catalogue::Catalogue;
 pub use damage::{Accident, Damage, Weight};
 pub use definition::{
     CacheScope, Canary, CanaryKind, CanaryText, Columns, CommandSpec, CommandWord, Configuration, Demand,
-    Expected, FindingPaths, Gate, GateKind, HeaderRule, Hole, InSteps, Input, Languages, Manager, Message,
-    Missing, NewFiles, Offer, OlderRelease, OutputForm, OutputSpec, Packages, PatternRules, Pointer,
-    ProjectValue, Release, Role, Sample, Scaffold, ScaffoldLayout, ServerSpec, Stream, Transitional,
-    Unconfigured, WordPart,
+    Expected, FindingPaths, Gate, GateKind, HeaderRule, Hole, InSteps, Input, Manager, Message, Missing,
+    NewFiles, Offer, OlderRelease, OutputForm, OutputSpec, Packages, PatternRules, Pointer, ProjectValue,
+    Release, Role, Sample, Scaffold, ScaffoldLayout, ServerSpec, Stream, Transitional, Unconfigured,
+    WordPart,
 };
 pub use demands::{Confirm, Demands, Guard, Interactive, Runnable};
 pub use entity::{EntityOwner, EntityType, is_id};
 pub use hooks::{BytesAtRisk, ClineAnswer, DriftedQuote, HookSettings, OnFailure};
 pub use isolation::Isolation;
 pub use keys::settings;
-pub use language::{Language, language_named, language_of, languages};
+pub use language::{Language, Languages, language_named, language_of, languages};
 pub use limits::Limits;
+pub use origin::{Extends, PolicyOrigin};
 pub use paths::Protection;
 pub use policy::Policy;
 pub use publishing::{Durability, HardLinks, Publishing};
 pub use rule::{Baseline, EffectiveRules, Explicit, FixScope, Level, Profile, Profiles, Rule, StepMode};
 pub use serving::{Host, Readers, ServerLimits, Serving, Token, WebOrigin};
 pub use severity::Severity;
-pub use source::{Extends, PolicyOrigin, PolicySource};
+pub use source::PolicySource;
 pub use validators::Validator;
 pub use value_shape::{Absent, Range, Setting, ValueShape};

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use super::definition::{Gate, unknown_language};
-use super::language::{Language, language_named};
+use super::definition::Gate;
+use super::language::{Language, language_named, unknown_language};
 use super::node::{MapKey, PolicyError, YamlNode};
 use super::rule::{Rule, rule};
 use super::tools::GateDefinitions;

@@ -4,6 +4,7 @@
 
 pub(super) use super::policy_error::{MAX_WORD, PolicyError, TextPosition, clipped, unknown};
 use super::value_shape::{Range, Setting};
+use regex::Regex;
 
 /// A key of a map, and its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +57,19 @@ impl YamlValue {
 }
 
 impl YamlNode {
+    /// Compiles the text as a pattern in multi-line mode, with a memory limit.
+    pub(super) fn regex(&self, what: &str) -> Result<Regex, PolicyError> {
+        let pattern = self.text(what)?;
+        regex::RegexBuilder::new(pattern).multi_line(true).size_limit(1 << 20).build().map_err(|error| {
+            let message = error.to_string();
+            let reason = message.lines().last().unwrap_or_default();
+            self.fault(format!(
+                "{what} is not a regular expression: {}",
+                reason.trim_start_matches("error: ")
+            ))
+        })
+    }
+
     pub(super) fn fault(&self, message: impl Into<String>) -> PolicyError {
         PolicyError::new(self.position, message)
     }

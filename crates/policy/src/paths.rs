@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use super::definition::Gate;
 use super::glob::{Glob, glob};
-use super::keys;
 use super::node::{PolicyError, YamlNode};
+use super::origin::PolicyOrigin;
 use super::rule::Rule;
-use super::source::PolicyOrigin;
 use super::tools::GateDefinitions;
 use super::unsupported;
+use super::value_shape::Absent::{Described, Refused};
+use super::value_shape::ValueShape::{List, Tool, Words};
+use super::value_shape::{Setting, ValueShape, names_of, tables};
 
 /// The most entries that one policy may have, with those that it extends.
 const MAX_PATHS: usize = 1000;
@@ -110,7 +112,7 @@ fn path_rule(
     tools: GateDefinitions<'_>,
     origin: &Arc<PolicyOrigin>,
 ) -> Result<PathRule, PolicyError> {
-    let fields = item.settings("an entry of `paths`", &[keys::PATH])?;
+    let fields = item.settings("an entry of `paths`", &[PATH])?;
     let rule = PathRule {
         glob: glob(fields.require("match")?, "`match`")?,
         origin: Arc::clone(origin),
@@ -134,4 +136,15 @@ fn parse_gates(node: &YamlNode, what: &str, tools: GateDefinitions<'_>) -> Resul
         rules.push(Rule::plain(gate));
     }
     Ok(rules)
+}
+
+tables! {
+    /// The keys of each entry in `paths`.
+    PATH {
+        "match": ValueShape::Glob, Refused => "the files to which the entry applies";
+        "access": Words(&names_of(&ACCESS)), Described("that of the entries before, else `write`")
+            => "`read`: every edit of such a file is rejected with `PROTECTED`";
+        "gates": List(&Tool, 0), Described("those of the entries before, else those of the language")
+            => "the only gates for such a file, in this order";
+    }
 }

@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use super::catalogue::compiled_in;
 use super::damage::Damage;
 use super::definition::Gate;
 use super::demands::{Demands, demands};
@@ -16,14 +15,14 @@ use super::language::Language;
 use super::limits::{Limits, limits};
 use super::lists::{Lists, lists};
 use super::node::{MapFields, MapKey, PolicyError, YamlNode, YamlValue};
+use super::origin::PolicyOrigin;
 use super::paths::{self, PathRule, Protection};
 use super::publishing::{Publishing, Unjournalled, publishing};
 use super::rule::{Baseline, EffectiveRules, Profile, Rule, StepMode, baseline};
-use super::source::{PolicyOrigin, PolicySource};
 use super::tools::{GateDefinitions, defined};
 use super::validators::{Validator, validators};
+use super::yaml::compiled_in;
 use super::{keys, server_toolsets, yaml};
-use lockgate_error::Error;
 use lockgate_text::Version;
 
 /// The name of the default policy in messages.
@@ -74,13 +73,6 @@ impl Policy {
             Arc::new(compiled_in(yaml::read(BUILT_IN, DEFAULT, convert)))
         };
         Arc::clone(POLICY.get_or_init(read))
-    }
-
-    /// Parses a policy file at the top of a root without any other; messages use `name`.
-    ///
-    /// Errors: `POLICY_INVALID` with the position, an excerpt and the reason.
-    pub fn parse(name: &str, text: &str) -> Result<Policy, Error> {
-        PolicySource::read(PolicyOrigin::top(name), text)?.into_policy(&Policy::embedded())
     }
 
     /// Returns the rules for a file's draft; `path` is relative to the root.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::glob::{self, Glob};
 use super::node::{MapFields, PolicyError, YamlNode};
-use super::source::PolicyOrigin;
+use super::origin::PolicyOrigin;
 use lockgate_text::fold;
 
 /// The most patterns of `never_journal` in one policy and its bases.

@@ -4,9 +4,8 @@
 
 use std::time::Duration;
 
-use super::keys;
 use super::node::{PolicyError, YamlNode, YamlValue};
-use super::value_shape::Range;
+use super::value_shape::{Range, TIME};
 
 const SIZE_UNITS: [(&str, u64); 7] = [
     ("B", 1),
@@ -37,7 +36,7 @@ pub(super) fn size(node: &YamlNode, what: &str, range: Range) -> Result<u64, Pol
 
 /// Parses a time limit, which is never zero.
 pub(super) fn time(node: &YamlNode, what: &str) -> Result<Duration, PolicyError> {
-    duration(node, what, keys::TIME)
+    duration(node, what, TIME)
 }
 
 /// Parses a duration: `20s`, `500ms`, `2m`; a bare `0` is the only number without a unit.

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::damage::Damage;
-use super::definition::{Gate, InSteps, Role, role};
-use super::keys;
+use super::definition::{Gate, InSteps, ROLES, Role, role};
 use super::node::{MapFields, PolicyError, YamlNode};
 use super::quantity;
-use super::severity::{Severity, severity};
+use super::severity::{SEVERITIES, Severity, severity};
 use super::tools::GateDefinitions;
+use super::value_shape::Absent::{Described, Is, Refused};
+use super::value_shape::ValueShape::{Flag, List, Text, Tool, Words};
+use super::value_shape::{Setting, TIME, ValueShape, names_of, tables};
 
 /// One gate of `quality_gates`, with its options.
 #[derive(Debug, Clone)]
@@ -233,7 +235,7 @@ pub(super) fn rule<'a>(
     item: &'a YamlNode,
     tools: GateDefinitions<'_>,
 ) -> Result<(&'a YamlNode, Rule), PolicyError> {
-    let fields = item.settings("a gate", &[keys::RULE])?;
+    let fields = item.settings("a gate", &[RULE])?;
     let tool = fields.require("tool")?;
     let plain = Rule::plain(tools.find(tool, "`tool`")?);
     let rule = Rule {
@@ -302,5 +304,27 @@ pub(super) fn words(node: &YamlNode, what: &str) -> Result<Vec<String>, PolicyEr
     match node.list(what)?.iter().find(has_nul) {
         Some(item) => Err(item.fault(format!("{what} holds a NUL"))),
         None => node.texts(what),
+    }
+}
+
+tables! {
+    /// One entry of a list of `quality_gates`.
+    RULE {
+        "tool": Tool, Refused => "the name of the gate";
+        "enabled": Flag, Is("true") => "`false`: the gate does not run here, and is reported as skipped";
+        "level": Words(&names_of(&LEVELS)), Is("block")
+            => "`block`: a finding that counts rejects the edit; `warn`: it is only reported";
+        "fail_on": Words(&names_of(&SEVERITIES)), Is("error") => "the lowest severity that rejects an edit at `level: block`";
+        "on": List(&Words(&names_of(&PROFILES)), 1), Is("[edit, check]")
+            => "when the gate runs: for an edit, for a check of existing files";
+        "args": List(&Text, 0), Is("[]") => "additional arguments of the gate's command";
+        "timeout": ValueShape::Duration(TIME), Described("that of the gate")
+            => "the timeout of one run, further limited by the rest of `limits.total`";
+        "required": Flag, Is("false")
+            => "`true`: a gate that is not trusted, unavailable, broken or timed out rejects the edit in `strict`";
+        "role": Words(&names_of(&ROLES)), Described("that of the gate")
+            => "`fix`: the gate fixes the draft before the checks run; only for a gate that returns formatted text";
+        "scope": Words(&names_of(&FIX_SCOPES)), Is("edit")
+            => "with `role: fix`: `edit`: in a file that was not formatted before, the gate changes only the edited lines and what depends on them; `file`: it changes the whole file";
     }
 }

@@ -1,62 +1,13 @@
-//! A policy file: its text, its location, and the policy that it extends.
+//! A policy file: its text, and the policy that it extends.
 
 use std::sync::Arc;
 
 use super::node::{PolicyError, YamlNode, YamlValue};
+use super::origin::{EXTENDS, Extends, PolicyOrigin};
 use super::policy::{Policy, extend};
 use super::yaml;
 use lockgate_error::Error;
-use lockgate_text::{Version, fold};
-
-/// The location of a policy file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PolicyOrigin {
-    /// The file's name in messages.
-    pub name: String,
-    /// The file's path, relative to its root.
-    pub in_root: String,
-    /// The folder that its patterns are relative to, by its path relative to the root; empty for the root itself.
-    pub folder: String,
-}
-
-impl PolicyOrigin {
-    /// A policy file at the top of a root.
-    pub fn top(name: &str) -> PolicyOrigin {
-        PolicyOrigin { name: name.to_owned(), in_root: name.to_owned(), folder: String::new() }
-    }
-
-    /// Returns the part of a path, relative to the root, below the folder.
-    pub(super) fn relative_path<'a>(&self, path: &'a str) -> Option<&'a str> {
-        match self.folder.as_str() {
-            "" => Some(path),
-            folder => path.strip_prefix(folder)?.strip_prefix('/'),
-        }
-    }
-
-    /// Like the function above, with any spelling of the folder's names.
-    pub(super) fn relative_path_ignoring_case<'a>(&self, path: &'a str) -> Option<&'a str> {
-        let mut below = path;
-        for name in self.folder.split('/').filter(|name| !name.is_empty()) {
-            let (first, rest) = below.split_once('/')?;
-            below = if fold(first) == fold(name) { rest } else { return None };
-        }
-        Some(below)
-    }
-}
-
-/// The base of a policy.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Extends {
-    /// No base: the policy stands alone.
-    #[default]
-    Nothing,
-    /// The default policy that is built into lockgate.
-    Default,
-    /// The next policy above its folder, or the built-in one.
-    Parent,
-}
-
-pub(super) const EXTENDS: [(&str, Extends); 2] = [("parent", Extends::Parent), ("default", Extends::Default)];
+use lockgate_text::Version;
 
 /// A policy file whose YAML is parsed but not its settings.
 #[derive(Debug)]
@@ -109,6 +60,15 @@ impl PolicySource {
     fn version(&self) -> Version {
         let content = format!("{}:{}{}", self.origin.in_root.len(), self.origin.in_root, self.text);
         Version::hash(content.as_bytes())
+    }
+}
+
+impl Policy {
+    /// Parses a policy file at the top of a root without any other; messages use `name`.
+    ///
+    /// Errors: `POLICY_INVALID` with the position, an excerpt and the reason.
+    pub fn parse(name: &str, text: &str) -> Result<Policy, Error> {
+        PolicySource::read(PolicyOrigin::top(name), text)?.into_policy(&Policy::embedded())
     }
 }
 

@@ -72,12 +72,12 @@ pub struct Range {
     pub description: &'static str,
 }
 
-/// Returns the words of a list of named values.
+/// Returns the names of a list of named values.
 #[expect(
     clippy::indexing_slicing,
     reason = "both lists have as many, and a constant that fails does not compile"
 )]
-pub(super) const fn words<T: Copy, const COUNT: usize>(
+pub(super) const fn names_of<T: Copy, const COUNT: usize>(
     pairs: &[(&'static str, T); COUNT],
 ) -> [&'static str; COUNT] {
     let mut words = [""; COUNT];
@@ -88,3 +88,17 @@ pub(super) const fn words<T: Copy, const COUNT: usize>(
     }
     words
 }
+
+/// The time limits that a policy may set.
+pub(super) const TIME: Range = Range { min: 1, max: 3_600_000, description: "at least 1ms and at most 60m" };
+
+/// Declares tables: key, what may stand there, what holds without it, what it says.
+macro_rules! tables {
+    ($($(#[$about:meta])* $table:ident { $($name:literal: $shape:expr, $absent:expr => $meaning:literal;)* })*) => {
+        $($(#[$about])* pub(crate) const $table: &[Setting] = &[
+            $(Setting { name: $name, shape: $shape, absent: $absent, meaning: $meaning },)*
+        ];)*
+    };
+}
+
+pub(super) use tables;

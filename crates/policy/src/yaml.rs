@@ -188,6 +188,15 @@ fn clean_message(text: &str) -> String {
     }
 }
 
+/// Unwraps the result of parsing an embedded text.
+pub(super) fn compiled_in<T>(read: Result<T, Error>) -> T {
+    match read {
+        Ok(value) => value,
+        // Unreachable for any input: the texts are constants, and a test parses each of them.
+        Err(error) => unreachable!("{error}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

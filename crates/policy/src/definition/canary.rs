@@ -2,8 +2,10 @@
 
 use regex::Regex;
 
-use super::super::keys;
 use super::super::node::{PolicyError, YamlNode, YamlValue};
+use super::super::value_shape::Absent::{Described, Refused};
+use super::super::value_shape::ValueShape::Text;
+use super::super::value_shape::{Setting, ValueShape, tables};
 
 /// A text in which a gate must find a mistake; a gate that finds nothing does not work.
 #[derive(Debug)]
@@ -90,18 +92,28 @@ pub(super) fn canary(node: &YamlNode, what: &str) -> Result<Canary, PolicyError>
             text: text.clone(),
         });
     }
-    let fields = node.settings(what, &[keys::CANARY])?;
+    let fields = node.settings(what, &[CANARY])?;
     let text = |name: &str| fields.optional(name, YamlNode::text).map(|text| text.map(str::to_owned));
     let canary = Canary {
         append: text("append")?,
-        finds: fields.optional("finds", super::regex)?,
+        finds: fields.optional("finds", YamlNode::regex)?,
         insert: text("insert")?.unwrap_or_default(),
-        keep: fields.optional("keep", super::regex)?,
+        keep: fields.optional("keep", YamlNode::regex)?,
         text: fields.require("text")?.text("`text`")?.to_owned(),
     };
     match ["finds", "insert"].into_iter().find_map(|key| fields.get(key)) {
         Some(extra) if canary.append.is_none() => Err(extra.fault("this key belongs to `append`")),
         Some(_) | None => Ok(canary),
+    }
+}
+
+tables! {
+    CANARY {
+        "append": Text, Described("none") => "an error that only the tool's own analysis finds, appended to the draft";
+        "finds": ValueShape::Regex, Described("any") => "a pattern on `code message` of the finding there";
+        "insert": Text, Described("none") => "what `append` needs, inserted after the match of `keep`";
+        "keep": ValueShape::Regex, Described("nothing") => "the beginning of the draft to keep before `text`";
+        "text": Text, Refused => "a text that fails under every configuration";
     }
 }
 

@@ -2,13 +2,15 @@
 
 use regex::Regex;
 
-use super::super::keys;
 use super::super::language::names as names_file;
 use super::super::node::{self, MapFields, PolicyError, YamlNode};
 use super::super::severity::Severity;
-use super::output::{OutputForm, OutputSpec, Stream, output};
+use super::super::value_shape::Absent::{Described, Is, Refused};
+use super::super::value_shape::ValueShape::{ByName, Either, Flag, List, Map, Text, Whole, Words};
+use super::super::value_shape::{Range, Setting, ValueShape, names_of, tables};
+use super::output::{OUTPUT, OutputForm, OutputSpec, Stream, output};
 use super::project::{
-    Configuration, ProjectValue, Unconfigured, configurations, names, unconfigured, values,
+    Configuration, ProjectValue, Unconfigured, VALUE, configurations, names, unconfigured, values,
 };
 use super::release::{Release, release};
 use super::template::{CommandWord, Hole, WordPart, template};
@@ -230,7 +232,7 @@ const IN_COMMAND: [Hole; 9] = [
 pub(super) fn command(fields: &MapFields) -> Result<CommandSpec, PolicyError> {
     let own = parse_command(fields, fields.require("command")?, fields.require("input")?)?;
     let Some(node) = fields.get("older") else { return Ok(own) };
-    let older = node.settings("`older`", &[keys::OLDER])?;
+    let older = node.settings("`older`", &[OLDER])?;
     if own.probe.is_empty() {
         return Err(node.fault("`older` needs `probe`, which prints the version"));
     }
@@ -286,7 +288,7 @@ fn parse_command(fields: &MapFields, argv: &YamlNode, input: &YamlNode) -> Resul
         cwd: fields.optional("cwd", names)?.unwrap_or_default(),
         exit_codes: fields.optional("ran", exit_codes)?.unwrap_or_else(|| vec![0, 1]),
         output: output(fields.require("output")?)?,
-        ignored_input: fields.optional("unseen", super::regex)?,
+        ignored_input: fields.optional("unseen", YamlNode::regex)?,
         missing: fields.optional("missing", missing)?.unwrap_or_default(),
         packages: fields.optional("packages", packages)?,
         columns: fields.optional("columns", columns)?.unwrap_or(Columns::Characters),
@@ -366,17 +368,17 @@ fn own_folders(node: &YamlNode, what: &str) -> Result<Vec<CommandWord>, PolicyEr
 
 fn missing(node: &YamlNode, what: &str) -> Result<Vec<Missing>, PolicyError> {
     let read = |item: &YamlNode| -> Result<Missing, PolicyError> {
-        let fields = item.settings(what, &[keys::MISSING])?;
-        let pattern = super::regex(fields.require("pattern")?, "`pattern`")?;
+        let fields = item.settings(what, &[MISSING])?;
+        let pattern = fields.require("pattern")?.regex("`pattern`")?;
         Ok(Missing { pattern, fetch: fields.require("fetch")?.text("`fetch`")?.to_owned() })
     };
     node.list(what)?.iter().map(read).collect()
 }
 
 fn packages(node: &YamlNode, what: &str) -> Result<Packages, PolicyError> {
-    let fields = node.settings(what, &[keys::PACKAGES])?;
+    let fields = node.settings(what, &[PACKAGES])?;
     let pattern = |item: &YamlNode| -> Result<Regex, PolicyError> {
-        let pattern = super::regex(item, "a pattern of `packages`")?;
+        let pattern = item.regex("a pattern of `packages`")?;
         if pattern.capture_names().flatten().any(|name| name == "package") {
             return Ok(pattern);
         }
@@ -397,7 +399,7 @@ fn exit_codes(node: &YamlNode, what: &str) -> Result<Vec<i32>, PolicyError> {
 
 /// An exit code of POSIX: 0 to 255.
 pub(super) fn exit_code(node: &YamlNode, what: &str) -> Result<i32, PolicyError> {
-    let code = node.whole_in_range(&format!("an exit code of {what}"), keys::EXIT)?;
+    let code = node.whole_in_range(&format!("an exit code of {what}"), EXIT)?;
     Ok(i32::from(u8::try_from(code).unwrap_or(u8::MAX)))
 }
 
@@ -419,3 +421,57 @@ pub(super) fn environment(node: &YamlNode, what: &str) -> Result<Vec<(String, Co
     };
     node.entries(what)?.iter().map(setting).collect()
 }
+
+tables! {
+    /// Definitions of the kind `command`.
+    COMMAND {
+        "command": List(&Text, 1), Refused => "`command`: the program and its arguments, without a shell";
+        "input": Words(&names_of(&INPUTS)), Refused => "`command`: how the program gets the draft";
+        "output": OUTPUT, Refused => "`command`: how its output is read";
+        "bin": List(&Text, 1), Described("the program's name") => "`command`: where to look for the program";
+        "path": List(&Words(&["{venv}/bin", "{node_modules}/.bin"]), 0), Is("[]")
+            => "`command`: folders to put before its search path, if they exist";
+        "cwd": List(&Text, 0), Is("[]")
+            => "`command`: it runs in the nearest folder above the file that has one of these files, else in the root";
+        "ran": List(&Whole(EXIT), 0), Is("[0, 1]") => "`command`: the exit codes after which its output is read";
+        "unseen": ValueShape::Regex, Described("none") => "`command`: what it prints when it skipped the file";
+        "missing": List(&Map(&[MISSING]), 0), Is("[]")
+            => "`command`: what it prints when it fails because dependencies are missing on this machine";
+        "packages": Map(&[PACKAGES]), Described("none")
+            => "`command`: what it prints when it cannot find a package of npm or Python; counts if the project declares the package and it is not installed";
+        "columns": Words(&names_of(&COLUMNS)), Is("characters") => "`command`: the unit of its columns";
+        "scope": Words(&names_of(&SCOPES)), Is("file") => "`command`: what its result depends on";
+        "config": List(&Text, 0), Is("[]")
+            => "`command`: names of files whose text changes its result; `name#text` counts if the file contains that text";
+        "unconfigured": Either(&[Words(&["skip"]), List(&Text, 0)]), Is("[]")
+            => "`command`: without any `config` file it is skipped, or gets these arguments before those of `args`";
+        "values": ByName("^[A-Za-z0-9_]+$", &Map(&[VALUE])), Is("{}")
+            => "`command`: values from files of the project, filled in as `{name}`";
+        "env": ByName("^[A-Za-z0-9_]+$", &Text), Is("{}") => "`command`: additional environment variables";
+        "except": List(&Text, 0), Is("[]")
+            => "`command`: names of files that it never checks; `*` matches any characters";
+        "only": List(&Text, 0), Is("[]")
+            => "`command`: names of the only files that it checks, with folders before them if it needs those";
+        "network": Flag, Is("false") => "`command`: whether it may use the network";
+        "probe": List(&Text, 0), Is("[]") => "`command`: the arguments that print its version";
+        "install": List(&Text, 0), Is("[]") => "`command`: where to get it, as package URLs";
+        "older": Map(&[OLDER]), Described("the same") => "`command`: how to run a program that is older than `command` requires";
+    }
+    PACKAGES {
+        "manager": Words(&names_of(&MANAGERS)), Refused => "the package manager; the lock file selects the command";
+        "findings": List(&ValueShape::Regex, 0), Is("[]")
+            => "patterns on `code message` with a group `package`: such findings warn, and name the install command";
+        "failures": List(&ValueShape::Regex, 0), Is("[]")
+            => "patterns with a group `package` on what a failed run prints: the gate is `unavailable`, and names the command";
+    }
+    MISSING {
+        "pattern": ValueShape::Regex, Refused => "what it prints, on stdout or stderr";
+        "fetch": Text, Refused => "the command that fetches them, for the message";
+    }
+    OLDER {
+        "than": Text, Refused => "the first version that supports `command`, as `1.24`; compared with the output of `probe`";
+        "input": Words(&names_of(&INPUTS)), Refused => "how an older program gets the draft";
+        "command": List(&Text, 1), Refused => "the same program, with the arguments for an older version";
+    }
+}
+pub(super) const EXIT: Range = Range { min: 0, max: 255, description: "from 0 to 255" };

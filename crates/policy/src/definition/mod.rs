@@ -18,25 +18,28 @@ use std::time::Duration;
 
 use regex::Regex;
 
+use self::canary::CANARY;
 pub use self::canary::{Canary, CanaryKind, CanaryText};
-pub(super) use self::command::{COLUMNS, INPUTS, MANAGERS, SCOPES};
+use self::command::COMMAND;
 pub use self::command::{CacheScope, Columns, CommandSpec, Input, Manager, Missing, OlderRelease, Packages};
-pub(super) use self::output::STREAMS;
 pub use self::output::{FindingPaths, OutputForm, OutputSpec, Pointer, Stream};
+use self::pattern::PATTERN;
 pub use self::pattern::PatternRules;
 pub use self::project::{Configuration, ProjectValue, Unconfigured};
 pub use self::release::Release;
+use self::sample::SAMPLE;
 pub use self::sample::{Expected, Sample};
-pub(super) use self::scaffold::HEADERS;
 pub use self::scaffold::{Demand, HeaderRule, Scaffold, ScaffoldLayout};
-pub(super) use self::server::{MESSAGES, NEW_FILES, OFFERS};
+use self::server::{BESIDE, SERVED, SERVER_KIND};
 pub use self::server::{Message, NewFiles, Offer, ServerSpec};
 pub use self::template::{CommandWord, Hole, WordPart};
-use super::language::{Language, language_named, languages};
+use super::language::{Language, Languages, parse_languages};
 use super::node::{MapFields, PolicyError, YamlNode, unknown};
-use super::value_shape::Setting;
-use super::{keys, quantity, served};
-use lockgate_text::{Version, nearest};
+use super::quantity;
+use super::value_shape::Absent::{Described, Is, Refused};
+use super::value_shape::ValueShape::{Either, List, Map, Text, Words};
+use super::value_shape::{Setting, TIME, ValueShape, names_of, tables};
+use lockgate_text::Version;
 
 /// The default timeout of a gate.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -110,15 +113,32 @@ impl Gate {
             | OutputForm::Exit(_) => false,
         })
     }
-}
 
-/// The languages that a gate can judge.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Languages {
-    /// All languages, and text without a known language.
-    Every,
-    /// These languages, by their names.
-    Only(Vec<String>),
+    /// Returns the language server of the gate, if it has one.
+    pub fn server(&self) -> Option<&ServerSpec> {
+        match &self.kind {
+            GateKind::Server(server) => Some(server),
+            GateKind::Command(_) | GateKind::Syntax | GateKind::Damage | GateKind::Pattern(_) => None,
+        }
+    }
+
+    /// Returns package URLs for the installation of the gate's program.
+    pub fn install(&self) -> &[String] {
+        match (self.command(), self.server()) {
+            (Some(command), _) => &command.install,
+            (None, Some(server)) => &server.install,
+            (None, None) => &[],
+        }
+    }
+
+    /// Returns the arguments that make the gate's program print its version.
+    pub fn probe(&self) -> &[String] {
+        match (self.command(), self.server()) {
+            (Some(command), _) => &command.probe,
+            (None, Some(server)) => &server.probe,
+            (None, None) => &[],
+        }
+    }
 }
 
 /// The role of a gate: to check or to fix drafts.
@@ -169,8 +189,8 @@ pub struct Transitional {
 /// Parses one definition; `stamp` is the hash of its text.
 pub(crate) fn gate(name: &str, root: &YamlNode, version: Version) -> Result<Gate, PolicyError> {
     let kind_node = root.entries("a gate")?.iter().find(|(key, _)| key.name == "kind").map(|(_, node)| node);
-    let [kind_key, own, more] = kind_node.map_or(Ok([keys::SYNTAX_KIND, &[], &[]]), own_keys)?;
-    let fields = root.settings("a gate", &[keys::COMMON, kind_key, own, more])?;
+    let [kind_key, own, more] = kind_node.map_or(Ok([SYNTAX_KIND, &[], &[]]), own_keys)?;
+    let fields = root.settings("a gate", &[COMMON, kind_key, own, more])?;
     let text = |name: &str| fields.optional(name, YamlNode::text).map(|text| text.map(str::to_owned));
     let kind = kind(&fields)?;
     let samples = fields.optional("samples", YamlNode::list)?.unwrap_or_default();
@@ -202,11 +222,11 @@ const KINDS: [&str; 5] = ["syntax", "damage", "pattern", "command", "server"];
 /// Returns the keys of a kind beside those of every definition.
 fn own_keys(kind: &YamlNode) -> Result<[&'static [Setting]; 3], PolicyError> {
     match kind.text("`kind`")? {
-        "syntax" => Ok([keys::SYNTAX_KIND, &[], &[]]),
-        "damage" => Ok([keys::DAMAGE_KIND, &[], &[]]),
-        "pattern" => Ok([keys::PATTERN_KIND, keys::PATTERN, &[]]),
-        "command" => Ok([keys::COMMAND_KIND, keys::COMMAND, &[]]),
-        "server" => Ok([served::SERVER_KIND, served::SERVED, keys::COMMAND]),
+        "syntax" => Ok([SYNTAX_KIND, &[], &[]]),
+        "damage" => Ok([DAMAGE_KIND, &[], &[]]),
+        "pattern" => Ok([PATTERN_KIND, PATTERN, &[]]),
+        "command" => Ok([COMMAND_KIND, COMMAND, &[]]),
+        "server" => Ok([SERVER_KIND, SERVED, COMMAND]),
         other => Err(kind.fault(unknown("kind", other, &KINDS))),
     }
 }
@@ -246,56 +266,52 @@ pub(crate) fn validator(
     }
 }
 
-fn parse_languages(node: &YamlNode) -> Result<Languages, PolicyError> {
-    let mut only = Vec::new();
-    for item in node.list("`languages`")? {
-        match item.text("a language")? {
-            "*" => return Ok(Languages::Every),
-            name if language_named(name).is_some() => only.push(name.to_owned()),
-            name => return Err(item.fault(unknown_language(name))),
-        }
-    }
-    Ok(Languages::Only(only))
-}
-
-/// Describes a language that is not in the table.
-pub(crate) fn unknown_language(name: &str) -> String {
-    let mut known: Vec<&str> = languages().iter().map(|language| language.name.as_str()).collect();
-    known.push("\"*\"");
-    match super::language::find_language(name) {
-        Some(language) if nearest(name, known.iter().copied()).is_none() => {
-            format!(
-                "unknown language `{name}`, did you mean `{}`? (known: {})",
-                language.name,
-                known.join(", ")
-            )
-        }
-        Some(_) | None => unknown("language", name, &known),
-    }
-}
-
 pub(crate) fn role(node: &YamlNode, what: &str) -> Result<Role, PolicyError> {
     node.one_of(what, &ROLES)
 }
 
 fn transitional(node: &YamlNode, what: &str) -> Result<Transitional, PolicyError> {
-    let fields = node.settings(what, &[keys::TRANSITIONAL])?;
+    let fields = node.settings(what, &[TRANSITIONAL])?;
     let regexes = |name: &str| -> Result<Vec<Regex>, PolicyError> {
         let list = fields.optional(name, YamlNode::list)?.unwrap_or_default();
-        list.iter().map(|item| regex(item, "a pattern")).collect()
+        list.iter().map(|item| item.regex("a pattern")).collect()
     };
     Ok(Transitional { always: regexes("always")?, adding_imports: regexes("adding_imports")? })
 }
 
-/// Compiles a pattern in multi-line mode, with a memory limit.
-pub(super) fn regex(node: &YamlNode, what: &str) -> Result<Regex, PolicyError> {
-    let pattern = node.text(what)?;
-    regex::RegexBuilder::new(pattern).multi_line(true).size_limit(1 << 20).build().map_err(|error| {
-        let message = error.to_string();
-        let reason = message.lines().last().unwrap_or_default();
-        node.fault(format!("{what} is not a regular expression: {}", reason.trim_start_matches("error: ")))
-    })
+tables! {
+    /// Every definition, whatever its kind.
+    COMMON {
+        "about": Text, Is("") => "what the gate is for, in one sentence";
+        "languages": List(&ValueShape::Language, 1), Refused => "the languages that it supports";
+        "role": Words(&names_of(&ROLES)), Is("check") => "whether it reports findings, or fixes them";
+        "timeout": ValueShape::Duration(TIME), Is("5s") => "the timeout of one run";
+        "transitional": Map(&[TRANSITIONAL]), Is("{}")
+            => "patterns on `code message`: such new findings only warn in a single edit, unless the policy sets a `level`";
+        "canary": Either(&[Text, Map(&[CANARY])]), Described("none") => "a text that no configuration lets pass";
+        "in_steps": Words(&names_of(&IN_STEPS)), Described("what the policy says")
+            => "in `edit_code`, whose edits are often one step of several, unless the policy sets a `role` or `level`: `fix`: it fixes the draft; `warn`: it does not block, and a note says so";
+        "recorded": Text, Described("none") => "the tool and its version with which the samples were recorded";
+        "samples": List(&Map(&[SAMPLE]), 0), Is("[]") => "texts with their expected findings";
+    }
+    SYNTAX_KIND { "kind": Words(&["syntax"]), Refused => "how the gate works"; }
+    PATTERN_KIND { "kind": Words(&["pattern"]), Refused => "how the gate works"; }
+    DAMAGE_KIND { "kind": Words(&["damage"]), Refused => "how the gate works"; }
+    COMMAND_KIND { "kind": Words(&["command"]), Refused => "how the gate works"; }
+    TRANSITIONAL {
+        "always": List(&ValueShape::Regex, 0), Is("[]") => "in every single edit";
+        "adding_imports": List(&ValueShape::Regex, 0), Is("[]") => "in a single edit that adds an import";
+    }
 }
+/// The definition of a gate.
+pub(super) const DEFINITION: ValueShape = Either(&[
+    Map(&[SYNTAX_KIND, COMMON]),
+    Map(&[DAMAGE_KIND, COMMON]),
+    Map(&[PATTERN_KIND, COMMON, PATTERN]),
+    Map(&[COMMAND_KIND, COMMON, COMMAND]),
+    Map(&[SERVER_KIND, COMMON, SERVED, COMMAND]),
+    Map(&[SERVER_KIND, COMMON, SERVED, BESIDE]),
+]);
 
 #[cfg(test)]
 mod tests {

@@ -2,9 +2,11 @@
 
 use regex::Regex;
 
-use super::super::keys;
 use super::super::node::{MAX_WORD, MapFields, PolicyError, YamlNode, clipped};
-use super::super::severity::{Severity, severity};
+use super::super::severity::{SEVERITIES, Severity, severity};
+use super::super::value_shape::Absent::{Described, Is, Refused};
+use super::super::value_shape::ValueShape::{Either, Map, Text, Words};
+use super::super::value_shape::{Setting, ValueShape, names_of, tables};
 
 /// The format and the stream of a program's findings.
 #[derive(Debug)]
@@ -132,13 +134,13 @@ fn read(form: &str, fields: &MapFields) -> Result<(OutputForm, &'static [&'stati
 
 fn lines(node: &YamlNode, fields: &MapFields) -> Result<OutputForm, PolicyError> {
     let pattern = findings(node, "`regex`")?;
-    Ok(OutputForm::Regex { pattern, ignore: fields.optional("ignore", super::regex)? })
+    Ok(OutputForm::Regex { pattern, ignore: fields.optional("ignore", YamlNode::regex)? })
 }
 
 /// A pattern that finds the line and the message of a finding by named groups.
 fn findings(node: &YamlNode, what: &str) -> Result<Regex, PolicyError> {
     const GROUPS: [&str; 6] = ["file", "line", "column", "code", "severity", "message"];
-    let pattern = super::regex(node, what)?;
+    let pattern = node.regex(what)?;
     let groups: Vec<&str> = pattern.capture_names().flatten().collect();
     if let Some(missing) = ["line", "message"].into_iter().find(|name| !groups.contains(name)) {
         return Err(node.fault(format!("{what} has no group `(?P<{missing}>...)`")));
@@ -154,7 +156,7 @@ fn stream(node: &YamlNode, what: &str) -> Result<Stream, PolicyError> {
 }
 
 fn finding_paths(node: &YamlNode) -> Result<FindingPaths, PolicyError> {
-    let fields = node.settings("a place in JSON", &[keys::POINTERS])?;
+    let fields = node.settings("a place in JSON", &[POINTERS])?;
     Ok(FindingPaths {
         items: fields.optional("items", pointer)?,
         file: fields.optional("file", pointer)?,
@@ -183,3 +185,49 @@ fn pointer(node: &YamlNode, what: &str) -> Result<Pointer, PolicyError> {
         }
     }
 }
+
+tables! {
+    /// The keys that every form of output accepts.
+    SPOKEN {
+        "from": Words(&names_of(&STREAMS)), Is("stdout") => "the stream that is read";
+        "severity": Words(&names_of(&SEVERITIES)), Is("error") => "the severity of findings without one";
+    }
+    JSON { "json": Map(&[POINTERS]), Refused => "one JSON value, and where in it to find the parts of a finding"; }
+    JSONL { "jsonl": Map(&[POINTERS]), Refused => "one JSON object per line, with the same keys; other lines may occur between them"; }
+    SARIF { "sarif": Map(&[]), Refused => "SARIF 2.1.0"; }
+    RDJSON { "rdjson": Map(&[]), Refused => "Reviewdog's format"; }
+    LINES {
+        "regex": ValueShape::Regex, Refused
+            => "a regular expression whose matches are findings, with the groups `file`, `line`, `column`, `code`, `severity`, `message`";
+        "ignore": ValueShape::Regex, Described("none") => "lines to ignore, in addition to the known notes of all programs";
+    }
+    EXITS {
+        "text": Words(&["exit"]), Refused
+            => "`exit`: an exit code other than 0 is a finding; `formatted`: it is the text as it should be";
+        "message": Text, Described("the lines of the output that name a failure, and the last two") => "what the finding says";
+    }
+    FORMATTED {
+        "text": Words(&["formatted"]), Refused
+            => "`exit`: an exit code other than 0 is a finding; `formatted`: the output is the formatted text";
+        "errors": ValueShape::Regex, Described("none") => "lines of standard error that say why there is no text";
+    }
+    POINTERS {
+        "items": Text, Described("the value itself") => "the list of findings";
+        "file": Text, Described("the edited file") => "the file";
+        "line": Text, Refused => "the line";
+        "column": Text, Described("none") => "the column";
+        "code": Text, Described("none") => "the rule's name";
+        "severity": Text, Described("that of `output`") => "its severity";
+        "message": Text, Refused => "the message of the finding";
+    }
+}
+/// The forms of output.
+pub(super) const OUTPUT: ValueShape = Either(&[
+    Map(&[JSON, SPOKEN]),
+    Map(&[JSONL, SPOKEN]),
+    Map(&[SARIF, SPOKEN]),
+    Map(&[RDJSON, SPOKEN]),
+    Map(&[LINES, SPOKEN]),
+    Map(&[EXITS, SPOKEN]),
+    Map(&[FORMATTED, SPOKEN]),
+]);

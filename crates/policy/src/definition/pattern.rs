@@ -2,10 +2,12 @@
 
 use regex::Regex;
 
-use super::super::keys;
+use super::super::language::{Languages, parse_languages};
 use super::super::node::{MapFields, PolicyError, YamlNode, unknown};
-use super::scaffold::{self, Scaffold};
-use super::{Languages, parse_languages};
+use super::super::value_shape::Absent::{Described, Is};
+use super::super::value_shape::ValueShape::{ByName, Map, Text, Words};
+use super::super::value_shape::{Setting, ValueShape, names_of, tables};
+use super::scaffold::{self, HEADERS, LAYOUT, Scaffold};
 use lockgate_syntax::Query;
 
 /// The rules of a `pattern` gate.
@@ -38,8 +40,8 @@ pub enum PatternRules {
 const STRUCTURES: [&str; 2] = ["markdown", "scaffold"];
 
 pub(super) fn rules(fields: &MapFields, kind: &YamlNode) -> Result<PatternRules, PolicyError> {
-    let must_match = fields.optional("must_match", super::regex)?;
-    let must_not_match = fields.optional("must_not_match", super::regex)?;
+    let must_match = fields.optional("must_match", YamlNode::regex)?;
+    let must_not_match = fields.optional("must_not_match", YamlNode::regex)?;
     let is_regex = must_match.is_some() || must_not_match.is_some();
     let message = || fields.require("message")?.text("`message`").map(str::to_owned);
     let scaffolds = fields.get("header").or_else(|| fields.get("templates"));
@@ -82,11 +84,31 @@ fn query(fields: &MapFields, node: &YamlNode, message: String) -> Result<Pattern
             source.fault(format!("{what} is not a query: {} ({place})", error.message))
         })
     };
-    let inner = node.settings("`query`", &[keys::QUERY])?;
+    let inner = node.settings("`query`", &[QUERY])?;
     let must_match = inner.optional("must_match", compiled)?;
     let must_not_match = inner.optional("must_not_match", compiled)?;
     if must_match.is_none() && must_not_match.is_none() {
         return Err(node.fault("`query` needs must_match or must_not_match"));
     }
     Ok(PatternRules::Query { must_match, must_not_match, message })
+}
+
+tables! {
+    /// Definitions of the kind `pattern`.
+    PATTERN {
+        "must_match": ValueShape::Regex, Described("nothing must") => "`pattern`: what the text must contain";
+        "must_not_match": ValueShape::Regex, Described("anything may") => "`pattern`: what the text must not contain";
+        "message": Text, Described("none") => "`pattern`: the message of a finding; required with a regular expression or a query";
+        "query": Map(&[QUERY]), Described("none") => "`pattern`: queries for tree-sitter, instead of regular expressions";
+        "structure": Words(&["markdown", "scaffold"]), Described("none")
+            => "`pattern`: `markdown`: a title and working links; `scaffold`: a header that names a template, and what the template requires";
+        "header": Words(&names_of(&HEADERS)), Is("optional")
+            => "`structure: scaffold`: whether a file without a header is skipped, or is an error";
+        "templates": ByName("^[A-Za-z0-9][A-Za-z0-9_.-]*$", &Map(&[LAYOUT])), Is("{}")
+            => "`structure: scaffold`: the requirements of each template";
+    }
+    QUERY {
+        "must_match": Text, Described("nothing must") => "a query that must match";
+        "must_not_match": Text, Described("anything may") => "a query that must not match; a finding is at the first capture";
+    }
 }

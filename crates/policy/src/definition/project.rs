@@ -2,8 +2,10 @@
 
 use regex::Regex;
 
-use super::super::keys;
 use super::super::node::{self, PolicyError, YamlNode};
+use super::super::value_shape::Absent::Refused;
+use super::super::value_shape::ValueShape::{List, Text};
+use super::super::value_shape::{Setting, ValueShape, tables};
 
 /// A file whose text affects a program's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,11 +75,11 @@ pub(super) fn unconfigured(node: &YamlNode, what: &str) -> Result<Unconfigured, 
 
 pub(super) fn values(node: &YamlNode, what: &str) -> Result<Vec<ProjectValue>, PolicyError> {
     let read = |(key, node): &(node::MapKey, YamlNode)| {
-        let fields = node.settings("a value", &[keys::VALUE])?;
+        let fields = node.settings("a value", &[VALUE])?;
         if key.name.is_empty() || !key.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Err(key.fault("a value name may contain only letters, digits and `_`"));
         }
-        let pattern = super::regex(fields.require("match")?, "`match`")?;
+        let pattern = fields.require("match")?.regex("`match`")?;
         if pattern.captures_len() != 2 {
             return Err(fields.require("match")?.fault("`match` needs exactly one group: the value"));
         }
@@ -89,4 +91,12 @@ pub(super) fn values(node: &YamlNode, what: &str) -> Result<Vec<ProjectValue>, P
         })
     };
     node.entries(what)?.iter().map(read).collect()
+}
+
+tables! {
+    VALUE {
+        "in": List(&Text, 1), Refused => "names of files; the nearest one above the file that has the value counts";
+        "match": ValueShape::Regex, Refused => "the pattern of the value, as its only group";
+        "default": Text, Refused => "the value if no file has it";
+    }
 }

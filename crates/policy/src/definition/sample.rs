@@ -1,8 +1,11 @@
 //! Texts with the findings that a gate must give for them.
 
-use super::super::keys;
 use super::super::node::{PolicyError, YamlNode};
-use super::super::severity::{Severity, severity};
+use super::super::severity::{SEVERITIES, Severity, severity};
+use super::super::value_shape::Absent::{Described, Is, Refused};
+use super::super::value_shape::ValueShape::{ByName, List, Map, Text, Whole, Words};
+use super::super::value_shape::{Range, Setting, names_of, tables};
+use super::command::EXIT;
 
 /// A text with the findings that a gate must give for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +46,7 @@ pub struct Expected {
 }
 
 pub(super) fn sample(node: &YamlNode) -> Result<Sample, PolicyError> {
-    let fields = node.settings("a sample", &[keys::SAMPLE])?;
+    let fields = node.settings("a sample", &[SAMPLE])?;
     let finds = fields.optional("finds", YamlNode::list)?.unwrap_or_default();
     let text = |name: &str| fields.optional(name, YamlNode::text).map(|text| text.map(str::to_owned));
     Ok(Sample {
@@ -65,10 +68,10 @@ fn files(node: &YamlNode, what: &str) -> Result<Vec<(String, String)>, PolicyErr
 }
 
 fn expected(node: &YamlNode) -> Result<Expected, PolicyError> {
-    let fields = node.settings("a finding", &[keys::FOUND])?;
+    let fields = node.settings("a finding", &[FOUND])?;
     let text = |name: &str| fields.optional(name, YamlNode::text).map(|text| text.map(str::to_owned));
     let counted = |node: &YamlNode, what: &str| {
-        node.whole_in_range(what, keys::COUNT).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+        node.whole_in_range(what, COUNT).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
     };
     Ok(Expected {
         line: counted(fields.require("line")?, "`line`")?,
@@ -78,3 +81,26 @@ fn expected(node: &YamlNode) -> Result<Expected, PolicyError> {
         message: text("message")?,
     })
 }
+
+tables! {
+    SAMPLE {
+        "path": Text, Refused => "the path of the text";
+        "draft": Text, Refused => "the text";
+        "before": Text, Described("it is a new file") => "the text before; only in-process gates see it";
+        "beside": List(&Text, 0), Is("[]") => "other paths that exist";
+        "with": ByName("", &Text), Is("{}") => "other files with their texts";
+        "output": Text, Described("none") => "what the program wrote to standard output";
+        "errors": Text, Is("") => "what it wrote to standard error";
+        "exit": Whole(EXIT), Is("0") => "its exit code";
+        "finds": List(&Map(&[FOUND]), 0), Is("[]") => "every finding, in the order of the text";
+    }
+    FOUND {
+        "line": Whole(COUNT), Refused => "its line";
+        "column": Whole(COUNT), Described("any") => "its column";
+        "code": Text, Described("any") => "its code";
+        "severity": Words(&names_of(&SEVERITIES)), Described("any") => "its severity";
+        "message": Text, Described("any") => "a part of its message";
+    }
+}
+/// A place in a text, counted from 1.
+pub(super) const COUNT: Range = Range { min: 1, max: u32::MAX as u64, description: "at least 1" };

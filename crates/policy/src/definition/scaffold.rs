@@ -2,8 +2,10 @@
 
 use regex::Regex;
 
-use super::super::keys;
 use super::super::node::{MapFields, MapKey, PolicyError, YamlNode};
+use super::super::value_shape::Absent::{Described, Is, Refused};
+use super::super::value_shape::ValueShape::{List, Map, Text};
+use super::super::value_shape::{Setting, ValueShape, tables};
 
 /// The rule for headers, and the templates that they name.
 #[derive(Debug)]
@@ -60,7 +62,7 @@ pub(super) fn scaffold(fields: &MapFields) -> Result<Scaffold, PolicyError> {
 }
 
 fn layout(node: &YamlNode) -> Result<ScaffoldLayout, PolicyError> {
-    let fields = node.settings("a template", &[keys::LAYOUT])?;
+    let fields = node.settings("a template", &[LAYOUT])?;
     let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
     let demands = |name: &str| {
         let list = fields.optional(name, YamlNode::list)?.unwrap_or_default();
@@ -75,11 +77,29 @@ fn layout(node: &YamlNode) -> Result<ScaffoldLayout, PolicyError> {
 }
 
 fn demand(node: &YamlNode) -> Result<Demand, PolicyError> {
-    let fields = node.settings("a requirement", &[keys::DEMAND])?;
+    let fields = node.settings("a requirement", &[DEMAND])?;
     let message = fields.require("message")?.text("`message`")?.to_owned();
-    match (fields.optional("must_match", super::regex)?, fields.optional("must_not_match", super::regex)?) {
+    match (
+        fields.optional("must_match", YamlNode::regex)?,
+        fields.optional("must_not_match", YamlNode::regex)?,
+    ) {
         (Some(pattern), None) => Ok(Demand { pattern, wanted: true, message }),
         (None, Some(pattern)) => Ok(Demand { pattern, wanted: false, message }),
         _ => Err(node.fault("an entry needs either must_match or must_not_match")),
+    }
+}
+
+tables! {
+    /// The keys of each entry in `templates`.
+    LAYOUT {
+        "sections": List(&Text, 0), Is("[]") => "headings that a page must have, at any level";
+        "symbols": List(&Text, 0), Is("[]") => "functions, classes and other symbols that must be defined";
+        "required": List(&Map(&[DEMAND]), 0), Is("[]") => "other text that is required or forbidden; a violation is an error";
+        "guidelines": List(&Map(&[DEMAND]), 0), Is("[]") => "text that is recommended or discouraged; a warning, checked if all else passes";
+    }
+    DEMAND {
+        "must_match": ValueShape::Regex, Described("nothing must") => "what the text must contain";
+        "must_not_match": ValueShape::Regex, Described("anything may") => "what the text must not contain";
+        "message": Text, Refused => "the message of the finding";
     }
 }

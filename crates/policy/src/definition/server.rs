@@ -3,13 +3,17 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::super::keys;
+use super::super::language::{language_named, unknown_language};
 use super::super::node::{MapFields, PolicyError, YamlNode};
-use super::super::{quantity, served};
-use super::command::{CacheScope, CommandSpec, candidates, command, environment, plain, scope};
+use super::super::quantity;
+use super::super::value_shape::Absent::{Described, Is, Refused};
+use super::super::value_shape::ValueShape::{ByName, List, Map, Size, Text, Words};
+use super::super::value_shape::{Range, Setting, ValueShape, names_of, tables};
+use super::command::{
+    COMMAND, CacheScope, CommandSpec, SCOPES, candidates, command, environment, plain, scope,
+};
 use super::project::{Configuration, configurations, names};
 use super::template::CommandWord;
-use super::{Gate, GateKind};
 
 /// The memory limit of a server whose definition sets none, in bytes.
 const DEFAULT_MEMORY: u64 = 4 << 30;
@@ -61,34 +65,6 @@ pub struct ServerSpec {
     pub fallback: Option<CommandSpec>,
 }
 
-impl Gate {
-    /// Returns the language server of the gate, if it has one.
-    pub fn server(&self) -> Option<&ServerSpec> {
-        match &self.kind {
-            GateKind::Server(server) => Some(server),
-            GateKind::Command(_) | GateKind::Syntax | GateKind::Damage | GateKind::Pattern(_) => None,
-        }
-    }
-
-    /// Returns package URLs for the installation of the gate's program.
-    pub fn install(&self) -> &[String] {
-        match (self.command(), self.server()) {
-            (Some(command), _) => &command.install,
-            (None, Some(server)) => &server.install,
-            (None, None) => &[],
-        }
-    }
-
-    /// Returns the arguments that make the gate's program print its version.
-    pub fn probe(&self) -> &[String] {
-        match (self.command(), self.server()) {
-            (Some(command), _) => &command.probe,
-            (None, Some(server)) => &server.probe,
-            (None, None) => &[],
-        }
-    }
-}
-
 /// The way in which a server reports diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
@@ -138,7 +114,7 @@ pub(crate) const NEW_FILES: [(&str, NewFiles); 5] = [
 
 pub(super) fn server(fields: &MapFields) -> Result<ServerSpec, PolicyError> {
     let node = fields.require("server")?;
-    let own = node.settings("`server`", &[served::LSP])?;
+    let own = node.settings("`server`", &[LSP])?;
     let argv = own.require("command")?;
     let words = YamlNode::texts(argv, "`command`")?;
     let Some((program, words)) = words.split_first() else {
@@ -158,7 +134,7 @@ pub(super) fn server(fields: &MapFields) -> Result<ServerSpec, PolicyError> {
         settings: own.optional("settings", json)?.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
         env: own.optional("env", environment)?.unwrap_or_default(),
         memory: own
-            .optional("memory", |node, what| quantity::size(node, what, served::MEMORY))?
+            .optional("memory", |node, what| quantity::size(node, what, MEMORY))?
             .unwrap_or(DEFAULT_MEMORY),
         offer: own.optional("diagnostics", |node, what| node.one_of(what, &OFFERS))?,
         sources: own.optional("sources", YamlNode::texts)?.unwrap_or_default(),
@@ -166,8 +142,8 @@ pub(super) fn server(fields: &MapFields) -> Result<ServerSpec, PolicyError> {
         message: own
             .optional("message", |node, what| node.one_of(what, &MESSAGES))?
             .unwrap_or(Message::Whole),
-        ready: own.optional("ready", super::regex)?,
-        failed: own.optional("ill", super::regex)?,
+        ready: own.optional("ready", YamlNode::regex)?,
+        failed: own.optional("ill", YamlNode::regex)?,
         new_files: own
             .optional("new_files", |node, what| node.one_of(what, &NEW_FILES))?
             .unwrap_or(NewFiles::Alone),
@@ -185,8 +161,8 @@ fn fallback(fields: &MapFields) -> Result<Option<CommandSpec>, PolicyError> {
     if fields.get("command").is_some() {
         return command(fields).map(Some);
     }
-    let is_idle = |name: &str| !served::BESIDE.iter().any(|shared| shared.name == name);
-    let mut idle = keys::COMMAND.iter().filter(|setting| is_idle(setting.name));
+    let is_idle = |name: &str| !BESIDE.iter().any(|shared| shared.name == name);
+    let mut idle = COMMAND.iter().filter(|setting| is_idle(setting.name));
     match idle.find_map(|setting| Some((setting.name, fields.get(setting.name)?))) {
         Some((name, node)) => Err(node.fault(format!("`{name}` requires a fallback `command`"))),
         None => Ok(None),
@@ -200,10 +176,53 @@ fn json(node: &YamlNode, what: &str) -> Result<Value, PolicyError> {
 
 fn ids(node: &YamlNode, what: &str) -> Result<Vec<(String, String)>, PolicyError> {
     let id = |(key, value): &(super::super::node::MapKey, YamlNode)| {
-        if super::language_named(&key.name).is_none() {
-            return Err(key.fault(super::unknown_language(&key.name)));
+        if language_named(&key.name).is_none() {
+            return Err(key.fault(unknown_language(&key.name)));
         }
         Ok((key.name.clone(), value.text(what)?.to_owned()))
     };
     node.entries(what)?.iter().map(id).collect()
 }
+
+tables! {
+    SERVER_KIND { "kind": Words(&["server"]), Refused => "how the gate works"; }
+    /// Definitions of the kind `server`: beside these, those of the kind `command` for its fall-back.
+    SERVED {
+        "server": Map(&[LSP]), Refused => "`server`: the language server";
+    }
+    /// The language server of a definition.
+    LSP {
+        "command": List(&Text, 1), Refused => "its program and arguments, without a shell";
+        "bin": List(&Text, 1), Described("the program's name") => "where to look for the program";
+        "language_ids": ByName("^[a-z0-9_-]+$", &Text), Is("{}")
+            => "its identifier for each language, by the name used here";
+        "options": Text, Is("{}") => "JSON for its start, as `initializationOptions`";
+        "settings": Text, Is("{}") => "JSON with the sections that it may request";
+        "env": ByName("^[A-Za-z0-9_]+$", &Text), Is("{}") => "additional environment variables";
+        "memory": Size(MEMORY), Is("4GiB") => "the most memory for it and its child processes";
+        "diagnostics": Words(&names_of(&OFFERS)), Described("what it offers")
+            => "`pull`: lockgate requests diagnostics; `push`: the server publishes them; `versioned`: the same, always with the version of the text";
+        "sources": List(&Text, 0), Described("all") => "the `source` of the diagnostics that count";
+        "code": Text, Is("{code}") => "how to format its codes, so that they equal those of the command";
+        "message": Words(&names_of(&MESSAGES)), Is("whole")
+            => "how much of its messages to keep: those of the command may be shorter";
+        "ready": ValueShape::Regex, Described("nothing")
+            => "its progress, message or status once it has loaded the project; lockgate sends no request before";
+        "ill": ValueShape::Regex, Described("nothing")
+            => "its message when it cannot read its configuration; the gate is then broken, as it is with the command";
+        "new_files": Words(&names_of(&NEW_FILES)), Is("alone")
+            => "which files that are not on disk yet it can check: `alone`, if it is the only one of a call; `unimported`, those that no other file imports; `existing_folders`, also those in folders on disk; `all`; or `none`";
+    }
+    /// The keys of a definition of the kind `server` that has no fallback command.
+    BESIDE {
+        "cwd": List(&Text, 0), Is("[]")
+            => "`server`: it is started for the nearest folder above the file that has one of these files, else for the root";
+        "config": List(&Text, 0), Is("[]")
+            => "`server`: names of files whose text changes its result; `name#text` counts if the file contains that text";
+        "scope": Words(&names_of(&SCOPES)), Is("project") => "`server`: what its result depends on";
+        "probe": List(&Text, 0), Is("[]") => "`server`: the arguments that print its version";
+        "install": List(&Text, 0), Is("[]") => "`server`: where to get it, as package URLs";
+    }
+}
+/// The memory limit of a language server.
+pub(super) const MEMORY: Range = Range { min: 16 << 20, max: 1 << 40, description: "from 16MiB to 1024GiB" };

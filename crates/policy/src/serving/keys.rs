@@ -1,9 +1,9 @@
 //! The keys of the HTTP server's configuration, in one table.
 
-use crate::keys::{TOOLSETS, tables};
+use crate::server_toolsets::TOOLSETS;
 use crate::value_shape::Absent::{Described, Is, Refused};
-use crate::value_shape::ValueShape::{Age, Duration, Flag, List, Map, Size, Text, Whole, Words};
-use crate::value_shape::{Range, Setting};
+use crate::value_shape::ValueShape::{Age, Flag, List, Map, Size, Text, Whole, Words};
+use crate::value_shape::{Range, Setting, ValueShape, tables};
 
 pub(super) const BODY: Range = Range { min: 1024, max: 64 << 20, description: "from 1KiB to 64MiB" };
 pub(super) const WITHIN: Range = Range { min: 100, max: 600_000, description: "from 100ms to 10m" };
@@ -32,10 +32,10 @@ tables! {
     }
     LIMITS {
         "body": Size(BODY), Is("4MiB") => "the largest body of a request";
-        "headers_within": Duration(WITHIN), Is("10s") => "the timeout for the headers of a request";
-        "body_within": Duration(WITHIN), Is("30s") => "the timeout for the body of a request";
-        "read_within": Duration(WITHIN), Is("30s") => "how long a client may read nothing of a response";
-        "idle": Duration(WITHIN), Is("90s") => "how long a connection may stay open without a request";
+        "headers_within": ValueShape::Duration(WITHIN), Is("10s") => "the timeout for the headers of a request";
+        "body_within": ValueShape::Duration(WITHIN), Is("30s") => "the timeout for the body of a request";
+        "read_within": ValueShape::Duration(WITHIN), Is("30s") => "how long a client may read nothing of a response";
+        "idle": ValueShape::Duration(WITHIN), Is("90s") => "how long a connection may stay open without a request";
         "connections": Whole(CONNECTIONS), Is("1024")
             => "the most open connections; beyond that, the one that was idle longest is closed";
         "requests": Whole(COUNT), Is("64") => "the most concurrent requests of one token; one more is rejected with 429";
