@@ -10,9 +10,10 @@ use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use edits::searching;
+use lockgate_checks::Isolation;
 use lockgate_checks::{Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Watch, judge};
 use lockgate_edit::{Edit, EditLimits, LineEdit, LineEditNames, Needle, PlanContext, plan};
-use lockgate_policy::{Isolation, Policy, Profile, language_of};
+use lockgate_policy::{Policy, Profile, language_of};
 use lockgate_python_re::Flags;
 use lockgate_text::{Buffer, Hints, bytes_outside_unchanged, diff};
 

@@ -13,11 +13,12 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use lockgate_checks::Isolation;
 use lockgate_checks::{
     Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Outcome, ResolvedPrograms, SearchPath, Watch,
     judge,
 };
-use lockgate_policy::{Isolation, Policy, Profile, language_of};
+use lockgate_policy::{Policy, Profile, language_of};
 use lockgate_text::{Buffer, Hints};
 
 /// How often both are asked.

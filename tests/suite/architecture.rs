@@ -37,33 +37,24 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
             "protocol/",
         ],
     ),
-    (&["tempfile"], &["checks/stage/", "cli/hook/doctor.rs"]),
+    (&["tempfile"], &["checks/stage/", "cli/hook/doctor.rs", "sandbox/private_folder.rs"]),
     (&["ruff_", "oxc_", "syn::", "saphyr_parser", "granit_parser"], &["checks/syntax/"]),
     (&["toml_edit"], &["checks/syntax/", "checks/packages/", "cli/init/"]),
     // The demo is a client of its own server, as every reader of it could be; the doctor of hooks starts them as a host
     // does.
     (
         &["process::Command", "process::Child", "process::Stdio", "Command::new"],
-        &["checks/process/", "cli/demo", "cli/hook/doctor.rs", "cli/pager.rs"],
+        &["sandbox/", "cli/demo", "cli/hook/doctor.rs", "cli/pager.rs"],
     ),
     (&["rusqlite", "sqlx", "zstd"], &["store/sql/"]),
-    (
-        &["rustix::fs", "cap_std"],
-        &[
-            "checks/process/limits.rs",
-            "checks/process/sandbox/bubblewrap.rs",
-            "checks/process/sandbox/supervisor.rs",
-            "checks/regular.rs",
-            "store/",
-        ],
-    ),
+    (&["rustix::fs", "cap_std"], &["sandbox/limits.rs", "sandbox/isolation/", "checks/regular.rs", "store/"]),
     (
         &["std::fs", "fs::"],
         &[
             "checks/command/",
             "checks/packages/",
             "checks/programs.rs",
-            "checks/process/",
+            "sandbox/",
             "checks/regular.rs",
             "checks/stage/",
             "checks/syntax/child.rs",
@@ -74,15 +65,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     ),
     (
         &["std::env", "env::"],
-        &[
-            "checks/command/",
-            "checks/stage/owner.rs",
-            "checks/programs.rs",
-            "checks/process/",
-            "cli/",
-            "main.rs",
-            "store/",
-        ],
+        &["checks/command/", "checks/programs.rs", "sandbox/", "cli/", "main.rs", "store/"],
     ),
 ];
 

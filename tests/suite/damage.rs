@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use lockgate_checks::Isolation;
 use lockgate_checks::{
     Draft, ExecPermission, Finding, GateEnv, GateRuntime, InputLocation, Severity, Watch, judge,
 };
-use lockgate_policy::{Accident, Catalogue, EffectiveRules, Isolation, Rule, Weight, language_of};
+use lockgate_policy::{Accident, Catalogue, EffectiveRules, Rule, Weight, language_of};
 use lockgate_text::{Buffer, Hints};
 use serde_json::Value;
 

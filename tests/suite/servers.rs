@@ -4,11 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
+use lockgate_checks::Isolation;
 use lockgate_checks::{
     Draft, ExecPermission, GateEnv, GateInput, GateRuntime, InputLocation, Lost, OnDisk, Outcome,
     ResolvedPrograms, SearchPath, Verdict, Watch, judge_all,
 };
-use lockgate_policy::{Isolation, Policy, Profile, language_of};
+use lockgate_policy::{Policy, Profile, language_of};
 use lockgate_text::{Buffer, Hints, LineMap};
 
 use super::store::not_run;

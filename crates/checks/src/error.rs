@@ -2,7 +2,7 @@
 
 use super::syntax::ParseFailure;
 use super::verdict::{Outcome, RunReason};
-use super::watch::Halt;
+use lockgate_sandbox::Halt;
 
 /// The reason that a gate gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use super::command::ProgramInput;
 use super::programs::ResolvedPrograms;
 use super::runtime::GateRuntime;
 use super::server;
-use lockgate_policy::{EffectiveRules, Isolation, Language, Rule};
+use lockgate_policy::{EffectiveRules, Language, RequiredIsolation, Rule};
+use lockgate_sandbox::Isolation;
 use lockgate_text::{Buffer, Hints};
 
 /// The environment in which gates of the kind `command` judge one draft.
@@ -22,6 +23,15 @@ pub struct GateEnv<'a> {
     pub isolation: Isolation,
     /// A folder owned by lockgate for the caches of programs in this root; `None` if there is none.
     pub cache: Option<&'a Path>,
+}
+
+/// The isolation of programs that a policy requires.
+pub fn required_isolation(required: RequiredIsolation) -> Isolation {
+    match required {
+        RequiredIsolation::None => Isolation::None,
+        RequiredIsolation::Landlock => Isolation::Landlock,
+        RequiredIsolation::Bubblewrap => Isolation::Bubblewrap,
+    }
 }
 
 impl GateEnv<'_> {

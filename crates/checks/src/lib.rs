@@ -25,7 +25,6 @@ mod packages;
 mod parallel;
 mod pattern;
 mod percent;
-mod process;
 mod programs;
 mod regular;
 mod runtime;
@@ -35,22 +34,22 @@ mod stage;
 mod syntax;
 mod trial;
 mod verdict;
-mod watch;
 
 pub use agreement::{Mismatch, mismatch};
 pub use command::{DiskState, InstalledProgram, SampleError, replay, run_sample};
 pub use draft::{Draft, InputLocation};
 pub use finding::{Finding, Severity, sanitize};
-pub use gate_env::{ExecPermission, GateEnv};
+pub use gate_env::{ExecPermission, GateEnv, required_isolation};
 pub use judge::{GateInput, OnDisk, judge, judge_all};
 pub use links::{DeadLinks, LostTarget, PageLink, anchors, links, lost_anchors};
+pub use lockgate_sandbox::{
+    Isolation, LockWaitFn, ProgressFn, Watch, adopt_orphans, close_inherited_on_exec,
+};
 pub use lost::{Lost, LostDefinition};
 pub use parallel::parallel;
-pub use process::{adopt_orphans, close_inherited_on_exec};
 pub use programs::{ResolvedProgram, ResolvedPrograms, SearchPath, search_path};
 pub use regular::read as read_regular_file;
 pub use runtime::GateRuntime;
 pub use syntax::{parse_for_parent, parse_large_texts_with};
 pub use trial::{canaries, run_sample_in_process, version};
 pub use verdict::{GateRun, Outcome, RunReason, Verdict};
-pub use watch::{LockWaitFn, ProgressFn, Watch};

@@ -367,7 +367,7 @@ mod tests {
 
     use super::*;
     use crate::Watch;
-    use crate::watch::Halt;
+    use lockgate_sandbox::Halt;
 
     fn faults(path: &str, text: &str, files_exist: &(dyn Fn(&str) -> bool + Sync)) -> Vec<RuleMatch> {
         let limit = Watch::idle();

@@ -9,9 +9,9 @@ use super::error::GateError;
 use super::finding::{Finding, Severity};
 use super::syntax::ParseFailure;
 use super::syntax::child::{NoReply, Reply};
-use super::watch::Limit;
 use super::{markdown, scaffold};
 use lockgate_policy::PatternRules;
+use lockgate_sandbox::Limit;
 use lockgate_syntax::{Query, Unreadable};
 
 /// The maximum number of matches of a forbidden pattern: each search may read the rest of the text.

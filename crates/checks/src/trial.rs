@@ -11,15 +11,16 @@ use super::draft::{Draft, InputLocation};
 use super::finding::{Finding, sanitize};
 use super::gate_env::{ExecPermission, GateEnv};
 use super::judge::judge;
-use super::process::{self, Ceiling, Order, ProcessOutcome, Sandbox, strongest};
 use super::runtime::GateRuntime;
 use super::stage::Stage;
 use super::verdict::{Outcome, Verdict};
-use super::watch::{Halt, Limit, Watch};
 use lockgate_policy::{
-    CanaryKind, CanaryText, EffectiveRules, Gate, Isolation, Language, Languages, Rule, Sample,
-    language_named, language_of,
+    CanaryKind, CanaryText, EffectiveRules, Gate, Language, Languages, Rule, Sample, language_named,
+    language_of,
 };
+use lockgate_sandbox::Isolation;
+use lockgate_sandbox::{self as sandbox, Ceiling, Order, ProcessOutcome, Sandbox, strongest};
+use lockgate_sandbox::{Halt, Limit, Watch};
 use lockgate_text::{Buffer, Hints};
 
 /// The time limit for a version query: some programs set themselves up when they first run.
@@ -132,7 +133,7 @@ pub(super) fn version_with_limit(
     let own = Some(stage.path().to_owned());
     let sandbox = Sandbox { level: strongest(ceiling), run_dir: own, ..Sandbox::default() };
     let order = Order { program, argv, cwd: &folder, env, input: None, sandbox };
-    match process::run(&order, limit) {
+    match sandbox::run(&order, limit) {
         ProcessOutcome::Exited { code: 0, stdout, stderr } => {
             let both =
                 [stdout, stderr].map(|output| String::from_utf8_lossy(&output).into_owned()).join("\n");

@@ -4,7 +4,7 @@
 #![deny(clippy::disallowed_methods)]
 
 use super::finding::Finding;
-use lockgate_policy::Isolation;
+use lockgate_sandbox::Isolation;
 use lockgate_text::Buffer;
 
 /// The outcome of one gate.

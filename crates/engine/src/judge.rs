@@ -104,7 +104,7 @@ fn verdicts(
                 root: input.root,
                 exec_permission: &input.permission,
                 runtime: &services.gate_runtime,
-                isolation: draft.target.rules.isolation,
+                isolation: gate::required_isolation(draft.target.rules.isolation),
                 cache: input.cache.as_ref().map(|cache| cache.folder()),
             },
             removed: draft.request.edit == Edit::Remove,

@@ -18,8 +18,8 @@ use lockgate_edit::Edit;
 use lockgate_edit::request::{Entity, Request, Target};
 use lockgate_error::{Code, Error, EvidenceLine};
 use lockgate_policy::{
-    Baseline, EffectiveRules, EntityType, Gate, GateKind, Isolation, PatternRules, Policy, Profile, Role,
-    Rule, StepMode, language_of,
+    Baseline, EffectiveRules, EntityType, Gate, GateKind, PatternRules, Policy, Profile, RequiredIsolation,
+    Role, Rule, StepMode, language_of,
 };
 use lockgate_store as store;
 use lockgate_text::{Buffer, Hints, LineMap};
@@ -144,7 +144,7 @@ fn check_gates(
         root: Path::new(""),
         exec_permission: &ExecPermission::NoDirectory("the rules of a type need no program".to_owned()),
         runtime: &services.gate_runtime,
-        isolation: Isolation::None,
+        isolation: gate::required_isolation(RequiredIsolation::None),
         cache: None,
     };
     let verdict = gate::judge(draft, &effective_rules, &env, &watch.without_progress());

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::services::Services;
-use lockgate_checks::{ExecPermission, GateEnv};
+use lockgate_checks::{ExecPermission, GateEnv, required_isolation};
 use lockgate_edit::request::Target;
 use lockgate_error::Error;
 use lockgate_policy::{Profile, language_of};
@@ -44,7 +44,7 @@ impl Services {
             root,
             exec_permission: &permission,
             runtime: &self.gate_runtime,
-            isolation: rules.isolation,
+            isolation: required_isolation(rules.isolation),
             cache: cache.as_ref().map(|cache| cache.folder()),
         };
         env.prewarm(&effective_rules, place.in_root(), language);

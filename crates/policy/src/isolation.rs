@@ -2,7 +2,7 @@
 
 /// The isolation of a gate's program from the machine; each value is stricter than the one before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Isolation {
+pub enum RequiredIsolation {
     /// A process group, a cleaned environment and limits of time and output; nothing else.
     #[default]
     None,
@@ -12,16 +12,19 @@ pub enum Isolation {
     Bubblewrap,
 }
 
-impl Isolation {
+impl RequiredIsolation {
     /// Its name, in a policy and in answers.
     pub const fn name(self) -> &'static str {
         match self {
-            Isolation::None => "none",
-            Isolation::Landlock => "landlock",
-            Isolation::Bubblewrap => "bubblewrap",
+            RequiredIsolation::None => "none",
+            RequiredIsolation::Landlock => "landlock",
+            RequiredIsolation::Bubblewrap => "bubblewrap",
         }
     }
 }
 
-pub(super) const ISOLATIONS: [(&str, Isolation); 3] =
-    [("none", Isolation::None), ("landlock", Isolation::Landlock), ("bubblewrap", Isolation::Bubblewrap)];
+pub(super) const ISOLATIONS: [(&str, RequiredIsolation); 3] = [
+    ("none", RequiredIsolation::None),
+    ("landlock", RequiredIsolation::Landlock),
+    ("bubblewrap", RequiredIsolation::Bubblewrap),
+];

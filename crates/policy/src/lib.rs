@@ -51,7 +51,7 @@ pub use definition::{
 pub use demands::{Confirm, Demands, Guard, Interactive, Runnable};
 pub use entity::{EntityOwner, EntityType, is_id};
 pub use hooks::{BytesAtRisk, ClineAnswer, DriftedQuote, HookSettings, OnFailure};
-pub use isolation::Isolation;
+pub use isolation::RequiredIsolation;
 pub use keys::settings;
 pub use language::{Language, Languages, language_named, language_of, languages};
 pub use limits::Limits;

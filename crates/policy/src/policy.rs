@@ -10,7 +10,7 @@ use super::definition::Gate;
 use super::demands::{Demands, demands};
 use super::entity::{EntityType, embedded_types, entities};
 use super::hooks::{HookSettings, hooks};
-use super::isolation::{ISOLATIONS, Isolation};
+use super::isolation::{ISOLATIONS, RequiredIsolation};
 use super::language::Language;
 use super::limits::{Limits, limits};
 use super::lists::{Lists, lists};
@@ -45,7 +45,7 @@ pub struct Policy {
     /// The weight of each accident.
     pub damage: Damage,
     /// The minimum isolation of gate programs.
-    pub isolation: Isolation,
+    pub isolation: RequiredIsolation,
     /// The commands that a request may name to validate its draft.
     pub validators: Vec<Validator>,
     /// The toolsets that a server offers; `None` if the policy does not set them.
@@ -169,7 +169,7 @@ impl Policy {
             hooks: HookSettings::default(),
             publishing: Publishing::default(),
             damage: Damage::default(),
-            isolation: Isolation::default(),
+            isolation: RequiredIsolation::default(),
             validators: Vec::new(),
             toolsets: None,
             origin: Arc::default(),

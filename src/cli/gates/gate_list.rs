@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::roots::current_folder;
-use lockgate_checks::{InstalledProgram, ResolvedProgram, ResolvedPrograms, SearchPath, search_path};
+use lockgate_checks::{
+    InstalledProgram, ResolvedProgram, ResolvedPrograms, SearchPath, required_isolation, search_path,
+};
 use lockgate_engine::{Cache, Commands, ProjectRoot, TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
 use lockgate_policy::{Catalogue, Gate, Policy, Rule};
@@ -171,7 +173,7 @@ impl GateList {
             program: &resolved.program,
             search: programs.path(),
             cache: self.cache.as_ref().map(Cache::folder),
-            isolation,
+            isolation: required_isolation(isolation),
         })
     }
 

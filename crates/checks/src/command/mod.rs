@@ -25,10 +25,11 @@ use super::error::GateError;
 use super::output::{self, NamedFile, ProgramOutput, ToolFinding};
 use super::overlay::DraftOverlays;
 use super::packages;
-use super::process::{self, Ceiling, ProcessOutcome};
 use super::runtime::Versions;
-use super::watch::Limit;
-use lockgate_policy::{CommandSpec, Isolation, Language, OutputForm, Rule};
+use lockgate_policy::{CommandSpec, Language, OutputForm, Rule};
+use lockgate_sandbox::Isolation;
+use lockgate_sandbox::Limit;
+use lockgate_sandbox::{self as sandbox, Ceiling, ProcessOutcome};
 use lockgate_text::Buffer;
 
 pub use self::replay::replay;
@@ -145,7 +146,7 @@ impl<'a> FinishedRun<'a> {
         limit: Limit<'_>,
     ) -> Result<FinishedRun<'a>, GateError> {
         let run_dir = RunDir::prepare(input, command, limit)?;
-        let (code, stdout, stderr, unread) = match process::run(&run_dir.order()?, limit) {
+        let (code, stdout, stderr, unread) = match sandbox::run(&run_dir.order()?, limit) {
             ProcessOutcome::Exited { code, stdout, stderr } => (code, stdout, stderr, false),
             ProcessOutcome::StdinUnread { code, stdout, stderr } => (code, stdout, stderr, true),
             ProcessOutcome::Broken(why) => return Err(GateError::Broken(why)),

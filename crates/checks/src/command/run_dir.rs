@@ -13,12 +13,12 @@ use super::{ProgramInput, input_bytes, project};
 use crate::error::GateError;
 use crate::output::NamedFile;
 use crate::overlay::DraftOverlays;
-use crate::process::{Order, Sandbox, SandboxLayer, isolation_shortfall, strongest};
-use crate::stage::{CargoRecord, FileTime, Stage, StagedPath, TARGET, private_folder};
-use crate::watch::{Halt, Limit};
-use lockgate_policy::{
-    CacheScope, CommandSpec, CommandWord, Hole, Input, Isolation, Rule, Unconfigured, WordPart,
-};
+use crate::stage::{CargoRecord, FileTime, Stage, StagedPath, TARGET};
+use lockgate_policy::{CacheScope, CommandSpec, CommandWord, Hole, Input, Rule, Unconfigured, WordPart};
+use lockgate_sandbox::Isolation;
+use lockgate_sandbox::create_private;
+use lockgate_sandbox::{Halt, Limit};
+use lockgate_sandbox::{Order, Sandbox, SandboxLayer, isolation_shortfall, strongest};
 use lockgate_text::Buffer;
 
 /// The reason when a run waited for another one until its time was up.
@@ -444,7 +444,7 @@ fn cargo_target(input: &ProgramInput<'_>, command: &CommandSpec) -> Option<PathB
 fn cache_folder(own: Option<&Path>, stage: Option<&Stage>) -> io::Result<Option<PathBuf>> {
     match (own, stage) {
         (Some(own), _) => {
-            private_folder(own)?;
+            create_private(own)?;
             Ok(Some(own.to_owned()))
         }
         (None, Some(stage)) => stage.folder("cache").map(Some),

@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 use super::replay::finding;
 use super::{ProgramInput, check};
 use crate::finding::Finding;
-use crate::process::Ceiling;
 use crate::runtime::GateRuntime;
 use crate::server;
 use crate::stage::{self, Stage};
 use crate::verdict::Outcome;
-use crate::watch::Watch;
-use lockgate_policy::{Gate, Isolation, Rule, Sample, language_of};
+use lockgate_policy::{Gate, Rule, Sample, language_of};
+use lockgate_sandbox::Ceiling;
+use lockgate_sandbox::Isolation;
+use lockgate_sandbox::Watch;
 use lockgate_text::{Buffer, Hints};
 
 /// The shortest time limit, for a program that may never have run on this machine.

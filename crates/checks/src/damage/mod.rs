@@ -35,8 +35,8 @@ use super::draft::Draft;
 use super::finding::Severity;
 use super::lost::Lost;
 use super::syntax::ParseFailure;
-use super::watch::Limit;
 use lockgate_policy::{Accident, Damage, Weight};
+use lockgate_sandbox::Limit;
 use lockgate_text::Buffer;
 
 /// The most findings of one rule in a text; further ones add no information.

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use super::text_pair::DamageFinding;
 use super::{TextPair, judge, rule};
-use crate::watch::processor_time;
 use crate::{Draft, InputLocation, Lost, LostDefinition, Watch};
 use lockgate_policy::{Accident, Damage, language_of};
+use lockgate_sandbox::processor_time;
 use lockgate_text::{Buffer, Hints};
 
 fn buffer(text: &str) -> Buffer {

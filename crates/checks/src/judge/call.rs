@@ -17,9 +17,10 @@ use crate::draft::Draft;
 use crate::error::GateError;
 use crate::finding::Finding;
 use crate::pattern::PatternInput;
-use crate::watch::{Halt, Limit, Watch};
 use crate::{damage, links, pattern, syntax};
-use lockgate_policy::{Isolation, PatternRules, Rule};
+use lockgate_policy::{PatternRules, Rule};
+use lockgate_sandbox::Isolation;
+use lockgate_sandbox::{Halt, Limit, Watch};
 use lockgate_text::Buffer;
 
 /// The findings of a gate, each with a flag that is true if the edit introduced it.

@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::watch::Watch;
+use lockgate_sandbox::Watch;
 
 /// Counts the gates that have ended.
 pub(super) struct GateCounter<'a> {

@@ -38,8 +38,8 @@ use super::links::DeadLinks;
 use super::lost::Lost;
 use super::parallel::parallel;
 use super::verdict::Verdict;
-use super::watch::Watch;
 use lockgate_policy::EffectiveRules;
+use lockgate_sandbox::Watch;
 
 /// One draft of a call, with its rules and its environment.
 #[derive(Debug)]

@@ -11,9 +11,9 @@ use super::report::GateReport;
 use crate::draft::Draft;
 use crate::error::GateError;
 use crate::gate_env::{ExecPermission, GateEnv};
-use crate::process::isolation_shortfall;
 use crate::programs::ResolvedPrograms;
 use lockgate_policy::{CommandSpec, EffectiveRules, GateKind, PatternRules, Profile, Role, Rule, ServerSpec};
+use lockgate_sandbox::isolation_shortfall;
 
 /// The gates to run, by stage in the order of execution.
 #[derive(Default)]

@@ -18,9 +18,9 @@ use crate::overlay::{self, DraftOverlay, DraftOverlays};
 use crate::packages;
 use crate::runtime::{CacheInputs, CacheKey, CachedFindings, Proof, Subject, Traits};
 use crate::server;
-use crate::stage;
-use crate::watch::{Halt, Limit};
-use lockgate_policy::{CacheScope, Canary, CanaryKind, CanaryText, Isolation, Rule, Severity};
+use lockgate_policy::{CacheScope, Canary, CanaryKind, CanaryText, Rule, Severity};
+use lockgate_sandbox::Isolation;
+use lockgate_sandbox::{Halt, Limit};
 use lockgate_text::{Buffer, Hints, Version};
 
 /// The message for a program that finds nothing in its canary.
@@ -247,7 +247,8 @@ impl<'a> GateProgram<'a> {
     /// Returns the subject of a proof for the draft at this index.
     fn subject<'s>(&'s self, at: usize, traits: &'s Traits) -> Option<Subject<'s>> {
         let (cache_key, draft) = (self.cache_key.as_ref()?, self.drafts.get(at)?);
-        let run = (self.env.runtime.isolation().name(), self.tool.search, stage::temporary_folder());
+        let run =
+            (self.env.runtime.isolation().name(), self.tool.search, lockgate_sandbox::temporary_folder());
         let key = Version::of_value(&(cache_key.of_file(at)?.bytes(), run));
         Some(Subject { key, root: self.env.root, traits, path: draft.path })
     }

@@ -7,7 +7,7 @@ use super::baseline::TextBefore;
 use crate::delta::{self, Belief, ComparedFinding};
 use crate::draft::Draft;
 use crate::syntax;
-use crate::watch::Limit;
+use lockgate_sandbox::Limit;
 use lockgate_text::Buffer;
 
 /// The parse result of the text before an edit, computed on first use.

@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::error::GateError;
 use crate::finding::{Finding, sanitize};
 use crate::verdict::{GateRun, Outcome, RunReason, Verdict};
-use lockgate_policy::{Isolation, Rule};
+use lockgate_policy::Rule;
+use lockgate_sandbox::Isolation;
 
 /// The result of one gate for a draft.
 #[derive(Debug)]

@@ -25,7 +25,8 @@ use crate::draft::Draft;
 use crate::error::GateError;
 use crate::overlay::DraftOverlay;
 use crate::server;
-use lockgate_policy::{Baseline, CacheScope, Isolation, Level};
+use lockgate_policy::{Baseline, CacheScope, Level};
+use lockgate_sandbox::Isolation;
 use lockgate_text::Version;
 
 /// The maximum number of times that the list of a failing run is halved, so that a program that fails on

@@ -22,9 +22,9 @@ use self::formatted::Formatted;
 pub(super) use self::slots::Slots;
 pub(super) use self::traits::Traits;
 pub(super) use self::versions::Versions;
-use super::process::{Ceiling, strongest, unavailable_reason};
 use super::server::ServerPool;
-use lockgate_policy::Isolation;
+use lockgate_sandbox::Isolation;
+use lockgate_sandbox::{Ceiling, strongest, unavailable_reason};
 
 /// State that gates keep between calls: slots, cached answers, servers, and proofs that programs work.
 #[derive(Debug)]

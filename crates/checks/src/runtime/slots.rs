@@ -5,7 +5,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::watch::{Halt, Limit};
+use lockgate_sandbox::{Halt, Limit};
 
 /// The longest wait before the limit is checked again, if no slot becomes free.
 const TURN: Duration = Duration::from_millis(20);

@@ -12,8 +12,8 @@ use lru::LruCache;
 
 use super::cache_key::KeyHasher;
 use crate::trial;
-use crate::watch::Limit;
 use lockgate_policy::{CommandSpec, Release};
+use lockgate_sandbox::Limit;
 use lockgate_text::Version;
 
 /// The maximum number of cached versions.

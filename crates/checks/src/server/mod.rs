@@ -32,11 +32,13 @@ use super::command::{ProgramInput, project};
 use super::error::GateError;
 use super::output::{ToolFinding, diagnostic_findings};
 use super::overlay::DraftOverlay;
-use super::process::{Sandbox, isolation_shortfall, strongest};
 use super::runtime::{self, GateRuntime};
-use super::stage::{Stage, private_folder};
-use super::watch::Limit;
-use lockgate_policy::{CommandWord, Hole, Isolation, Language, NewFiles, ServerSpec, WordPart};
+use super::stage::Stage;
+use lockgate_policy::{CommandWord, Hole, Language, NewFiles, ServerSpec, WordPart};
+use lockgate_sandbox::Isolation;
+use lockgate_sandbox::Limit;
+use lockgate_sandbox::create_private;
+use lockgate_sandbox::{Sandbox, isolation_shortfall, strongest};
 use lockgate_text::{Buffer, Version};
 
 pub(super) use self::pool::{PoolLimits, ServerPool};
@@ -265,7 +267,7 @@ fn expand(template: &CommandWord, input: &ProgramInput<'_>, folder: &Path) -> Re
                 let unmade = |error| {
                     GateError::Unreachable(format!("could not make a cache for the language server: {error}"))
                 };
-                private_folder(cache).map_err(unmade)?;
+                create_private(cache).map_err(unmade)?;
                 word.push(cache);
             }
             (WordPart::Hole(_) | WordPart::Value(_), _) => {

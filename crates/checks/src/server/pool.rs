@@ -15,7 +15,7 @@ use super::session::ServerSession;
 use super::state::ServerExit;
 use crate::error::GateError;
 use crate::runtime::Slots;
-use crate::watch::Limit;
+use lockgate_sandbox::Limit;
 use lockgate_text::Version;
 
 /// Limits of the pool: times and the number of servers.

@@ -18,9 +18,9 @@ use super::frame::LspReader;
 use super::state::{ServerExit, ServerState};
 use crate::error::GateError;
 use crate::finding::sanitize;
-use crate::process::{Daemon, Order, Sandbox};
 use crate::stage::Stage;
-use crate::watch::Limit;
+use lockgate_sandbox::Limit;
+use lockgate_sandbox::{Daemon, Order, Sandbox};
 
 /// The longest wait before the time limit is checked again.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);

@@ -13,8 +13,8 @@ use super::documents::{Documents, uri};
 use super::running::{Launch, RunningServer, WaitOutcome};
 use super::state::{PublishedDiagnostics, ServerState};
 use crate::error::GateError;
-use crate::watch::{Halt, Limit};
 use lockgate_policy::{Columns, Offer};
+use lockgate_sandbox::{Halt, Limit};
 use lockgate_text::Version;
 
 /// The time to wait after diagnostics without a version, in case newer ones follow.

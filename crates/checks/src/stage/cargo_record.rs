@@ -22,9 +22,10 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::{StagedPath, private_folder};
+use super::StagedPath;
 use crate::regular;
-use crate::watch::{Halt, Limit};
+use lockgate_sandbox::create_private;
+use lockgate_sandbox::{Halt, Limit};
 use lockgate_text::Version;
 
 /// The variable with cargo's target folder.
@@ -94,7 +95,7 @@ impl CargoRecord {
     ///
     /// Errors: the inner ones are of the limit, the outer ones of the disk.
     pub(crate) fn open(target: &Path, limit: Limit<'_>) -> io::Result<Result<CargoRecord, Halt>> {
-        private_folder(target)?;
+        create_private(target)?;
         let mut options = OpenOptions::new();
         let lock = options.create(true).append(true).mode(0o600).open(target.join(".lockgate-lock"))?;
         loop {

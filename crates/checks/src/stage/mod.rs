@@ -14,24 +14,21 @@
 mod cargo_record;
 mod mounts;
 mod notes;
-mod owner;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, DirEntry, File, OpenOptions, Permissions};
+use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use tempfile::{Builder, TempDir};
-
+use lockgate_sandbox::{PrivateFolder, create_private};
 use lockgate_text::Version;
 
 pub(super) use self::cargo_record::{CargoRecord, TARGET};
 pub(super) use self::mounts::FileTime;
 pub(super) use self::notes::{Note, Notes};
-pub(super) use self::owner::temporary_folder;
 
 /// The largest number of entries of a folder on the way to the file.
 const MOST_ENTRIES: usize = 20_000;
@@ -48,26 +45,13 @@ pub(super) struct StagedPath<'a> {
 /// A private folder for one run of a program.
 #[derive(Debug)]
 pub(super) struct Stage {
-    /// Removes the folder when it is dropped.
-    _folder: TempDir,
-    /// Shows other processes that the folder is in use.
-    _lock: File,
-    /// The path of the folder as programs see it, with links resolved.
-    folder: PathBuf,
+    folder: PrivateFolder,
 }
 
 impl Stage {
-    /// Makes the folder in the system's folder for temporary files. Some programs ignore folders whose names
-    /// begin with a dot, so this name does not.
+    /// Makes the folder.
     pub(super) fn new() -> io::Result<Stage> {
-        owner::sweep_once();
-        let private = Permissions::from_mode(0o700);
-        Stage::holding(Builder::new().prefix(owner::PREFIX).permissions(private).tempdir()?)
-    }
-
-    fn holding(folder: TempDir) -> io::Result<Stage> {
-        let home = folder.path().canonicalize()?;
-        Ok(Stage { _lock: owner::lock_folder(&home)?, _folder: folder, folder: home })
+        Ok(Stage { folder: PrivateFolder::new()? })
     }
 
     /// Writes the draft to a file of its own with the file name of this path, and returns its absolute path.
@@ -97,7 +81,7 @@ impl Stage {
             let name = components(other.path)?.last().copied().unwrap_or_default();
             let Some(text) = other.text else { return Ok(None) };
             let own = folder.join(at.to_string());
-            private_folder(&own)?;
+            create_private(&own)?;
             write(&own.join(name), text)?;
             Ok(Some(own.join(name)))
         };
@@ -106,14 +90,12 @@ impl Stage {
 
     /// The absolute path of the private folder.
     pub(super) fn path(&self) -> &Path {
-        &self.folder
+        self.folder.path()
     }
 
     /// Makes a folder in the private one.
     pub(super) fn folder(&self, name: &str) -> io::Result<PathBuf> {
-        let folder = self.folder.join(name);
-        private_folder(&folder)?;
-        Ok(folder)
+        self.folder.folder(name)
     }
 
     /// Copies the project at this absolute root by links, with these texts at their paths. Returns the
@@ -146,7 +128,7 @@ impl Stage {
                 below.entry(first).or_default().push((rest, *staged));
             }
         }
-        private_folder(copy)?;
+        create_private(copy)?;
         self.link_all_but(&below, real, copy)?;
         for (name, ways) in below {
             let place = copy.join(name);
@@ -164,7 +146,7 @@ impl Stage {
         for entry in entries(real, MOST_ENTRIES)? {
             // A link to the folder that contains the copy would be a cycle.
             let is_named = names.contains_key(entry.file_name().as_os_str());
-            if !is_named && !self.folder.starts_with(entry.path()) {
+            if !is_named && !self.path().starts_with(entry.path()) {
                 symlink(entry.path(), copy.join(entry.file_name()))?;
             }
         }
@@ -201,11 +183,6 @@ fn components(path: &str) -> io::Result<Vec<&OsStr>> {
     if parts.is_empty() { Err(io::Error::other("the file has no name")) } else { Ok(parts) }
 }
 
-/// Makes a folder and its missing parents, accessible by the user only. An existing folder is not changed.
-pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
 /// Writes a file with the current time.
 ///
 /// cargo takes a file for unchanged if it is older than the last build from it.
@@ -231,6 +208,7 @@ pub(super) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
 mod tests {
     use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
@@ -263,10 +241,10 @@ mod tests {
     #[test]
     fn the_folder_is_private_and_goes_with_the_stage() {
         let stage = Stage::new().unwrap();
-        let home = stage.folder.clone();
+        let home = stage.path().to_owned();
         assert_eq!(home.metadata().unwrap().permissions().mode() & 0o777, 0o700);
         assert!(!home.file_name().unwrap().to_str().unwrap().starts_with('.'));
-        assert_ne!(home, Stage::new().unwrap().folder);
+        assert_ne!(home, Stage::new().unwrap().path());
         let draft = stage.draft("a/b.py", b"x").unwrap();
         assert!(draft.starts_with(&home) && draft.file_name() == Some(OsStr::new("b.py")));
         drop(stage);
@@ -305,7 +283,9 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let around = root.path().canonicalize().unwrap();
         ["tmp", "src"].iter().for_each(|name| fs::create_dir(around.join(name)).unwrap());
-        let stage = Stage::holding(tempfile::tempdir_in(around.join("tmp")).unwrap()).unwrap();
+        let stage = Stage {
+            folder: PrivateFolder::holding(tempfile::tempdir_in(around.join("tmp")).unwrap()).unwrap(),
+        };
         let copy = stage.copy(&around, &[new("new.py", b"")], FileTime::Now).unwrap();
         assert!(copy.join("src").exists() && !copy.join("tmp").exists());
     }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::{Stage, StagedPath, components, entries, write, write_new};
-use crate::process::SandboxLayer;
+use lockgate_sandbox::SandboxLayer;
 
 /// The largest number of entries in all replaced folders: each is a mount of its own.
 const MOST_MOUNTS: usize = 300;
@@ -127,7 +127,7 @@ impl MountPlan {
                 let (path, kind) = (entry.path(), entry.file_type()?);
                 if kind.is_symlink() {
                     layers.push(SandboxLayer::Link { to: fs::read_link(&path)?, at: path });
-                } else if !kind.is_socket() && !stage.folder.starts_with(&path) {
+                } else if !kind.is_socket() && !stage.path().starts_with(&path) {
                     layers.push(SandboxLayer::Bind { from: path.clone(), at: path });
                 }
             }

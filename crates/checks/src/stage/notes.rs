@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::private_folder;
+use lockgate_sandbox::create_private;
 use lockgate_text::Version;
 
 /// The largest number of notes for a root; the oldest are dropped first.
@@ -58,7 +58,7 @@ impl Notes {
             let oldest = times.get(MOST_NOTES).copied().unwrap_or(now);
             all.retain(|_, note| note.since > oldest);
         }
-        private_folder(&self.0)?;
+        create_private(&self.0)?;
         let mut whole = tempfile::NamedTempFile::new_in(&self.0)?;
         serde_json::to_writer(&mut whole, &all).map_err(io::Error::from)?;
         whole.persist(self.file(root)).map(drop).map_err(|error| error.error)

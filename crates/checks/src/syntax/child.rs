@@ -21,8 +21,6 @@ use std::thread::Builder;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use super::super::process::{Order, ProcessOutcome, Sandbox, run as run_program};
-use super::super::watch::{Halt, Limit};
 use super::super::{markdown, scaffold};
 use super::fault::SyntaxFault;
 use super::table::{self, OwnParser};
@@ -30,6 +28,8 @@ use super::tree::MOST_FAULTS;
 use super::worker::panic_message;
 use super::{Parse, doubled, wait_for_slot, yaml};
 use crate::delta::Belief;
+use lockgate_sandbox::{Halt, Limit};
+use lockgate_sandbox::{Order, ProcessOutcome, Sandbox, run as run_program};
 use lockgate_syntax::{self as grammar, MemoryLimit};
 
 /// The first argument of a parser process.

@@ -45,7 +45,7 @@ use self::worker::JobOutcome;
 use super::delta::{self, Belief, ComparedFinding};
 use super::draft::Draft;
 use super::pattern::TOO_DEEP;
-use super::watch::{Halt, Limit};
+use lockgate_sandbox::{Halt, Limit};
 use lockgate_syntax::{self as grammar, ParseSlot};
 use lockgate_text::{Buffer, Hints};
 

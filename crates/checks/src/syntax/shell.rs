@@ -15,8 +15,8 @@
 use std::ops::Range;
 
 use super::super::delta::Belief;
-use super::super::watch::{Halt, Limit};
 use super::fault::SyntaxFault;
+use lockgate_sandbox::{Halt, Limit};
 
 use lockgate_syntax::{Node, Tree, WalkStep, walk};
 

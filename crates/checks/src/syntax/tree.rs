@@ -9,7 +9,6 @@ use std::ops::ControlFlow;
 
 use super::super::delta::Belief;
 use super::super::pattern::TOO_DEEP;
-use super::super::watch::{Halt, Limit};
 use super::ParseFailure;
 use super::brackets::Brackets;
 use super::cause::Nesting;
@@ -17,6 +16,7 @@ use super::fault::SyntaxFault;
 use super::preprocessor;
 use super::shell;
 use super::table::{Credit, GrammarTrust, LanguageParsers};
+use lockgate_sandbox::{Halt, Limit};
 use lockgate_syntax::{Grammar, Language, Node, ParseStop, Tree, WalkStep, parse, walk};
 
 /// The most faults of a text that are kept; further ones mostly follow from these.

@@ -17,7 +17,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::super::watch::{Halt, Limit};
+use lockgate_sandbox::{Halt, Limit};
 
 /// The most threads that may still run after their time limit.
 const MOST_LEFT_BEHIND: usize = 4;

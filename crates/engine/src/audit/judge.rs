@@ -112,7 +112,7 @@ impl Services {
                     root: &context.root,
                     exec_permission: &context.permission,
                     runtime: &self.gate_runtime,
-                    isolation: subject.policy.isolation,
+                    isolation: gate::required_isolation(subject.policy.isolation),
                     cache: context.cache.as_ref().map(|cache| cache.folder()),
                 },
                 removed: false,

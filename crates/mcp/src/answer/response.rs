@@ -5,11 +5,11 @@ use super::gates::{finding_line, notes, required_error, unchecked_warning};
 use super::message::{self, Message};
 use super::next::NextStep;
 use super::{ExtraField, Forms, ResponseOptions};
+use lockgate_checks::Isolation;
 use lockgate_checks::{Finding, GateRun};
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_engine::{GuardLevel, Report, Status};
 use lockgate_error::{Code, Disk, Error, Since};
-use lockgate_policy::Isolation;
 use lockgate_protocol::{
     ChangedRegion, EditResponse, EntityKey, FileChangesSince, FirstDifference, MatchDetails, MatchLocation,
     MovedLines, NearestLines, ReportedFinding, ReportedGate, ReportedWarning,

@@ -167,9 +167,12 @@ fn unsupported_values_are_refused_and_supported_ones_are_read() {
 fn demands_and_isolation_are_read() {
     assert_eq!(read("").demands.confirm, Confirm::Never);
     assert_eq!(read("confirm: risky").demands.confirm, Confirm::Risky);
-    assert_eq!(read("").isolation, Isolation::None);
-    assert_eq!(read("require_isolation: landlock").isolation, Isolation::Landlock);
-    assert!(Isolation::None < Isolation::Landlock && Isolation::Landlock < Isolation::Bubblewrap);
+    assert_eq!(read("").isolation, RequiredIsolation::None);
+    assert_eq!(read("require_isolation: landlock").isolation, RequiredIsolation::Landlock);
+    assert!(
+        RequiredIsolation::None < RequiredIsolation::Landlock
+            && RequiredIsolation::Landlock < RequiredIsolation::Bubblewrap
+    );
     for (text, runnable) in [
         ("", Runnable::Ask),
         ("runnable: ask", Runnable::Ask),

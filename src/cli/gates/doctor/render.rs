@@ -7,9 +7,9 @@ use super::{Checkup, GateState, all_ok};
 use crate::cli::gates::gate_list::{GateList, RootPolicy};
 use crate::cli::paint::{DONE, FAINT, LABEL, REJECTED, WARNING, labelled, paint};
 use crate::cli::trust::render::visible;
+use lockgate_checks::Isolation;
 use lockgate_checks::{GateRuntime, Outcome};
 use lockgate_engine::ProjectTrial;
-use lockgate_policy::Isolation;
 
 /// The scope of the test.
 const TESTED: &str = "each program in a sample project of its gate; the gates of a trusted policy also on one file of the project";

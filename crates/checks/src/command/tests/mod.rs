@@ -20,10 +20,11 @@ use super::{ProgramInput, check, fix};
 use crate::error::GateError;
 use crate::output::ToolFinding;
 use crate::overlay::DraftOverlay;
-use crate::process::Ceiling;
 use crate::runtime::Versions;
-use crate::watch::Watch;
-use lockgate_policy::{Isolation, Policy, Rule};
+use lockgate_policy::{Policy, Rule};
+use lockgate_sandbox::Ceiling;
+use lockgate_sandbox::Isolation;
+use lockgate_sandbox::Watch;
 use lockgate_text::{Buffer, Hints};
 
 /// A program that records its input in `{cache}/seen.json`, and then prints the output of its script.
@@ -164,7 +165,7 @@ impl Fixture {
 
 /// Gives the program a minute, which on a busy machine it may need to start.
 pub(super) fn within_a_minute<T>(
-    work: fn(&ProgramInput<'_>, crate::watch::Limit<'_>) -> Result<T, GateError>,
+    work: fn(&ProgramInput<'_>, lockgate_sandbox::Limit<'_>) -> Result<T, GateError>,
 ) -> impl Fn(&ProgramInput<'_>) -> Result<T, GateError> {
     move |input| {
         let watch = Watch::idle();

@@ -3,7 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::watch::Halt;
+use lockgate_sandbox::Halt;
 
 const LINES: &str = "output: { regex: '^(?P<file>.+?):(?P<line>\\d+):(?P<column>\\d+): (?P<message>.*)$' }";
 

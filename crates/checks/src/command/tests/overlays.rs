@@ -1,7 +1,7 @@
 //! A draft together with the other drafts of its call, at every isolation level.
 
 use super::*;
-use crate::process::{Ceiling, unavailable_reason};
+use lockgate_sandbox::{Ceiling, unavailable_reason};
 
 /// A script that prints the files that it sees: each path with its text, or that it is missing.
 const TELLS: &str = "import os, sys\nroot = sys.argv[2]\nfor path in ('a.txt', 'b.txt', 'c.txt', 'gone.txt', 'new/n.txt', 'kept.txt'):\n  \

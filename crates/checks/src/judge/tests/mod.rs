@@ -13,10 +13,11 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::process::Ceiling;
 use crate::runtime::Slots;
 use crate::*;
-use lockgate_policy::{EffectiveRules, Isolation, Policy, Profile, StepMode, language_of};
+use lockgate_policy::{EffectiveRules, Policy, Profile, StepMode, language_of};
+use lockgate_sandbox::Ceiling;
+use lockgate_sandbox::Isolation;
 use lockgate_text::{Buffer, Hints, LineMap};
 
 /// A project with a policy, and the programs that it names.

@@ -9,10 +9,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::{PoolLimits, ServerPool};
-use crate::process::Ceiling;
 use crate::runtime::Slots;
 use crate::*;
-use lockgate_policy::{Isolation, Policy, Profile, language_named, language_of};
+use lockgate_policy::{Policy, Profile, language_named, language_of};
+use lockgate_sandbox::Ceiling;
+use lockgate_sandbox::Isolation;
 use lockgate_text::{Buffer, Hints, LineMap};
 
 /// The server that misbehaves.

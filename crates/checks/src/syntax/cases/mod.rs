@@ -10,7 +10,8 @@ use std::time::Duration;
 use crate::{
     Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Outcome, Severity, Verdict, Watch, judge,
 };
-use lockgate_policy::{Catalogue, EffectiveRules, Gate, Isolation, Level, Rule, language_of};
+use lockgate_policy::{Catalogue, EffectiveRules, Gate, Level, Rule, language_of};
+use lockgate_sandbox::Isolation;
 use lockgate_text::{Buffer, Hints, LineMap};
 
 pub(super) fn buffer(text: &str) -> Buffer {

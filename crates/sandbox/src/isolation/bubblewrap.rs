@@ -15,8 +15,8 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
 use super::paths::SandboxPaths;
 use super::seccomp::{self, FilterOptions, INTERNET, Metadata};
-use super::{Sandbox, SandboxLayer};
-use crate::process::running::Exit;
+use crate::exit::Exit;
+use crate::order::{Sandbox, SandboxLayer};
 
 /// The paths where bubblewrap is searched; `PATH` may lead into a project.
 const PROGRAMS: [&str; 5] = [
@@ -35,7 +35,7 @@ const HIDDEN_SIZE: &str = "67108864";
 const SIGNALS: std::ops::RangeInclusive<i32> = 1..=64;
 
 /// Returns the path of bubblewrap.
-pub(super) fn program() -> io::Result<&'static Path> {
+pub(crate) fn program() -> io::Result<&'static Path> {
     static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
     let is_program = |path: &PathBuf| {
         path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)

@@ -6,8 +6,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::bench::{Bench, LONG, Manner, timed};
 use super::in_both_manners;
-use crate::process::{Order, ProcessOutcome, run};
 use crate::watch::{Halt, Watch};
+use crate::{Order, ProcessOutcome, run};
 
 in_both_manners! {
     whatever_does_not_end_is_ended_in_time

@@ -1,74 +1,27 @@
-//! Runs one program for a gate, and kills it together with everything it started.
-//!
-//! One thread serves the program: it writes its input, reads both outputs, and sleeps in poll(2) in between,
-//! at most [`POLL_INTERVAL`] at a time. When the program ends or must be stopped, its process group is killed
-//! before the leader is reaped, so its number cannot be reused. Descendants that left the group are then
-//! found and killed as well ([`orphans`]).
-//!
-//! These escape: a process that the kernel will not kill (one asleep in a driver, one that runs as another
-//! user), and work that was handed to a service that was already running. Without [`adopt_orphans`], a
-//! descendant also escapes if it left the group, cleared its environment **and** lost its parent, and so does
-//! a chain of forks that is faster than the scan of /proc. With it, those are found too.
-//!
-//! Invariant: whatever a program does, `run` does not fail, and it returns at most two seconds after the
-//! limit.
+//! Runs a program until it ends or reaches its limit.
 
-mod daemon;
-mod environment;
-mod head_and_tail;
-mod limits;
-mod orphans;
-mod pipes;
-mod proc;
-mod registry;
-mod running;
-mod sandbox;
-#[cfg(test)]
-mod tests;
-
-use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use self::limits::ProcessLimits;
-use self::pipes::{OutputTooLarge, Pipes};
-use self::running::{Exit, RunningProcess};
+use super::exit::Exit;
+use super::isolation;
+use super::isolation_level::Isolation;
+use super::limits::ProcessLimits;
+use super::order::Order;
+use super::pipes::{OutputTooLarge, Pipes};
+use super::running::RunningProcess;
 use super::watch::{Halt, Limit};
-use lockgate_policy::Isolation;
-
-pub(super) use self::daemon::Daemon;
-pub use self::registry::adopt_orphans;
-pub use self::sandbox::close_inherited_on_exec;
-pub(super) use self::sandbox::{
-    Ceiling, Sandbox, SandboxLayer, isolation_shortfall, strongest, unavailable_reason,
-};
 
 /// The longest sleep before the time limit is checked again.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
-
-/// A program to run, with its arguments, environment, input and sandbox.
-#[derive(Debug)]
-pub(super) struct Order<'a> {
-    /// The absolute path of the program.
-    pub(super) program: &'a Path,
-    /// The arguments after the program's name.
-    pub(super) argv: Vec<OsString>,
-    /// The directory that the program starts in.
-    pub(super) cwd: &'a Path,
-    /// Variables added to the cleaned environment.
-    pub(super) env: Vec<(OsString, OsString)>,
-    /// The bytes on standard input; empty if absent.
-    pub(super) input: Option<&'a [u8]>,
-    pub(super) sandbox: Sandbox,
-}
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The outcome of a run.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum ProcessOutcome {
+pub enum ProcessOutcome {
     /// The program ended by itself, and could have read all of its input.
     Exited {
+        /// The exit code.
         code: i32,
         /// All bytes of standard output, at most 16 MiB.
         stdout: Vec<u8>,
@@ -77,6 +30,7 @@ pub(super) enum ProcessOutcome {
     },
     /// The program ended by itself, and left part of its input unread.
     StdinUnread {
+        /// The exit code.
         code: i32,
         /// Standard output, as above.
         stdout: Vec<u8>,
@@ -94,11 +48,15 @@ pub(super) enum ProcessOutcome {
 /// It is started without a shell, in a process group of its own, with a cleaned environment
 /// ([`environment`]). The run ends when the program's own process ends: the output is what the pipes hold
 /// then, and descendants are killed. At the limit the program is asked to end, and is killed 200 ms later.
-pub(super) fn run(order: &Order<'_>, limit: Limit<'_>) -> ProcessOutcome {
+pub fn run(order: &Order<'_>, limit: Limit<'_>) -> ProcessOutcome {
     run_with_limits(order, limit, ProcessLimits::of_machine(&order.sandbox))
 }
 
-fn run_with_limits(order: &Order<'_>, limit: Limit<'_>, mut bounds: ProcessLimits) -> ProcessOutcome {
+pub(super) fn run_with_limits(
+    order: &Order<'_>,
+    limit: Limit<'_>,
+    mut bounds: ProcessLimits,
+) -> ProcessOutcome {
     if let Some(halt) = limit.reached() {
         return ProcessOutcome::Halted(halt);
     }
@@ -162,10 +120,10 @@ fn follow(
 }
 
 fn outcome(level: Isolation, exit: Exit, pipes: Pipes<'_>) -> ProcessOutcome {
-    if let Some(why) = sandbox::start_failure(level, exit, pipes.stderr_head()) {
+    if let Some(why) = isolation::start_failure(level, exit, pipes.stderr_head()) {
         return ProcessOutcome::Broken(format!("could not be started: {why}"));
     }
-    match sandbox::program_exit(level, exit) {
+    match isolation::program_exit(level, exit) {
         Exit::Code(code) => {
             let unread = pipes.has_unread_input();
             let (stdout, stderr) = pipes.into_outputs();

@@ -10,11 +10,12 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use super::{Sandbox, bubblewrap, landlock};
-use crate::process::{self, Order, ProcessOutcome};
-use crate::stage::Stage;
+use super::isolation::{bubblewrap, landlock};
+use super::order::{Order, Sandbox};
+use super::run::{ProcessOutcome, run};
+use crate::isolation_level::Isolation;
+use crate::private_folder::PrivateFolder;
 use crate::watch::Watch;
-use lockgate_policy::Isolation;
 
 /// The variable with the highest level to use; if a policy requires a higher one, its programs do not run.
 const CEILING: &str = "LOCKGATE_ISOLATION";
@@ -58,7 +59,7 @@ const PROBE_OK: i32 = 42;
 
 /// The highest isolation level to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ceiling(pub(crate) Isolation);
+pub struct Ceiling(pub Isolation);
 
 impl Default for Ceiling {
     /// Reads the level from the environment; an unknown name is ignored.
@@ -86,14 +87,14 @@ fn probe_result(level: Isolation) -> &'static Result<(), String> {
 }
 
 /// Returns the highest level that works, up to a ceiling.
-pub(crate) fn strongest(ceiling: Ceiling) -> Isolation {
+pub fn strongest(ceiling: Ceiling) -> Isolation {
     let levels = [Isolation::Bubblewrap, Isolation::Landlock];
     let found = levels.into_iter().find(|level| *level <= ceiling.0 && probe_result(*level).is_ok());
     found.unwrap_or(Isolation::None)
 }
 
 /// Returns the reason why a program that requires this level may not run; `None` if it may.
-pub(crate) fn isolation_shortfall(required: Isolation, ceiling: Ceiling) -> Option<String> {
+pub fn isolation_shortfall(required: Isolation, ceiling: Ceiling) -> Option<String> {
     let found = strongest(ceiling);
     if found >= required {
         return None;
@@ -103,7 +104,7 @@ pub(crate) fn isolation_shortfall(required: Isolation, ceiling: Ceiling) -> Opti
 }
 
 /// Returns the reason why a level is unavailable under a ceiling; `None` if it is available.
-pub(crate) fn unavailable_reason(level: Isolation, ceiling: Ceiling) -> Option<String> {
+pub fn unavailable_reason(level: Isolation, ceiling: Ceiling) -> Option<String> {
     if level > ceiling.0 {
         return Some(format!("{CEILING} allows {} at most", ceiling.0.name()));
     }
@@ -120,7 +121,7 @@ fn filter_count() -> u32 {
 /// Runs the probe in a sandbox of this level.
 fn probe(level: Isolation) -> Result<(), String> {
     let message = |error: std::io::Error| error.to_string();
-    let stage = Stage::new().map_err(message)?;
+    let stage = PrivateFolder::new().map_err(message)?;
     let (tree, own) = (stage.folder("tree").map_err(message)?, stage.folder("own").map_err(message)?);
     let (known, hidden) = (tree.join("known"), stage.folder("hidden").map_err(message)?.join("key"));
     fs::write(&known, "known").map_err(message)?;
@@ -134,7 +135,7 @@ fn probe(level: Isolation) -> Result<(), String> {
     let order =
         Order { program: Path::new("/bin/sh"), argv, cwd: &tree, env: Vec::new(), input: None, sandbox };
     let watch = Watch::idle();
-    match process::run(&order, watch.until(Instant::now() + PROBE_TIMEOUT)) {
+    match run(&order, watch.until(Instant::now() + PROBE_TIMEOUT)) {
         ProcessOutcome::Exited { code: PROBE_OK, .. }
             if fs::read(&known).is_ok_and(|text| text == b"known") =>
         {

@@ -15,8 +15,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::process::{Order, ProcessOutcome, Sandbox, adopt_orphans, run};
 use crate::watch::Watch;
+use crate::{Order, ProcessOutcome, Sandbox, adopt_orphans, run};
 
 /// A time limit that no run reaches.
 pub const LONG: Duration = Duration::from_secs(30);

@@ -7,9 +7,8 @@
 //! Invariant: a program is started in the sandbox of its order, or not at all. If a stronger level fails, no
 //! weaker one replaces it.
 
-mod bubblewrap;
-mod landlock;
-mod level;
+pub(super) mod bubblewrap;
+pub(super) mod landlock;
 mod listener;
 mod paths;
 mod seccomp;
@@ -19,64 +18,14 @@ mod supervisor;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use super::Order;
 use super::environment::environment;
-use super::running::Exit;
-use lockgate_policy::Isolation;
+use super::exit::Exit;
+use super::order::Order;
+use crate::isolation_level::Isolation;
 
-pub(crate) use self::level::{Ceiling, isolation_shortfall, strongest, unavailable_reason};
 use self::paths::SandboxPaths;
-
-/// The sandbox of one program: its isolation level, and the paths it may read and write.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Sandbox {
-    /// The isolation level; with [`Isolation::None`] the other fields have no effect.
-    pub(crate) level: Isolation,
-    /// The project's tree, which the program may read.
-    pub(crate) tree: Option<PathBuf>,
-    /// Further readable paths, in case they are in a hidden folder.
-    pub(crate) readable: Vec<PathBuf>,
-    /// The folder of the run, which the program may write to.
-    pub(crate) run_dir: Option<PathBuf>,
-    /// A folder that outlasts the run, which the program may write to.
-    pub(crate) cache: Option<PathBuf>,
-    /// Layers mounted over the tree, in mounting order; only bubblewrap supports them.
-    pub(crate) layers: Vec<SandboxLayer>,
-    /// Set when the program may use the network.
-    pub(crate) network: bool,
-    /// The parts of the seccomp filter to install, for tests that show what each is for.
-    #[cfg(test)]
-    pub(crate) filter: FilterParts,
-}
-
-/// The parts of the seccomp filter that a program gets.
-#[cfg(test)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum FilterParts {
-    /// The filter and its supervisor.
-    #[default]
-    All,
-    /// The filter without its supervisor.
-    Unsupervised,
-    /// No seccomp filter at all.
-    Off,
-}
-
-/// A layer over the tree; all paths are absolute and without links.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SandboxLayer {
-    /// Mounts an empty folder over this one.
-    Empty(PathBuf),
-    /// Binds `from` read-only at `at`.
-    Bind { from: PathBuf, at: PathBuf },
-    /// Makes a symbolic link to `to` at `at`.
-    Link { to: PathBuf, at: PathBuf },
-    /// Makes an emptied folder read-only.
-    ReadOnly(PathBuf),
-}
 
 /// Starts the program of an order in its sandbox, with this mark in its environment.
 pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
@@ -143,11 +92,6 @@ pub(super) fn start_failure(level: Isolation, exit: Exit, stderr: &[u8]) -> Opti
         (Isolation::Bubblewrap, Exit::Code(code)) => bubblewrap::start_failure(code, stderr),
         _ => None,
     }
-}
-
-/// Returns true if a path is in one of these folders, or is one.
-fn is_inside(path: &Path, folders: &[PathBuf]) -> bool {
-    folders.iter().any(|folder| path.starts_with(folder))
 }
 
 /// Prevents programs from inheriting the descriptors of this process, except standard input, output and

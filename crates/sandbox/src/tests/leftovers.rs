@@ -8,7 +8,7 @@ use rustix::process::getpid;
 
 use super::bench::{Bench, LONG, Manner, exited, timed};
 use super::in_both_manners;
-use crate::process::proc::{self, Process};
+use crate::proc::{self, Process};
 
 in_both_manners! {
     a_child_in_the_group_is_ended

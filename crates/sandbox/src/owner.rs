@@ -24,7 +24,7 @@ const LEAST_AGE: Duration = Duration::from_secs(60);
 const MOST_ENTRIES: usize = 10_000;
 
 /// Returns the folder in which private folders are made.
-pub(crate) fn temporary_folder() -> PathBuf {
+pub fn temporary_folder() -> PathBuf {
     std::env::temp_dir()
 }
 
@@ -86,7 +86,7 @@ mod tests {
     /// A private folder with a lock file, as a killed process leaves it.
     fn left(place: &Path, name: &str) -> PathBuf {
         let folder = place.join(name);
-        super::super::private_folder(&folder.join("draft")).unwrap();
+        crate::private_folder::create_private(&folder.join("draft")).unwrap();
         drop(lock_folder(&folder).unwrap());
         fs::write(folder.join("draft/a.py"), "x").unwrap();
         folder
@@ -102,7 +102,7 @@ mod tests {
         let lock = File::open(locked.join(LOCK)).unwrap();
         lock.lock().unwrap();
         let notes = place.join("lockgate-notes");
-        super::super::private_folder(&notes).unwrap();
+        crate::private_folder::create_private(&notes).unwrap();
         let shared = left(place, "lockgate-shared");
         fs::set_permissions(&shared, fs::Permissions::from_mode(0o755)).unwrap();
         let other = left(place, "other");

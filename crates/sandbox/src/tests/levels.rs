@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use super::bench::{Bench, LONG, Manner, alone, exited, python};
 use super::in_both_manners;
-use crate::process::close_inherited_on_exec;
-use crate::process::sandbox::FilterParts;
-use crate::process::{
+use crate::close_inherited_on_exec;
+use crate::isolation_level::Isolation;
+use crate::order::FilterParts;
+use crate::watch::Watch;
+use crate::{
     Ceiling, Order, ProcessOutcome, Sandbox, SandboxLayer, isolation_shortfall, run, strongest,
     unavailable_reason,
 };
-use crate::watch::Watch;
-use lockgate_policy::Isolation;
 
 in_both_manners! {
     answers_and_signals_pass_through

@@ -20,11 +20,12 @@ use tempfile::{NamedTempFile, TempDir};
 
 use super::bench::{Bench, LONG, exited, python};
 use super::isolation::ATTEMPTS;
-use crate::process::running::{Exit, RunningProcess};
-use crate::process::sandbox::FilterParts;
-use crate::process::{Order, Sandbox};
+use crate::exit::Exit;
+use crate::isolation_level::Isolation;
+use crate::order::FilterParts;
+use crate::running::RunningProcess;
 use crate::watch::Watch;
-use lockgate_policy::Isolation;
+use crate::{Order, Sandbox};
 
 /// The surroundings of the program: a project, a home, another process and sockets.
 pub(super) struct Fixture {
@@ -172,7 +173,7 @@ impl Fixture {
                     std::thread::sleep(Duration::from_millis(5));
                 }
             });
-            let ended = super::super::run(&order, watch.until(Instant::now() + LONG));
+            let ended = crate::run(&order, watch.until(Instant::now() + LONG));
             over.store(true, Ordering::Relaxed);
             ended
         });

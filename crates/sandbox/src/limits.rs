@@ -16,7 +16,8 @@ use rustix::fs::statvfs;
 use rustix::param::page_size;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
-use super::{Sandbox, proc};
+use super::order::Sandbox;
+use super::proc;
 
 /// The time between two checks.
 const CHECK_INTERVAL: Duration = Duration::from_millis(200);

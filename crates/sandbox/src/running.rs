@@ -15,12 +15,13 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
 };
 
-use super::Order;
+use super::exit::Exit;
+use super::isolation;
 use super::limits;
+use super::order::Order;
 use super::orphans::{self, Orphans};
 use super::pipes::Pipes;
 use super::registry;
-use super::sandbox;
 
 /// The time that a program has to end when it is asked to.
 const GRACE: Duration = Duration::from_millis(200);
@@ -33,17 +34,6 @@ const KILL_ROUND: Duration = Duration::from_millis(50);
 
 /// The poll interval for a process without a pidfd.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
-
-/// The exit status of a process.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Exit {
-    /// The process ended with this exit code.
-    Code(i32),
-    /// This signal ended the process.
-    Signal(i32),
-    /// The kernel did not report the status, because SIGCHLD is ignored (waitpid(2)).
-    Unknown,
-}
 
 /// A started program. Dropping it kills the program and all that it started.
 #[derive(Debug)]
@@ -66,7 +56,7 @@ impl RunningProcess {
     pub(super) fn spawn(order: &Order<'_>) -> Result<(RunningProcess, Child), String> {
         let mark = format!("{:016x}", RandomState::new().hash_one(order.program));
         let mut registry = registry::lock();
-        let child = sandbox::start(order, &mark).map_err(|error| start_error(order, &error))?;
+        let child = isolation::start(order, &mark).map_err(|error| start_error(order, &error))?;
         let leader = Pid::from_child(&child);
         registry.register(leader, &mark);
         drop(registry);

@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use super::bench::{Bench, LONG, SECRET, exited, python, timed};
 use super::in_both_manners;
-use crate::process::{Order, POLL_INTERVAL, ProcessOutcome, run};
+use crate::run::POLL_INTERVAL;
 use crate::watch::Watch;
+use crate::{Order, ProcessOutcome, run};
 
 in_both_manners! {
     exit_codes_and_both_outputs_are_returned

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::getuid;
 
-use super::{Sandbox, is_inside};
-use crate::process::Order;
-use crate::process::environment::home;
+use crate::environment::home;
+use crate::order::Order;
+use crate::order::Sandbox;
 
 /// Variables that name hidden folders; without them programs use those below their home.
 pub(super) const UNSET_VARIABLES: [&str; 4] =
@@ -219,6 +219,11 @@ impl SandboxPaths {
             self.readable.push(real);
         }
     }
+}
+
+/// Returns true if a path is in one of these folders, or is one.
+pub(super) fn is_inside(path: &Path, folders: &[PathBuf]) -> bool {
+    folders.iter().any(|folder| path.starts_with(folder))
 }
 
 fn is_in_tree(tree: &Option<PathBuf>, place: &Path) -> bool {

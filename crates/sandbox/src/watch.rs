@@ -82,7 +82,7 @@ impl Watch {
     }
 
     /// Returns a limit that ends at this moment, or at the end of the watch if that is earlier.
-    pub(super) fn until(&self, end: Instant) -> Limit<'_> {
+    pub fn until(&self, end: Instant) -> Limit<'_> {
         Limit { watch: self, end: self.end.map_or(end, |own| own.min(end)), work: None }
     }
 }
@@ -95,7 +95,7 @@ impl fmt::Debug for Watch {
 
 /// The reason that a gate must stop early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Halt {
+pub enum Halt {
     /// The caller cancelled the call.
     Cancelled,
     /// The time limit was reached.
@@ -104,7 +104,7 @@ pub(super) enum Halt {
 
 /// The time limit of a gate.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limit<'w> {
+pub struct Limit<'w> {
     watch: &'w Watch,
     end: Instant,
     work: Option<Work>,
@@ -127,14 +127,14 @@ impl Work {
 }
 
 /// Returns the processor time of this thread.
-pub(super) fn processor_time() -> Duration {
+pub fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap_or_default()
 }
 
 impl Limit<'_> {
     /// Returns the reason that the gate must end now, if any.
-    pub(super) fn reached(self) -> Option<Halt> {
+    pub fn reached(self) -> Option<Halt> {
         if self.watch.cancelled() {
             return Some(Halt::Cancelled);
         }
@@ -144,17 +144,17 @@ impl Limit<'_> {
 
     /// Returns the limit with at most this much processor time for the current thread. On a busy machine the
     /// work takes longer, but it still gives its answer.
-    pub(super) fn with_processor_time(self, time: Duration) -> Self {
+    pub fn with_processor_time(self, time: Duration) -> Self {
         Limit { work: Some(Work { soonest: Instant::now() + time, end: processor_time() + time }), ..self }
     }
 
     /// Returns the limit, but no later than `time` from now.
-    pub(super) fn with_timeout(self, time: Duration) -> Self {
+    pub fn with_timeout(self, time: Duration) -> Self {
         Limit { end: self.end.min(Instant::now() + time), ..self }
     }
 
     /// Returns the moment at which the time is up.
-    pub(super) fn end(self) -> Instant {
+    pub fn end(self) -> Instant {
         self.end
     }
 }

@@ -10,11 +10,13 @@ use std::time::{Duration, Instant};
 
 use super::bench::{LONG, Manner, alone, exited, timed};
 use super::fixture::Fixture;
-use crate::process::limits::ProcessLimits;
-use crate::process::sandbox::{FilterParts, install_foreign_listener};
-use crate::process::{Ceiling, Order, ProcessOutcome, run_with_limits, strongest, unavailable_reason};
+use crate::isolation::install_foreign_listener;
+use crate::isolation_level::Isolation;
+use crate::limits::ProcessLimits;
+use crate::order::FilterParts;
+use crate::run::run_with_limits;
 use crate::watch::{Halt, Watch};
-use lockgate_policy::Isolation;
+use crate::{Ceiling, Order, ProcessOutcome, strongest, unavailable_reason};
 
 const LEVELS: [Isolation; 3] = [Isolation::None, Isolation::Landlock, Isolation::Bubblewrap];
 
@@ -246,7 +248,7 @@ fn under_another_supervisor_landlock_holds_and_refuses_all_changes_of_modes() {
             let argv = words.map(OsString::from).to_vec();
             let sandbox = fixture.sandbox(Isolation::Landlock);
             let order = Order { program: Path::new("/bin/sh"), argv, sandbox, ..bench.order(&[], None) };
-            match super::super::run(&order, Watch::idle().until(Instant::now() + LONG)) {
+            match crate::run(&order, Watch::idle().until(Instant::now() + LONG)) {
                 ProcessOutcome::Exited { code, .. } => Some(code),
                 ended => {
                     println!("not run: {ended:?}");
@@ -380,7 +382,7 @@ fn the_private_folders_hold_only_so_much() {
         let size = "import os; print(max(s.f_blocks * s.f_frsize for s in map(os.statvfs, ['/tmp', '/dev/shm', '/run', os.environ['HOME']])))";
         let argv = ["-c", size].map(OsString::from).to_vec();
         let order = Order { argv, sandbox: fixture.sandbox(Isolation::Bubblewrap), ..bench.order(&[], None) };
-        let ended = super::super::run(&order, Watch::idle().until(Instant::now() + LONG));
+        let ended = crate::run(&order, Watch::idle().until(Instant::now() + LONG));
         assert_eq!(exited(ended).1.trim(), (2_u64 << 30).to_string());
     });
 }

@@ -27,14 +27,15 @@ use rustix::thread::{
     set_capabilities,
 };
 
-#[cfg(test)]
-use super::FilterParts;
 use super::listener::Listener;
 use super::paths::SandboxPaths;
 use super::seccomp::{self, FilterOptions, INTERNET, LOCAL, Metadata};
-use super::{Sandbox, supervisor};
-use crate::process::environment::home;
-use crate::stage::private_folder;
+use super::supervisor;
+use crate::environment::home;
+#[cfg(test)]
+use crate::order::FilterParts;
+use crate::order::Sandbox;
+use crate::private_folder::create_private;
 
 /// The lowest supported ABI, Linux 6.7. Older ones cannot prevent truncating a file (ABI 3) or connecting
 /// (ABI 4).
@@ -60,7 +61,7 @@ const TOOLS: [(&str, &str); 4] =
 pub(super) fn environment(sandbox: &Sandbox) -> io::Result<Vec<(OsString, Option<OsString>)>> {
     let own = sandbox.run_dir.as_ref().ok_or_else(|| io::Error::other("its run has no private folder"))?;
     let folders = [own.join("home"), own.join("tmp")];
-    folders.iter().try_for_each(|folder| private_folder(folder))?;
+    folders.iter().try_for_each(|folder| create_private(folder))?;
     let [private, temporary] = folders;
     let mut variables: Vec<(OsString, Option<OsString>)> =
         super::paths::UNSET_VARIABLES.map(|name| (name.into(), None)).into();
@@ -136,7 +137,7 @@ fn install_refusing_filter(metadata: Metadata, families: &'static [i32]) -> io::
 
 /// Returns true if a supervisor can be installed: not if the program that started lockgate has set one
 /// already.
-pub(super) fn can_supervise() -> bool {
+pub(crate) fn can_supervise() -> bool {
     let install = || Listener::install(&seccomp::supervising_filter()?).map(drop);
     let thread = Builder::new().name("lockgate-cage".to_owned()).spawn(install);
     let installed = thread.map(std::thread::JoinHandle::join);
@@ -196,7 +197,7 @@ fn readable(places: &SandboxPaths) -> Vec<PathBuf> {
 
 /// Adds a path, or its entries if something inside it is hidden.
 fn add_readable(place: &Path, hidden: &[PathBuf], readable: &mut Vec<PathBuf>) {
-    if super::is_inside(place, hidden) {
+    if super::paths::is_inside(place, hidden) {
         return;
     }
     if !hidden.iter().any(|hidden| hidden.starts_with(place)) {

@@ -15,10 +15,11 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
 
-use super::Order;
+use super::exit::Exit;
 use super::head_and_tail::HeadAndTail;
 use super::limits::ProcessLimits;
-use super::running::{Exit, RunningProcess};
+use super::order::Order;
+use super::running::RunningProcess;
 
 /// The largest amount of input that may wait to be read, in bytes.
 const MOST_PENDING: usize = 64 << 20;
@@ -29,7 +30,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// A long-running program and its pipes.
 #[derive(Debug)]
-pub(crate) struct Daemon {
+pub struct Daemon {
     /// Kills the program when it is dropped, which is before its pipes are closed.
     running: RunningProcess,
     stdin: Option<ChildStdin>,
@@ -47,7 +48,7 @@ pub(crate) struct Daemon {
 impl Daemon {
     /// Starts a program with this limit of memory in bytes. Its order must have an input, which may be empty.
     /// The error is the end of a sentence that begins with the program's name.
-    pub(crate) fn start(order: &Order<'_>, memory: u64) -> Result<Daemon, String> {
+    pub fn start(order: &Order<'_>, memory: u64) -> Result<Daemon, String> {
         let (running, mut child) = RunningProcess::spawn(order)?;
         let lasting = Daemon {
             running,
@@ -69,7 +70,7 @@ impl Daemon {
     }
 
     /// Queues input for the program. Fails if it has left too much unread.
-    pub(crate) fn queue_input(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub fn queue_input(&mut self, bytes: &[u8]) -> Result<(), String> {
         let (waiting, read) = &mut self.pending;
         if waiting.len() - *read + bytes.len() > MOST_PENDING {
             return Err("does not read its input".to_owned());
@@ -82,7 +83,7 @@ impl Daemon {
 
     /// Waits up to `most` until there is output, room for input, a wake-up on `wake_fd`, or the program ends.
     /// Then writes and reads once, and returns the bytes that the program wrote.
-    pub(crate) fn poll_once(&mut self, wake_fd: BorrowedFd<'_>, most: Duration) -> &[u8] {
+    pub fn poll_once(&mut self, wake_fd: BorrowedFd<'_>, most: Duration) -> &[u8] {
         self.wait(wake_fd, most);
         self.write();
         let (count, open) = read(self.stderr.as_mut(), &mut self.chunk);
@@ -100,7 +101,7 @@ impl Daemon {
 
     /// Describes how the program ended, as the end of a sentence that begins with its name. `None` while it
     /// runs with its output open.
-    pub(crate) fn describe_exit(&self) -> Option<String> {
+    pub fn describe_exit(&self) -> Option<String> {
         let ended = match self.running.exit() {
             Some(Exit::Code(code)) => format!("ended with exit code {code}"),
             Some(Exit::Signal(number)) => {
@@ -119,18 +120,18 @@ impl Daemon {
 
     /// Describes the limit that the program exceeds, as the end of a sentence. Checks only when a check is
     /// due.
-    pub(crate) fn exceeded_limit(&mut self) -> Option<String> {
+    pub fn exceeded_limit(&mut self) -> Option<String> {
         self.limits.exceeded_limit(self.running.leader())
     }
 
     /// Asks the program to end, waits briefly, and kills it with all that it started.
-    pub(crate) fn shut_down(mut self) {
+    pub fn shut_down(mut self) {
         self.stdin = None;
         self.running.ask_to_end();
     }
 
     /// Takes the standard error output so far, shortened to its two ends.
-    pub(crate) fn take_stderr(&mut self) -> Vec<u8> {
+    pub fn take_stderr(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.stderr_text).into_bytes()
     }
 
