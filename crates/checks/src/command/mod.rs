@@ -8,6 +8,7 @@
 //! or its output cannot be read, the result is a [`GateError`].
 
 mod file_names;
+mod input;
 mod path_rewrite;
 pub(super) mod project;
 mod replay;
@@ -17,59 +18,19 @@ mod sharing;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::OsStr;
-use std::path::Path;
-
 use self::run_dir::RunDir;
 use super::error::GateError;
 use super::output::{self, NamedFile, ProgramOutput, ToolFinding};
-use super::overlay::DraftOverlays;
 use super::packages;
-use super::runtime::Versions;
-use lockgate_policy::{CommandSpec, Language, OutputForm, Rule};
-use lockgate_sandbox::Isolation;
+use lockgate_policy::CommandSpec;
 use lockgate_sandbox::Limit;
-use lockgate_sandbox::{self as sandbox, Ceiling, ProcessOutcome};
+use lockgate_sandbox::{self as sandbox, ProcessOutcome};
 use lockgate_text::Buffer;
 
+pub(super) use self::input::ProgramInput;
 pub use self::replay::replay;
 pub use self::sample_run::{DiskState, InstalledProgram, SampleError, run_sample};
 pub(super) use self::sharing::{SharedPart, lists_files, runs_without_file, shared_part};
-
-/// A text for a gate's program to check, with its context.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ProgramInput<'a> {
-    /// The policy's entry, whose gate runs a command.
-    pub(super) rule: &'a Rule,
-    /// The absolute path of the program.
-    pub(super) program: &'a Path,
-    /// The search path for programs that it starts itself.
-    pub(super) search: &'a OsStr,
-    /// The absolute path of the root.
-    pub(super) root: &'a Path,
-    /// The path of the text, relative to the root.
-    pub(super) path: &'a str,
-    /// The language of the text, if known.
-    pub(super) language: Option<&'static Language>,
-    /// The text that the program checks.
-    pub(super) text: &'a Buffer,
-    /// Set when a file exists at that path.
-    pub(super) on_disk: bool,
-    /// Set when the file is removed: no file is staged at its path.
-    pub(super) is_removed: bool,
-    /// The other drafts of the call.
-    pub(super) overlays: DraftOverlays<'a>,
-    /// Those of the other drafts that the same run checks.
-    pub(super) batched: DraftOverlays<'a>,
-    /// The lowest isolation level that the policy accepts.
-    pub(super) isolation: Isolation,
-    /// The highest isolation level to use.
-    pub(super) ceiling: Ceiling,
-    /// The folder of lockgate in which programs may cache data about this root; created on first use.
-    pub(super) cache: Option<&'a Path>,
-    /// The known versions of programs.
-    pub(super) versions: &'a Versions,
-}
 
 /// Runs the program on the text, and returns its findings.
 pub(super) fn check(input: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<ToolFinding>, GateError> {
@@ -113,20 +74,6 @@ fn command<'a>(input: &ProgramInput<'a>, limit: Limit<'_>) -> Result<&'a Command
     let command = input.rule.gate.command();
     let command = command.ok_or_else(|| GateError::Broken("has no command in its definition".to_owned()))?;
     Ok(input.versions.command(command, input.program, input.search, limit))
-}
-
-/// The bytes that a program gets. A formatter reads and writes the view, so that the file keeps its encoding
-/// and line ends.
-fn input_bytes<'a>(command: &CommandSpec, text: &'a Buffer) -> &'a [u8] {
-    match command.output.form {
-        OutputForm::Formatted { .. } => text.view().as_bytes(),
-        OutputForm::Json(_)
-        | OutputForm::Jsonl(_)
-        | OutputForm::Sarif
-        | OutputForm::Rdjson
-        | OutputForm::Regex { .. }
-        | OutputForm::Exit(_) => text.bytes(),
-    }
 }
 
 /// A run whose program ended by itself.

@@ -8,8 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::file_names::{PathLookup, RunNames};
+use super::input::{ProgramInput, input_bytes};
 use super::path_rewrite::StagedPaths;
-use super::{ProgramInput, input_bytes, project};
+use super::project;
 use crate::error::GateError;
 use crate::output::NamedFile;
 use crate::overlay::DraftOverlays;

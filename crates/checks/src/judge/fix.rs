@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::GateResults;
+use super::input::GateResults;
 use super::partial::{Changes, writes_most};
 use super::program::{GateProgram, Proven};
 use crate::draft::Draft;

@@ -11,6 +11,7 @@ mod call;
 mod consult;
 mod count;
 mod fix;
+mod input;
 mod partial;
 mod plan;
 mod program;
@@ -20,13 +21,14 @@ mod runs;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use self::call::{JudgeCall, Member};
 use self::count::GateCounter;
 use self::fix::FixedText;
+use self::input::GateResults;
+pub use self::input::{GateInput, OnDisk};
 use self::plan::GatePlan;
 use self::repair::Repair;
 use self::report::GateReport;
@@ -34,49 +36,14 @@ use self::runs::Runs;
 use super::draft::Draft;
 use super::error::GateError;
 use super::gate_env::GateEnv;
-use super::links::DeadLinks;
 use super::lost::Lost;
 use super::parallel::parallel;
 use super::verdict::Verdict;
 use lockgate_policy::EffectiveRules;
 use lockgate_sandbox::Watch;
 
-/// One draft of a call, with its rules and its environment.
-#[derive(Debug)]
-pub struct GateInput<'a> {
-    /// The draft to judge, with the text before the edit.
-    pub draft: Draft<'a>,
-    /// The rules that apply to the draft.
-    pub rules: EffectiveRules<'a>,
-    /// The environment of its programs.
-    pub env: GateEnv<'a>,
-    /// Set when the edit removes the file, so that there is no text after it.
-    pub removed: bool,
-    /// The number of a group: programs see drafts of one group and root together, and never those of another
-    /// group.
-    pub among: usize,
-    /// The text of the draft that is on disk.
-    pub on_disk: OnDisk,
-    /// Links of other pages to targets in this file that the call would remove.
-    pub dead_links: &'a [DeadLinks],
-    /// The definitions that the edit removes and that are known to be missed.
-    pub lost: &'a Lost,
-}
-
-/// The text of a draft that is on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnDisk {
-    /// The text before: the edit is not made yet.
-    Before,
-    /// The text after: the edit was made already.
-    After,
-}
-
 /// The minimum number of threads that run programs: most of them wait.
 const LEAST_THREADS: usize = 8;
-
-/// The report of each gate, by its position in the policy.
-type GateResults = BTreeMap<usize, GateReport>;
 
 /// Runs the gate of each rule on one draft, and weighs the findings by the rules.
 ///

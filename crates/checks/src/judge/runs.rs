@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use super::baseline::TextBefore;
 use super::call::Member;
+use super::input::{GateInput, OnDisk};
 use super::plan::{External, ProgramMode};
 use super::program::ProgramContext;
 use super::repair::Repair;
 use super::report::GateReport;
-use super::{GateInput, OnDisk};
 use crate::command::{self, SharedPart};
 use crate::delta::ComparedFinding;
 use crate::draft::Draft;

@@ -231,6 +231,11 @@ pub(super) fn format_keys<K: AsRef<str>>(keys: &[K]) -> String {
     keys.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(".")
 }
 
+/// The items of a list; `None` if the key is missing, which is not the same as an empty list.
+pub(super) fn list<'v>(value: &'v Value, key: &str) -> Option<&'v [Value]> {
+    value.get(key)?.as_array().map(Vec::as_slice)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

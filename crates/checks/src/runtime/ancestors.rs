@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::cache_key::KeyHasher;
+use super::key_hasher::KeyHasher;
 use lockgate_policy::{Gate, language_of};
 use lockgate_text::Version;
 

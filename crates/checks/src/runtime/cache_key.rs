@@ -5,14 +5,13 @@
 //! tells.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
 use super::ancestors;
 use super::config_deps::{self, RunnerKind};
+use super::key_hasher::KeyHasher;
 use crate::regular;
 use lockgate_policy::{CacheScope, CommandSpec, Gate, Rule, ServerSpec};
 use lockgate_text::Version;
@@ -186,30 +185,5 @@ fn configure(tool: &mut KeyHasher, names: &BTreeSet<&String>, file: &Path) {
                 Some(Err(_)) | None => tool.file(&found),
             }
         }
-    }
-}
-
-/// Collects the parts of a key; the length of each separates it from the next.
-#[derive(Debug, Default)]
-pub(super) struct KeyHasher(Vec<u8>);
-
-impl KeyHasher {
-    pub(super) fn add(&mut self, part: &[u8]) {
-        self.0.extend(part.len().to_le_bytes());
-        self.0.extend(part);
-    }
-
-    /// Adds the metadata that distinguishes versions of a file, without reading it.
-    pub(super) fn file(&mut self, found: &Metadata) {
-        self.add(&found.dev().to_le_bytes());
-        self.add(&found.ino().to_le_bytes());
-        self.add(&found.size().to_le_bytes());
-        for time in [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()] {
-            self.add(&time.to_le_bytes());
-        }
-    }
-
-    pub(super) fn version(&self) -> Version {
-        Version::hash(&self.0)
     }
 }

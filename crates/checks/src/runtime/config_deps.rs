@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
-use super::cache_key::KeyHasher;
+use super::key_hasher::KeyHasher;
 use lockgate_policy::{Gate, language_of};
 
 /// The maximum number of entries of a folder that are checked.

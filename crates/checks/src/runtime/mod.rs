@@ -6,6 +6,7 @@ mod cache_key;
 mod canary;
 mod config_deps;
 mod formatted;
+mod key_hasher;
 mod slots;
 mod traits;
 mod versions;

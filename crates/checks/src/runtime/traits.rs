@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::ancestors::{self, Tree};
-use super::cache_key::KeyHasher;
+use super::key_hasher::KeyHasher;
 use crate::regular;
 use lockgate_policy::{CacheScope, Gate};
 use lockgate_text::Version;

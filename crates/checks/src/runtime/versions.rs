@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use lru::LruCache;
 
-use super::cache_key::KeyHasher;
-use crate::trial;
+use super::key_hasher::KeyHasher;
+use crate::program_version::version_with_limit;
 use lockgate_policy::{CommandSpec, Release};
 use lockgate_sandbox::Limit;
 use lockgate_text::Version;
@@ -57,7 +57,7 @@ impl Versions {
             return Some(release.clone());
         }
         drop(known);
-        let version = trial::version_with_limit(&command.probe, program, search, limit).ok().flatten()?;
+        let version = version_with_limit(&command.probe, program, search, limit).ok().flatten()?;
         let release = Release::parse(&version)?;
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.put(key, release.clone());

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::uri;
 use super::super::value::truncate;
-use super::list;
+use crate::output::value::list;
 
 /// The longest chain of base URIs.
 const MOST_BASES: usize = 8;

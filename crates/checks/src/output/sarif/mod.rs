@@ -13,7 +13,7 @@ use self::files::ArtifactTable;
 use self::rules::RuleTable;
 use super::MOST_READ;
 use super::raw_finding::RawFinding;
-use super::value::{document, number_at, text_at};
+use super::value::{document, list, number_at, text_at};
 use crate::finding::sanitize;
 use lockgate_policy::{Columns, Severity};
 
@@ -32,11 +32,6 @@ fn parse_log(log: &Value, columns: Columns) -> Result<Vec<RawFinding>, String> {
         raws.extend(RunLog::new(run, columns).findings(left)?);
     }
     Ok(raws)
-}
-
-/// The items of a list; `None` if the key is missing, which is not the same as an empty list.
-fn list<'v>(value: &'v Value, key: &str) -> Option<&'v [Value]> {
-    value.get(key)?.as_array().map(Vec::as_slice)
 }
 
 struct RunLog<'v> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::super::value::{text_at, truncate};
-use super::list;
+use crate::output::value::list;
 
 /// The rules of a run's tool (3.19.23).
 pub(super) struct RuleTable<'v> {

@@ -1,0 +1,31 @@
+//! The parts of a cache key.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+
+use lockgate_text::Version;
+
+/// Collects the parts of a key; the length of each separates it from the next.
+#[derive(Debug, Default)]
+pub(super) struct KeyHasher(Vec<u8>);
+
+impl KeyHasher {
+    pub(super) fn add(&mut self, part: &[u8]) {
+        self.0.extend(part.len().to_le_bytes());
+        self.0.extend(part);
+    }
+
+    /// Adds the metadata that distinguishes versions of a file, without reading it.
+    pub(super) fn file(&mut self, found: &Metadata) {
+        self.add(&found.dev().to_le_bytes());
+        self.add(&found.ino().to_le_bytes());
+        self.add(&found.size().to_le_bytes());
+        for time in [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()] {
+            self.add(&time.to_le_bytes());
+        }
+    }
+
+    pub(super) fn version(&self) -> Version {
+        Version::hash(&self.0)
+    }
+}
