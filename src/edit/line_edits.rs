@@ -2,7 +2,7 @@
 
 use crate::edit::expect::{self, ListEntry};
 use crate::edit::{LineEdit, PlannedEdit};
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, NextCall};
 use crate::text::{Buffer, Change};
 
 /// Plans the replacement of ranges of lines, listed in any order.
@@ -32,7 +32,8 @@ fn check_bounds(index: usize, edit: &LineEdit, buffer: &Buffer) -> Result<(), Er
         return Ok(());
     }
     Err(Error::new(Code::RangeOutOfBounds, format!("Line {line} is out of bounds (file has {count} lines)"))
-        .field(edit.names.path("line_edits", index, field)))
+        .field(edit.names.path("line_edits", index, field))
+        .with_next_if(NextCall::read_end(count)))
 }
 
 fn check_overlap(edits: &[LineEdit]) -> Result<(), Error> {

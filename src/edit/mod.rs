@@ -17,7 +17,7 @@ pub mod pattern;
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroUsize;
 
-use crate::error::{Code, Error, EvidenceLine};
+use crate::error::{Code, Error, EvidenceLine, NextCall};
 use crate::locate::{MatchInfo, MatchTolerance};
 use crate::text::{Buffer, Plan};
 use pattern::Flags;
@@ -206,7 +206,8 @@ impl LineWindow {
         let (line, field) = if open { (self.start, "lines.start") } else { (self.end, "lines.end") };
         if line > count {
             let message = format!("Line {line} is out of bounds (file has {count} lines)");
-            return Err(Error::new(Code::RangeOutOfBounds, message).field(field));
+            let error = Error::new(Code::RangeOutOfBounds, message).field(field);
+            return Err(error.with_next_if(NextCall::read_end(count)));
         }
         Ok((self.start, if open { count } else { self.end }))
     }

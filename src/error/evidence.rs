@@ -122,6 +122,11 @@ pub enum NextCall {
         /// The path of the file.
         path: String,
     },
+    /// The same edit, narrowed to one symbol that the caller selects; this one is an example.
+    Within {
+        /// The name of the symbol, which holds exactly one of the matches.
+        symbol: String,
+    },
     /// A read of these lines.
     Read {
         /// The first line, from 1.
@@ -129,6 +134,17 @@ pub enum NextCall {
         /// The last line, from 1 and inclusive.
         end_line: usize,
     },
+}
+
+impl NextCall {
+    /// The maximum number of lines at the end of a text that a caller reads after a line number beyond it.
+    const LAST_LINES: usize = 40;
+
+    /// Returns a read of the last lines of a text of `count` lines; `None` if it is empty.
+    pub fn read_end(count: usize) -> Option<NextCall> {
+        let start_line = count.saturating_sub(Self::LAST_LINES - 1).max(1);
+        (count > 0).then_some(NextCall::Read { start_line, end_line: count })
+    }
 }
 
 /// The changes to a file since the version that a caller knows.

@@ -128,6 +128,30 @@ impl Diff<'_> {
         (text, DiffCut::Whole)
     }
 
+    /// Renders the hunks with changes near the wanted lines of an extent, as many as fit into `max_bytes`; all hunks if no
+    /// line is wanted, or none is near a change.
+    pub fn render_near(&self, max_bytes: usize, extent: Option<&Extent>) -> (String, DiffCut) {
+        let covered = |hunk: &&Vec<DifferingLines>| {
+            extent.is_none_or(|extent| hunk.iter().any(|piece| extent.covers(piece)))
+        };
+        let near: Vec<&Vec<DifferingLines>> = self.hunks.iter().filter(covered).collect();
+        if near.is_empty() || near.len() == self.hunks.len() {
+            return self.render(max_bytes);
+        }
+        let mut text = self.header.clone();
+        let mut shown = 0;
+        for hunk in near {
+            let end = text.len();
+            if self.write(hunk, &mut text, max_bytes).is_none() {
+                text.truncate(end);
+                break;
+            }
+            shown += 1;
+        }
+        let text = if shown == 0 { String::new() } else { text };
+        (text, DiffCut::Partial { shown, total: self.hunks.len() })
+    }
+
     /// Renders the changed lines with their numbers, as in `17- old` and `17+ new`, without context: as many whole hunks
     /// as fit into `max_bytes`. The line that encloses a change comes first, as in `in def main():`.
     pub fn numbered(&self, max_bytes: usize, extent: &Extent) -> (String, DiffCut) {

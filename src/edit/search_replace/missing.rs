@@ -82,7 +82,7 @@ pub(super) fn block_error(
     let error = not_found(search, window);
     if let Some(line) = line_outside(needle, window) {
         let hint = format!("the text is at line {line}, which is outside of {}", window.name);
-        let unset = vec!["within", "lines"];
+        let unset = vec!["within", "lines", "start_line", "end_line"];
         return error.hint(hint).with_next(NextCall::Fields { set: Vec::new(), unset });
     }
     if let Some(Proposal { search, replace }) = proposal {

@@ -85,7 +85,10 @@ impl<'a> Window<'a> {
                     .field("within")
                     .places(places.collect())
                     .with_place_count(several.len())
-                    .hint("give the full path of the symbol, or narrow the search by lines too"))
+                    .hint(format!(
+                        "give its full path, or its number, as in `within: \"{}[1]\"`",
+                        symbol.trim()
+                    )))
             }
         }
     }
@@ -103,7 +106,7 @@ impl<'a> Window<'a> {
     /// Returns a line as evidence for an error, with the symbol around it.
     pub(super) fn evidence_line(&self, line: usize, outline: Option<&Outline>) -> EvidenceLine {
         let start = self.buffer.lines().span(line).start;
-        let symbol = outline.and_then(|outline| outline.enclosing(start)).map(str::to_owned);
+        let symbol = outline.and_then(|outline| outline.selector(start));
         EvidenceLine { symbol, ..evidence_line(self.buffer, line) }
     }
 

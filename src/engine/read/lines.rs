@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::resolve::resolve_for_read;
 use super::super::services::Services;
 use super::texts::absent;
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, NextCall};
 use crate::policy::Limits;
 use crate::request::{Entity, LinesRequest, Target, WholeRequest};
 use crate::store::{DocumentPath, RowLocation};
@@ -92,7 +92,8 @@ fn check_start(reading: &ReadLines, start_line: usize, target: &Target) -> Resul
     let message = format!("Line {start_line} is out of bounds ({} has {count} lines)", target.noun());
     Err(Error::new(Code::RangeOutOfBounds, message)
         .field("start_line")
-        .hint(format!("give a start_line from 1 to {}", count.max(1))))
+        .hint(format!("give a start_line from 1 to {}", count.max(1)))
+        .with_next_if(NextCall::read_end(count)))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use super::message::{Message, UNCHANGED, change_summary};
 use super::response::{DiffSource, FullResponse};
 use super::size_limit::{self, SizedEdit};
-use super::{Answer, ResponseOptions, render_error};
+use super::{Answer, CallOffers, ResponseOptions, render_error};
 use crate::engine::{Report, Status};
 use crate::error::{Code, Error};
 use crate::protocol::{BatchResponse, EditResponse, Response};
@@ -59,12 +59,12 @@ pub(super) fn render_reports(
     let origin =
         words.and_then(|words| words.origin.as_ref()).filter(|_| head.status == Status::Written.name());
     head.notes.extend(origin.map(|origin| format!("the edit was {origin}")));
-    let common = with_files(head.clone(), Vec::new(), 0);
+    let common = with_files(head.clone(), Vec::new(), 0, &options.offers);
     let used = size_limit::size(&common.response, &common.text, options.forms) + NOTE_RESERVE;
     let spare = size_limit::available(options).saturating_sub(used);
     let files: Vec<SizedEdit> = fit_entries(&parts, options, spare).into_iter().flatten().collect();
     let missing = parts.len() - files.len();
-    with_files(head, files, missing)
+    with_files(head, files, missing, &options.offers)
 }
 
 /// Removes the parts that the common fields have.
@@ -150,11 +150,12 @@ fn head(reports: &[Report], parts: &[FullResponse<'_>], words: Option<&RevertWor
 }
 
 /// Builds the answer from these files; `missing` counts the files that are not shown.
-fn with_files(mut head: BatchResponse, files: Vec<SizedEdit>, missing: usize) -> Answer {
+fn with_files(mut head: BatchResponse, files: Vec<SizedEdit>, missing: usize, offers: &CallOffers) -> Answer {
+    let larger = if offers.has_max_bytes { "; a larger max_bytes shows more" } else { "" };
     head.notes.extend(match missing {
         0 => None,
-        1 => Some("1 file is not shown; a larger max_bytes shows more".to_owned()),
-        more => Some(format!("{more} files are not shown; a larger max_bytes shows more")),
+        1 => Some(format!("1 file is not shown{larger}")),
+        more => Some(format!("{more} files are not shown{larger}")),
     });
     let mut lines = vec![head.message.clone()];
     lines

@@ -15,6 +15,8 @@ pub struct CallOffers {
     pub current_call: Option<ToolCall>,
     /// Name of the tool that reads lines, if it is offered.
     pub read_tool: Option<&'static str>,
+    /// True if the called tool has the field `max_bytes`.
+    pub has_max_bytes: bool,
 }
 
 /// A tool name with its arguments.
@@ -55,6 +57,8 @@ pub(super) enum NextStep {
     Call(ProposedCall),
     /// A sentence, if no tool for the step is offered.
     Sentence(String),
+    /// Another way than that of the hint.
+    Alternative(String),
 }
 
 impl NextStep {
@@ -92,8 +96,15 @@ impl NextStep {
                     fields.shift_remove(*name);
                 });
                 fields.extend(set.iter().map(|(name, value)| ((*name).to_owned(), wire_value(value))));
-                Some(call(current.tool, arguments))
+                // The same call would fail again.
+                (arguments != current.arguments).then(|| call(current.tool, arguments))
             }),
+            NextCall::Within { symbol } => {
+                let current = options.offers.current_call.as_ref();
+                current
+                    .filter(|current| current.has_field("within", entry))
+                    .map(|_| NextStep::Alternative(format!("name the symbol, as in `within: {symbol:?}`")))
+            }
             NextCall::Path { path } => options.offers.current_call.as_ref().and_then(|current| {
                 let mut arguments = current.arguments.clone();
                 let fields = edit_fields(&mut arguments, entry)?;

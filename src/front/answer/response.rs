@@ -171,6 +171,7 @@ impl<'a> FullResponse<'a> {
             match error.next.as_ref().and_then(|next| NextStep::new(next, error.entry_index(), options)) {
                 None => (None, hint),
                 Some(NextStep::Call(next)) => (Some(next), hint),
+                Some(NextStep::Alternative(step)) => (None, format!("{hint}, or {step}")),
                 Some(NextStep::Sentence(step)) => match &error.hint {
                     None => (None, step),
                     Some(own) => (None, format!("{own}; {step}")),

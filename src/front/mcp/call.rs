@@ -51,8 +51,13 @@ async fn handle(
     let client = context.client_info().map(|client| client.name);
     let forms = forms(call_context.options.structured, context.protocol_version(), client.as_deref());
     let path = arguments.get(tool.profile.names.path).and_then(Value::as_str).map(str::to_owned);
-    let offers =
-        CallOffers { current_call: repeatable_call(tool, &arguments), read_tool: call_context.read_tool };
+    let offers = CallOffers {
+        current_call: repeatable_call(tool, &arguments),
+        read_tool: call_context.read_tool,
+        has_max_bytes: (tool.schema)()
+            .get("properties")
+            .is_some_and(|fields| fields.get("max_bytes").is_some()),
+    };
     let purpose = if tool.effect == Effect::Reads { Purpose::Read } else { Purpose::Edit };
     let options =
         ResponseOptions { forms, purpose, path, profile: tool.profile, offers, ..ResponseOptions::default() };

@@ -25,7 +25,7 @@ use rmcp::transport::stdio_pipes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::toolset::{Selection, WriteAccess};
+use super::toolset::{EntityStorage, Selection, WriteAccess};
 use crate::engine::Workspace;
 use crate::error::{Code, Error};
 use pipe::Pipe;
@@ -99,8 +99,9 @@ impl Default for ServerOptions {
 }
 
 /// Returns the answer to `tools/list`.
-pub fn listed(selection: &Selection, access: WriteAccess) -> Value {
-    let mut tools: Vec<_> = selection.tools(access).map(|tool| server::listing(tool, selection)).collect();
+pub fn listed(selection: &Selection, access: WriteAccess, storage: EntityStorage) -> Value {
+    let mut tools: Vec<_> =
+        selection.tools(access).map(|tool| server::listing(tool, selection, storage)).collect();
     tools.sort_by(|one, other| one.name.cmp(&other.name));
     json!({ "tools": tools })
 }

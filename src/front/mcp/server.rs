@@ -23,7 +23,7 @@ use crate::engine::Workspace;
 use crate::front::tools::{
     Effect, RepeatEffect, Tool, edit_file, entity, listed_name, read_content_lines, safe_edit_file,
 };
-use crate::front::toolset::{Selection, Toolset, WriteAccess};
+use crate::front::toolset::{EntityStorage, Selection, Toolset, WriteAccess};
 
 /// Returns the instructions for the agent, limited to the offered tools.
 pub(super) fn instructions(selection: &Selection, access: WriteAccess) -> String {
@@ -64,9 +64,14 @@ impl Server {
         options: ServerOptions,
         stop: CancellationToken,
     ) -> Server {
+        let storage = if workspace.has_configured_entities() {
+            EntityStorage::Configured
+        } else {
+            EntityStorage::Unconfigured
+        };
         let tool_router = selection
             .tools(access)
-            .fold(ToolRouter::new(), |router, tool| router.with_route(route(tool, selection)));
+            .fold(ToolRouter::new(), |router, tool| router.with_route(route(tool, selection, storage)));
         let reader = read_content_lines::TOOL.name;
         let reader = selection.tools(access).any(|tool| tool.name == reader).then_some(reader);
         Server {
@@ -166,12 +171,12 @@ fn not_offered(method: impl Into<Cow<'static, str>>) -> ErrorData {
 
 /// Returns the listing of a tool within a selection.
 ///
-/// Entities are edited by the tools of `content`. If these are not offered, the fields that address entities are
-/// accepted but not listed, because each listed field costs tokens in every conversation.
-pub(super) fn listing(tool: &'static Tool, selection: &Selection) -> model::Tool {
+/// Entities are edited by the tools of `content`. If these are not offered, or no database is configured, the fields
+/// that address entities are accepted but not listed, because each listed field costs tokens in every conversation.
+pub(super) fn listing(tool: &'static Tool, selection: &Selection, storage: EntityStorage) -> model::Tool {
     let mut schema = (tool.schema)();
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        let names_entities = selection.contains(Toolset::Content);
+        let names_entities = storage == EntityStorage::Configured && selection.contains(Toolset::Content);
         properties.retain(|name, _| names_entities || !entity::FIELDS.contains(&name.as_str()));
         properties.retain(|name, _| name != UNLISTED_FIELD);
         properties.values_mut().for_each(open_objects);
@@ -222,8 +227,8 @@ fn hints(tool: &Tool) -> ToolAnnotations {
     }
 }
 
-fn route(tool: &'static Tool, selection: &Selection) -> ToolRoute<Server> {
-    ToolRoute::new_dyn(listing(tool, selection), move |context: ToolCallContext<'_, Server>| {
+fn route(tool: &'static Tool, selection: &Selection, storage: EntityStorage) -> ToolRoute<Server> {
+    ToolRoute::new_dyn(listing(tool, selection, storage), move |context: ToolCallContext<'_, Server>| {
         let ToolCallContext { service, request_context, arguments, input_responses, request_state, .. } =
             context;
         let returned = ReturnedInput { responses: input_responses, state: request_state };
