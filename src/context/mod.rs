@@ -30,7 +30,7 @@ use crate::text::Version;
 
 pub use crate::locate::scope::SymbolKind;
 pub use answer::{AnswerInput, ContextQuery, answer};
-pub use index::Index;
+pub use index::{Index, IndexReader, IndexWriter};
 pub use project::{FolderSummary, ProjectSummary, project};
 pub use tags::{SymbolLocation, Tag, TagReader, Tags, reading};
 pub use vanished::{RemainingFile, Vanished, dropped};

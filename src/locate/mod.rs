@@ -15,6 +15,7 @@ pub mod exact;
 mod fold;
 mod fragment;
 mod indent;
+mod layout;
 mod levels;
 mod line_index;
 mod literal;
@@ -86,19 +87,22 @@ pub enum MatchLevel {
     Marks,
     /// After line numbers, a fence, escapes or an elided middle are removed.
     Wrapping,
+    /// Except for the layout of the code: token for token, as a formatter leaves it.
+    Layout,
     /// Except for one line or one letter.
     Similar,
 }
 
 impl MatchLevel {
     /// All levels, from strict to lenient.
-    pub const ALL: [MatchLevel; 7] = [
+    pub const ALL: [MatchLevel; 8] = [
         MatchLevel::Exact,
         MatchLevel::Space,
         MatchLevel::Indent,
         MatchLevel::Loose,
         MatchLevel::Marks,
         MatchLevel::Wrapping,
+        MatchLevel::Layout,
         MatchLevel::Similar,
     ];
 
@@ -111,6 +115,7 @@ impl MatchLevel {
             MatchLevel::Loose => "loose",
             MatchLevel::Marks => "marks",
             MatchLevel::Wrapping => "wrapping",
+            MatchLevel::Layout => "layout",
             MatchLevel::Similar => "similar",
         }
     }
@@ -166,6 +171,8 @@ pub struct LineRange<'a> {
     first: usize,
     last: usize,
     quotes: Quotes,
+    /// The language of the text, by its name in the catalogue, and its path.
+    source: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> LineRange<'a> {
@@ -178,13 +185,15 @@ impl<'a> LineRange<'a> {
             first: first.max(1),
             last: last.min(text.count()),
             quotes: Quotes::Distinct,
+            source: None,
         }
     }
 
-    /// Sets which string quotes are interchangeable here.
+    /// Sets the language of the text, by its name in the catalogue, and its path.
     #[must_use]
-    pub fn with_quotes(self, quotes: Quotes) -> LineRange<'a> {
-        LineRange { quotes, ..self }
+    pub fn with_language(self, language: Option<&'a str>, path: &'a str) -> LineRange<'a> {
+        let source = language.map(|language| (language, path));
+        LineRange { quotes: Quotes::for_language(language), source, ..self }
     }
 
     /// Returns the lines as bytes of the view.
@@ -262,7 +271,8 @@ pub fn locate(
     }
     let located = literal::literal(search_text, range).unwrap_or_else(|| {
         let mut matcher = Matcher::new(search_text, range);
-        matcher.find().unwrap_or_else(|| matcher.similar(tolerance, outline))
+        let found = matcher.find().or_else(|| layout::find(&mut matcher));
+        found.unwrap_or_else(|| matcher.similar(tolerance, outline))
     });
     match located {
         Located::One(found) if found.changes.is_empty() => Located::Unchanged,

@@ -8,7 +8,7 @@ const PEN: MatchTolerance =
 
 fn located(file: &str, search: &str, replace: &str, tolerance: MatchTolerance) -> (Located, Buffer) {
     let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
-    let range = LineRange::new(&buffer, 1, buffer.lines().count()).with_quotes(Quotes::Interchangeable);
+    let range = LineRange::new(&buffer, 1, buffer.lines().count()).with_language(Some("python"), "a.py");
     let search_text = SearchText { search, replace, on_repeat: OnRepeat::Reject };
     let outline = || Outline::parse("python", "a.py", buffer.view());
     (locate(search_text, range, tolerance, &outline), buffer)

@@ -490,6 +490,22 @@ mod tests {
     }
 
     #[test]
+    fn hunks_near_wanted_lines_come_alone() {
+        let (before, after, plan) =
+            edited(numbered(90).as_bytes(), &[(0..3, "x"), (160..163, "y"), (320..323, "z")]);
+        let diff = unified("f", Some(&before), &after, &plan);
+        let near = |lines: &[usize]| Extent { max_run: 12, near: Some(lines.to_vec()) };
+        let (shown, cut) = diff.render_near(usize::MAX, Some(&near(&[41])));
+        assert!(shown.contains("+y") && !shown.contains("+x") && !shown.contains("+z"), "{shown}");
+        assert_eq!(cut, DiffCut::Partial { shown: 1, total: 3 });
+        assert_eq!(diff.render_near(20, Some(&near(&[41]))).0, "");
+        let all = diff.render(usize::MAX);
+        for extent in [None, Some(near(&[20])), Some(near(&[1, 41, 81]))] {
+            assert_eq!(diff.render_near(usize::MAX, extent.as_ref()), all, "{extent:?}");
+        }
+    }
+
+    #[test]
     fn quotes_paths_as_git_does() {
         for (path, wanted) in [
             ("b/a b", "b/a b"),

@@ -22,14 +22,14 @@ pub(in crate::context) struct IndexedFile {
     /// Set when nothing of the file was left out.
     pub(in crate::context) whole: bool,
     /// The words of all symbols, concatenated.
-    words: Box<[u32]>,
+    pub(super) words: Box<[u32]>,
     /// The used keys in ascending order, each with the end of its lines in `lines`.
-    keys: Keys,
-    lines: Box<[u8]>,
+    pub(super) keys: Keys,
+    pub(super) lines: Box<[u8]>,
 }
 
 /// Key numbers, each with the end offset of its data.
-type Keys = Box<[(u32, u32)]>;
+pub(super) type Keys = Box<[(u32, u32)]>;
 
 /// A symbol in the index.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ pub(in crate::context) struct Definition {
     pub(in crate::context) kind: SymbolKind,
     pub(in crate::context) around: Option<u32>,
     pub(in crate::context) location: SymbolLocation,
-    words: (u32, u8, u8),
+    pub(super) words: (u32, u8, u8),
 }
 
 impl IndexedFile {

@@ -133,7 +133,10 @@ fn longer_quote(needle: &str, lines: &[usize], window: &Window<'_>) -> Option<St
 
 fn already_applied(line: usize, window: &Window<'_>) -> Error {
     let message = format!("the replacement is already at line {line}");
-    Error::new(Code::AlreadyApplied, message).places(vec![evidence_line(window.buffer, line)])
+    let next = NextCall::read_around(line, line, window.buffer.lines().count());
+    Error::new(Code::AlreadyApplied, message)
+        .places(vec![evidence_line(window.buffer, line)])
+        .with_next_if(next)
 }
 
 fn conflict_error(conflict: &Conflict, window: &Window<'_>) -> Error {

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::MAX_MATCH_LINES;
-use crate::edit::{PlanContext, Search, evidence_line};
-use crate::error::{Code, Error, EvidenceLine};
+use crate::edit::{Needle, PlanContext, Search, evidence_line};
+use crate::error::{Code, Error, EvidenceLine, FieldValue, NextCall};
 use crate::locate::scope::Outline;
-use crate::locate::{LineRange, Quotes};
+use crate::locate::{LineRange, exact};
 use crate::text::{Buffer, nearest};
 
 /// The maximum number of suggested names.
@@ -43,16 +43,36 @@ impl<'a> Window<'a> {
         }
         match &search.within {
             None => Ok(window),
-            Some(symbol) => window.narrow_to_symbol(symbol),
+            Some(symbol) => window.narrow_to_symbol(search, symbol),
         }
     }
 
-    fn narrow_to_symbol(self, symbol: &str) -> Result<Window<'a>, Error> {
+    /// Adds the edit without `within`, or with another symbol, if the text occurs exactly once there.
+    fn with_other_symbol(&self, search: &Search, outline: Option<&Outline>, error: Error) -> Error {
+        let (Needle::Literal(needle), Some(symbol)) = (&search.needle, &search.within) else { return error };
+        let needle = needle.replace("\r\n", "\n");
+        let occurs_once =
+            |range: Range<usize>| exact::occurrences(self.buffer.view(), range, &needle).take(2).count() == 1;
+        if let Some((outline, meant)) =
+            outline.and_then(|outline| Some((outline, nearest(symbol, outline.names())?)))
+            && let [span] = outline.spans(meant).as_slice()
+            && occurs_once(span.clone())
+        {
+            let set = vec![("within", FieldValue::Text(meant.to_owned()))];
+            return error.with_next(NextCall::Fields { set, unset: Vec::new() });
+        }
+        let unset =
+            occurs_once(self.bytes()).then(|| NextCall::Fields { set: Vec::new(), unset: vec!["within"] });
+        error.with_next_if(unset)
+    }
+
+    fn narrow_to_symbol(self, search: &Search, symbol: &str) -> Result<Window<'a>, Error> {
         let Some(outline) = self.outline() else {
             let language = self.context.language.unwrap_or("an unknown language");
             let message = format!("the symbols of this file cannot be read: it is in {language}");
             let hint = "narrow the search by lines, or quote more surrounding lines";
-            return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
+            let error = Error::new(Code::InvalidInput, message).field("within").hint(hint);
+            return Err(self.with_other_symbol(search, None, error));
         };
         let lines = self.buffer.lines();
         let inside = |span: &Range<usize>| {
@@ -66,11 +86,15 @@ impl<'a> Window<'a> {
             let message =
                 format!("{symbol} shares line {line} with other symbols, but `within` selects whole lines");
             let hint = "quote more of the line instead";
-            return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
+            let error = Error::new(Code::InvalidInput, message).field("within").hint(hint);
+            return Err(self.with_other_symbol(search, None, error));
         }
         let found: Vec<(usize, usize)> = spans.iter().filter_map(inside).collect();
         match found.as_slice() {
-            [] => Err(unknown(symbol, &outline, &self.name)),
+            [] => {
+                let error = unknown(symbol, &outline, &self.name);
+                Err(self.with_other_symbol(search, Some(&outline), error))
+            }
             [(first, last)] => {
                 let name = format!("{symbol} (lines {first} to {last})");
                 Ok(Window { first: *first, last: *last, name, ..self })
@@ -118,7 +142,7 @@ impl<'a> Window<'a> {
     /// Returns the lines as a range to locate a block in.
     pub(super) fn line_range(&self) -> LineRange<'a> {
         LineRange::new(self.buffer, self.first, self.last)
-            .with_quotes(Quotes::for_language(self.context.language))
+            .with_language(self.context.language, self.context.path)
     }
 }
 

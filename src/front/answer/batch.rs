@@ -5,6 +5,7 @@
 
 use super::message::{Message, UNCHANGED, change_summary};
 use super::response::{DiffSource, FullResponse};
+use super::shown_notes::is_shortened;
 use super::size_limit::{self, SizedEdit};
 use super::{Answer, CallOffers, ResponseOptions, render_error};
 use crate::engine::{Report, Status};
@@ -56,6 +57,9 @@ pub(super) fn render_reports(
         reports.iter().map(|report| FullResponse::of_report(report, options)).collect();
     let mut head = head(reports, &parts, words);
     parts.iter_mut().for_each(shorten_entry);
+    if is_shortened(options.forms) {
+        head.notes = take_common_notes(&mut parts);
+    }
     let origin =
         words.and_then(|words| words.origin.as_ref()).filter(|_| head.status == Status::Written.name());
     head.notes.extend(origin.map(|origin| format!("the edit was {origin}")));
@@ -65,6 +69,21 @@ pub(super) fn render_reports(
     let files: Vec<SizedEdit> = fit_entries(&parts, options, spare).into_iter().flatten().collect();
     let missing = parts.len() - files.len();
     with_files(head, files, missing, &options.offers)
+}
+
+/// Takes the notes that several parts have, so that each is shown once.
+fn take_common_notes(parts: &mut [FullResponse<'_>]) -> Vec<String> {
+    let mut common: Vec<String> = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        for note in &part.response.notes {
+            let is_repeated = parts.iter().skip(at + 1).any(|other| other.response.notes.contains(note));
+            if is_repeated && !common.contains(note) {
+                common.push(note.clone());
+            }
+        }
+    }
+    parts.iter_mut().for_each(|part| part.response.notes.retain(|note| !common.contains(note)));
+    common
 }
 
 /// Removes the parts that the common fields have.

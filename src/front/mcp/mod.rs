@@ -1,7 +1,8 @@
 //! Model Context Protocol over standard input and output, in all supported revisions: those with `initialize`, and
 //! the stateless ones.
 //!
-//! Invariant: no state lives in a session. A call that depends on an earlier one gets all data in its arguments.
+//! Invariant: no state lives in a session, except which notes it has shown. A call that depends on an earlier one gets all
+//! data in its arguments.
 
 mod ask;
 mod call;

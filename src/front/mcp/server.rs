@@ -20,8 +20,10 @@ use super::call::call;
 use super::call_context::{CallContext, Caller};
 use super::metrics::CallMetrics;
 use crate::engine::Workspace;
+use crate::front::answer::ShownNotes;
 use crate::front::tools::{
-    Effect, RepeatEffect, Tool, edit_file, entity, listed_name, read_content_lines, safe_edit_file,
+    Effect, RepeatEffect, Tool, edit_file, entity, list_content, listed_name, read_content_lines,
+    safe_edit_file,
 };
 use crate::front::toolset::{EntityStorage, Selection, Toolset, WriteAccess};
 
@@ -72,15 +74,17 @@ impl Server {
         let tool_router = selection
             .tools(access)
             .fold(ToolRouter::new(), |router, tool| router.with_route(route(tool, selection, storage)));
-        let reader = read_content_lines::TOOL.name;
-        let reader = selection.tools(access).any(|tool| tool.name == reader).then_some(reader);
+        let offered =
+            |name: &'static str| selection.tools(access).any(|tool| tool.name == name).then_some(name);
         Server {
             tool_router: Arc::new(tool_router),
             instructions: instructions(selection, access).into(),
             call_context: CallContext {
                 workspace,
                 options,
-                read_tool: reader,
+                read_tool: offered(read_content_lines::TOOL.name),
+                list_tool: offered(list_content::TOOL.name),
+                shown_notes: ShownNotes::default(),
                 stop,
                 seal: Seal::new(),
                 caller: Caller::default(),
@@ -107,6 +111,14 @@ impl Server {
     pub(in crate::front) fn with_seal(mut self, seal: [u8; 32]) -> Server {
         self.call_context.seal = Seal::shared(seal);
         self
+    }
+
+    /// Returns the server for another connection, which has seen no notes.
+    #[cfg(feature = "http")]
+    pub(in crate::front) fn for_connection(&self) -> Server {
+        let mut server = self.clone();
+        server.call_context.shown_notes = ShownNotes::default();
+        server
     }
 
     /// Waits until every call was answered.
