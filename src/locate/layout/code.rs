@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::Tokens;
-use super::lexer::TokenKind;
+use super::lexer::{self, Token, TokenKind};
 use super::rules::LexicalRules;
-use crate::grammar::{self, Node, Parsed};
+use crate::grammar::{self, Node, Parsed, Tree, WalkStep};
 use crate::locate::indent::IndentMap;
 use crate::locate::quotes;
 use crate::locate::steps::MatchBudget;
@@ -64,7 +64,7 @@ impl CodeMatch {
 }
 
 impl<'t> Code<'t> {
-    /// Parses a file; `None` if it is too large, has a string without an end, or its grammar cannot read it.
+    /// Parses a file; `None` if it is too large, or its grammar cannot read it.
     pub(super) fn parse(
         language: &'t str,
         path: &'t str,
@@ -74,8 +74,8 @@ impl<'t> Code<'t> {
         if view.len() > MOST_BYTES {
             return None;
         }
-        let file = Tokens::new(view, rules)?;
         let tree = grammar::read(language, path, view, STEPS).ok()?;
+        let file = Tokens { text: view, tokens: lexer::tokens_around(view, &opaque(&tree, view)) };
         let Brackets { partners, depths, openers } = Brackets::new(&file);
         let mut code = Code { file, rules, language, path, tree, additions: Vec::new(), depths, openers };
         code.additions = (0..code.file.len()).map(|index| code.addition(index, &partners)).collect();
@@ -155,7 +155,7 @@ impl<'t> Code<'t> {
             }
             let Some(one) = self.match_from(quote, first) else { continue };
             let span = one.span(self);
-            if window.start <= span.start && span.end <= window.end && self.is_confirmed(&one) {
+            if window.start <= span.start && span.end <= window.end {
                 found.push(one);
                 if found.len() > MOST_MATCHES {
                     return None;
@@ -293,57 +293,41 @@ impl<'t> Code<'t> {
             is_sign(quote.text(row)) && row.checked_sub(1).is_some_and(|before| is_sign(quote.text(before)));
         !both || previous != at.checked_sub(1) || quote.gap(row).is_empty() == self.file.gap(at).is_empty()
     }
+}
 
-    /// Returns true if the grammar has the same strings and comments in the match as the tokens.
-    fn is_confirmed(&self, one: &CodeMatch) -> bool {
-        (one.first..=one.last).all(|index| {
-            let Some(token) = self.file.token(index) else { return false };
-            let own = matches!(token.kind, TokenKind::Text | TokenKind::Comment);
-            match self.opaque(token.span.clone()) {
-                None => !own,
-                Some(node) => own && node.start == token.span.start && node.end.abs_diff(token.span.end) <= 1,
-            }
-        })
-    }
-
-    /// Returns the bytes of the outermost string or comment around a range.
-    fn opaque(&self, span: Range<usize>) -> Option<Range<usize>> {
-        let mut node = self.tree.root_node().descendant_for_byte_range(span.start, span.end)?;
-        let mut outermost = None;
-        loop {
-            if is_opaque(node.kind()) {
-                outermost = Some(node.byte_range());
-            }
-            match node.parent() {
-                Some(parent) => node = parent,
-                None => return outermost,
-            }
+/// Returns the strings and comments of a text, and other parts whose blanks have a meaning: the outermost ones.
+fn opaque(tree: &Tree, view: &str) -> Vec<Token> {
+    let mut found: Vec<Token> = Vec::new();
+    grammar::walk(tree, |node, _| {
+        if !is_opaque(node.kind()) {
+            return WalkStep::Enter;
         }
-    }
+        let range = node.byte_range();
+        let text = view.get(range.clone()).unwrap_or_default();
+        let kind = if node.kind().contains("comment") { TokenKind::Comment } else { TokenKind::Text };
+        let start = range.start + text.len() - text.trim_start().len();
+        let span = start..range.start + text.trim_end().len();
+        if !span.is_empty() && found.last().is_none_or(|last| last.span.end <= span.start) {
+            found.push(Token { span, kind });
+        }
+        WalkStep::Skip
+    });
+    found
 }
 
 /// Returns true for the kinds of nodes whose blanks have a meaning.
 fn is_opaque(kind: &str) -> bool {
-    const PARTS: [&str; 9] = [
-        "string",
-        "comment",
-        "char_literal",
-        "character_literal",
-        "rune",
-        "template",
-        "regex",
+    const PARTS: [&str; 6] = ["string", "comment", "char_literal", "character_literal", "rune", "regex"];
+    const KINDS: [&str; 6] = [
         "jsx_text",
-        "preproc",
+        "preproc_include",
+        "preproc_def",
+        "preproc_function_def",
+        "preproc_call",
+        "preproc_directive",
     ];
     // It is several strings, each of which is opaque.
-    kind != "concatenated_string"
-        && kind != "template_substitution"
-        && !kind.starts_with("template_parameter")
-        && !kind.starts_with("template_type")
-        && !kind.starts_with("template_argument")
-        && kind != "template_declaration"
-        && kind != "template_function"
-        && PARTS.iter().any(|part| kind.contains(part))
+    kind != "concatenated_string" && (KINDS.contains(&kind) || PARTS.iter().any(|part| kind.contains(part)))
 }
 
 /// Returns true if two strings differ only in their plain quotes, of which they have none inside.

@@ -41,6 +41,34 @@ pub(super) fn tokens(text: &str, rules: &LexicalRules) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
+/// Returns the tokens of a text whose strings and comments are known: in order, without overlap.
+pub(super) fn tokens_around(text: &str, known: &[Token]) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut known = known.iter().peekable();
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        if let Some(token) = known.next_if(|token| token.span.start <= at) {
+            at = token.span.end.max(at);
+            tokens.push(token.clone());
+            continue;
+        }
+        let end = known.peek().map_or(text.len(), |token| token.span.start);
+        let plain = rest.get(..end.saturating_sub(at)).unwrap_or(rest);
+        let blank = plain.len() - plain.trim_start().len();
+        if blank > 0 {
+            at += blank;
+            continue;
+        }
+        let (length, kind) = match word_length(plain) {
+            0 => (plain.chars().next().map_or(1, char::len_utf8), TokenKind::Sign),
+            word => (word, TokenKind::Word),
+        };
+        tokens.push(Token { span: at..at + length, kind });
+        at += length;
+    }
+    tokens
+}
+
 /// Returns the length and the kind of the first token of a text that does not begin with a blank.
 fn token(rest: &str, rules: &LexicalRules) -> Option<(usize, TokenKind)> {
     if rules.line_comment.is_some_and(|sign| rest.starts_with(sign)) {

@@ -1,9 +1,9 @@
 //! Match level `layout`: the file has the quoted code token for token, in another layout.
 //!
 //! A formatter moves line breaks, adds a trailing comma to a list that it breaks, and puts a broken expression in
-//! parentheses. The quote then has the same tokens as one part of the file. Strings and comments are single tokens, so
-//! their blanks count; the grammar of the language must confirm each of them. In Python, line breaks outside of brackets
-//! count as well.
+//! parentheses. The quote then has the same tokens as one part of the file. Strings and comments are single tokens, as
+//! the grammar of the language sees them, so their blanks count. In Python, line breaks outside of brackets count as
+//! well.
 //!
 //! Invariant: only tokens that the edit changes are replaced; all others keep the layout of the file. The result is
 //! parsed again, and must have the replacement token for token in the place of the match.
@@ -77,6 +77,11 @@ impl<'t> Tokens<'t> {
         (0..self.len()).map(|index| self.text(index).chars().count()).sum()
     }
 
+    /// Returns true for a directive, which ends with its line.
+    fn has_directive(&self, rules: &LexicalRules) -> bool {
+        rules.has_directives && (0..self.len()).any(|index| self.text(index) == "#")
+    }
+
     fn is_long_enough(&self) -> bool {
         self.len() >= LEAST_TOKENS && self.char_count() >= LEAST_CHARS
     }
@@ -92,8 +97,9 @@ pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
     let (search_text, range) = (matcher.search_text, matcher.range);
     let (language, path) = range.source?;
     let rules = rules::of_language(language)?;
-    let quote = Tokens::new(search_text.search, rules).filter(Tokens::is_long_enough)?;
-    let replacement = Tokens::new(search_text.replace, rules)?;
+    let tokens = |text| Tokens::new(text, rules).filter(|tokens| !tokens.has_directive(rules));
+    let quote = tokens(search_text.search).filter(Tokens::is_long_enough)?;
+    let replacement = tokens(search_text.replace)?;
     let code = Code::parse(language, path, range.view, rules)?;
     let found = code.matches(&quote, range.window(), &mut matcher.steps)?;
     let line = |found: &CodeMatch| range.text.line_at(found.span(&code).start);

@@ -16,6 +16,8 @@ pub(super) struct LexicalRules {
     pub(super) counts_lines: bool,
     /// Set if formatters put broken expressions in parentheses.
     pub(super) adds_parentheses: bool,
+    /// Set if a line that begins with `#` is a directive.
+    pub(super) has_directives: bool,
     /// The words after which a line break ends the statement.
     pub(super) line_ending_words: &'static [&'static str],
 }
@@ -47,6 +49,7 @@ const PLAIN: LexicalRules = LexicalRules {
     has_lifetimes: false,
     counts_lines: false,
     adds_parentheses: false,
+    has_directives: false,
     line_ending_words: &[],
 };
 
@@ -87,7 +90,7 @@ static RULES: [LexicalRules; 7] = [
         ..PLAIN
     },
     LexicalRules { languages: &["java"], strings: &[block("\"\"\""), line("\""), line("'")], ..PLAIN },
-    LexicalRules { languages: &["c", "cpp"], ..PLAIN },
+    LexicalRules { languages: &["c", "cpp"], has_directives: true, ..PLAIN },
     LexicalRules { languages: &["json"], strings: &[line("\"")], ..PLAIN },
 ];
 
