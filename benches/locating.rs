@@ -49,7 +49,7 @@ const SIMILAR: MatchTolerance =
 const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
-    outline: lockgate_syntax::outline,
+    syntax: &lockgate_syntax::Grammars,
     limits: EditLimits { bytes: 1 << 30, steps: 40_000_000 },
 };
 

@@ -22,7 +22,7 @@ const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
-    outline: lockgate_syntax::outline,
+    syntax: &lockgate_syntax::Grammars,
     limits: EditLimits { bytes: 1 << 30, steps: 40_000_000 },
 };
 

@@ -10,7 +10,7 @@ use lockgate_text::{Buffer, Change, Hints, bytes_outside_unchanged, diff};
 const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
-    outline: lockgate_syntax::outline,
+    syntax: &lockgate_syntax::Grammars,
     limits: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
 };
 

@@ -29,7 +29,7 @@ use fixture::TextFixture;
 const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
-    outline: lockgate_syntax::outline,
+    syntax: &lockgate_syntax::Grammars,
     limits: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
 };
 

@@ -117,6 +117,24 @@ fn a_confirmation_is_requested_at_the_terminal() {
     assert_eq!(output, "ok\n");
 }
 
+/// Of 100 different refusals, at least 90 lead to a next call that succeeds, and that the answer alone names. The control
+/// demands what no answer can name.
+#[test]
+fn a_refusal_names_the_next_call() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eval/refusals.py");
+    let run = |least: &str| {
+        let binary = env!("CARGO_BIN_EXE_lockgate");
+        Command::new("python3").arg(&script).args(["--binary", binary, "--least", least]).output().unwrap()
+    };
+    let output = run("90");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let counted = text.lines().last().unwrap_or_default();
+    let cases: usize = counted.split(' ').nth(2).and_then(|count| count.parse().ok()).unwrap_or_default();
+    assert!(cases >= 100, "{counted}");
+    assert!(!run("100").status.success(), "a finding that blocks has no next call");
+}
+
 /// What the inspector says about the tools of a server.
 fn inspected(bin: &Path, server: &[&str]) -> String {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.txt",
     language: None,
-    outline: |_, _, _| None,
+    syntax: &lockgate_text::NoSyntax,
     limits: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
 };
 

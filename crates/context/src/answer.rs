@@ -37,6 +37,11 @@ pub struct ContextQuery<'q> {
 }
 
 impl ContextQuery<'_> {
+    /// True if the query asks for the outline of one file and nothing else.
+    pub fn is_outline(&self) -> bool {
+        self.symbol.is_none() && self.query.is_none() && self.near.is_some()
+    }
+
     /// True if the query names nothing, so that it asks for the project summary.
     pub fn is_empty(&self) -> bool {
         self.symbol.is_none() && self.query.is_none() && self.near.is_none()
@@ -91,6 +96,13 @@ pub fn answer(
         parts.note(note);
     }
     parts.context
+}
+
+/// Returns code with the numbers of its lines, as reads show it.
+fn numbered(code: &str, first: u32) -> String {
+    let lines: Vec<String> =
+        (first..).zip(code.split('\n')).map(|(number, line)| format!("{number}: {line}")).collect();
+    lines.join("\n")
 }
 
 struct AnswerParts<'a, 't> {
@@ -195,7 +207,7 @@ impl<'a> AnswerParts<'a, '_> {
                 break;
             }
             self.add_version(found.path, &page);
-            codes.push(page.rows(place.first, place.last).to_owned());
+            codes.push(numbered(page.rows(place.first, place.last), place.first));
             shown.push(symbol);
         }
         (shown, codes)

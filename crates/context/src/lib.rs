@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 use lockgate_text::Version;
 
 pub use answer::{AnswerInput, ContextQuery, answer};
-pub use index::Index;
+pub use index::{Index, IndexReader, IndexWriter};
 pub use lockgate_text::SymbolKind;
 pub use project::{FolderSummary, ProjectSummary, project};
 pub use tags::{SymbolLocation, Tag, TagReader, Tags, reading};

@@ -1,5 +1,7 @@
 //! Finds symbols by words.
 
+use std::cmp::Reverse;
+
 use super::index::{Definition, Index, IndexedFile};
 use super::indexed_symbol::IndexedSymbol;
 use super::near::{Distance, is_test};
@@ -25,20 +27,23 @@ pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>
         .filter(|part| part.len() > 2)
         .filter_map(|part| index.names.number(part))
         .collect();
-    let mut found: Vec<(u64, IndexedSymbol<'i>)> = Vec::new();
+    let mut found: Vec<((usize, u64), IndexedSymbol<'i>)> = Vec::new();
     for (path, file) in &index.files {
         let in_path = terms.of_path(path);
+        let path_weight = in_path.iter().map(|word| terms.weight(*word)).sum();
         for definition in &file.definitions {
-            let score = score(&terms, &exact_names, file, definition, in_path);
+            let (matched, score) = score(&terms, &exact_names, file, definition, path_weight);
             if score > 0 {
                 let score = if is_test(path) { score / 2 } else { score };
-                found.push((score, IndexedSymbol { path, file, definition }));
+                let more = in_path.iter().filter(|word| !matched.contains(word)).count();
+                found.push(((matched.len() + more, score), IndexedSymbol { path, file, definition }));
             }
         }
     }
-    let order = |(score, found): &(u64, IndexedSymbol<'i>)| {
+    // A symbol that matches more of the words comes before one that matches fewer of them better.
+    let order = |((matched, score), found): &((usize, u64), IndexedSymbol<'i>)| {
         let far = near_path.map(|near_path| Distance::between(near_path, found.path));
-        (u64::MAX - score, far, found.path, found.definition.location.line)
+        (Reverse(*matched), Reverse(*score), far, found.path, found.definition.location.line)
     };
     found.sort_by_cached_key(order);
     found.truncate(MOST);
@@ -81,13 +86,13 @@ impl QueryTerms {
         self.weights.get(word).copied().unwrap_or(0)
     }
 
-    /// Returns the weight of the query's words in a path.
-    fn of_path(&self, path: &str) -> u64 {
+    /// Returns the query's words in a path.
+    fn of_path(&self, path: &str) -> Vec<usize> {
         let mut matched: Vec<usize> =
             words(path).filter_map(|word| self.wanted.iter().position(|wanted| *wanted == word)).collect();
         matched.sort_unstable();
         matched.dedup();
-        matched.into_iter().map(|word| self.weight(word)).sum()
+        matched
     }
 }
 
@@ -110,15 +115,15 @@ fn hit(name: &str, wanted: &[String]) -> (u8, u8) {
     wanted.iter().position(alike).map_or((0, 0), |at| (number(at), 2))
 }
 
-/// Scores a symbol: its name counts most, then its doc and its location. A match of several words comes
+/// Returns the words of the query that a symbol matches, and its score: its name counts most, then its doc and its location. A match of several words comes
 /// before a repeated match of one.
 fn score(
     terms: &QueryTerms,
     exact_names: &[u32],
     file: &IndexedFile,
     definition: &Definition,
-    in_path: u64,
-) -> u64 {
+    path_weight: u64,
+) -> (Vec<usize>, u64) {
     let (words, own) = file.words(definition);
     let mut best = [0_u64; MOST_WORDS];
     for (at, word) in words.iter().enumerate() {
@@ -128,17 +133,18 @@ fn score(
         best.get_mut(term).into_iter().for_each(|best| *best = (*best).max(score));
     }
     let mut score: u64 = best.iter().sum();
-    let fitting = best.iter().filter(|score| **score > 0).count();
+    let matched: Vec<usize> =
+        (0..).zip(&best).filter(|(_, score)| **score > 0).map(|(word, _)| word).collect();
     if exact_names.contains(&definition.name) {
         score += 400;
     }
     if score == 0 {
-        return 0;
+        return (matched, 0);
     }
-    score += in_path * 2 + 20 * u64::try_from(fitting.saturating_sub(1)).unwrap_or(0);
+    score += path_weight * 2 + 20 * u64::try_from(matched.len().saturating_sub(1)).unwrap_or(0);
     // A shorter name matches with fewer other words.
     score = score * 10 + 10 / u64::try_from(own.max(1)).unwrap_or(1);
-    match definition.kind {
+    let score = match definition.kind {
         SymbolKind::Class
         | SymbolKind::Struct
         | SymbolKind::Trait
@@ -158,5 +164,6 @@ fn score(
         | SymbolKind::Key
         | SymbolKind::Rule
         | SymbolKind::Element => score / 2,
-    }
+    };
+    (matched, score)
 }

@@ -39,7 +39,7 @@ pub fn check(
             let error = conflict(line, differing, actual(line), places).field(field());
             Err(match only_place(&wanted, buffer) {
                 Some(moved) => with_place(error, entry, moved, buffer),
-                None => error,
+                None => error.with_next_if(NextCall::read_around(first, last, buffer.lines().count())),
             })
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::expect::{self, ListEntry};
 use crate::{Insertion, PlannedEdit};
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Error, NextCall};
 use lockgate_text::{Buffer, Change};
 
 /// Plans insertions. Several insertions before one line keep the order of the request.
@@ -40,7 +40,8 @@ fn check_bounds(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<
         Code::RangeOutOfBounds,
         format!("Line {} is out of bounds ({} may be 1-{last})", insertion.at_line, names.name("at_line")),
     )
-    .field(names.path("insert_lines", index, "at_line")))
+    .field(names.path("insert_lines", index, "at_line"))
+    .with_next_if(NextCall::read_end(last - 1)))
 }
 
 fn check_expect(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {

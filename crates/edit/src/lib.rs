@@ -18,10 +18,10 @@ mod pattern_error;
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroUsize;
 
-use lockgate_error::{Code, Error, EvidenceLine};
+use lockgate_error::{Code, Error, EvidenceLine, NextCall};
 use lockgate_matching::{MatchInfo, MatchTolerance};
 use lockgate_python_re::Flags;
-use lockgate_text::{Buffer, Outline, Plan};
+use lockgate_text::{Buffer, Plan, Syntax};
 
 /// An edit in exactly one of the four modes, or an edit that restores an earlier state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -207,7 +207,8 @@ impl LineWindow {
         let (line, field) = if open { (self.start, "lines.start") } else { (self.end, "lines.end") };
         if line > count {
             let message = format!("Line {line} is out of bounds (file has {count} lines)");
-            return Err(Error::new(Code::RangeOutOfBounds, message).field(field));
+            let error = Error::new(Code::RangeOutOfBounds, message).field(field);
+            return Err(error.with_next_if(NextCall::read_end(count)));
         }
         Ok((self.start, if open { count } else { self.end }))
     }
@@ -222,9 +223,6 @@ pub struct EditLimits {
     pub steps: u64,
 }
 
-/// Parses the symbols and comments of a text, from its language, its path and itself; `None` if it cannot.
-pub type OutlineFn = fn(&str, &str, &str) -> Option<Outline>;
-
 /// The facts about a file that planning depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanContext<'a> {
@@ -232,8 +230,8 @@ pub struct PlanContext<'a> {
     pub path: &'a str,
     /// The file's language, by its name in the catalogue.
     pub language: Option<&'a str>,
-    /// Parses the outline of a text; called only where symbols are needed.
-    pub outline: OutlineFn,
+    /// Reads the structure of texts, where it is needed.
+    pub syntax: &'a dyn Syntax,
     /// The limits of the work.
     pub limits: EditLimits,
 }

@@ -2,7 +2,7 @@
 
 use crate::expect::{self, ListEntry};
 use crate::{LineEdit, PlannedEdit};
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Error, NextCall};
 use lockgate_text::{Buffer, Change};
 
 /// Plans the replacement of ranges of lines, listed in any order.
@@ -14,7 +14,7 @@ pub fn plan(edits: &[LineEdit], buffer: &Buffer) -> Result<PlannedEdit, Error> {
     for (index, edit) in edits.iter().enumerate() {
         check_bounds(index, edit, buffer)?;
     }
-    check_overlap(edits)?;
+    check_overlap(edits, buffer.lines().count())?;
     for (index, edit) in edits.iter().enumerate() {
         let field = || edit.names.path("line_edits", index, "expect");
         let entry = ListEntry { list: "line_edits", index, first: edit.start_line, last: edit.end_line };
@@ -32,10 +32,11 @@ fn check_bounds(index: usize, edit: &LineEdit, buffer: &Buffer) -> Result<(), Er
         return Ok(());
     }
     Err(Error::new(Code::RangeOutOfBounds, format!("Line {line} is out of bounds (file has {count} lines)"))
-        .field(edit.names.path("line_edits", index, field)))
+        .field(edit.names.path("line_edits", index, field))
+        .with_next_if(NextCall::read_end(count)))
 }
 
-fn check_overlap(edits: &[LineEdit]) -> Result<(), Error> {
+fn check_overlap(edits: &[LineEdit], count: usize) -> Result<(), Error> {
     let mut ranges: Vec<(usize, usize)> = edits.iter().map(|edit| (edit.start_line, edit.end_line)).collect();
     ranges.sort_unstable();
     let mut pairs = ranges.iter().zip(ranges.iter().skip(1));
@@ -45,7 +46,8 @@ fn check_overlap(edits: &[LineEdit]) -> Result<(), Error> {
             Code::RangeOverlap,
             format!("Overlapping edits detected: lines {a}-{b} and {c}-{d}"),
         )
-        .field("line_edits")),
+        .field("line_edits")
+        .with_next_if(NextCall::read_around(*a, *b.max(d), count))),
     }
 }
 

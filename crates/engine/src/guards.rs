@@ -10,7 +10,7 @@ use super::resolve::ResolvedTarget;
 use super::services::Services;
 use lockgate_edit::request::{self, Expect, Mode, Request};
 use lockgate_edit::{Edit, EditPart, LineEditNames};
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Error, NextCall};
 use lockgate_policy::{Guard, Interactive, Policy, Runnable};
 use lockgate_store::{DocumentPath, EntryKind, PlannedFile};
 
@@ -57,7 +57,10 @@ fn check_expectation(request: &Request, current: &CurrentText) -> Result<(), Err
     }
     match (&request.expect, &current.snapshot) {
         (Expect::Absent, Some(_)) => {
-            Err(Error::new(Code::FileExists, format!("{noun} already exists: {shown}")).field("path"))
+            let count = current.buffer.lines().count();
+            Err(Error::new(Code::FileExists, format!("{noun} already exists: {shown}"))
+                .field("path")
+                .with_next_if(NextCall::read_around(1, 1, count)))
         }
         (Expect::Version(version), None) => Err(Error::new(
             Code::EditConflict,

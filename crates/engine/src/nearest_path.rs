@@ -48,15 +48,36 @@ impl Services {
                     let hint = format!("did you mean `{suggestion}`?");
                     error.hint(hint).with_next(NextCall::Path { path: suggestion })
                 }
-                None => error,
+                None => error.with_next_if(self.existing_folder(path)),
             },
+            Code::NotAFile => {
+                let folder = NextCall::List { folder: path.to_owned() };
+                let is_folder =
+                    self.store.files.with_prefix(&format!("{}/", path.trim_end_matches('/'))).is_ok();
+                error.with_next_if(is_folder.then_some(folder))
+            }
             Code::PathOutsideRoot => {
                 let roots = self.store.files.root_paths();
                 let roots: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
-                error.hint(format!("use a path inside of a root: {}", roots.join(", ")))
+                let hint = format!("use a path inside of a root: {}", roots.join(", "));
+                let same_name =
+                    self.nearest_path(split(path).1).filter(|file| split(file).1 == split(path).1);
+                error.hint(hint).with_next_if(same_name.map(|path| NextCall::Path { path }))
             }
             _ => error,
         }
+    }
+
+    /// Returns a list of the nearest folder that exists.
+    fn existing_folder(&self, path: &str) -> Option<NextCall> {
+        if path.starts_with('/') {
+            return None;
+        }
+        let mut folder = split(path).0;
+        while !folder.is_empty() && self.store.files.with_prefix(&format!("{folder}/")).is_err() {
+            folder = split(folder).0;
+        }
+        Some(NextCall::List { folder: folder.to_owned() })
     }
 
     /// Returns the existing file that is most like a path: the one of the same name with the most similar folders, else

@@ -155,7 +155,7 @@ fn plan_on(buffer: &Buffer, request: &Request, target: &ResolvedTarget) -> Resul
     let language = target.language(buffer.view());
     let bounds = EditLimits { bytes: rules.limits.file, steps: rules.limits.regex_steps };
     let language = language.map(|language| language.name.as_str());
-    let context = PlanContext { path: place.in_root(), language, outline: grammar::outline, limits: bounds };
+    let context = PlanContext { path: place.in_root(), language, syntax: &grammar::Grammars, limits: bounds };
     edit::plan(&request.edit, buffer, context).or_else(|error| match (request.mode, error.code) {
         // Of several edits, none may be left out in silence.
         (Mode::Interactive, Code::MatchNotFound) if error.entry.is_none() => {

@@ -10,7 +10,7 @@ use super::resolve::ResolvedTarget;
 use super::services::Services;
 use lockgate_edit::PlannedEdit;
 use lockgate_edit::request::{Expect, Request};
-use lockgate_error::{Code, Error, EvidenceLine, Since};
+use lockgate_error::{Code, Error, EvidenceLine, NextCall, Since};
 use lockgate_store::{EditId, Entry, EntryKind};
 use lockgate_text::{Buffer, RebaseConflict};
 
@@ -103,7 +103,13 @@ pub(super) fn rebase(
     };
     planned.plan = plan.map_err(|found_conflict| {
         let places = conflicting_lines(&found_conflict, &current.buffer);
-        conflict(describe_conflict(&found_conflict, base), target, base, current).places(places)
+        let count = current.buffer.lines().count();
+        let next = found_conflict
+            .change
+            .as_ref()
+            .and_then(|region| NextCall::read_around(region.new_start_line, region.new_end_line, count));
+        let message = describe_conflict(&found_conflict, base);
+        conflict(message, target, base, current).places(places).with_next_if(next)
     })?;
     let moved = line_map(base, &current.buffer)?;
     for place in &mut planned.match_lines {
@@ -170,5 +176,6 @@ fn unknown_version(version: &str, target: &ResolvedTarget, current: &CurrentText
     let (noun, now) = (target.place.noun(), current.buffer.version().to_string());
     let message = format!("version {version} was expected, but the {noun} has version {now}");
     let since = Since { version: now, diff: String::new() };
-    Error::new(Code::EditConflict, message).field("expected_version").since(since)
+    let next = NextCall::read_around(1, 1, current.buffer.lines().count());
+    Error::new(Code::EditConflict, message).field("expected_version").since(since).with_next_if(next)
 }

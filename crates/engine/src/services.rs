@@ -10,7 +10,7 @@ use super::read::{CodeIndex, TextCache};
 use super::trust::{Trust, TrustOverride};
 use lockgate_checks::GateRuntime;
 use lockgate_error::{Code, Error};
-use lockgate_store::{EntityStore, Files, Journal, Locks, StateFolder, Store, ToolCallRecords};
+use lockgate_store::{EntityStore, Files, IndexFile, Journal, Locks, StateFolder, Store, ToolCallRecords};
 
 /// The number of edits in progress per core. Edits wait for the disk more than they compute.
 const EDITS_PER_CORE: usize = 8;
@@ -31,6 +31,8 @@ pub(super) struct Services {
     pub(super) tool_calls: ToolCallRecords,
     /// The code index of the workspace, built on first use.
     pub(super) code_index: Mutex<CodeIndex>,
+    /// The stored form of the code index.
+    pub(super) index_file: IndexFile,
     pub(super) texts: TextCache,
     permits: Arc<Semaphore>,
     /// The number of worker threads for calls over many files.
@@ -45,6 +47,7 @@ impl Services {
         rows: EntityStore,
     ) -> Services {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let index_file = IndexFile::new(state, &files.root_paths(), CodeIndex::LABEL);
         Services {
             trust: Trust::new(trust_override, &files, state.clone()),
             locks: Locks::open(state),
@@ -55,6 +58,7 @@ impl Services {
             prewarmed: Prewarmed::default(),
             tool_calls: ToolCallRecords::new(state),
             code_index: Mutex::default(),
+            index_file,
             texts: TextCache::default(),
             permits: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
             threads: cores,

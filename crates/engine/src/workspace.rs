@@ -43,6 +43,11 @@ impl Workspace {
         self.services.store.rows.set_listener(listener);
     }
 
+    /// True if a database of entities, or an organisation, is configured.
+    pub fn has_configured_entities(&self) -> bool {
+        self.services.store.rows.is_configured()
+    }
+
     /// Makes one edit and returns its report.
     ///
     /// The findings of gates are part of the report. After an `Error`, nothing was

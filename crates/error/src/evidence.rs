@@ -89,6 +89,8 @@ pub enum FieldValue {
     Flag(bool),
     /// A number.
     Number(u64),
+    /// A text.
+    Text(String),
 }
 
 /// The call that an error proposes.
@@ -122,6 +124,30 @@ pub enum NextCall {
         /// The path of the file.
         path: String,
     },
+    /// The same edit, narrowed to one symbol that the caller selects; this one is an example.
+    Within {
+        /// The name of the symbol, which holds exactly one of the matches.
+        symbol: String,
+    },
+    /// The same call with a field that has another name.
+    Rename {
+        /// The path of the field, as in `edits[2].serch`.
+        field: String,
+        /// Its name.
+        name: String,
+    },
+    /// The same call with another value of a field.
+    Correct {
+        /// The path of the field, as in `line_edits[2].end_line`.
+        field: String,
+        /// Its value.
+        value: FieldValue,
+    },
+    /// A list of the files in a folder.
+    List {
+        /// The path of the folder; empty for the root.
+        folder: String,
+    },
     /// A read of these lines.
     Read {
         /// The first line, from 1.
@@ -129,6 +155,27 @@ pub enum NextCall {
         /// The last line, from 1 and inclusive.
         end_line: usize,
     },
+}
+
+impl NextCall {
+    /// The maximum number of lines at the end of a text that a caller reads after a line number beyond it.
+    const LAST_LINES: usize = 40;
+
+    /// The number of lines that a caller reads on each side of a line.
+    const AROUND: usize = 10;
+
+    /// Returns a read of the lines around some of a text of `count` lines; `None` if it is empty.
+    pub fn read_around(first: usize, last: usize, count: usize) -> Option<NextCall> {
+        let start_line = first.saturating_sub(Self::AROUND).clamp(1, count.max(1));
+        let end_line = last.saturating_add(Self::AROUND).clamp(start_line, count.max(1));
+        (count > 0).then_some(NextCall::Read { start_line, end_line })
+    }
+
+    /// Returns a read of the last lines of a text of `count` lines; `None` if it is empty.
+    pub fn read_end(count: usize) -> Option<NextCall> {
+        let start_line = count.saturating_sub(Self::LAST_LINES - 1).max(1);
+        (count > 0).then_some(NextCall::Read { start_line, end_line: count })
+    }
 }
 
 /// The changes to a file since the version that a caller knows.

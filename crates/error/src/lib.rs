@@ -285,6 +285,15 @@ impl Error {
         self
     }
 
+    /// Sets the proposed next call, if there is one.
+    #[must_use]
+    pub fn with_next_if(self, next: Option<NextCall>) -> Error {
+        match next {
+            Some(next) => self.with_next(next),
+            None => self,
+        }
+    }
+
     /// Marks the state on disk as unknown: the edit may have been written.
     #[must_use]
     pub fn with_unknown_disk(mut self) -> Error {

@@ -104,7 +104,7 @@ fn make(path: &str, before: &[u8], edit: &Edit) -> Located {
     let Ok(buffer) = Buffer::read(before.to_vec(), Hints::default()) else { return Located::Unknown };
     let language = language_of(path, buffer.view().lines().next()).map(|language| language.name.as_str());
     let planned =
-        edit::plan(edit, &buffer, PlanContext { path, language, outline: grammar::outline, limits: LIMITS });
+        edit::plan(edit, &buffer, PlanContext { path, language, syntax: &grammar::Grammars, limits: LIMITS });
     let after = planned.and_then(|planned| buffer.apply(&planned.plan));
     match after {
         Ok(after) if after.bytes() == before => Located::Same,

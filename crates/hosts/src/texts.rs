@@ -229,7 +229,7 @@ pub fn rejection(error: &Error, path: &str, call: Option<HostCallForm>) -> Strin
         diff: answer::DiffDisplay::Omitted,
         path: Some(path.to_owned()),
         profile,
-        offers: CallOffers { current_call, read_tool: None },
+        offers: CallOffers { current_call, ..CallOffers::default() },
         ..ResponseOptions::default()
     };
     format!("lockgate: {}: {}", sanitize(path), answer::render_error(error, &options).text)

@@ -15,6 +15,7 @@ pub mod exact;
 mod fold;
 mod fragment;
 mod indent;
+mod layout;
 mod levels;
 mod line_index;
 mod literal;
@@ -34,7 +35,7 @@ mod wrapping;
 use std::ops::{Range, RangeInclusive};
 
 use lockgate_error::Score;
-use lockgate_text::{Buffer, Change, Lines, Outline};
+use lockgate_text::{Buffer, Change, Lines, Outline, Syntax};
 use matcher::Matcher;
 
 pub use proposal::Proposal;
@@ -84,19 +85,22 @@ pub enum MatchLevel {
     Marks,
     /// After line numbers, a fence, escapes or an elided middle are removed.
     Wrapping,
+    /// Except for the layout of the code: token for token, as a formatter leaves it.
+    Layout,
     /// Except for one line or one letter.
     Similar,
 }
 
 impl MatchLevel {
     /// All levels, from strict to lenient.
-    pub const ALL: [MatchLevel; 7] = [
+    pub const ALL: [MatchLevel; 8] = [
         MatchLevel::Exact,
         MatchLevel::Space,
         MatchLevel::Indent,
         MatchLevel::Loose,
         MatchLevel::Marks,
         MatchLevel::Wrapping,
+        MatchLevel::Layout,
         MatchLevel::Similar,
     ];
 
@@ -109,6 +113,7 @@ impl MatchLevel {
             MatchLevel::Loose => "loose",
             MatchLevel::Marks => "marks",
             MatchLevel::Wrapping => "wrapping",
+            MatchLevel::Layout => "layout",
             MatchLevel::Similar => "similar",
         }
     }
@@ -156,6 +161,15 @@ pub enum OnRepeat {
     Insert,
 }
 
+/// What tells the syntax of a text.
+#[derive(Debug, Clone, Copy)]
+struct Source<'a> {
+    /// The name of the language in the catalogue.
+    language: &'a str,
+    path: &'a str,
+    syntax: &'a dyn Syntax,
+}
+
 /// The lines of a text that are searched.
 #[derive(Debug, Clone, Copy)]
 pub struct LineRange<'a> {
@@ -164,6 +178,7 @@ pub struct LineRange<'a> {
     first: usize,
     last: usize,
     quotes: Quotes,
+    source: Option<Source<'a>>,
 }
 
 impl<'a> LineRange<'a> {
@@ -176,13 +191,20 @@ impl<'a> LineRange<'a> {
             first: first.max(1),
             last: last.min(text.count()),
             quotes: Quotes::Distinct,
+            source: None,
         }
     }
 
-    /// Sets which string quotes are interchangeable here.
+    /// Sets the language of the text, by its name in the catalogue, its path, and what can read it.
     #[must_use]
-    pub fn with_quotes(self, quotes: Quotes) -> LineRange<'a> {
-        LineRange { quotes, ..self }
+    pub fn with_language(
+        self,
+        language: Option<&'a str>,
+        path: &'a str,
+        syntax: &'a dyn Syntax,
+    ) -> LineRange<'a> {
+        let source = language.map(|language| Source { language, path, syntax });
+        LineRange { quotes: Quotes::for_language(language), source, ..self }
     }
 
     /// Returns the lines as bytes of the view.
@@ -260,7 +282,8 @@ pub fn locate(
     }
     let located = literal::literal(search_text, range).unwrap_or_else(|| {
         let mut matcher = Matcher::new(search_text, range);
-        matcher.find().unwrap_or_else(|| matcher.similar(tolerance, outline))
+        let found = matcher.find().or_else(|| layout::find(&mut matcher));
+        found.unwrap_or_else(|| matcher.similar(tolerance, outline))
     });
     match located {
         Located::One(found) if found.changes.is_empty() => Located::Unchanged,

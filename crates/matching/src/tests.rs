@@ -8,7 +8,11 @@ const PEN: MatchTolerance =
 
 fn located(file: &str, search: &str, replace: &str, tolerance: MatchTolerance) -> (Located, Buffer) {
     let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
-    let range = LineRange::new(&buffer, 1, buffer.lines().count()).with_quotes(Quotes::Interchangeable);
+    let range = LineRange::new(&buffer, 1, buffer.lines().count()).with_language(
+        Some("python"),
+        "a.py",
+        &lockgate_syntax::Grammars,
+    );
     let search_text = SearchText { search, replace, on_repeat: OnRepeat::Reject };
     let outline = || lockgate_syntax::outline("python", "a.py", buffer.view());
     (locate(search_text, range, tolerance, &outline), buffer)

@@ -8,7 +8,7 @@ use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
 
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Error, FieldValue, NextCall};
 use lockgate_text::nearest;
 
 /// The largest integer below which a floating-point JSON number is exact.
@@ -28,6 +28,13 @@ pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> 
         let start: String = message.chars().take(4 * MAX_QUOTED_CHARS).collect();
         invalid(&path, format!("`{path}`: {start}"))
     })
+}
+
+/// Checks a tool's arguments against its schema.
+///
+/// Errors: those of [`read`], except for those of the wire struct.
+pub fn check(schema: &JsonObject, arguments: JsonObject) -> Result<(), Error> {
+    fit_object(schema, arguments, "").map(drop)
 }
 
 /// Returns the value as an integer: any `i64`, or a whole floating-point number that is exact.
@@ -105,15 +112,21 @@ fn fit_name(schema: &JsonObject, text: String, path: &str) -> Result<Value, Erro
     if names.contains(&text.as_str()) {
         return Ok(Value::String(text));
     }
+    let meant = nearest(&text, names.iter().copied())
+        .map(|name| NextCall::Correct { field: path.to_owned(), value: FieldValue::Text(name.to_owned()) });
     let found = quoted(&Value::String(text));
-    Err(invalid(path, format!("`{path}` must be one of {}, found {found}", names.join(", "))))
+    let message = format!("`{path}` must be one of {}, found {found}", names.join(", "));
+    Err(invalid(path, message).with_next_if(meant))
 }
 
 fn unknown_field(known: &JsonObject, name: &str, path: &str) -> Error {
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
     let shown: String = path.chars().take(2 * MAX_QUOTED_CHARS).collect();
     let error = match nearest(name, names.iter().copied()) {
-        Some(suggestion) => invalid(path, format!("unknown field `{shown}`; did you mean `{suggestion}`?")),
+        Some(suggestion) => {
+            let next = NextCall::Rename { field: path.to_owned(), name: suggestion.to_owned() };
+            invalid(path, format!("unknown field `{shown}`; did you mean `{suggestion}`?")).with_next(next)
+        }
         None => invalid(path, format!("unknown field `{shown}`")),
     };
     error.hint(format!("known fields here: {}", names.join(", ")))
@@ -129,7 +142,16 @@ fn wrong_type(schema: &JsonObject, value: &Value, path: &str) -> Error {
         "integer" => "an integer",
         _ => "a string",
     };
-    invalid(path, format!("`{path}` must be {wanted}, found {}", quoted(value)))
+    let meant = match (schema.get("type").and_then(Value::as_str), value) {
+        (Some("boolean"), Value::String(text)) => text.to_lowercase().parse().ok().map(FieldValue::Flag),
+        (Some("boolean"), Value::Number(number)) => {
+            number.as_u64().filter(|number| *number < 2).map(|number| FieldValue::Flag(number == 1))
+        }
+        (Some("string"), Value::Number(_) | Value::Bool(_)) => Some(FieldValue::Text(value.to_string())),
+        (Some("array"), Value::String(_)) | (Some(_), _) | (None, _) => None,
+    };
+    let next = meant.map(|value| NextCall::Correct { field: path.to_owned(), value });
+    invalid(path, format!("`{path}` must be {wanted}, found {}", quoted(value))).with_next_if(next)
 }
 
 /// Describes a value in a message: its type and the start of its text.

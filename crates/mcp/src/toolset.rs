@@ -71,6 +71,15 @@ pub enum WriteAccess {
     ReadOnly,
 }
 
+/// Tells if a database of entities is configured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntityStorage {
+    /// A database or an organisation is configured.
+    Configured,
+    /// Neither is. Entities are then stored in the state folder, which few callers use.
+    Unconfigured,
+}
+
 impl Default for Selection {
     fn default() -> Selection {
         Selection(vec![Toolset::Edit, Toolset::Text, Toolset::Look])

@@ -47,6 +47,26 @@ impl FileFingerprint {
         }
     }
 
+    /// Returns the numbers of the fingerprint, from which [`FileFingerprint::from_numbers`] makes it again.
+    pub fn numbers(&self) -> [u64; 7] {
+        let FileFingerprint { identity, size, modified, changed } = self;
+        let Identity { device, inode } = *identity;
+        let signed = [*size, modified.0, modified.1, changed.0, changed.1].map(i64::cast_unsigned);
+        let [size, modified, modified_part, changed, changed_part] = signed;
+        [device, inode, size, modified, modified_part, changed, changed_part]
+    }
+
+    /// Returns the fingerprint with these numbers.
+    pub fn from_numbers(numbers: [u64; 7]) -> FileFingerprint {
+        let [device, inode, size, modified, modified_part, changed, changed_part] = numbers;
+        FileFingerprint {
+            identity: Identity { device, inode },
+            size: size.cast_signed(),
+            modified: (modified.cast_signed(), modified_part.cast_signed()),
+            changed: (changed.cast_signed(), changed_part.cast_signed()),
+        }
+    }
+
     /// The size of the file in bytes.
     pub fn size(&self) -> u64 {
         u64::try_from(self.size).unwrap_or(0)

@@ -128,6 +128,30 @@ impl Diff<'_> {
         (text, DiffCut::Whole)
     }
 
+    /// Renders the hunks with changes near the wanted lines of an extent, as many as fit into `max_bytes`; all hunks if no
+    /// line is wanted, or none is near a change.
+    pub fn render_near(&self, max_bytes: usize, extent: Option<&Extent>) -> (String, DiffCut) {
+        let covered = |hunk: &&Vec<DifferingLines>| {
+            extent.is_none_or(|extent| hunk.iter().any(|piece| extent.covers(piece)))
+        };
+        let near: Vec<&Vec<DifferingLines>> = self.hunks.iter().filter(covered).collect();
+        if near.is_empty() || near.len() == self.hunks.len() {
+            return self.render(max_bytes);
+        }
+        let mut text = self.header.clone();
+        let mut shown = 0;
+        for hunk in near {
+            let end = text.len();
+            if self.write(hunk, &mut text, max_bytes).is_none() {
+                text.truncate(end);
+                break;
+            }
+            shown += 1;
+        }
+        let text = if shown == 0 { String::new() } else { text };
+        (text, DiffCut::Partial { shown, total: self.hunks.len() })
+    }
+
     /// Renders the changed lines with their numbers, as in `17- old` and `17+ new`, without context: as many whole hunks
     /// as fit into `max_bytes`. The line that encloses a change comes first, as in `in def main():`.
     pub fn numbered(&self, max_bytes: usize, extent: &Extent) -> (String, DiffCut) {
@@ -462,6 +486,22 @@ mod tests {
                     assert_eq!((count, of, text.len()), (shown, 3, borders[shown]))
                 }
             }
+        }
+    }
+
+    #[test]
+    fn hunks_near_wanted_lines_come_alone() {
+        let (before, after, plan) =
+            edited(numbered(90).as_bytes(), &[(0..3, "x"), (160..163, "y"), (320..323, "z")]);
+        let diff = unified("f", Some(&before), &after, &plan);
+        let near = |lines: &[usize]| Extent { max_run: 12, near: Some(lines.to_vec()) };
+        let (shown, cut) = diff.render_near(usize::MAX, Some(&near(&[41])));
+        assert!(shown.contains("+y") && !shown.contains("+x") && !shown.contains("+z"), "{shown}");
+        assert_eq!(cut, DiffCut::Partial { shown: 1, total: 3 });
+        assert_eq!(diff.render_near(20, Some(&near(&[41]))).0, "");
+        let all = diff.render(usize::MAX);
+        for extent in [None, Some(near(&[20])), Some(near(&[1, 41, 81]))] {
+            assert_eq!(diff.render_near(usize::MAX, extent.as_ref()), all, "{extent:?}");
         }
     }
 

@@ -32,6 +32,7 @@ mod rebase;
 mod region;
 mod rewrite;
 mod symbol_kind;
+mod syntax;
 mod version;
 
 pub use align::differing_lines;
@@ -50,4 +51,5 @@ pub use plan::{Plan, bytes_outside_unchanged};
 pub use rebase::RebaseConflict;
 pub use region::Region;
 pub use symbol_kind::SymbolKind;
+pub use syntax::{CodeTree, NoSyntax, OpaquePart, ParentNode, Syntax};
 pub use version::Version;

@@ -2,6 +2,7 @@
 //!
 //! Invariant: symbols are in the order of the text, and any two of them are separate or nested.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use super::SymbolKind;
@@ -95,11 +96,25 @@ impl Outline {
     /// Returns the path of the innermost symbol around an offset, as in `Class.method`. A symbol includes the lines
     /// of its decorators and comments, and the blanks before it.
     pub fn enclosing(&self, offset: usize) -> Option<&str> {
+        self.symbol_around(offset).map(|symbol| self.path(symbol))
+    }
+
+    /// Returns the name that selects the innermost symbol around an offset: its path, with its number from 1 if
+    /// several symbols have that path, as in `package[2]` for a table of an array.
+    pub fn selector(&self, offset: usize) -> Option<String> {
+        let symbol = self.symbol_around(offset)?;
+        let path = self.path(symbol);
+        let spans = self.spans(path);
+        let at = spans.iter().position(|span| *span == symbol.lines)?;
+        Some(if spans.len() == 1 { path.to_owned() } else { format!("{path}[{}]", at + 1) })
+    }
+
+    fn symbol_around(&self, offset: usize) -> Option<&OutlineEntry> {
         let before = self.symbols.partition_point(|symbol| symbol.extent.start <= offset);
         let mut around = before.checked_sub(1);
         while let Some(symbol) = self.symbols.get(around?) {
             if offset < symbol.extent.end && symbol.rank == SymbolRank::Major {
-                return Some(self.path(symbol));
+                return Some(symbol);
             }
             around = symbol.enclosing;
         }
@@ -109,8 +124,19 @@ impl Outline {
     /// Returns the lines of every symbol of that name, with the decorators, attributes and comments directly above
     /// it. The name is a full path or, if no symbol has that path, the last parts of one. In either case symbols that
     /// can contain others precede those that cannot, for example a method before a field. `::` and `#` are equivalent
-    /// to `.`, and a final `()` is ignored.
+    /// to `.`, and a final `()` is ignored. A final number selects one of several symbols of a path, as in `package[2]`,
+    /// unless a symbol has that name.
     pub fn spans(&self, name: &str) -> Vec<Range<usize>> {
+        let spans = self.spans_of(name);
+        match numbered(name).filter(|_| spans.is_empty()) {
+            None => spans,
+            Some((name, number)) => {
+                self.spans_of(name).into_iter().nth(number.get() - 1).into_iter().collect()
+            }
+        }
+    }
+
+    fn spans_of(&self, name: &str) -> Vec<Range<usize>> {
         let name = folded(name.trim().trim_end_matches("()"));
         let mut found: [Vec<Range<usize>>; 4] = Default::default();
         let [whole, whole_minor, parts, parts_minor] = &mut found;
@@ -160,6 +186,12 @@ impl Outline {
     fn path(&self, symbol: &OutlineEntry) -> &str {
         self.paths.get(symbol.path.clone()).unwrap_or_default()
     }
+}
+
+/// Returns the parts of a name such as `package[2]`.
+fn numbered(name: &str) -> Option<(&str, NonZeroUsize)> {
+    let (name, number) = name.trim().strip_suffix(']')?.rsplit_once('[')?;
+    Some((name, number.parse().ok()?))
 }
 
 /// Returns a name with `.` as the only separator of its parts.

@@ -93,7 +93,7 @@ fn apply(
         arguments: arguments.clone(),
         schema: tool.schema,
     });
-    let offers = CallOffers { current_call: again, read_tool: None };
+    let offers = CallOffers { current_call: again, ..CallOffers::default() };
     match (tool.parse)(arguments)
         .map(|call| call.with_author(&Author { confirmation_id: agreed, ..author("edit") }))
     {

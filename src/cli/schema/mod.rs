@@ -11,6 +11,7 @@ use super::paint;
 use super::serve::ToolsetChoice;
 use lockgate_error::{Code, Error};
 use lockgate_mcp::rpc;
+use lockgate_mcp::toolset::EntityStorage;
 
 /// The arguments of `lockgate schema`.
 #[derive(Debug, clap::Args)]
@@ -35,7 +36,9 @@ enum SchemaTopic {
 pub(super) fn run(args: SchemaArgs) -> Result<ExitCode, Error> {
     let selection = args.choice.selection()?.unwrap_or_default();
     let schema = match args.of {
-        SchemaTopic::Tools => json!(rpc::listed(&selection, args.choice.access())),
+        SchemaTopic::Tools => {
+            json!(rpc::listed(&selection, args.choice.access(), EntityStorage::Configured))
+        }
         SchemaTopic::Policy => policy::schema(),
     };
     let mut text = serde_json::to_string_pretty(&schema)

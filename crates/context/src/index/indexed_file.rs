@@ -22,14 +22,14 @@ pub(crate) struct IndexedFile {
     /// Set when nothing of the file was left out.
     pub(crate) whole: bool,
     /// The words of all symbols, concatenated.
-    words: Box<[u32]>,
+    pub(super) words: Box<[u32]>,
     /// The used keys in ascending order, each with the end of its lines in `lines`.
-    keys: Keys,
-    lines: Box<[u8]>,
+    pub(super) keys: Keys,
+    pub(super) lines: Box<[u8]>,
 }
 
 /// Key numbers, each with the end offset of its data.
-type Keys = Box<[(u32, u32)]>;
+pub(super) type Keys = Box<[(u32, u32)]>;
 
 /// A symbol in the index.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ pub(crate) struct Definition {
     pub(crate) kind: SymbolKind,
     pub(crate) around: Option<u32>,
     pub(crate) location: SymbolLocation,
-    words: (u32, u8, u8),
+    pub(super) words: (u32, u8, u8),
 }
 
 impl IndexedFile {

@@ -5,6 +5,7 @@
 
 mod indexed_file;
 mod names;
+mod stored;
 
 use std::collections::BTreeMap;
 
@@ -13,10 +14,16 @@ use lockgate_text::Version;
 
 pub(super) use indexed_file::{Definition, IndexedFile};
 pub(super) use names::NameTable;
+pub use stored::{IndexReader, IndexWriter};
 
 /// The number of unused names tolerated, in addition to twice the names in use, before unused names are
 /// removed.
 const SLACK: usize = 20_000;
+
+/// Returns the name of a language that has a grammar.
+fn grammar_name(language: &str) -> Option<&'static str> {
+    lockgate_syntax::find(language).map(|grammar| grammar.language)
+}
 
 /// The index of a workspace.
 #[derive(Debug, Default)]

@@ -6,9 +6,12 @@ use std::num::NonZeroUsize;
 
 use crate::pattern_error::pattern_error;
 use crate::{Edit, Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, OnDuplicate, Search};
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Error, NextCall};
 use lockgate_matching::MatchTolerance;
 use lockgate_python_re::Flags;
+
+/// The lines that a caller reads after a line number below 1.
+const FIRST_LINES: usize = 100;
 
 /// The most items in a list of one call.
 const MAX_ITEMS: usize = 10_000;
@@ -253,6 +256,7 @@ pub(in crate::request) fn parse_line(line: i64, field: impl Fn() -> String) -> R
     usize::try_from(line).ok().filter(|line| *line >= 1).ok_or_else(|| {
         Error::new(Code::RangeOutOfBounds, format!("line {line} is out of bounds; lines count from 1"))
             .field(field())
+            .with_next(NextCall::Read { start_line: 1, end_line: FIRST_LINES })
     })
 }
 

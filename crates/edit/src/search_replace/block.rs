@@ -91,25 +91,26 @@ fn ambiguous(needle: &str, lines: &[usize], window: &Window<'_>) -> Error {
         .collect();
     let error =
         Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", window.name));
-    let hint = outline
-        .as_ref()
-        .and_then(|outline| distinguishing_symbol(lines, outline, window))
-        .map(|symbol| format!("quote more surrounding lines, or name the symbol, as in `within: {symbol:?}`"))
-        .or_else(|| longer_quote(needle, lines, window));
+    let symbol = outline.as_ref().and_then(|outline| distinguishing_symbol(lines, outline, window));
+    let hint = longer_quote(needle, lines, window)
+        .or_else(|| symbol.is_some().then(|| "quote more surrounding lines".to_owned()));
     let error = match hint {
         Some(hint) => error.hint(hint),
         None => error,
     };
-    error.field("search").places(places).with_place_count(count)
+    let next = symbol.map(|symbol| NextCall::Within { symbol });
+    error.field("search").places(places).with_place_count(count).with_next_if(next)
 }
 
-/// Returns a symbol with exactly one of the matches in it, whose name no other symbol has.
-fn distinguishing_symbol<'a>(lines: &[usize], outline: &'a Outline, window: &Window<'_>) -> Option<&'a str> {
+/// Returns the name of a symbol with exactly one of the matches in its lines.
+fn distinguishing_symbol(lines: &[usize], outline: &Outline, window: &Window<'_>) -> Option<String> {
     let text = window.buffer.lines();
     let candidates =
-        lines.iter().take(MAX_MATCH_LINES).filter_map(|line| outline.enclosing(text.span(*line).start));
-    let tells_apart = |symbol: &&str| match outline.spans(symbol).as_slice() {
-        [span] => lines.iter().filter(|line| span.contains(&text.span(**line).start)).count() == 1,
+        lines.iter().take(MAX_MATCH_LINES).filter_map(|line| outline.selector(text.span(*line).start));
+    let tells_apart = |symbol: &String| match outline.spans(symbol).as_slice() {
+        [span] if outline.has_own_lines(span, window.buffer.view()) => {
+            lines.iter().filter(|line| span.contains(&text.span(**line).start)).count() == 1
+        }
         _ => false,
     };
     candidates.into_iter().find(tells_apart)
@@ -132,7 +133,10 @@ fn longer_quote(needle: &str, lines: &[usize], window: &Window<'_>) -> Option<St
 
 fn already_applied(line: usize, window: &Window<'_>) -> Error {
     let message = format!("the replacement is already at line {line}");
-    Error::new(Code::AlreadyApplied, message).places(vec![evidence_line(window.buffer, line)])
+    let next = NextCall::read_around(line, line, window.buffer.lines().count());
+    Error::new(Code::AlreadyApplied, message)
+        .places(vec![evidence_line(window.buffer, line)])
+        .with_next_if(next)
 }
 
 fn conflict_error(conflict: &Conflict, window: &Window<'_>) -> Error {

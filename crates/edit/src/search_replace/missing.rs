@@ -28,6 +28,11 @@ const LEAST_SIMILAR: u16 = 50;
 /// The maximum size, in bytes, of the lines that a proposed call reads.
 const MAX_READ: usize = 8 << 10;
 
+/// The minimum length in bytes of a text that is looked for in another case, and the maximum product of its length and
+/// that of the searched text.
+const LEAST_CASED: usize = 4;
+const MAX_CASED: usize = 1 << 32;
+
 /// The number of lines shown around each difference.
 const AROUND: usize = 2;
 
@@ -62,6 +67,19 @@ pub(super) fn pattern_error(search: &Search, pattern: &str, flags: Flags, window
     }
 }
 
+/// Adds the edit with the pattern as a text to an error about the pattern, if it occurs as such.
+pub(super) fn text_error(error: Error, pattern: &str, window: &Window<'_>) -> Error {
+    let count = exact::occurrences(window.buffer.view(), window.bytes(), pattern).take(100).count();
+    if count == 0 {
+        return error;
+    }
+    let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    let unset = vec!["regex", "search_flags"];
+    error
+        .hint(format!("as a text it occurs {times}; send it without `regex`, which makes it a pattern"))
+        .with_next(NextCall::Fields { set: Vec::new(), unset })
+}
+
 /// Returns the number of matches of a pattern; `None` if there are none, or if it cannot be told within the limits.
 fn matches(pattern: &str, flags: Flags, window: &Window<'_>) -> Option<usize> {
     let pattern = Pattern::compile(pattern, flags).ok()?;
@@ -82,8 +100,13 @@ pub(super) fn block_error(
     let error = not_found(search, window);
     if let Some(line) = line_outside(needle, window) {
         let hint = format!("the text is at line {line}, which is outside of {}", window.name);
-        let unset = vec!["within", "lines"];
+        let unset = vec!["within", "lines", "start_line", "end_line"];
         return error.hint(hint).with_next(NextCall::Fields { set: Vec::new(), unset });
+    }
+    if let Some(found) = other_case(needle, window) {
+        let hint = "the file has it in another case; `next` is the same edit with the file's actual text";
+        let next = NextCall::Edit { search: found.to_owned(), replace: search.replace.clone() };
+        return error.hint(hint).with_next(next);
     }
     if let Some(Proposal { search, replace }) = proposal {
         let best = similar.map(|similar| best(needle, window, similar));
@@ -104,6 +127,18 @@ pub(super) fn block_error(
         .hint("read the nearest lines, and quote the actual text")
         .best(best)
         .with_next(NextCall::Read { start_line, end_line })
+}
+
+/// Returns the only text of the window that differs from the quote in nothing but the case of its letters.
+fn other_case<'a>(needle: &str, window: &Window<'a>) -> Option<&'a str> {
+    let text = window.buffer.view().get(window.bytes())?;
+    let is_short = needle.len() >= LEAST_CASED && text.len().checked_mul(needle.len())? <= MAX_CASED;
+    let (lower, wanted) = (text.to_ascii_lowercase(), needle.to_ascii_lowercase());
+    let mut found = exact::occurrences(&lower, 0..lower.len(), &wanted);
+    let place = found.next().filter(|_| is_short && found.next().is_none())?;
+    let actual = text.get(place)?;
+    let is_only = exact::occurrences(text, 0..text.len(), actual).take(2).count() == 1;
+    is_only.then_some(actual)
 }
 
 /// Says that nothing in the window is like the search text, and shows a short window.

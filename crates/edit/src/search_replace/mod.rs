@@ -52,7 +52,8 @@ fn plan_matches(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> R
     let window = Window::new(search, buffer, context)?;
     match (&search.needle, search.occurrences) {
         (Needle::Regex { pattern: pattern_text, flags }, _) => {
-            let pattern = Pattern::compile(pattern_text, *flags).map_err(pattern_error)?;
+            let pattern = Pattern::compile(pattern_text, *flags)
+                .map_err(|error| missing::text_error(pattern_error(error), pattern_text, &window))?;
             let template = ReplacementTemplate::parse(&search.replace, &pattern).map_err(pattern_error)?;
             let (count, budget) =
                 (NonZeroUsize::new(most(search)), &mut StepBudget::new(context.limits.steps));

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use crate::{PlanContext, Search, evidence_line};
-use lockgate_error::{Code, Error, EvidenceLine};
-use lockgate_matching::{LineRange, Quotes};
-use lockgate_text::Outline;
-use lockgate_text::{Buffer, nearest};
+use crate::{Needle, PlanContext, Search, evidence_line};
+use lockgate_error::{Code, Error, EvidenceLine, FieldValue, NextCall};
+use lockgate_matching::{LineRange, exact};
+use lockgate_text::{Buffer, Outline, nearest};
 
 /// The maximum number of matches that a report lists.
 pub const MAX_MATCH_LINES: usize = 20;
@@ -45,16 +44,36 @@ impl<'a> Window<'a> {
         }
         match &search.within {
             None => Ok(window),
-            Some(symbol) => window.narrow_to_symbol(symbol),
+            Some(symbol) => window.narrow_to_symbol(search, symbol),
         }
     }
 
-    fn narrow_to_symbol(self, symbol: &str) -> Result<Window<'a>, Error> {
+    /// Adds the edit without `within`, or with another symbol, if the text occurs exactly once there.
+    fn with_other_symbol(&self, search: &Search, outline: Option<&Outline>, error: Error) -> Error {
+        let (Needle::Literal(needle), Some(symbol)) = (&search.needle, &search.within) else { return error };
+        let needle = needle.replace("\r\n", "\n");
+        let occurs_once =
+            |range: Range<usize>| exact::occurrences(self.buffer.view(), range, &needle).take(2).count() == 1;
+        if let Some((outline, meant)) =
+            outline.and_then(|outline| Some((outline, nearest(symbol, outline.names())?)))
+            && let [span] = outline.spans(meant).as_slice()
+            && occurs_once(span.clone())
+        {
+            let set = vec![("within", FieldValue::Text(meant.to_owned()))];
+            return error.with_next(NextCall::Fields { set, unset: Vec::new() });
+        }
+        let unset =
+            occurs_once(self.bytes()).then(|| NextCall::Fields { set: Vec::new(), unset: vec!["within"] });
+        error.with_next_if(unset)
+    }
+
+    fn narrow_to_symbol(self, search: &Search, symbol: &str) -> Result<Window<'a>, Error> {
         let Some(outline) = self.outline() else {
             let language = self.context.language.unwrap_or("an unknown language");
             let message = format!("the symbols of this file cannot be read: it is in {language}");
             let hint = "narrow the search by lines, or quote more surrounding lines";
-            return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
+            let error = Error::new(Code::InvalidInput, message).field("within").hint(hint);
+            return Err(self.with_other_symbol(search, None, error));
         };
         let lines = self.buffer.lines();
         let inside = |span: &Range<usize>| {
@@ -68,11 +87,15 @@ impl<'a> Window<'a> {
             let message =
                 format!("{symbol} shares line {line} with other symbols, but `within` selects whole lines");
             let hint = "quote more of the line instead";
-            return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
+            let error = Error::new(Code::InvalidInput, message).field("within").hint(hint);
+            return Err(self.with_other_symbol(search, None, error));
         }
         let found: Vec<(usize, usize)> = spans.iter().filter_map(inside).collect();
         match found.as_slice() {
-            [] => Err(unknown(symbol, &outline, &self.name)),
+            [] => {
+                let error = unknown(symbol, &outline, &self.name);
+                Err(self.with_other_symbol(search, Some(&outline), error))
+            }
             [(first, last)] => {
                 let name = format!("{symbol} (lines {first} to {last})");
                 Ok(Window { first: *first, last: *last, name, ..self })
@@ -87,14 +110,17 @@ impl<'a> Window<'a> {
                     .field("within")
                     .places(places.collect())
                     .with_place_count(several.len())
-                    .hint("give the full path of the symbol, or narrow the search by lines too"))
+                    .hint(format!(
+                        "give its full path, or its number, as in `within: \"{}[1]\"`",
+                        symbol.trim()
+                    )))
             }
         }
     }
 
     /// Returns the outline of the whole text, if its language has one.
     pub(super) fn outline(&self) -> Option<Outline> {
-        (self.context.outline)(self.context.language?, self.context.path, self.buffer.view())
+        self.context.syntax.outline(self.context.language?, self.context.path, self.buffer.view())
     }
 
     /// Returns the outline only if it is quick to compute, to name the symbols of matches.
@@ -105,7 +131,7 @@ impl<'a> Window<'a> {
     /// Returns a line as evidence for an error, with the symbol around it.
     pub(super) fn evidence_line(&self, line: usize, outline: Option<&Outline>) -> EvidenceLine {
         let start = self.buffer.lines().span(line).start;
-        let symbol = outline.and_then(|outline| outline.enclosing(start)).map(str::to_owned);
+        let symbol = outline.and_then(|outline| outline.selector(start));
         EvidenceLine { symbol, ..evidence_line(self.buffer, line) }
     }
 
@@ -116,8 +142,11 @@ impl<'a> Window<'a> {
 
     /// Returns the lines as a range to locate a block in.
     pub(super) fn line_range(&self) -> LineRange<'a> {
-        LineRange::new(self.buffer, self.first, self.last)
-            .with_quotes(Quotes::for_language(self.context.language))
+        LineRange::new(self.buffer, self.first, self.last).with_language(
+            self.context.language,
+            self.context.path,
+            self.context.syntax,
+        )
     }
 }
 

@@ -25,6 +25,10 @@ pub(crate) use code_index::CodeIndex;
 
 /// The largest file that is indexed or quoted from, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
+/// The number of files that are read for an index before an outline is answered.
+const MAX_UNINDEXED: usize = 300;
+/// The note of an outline that was answered without an index.
+const NOT_INDEXED: &str = "what the file uses from other files is not shown, because the project is not indexed yet; a symbol or a query indexes it";
 /// The number of attempts to build an answer while files change.
 const MAX_ATTEMPTS: usize = 3;
 
@@ -65,10 +69,19 @@ impl Services {
                 context::answer(&Index::default(), &question, input, &mut |path| pages.get(path, None));
             return Ok((answer, 0));
         }
-        let mut indexed = self.indexed(watch)?;
-        self.refresh(&mut indexed, &survey, watch)?;
         let tagged = target.as_ref().map(|reading| (page(&reading.text), tags_of(reading)));
         let target = tagged.as_ref().map(|(page, tags)| (page, tags.as_ref()));
+        let mut indexed = self.indexed(watch)?;
+        // The outline of one file does not wait until thousands of others are read.
+        if question.is_outline() && self.stale_count(&mut indexed, &survey) > MAX_UNINDEXED {
+            drop(indexed);
+            let notes = vec![NOT_INDEXED.to_owned()];
+            let input = AnswerInput { target, project: None, notes };
+            let answer =
+                context::answer(&Index::default(), &question, input, &mut |path| pages.get(path, None));
+            return Ok((answer, 0));
+        }
+        self.refresh(&mut indexed, &survey, watch)?;
         let input = AnswerInput { target, project: None, notes: survey.notes(Some(&indexed)) };
         let index = &indexed.index;
         let mut texts = |path: &str| pages.get(path, index.version(path));

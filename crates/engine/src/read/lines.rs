@@ -6,7 +6,7 @@ use super::super::resolve::resolve_for_read;
 use super::super::services::Services;
 use super::texts::absent;
 use lockgate_edit::request::{Entity, LinesRequest, Target, WholeRequest};
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Error, NextCall};
 use lockgate_policy::Limits;
 use lockgate_store::{DocumentPath, RowLocation};
 use lockgate_text::{Buffer, Hints};
@@ -92,7 +92,8 @@ fn check_start(reading: &ReadLines, start_line: usize, target: &Target) -> Resul
     let message = format!("Line {start_line} is out of bounds ({} has {count} lines)", target.noun());
     Err(Error::new(Code::RangeOutOfBounds, message)
         .field("start_line")
-        .hint(format!("give a start_line from 1 to {}", count.max(1))))
+        .hint(format!("give a start_line from 1 to {}", count.max(1)))
+        .with_next_if(NextCall::read_end(count)))
 }
 
 #[cfg(test)]

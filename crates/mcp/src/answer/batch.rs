@@ -5,8 +5,9 @@
 
 use super::message::{Message, UNCHANGED, change_summary};
 use super::response::{DiffSource, FullResponse};
+use super::shown_notes::is_shortened;
 use super::size_limit::{self, SizedEdit};
-use super::{Answer, ResponseOptions, render_error};
+use super::{Answer, CallOffers, ResponseOptions, render_error};
 use lockgate_engine::{Report, Status};
 use lockgate_error::{Code, Error};
 use lockgate_protocol::{BatchResponse, EditResponse, Response};
@@ -56,15 +57,33 @@ pub(super) fn render_reports(
         reports.iter().map(|report| FullResponse::of_report(report, options)).collect();
     let mut head = head(reports, &parts, words);
     parts.iter_mut().for_each(shorten_entry);
+    if is_shortened(options.forms) {
+        head.notes = take_common_notes(&mut parts);
+    }
     let origin =
         words.and_then(|words| words.origin.as_ref()).filter(|_| head.status == Status::Written.name());
     head.notes.extend(origin.map(|origin| format!("the edit was {origin}")));
-    let common = with_files(head.clone(), Vec::new(), 0);
+    let common = with_files(head.clone(), Vec::new(), 0, &options.offers);
     let used = size_limit::size(&common.response, &common.text, options.forms) + NOTE_RESERVE;
     let spare = size_limit::available(options).saturating_sub(used);
     let files: Vec<SizedEdit> = fit_entries(&parts, options, spare).into_iter().flatten().collect();
     let missing = parts.len() - files.len();
-    with_files(head, files, missing)
+    with_files(head, files, missing, &options.offers)
+}
+
+/// Takes the notes that several parts have, so that each is shown once.
+fn take_common_notes(parts: &mut [FullResponse<'_>]) -> Vec<String> {
+    let mut common: Vec<String> = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        for note in &part.response.notes {
+            let is_repeated = parts.iter().skip(at + 1).any(|other| other.response.notes.contains(note));
+            if is_repeated && !common.contains(note) {
+                common.push(note.clone());
+            }
+        }
+    }
+    parts.iter_mut().for_each(|part| part.response.notes.retain(|note| !common.contains(note)));
+    common
 }
 
 /// Removes the parts that the common fields have.
@@ -150,11 +169,12 @@ fn head(reports: &[Report], parts: &[FullResponse<'_>], words: Option<&RevertWor
 }
 
 /// Builds the answer from these files; `missing` counts the files that are not shown.
-fn with_files(mut head: BatchResponse, files: Vec<SizedEdit>, missing: usize) -> Answer {
+fn with_files(mut head: BatchResponse, files: Vec<SizedEdit>, missing: usize, offers: &CallOffers) -> Answer {
+    let larger = if offers.has_max_bytes { "; a larger max_bytes shows more" } else { "" };
     head.notes.extend(match missing {
         0 => None,
-        1 => Some("1 file is not shown; a larger max_bytes shows more".to_owned()),
-        more => Some(format!("{more} files are not shown; a larger max_bytes shows more")),
+        1 => Some(format!("1 file is not shown{larger}")),
+        more => Some(format!("{more} files are not shown{larger}")),
     });
     let mut lines = vec![head.message.clone()];
     lines

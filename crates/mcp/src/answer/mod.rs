@@ -14,6 +14,7 @@ mod next;
 mod profile;
 mod read;
 mod response;
+mod shown_notes;
 mod size_limit;
 mod text;
 mod timestamp;
@@ -34,6 +35,7 @@ pub use next::{CallOffers, ToolCall};
 pub use profile::{ExtraField, FieldNames, ResponseFormat, ToolProfile};
 pub use read::read;
 pub use response::reported_finding;
+pub use shown_notes::ShownNotes;
 pub use text::{first_line, passed_gates};
 pub use timestamp::age;
 
@@ -59,6 +61,8 @@ pub struct ResponseOptions {
     pub profile: ToolProfile,
     /// The calls that a rejection may propose.
     pub offers: CallOffers,
+    /// The notes that earlier answers have shown.
+    pub shown_notes: ShownNotes,
 }
 
 impl ResponseOptions {
@@ -88,6 +92,7 @@ impl Default for ResponseOptions {
             quoted_line_count: None,
             profile: ToolProfile::PLAIN,
             offers: CallOffers::default(),
+            shown_notes: ShownNotes::default(),
         }
     }
 }

@@ -15,6 +15,10 @@ pub struct CallOffers {
     pub current_call: Option<ToolCall>,
     /// Name of the tool that reads lines, if it is offered.
     pub read_tool: Option<&'static str>,
+    /// Name of the tool that lists files, if it is offered.
+    pub list_tool: Option<&'static str>,
+    /// True if the called tool has the field `max_bytes`.
+    pub has_max_bytes: bool,
 }
 
 /// A tool name with its arguments.
@@ -46,6 +50,7 @@ fn wire_value(value: &FieldValue) -> Value {
     match value {
         FieldValue::Flag(flag) => Value::from(*flag),
         FieldValue::Number(number) => Value::from(*number),
+        FieldValue::Text(text) => Value::from(text.as_str()),
     }
 }
 
@@ -55,6 +60,8 @@ pub(super) enum NextStep {
     Call(ProposedCall),
     /// A sentence, if no tool for the step is offered.
     Sentence(String),
+    /// Another way than that of the hint.
+    Alternative(String),
 }
 
 impl NextStep {
@@ -92,8 +99,29 @@ impl NextStep {
                     fields.shift_remove(*name);
                 });
                 fields.extend(set.iter().map(|(name, value)| ((*name).to_owned(), wire_value(value))));
-                Some(call(current.tool, arguments))
+                // The same call would fail again.
+                (arguments != current.arguments).then(|| call(current.tool, arguments))
             }),
+            NextCall::Within { symbol } => {
+                let current = options.offers.current_call.as_ref();
+                current
+                    .filter(|current| current.has_field("within", entry))
+                    .map(|_| NextStep::Alternative(format!("name the symbol, as in `within: {symbol:?}`")))
+            }
+            NextCall::Rename { field, name } => corrected(options, field, |parent, last| {
+                let value = parent.as_object_mut()?.shift_remove(last)?;
+                parent.as_object_mut()?.insert(name.clone(), value).is_none().then_some(())
+            }),
+            NextCall::Correct { field, value } => corrected(options, field, |parent, last| {
+                *parent.get_mut(last)? = wire_value(value);
+                Some(())
+            }),
+            NextCall::List { folder } => {
+                let tool = options.offers.list_tool.filter(|_| options.entity.is_none())?;
+                let prefix = (!folder.is_empty()).then(|| format!("{}/", folder.trim_end_matches('/')));
+                let arguments = prefix.map(|prefix| ("path_prefix".to_owned(), prefix.into()));
+                Some(call(tool, arguments.into_iter().collect()))
+            }
             NextCall::Path { path } => options.offers.current_call.as_ref().and_then(|current| {
                 let mut arguments = current.arguments.clone();
                 let fields = edit_fields(&mut arguments, entry)?;
@@ -119,6 +147,30 @@ impl NextStep {
             }
         }
     }
+}
+
+/// Returns the call with one corrected field, if its arguments are then valid. `correct` gets the object or list that has
+/// the field, and the field's name or index.
+fn corrected(
+    options: &ResponseOptions,
+    field: &str,
+    correct: impl FnOnce(&mut Value, &str) -> Option<()>,
+) -> Option<NextStep> {
+    let current = options.offers.current_call.as_ref()?;
+    let mut arguments = Value::Object(current.arguments.clone());
+    let steps: Vec<&str> = field.split(['.', '[', ']']).filter(|step| !step.is_empty()).collect();
+    let (last, around) = steps.split_last()?;
+    let mut parent = &mut arguments;
+    for step in around {
+        parent = match parent {
+            Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?)?,
+            other => other.get_mut(*step)?,
+        };
+    }
+    correct(parent, last)?;
+    let Value::Object(arguments) = arguments else { return None };
+    crate::arguments::check(&(current.schema)(), arguments.clone()).ok()?;
+    Some(NextStep::Call(ProposedCall { tool: current.tool.into(), arguments }))
 }
 
 /// Returns the fields of one edit of a call with several, or those of the call.

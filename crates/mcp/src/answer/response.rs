@@ -1,7 +1,7 @@
 //! The response to one call, or to one file of several, before it is cut to size.
 
 use super::entity::key;
-use super::gates::{finding_line, notes, required_error, unchecked_warning};
+use super::gates::{finding_line, notes, required_error};
 use super::message::{self, Message};
 use super::next::NextStep;
 use super::{ExtraField, Forms, ResponseOptions};
@@ -75,7 +75,9 @@ impl<'a> FullResponse<'a> {
         let mut errors: Vec<String> =
             blocking.iter().take(MAX_FINDINGS.0).copied().map(finding_line).collect();
         errors.extend(verdict.runs.iter().filter_map(required_error));
-        let unchecked = verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked_warning);
+        let forms = options.forms;
+        let unchecked = verdict.runs.iter().filter(|run| !run.blocking);
+        let unchecked = unchecked.filter_map(|run| options.shown_notes.warning(run, forms));
         let mut warnings: Vec<ReportedWarning> =
             report.warnings.iter().cloned().chain(unchecked).map(ReportedWarning::from).collect();
         if let (Some(first), Status::Unchanged) = (report.warnings.first(), report.status) {
@@ -127,7 +129,12 @@ impl<'a> FullResponse<'a> {
                 .collect(),
             findings: verdict.findings.iter().take(shown).map(reported_finding).collect(),
             gates: verdict.runs.iter().map(reported_gate).collect(),
-            notes: report.notes.iter().cloned().chain(notes(verdict)).collect(),
+            notes: report
+                .notes
+                .iter()
+                .cloned()
+                .chain(options.shown_notes.unshown(notes(verdict), forms))
+                .collect(),
             match_details,
             old_findings,
             ..EditResponse::default()
@@ -171,6 +178,7 @@ impl<'a> FullResponse<'a> {
             match error.next.as_ref().and_then(|next| NextStep::new(next, error.entry_index(), options)) {
                 None => (None, hint),
                 Some(NextStep::Call(next)) => (Some(next), hint),
+                Some(NextStep::Alternative(step)) => (None, format!("{hint}, or {step}")),
                 Some(NextStep::Sentence(step)) => match &error.hint {
                     None => (None, step),
                     Some(own) => (None, format!("{own}; {step}")),

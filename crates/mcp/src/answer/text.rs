@@ -81,7 +81,9 @@ fn remedy(response: &EditResponse, version: Option<&str>) -> Option<String> {
 }
 
 /// Renders the match details, unless the match was exact.
-fn match_line(MatchDetails { tier, score, candidates, runner_up }: &MatchDetails) -> Option<String> {
+pub(super) fn match_line(
+    MatchDetails { tier, score, candidates, runner_up }: &MatchDetails,
+) -> Option<String> {
     let other =
         runner_up.map(|score| format!(", the next best place {}%", percent(score))).unwrap_or_default();
     let found =
@@ -90,7 +92,7 @@ fn match_line(MatchDetails { tier, score, candidates, runner_up }: &MatchDetails
 }
 
 /// Renders the most similar lines and the first difference.
-fn nearest(best: &NearestLines) -> Vec<String> {
+pub(super) fn nearest(best: &NearestLines) -> Vec<String> {
     let head =
         format!("best: lines {} to {}, score {}%", best.start_line, best.end_line, percent(best.score));
     let numbered = best.excerpt.iter().map(|(line, text)| format!("{line}: {text}"));
@@ -132,11 +134,14 @@ fn changes(response: &EditResponse) -> Vec<String> {
 }
 
 fn moved(line_map: &[MovedLines]) -> Option<String> {
-    let shift = |MovedLines { from, by }: &MovedLines| format!("from old line {from} {by:+}");
     (!line_map.is_empty()).then(|| format!("lines moved: {}", joined(line_map, shift)))
 }
 
-fn finding(finding: &ReportedFinding) -> String {
+pub(super) fn shift(MovedLines { from, by }: &MovedLines) -> String {
+    format!("from old line {from} {by:+}")
+}
+
+pub(super) fn finding(finding: &ReportedFinding) -> String {
     let ReportedFinding { gate, severity, line, column, message, .. } = finding;
     let code = finding.code.as_ref().map(|code| format!(" {code}")).unwrap_or_default();
     let file = finding.path.as_ref().map(|path| format!(" of {path}")).unwrap_or_default();
@@ -150,18 +155,18 @@ fn finding(finding: &ReportedFinding) -> String {
 }
 
 /// Returns what the places of a rejection are.
-fn match_label(response: &EditResponse) -> &'static str {
+pub(super) fn match_label(response: &EditResponse) -> &'static str {
     let is_ambiguous = response.code.as_deref() == Some(Code::AmbiguousMatch.name())
         || response.detail.as_deref() == Some(Code::AmbiguousMatch.name());
     if is_ambiguous { "match at line" } else { "line" }
 }
 
-fn location(MatchLocation { line, preview, symbol }: &MatchLocation, label: &str) -> String {
+pub(super) fn location(MatchLocation { line, preview, symbol }: &MatchLocation, label: &str) -> String {
     let symbol = symbol.as_ref().map(|symbol| format!(" (in {symbol})")).unwrap_or_default();
     format!("{label} {line}: {preview}{symbol}")
 }
 
-fn region(region: &ChangedRegion) -> String {
+pub(super) fn region(region: &ChangedRegion) -> String {
     let span = |start: usize, end: usize| {
         if end < start { format!("before {start}") } else { format!("{start}-{end}") }
     };
@@ -201,7 +206,7 @@ fn is_passed(run: &&ReportedGate) -> bool {
     run.outcome == Outcome::Passed.name()
 }
 
-fn passed_gate(run: &ReportedGate) -> String {
+pub(super) fn passed_gate(run: &ReportedGate) -> String {
     let ReportedGate { gate, ms, .. } = run;
     let time = match *ms {
         0..NOTICEABLE_MS => String::new(),
@@ -212,7 +217,7 @@ fn passed_gate(run: &ReportedGate) -> String {
 }
 
 /// Renders the outcome; its reason is in a note, a warning or the message.
-fn gate(run: &ReportedGate) -> String {
+pub(super) fn gate(run: &ReportedGate) -> String {
     format!("{} {}{}", run.gate, run.outcome, apart(run))
 }
 

@@ -82,7 +82,11 @@ impl ToolFilter {
             .with_cancellation_token(common.ended.clone());
         let template = server.clone();
         ToolFilter {
-            service: StreamableHttpService::new(move || Ok(template.clone()), Arc::clone(&sessions), config),
+            service: StreamableHttpService::new(
+                move || Ok(template.for_connection()),
+                Arc::clone(&sessions),
+                config,
+            ),
             server,
             sessions,
             most_sessions: common.limits.sessions,

@@ -51,11 +51,19 @@ async fn handle(
     let client = context.client_info().map(|client| client.name);
     let forms = forms(call_context.options.structured, context.protocol_version(), client.as_deref());
     let path = arguments.get(tool.profile.names.path).and_then(Value::as_str).map(str::to_owned);
-    let offers =
-        CallOffers { current_call: repeatable_call(tool, &arguments), read_tool: call_context.read_tool };
+    let offers = CallOffers {
+        current_call: repeatable_call(tool, &arguments),
+        read_tool: call_context.read_tool,
+        list_tool: call_context.list_tool,
+        has_max_bytes: (tool.schema)()
+            .get("properties")
+            .is_some_and(|fields| fields.get("max_bytes").is_some()),
+    };
     let purpose = if tool.effect == Effect::Reads { Purpose::Read } else { Purpose::Edit };
+    let shown_notes = call_context.shown_notes.clone();
+    let profile = tool.profile;
     let options =
-        ResponseOptions { forms, purpose, path, profile: tool.profile, offers, ..ResponseOptions::default() };
+        ResponseOptions { forms, purpose, path, profile, offers, shown_notes, ..ResponseOptions::default() };
     let inquiry = Inquiry::new(tool.name, &arguments, &call_context, &context);
     let (request, resumed) = match parse_call(tool, arguments, &inquiry, &returned).await {
         Ok(both) => both,
@@ -189,12 +197,7 @@ fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
 /// Returns the call if a rejection may correct it: it does not write a whole text, which need not be sent twice.
 fn repeatable_call(tool: &'static Tool, arguments: &JsonObject) -> Option<ToolCall> {
     let is_whole = arguments.contains_key("content");
-    let names_place = [tool.profile.names.path, "edits"].iter().any(|field| arguments.contains_key(*field));
-    (names_place && !is_whole).then(|| ToolCall {
-        tool: tool.name,
-        arguments: arguments.clone(),
-        schema: tool.schema,
-    })
+    (!is_whole).then(|| ToolCall { tool: tool.name, arguments: arguments.clone(), schema: tool.schema })
 }
 
 /// Renders an answer; on a blocking thread, unless it is short.
@@ -203,7 +206,7 @@ async fn render(
     reply: impl FnOnce(&ResponseOptions) -> Answer + Send + 'static,
     is_short: bool,
 ) -> CallToolResult {
-    let forms = options.forms;
+    let (forms, shown_notes) = (options.forms, options.shown_notes.clone());
     let plain = ResponseOptions {
         path: options.path.clone(),
         entity: options.entity.clone(),
@@ -214,7 +217,9 @@ async fn render(
     } else {
         spawn_blocking(move || reply(&options)).await
     };
-    let Answer { success, json, text, .. } = rendered.unwrap_or_else(|error| render_failed(&error, &plain));
+    let Answer { success, json, text, response } =
+        rendered.unwrap_or_else(|error| render_failed(&error, &plain));
+    shown_notes.add(&response);
     let text = match forms {
         Forms::Compact => answer::first_line(&text).to_owned(),
         Forms::Both | Forms::Json | Forms::Text => text,

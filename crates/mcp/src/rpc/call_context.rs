@@ -9,6 +9,7 @@ use tokio_util::task::TaskTracker;
 use super::ServerOptions;
 use super::ask::Seal;
 use super::metrics::CallMetrics;
+use crate::answer::ShownNotes;
 use lockgate_engine::Workspace;
 
 pub(super) type Context = RequestContext<RoleServer>;
@@ -21,6 +22,10 @@ pub(super) struct CallContext {
     pub(super) options: ServerOptions,
     /// Name of the tool that reads lines, if it is offered.
     pub(super) read_tool: Option<&'static str>,
+    /// Name of the tool that lists files, if it is offered.
+    pub(super) list_tool: Option<&'static str>,
+    /// The notes that the answers of this connection have shown.
+    pub(super) shown_notes: ShownNotes,
     /// Cancelled when the server stops.
     pub(super) stop: CancellationToken,
     /// Seals the questions to the client.

@@ -1,7 +1,8 @@
 //! Model Context Protocol over standard input and output, in all supported revisions: those with `initialize`, and
 //! the stateless ones.
 //!
-//! Invariant: no state lives in a session. A call that depends on an earlier one gets all data in its arguments.
+//! Invariant: no state lives in a session, except which notes it has shown. A call that depends on an earlier one gets all
+//! data in its arguments.
 
 mod ask;
 mod call;
@@ -25,7 +26,7 @@ use rmcp::transport::stdio_pipes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::toolset::{Selection, WriteAccess};
+use super::toolset::{EntityStorage, Selection, WriteAccess};
 use lockgate_engine::Workspace;
 use lockgate_error::{Code, Error};
 use pipe::Pipe;
@@ -96,8 +97,9 @@ impl Default for ServerOptions {
 }
 
 /// Returns the answer to `tools/list`.
-pub fn listed(selection: &Selection, access: WriteAccess) -> Value {
-    let mut tools: Vec<_> = selection.tools(access).map(|tool| server::listing(tool, selection)).collect();
+pub fn listed(selection: &Selection, access: WriteAccess, storage: EntityStorage) -> Value {
+    let mut tools: Vec<_> =
+        selection.tools(access).map(|tool| server::listing(tool, selection, storage)).collect();
     tools.sort_by(|one, other| one.name.cmp(&other.name));
     json!({ "tools": tools })
 }

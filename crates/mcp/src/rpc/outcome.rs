@@ -105,8 +105,8 @@ pub(super) async fn execute(
 
 /// Merges the options that a tool sets with those of the call.
 fn merge_options(options: ResponseOptions, wanted: ResponseOptions) -> ResponseOptions {
-    let ResponseOptions { forms, path, entity, offers, .. } = options;
-    ResponseOptions { forms, path, entity, offers, ..wanted }
+    let ResponseOptions { forms, path, entity, offers, shown_notes, .. } = options;
+    ResponseOptions { forms, path, entity, offers, shown_notes, ..wanted }
 }
 
 async fn edit(
@@ -138,7 +138,8 @@ async fn edit_all(
     context: &Context,
 ) -> ToolOutcome {
     let BatchCall { requests, paths, options: wanted } = all;
-    let options = ResponseOptions { forms: options.forms, offers: options.offers, ..wanted };
+    let ResponseOptions { forms, offers, shown_notes, .. } = options;
+    let options = ResponseOptions { forms, offers, shown_notes, ..wanted };
     let mut edited =
         write(
             call_context,

@@ -1,11 +1,26 @@
 //! Sends progress notifications while the gates run.
 
+use std::time::Duration;
+
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use lockgate_checks::Watch;
+
+/// Returns the latest step once this time has come; `None` if the watch is dropped before.
+async fn latest(steps: &mut mpsc::UnboundedReceiver<GateStep>, time: Instant) -> Option<GateStep> {
+    let mut step = steps.recv().await?;
+    while let Ok(newer) = timeout_at(time, steps.recv()).await {
+        step = newer?;
+        if Instant::now() >= time {
+            break;
+        }
+    }
+    Some(step)
+}
 
 #[derive(Debug)]
 struct GateStep {
@@ -13,6 +28,9 @@ struct GateStep {
     done: usize,
     total: usize,
 }
+
+/// The time between two notifications of a call. A client shows them to a person, and each takes bytes.
+const INTERVAL: Duration = Duration::from_millis(250);
 
 /// Sends the gates' steps to a client that asked for them.
 pub(super) struct ProgressSender {
@@ -39,10 +57,12 @@ pub(super) fn watch(
 }
 
 impl ProgressSender {
-    /// Sends steps until the watch is dropped.
+    /// Sends steps until the watch is dropped: at most one per interval, the latest.
     pub(super) async fn send_all(self) {
         let Some((token, mut steps)) = self.steps else { return };
-        while let Some(GateStep { gate, done, total }) = steps.recv().await {
+        let mut next = Instant::now();
+        while let Some(GateStep { gate, done, total }) = latest(&mut steps, next).await {
+            next = Instant::now() + INTERVAL;
             #[expect(clippy::cast_precision_loss, reason = "a number of gates")]
             let (done, total) = (done as f64, total as f64);
             let step =

@@ -19,10 +19,12 @@ use super::ask::{ReturnedInput, Seal};
 use super::call::call;
 use super::call_context::{CallContext, Caller};
 use super::metrics::CallMetrics;
+use crate::answer::ShownNotes;
 use crate::tools::{
-    Effect, RepeatEffect, Tool, edit_file, entity, listed_name, read_content_lines, safe_edit_file,
+    Effect, RepeatEffect, Tool, edit_file, entity, list_content, listed_name, read_content_lines,
+    safe_edit_file,
 };
-use crate::toolset::{Selection, Toolset, WriteAccess};
+use crate::toolset::{EntityStorage, Selection, Toolset, WriteAccess};
 use lockgate_engine::Workspace;
 
 /// Returns the instructions for the agent, limited to the offered tools.
@@ -64,18 +66,25 @@ impl Server {
         options: ServerOptions,
         stop: CancellationToken,
     ) -> Server {
+        let storage = if workspace.has_configured_entities() {
+            EntityStorage::Configured
+        } else {
+            EntityStorage::Unconfigured
+        };
         let tool_router = selection
             .tools(access)
-            .fold(ToolRouter::new(), |router, tool| router.with_route(route(tool, selection)));
-        let reader = read_content_lines::TOOL.name;
-        let reader = selection.tools(access).any(|tool| tool.name == reader).then_some(reader);
+            .fold(ToolRouter::new(), |router, tool| router.with_route(route(tool, selection, storage)));
+        let offered =
+            |name: &'static str| selection.tools(access).any(|tool| tool.name == name).then_some(name);
         Server {
             tool_router: Arc::new(tool_router),
             instructions: instructions(selection, access).into(),
             call_context: CallContext {
                 workspace,
                 options,
-                read_tool: reader,
+                read_tool: offered(read_content_lines::TOOL.name),
+                list_tool: offered(list_content::TOOL.name),
+                shown_notes: ShownNotes::default(),
                 stop,
                 seal: Seal::new(),
                 caller: Caller::default(),
@@ -96,6 +105,13 @@ impl Server {
     pub(crate) fn with_seal(mut self, seal: [u8; 32]) -> Server {
         self.call_context.seal = Seal::shared(seal);
         self
+    }
+
+    /// Returns the server for another connection, which has seen no notes.
+    pub(crate) fn for_connection(&self) -> Server {
+        let mut server = self.clone();
+        server.call_context.shown_notes = ShownNotes::default();
+        server
     }
 
     /// Waits until every call was answered.
@@ -159,12 +175,12 @@ fn not_offered(method: impl Into<Cow<'static, str>>) -> ErrorData {
 
 /// Returns the listing of a tool within a selection.
 ///
-/// Entities are edited by the tools of `content`. If these are not offered, the fields that address entities are
-/// accepted but not listed, because each listed field costs tokens in every conversation.
-pub(super) fn listing(tool: &'static Tool, selection: &Selection) -> model::Tool {
+/// Entities are edited by the tools of `content`. If these are not offered, or no database is configured, the fields
+/// that address entities are accepted but not listed, because each listed field costs tokens in every conversation.
+pub(super) fn listing(tool: &'static Tool, selection: &Selection, storage: EntityStorage) -> model::Tool {
     let mut schema = (tool.schema)();
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        let names_entities = selection.contains(Toolset::Content);
+        let names_entities = storage == EntityStorage::Configured && selection.contains(Toolset::Content);
         properties.retain(|name, _| names_entities || !entity::FIELDS.contains(&name.as_str()));
         properties.retain(|name, _| name != UNLISTED_FIELD);
         properties.values_mut().for_each(open_objects);
@@ -215,8 +231,8 @@ fn hints(tool: &Tool) -> ToolAnnotations {
     }
 }
 
-fn route(tool: &'static Tool, selection: &Selection) -> ToolRoute<Server> {
-    ToolRoute::new_dyn(listing(tool, selection), move |context: ToolCallContext<'_, Server>| {
+fn route(tool: &'static Tool, selection: &Selection, storage: EntityStorage) -> ToolRoute<Server> {
+    ToolRoute::new_dyn(listing(tool, selection, storage), move |context: ToolCallContext<'_, Server>| {
         let ToolCallContext { service, request_context, arguments, input_responses, request_state, .. } =
             context;
         let returned = ReturnedInput { responses: input_responses, state: request_state };

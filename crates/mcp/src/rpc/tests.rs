@@ -101,7 +101,10 @@ async fn both_eras_list_the_tools() {
     );
     let new = client.request(2, "tools/list", json!({"_meta": meta()})).await;
     assert_eq!(old["result"]["tools"], new["result"]["tools"]);
-    assert_eq!(old["result"]["tools"], listed(&"all".parse().unwrap(), WriteAccess::Write)["tools"]);
+    assert_eq!(
+        old["result"]["tools"],
+        listed(&"all".parse().unwrap(), WriteAccess::Write, EntityStorage::Unconfigured)["tools"]
+    );
     let names: Vec<&Value> =
         old["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
     let mut known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();

@@ -20,7 +20,7 @@ const PROFILE: ToolProfile = ToolProfile {
 };
 
 /// Creates a file or an entity, or replaces its whole text; to change a part, prefer patch_content. The project's
-/// quality gates judge the text before it is written, and it must fit its `entity_type`.
+/// quality gates judge the text before it is written, and it must fit its type.
 #[derive(Deserialize, JsonSchema)]
 struct ReplaceContent {
     /// A file: absolute, or relative to the first root. An entity: its path.

@@ -51,6 +51,11 @@ impl EntityStore {
         self.database.set_listener(listener);
     }
 
+    /// True if a database or an organisation was configured, instead of the user's own database.
+    pub fn is_configured(&self) -> bool {
+        self.database.is_configured() || self.tenant != Tenant::Global
+    }
+
     /// Reads the row, at most `limit` bytes; `None` if it does not exist.
     ///
     /// Errors: `TOO_LARGE`, `STORE_UNAVAILABLE`.

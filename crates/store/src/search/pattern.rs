@@ -4,7 +4,7 @@
 
 use super::engine::Engines;
 use super::needle::{NeedlePiece, pieces};
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Error, FieldValue, NextCall};
 use regex_syntax::hir::{Hir, HirKind, Look};
 use regex_syntax::{Parser, ParserBuilder};
 use std::ops::Range;
@@ -75,7 +75,12 @@ impl SearchPattern {
 }
 
 pub(super) fn bad(message: String) -> Error {
-    Error::new(Code::BadPattern, format!("invalid regex: {message}")).field("pattern").hint(SYNTAX)
+    let next =
+        NextCall::Fields { set: vec![("literal", FieldValue::Flag(true))], unset: vec!["search_flags"] };
+    Error::new(Code::BadPattern, format!("invalid regex: {message}"))
+        .field("pattern")
+        .hint(SYNTAX)
+        .with_next(next)
 }
 
 /// The error in a pattern and its position.

@@ -7,6 +7,7 @@
 
 mod caches;
 mod calls;
+mod index_file;
 mod own;
 mod secret;
 
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 pub use caches::{Cache, CacheLimits, Cached, ClearError};
 pub use calls::ToolCallRecords;
+pub use index_file::IndexFile;
 pub use own::outside;
 pub(super) use own::{own_folders, refuse_inside, refuse_reached};
 

@@ -268,3 +268,34 @@ fn a_fault_elsewhere_hides_no_symbol() {
 fn a_language_without_grammar_has_no_outline() {
     assert!(crate::outline("cobol", "a.cob", "A.\n").is_none());
 }
+
+#[test]
+fn a_selector_names_one_of_several_symbols() {
+    for (path, text, place, selector, span) in [
+        ("a.yaml", "a:\n  b: 1\n---\na:\n  b: 1\n", "b: 1\n---", "a.b[1]", "  b: 1\n"),
+        ("a.toml", "[[p]]\nn = 1\n\n[[p]]\nn = 2\n", "n = 2", "p[2].n", ""),
+        (
+            "a.java",
+            "class A {\n  int f(int x) { return x; }\n  int f(long x) { return 0; }\n}\n",
+            "return 0",
+            "A.f[2]",
+            "  int f(long x) { return 0; }\n",
+        ),
+        ("a.py", "def f():\n    return 1\n", "return 1", "f", "def f():\n    return 1\n"),
+    ] {
+        let outline = outline(path, text);
+        let found = outline.selector(text.find(place).unwrap()).unwrap();
+        let spans = outline.spans(&found);
+        assert_eq!(spans.len(), 1, "{path}: {found}");
+        assert!(spans[0].contains(&text.find(place).unwrap()), "{path}: {found}");
+        if !span.is_empty() {
+            assert_eq!((found.as_str(), &text[spans[0].clone()]), (selector, span), "{path}");
+        }
+    }
+    let outline = outline("a.toml", "[[p]]\nn = 1\n\n[[p]]\nn = 2\n");
+    assert_eq!(outline.spans("p[1]").len(), 1);
+    assert_ne!(outline.spans("p[1]"), outline.spans("p[2]"));
+    for none in ["p[0]", "p[3]", "p[x]", "[1]", "p[18446744073709551616]"] {
+        assert!(outline.spans(none).is_empty(), "{none}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::super::fields::parse_line;
 use super::super::{EntityFields, Target};
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Error, NextCall};
 
 /// The number of lines after the first that are shown by default.
 const DEFAULT_LINES: usize = 100;
@@ -48,7 +48,8 @@ impl LineFields {
         let end_line = self.end_line.map_or(Ok(ahead), |end| line(end, "end_line"))?;
         if end_line < start_line {
             let message = format!("line {end_line} is out of bounds: it is before line {start_line}");
-            return Err(Error::new(Code::RangeOutOfBounds, message).field("end_line"));
+            let next = NextCall::Fields { set: Vec::new(), unset: vec!["end_line"] };
+            return Err(Error::new(Code::RangeOutOfBounds, message).field("end_line").with_next(next));
         }
         let max_chars = if self.end_line.is_some() { MAX_CHARS } else { DEFAULT_CHARS };
         Ok(LinesRequest { target: self.scope.into_target(self.path)?, start_line, end_line, max_chars })

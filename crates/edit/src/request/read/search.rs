@@ -2,7 +2,7 @@
 
 use super::super::fields::FlagsValue;
 use super::super::{EntityFields, SearchScope};
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Error, FieldValue, NextCall};
 use lockgate_python_re::Flags;
 
 /// The default number of context lines on each side of a match, and of matches.
@@ -111,6 +111,8 @@ pub(super) fn number(
     let fits = usize::try_from(value).ok().filter(|_| range.contains(&value));
     fits.ok_or_else(|| {
         let message = format!("{field} must be from {} to {}, found {value}", range.start(), range.end());
-        Error::new(Code::InvalidInput, message).field(field)
+        let nearest = value.clamp(*range.start(), *range.end()).unsigned_abs();
+        let next = NextCall::Correct { field: field.to_owned(), value: FieldValue::Number(nearest) };
+        Error::new(Code::InvalidInput, message).field(field).with_next(next)
     })
 }

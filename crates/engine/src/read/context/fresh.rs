@@ -54,9 +54,7 @@ impl Services {
         survey: &WorkspaceFiles,
         watch: &Watch,
     ) -> Result<(), Error> {
-        if indexed.fingerprints.is_empty() {
-            *indexed = CodeIndex { index: Index::new(&self.cache_name()), ..CodeIndex::default() };
-        }
+        self.load_index(indexed);
         if !survey.is_truncated {
             indexed.retain(&survey.files.iter().map(|(place, _)| place.shown()).collect());
         }
@@ -78,6 +76,40 @@ impl Services {
             done += 1;
             watch.report("files read", done, stale.len());
         });
-        if watch.cancelled() { Err(cancelled()) } else { Ok(()) }
+        indexed.unsaved += done;
+        if watch.cancelled() {
+            return Err(cancelled());
+        }
+        self.save_index(indexed);
+        Ok(())
+    }
+
+    /// Loads the stored index, once, if nothing is indexed yet.
+    pub(super) fn load_index(&self, indexed: &mut CodeIndex) {
+        if indexed.fingerprints.is_empty() && !indexed.is_loaded {
+            let stored = self.index_file.read().and_then(|bytes| CodeIndex::from_bytes(&bytes));
+            *indexed = stored.unwrap_or_default();
+            indexed.is_loaded = true;
+        }
+        if indexed.fingerprints.is_empty() {
+            *indexed =
+                CodeIndex { index: Index::new(&self.cache_name()), is_loaded: true, ..CodeIndex::default() };
+        }
+    }
+
+    /// Stores the index if enough of it is new. Without a usable state folder it stays in memory.
+    fn save_index(&self, indexed: &mut CodeIndex) {
+        if indexed.is_worth_saving() {
+            if let Err(reason) = self.index_file.write(&indexed.to_bytes()) {
+                tracing::debug!(reason, "the code index is not stored");
+            }
+            indexed.unsaved = 0;
+        }
+    }
+
+    /// Returns the number of files that the index lacks or has in an older version.
+    pub(super) fn stale_count(&self, indexed: &mut CodeIndex, survey: &WorkspaceFiles) -> usize {
+        self.load_index(indexed);
+        survey.files.iter().filter(|file| !indexed.is_fresh(file)).count()
     }
 }

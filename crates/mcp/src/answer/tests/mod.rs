@@ -104,6 +104,105 @@ fn unbounded_facts_would_break_the_limit() {
     assert!(notes.contains("hunks are shown") && notes.contains("not shown: "), "{notes}");
 }
 
+/// A refusal with too much of everything.
+fn overfull() -> RandomAnswer {
+    let place = MatchLocation { line: 1, preview: "some place".into(), symbol: None };
+    let found = |line: usize, blocking: bool| Finding {
+        blocking,
+        ..finding(line, if blocking { "it blocks" } else { "it warns" })
+    };
+    let findings = (1..60).map(|line| found(line, line % 3 == 0)).collect();
+    RandomAnswer {
+        before: "some line\n".repeat(2000),
+        edited: (0..200).map(|line| line * 10).collect(),
+        word: "other".into(),
+        path: "a".into(),
+        message: "m".into(),
+        locations: vec![place; 100],
+        notes: vec!["a note".into(); 50],
+        findings,
+        refusal: true,
+        ..RandomAnswer::default()
+    }
+}
+
+#[test]
+fn what_blocks_comes_first_and_the_limit_is_used() {
+    for forms in [Forms::Both, Forms::Json, Forms::Text] {
+        let at =
+            |limit| answered(&overfull(), &ResponseOptions { forms, limit, ..ResponseOptions::default() }).0;
+        let (small, large) = (at(3000), at(12_000));
+        let blocking = |answer: &Answer| answer.text.matches("it blocks (").count();
+        let warning = |answer: &Answer| answer.text.matches("it warns (").count();
+        assert!(blocking(&small) > 0, "{}", small.text);
+        assert_eq!((warning(&small), small.text.contains("note: a note")), (0, false), "{}", small.text);
+        assert_eq!(blocking(&large), 19, "{}", large.text);
+        for (answer, limit) in [(&small, 3000), (&large, 12_000)] {
+            let size = on_the_wire(answer, forms);
+            assert!(size <= limit && size > limit * 4 / 5, "{size} of {limit} as {forms:?}: {}", answer.text);
+        }
+    }
+}
+
+#[test]
+fn a_larger_limit_is_suggested_only_to_a_tool_that_has_one() {
+    for has_max_bytes in [true, false] {
+        let offers = CallOffers { has_max_bytes, ..CallOffers::default() };
+        let (answer, _) = answered(&overfull(), &ResponseOptions { offers, ..ResponseOptions::default() });
+        let notes = answer.json["notes"].to_string();
+        assert_eq!(
+            notes.contains("hunks are shown, a larger max_bytes shows more"),
+            has_max_bytes,
+            "{notes}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_note_about_gates_is_shown_once_per_connection_where_only_a_model_reads() {
+    for (forms, repeats) in [(Forms::Text, false), (Forms::Both, true)] {
+        let mut report = written(Watch::idle()).await.unwrap();
+        let run = GateRun {
+            isolation: None,
+            gate: "ruff".into(),
+            outcome: Outcome::Unavailable,
+            ms: 1,
+            why: Some("no ruff".into()),
+            reason: RunReason::Outcome,
+            blocking: false,
+            withheld: false,
+            softened: false,
+            partial: false,
+        };
+        let broken = GateRun {
+            gate: "mypy".into(),
+            outcome: Outcome::Broken,
+            why: Some("exit code 2".into()),
+            ..run.clone()
+        };
+        report.verdict.runs = vec![run, broken];
+        report.notes = vec!["of this edit".into()];
+        let report = Ok(report);
+        let options = ResponseOptions { forms, ..ResponseOptions::default() };
+        let first = render(&report, &options);
+        options.shown_notes.add(&first.response);
+        let second = render(&report, &options);
+        let note = "note: not checked by ruff: its program is not available here";
+        assert!(
+            first.text.contains(note) && first.text.contains("mypy is broken (exit code 2), so"),
+            "{}",
+            first.text
+        );
+        assert_eq!(second.text.contains(note), repeats, "{}", second.text);
+        assert_eq!(second.text.contains("(exit code 2)"), repeats, "{}", second.text);
+        assert!(
+            second.text.contains("mypy is broken") && second.text.contains("of this edit"),
+            "{}",
+            second.text
+        );
+    }
+}
+
 #[test]
 fn a_refusal_says_that_nothing_was_written_and_what_to_do() {
     let place = EvidenceLine { line: 7, preview: "x = 1".into(), symbol: Some("f".into()) };
@@ -356,7 +455,7 @@ fn whole(note: &str, given: &[String]) -> bool {
     let count = format!("({one}|{many})");
     let own = [
         format!("not shown: {count}(, {count})*"),
-        r"the diff is cut: \d+ of \d+ hunks are shown, a larger max_bytes shows more".to_owned(),
+        r"the diff is cut: \d+ of \d+ hunks are shown(, a larger max_bytes shows more)?".to_owned(),
         "more is not shown|the diff is cut|the diff is not shown".to_owned(),
     ];
     let own = regex::Regex::new(&format!("^({})$", own.join("|"))).unwrap();

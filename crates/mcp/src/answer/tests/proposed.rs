@@ -48,7 +48,7 @@ fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
                 arguments,
                 schema: rmcp::model::JsonObject::new,
             }),
-            read_tool: None,
+            ..CallOffers::default()
         },
         ..ResponseOptions::default()
     };
@@ -83,7 +83,7 @@ fn a_call_that_has_no_room_is_not_shown_in_part() {
     let shows = |length: usize| {
         let next = NextCall::Edit { search: "f".repeat(length), replace: "g".repeat(length) };
         let error = Error::new(Code::MatchNotFound, "m").best(nearest()).with_next(next);
-        let offers = CallOffers { current_call: again.clone(), read_tool: None };
+        let offers = CallOffers { current_call: again.clone(), ..CallOffers::default() };
         let answer = render_error(&error, &ResponseOptions { offers, ..ResponseOptions::default() });
         assert!(on_the_wire(&answer, Forms::Both) <= 8192);
         assert_eq!(answer.json["best"]["lines"].as_array().map(Vec::len), Some(2), "{}", answer.json);
@@ -98,7 +98,7 @@ fn a_read_is_proposed_if_a_read_tool_is_offered() {
     let read =
         || Error::new(Code::MatchNotFound, "m").with_next(NextCall::Read { start_line: 40, end_line: 52 });
     let rejection = |error: Error, reader| {
-        let offers = CallOffers { current_call: None, read_tool: reader };
+        let offers = CallOffers { read_tool: reader, ..CallOffers::default() };
         render_error(
             &error,
             &ResponseOptions { path: Some("a.go".into()), offers, ..ResponseOptions::default() },

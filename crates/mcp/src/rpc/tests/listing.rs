@@ -7,7 +7,12 @@ use crate::toolset::Toolset;
 #[test]
 fn the_default_tools_and_the_instructions_stay_small() {
     for (tools, most) in [("edit,text,look", 10 * 1024), ("edit", 6 * 1024), ("all", 24 * 1024)] {
-        let listed = serde_json::to_string(&listed(&tools.parse().unwrap(), WriteAccess::Write)).unwrap();
+        let listed = serde_json::to_string(&listed(
+            &tools.parse().unwrap(),
+            WriteAccess::Write,
+            EntityStorage::Configured,
+        ))
+        .unwrap();
         assert!(listed.len() <= most, "{tools}: {} bytes", listed.len());
     }
     assert_eq!(Selection::default(), "edit,text,look".parse().unwrap());
@@ -24,7 +29,7 @@ fn no_client_cuts_a_description_or_the_instructions() {
     for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,text,look", "all"]) {
         let selection: Selection = tools.parse().unwrap();
         assert!(instructions(&selection, WriteAccess::Write).len() < MOST, "{tools}");
-        let listed = listed(&selection, WriteAccess::Write);
+        let listed = listed(&selection, WriteAccess::Write, EntityStorage::Configured);
         for tool in listed["tools"].as_array().unwrap() {
             let description = tool["description"].as_str().unwrap();
             assert!((1..MOST).contains(&description.len()), "{}: {}", tool["name"], description.len());
@@ -34,7 +39,7 @@ fn no_client_cuts_a_description_or_the_instructions() {
 
 #[test]
 fn the_two_main_tools_are_never_loaded_late() {
-    let listed = listed(&"all".parse().unwrap(), WriteAccess::Write);
+    let listed = listed(&"all".parse().unwrap(), WriteAccess::Write, EntityStorage::Configured);
     let marked = listed["tools"].as_array().unwrap().iter().filter(|tool| !tool["_meta"].is_null());
     let mut marked: Vec<_> =
         marked.map(|tool| (tool["name"].as_str().unwrap(), tool["_meta"].clone())).collect();
@@ -46,7 +51,7 @@ fn the_two_main_tools_are_never_loaded_late() {
 #[test]
 fn what_names_an_entity_is_listed_beside_the_tools_of_content_alone() {
     let fields = |tools: &str, tool: &str| {
-        let listed = listed(&tools.parse().unwrap(), WriteAccess::Write);
+        let listed = listed(&tools.parse().unwrap(), WriteAccess::Write, EntityStorage::Configured);
         let tools = listed["tools"].as_array().unwrap();
         let found = tools.iter().find(|listed| listed["name"] == tool).unwrap();
         let fields = found["inputSchema"]["properties"].as_object().unwrap();
@@ -62,6 +67,15 @@ fn what_names_an_entity_is_listed_beside_the_tools_of_content_alone() {
             assert_eq!(fields(alone, tool.name), 0, "{}", tool.name);
             assert_eq!(fields(&format!("{alone},content"), tool.name), 3, "{}", tool.name);
         }
+    }
+}
+
+#[test]
+fn what_names_an_entity_is_not_listed_without_a_database() {
+    let all: Selection = "all".parse().unwrap();
+    let listed = listed(&all, WriteAccess::Write, EntityStorage::Unconfigured).to_string();
+    for name in ["entity_type", "app_id", "organization_id"] {
+        assert!(!listed.contains(name), "{name}");
     }
 }
 
@@ -89,7 +103,9 @@ fn the_instructions_name_only_offered_tools() {
 fn the_hints_are_honest() {
     let hints = |name: &str| {
         let tool = TOOLS.iter().find(|tool| tool.name == name).unwrap();
-        serde_json::to_value(server::listing(tool, &Selection::default())).unwrap()["annotations"].clone()
+        serde_json::to_value(server::listing(tool, &Selection::default(), EntityStorage::Configured)).unwrap()
+            ["annotations"]
+            .clone()
     };
     assert_eq!(hints("safe_edit_file"), json!({"title": "Edit a file", "openWorldHint": false}));
     assert_eq!(

@@ -52,6 +52,11 @@ impl EntityDatabase {
         self.address.file()
     }
 
+    /// True if the database was configured by a URL.
+    pub fn is_configured(&self) -> bool {
+        !matches!(self.address, Address::InStateFolder(_))
+    }
+
     /// Reports each call to this function from now on. Only the first listener is kept.
     pub fn set_listener(&self, listener: StoreListener) {
         self.metrics.set_listener(listener);

@@ -1,0 +1,344 @@
+//! The tokens of a file, what its formatter may have added, and the matches of a quote.
+
+use std::ops::Range;
+
+use super::Tokens;
+use super::lexer::{self, TokenKind};
+use super::rules::LexicalRules;
+use crate::indent::IndentMap;
+use crate::quotes;
+use crate::steps::MatchBudget;
+use lockgate_text::{CodeTree, ParentNode, Syntax};
+
+/// The size of a file in bytes up to which its tokens are compared.
+const MOST_BYTES: usize = 2 << 20;
+
+/// The maximum number of matches that are examined.
+const MOST_MATCHES: usize = 64;
+
+/// The words after which a formatter may put an expression in parentheses.
+const OPERAND_WORDS: [&str; 8] = ["return", "in", "assert", "import", "yield", "if", "while", "del"];
+
+/// A token that the formatter may have added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Addition {
+    None,
+    /// A comma behind the last entry of a broken list.
+    Comma,
+    /// A parenthesis, with the index of its partner.
+    Parenthesis(usize),
+}
+
+/// The tokens of a file with its tree.
+pub(super) struct Code<'t> {
+    pub(super) file: Tokens<'t>,
+    pub(super) rules: &'static LexicalRules,
+    pub(super) language: &'t str,
+    pub(super) path: &'t str,
+    pub(super) syntax: &'t dyn Syntax,
+    tree: Box<dyn CodeTree>,
+    additions: Vec<Addition>,
+    /// The number of open brackets before each token.
+    depths: Vec<usize>,
+    /// The innermost bracket that is open before each token.
+    openers: Vec<Option<usize>>,
+}
+
+/// A match: the token of the file for each token of the quote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CodeMatch {
+    /// `None` for a comma of the quote that the file lacks.
+    pub(super) tokens: Vec<Option<usize>>,
+    /// The last token of the file, which may be one that the formatter added.
+    pub(super) last: usize,
+    first: usize,
+}
+
+impl CodeMatch {
+    /// Returns the bytes of the match.
+    pub(super) fn span(&self, code: &Code<'_>) -> Range<usize> {
+        code.file.span(self.first, self.last).unwrap_or_default()
+    }
+}
+
+impl<'t> Code<'t> {
+    /// Parses a file; `None` if it is too large, or its grammar cannot read it.
+    pub(super) fn parse(
+        language: &'t str,
+        path: &'t str,
+        view: &'t str,
+        rules: &'static LexicalRules,
+        syntax: &'t dyn Syntax,
+    ) -> Option<Code<'t>> {
+        if view.len() > MOST_BYTES {
+            return None;
+        }
+        let tree = syntax.code_tree(language, path, view)?;
+        let file = Tokens { text: view, tokens: lexer::tokens_around(view, &tree.opaque_parts(view)) };
+        let Brackets { partners, depths, openers } = Brackets::new(&file);
+        let mut code =
+            Code { file, rules, language, path, syntax, tree, additions: Vec::new(), depths, openers };
+        code.additions = (0..code.file.len()).map(|index| code.addition(index, &partners)).collect();
+        Some(code)
+    }
+
+    /// Returns the node around that of a token.
+    fn parent(&self, index: usize) -> Option<ParentNode<'_>> {
+        self.tree.parent(self.file.token(index)?.span.clone())
+    }
+
+    /// Returns what the formatter may have added a token for.
+    fn addition(&self, index: usize, partners: &[Option<usize>]) -> Addition {
+        match self.file.text(index) {
+            "," if self.is_added_comma(index) => Addition::Comma,
+            "(" | ")" if self.rules.adds_parentheses => {
+                let Some(partner) = partners.get(index).copied().flatten() else { return Addition::None };
+                let (open, close) = (index.min(partner), index.max(partner));
+                if self.is_added_pair(open, close) { Addition::Parenthesis(partner) } else { Addition::None }
+            }
+            _ => Addition::None,
+        }
+    }
+
+    fn is_added_comma(&self, index: usize) -> bool {
+        let is_closer = matches!(self.file.text(index + 1), ")" | "]" | "}");
+        if !is_closer || !self.file.breaks_before(index + 1) {
+            return false;
+        }
+        let before = index.checked_sub(1).map(|before| self.file.text(before)).unwrap_or_default();
+        if matches!(before, "," | "(" | "[" | "{") {
+            return false;
+        }
+        // The comma of `(a,)` makes a tuple.
+        self.parent(index).is_none_or(|parent| !parent.kind.contains("tuple") || parent.child_count > 1)
+    }
+
+    /// Returns true for parentheses around a whole operand, which is broken into lines.
+    fn is_added_pair(&self, open: usize, close: usize) -> bool {
+        if !self.file.breaks_before(open + 1) || !self.file.breaks_before(close) {
+            return false;
+        }
+        let kind = self.parent(open).map_or("", |parent| parent.kind);
+        if !matches!(kind, "parenthesized_expression" | "import_from_statement" | "tuple") {
+            return false;
+        }
+        let before = open.checked_sub(1).map(|before| self.file.text(before)).unwrap_or_default();
+        let earlier = open.checked_sub(2).map(|before| self.file.text(before)).unwrap_or_default();
+        let is_adjacent = self.file.gap(open.saturating_sub(1)).is_empty();
+        let assigns = before == "=" && !(is_adjacent && matches!(earlier, "=" | "!" | "<" | ">"));
+        let is_arrow = before == ">" && is_adjacent && earlier == "=";
+        let begins = assigns || is_arrow || OPERAND_WORDS.contains(&before);
+        let after = self.file.text(close + 1);
+        let ends = after.is_empty() || matches!(after, ";" | ":" | "," | ")" | "]" | "}");
+        begins && (ends || self.rules.counts_lines && self.file.breaks_before(close + 1))
+    }
+
+    /// Returns the matches of a quote in a range of bytes; `None` if there are too many or the budget is used up.
+    pub(super) fn matches(
+        &self,
+        quote: &Tokens<'_>,
+        window: Range<usize>,
+        steps: &mut MatchBudget,
+    ) -> Option<Vec<CodeMatch>> {
+        if quote.len() == 0 || !steps.take(self.file.len() * 8) {
+            return None;
+        }
+        let mut found = Vec::new();
+        for first in 0..self.file.len() {
+            if !self.is_same(quote, 0, first) {
+                continue;
+            }
+            if !steps.take(quote.len() * 16) {
+                return None;
+            }
+            let Some(one) = self.match_from(quote, first) else { continue };
+            let span = one.span(self);
+            if window.start <= span.start && span.end <= window.end {
+                found.push(one);
+                if found.len() > MOST_MATCHES {
+                    return None;
+                }
+            }
+        }
+        Some(found)
+    }
+
+    /// Returns the match that begins at a token of the file.
+    pub(super) fn match_from(&self, quote: &Tokens<'_>, first: usize) -> Option<CodeMatch> {
+        let mut tokens = Vec::with_capacity(quote.len());
+        // The closing parentheses of those that the quote lacks.
+        let mut open: Vec<usize> = Vec::new();
+        let mut at = first;
+        let mut row = 0;
+        while row < quote.len() {
+            let addition = self.additions.get(at).copied()?;
+            if open.last() == Some(&at) {
+                open.pop();
+                at += 1;
+                continue;
+            }
+            if self.is_same(quote, row, at) {
+                tokens.push(Some(at));
+                (row, at) = (row + 1, at + 1);
+                continue;
+            }
+            match addition {
+                Addition::Comma => at += 1,
+                Addition::Parenthesis(partner) if partner > at && !tokens.is_empty() => {
+                    open.push(partner);
+                    at += 1;
+                }
+                Addition::Parenthesis(_) | Addition::None if self.lacks_comma(quote, row, at) => {
+                    tokens.push(None);
+                    row += 1;
+                }
+                Addition::Parenthesis(_) | Addition::None => return None,
+            }
+        }
+        while let Some(close) = open.last().copied() {
+            if at == close {
+                open.pop();
+            } else if self.additions.get(at) != Some(&Addition::Comma) {
+                return None;
+            }
+            at += 1;
+        }
+        let one = CodeMatch { tokens, last: at.checked_sub(1)?, first };
+        self.has_same_lines(quote, &one).then_some(one)
+    }
+
+    /// Returns true if the quote has a comma at the end of a broken list that is on one line in the file.
+    fn lacks_comma(&self, quote: &Tokens<'_>, row: usize, at: usize) -> bool {
+        let closes = matches!(quote.text(row + 1), ")" | "]" | "}") && quote.breaks_before(row + 1);
+        let is_tuple = || {
+            self.parent(at).is_some_and(|parent| {
+                parent.kind == "parenthesized_expression" || parent.kind.contains("tuple")
+            })
+        };
+        quote.text(row) == "," && closes && quote.text(row + 1) == self.file.text(at) && !is_tuple()
+    }
+
+    /// Returns true if two tokens are the same; strings may differ in interchangeable quotes.
+    fn is_same(&self, quote: &Tokens<'_>, row: usize, at: usize) -> bool {
+        let (quoted, actual) = (quote.text(row), self.file.text(at));
+        let is_text = || quote.token(row).is_some_and(|token| token.kind == TokenKind::Text);
+        quoted == actual
+            || is_text()
+                && quotes::Quotes::for_language(Some(self.language)) == quotes::Quotes::Interchangeable
+                && has_other_quotes(quoted, actual)
+    }
+
+    /// Returns true if the layouts differ only where it has no meaning.
+    fn has_same_lines(&self, quote: &Tokens<'_>, one: &CodeMatch) -> bool {
+        let mut indents = Vec::new();
+        let mut previous: Option<usize> = None;
+        for (row, at) in one.tokens.iter().enumerate() {
+            let Some(at) = *at else { continue };
+            let (quoted, actual) = (quote.breaks_before(row), self.breaks_between(previous, at));
+            let is_first = previous.is_none();
+            let differs = !is_first && quoted != actual;
+            let before = previous.map(|before| self.file.text(before)).unwrap_or_default();
+            if differs && self.rules.line_ending_words.contains(&before) {
+                return false;
+            }
+            if !is_first && !self.has_same_signs(quote, row, at, previous) {
+                return false;
+            }
+            if self.rules.counts_lines && self.depths.get(at) == Some(&0) {
+                if differs {
+                    return false;
+                }
+                if let (true, Some(quoted), Some(actual)) =
+                    (quoted || is_first, quote.indent(row), self.file.indent(at))
+                {
+                    indents.push((quoted, actual));
+                }
+            }
+            previous = Some(at);
+        }
+        indents.is_empty() || IndentMap::explaining(&indents, &[]).is_some()
+    }
+
+    /// Returns the blanks before each entry of the list around a token, if each is on a line of its own.
+    pub(super) fn entry_gap(&self, at: usize) -> Option<&'t str> {
+        let own = self.openers.get(at).copied().flatten();
+        // The token may be the bracket itself.
+        let open = if matches!(self.file.text(at), "(" | "[" | "{") { at } else { own? };
+        let gap = self.file.gap(open + 1);
+        let is_inside = |index: &usize| self.openers.get(*index) == Some(&Some(open));
+        let commas = (open + 1..self.file.len())
+            .take_while(|index| {
+                self.depths.get(*index).is_some_and(|depth| self.depths.get(open) < Some(depth))
+            })
+            .filter(is_inside)
+            .filter(|index| self.file.text(*index) == ",");
+        let is_broken =
+            gap.contains('\n') && commas.into_iter().all(|comma| self.file.breaks_before(comma + 1));
+        is_broken.then_some(gap)
+    }
+
+    /// Returns true if a line break is between two tokens of the file, which may have additions between them.
+    fn breaks_between(&self, previous: Option<usize>, at: usize) -> bool {
+        let Some(previous) = previous else { return false };
+        (previous + 1..=at).any(|index| self.file.breaks_before(index))
+    }
+
+    /// Returns true if two signs are adjacent in both texts or in none: `- -` is not `--`.
+    fn has_same_signs(&self, quote: &Tokens<'_>, row: usize, at: usize, previous: Option<usize>) -> bool {
+        let is_sign = |text: &str| text.chars().all(|sign| "+-*/<>=!&|%^~?:.@#$".contains(sign));
+        let both =
+            is_sign(quote.text(row)) && row.checked_sub(1).is_some_and(|before| is_sign(quote.text(before)));
+        !both || previous != at.checked_sub(1) || quote.gap(row).is_empty() == self.file.gap(at).is_empty()
+    }
+}
+
+/// Returns true if two strings differ only in their plain quotes, of which they have none inside.
+fn has_other_quotes(one: &str, other: &str) -> bool {
+    let inner = |text: &str| {
+        text.get(1..text.len().saturating_sub(1)).is_some_and(|inner| !inner.contains(['"', '\'', '\\']))
+    };
+    one.len() > 2 && inner(one) && inner(other) && quotes::unified(one) == quotes::unified(other)
+}
+
+/// The brackets of a file.
+struct Brackets {
+    /// The partner of each bracket.
+    partners: Vec<Option<usize>>,
+    /// The number of open brackets before each token.
+    depths: Vec<usize>,
+    /// The innermost of them.
+    openers: Vec<Option<usize>>,
+}
+
+impl Brackets {
+    fn new(file: &Tokens<'_>) -> Brackets {
+        let mut brackets = Brackets {
+            partners: vec![None; file.len()],
+            depths: Vec::with_capacity(file.len()),
+            openers: Vec::with_capacity(file.len()),
+        };
+        let mut open: Vec<(usize, &str)> = Vec::new();
+        for index in 0..file.len() {
+            let text = file.text(index);
+            let wanted = match text {
+                ")" => Some("("),
+                "]" => Some("["),
+                "}" => Some("{"),
+                _ => None,
+            };
+            if let Some((start, _)) = wanted.and_then(|wanted| open.pop_if(|(_, text)| *text == wanted)) {
+                for (one, other) in [(start, index), (index, start)] {
+                    if let Some(slot) = brackets.partners.get_mut(one) {
+                        *slot = Some(other);
+                    }
+                }
+            }
+            brackets.depths.push(open.len());
+            brackets.openers.push(open.last().map(|(index, _)| *index));
+            if matches!(text, "(" | "[" | "{") {
+                open.push((index, text));
+            }
+        }
+        brackets
+    }
+}

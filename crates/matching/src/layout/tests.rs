@@ -1,0 +1,197 @@
+use crate::{LineRange, Located, MatchLevel, MatchTolerance, OnRepeat, SearchText, locate};
+use lockgate_text::{Buffer, Hints};
+
+/// Returns the file after the edit, or the kind of the rejection.
+fn edited(language: &str, file: &str, search: &str, replace: &str) -> Result<String, String> {
+    let path = format!("a.{language}");
+    let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+    let range = LineRange::new(&buffer, 1, usize::MAX).with_language(
+        Some(language),
+        &path,
+        &lockgate_syntax::Grammars,
+    );
+    let search_text = SearchText { search, replace, on_repeat: OnRepeat::Reject };
+    match locate(search_text, range, MatchTolerance::Wrapping, &|| None) {
+        Located::One(found) => {
+            assert_eq!(found.match_info.level, MatchLevel::Layout, "{found:?}");
+            let plan = buffer.plan(found.changes).unwrap();
+            Ok(buffer.apply(&plan).unwrap().view().to_owned())
+        }
+        Located::Unchanged => Err("unchanged".to_owned()),
+        Located::Ambiguous { lines, .. } => Err(format!("ambiguous {lines:?}")),
+        Located::AlreadyApplied { line } => Err(format!("applied {line}")),
+        Located::Conflict(conflict) => Err(format!("conflict {}", conflict.line)),
+        Located::NotFound { .. } => Err("not found".to_owned()),
+    }
+}
+
+const BLACK: &str = "def run(self):\n    result = compute(\n        first_argument,\n        second_argument,\n    )\n    return result\n";
+
+#[test]
+fn a_call_that_a_formatter_wrapped_is_found_and_stays_wrapped() {
+    let quote = "    result = compute(first_argument, second_argument)\n    return result\n";
+    assert_eq!(
+        edited("python", BLACK, quote, "    result = compute(first_argument, other)\n    return result\n")
+            .unwrap(),
+        BLACK.replace("second_argument", "other")
+    );
+    assert_eq!(
+        edited(
+            "python",
+            BLACK,
+            quote,
+            "    result = compute(first_argument, second_argument)\n    log(result)\n    return result\n"
+        )
+        .unwrap(),
+        BLACK.replace("    )\n", "    )\n    log(result)\n")
+    );
+    assert_eq!(
+        edited(
+            "python",
+            BLACK,
+            quote,
+            "    result = compute(first_argument, second_argument, third)\n    return result\n"
+        )
+        .unwrap(),
+        BLACK.replace("second_argument,", "second_argument,\n        third,")
+    );
+    assert_eq!(
+        edited("python", BLACK, quote, "    return None\n").unwrap(),
+        "def run(self):\n    return None\n"
+    );
+}
+
+#[test]
+fn parentheses_of_a_formatter_are_not_quoted() {
+    let file = "total = (\n    first_value + second_value\n)\nprint(total)\n";
+    let quote = "total = first_value + second_value\n";
+    assert_eq!(
+        edited("python", file, quote, "total = first_value - second_value\n").unwrap(),
+        file.replace('+', "-")
+    );
+    assert_eq!(
+        edited("python", file, quote, "total = first_value + second_value\nlog(total)\n").unwrap(),
+        file.replace(")\nprint", ")\nlog(total)\nprint")
+    );
+    // These parentheses group: without them, the expression has another value.
+    let grouped = "total = scale * (\n    first_value + second_value\n)\n";
+    assert_eq!(
+        edited("python", grouped, "total = scale * first_value + second_value\n", "x = 1\n"),
+        Err("not found".into())
+    );
+}
+
+#[test]
+fn code_of_other_languages_is_found() {
+    let prettier = "const result = await client\n  .fetch(url, {\n    method: \"POST\",\n    body,\n  })\n  .then(parse);\n";
+    let quote = "const result = await client.fetch(url, { method: \"POST\", body }).then(parse);";
+    assert_eq!(
+        edited("typescript", prettier, quote, &quote.replace("POST", "PUT")).unwrap(),
+        prettier.replace("POST", "PUT")
+    );
+    let rustfmt = "fn main() {\n    let value = builder\n        .with_name(\"a\")\n        .with_limit(10)\n        .build();\n}\n";
+    let quote = "    let value = builder.with_name(\"a\").with_limit(10).build();\n";
+    assert_eq!(
+        edited("rust", rustfmt, quote, &quote.replace("10", "20")).unwrap(),
+        rustfmt.replace("10", "20")
+    );
+    let joined = "package a\n\nfunc f() {\n\tcall(one, two, three)\n}\n";
+    let quote = "\tcall(\n\t\tone,\n\t\ttwo,\n\t\tthree,\n\t)\n";
+    assert_eq!(
+        edited("go", joined, quote, &quote.replace("three", "four")).unwrap(),
+        joined.replace("three", "four")
+    );
+}
+
+#[test]
+fn a_place_is_the_only_one_or_none() {
+    let twice = format!("{BLACK}\n\n{BLACK}");
+    let quote = "result = compute(first_argument, second_argument)";
+    assert_eq!(edited("python", &twice, quote, "result = None"), Err("ambiguous [2, 10]".into()));
+    assert_eq!(
+        edited("python", BLACK, "result = compute(first_argument, third_argument)", "x"),
+        Err("not found".into())
+    );
+}
+
+#[test]
+fn layout_that_has_a_meaning_counts() {
+    let file = "if ready:\n    start(engine)\n    report(engine)\n";
+    assert_eq!(
+        edited("python", file, "if ready:\n    start(engine)\nreport(engine)\n", "x = 1\n"),
+        Err("not found".into())
+    );
+    let strings = "log(\n    \"two  blanks\",\n    value,\n)\n";
+    assert_eq!(edited("python", strings, "log(\"two blanks\", value)\n", "x = 1\n"), Err("not found".into()));
+    assert!(edited("python", strings, "log(\"two  blanks\", value)\n", "x = 1\n").is_ok());
+    let signs = "let total = first\n  - -second_value;\n";
+    assert_eq!(
+        edited("javascript", signs, "let total = first --second_value;", "x"),
+        Err("not found".into())
+    );
+    let tuple = "items = (\n    first_value_of_all,\n)\n";
+    assert_eq!(edited("python", tuple, "items = (first_value_of_all)\n", "x = 1\n"), Err("not found".into()));
+    let returned = "function f() {\n  return\n  first(value, other);\n}\n";
+    assert_eq!(
+        edited("javascript", returned, "return first(value, other);", "return 1;"),
+        Err("not found".into())
+    );
+}
+
+#[test]
+fn an_edit_that_was_made_is_not_made_again() {
+    let after = BLACK.replace("    return", "    log(result)\n    return");
+    let quote = "    result = compute(first_argument, second_argument)\n";
+    let wanted = "    result = compute(first_argument, second_argument)\n    log(result)\n";
+    assert_eq!(edited("python", &after, quote, wanted), Err("applied 2".into()));
+    assert_eq!(
+        edited(
+            "python",
+            &BLACK.replace("second", "third"),
+            quote,
+            "    result = compute(first_argument, third_argument)\n"
+        ),
+        Err("applied 2".into())
+    );
+}
+
+#[test]
+fn a_layout_that_the_edit_changes_must_be_that_of_the_file() {
+    let quote = "    result = compute(first_argument, second_argument)\n    return result\n";
+    let wanted = "    result = compute(first_argument,\n        second_argument)\n    return result\n";
+    assert_eq!(edited("python", BLACK, quote, wanted), Err("conflict 2".into()));
+}
+
+proptest::proptest! {
+    /// Any wrapping of a call is found, and only the changed argument changes.
+    #[test]
+    fn every_wrapping_of_a_call_is_found(
+        names in proptest::collection::vec("[a-z]{3,8}", 2..6),
+        breaks in proptest::collection::vec(proptest::bool::ANY, 7),
+        comma in proptest::bool::ANY,
+    ) {
+        let names: Vec<String> = names.iter().enumerate().map(|(at, name)| format!("{name}{at}")).collect();
+        let gap = |at: usize| if breaks[at % breaks.len()] { "\n        " } else { " " };
+        let listed: Vec<String> = names.iter().enumerate().map(|(at, name)| format!("{}{name}", gap(at))).collect();
+        let end = if comma { ",\n    )" } else { "\n    )" };
+        let file = format!("def f():\n    x = compute({}{end}\n", listed.join(","));
+        let quote = format!("    x = compute({})\n", names.join(", "));
+        let wanted = quote.replace(&names[1], "changed_name");
+        proptest::prop_assert_eq!(edited("python", &file, &quote, &wanted), Ok(file.replace(&names[1], "changed_name")));
+    }
+
+    /// Any two texts have an answer, and an edit is never made in a place that lacks the quoted words.
+    #[test]
+    fn any_text_has_an_answer(file in "[ab(){},;=\\n \"'#/.]{0,60}", quote in "[ab(){},;=\\n \"'#/.]{0,40}") {
+        for language in ["python", "typescript", "rust", "go", "c", "java", "json"] {
+            let path = format!("a.{language}");
+            let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+            let range = LineRange::new(&buffer, 1, usize::MAX).with_language(Some(language), &path, &lockgate_syntax::Grammars);
+            let search_text = SearchText { search: &quote, replace: "c", on_repeat: OnRepeat::Reject };
+            if let Located::One(found) = locate(search_text, range, MatchTolerance::Wrapping, &|| None) {
+                let plan = buffer.plan(found.changes).unwrap();
+                proptest::prop_assert!(buffer.apply(&plan).is_ok());
+            }
+        }
+    }
+}
