@@ -2,7 +2,6 @@
 //! content first.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::batch::Batch;
 use super::lock::{self, HeldLocks};
@@ -14,7 +13,7 @@ use super::{commit, load};
 use crate::error::{Code, Error};
 use crate::gate::Watch;
 use crate::request::{Expect, Request};
-use crate::store::{EntryKind, LockKey, RetentionLimits};
+use crate::store::{EntryKind, LockKey, LockWaits, RetentionLimits};
 use crate::text::Buffer;
 
 /// The number of times a call restarts because its paths changed while it waited for their locks.
@@ -53,8 +52,8 @@ pub(super) enum Outcome {
     /// These locks must be taken first.
     Busy {
         keys: Vec<LockKey>,
-        /// The longest wait for them.
-        timeout: Duration,
+        /// The longest waits for them.
+        waits: LockWaits,
     },
     /// Another program changed the content while the drafts were judged. The locks are still held.
     Overtaken(Option<Error>),
@@ -91,8 +90,8 @@ pub(super) async fn run(
                 commit::tidy_rows(services, &reports, retention);
                 return Ok(reports);
             }
-            Outcome::Busy { keys, timeout } => {
-                attempt.locks = Some(lock::wait(services, keys, timeout, &watch).await?);
+            Outcome::Busy { keys, waits } => {
+                attempt.locks = Some(lock::wait(services, keys, waits, &watch).await?);
             }
             Outcome::Overtaken(error) => return Err(error.unwrap_or_else(overtaken)),
         }
@@ -134,8 +133,12 @@ pub(super) fn busy(
 }
 
 fn wait_for(targets: &[ResolvedTarget], keys: Vec<LockKey>) -> Outcome {
-    let timeout = targets.iter().map(|target| target.rules.limits.lock_wait).max().unwrap_or_default();
-    Outcome::Busy { keys, timeout }
+    let limits = || targets.iter().map(|target| &target.rules.limits);
+    let waits = LockWaits {
+        queue: limits().map(|limits| limits.queue_wait).max().unwrap_or_default(),
+        process: limits().map(|limits| limits.lock_wait).max().unwrap_or_default(),
+    };
+    Outcome::Busy { keys, waits }
 }
 
 /// Returns the current texts for those requests that use line numbers.

@@ -10,8 +10,10 @@ use super::{keys, quantity};
 pub struct Limits {
     /// The largest file, in bytes; 1 to 4 GiB - 1.
     pub file: u64,
-    /// The longest wait for another edit of the same file; up to one hour.
+    /// The longest wait for an edit of the same file by another process; up to one hour.
     pub lock_wait: Duration,
+    /// The longest wait behind earlier edits of the same file in this process; up to one hour.
+    pub queue_wait: Duration,
     /// The time limit of all gates of one edit together; up to one hour.
     pub total: Duration,
     /// The most steps of one edit's pattern; 1,000 to 1,000,000,000.
@@ -27,6 +29,7 @@ impl Default for Limits {
         Limits {
             file: 10 << 20,
             lock_wait: Duration::from_secs(20),
+            queue_wait: Duration::from_secs(120),
             total: Duration::from_secs(20),
             regex_steps: 40_000_000,
             journal: 256 << 20,
@@ -39,11 +42,14 @@ impl Default for Limits {
 pub(super) fn limits(node: &YamlNode, what: &str, base: Limits) -> Result<Limits, PolicyError> {
     let fields = node.settings(what, &[keys::LIMITS])?;
     let wait = |node: &YamlNode, what: &str| quantity::duration(node, what, keys::WAIT);
+    let lock_wait = fields.optional("lock_wait", wait)?;
     Ok(Limits {
         file: fields
             .optional("file", |node, what| quantity::size(node, what, keys::FILE))?
             .unwrap_or(base.file),
-        lock_wait: fields.optional("lock_wait", wait)?.unwrap_or(base.lock_wait),
+        lock_wait: lock_wait.unwrap_or(base.lock_wait),
+        // A policy that names only the one limit means it for both.
+        queue_wait: fields.optional("queue_wait", wait)?.or(lock_wait).unwrap_or(base.queue_wait),
         total: fields.optional("total", quantity::time)?.unwrap_or(base.total),
         regex_steps: fields
             .optional("regex_steps", |node, what| node.whole_in_range(what, keys::STEPS))?

@@ -123,7 +123,9 @@ tables! {
     }
     LIMITS {
         "file": Size(FILE), Is("10MiB") => "the largest file that is read or written";
-        "lock_wait": Duration(WAIT), Is("20s") => "the longest wait for another edit of the same file";
+        "lock_wait": Duration(WAIT), Is("20s") => "the longest wait for an edit of the same file by another process";
+        "queue_wait": Duration(WAIT), Described("`lock_wait` if that is set, else `2m`")
+            => "the longest wait behind earlier edits of the same file in the same server, which are served in the order of their arrival";
         "total": Duration(TIME), Is("20s") => "the timeout of all gates of one edit together";
         "regex_steps": Whole(STEPS), Is("40000000")
             => "the most steps of the pattern of one edit; 40000000 take about 300 ms";
