@@ -161,10 +161,21 @@ pub(super) fn judged_texts(batch: &Batch, drafts: Vec<FileDraft<'_>>) -> Vec<Opt
     drafts.into_iter().map(|draft| Some(Arc::new(draft.base.unwrap_or(draft.current.buffer)))).collect()
 }
 
-/// True if a terminated process left one of the targets half-written, and this call has not recovered it.
-pub(super) fn needs_recovery(services: &Services, targets: &[ResolvedTarget], attempt: &Attempt) -> bool {
+/// True if a terminated process left one of the targets half-written, and this call has not recovered it. Sets the last
+/// journal entry of each file, which the same query finds.
+pub(super) fn needs_recovery(
+    services: &Services,
+    targets: &mut [ResolvedTarget],
+    attempt: &Attempt,
+) -> bool {
+    let mut has_interrupted = false;
+    for target in targets {
+        let (is_interrupted, last) = services.store.interrupted_and_last(&target.place);
+        target.last = last;
+        has_interrupted |= is_interrupted;
+    }
     // Only once: an edit that cannot be recovered now, as with an unreadable file, is left for a later call.
-    !attempt.has_recovered && targets.iter().any(|target| services.store.has_interrupted_edit(&target.place))
+    has_interrupted && !attempt.has_recovered
 }
 
 /// Completes or rolls back incomplete edits, for which it gives up the locks, and starts again.

@@ -83,7 +83,7 @@ impl Database {
         match *self {}
     }
 
-    pub fn has_unsettled(&self, _: &str) -> Result<bool, DatabaseError> {
+    pub fn unsettled_and_newest(&self, _: &str) -> Result<(bool, Option<Entry>), DatabaseError> {
         match *self {}
     }
 
@@ -101,6 +101,10 @@ impl Database {
 
     pub fn folders(&self) -> Result<Vec<String>, DatabaseError> {
         match *self {}
+    }
+
+    pub fn may_be_untidy(&self, _: RetentionLimits) -> bool {
+        false
     }
 
     pub fn is_untidy(&self, _: RetentionLimits) -> bool {
