@@ -125,13 +125,25 @@ fn a_call_that_waits_long_enough_is_served() {
 
 /// A project with a gate that takes two seconds, and writes down when it begins and ends.
 fn slow_server(lines: usize) -> (tempfile::TempDir, tempfile::TempDir, Server) {
+    slow_server_within(lines, "2", "{}")
+}
+
+/// The same with a gate that takes this many seconds, and these limits.
+fn slow_server_within(
+    lines: usize,
+    seconds: &str,
+    limits: &str,
+) -> (tempfile::TempDir, tempfile::TempDir, Server) {
     let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let log = outside.path().join("log");
-    let script = format!("cat > /dev/null; echo begin >> '{0}'; sleep 2; echo end >> '{0}'", log.display());
+    let script =
+        format!("cat > /dev/null; echo begin >> '{0}'; sleep {seconds}; echo end >> '{0}'", log.display());
     let gate = format!(
         "{{ about: Takes its time., languages: ['*'], kind: command, input: stdin, command: [sh, -c, \"{script}\"], output: {{ text: exit, message: m }} }}"
     );
-    let policy = format!("define: {{ slow: {gate} }}\nquality_gates: {{ '*': [{{ tool: slow }}] }}\n");
+    let policy = format!(
+        "define: {{ slow: {gate} }}\nquality_gates: {{ '*': [{{ tool: slow }}] }}\nlimits: {limits}\n"
+    );
     fs::write(root.path().join("quality.yaml"), policy).unwrap();
     for name in ["one.txt", "two.txt"] {
         fs::write(
@@ -195,6 +207,40 @@ fn calls_that_queue_for_a_slow_gate_are_all_applied_in_turn() {
     let text = fs::read_to_string(root.path().join("one.txt")).unwrap();
     assert_eq!(text, (1..=5).map(|line| format!("edit {line}\n")).collect::<String>());
     assert_eq!(fs::read_to_string(outside.path().join("log")).unwrap(), "begin\nend\n".repeat(5));
+}
+
+/// As many edits of one file at once as a client once sent; together their gates take longer than an edit may wait for
+/// another process.
+fn answers_of_a_queue(limits: &str) -> (Vec<Answer>, String) {
+    const CALLS: usize = 26;
+    let (root, _outside, mut server) = slow_server_within(CALLS, "0.2", limits);
+    let edit = |line: usize| json!({"path": "one.txt", "line_edits": [{"start_line": line, "end_line": line, "new_content": format!("edit {line}\n")}]});
+    let calls: Vec<u64> = (1..=CALLS).map(|line| server.post_call("safe_edit_file", &edit(line))).collect();
+    let answers = calls.into_iter().map(|call| server.wait_answer(call).unwrap()).collect();
+    (answers, fs::read_to_string(root.path().join("one.txt")).unwrap())
+}
+
+#[test]
+fn each_edit_of_a_long_queue_is_written() {
+    let (answers, text) = answers_of_a_queue("{ lock_wait: 1s, queue_wait: 2m }");
+    for (line, answer) in (1..).zip(&answers) {
+        assert_eq!(answer.status(), "written", "edit {line}: {}", answer.structured);
+    }
+    assert_eq!(text, (1..=answers.len()).map(|line| format!("edit {line}\n")).collect::<String>());
+}
+
+/// The control: with the shorter limit for the queue as well, most give up, and say how many edits come before them.
+#[test]
+fn an_edit_that_gives_up_in_the_queue_says_how_many_are_before_it() {
+    let (answers, text) = answers_of_a_queue("{ lock_wait: 1s, queue_wait: 1s }");
+    let (written, refused): (Vec<_>, Vec<_>) =
+        answers.iter().partition(|answer| answer.status() == "written");
+    assert!(!written.is_empty() && refused.len() > answers.len() / 2, "{} were written", written.len());
+    for answer in &refused {
+        assert_eq!(answer.code(), "LOCK_TIMEOUT", "{}", answer.structured);
+        assert!(answer.text.contains(" before this one in the queue"), "{}", answer.text);
+    }
+    assert_eq!(text.matches("edit ").count(), written.len(), "{text}");
 }
 
 /// The control: two files do not wait for each other, so the log above shows more than that programs run one by one.

@@ -34,7 +34,8 @@ impl CurrentText {
     }
 }
 
-/// Reads all targets, and sets the last journal entry of each.
+/// Reads all targets, and sets the last journal entry of each; that of a file is known from the check for interrupted
+/// edits.
 ///
 /// Errors: those of reading a document.
 pub(super) fn load(
@@ -43,7 +44,8 @@ pub(super) fn load(
     targets: &mut [ResolvedTarget],
 ) -> Result<Vec<CurrentText>, Error> {
     let read = |(at, target): (usize, &mut ResolvedTarget)| {
-        let read = services.store.read_and_last(&target.place, target.rules.limits.file);
+        let last = target.last.take();
+        let read = services.store.read_and_last(&target.place, target.rules.limits.file, last);
         let (snapshot, last) = read.map_err(|error| batch.with_edit_index(error, at))?;
         target.last = last;
         decode(services, &target.place, snapshot).map_err(|error| batch.with_edit_index(error, at))

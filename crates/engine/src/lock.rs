@@ -1,12 +1,12 @@
 //! Takes the locks of all targets of a call, in one order.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::resolve::ResolvedTarget;
 use super::services::{Services, cancelled};
 use lockgate_checks::Watch;
 use lockgate_error::Error;
-use lockgate_store::{LockGuard, LockKey};
+use lockgate_store::{LockGuard, LockKey, LockWaits};
 
 /// The locks of some targets; dropping it releases them.
 pub(super) struct HeldLocks {
@@ -40,16 +40,16 @@ pub(super) fn lock(services: &Services, targets: &[ResolvedTarget], held: Option
     }
 }
 
-/// Waits for locks, at most for `timeout`.
+/// Waits for locks, at most for these times.
 ///
 /// Errors: `LOCK_TIMEOUT`, and `INTERNAL` when the caller cancelled the request.
 pub(super) async fn wait(
     services: &Services,
     keys: Vec<LockKey>,
-    timeout: Duration,
+    waits: LockWaits,
     watch: &Watch,
 ) -> Result<HeldLocks, Error> {
-    let (guard, since) = (services.locks.hold(&keys, timeout), Instant::now());
+    let (guard, since) = (services.locks.hold(&keys, waits), Instant::now());
     let guard = tokio::select! { guard = guard => guard, () = watch.ended() => Err(cancelled()) };
     watch.report_lock_wait(since.elapsed());
     Ok(HeldLocks { keys, _guard: guard? })

@@ -56,7 +56,7 @@ fn attempt(
         LockOutcome::Held(locks) => locks,
         LockOutcome::Busy(keys) => return Ok(retry::busy(services, batch, &targets, keys, attempt)),
     };
-    if retry::needs_recovery(services, &targets, attempt) {
+    if retry::needs_recovery(services, &mut targets, attempt) {
         return Ok(retry::recover(services, &targets, locks, attempt));
     }
     let texts = load::load(services, batch, &mut targets)?;

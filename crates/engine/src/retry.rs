@@ -2,7 +2,6 @@
 //! content first.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::batch::Batch;
 use super::lock::{self, HeldLocks};
@@ -14,7 +13,7 @@ use super::{commit, load};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Expect, Request};
 use lockgate_error::{Code, Error};
-use lockgate_store::{EntryKind, LockKey, RetentionLimits};
+use lockgate_store::{EntryKind, LockKey, LockWaits, RetentionLimits};
 use lockgate_text::Buffer;
 
 /// The number of times a call restarts because its paths changed while it waited for their locks.
@@ -53,8 +52,8 @@ pub(super) enum Outcome {
     /// These locks must be taken first.
     Busy {
         keys: Vec<LockKey>,
-        /// The longest wait for them.
-        timeout: Duration,
+        /// The longest waits for them.
+        waits: LockWaits,
     },
     /// Another program changed the content while the drafts were judged. The locks are still held.
     Overtaken(Option<Error>),
@@ -91,8 +90,8 @@ pub(super) async fn run(
                 commit::tidy_rows(services, &reports, retention);
                 return Ok(reports);
             }
-            Outcome::Busy { keys, timeout } => {
-                attempt.locks = Some(lock::wait(services, keys, timeout, &watch).await?);
+            Outcome::Busy { keys, waits } => {
+                attempt.locks = Some(lock::wait(services, keys, waits, &watch).await?);
             }
             Outcome::Overtaken(error) => return Err(error.unwrap_or_else(overtaken)),
         }
@@ -134,8 +133,12 @@ pub(super) fn busy(
 }
 
 fn wait_for(targets: &[ResolvedTarget], keys: Vec<LockKey>) -> Outcome {
-    let timeout = targets.iter().map(|target| target.rules.limits.lock_wait).max().unwrap_or_default();
-    Outcome::Busy { keys, timeout }
+    let limits = || targets.iter().map(|target| &target.rules.limits);
+    let waits = LockWaits {
+        queue: limits().map(|limits| limits.queue_wait).max().unwrap_or_default(),
+        process: limits().map(|limits| limits.lock_wait).max().unwrap_or_default(),
+    };
+    Outcome::Busy { keys, waits }
 }
 
 /// Returns the current texts for those requests that use line numbers.
@@ -158,10 +161,17 @@ pub(super) fn judged_texts(batch: &Batch, drafts: Vec<FileDraft<'_>>) -> Vec<Opt
     drafts.into_iter().map(|draft| Some(Arc::new(draft.base.unwrap_or(draft.current.buffer)))).collect()
 }
 
-/// True if a terminated process left one of the targets half-written, and this call has not recovered it.
-pub(super) fn needs_recovery(services: &Services, targets: &[ResolvedTarget], attempt: &Attempt) -> bool {
+/// True if a terminated process left one of the targets half-written, and this call has not recovered it. Sets the last
+/// journal entry of each file, which the same query finds.
+pub(super) fn needs_recovery(services: &Services, targets: &mut [ResolvedTarget], attempt: &Attempt) -> bool {
+    let mut has_interrupted = false;
+    for target in targets {
+        let (is_interrupted, last) = services.store.interrupted_and_last(&target.place);
+        target.last = last;
+        has_interrupted |= is_interrupted;
+    }
     // Only once: an edit that cannot be recovered now, as with an unreadable file, is left for a later call.
-    !attempt.has_recovered && targets.iter().any(|target| services.store.has_interrupted_edit(&target.place))
+    has_interrupted && !attempt.has_recovered
 }
 
 /// Completes or rolls back incomplete edits, for which it gives up the locks, and starts again.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::node::{PolicyError, YamlNode};
 use super::quantity;
-use super::value_shape::Absent::Is;
+use super::value_shape::Absent::{Described, Is};
 use super::value_shape::ValueShape::{Age, Size, Whole};
 use super::value_shape::{Range, Setting, TIME, ValueShape, tables};
 
@@ -13,8 +13,10 @@ use super::value_shape::{Range, Setting, TIME, ValueShape, tables};
 pub struct Limits {
     /// The largest file, in bytes; 1 to 4 GiB - 1.
     pub file: u64,
-    /// The longest wait for another edit of the same file; up to one hour.
+    /// The longest wait for an edit of the same file by another process; up to one hour.
     pub lock_wait: Duration,
+    /// The longest wait behind earlier edits of the same file in this process; up to one hour.
+    pub queue_wait: Duration,
     /// The time limit of all gates of one edit together; up to one hour.
     pub total: Duration,
     /// The most steps of one edit's pattern; 1,000 to 1,000,000,000.
@@ -30,6 +32,7 @@ impl Default for Limits {
         Limits {
             file: 10 << 20,
             lock_wait: Duration::from_secs(20),
+            queue_wait: Duration::from_secs(120),
             total: Duration::from_secs(20),
             regex_steps: 40_000_000,
             journal: 256 << 20,
@@ -42,9 +45,12 @@ impl Default for Limits {
 pub(super) fn limits(node: &YamlNode, what: &str, base: Limits) -> Result<Limits, PolicyError> {
     let fields = node.settings(what, &[LIMITS])?;
     let wait = |node: &YamlNode, what: &str| quantity::duration(node, what, WAIT);
+    let lock_wait = fields.optional("lock_wait", wait)?;
     Ok(Limits {
         file: fields.optional("file", |node, what| quantity::size(node, what, FILE))?.unwrap_or(base.file),
-        lock_wait: fields.optional("lock_wait", wait)?.unwrap_or(base.lock_wait),
+        lock_wait: lock_wait.unwrap_or(base.lock_wait),
+        // A policy that names only the one limit means it for both.
+        queue_wait: fields.optional("queue_wait", wait)?.or(lock_wait).unwrap_or(base.queue_wait),
         total: fields.optional("total", quantity::time)?.unwrap_or(base.total),
         regex_steps: fields
             .optional("regex_steps", |node, what| node.whole_in_range(what, STEPS))?
@@ -61,7 +67,9 @@ pub(super) fn limits(node: &YamlNode, what: &str, base: Limits) -> Result<Limits
 tables! {
     LIMITS {
         "file": Size(FILE), Is("10MiB") => "the largest file that is read or written";
-        "lock_wait": ValueShape::Duration(WAIT), Is("20s") => "the longest wait for another edit of the same file";
+        "lock_wait": ValueShape::Duration(WAIT), Is("20s") => "the longest wait for an edit of the same file by another process";
+        "queue_wait": ValueShape::Duration(WAIT), Described("`lock_wait` if that is set, else `2m`")
+            => "the longest wait behind earlier edits of the same file in the same server, which are served in the order of their arrival";
         "total": ValueShape::Duration(TIME), Is("20s") => "the timeout of all gates of one edit together";
         "regex_steps": Whole(STEPS), Is("40000000")
             => "the most steps of the pattern of one edit; 40000000 take about 300 ms";

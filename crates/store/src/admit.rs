@@ -107,7 +107,7 @@ pub(super) fn admit_own(roots: &[Root], path: &str) -> Result<FileLocation, Erro
         Some((name, stat, fd)) => {
             refuse_special(stat, fd, path)?;
             let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
-            permit::may_replace(&step.folder, name, stat, path)?;
+            permit::may_replace(&step.folder, name, (stat, fd), path)?;
             permit::write_method(permit::names_of(stat), Publishing::default(), path)?;
             name.clone()
         }
@@ -157,7 +157,7 @@ fn vet_file(
     refuse_special_in(roots.get(found.root), stat, fd, path)?;
     let links = alias::refuse_hidden_links(roots, found, stat, path)?;
     let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
-    permit::may_replace(&step.folder, name, stat, path)?;
+    permit::may_replace(&step.folder, name, (stat, fd), path)?;
     Ok(links)
 }
 

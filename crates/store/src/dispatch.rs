@@ -66,12 +66,10 @@ impl Store {
         &self,
         place: &DocumentPath,
         limit: u64,
+        last_of_file: Option<Entry>,
     ) -> Result<(Option<Snapshot>, Option<Entry>), Error> {
         match place {
-            DocumentPath::File(file) => {
-                let last = self.journal.latest(file).unwrap_or_default();
-                Ok((self.read(place, limit)?, last))
-            }
+            DocumentPath::File(_) => Ok((self.read(place, limit)?, last_of_file)),
             DocumentPath::Row(row) => {
                 let (snapshot, last) = self.rows.read_and_last(row, limit)?;
                 Ok((snapshot.map(Snapshot::Row), last))
@@ -151,13 +149,13 @@ impl Store {
         }
     }
 
-    /// True if a process that has ended began an edit of this path. Call it only while the path's lock is
-    /// held.
-    pub fn has_interrupted_edit(&self, place: &DocumentPath) -> bool {
+    /// True if a process that has ended began an edit of this path; also returns the last entry of a file. Call it only
+    /// while the path's lock is held.
+    pub fn interrupted_and_last(&self, place: &DocumentPath) -> (bool, Option<Entry>) {
         match place {
-            DocumentPath::File(place) => self.journal.has_interrupted_edit(place).unwrap_or(false),
+            DocumentPath::File(place) => self.journal.interrupted_and_last(place).unwrap_or_default(),
             // A database transaction is complete or absent.
-            DocumentPath::Row(_) => false,
+            DocumentPath::Row(_) => (false, None),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The identity of a file under any name: the journal records it for a staged copy, so that recovery
 //! recognises it.
 
-use rustix::fs::{AtFlags, StatxFlags};
+use super::folder::Identity;
+use rustix::fs::{AtFlags, Statx, StatxFlags};
 use rustix::io::Result;
 use std::os::fd::AsFd;
 
@@ -12,6 +13,42 @@ pub(super) struct Inode {
     pub number: u64,
     /// Nanoseconds since 1970; absent if the file system does not record it.
     pub born: Option<i64>,
+}
+
+/// A file that was just created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CreatedFile {
+    pub identity: Identity,
+    pub inode: Inode,
+    /// The user and the group that own it.
+    pub owner: (u32, u32),
+}
+
+impl CreatedFile {
+    /// Reads the metadata of an open file, in one call if the kernel has it.
+    pub fn read(file: impl AsFd) -> Result<CreatedFile> {
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+        let found = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, wanted).ok();
+        let needed = (StatxFlags::INO | StatxFlags::UID | StatxFlags::GID).bits();
+        if let Some(found) = found.filter(|found| found.stx_mask & needed == needed) {
+            let device = rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor);
+            return Ok(CreatedFile {
+                identity: Identity { device, inode: found.stx_ino },
+                inode: Inode { number: found.stx_ino, born: birth_time(&found) },
+                owner: (found.stx_uid, found.stx_gid),
+            });
+        }
+        let stat = rustix::fs::fstat(&file)?;
+        let (identity, owner) = (Identity::from_stat(&stat), (stat.st_uid, stat.st_gid));
+        Ok(CreatedFile { identity, inode: Inode::read(file)?, owner })
+    }
+}
+
+/// Returns the birth time in nanoseconds since 1970, if the file system records it.
+fn birth_time(found: &Statx) -> Option<i64> {
+    let is_known = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+    let time = found.stx_btime.tv_sec.checked_mul(1_000_000_000)?.checked_add(found.stx_btime.tv_nsec.into());
+    time.filter(|_| is_known)
 }
 
 /// The files of one write, as the journal records them.
@@ -35,11 +72,7 @@ impl Inode {
             Some(found) => found.stx_ino,
             None => rustix::fs::fstat(&file)?.st_ino,
         };
-        let found = found.filter(|found| found.stx_mask & StatxFlags::BTIME.bits() != 0);
-        let birth_time = found.and_then(|found| {
-            found.stx_btime.tv_sec.checked_mul(1_000_000_000)?.checked_add(found.stx_btime.tv_nsec.into())
-        });
-        Ok(Inode { number, born: birth_time })
+        Ok(Inode { number, born: found.as_ref().and_then(birth_time) })
     }
 
     /// True if both are the same file; an unknown birth time is ignored.
@@ -61,6 +94,10 @@ mod tests {
         let inode = Inode::read(&file).unwrap();
         std::fs::rename(&first, &second).unwrap();
         assert!(inode.is(Inode::read(std::fs::File::open(&second).unwrap()).unwrap()));
+        let stat = rustix::fs::fstat(&file).unwrap();
+        let created = CreatedFile::read(&file).unwrap();
+        let identity = Identity::from_stat(&stat);
+        assert_eq!(created, CreatedFile { identity, inode, owner: (stat.st_uid, stat.st_gid) });
         assert!(!inode.is(Inode::read(std::fs::File::create(&first).unwrap()).unwrap()));
         let later_inode = Inode { born: inode.born.map(|birth_time| birth_time + 1), ..inode };
         assert_eq!(

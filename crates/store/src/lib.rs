@@ -53,7 +53,7 @@ pub use git::{FileAtRevision, Repository, Revision, RevisionFiles};
 pub use git_layout::PlannedFile;
 pub use journal::{EditId, EditMeta, Entry, EntryKind, FileChange, Journal, OutsideChange, RetentionLimits};
 pub use listing::{ListedPath, Listing, PathKind};
-pub use locks::{LockGuard, Locks};
+pub use locks::{LockGuard, LockWaits, Locks};
 pub use policy_file::PolicyText;
 pub use policy_listing::PolicyFile;
 pub use project::{ProjectRoot, relative};

@@ -7,18 +7,33 @@ use super::folder::Folder;
 use super::system_error::failed;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{HardLinks, Publishing};
-use rustix::fs::{Access, Stat};
+use rustix::fs::{Access, Stat, Uid};
 use rustix::io::Errno;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::OnceLock;
 
 const ANY_WRITE: u32 = 0o222;
 const SET_ID: u32 = 0o6000;
+/// The extended attribute with the capabilities of a program.
+const CAPABILITIES: &str = "security.capability";
 
-/// Fails for a file that the effective user may not write, or whose privileges a rewrite would copy or drop.
-pub(super) fn may_replace(folder: &Folder, name: &str, stat: &Stat, path: &str) -> Result<(), Error> {
+/// Fails for a file that the effective user may not write, or whose privileges a rewrite would copy or drop. `file` gives
+/// no access to its content.
+pub(super) fn may_replace(
+    folder: &Folder,
+    name: &str,
+    (stat, file): (&Stat, &OwnedFd),
+    path: &str,
+) -> Result<(), Error> {
     refuse_unwritable(folder, name, stat, path)?;
-    let file = folder.open_to_read(name).map_err(|errno| failed("opening", path, errno))?;
-    refuse_capabilities(&file, path)?;
+    // The attributes of such a descriptor can be read only by its name.
+    match rustix::fs::getxattr(named(file), CAPABILITIES, &mut [0_u8; 0][..]) {
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::PERM) => {
+            let file = folder.open_to_read(name).map_err(|errno| failed("opening", path, errno))?;
+            refuse_capabilities(&file, path)?;
+        }
+        found => refuse_found(found, path)?,
+    }
     may_create(folder, path)
 }
 
@@ -53,7 +68,9 @@ pub(super) fn may_create(folder: &Folder, path: &str) -> Result<(), Error> {
 
 /// The reason in the metadata why a file may not be replaced, if there is one.
 fn metadata_problem(stat: &Stat) -> Option<&'static str> {
-    let user = rustix::process::geteuid();
+    // No part of lockgate changes its user.
+    static USER: OnceLock<Uid> = OnceLock::new();
+    let user = *USER.get_or_init(rustix::process::geteuid);
     if stat.st_mode & ANY_WRITE == 0 {
         Some("is read-only: no write bit is set")
     } else if stat.st_mode & SET_ID != 0 {
@@ -106,10 +123,19 @@ pub(super) fn mounted(path: &str) -> Error {
 }
 
 fn refuse_capabilities(file: &OwnedFd, path: &str) -> Result<(), Error> {
-    match rustix::fs::fgetxattr(file, "security.capability", &mut [0_u8; 0][..]) {
+    refuse_found(rustix::fs::fgetxattr(file, CAPABILITIES, &mut [0_u8; 0][..]), path)
+}
+
+/// Returns the path under which the kernel shows an open file.
+fn named(file: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+fn refuse_found(found: rustix::io::Result<usize>, path: &str) -> Result<(), Error> {
+    match found {
         Ok(_) => Err(denied(path, "carries file capabilities")),
         Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => Ok(()),
-        Err(errno) => Err(failed("fgetxattr", path, errno)),
+        Err(errno) => Err(failed("reading the extended attributes", path, errno)),
     }
 }
 

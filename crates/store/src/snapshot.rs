@@ -180,7 +180,10 @@ fn content(file: &OwnedFd, stat: &Stat, shown: &str, limit: u64) -> Result<Vec<u
         .map_err(|_| failed("reading", shown, Errno::NOMEM))?;
     loop {
         let read = retry_on_intr(|| rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)));
-        if read.map_err(|errno| failed("reading", shown, errno))? == 0 {
+        let read = read.map_err(|errno| failed("reading", shown, errno))?;
+        // A read that gives less than there is room for ended at the end of the file. The caller compares the length
+        // with the size of the file after that.
+        if read == 0 || bytes.len() == capacity {
             return Ok(bytes);
         }
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);

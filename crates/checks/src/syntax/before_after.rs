@@ -29,13 +29,21 @@ const REPORTS_ALL: ParserKind = ParserKind::Own(Stops::Never);
 /// Faults in text order, each with the number of the pass that found it.
 pub(super) type Faults = Vec<(ComparedFinding, u8)>;
 
-/// The faults that tree-sitter finds on both sides.
+/// The faults that tree-sitter finds on both sides, and the unmatched brackets.
 #[derive(Debug, Default)]
 pub(super) struct Opinion {
     pub(super) old: Faults,
     pub(super) new: Faults,
     pub(super) old_lone: Vec<usize>,
     pub(super) new_lone: Vec<usize>,
+}
+
+/// The part of an [`Opinion`] that can matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OpinionNeed {
+    Nothing,
+    Brackets,
+    Everything,
 }
 
 /// The text before and after the edit.
@@ -47,24 +55,35 @@ pub(super) struct BeforeAfter<'a> {
 }
 
 /// Marks every fault as new, for a file that parsed before or did not exist.
-pub(super) fn all_new(after: Faults) -> Vec<(ComparedFinding, bool)> {
-    after.into_iter().map(|(finding, _)| (finding, true)).collect()
+pub(super) fn all_new(after: &Faults) -> Vec<(ComparedFinding, bool)> {
+    after.iter().map(|(finding, _)| (finding.clone(), true)).collect()
 }
 
 impl BeforeAfter<'_> {
+    /// Returns the part of an opinion that [`BeforeAfter::judge`] uses: only the brackets, if the parser reports every
+    /// fault, and nothing if the edit did not change their number either.
+    pub(super) fn opinion_need(&self) -> OpinionNeed {
+        let pieces = || delta::pieces(self.map, self.before.lines().count(), self.after.lines().count());
+        match self.by {
+            REPORTS_ALL if self.brackets_changed(&pieces()) => OpinionNeed::Brackets,
+            REPORTS_ALL => OpinionNeed::Nothing,
+            ParserKind::Own(_) | ParserKind::Tree => OpinionNeed::Everything,
+        }
+    }
+
     /// Returns the faults, each with `true` if the edit introduced it, plus new ones that only tree-sitter finds.
     pub(super) fn judge(
         &self,
         before: &Faults,
-        after: Faults,
+        after: &Faults,
         opinion: &Opinion,
     ) -> Vec<(ComparedFinding, bool)> {
-        let context = self.context([before, &opinion.old], [&after, &opinion.new]);
-        let fresh = context.fresh(self, before, &after);
+        let context = self.context([before, &opinion.old], [after, &opinion.new]);
+        let fresh = context.fresh(self, before, after);
         let certain =
             |(finding, fresh): (&(ComparedFinding, u8), &bool)| *fresh && finding.0.belief == Belief::Certain;
         let has_certain = after.iter().zip(&fresh).any(certain);
-        let mut judged: Vec<_> = after.into_iter().map(|(finding, _)| finding).zip(fresh).collect();
+        let mut judged: Vec<_> = after.iter().map(|(finding, _)| finding.clone()).zip(fresh).collect();
         if !has_certain {
             judged.extend(self.second_look(&context, opinion).into_iter().map(|finding| (finding, true)));
         }
@@ -102,18 +121,18 @@ impl BeforeAfter<'_> {
                 new.into_iter().zip(struck).filter_map(|(finding, struck)| struck.then_some(finding)),
             );
         }
-        if found.is_empty() && self.brackets_changed(context) {
+        if found.is_empty() && self.brackets_changed(&context.pieces) {
             found.extend(self.new_lone(opinion));
         }
         found
     }
 
     /// True if a piece opens more or fewer brackets than the lines that it replaces.
-    fn brackets_changed(&self, context: &EditContext) -> bool {
+    fn brackets_changed(&self, pieces: &[ReplacedLines]) -> bool {
         let text = |buffer: &Buffer, (first, last): (usize, usize)| {
             balance(buffer.view().get(buffer.lines().block(first, last)).unwrap_or_default())
         };
-        context.pieces.iter().any(|piece| text(self.before, piece.old) != text(self.after, piece.new))
+        pieces.iter().any(|piece| text(self.before, piece.old) != text(self.after, piece.new))
     }
 
     /// Returns the first unmatched bracket that is new, if there are more than before.

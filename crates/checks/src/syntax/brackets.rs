@@ -1,5 +1,14 @@
 //! Finds the unmatched brackets of a text.
 
+/// The brackets of a text that are not closed properly.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct BracketReport {
+    /// The offsets of unmatched brackets.
+    pub(super) lone: Vec<usize>,
+    /// The offsets of brackets that are not closed where their indentation ends.
+    pub(super) unclosed: Vec<usize>,
+}
+
 /// Pairs brackets by their kind, in text order.
 #[derive(Debug, Default)]
 pub(super) struct Brackets {

@@ -7,6 +7,7 @@
 //! Invariant: every fault is either reported or counted.
 
 use super::super::delta::{Belief, ComparedFinding};
+use super::brackets::{BracketReport, Brackets};
 use super::fault::SyntaxFault;
 use lockgate_text::{Buffer, LineMap};
 
@@ -19,7 +20,7 @@ const DEEPEST: usize = 64;
 
 /// Pairs brackets by their indentation.
 #[derive(Debug, Default)]
-pub(super) struct Nesting {
+struct Nesting {
     open: Vec<Open>,
     unclosed: Vec<usize>,
 }
@@ -34,7 +35,7 @@ struct Open {
 
 impl Nesting {
     /// Adds the next token of this text; ignores all tokens except brackets.
-    pub(super) fn see(&mut self, token: &str, at: usize, text: &str) {
+    fn see(&mut self, token: &str, at: usize, text: &str) {
         let open = |close| Open { close, at, indent: Line::containing(text, at).map(|line| line.indent) };
         match token {
             "(" => self.open.push(open(')')),
@@ -48,7 +49,7 @@ impl Nesting {
     }
 
     /// Returns the offsets of the brackets that are not closed where their indentation ends, in text order.
-    pub(super) fn unclosed(mut self) -> Vec<usize> {
+    fn unclosed(mut self) -> Vec<usize> {
         self.unclosed.extend(self.open.into_iter().map(|open| open.at));
         self.unclosed.sort_unstable();
         self.unclosed
@@ -97,31 +98,42 @@ impl Line {
     }
 }
 
-/// The brackets of a text that are not closed properly.
+/// Pairs the brackets of a text in both ways.
 #[derive(Debug, Default)]
-pub(super) struct Unclosed {
-    /// The number of unmatched brackets.
-    pub(super) lone: usize,
-    /// The offsets of brackets that are not closed where their indentation ends.
-    pub(super) open: Vec<usize>,
+pub(super) struct BracketPairs {
+    brackets: Brackets,
+    nesting: Nesting,
+}
+
+impl BracketPairs {
+    /// Adds the next token of this text; ignores all tokens except brackets.
+    pub(super) fn see(&mut self, token: &str, at: usize, text: &str) {
+        self.brackets.see(token, at);
+        self.nesting.see(token, at, text);
+    }
+
+    /// Returns the brackets that are not closed properly.
+    pub(super) fn report(self) -> BracketReport {
+        BracketReport { lone: self.brackets.lone(), unclosed: self.nesting.unclosed() }
+    }
 }
 
 /// Returns the bracket that an edit left open: the first one that was not open before. `None` unless exactly one more
 /// bracket is unmatched than before, because each of several would explain other faults.
 pub(super) fn cause(
-    (before, old): (Option<&Buffer>, &Unclosed),
-    (after, new): (&Buffer, &Unclosed),
+    (before, old): (Option<&Buffer>, &BracketReport),
+    (after, new): (&Buffer, &BracketReport),
     map: &LineMap,
 ) -> Option<ComparedFinding> {
-    if new.lone != old.lone + 1 {
+    if new.lone.len() != old.lone.len() + 1 {
         return None;
     }
     let old_lines: Vec<usize> = before.map_or_else(Vec::new, |before| {
         let lines = before.lines();
-        old.open.iter().filter_map(|&at| map.new_line_of(lines.line_at(at))).collect()
+        old.unclosed.iter().filter_map(|&at| map.new_line_of(lines.line_at(at))).collect()
     });
     let lines = after.lines();
-    let at = *new.open.iter().find(|&&at| !old_lines.contains(&lines.line_at(at)))?;
+    let at = *new.unclosed.iter().find(|&&at| !old_lines.contains(&lines.line_at(at)))?;
     let bracket = after.view().get(at..at + 1)?;
     Some(SyntaxFault::new(at, at + 1, format!("\"{bracket}\" is not closed")).mark(lines, after.view()))
 }

@@ -18,6 +18,7 @@ mod doubled;
 mod ecmascript;
 mod fault;
 mod json;
+mod memo;
 mod preprocessor;
 mod python;
 mod rust;
@@ -31,14 +32,17 @@ mod yaml;
 
 use std::cell::RefCell;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::child::{parse_for_parent, parse_large_texts_with};
 
-use self::before_after::{BeforeAfter, Opinion};
-use self::cause::{Explains, Unclosed};
+use self::before_after::{BeforeAfter, Opinion, OpinionNeed};
+use self::brackets::BracketReport;
+use self::cause::Explains;
 use self::child::{NoReply, Reply, Task};
 use self::fault::SyntaxFault;
+use self::memo::TextKey;
 use self::table::{LanguageParsers, OwnParser, Stops};
 use self::tree::TreeReport;
 use self::worker::JobOutcome;
@@ -96,6 +100,7 @@ enum ParserKind {
 }
 
 /// The faults of one text and the parser that found them.
+#[derive(Debug)]
 struct ParseResult {
     by: ParserKind,
     marks: Vec<(ComparedFinding, u8)>,
@@ -112,14 +117,12 @@ pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult
     let Some(row) = row.filter(|row| is_broken && row.credit.brackets) else { return Ok(found) };
     let readers = LanguageReaders::new(row, draft.path, limit);
     // If the grammar cannot read the text, the cause is unknown.
-    let unclosed = |buffer: &Buffer| {
-        let survey = readers.survey(buffer.view()).ok()?;
-        Some(Unclosed { lone: survey.lone.len(), open: survey.unclosed })
+    let Some(after) = readers.brackets(draft.after).ok().filter(|after| !after.unclosed.is_empty()) else {
+        return Ok(found);
     };
-    let Some(after) = unclosed(draft.after).filter(|after| !after.open.is_empty()) else { return Ok(found) };
     let before = match draft.before {
-        Some(before) => unclosed(before),
-        None => Some(Unclosed::default()),
+        Some(before) => readers.brackets(before).ok(),
+        None => Some(Arc::default()),
     };
     let Some(before) = before else { return Ok(found) };
     let cause = cause::cause((draft.before, &before), (draft.after, &after), draft.map);
@@ -170,8 +173,8 @@ fn marks(
         ));
     }
     match draft.before {
-        _ if after.marks.is_empty() => readers.doubled(draft, after.keys),
-        None => Ok(before_after::all_new(after.marks)),
+        _ if after.marks.is_empty() => readers.doubled(draft, after.keys.as_deref()),
+        None => Ok(before_after::all_new(&after.marks)),
         Some(before) => readers.compare(draft, before, after),
     }
 }
@@ -186,6 +189,15 @@ impl OwnParser {
     /// or take so long that it must be killed, which only a process can be.
     fn is_large(&self, length: usize) -> bool {
         length > grammar::SMALL || length.saturating_mul(self.per_byte) > MOST_MEMORY
+    }
+
+    /// Returns the stack for a text, if it is known without tree-sitter; a fault if the text nests too deeply.
+    fn measured_stack(&self, text: &str) -> Result<Option<usize>, SyntaxFault> {
+        if let Some(stack) = self.stack_at_once(text) {
+            return Ok(Some(stack));
+        }
+        let levels = self.levels.map(|levels| levels(text)).transpose()?;
+        Ok(levels.map(|levels| self.stack_for(levels)).filter(|stack| *stack <= MOST_STACK))
     }
 
     /// Returns the stack for a text that has too few tokens to nest too deeply; every level takes a token.
@@ -217,24 +229,37 @@ impl<'a> LanguageReaders<'a> {
         LanguageReaders { parsers, path, limit, unread: RefCell::default(), unsearched: RefCell::default() }
     }
 
-    fn read(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
+    fn key(&self, buffer: &Buffer) -> TextKey {
+        TextKey::new(self.parsers.name, self.path, buffer)
+    }
+
+    fn read(&self, buffer: &Buffer) -> Result<Arc<ParseResult>, ParseFailure> {
         if self.parsers.accepts_every_text() {
-            return Ok(ParseResult { by: ParserKind::Own(Stops::Never), marks: Vec::new(), keys: None });
+            let by = ParserKind::Own(Stops::Never);
+            return Ok(Arc::new(ParseResult { by, marks: Vec::new(), keys: None }));
+        }
+        let key = self.key(buffer);
+        if let Some(known) = memo::PARSED.get(key) {
+            return Ok(known);
         }
         let own = self.parsers.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
-        own.map_or_else(|| self.read_tree(buffer), Ok)
+        match own {
+            Some(own) => Ok(memo::PARSED.keep(key, own)),
+            // Not cached: the reason is noted whenever the own parser fails. Tree-sitter's report is.
+            None => Ok(Arc::new(self.read_tree(buffer)?)),
+        }
     }
 
     /// Returns the duplicate keys of a text without faults, each with `true` if the edit introduced it; they only warn.
     fn doubled(
         &self,
         draft: &Draft<'_>,
-        after: Option<Vec<ComparedFinding>>,
+        after: Option<&[ComparedFinding]>,
     ) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
         if !doubled::LANGUAGES.contains(&self.parsers.name) {
             return Ok(Vec::new());
         }
-        let after = after.map_or_else(|| self.keys(draft.after), Ok)?;
+        let after = after.map_or_else(|| self.keys(draft.after), |after| Ok(after.to_vec()))?;
         let new = match draft.before.filter(|_| !after.is_empty()) {
             None => vec![true; after.len()],
             Some(before) => {
@@ -289,18 +314,21 @@ impl<'a> LanguageReaders<'a> {
         }
         let filled = template::filled(self.parsers.name, text, &tags);
         let Ok(filled) = Buffer::read(filled.into_bytes(), Hints::default()) else { return Ok(false) };
-        if first(&self.read(&filled)?).is_some_and(|next| next <= line) {
+        let filled = self.read(&filled)?;
+        if first(&filled).is_some_and(|next| next <= line) {
             return Ok(false);
         }
         let range = lines.span(line.saturating_sub(1).max(1)).start..lines.span(line).end;
         if template::is_named(self.path) || template::is_marked(&tags, &range) {
             return Ok(true);
         }
-        draft.before.map_or(Ok(false), |before| Ok(first(&self.read(before)?).is_some()))
+        let Some(before) = draft.before else { return Ok(false) };
+        let before = self.read(before)?;
+        Ok(first(&before).is_some())
     }
 
     fn read_tree(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
-        let marks = marked(&self.survey(buffer.view())?.faults, buffer);
+        let marks = marked(&self.survey(buffer)?.faults, buffer);
         Ok(ParseResult { by: ParserKind::Tree, marks, keys: None })
     }
 
@@ -311,14 +339,13 @@ impl<'a> LanguageReaders<'a> {
         if let Some(program) = child::program().filter(|_| own.is_large(text.len())) {
             return self.read_elsewhere(program, own, buffer);
         }
-        let levels = own.levels.filter(|_| own.stack_at_once(buffer.view()).is_none());
-        let stack = match levels.map(|levels| levels(buffer.view())).transpose() {
+        let stack = match own.measured_stack(buffer.view()) {
             Err(fault) => return Ok(Some(ParseResult { by, marks: marked(&[fault], buffer), keys: None })),
-            Ok(levels) => levels.map(|levels| own.stack_for(levels)).filter(|stack| *stack <= MOST_STACK),
+            Ok(stack) => stack,
         };
         let stack = match stack {
             Some(stack) => Some(stack),
-            None => self.stack(own, buffer.view())?,
+            None => self.stack(own, buffer)?,
         };
         let Some(stack) = stack else { return Ok(None) };
         let (read, text, path) = (own.read, buffer.view().to_owned(), self.path.to_owned());
@@ -373,15 +400,20 @@ impl<'a> LanguageReaders<'a> {
 
     /// Returns a stack size that suffices for a text. Every level of nesting takes a token of the text and a level of the
     /// tree, so a text with few tokens does not need a tree.
-    fn stack(&self, own: &OwnParser, text: &str) -> Result<Option<usize>, ParseFailure> {
-        if let Some(stack) = own.stack_at_once(text) {
+    fn stack(&self, own: &OwnParser, buffer: &Buffer) -> Result<Option<usize>, ParseFailure> {
+        if let Some(stack) = own.stack_at_once(buffer.view()) {
             return Ok(Some(stack));
         }
-        let stack = own.stack_for(self.survey(text)?.depth);
+        let stack = own.stack_for(self.survey(buffer)?.depth);
         Ok((stack <= MOST_STACK).then_some(stack))
     }
 
-    fn survey(&self, text: &str) -> Result<TreeReport, ParseFailure> {
+    fn survey(&self, buffer: &Buffer) -> Result<Arc<TreeReport>, ParseFailure> {
+        let key = self.key(buffer);
+        if let Some(known) = memo::SURVEYED.get(key) {
+            return Ok(known);
+        }
+        let text = buffer.view();
         let grammar = self.parsers.grammar().ok_or(ParseFailure::Unknown("no grammar for this language"))?;
         if !grammar.holds(text) {
             return Err(ParseFailure::Unreadable(TOO_DEEP.to_owned()));
@@ -389,14 +421,37 @@ impl<'a> LanguageReaders<'a> {
         let _slot = wait_for_slot(text, self.limit)?;
         let (row, path, limit) = (self.parsers, self.path, self.limit.with_processor_time(pace(text)));
         let work = || tree::survey(row, grammar, path, text, limit);
-        grammar::on_stack(work).map_err(ParseFailure::Broken)?
+        let report = grammar::on_stack(work).map_err(ParseFailure::Broken)??;
+        Ok(memo::SURVEYED.keep(key, report))
+    }
+
+    /// Pairs the brackets of a text, with the language's own parser if it can do that: it has no error recovery to pay for.
+    fn brackets(&self, buffer: &Buffer) -> Result<Arc<BracketReport>, ParseFailure> {
+        let by_tree = || Ok(Arc::new(self.survey(buffer)?.brackets.clone()));
+        let (key, length) = (self.key(buffer), buffer.view().len());
+        if let Some(known) = memo::PAIRED.get(key) {
+            return Ok(known);
+        }
+        let own =
+            self.parsers.parser.as_ref().filter(|own| child::program().is_none() || !own.is_large(length));
+        let Some((pair, stack)) =
+            own.and_then(|own| Some((own.brackets?, own.measured_stack(buffer.view()).ok()??)))
+        else {
+            return by_tree();
+        };
+        let text = buffer.view().to_owned();
+        match worker::run(stack, self.limit, move || pair(&text)) {
+            JobOutcome::Done(report) => Ok(memo::PAIRED.keep(key, report)),
+            JobOutcome::NoThread | JobOutcome::Panicked(_) => by_tree(),
+            JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
+        }
     }
 
     fn compare(
         &self,
         draft: &Draft<'_>,
         before: &Buffer,
-        after: ParseResult,
+        after: Arc<ParseResult>,
     ) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
         let (old, after) = match self.read(before) {
             Ok(old) if old.by == after.by => (old, after),
@@ -408,21 +463,28 @@ impl<'a> LanguageReaders<'a> {
                 | ParseFailure::Unknown(_)
                 | ParseFailure::Unreadable(_)
                 | ParseFailure::Template,
-            ) => (self.read_tree(before)?, self.read_tree(draft.after)?),
+            ) => (Arc::new(self.read_tree(before)?), Arc::new(self.read_tree(draft.after)?)),
         };
         if old.marks.is_empty() {
-            return Ok(before_after::all_new(after.marks));
+            return Ok(before_after::all_new(&after.marks));
         }
         let sides = BeforeAfter { before, after: draft.after, map: draft.map, by: after.by };
-        let opinion = self.opinion(before, draft.after)?;
-        Ok(sides.judge(&old.marks, after.marks, &opinion))
+        let opinion = match sides.opinion_need() {
+            OpinionNeed::Nothing => Opinion::default(),
+            OpinionNeed::Brackets => {
+                let (old, new) = (self.brackets(before)?, self.brackets(draft.after)?);
+                Opinion { old_lone: old.lone.clone(), new_lone: new.lone.clone(), ..Opinion::default() }
+            }
+            OpinionNeed::Everything => self.opinion(before, draft.after)?,
+        };
+        Ok(sides.judge(&old.marks, &after.marks, &opinion))
     }
 
     /// Returns the faults that tree-sitter finds on both sides; none if it cannot read them.
     fn opinion(&self, before: &Buffer, after: &Buffer) -> Result<Opinion, ParseFailure> {
-        let mut views = [TreeReport::default(), TreeReport::default()];
+        let mut views = [Arc::default(), Arc::default()];
         for (view, buffer) in views.iter_mut().zip([before, after]) {
-            match self.survey(buffer.view()) {
+            match self.survey(buffer) {
                 Ok(survey) => *view = survey,
                 Err(ParseFailure::Halted(halt)) => return Err(ParseFailure::Halted(halt)),
                 Err(
@@ -435,12 +497,12 @@ impl<'a> LanguageReaders<'a> {
                 }
             }
         }
-        let [old, new] = views;
+        let [old, new]: [Arc<TreeReport>; 2] = views;
         Ok(Opinion {
             old: marked(&old.faults, before),
             new: marked(&new.faults, after),
-            old_lone: old.lone,
-            new_lone: new.lone,
+            old_lone: old.brackets.lone.clone(),
+            new_lone: new.brackets.lone.clone(),
         })
     }
 }

@@ -5,6 +5,8 @@ use ruff_python_parser::lexer::lex;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use super::Parse;
+use super::brackets::BracketReport;
+use super::cause::BracketPairs;
 use super::fault::SyntaxFault;
 
 /// The most open brackets, and below it the most indents: `MAXLEVEL` and `MAXINDENT` - 1 of CPython's tokenizer. Ruff's
@@ -22,6 +24,25 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
     let tokens = parsed.tokens().iter().map(|token| token.as_tuple());
     let deep = too_deep(tokens.map(|(kind, range)| (kind, range.start().to_usize())));
     Parse::Read(faults.chain(deep).collect())
+}
+
+/// Pairs the brackets of a module; those in strings and comments do not count.
+pub(super) fn brackets(text: &str) -> BracketReport {
+    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
+    let mut pairs = BracketPairs::default();
+    for (kind, range) in parsed.tokens().iter().map(|token| token.as_tuple()) {
+        let token = match kind {
+            TokenKind::Lpar => "(",
+            TokenKind::Rpar => ")",
+            TokenKind::Lsqb => "[",
+            TokenKind::Rsqb => "]",
+            TokenKind::Lbrace => "{",
+            TokenKind::Rbrace => "}",
+            _ => continue,
+        };
+        pairs.see(token, range.start().to_usize(), text);
+    }
+    pairs.report()
 }
 
 /// Returns the most levels that a text can nest, without recursion, or a fault if they exceed CPython's limits.

@@ -1,5 +1,6 @@
 //! The table of parsers, with the reliability of each grammar.
 
+use super::brackets::BracketReport;
 use super::fault::SyntaxFault;
 use super::{Parse, ecmascript, json, python, rust, toml, yaml};
 use lockgate_syntax::{self as grammar, Grammar};
@@ -41,6 +42,8 @@ pub(super) struct OwnParser {
     /// Measures the nesting of a text without recursion, if the parser has such a function; otherwise tree-sitter
     /// measures large texts.
     pub(super) levels: Option<Levels>,
+    /// Pairs the brackets of a text, if the parser reports them; otherwise tree-sitter does.
+    pub(super) brackets: Option<fn(&str) -> BracketReport>,
 }
 
 /// A function that returns the most levels that a text can nest, or a fault if they exceed the limit of the language.
@@ -123,7 +126,7 @@ const fn own(
     (frame, per_byte): (usize, usize),
     stops: Stops,
 ) -> Option<OwnParser> {
-    Some(OwnParser { name, read, frame, per_byte, stops, levels: None })
+    Some(OwnParser { name, read, frame, per_byte, stops, levels: None, brackets: None })
 }
 
 /// Returns the parsers of a language, if the table has it.
@@ -141,6 +144,7 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
             per_byte: heap::RUFF,
             stops: Stops::Never,
             levels: Some(python::levels),
+            brackets: Some(python::brackets),
         }),
         credit: FULL,
     },

@@ -10,8 +10,8 @@ use std::ops::ControlFlow;
 use super::super::delta::Belief;
 use super::super::pattern::TOO_DEEP;
 use super::ParseFailure;
-use super::brackets::Brackets;
-use super::cause::Nesting;
+use super::brackets::BracketReport;
+use super::cause::BracketPairs;
 use super::fault::SyntaxFault;
 use super::preprocessor;
 use super::shell;
@@ -29,10 +29,8 @@ const LONGEST_QUOTE: usize = 30;
 pub(super) struct TreeReport {
     /// The innermost places that it could not read, and the missing tokens.
     pub(super) faults: Vec<SyntaxFault>,
-    /// The offsets of unmatched brackets.
-    pub(super) lone: Vec<usize>,
-    /// The offsets of brackets that are not closed where their indentation ends.
-    pub(super) unclosed: Vec<usize>,
+    /// The brackets that are not closed properly.
+    pub(super) brackets: BracketReport,
     /// The deepest nesting that any parser can find in the text.
     pub(super) depth: usize,
 }
@@ -84,11 +82,11 @@ fn read(
 
 /// Collects the report of a tree in one walk.
 fn collect(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<TreeReport, Halt> {
-    let (survey, brackets, nesting) = (TreeReport::default(), Brackets::default(), Nesting::default());
-    let mut walker = TreeWalk { credit, text, survey, brackets, nesting, loose: 0 };
+    let (survey, brackets) = (TreeReport::default(), BracketPairs::default());
+    let mut walker = TreeWalk { credit, text, survey, brackets, loose: 0 };
     if credit.preprocessor {
         for (token, at) in preprocessor::brackets(text) {
-            walker.see_bracket(token, at);
+            walker.brackets.see(token, at, text);
         }
     }
     let (mut steps, mut deepest, mut halt) = (0_usize, 0, None);
@@ -109,8 +107,7 @@ struct TreeWalk<'a> {
     credit: &'a Credit,
     text: &'a str,
     survey: TreeReport,
-    brackets: Brackets,
-    nesting: Nesting,
+    brackets: BracketPairs,
     /// The number of tokens and other bytes inside of errors; each may be a level of nesting to another parser.
     loose: usize,
 }
@@ -125,7 +122,7 @@ impl TreeWalk<'_> {
         }
         if node.child_count() == 0 && self.credit.brackets && !self.credit.preprocessor && !node.is_missing()
         {
-            self.see_bracket(node.kind(), node.start_byte());
+            self.brackets.see(node.kind(), node.start_byte(), self.text);
         }
         let has_room = self.survey.faults.len() < MOST_FAULTS;
         let Some(fault) = has_room.then(|| self.fault(node)).flatten() else { return };
@@ -134,11 +131,6 @@ impl TreeWalk<'_> {
             self.survey.faults.pop();
         }
         self.survey.faults.push(fault);
-    }
-
-    fn see_bracket(&mut self, token: &str, at: usize) {
-        self.brackets.see(token, at);
-        self.nesting.see(token, at, self.text);
     }
 
     fn fault(&self, node: Node<'_>) -> Option<SyntaxFault> {
@@ -175,12 +167,11 @@ impl TreeWalk<'_> {
     /// Completes the report. Unmatched brackets become faults if the grammar is not trusted.
     fn finish(mut self, deepest: usize) -> TreeReport {
         self.survey.depth = deepest + self.loose;
-        self.survey.lone = self.brackets.lone();
-        self.survey.unclosed = self.nesting.unclosed();
+        self.survey.brackets = self.brackets.report();
         if self.credit.trust != GrammarTrust::Whole {
             let text = self.text;
             let lone = |&at: &usize| SyntaxFault::new(at, at + 1, lone_bracket(text, at));
-            self.survey.faults.extend(self.survey.lone.iter().take(MOST_FAULTS).map(lone));
+            self.survey.faults.extend(self.survey.brackets.lone.iter().take(MOST_FAULTS).map(lone));
         }
         self.survey
     }

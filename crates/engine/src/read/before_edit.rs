@@ -23,6 +23,9 @@ impl Services {
         let reading = self.read_whole(&request.target)?;
         let batch = Batch::single(request);
         let mut targets = resolve::resolve(self, &batch, &[])?;
+        for target in &mut targets {
+            target.last = self.store.interrupted_and_last(&target.place).1;
+        }
         let texts = load::load(self, &batch, &mut targets)?;
         let draft = pipeline::drafts(self, &batch, &targets, texts)?.into_iter().next();
         let draft = draft.ok_or_else(|| Error::new(Code::Internal, "the request has no target"))?;

@@ -27,10 +27,11 @@ fn what_is_left_out_is_the_default() {
 
 #[test]
 fn every_limit_takes_effect() {
-    let limits = read("limits: { file: 2KiB, lock_wait: 10ms, total: 3m, regex_steps: 1000, journal: 1GiB, journal_age: 12h }").limits;
+    let limits = read("limits: { file: 2KiB, lock_wait: 10ms, queue_wait: 3s, total: 3m, regex_steps: 1000, journal: 1GiB, journal_age: 12h }").limits;
     let expected = Limits {
         file: 2048,
         lock_wait: Duration::from_millis(10),
+        queue_wait: Duration::from_secs(3),
         total: Duration::from_secs(180),
         regex_steps: 1000,
         journal: 1 << 30,
@@ -44,6 +45,9 @@ fn every_limit_takes_effect() {
     let largest =
         read("limits: { file: 4294967295, lock_wait: 0, total: 60m, regex_steps: 1000000000 }").limits;
     assert_eq!((largest.file, largest.lock_wait), (u64::from(u32::MAX), Duration::ZERO));
+    assert_eq!(largest.queue_wait, Duration::ZERO, "the one wait that is set is meant for both");
+    let longest = read("limits: { queue_wait: 60m }").limits;
+    assert_eq!((longest.queue_wait.as_secs(), longest.lock_wait.as_secs()), (3600, 20));
 }
 
 #[test]

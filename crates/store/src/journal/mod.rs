@@ -118,7 +118,15 @@ impl Journal {
     /// True if a process that has ended began an edit of this path. Call it only while the path's lock is
     /// held.
     pub fn has_interrupted_edit(&self, place: &FileLocation) -> Result<bool, Error> {
-        root_journal::find(&self.journals, place)?.query(|database| database.has_unsettled(place.in_root()))
+        self.interrupted_and_last(place).map(|(is_interrupted, _)| is_interrupted)
+    }
+
+    /// Does the same, and returns the last settled change of the file with it.
+    pub fn interrupted_and_last(&self, place: &FileLocation) -> Result<(bool, Option<Entry>), Error> {
+        let journal = root_journal::find(&self.journals, place)?;
+        let (is_interrupted, last) =
+            journal.query(|database| database.unsettled_and_newest(place.in_root()))?;
+        Ok((is_interrupted, last.map(|last| journal.shown(last))))
     }
 
     /// Completes or reverts the edits that ended processes left half done. Returns notes for the user.

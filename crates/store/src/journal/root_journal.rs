@@ -31,8 +31,12 @@ impl RootJournal {
         RootJournal { state, root, base, database: RwLock::default(), notes: Mutex::default() }
     }
 
-    /// The reason why edits are not recorded here, if they are not.
+    /// The reason why edits are not recorded here, if they are not. A journal that is open can be used; if its file was
+    /// removed since, the next edit opens another one.
     pub fn disabled_reason(&self) -> Option<String> {
+        if self.database.read().unwrap_or_else(PoisonError::into_inner).is_some() {
+            return None;
+        }
         match self.open() {
             Err(DatabaseError::Unusable(reason)) => Some(reason),
             Ok(_) | Err(_) => None,
@@ -89,12 +93,15 @@ impl RootJournal {
     /// True if there may be entries to prune; a journal that was never opened has none.
     pub fn is_untidy(&self, bounds: RetentionLimits) -> bool {
         let open = self.database.read().unwrap_or_else(PoisonError::into_inner);
-        open.as_ref().is_some_and(|database| database.is_untidy(bounds))
+        open.as_ref().is_some_and(|database| database.may_be_untidy(bounds))
     }
 
-    /// Prunes the journal if necessary.
+    /// Prunes the journal if necessary; one that was never opened is left alone.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
-        if self.is_untidy(bounds) { self.with_database(|database| database.tidy(bounds)) } else { Ok(()) }
+        if self.database.read().unwrap_or_else(PoisonError::into_inner).is_none() {
+            return Ok(());
+        }
+        self.with_database(|database| if database.is_untidy(bounds) { database.tidy(bounds) } else { Ok(()) })
     }
 
     fn once<T>(

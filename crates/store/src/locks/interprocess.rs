@@ -2,16 +2,19 @@
 //! the kernel releases when a process dies.
 //!
 //! A process takes the turnstile first and holds it until it has the lock. So a process that has just
-//! released the lock queues behind one that waits.
+//! released the lock queues behind one that waits. Lock files that were used lately stay open.
 //!
 //! Invariant: a lock file is removed only while its lock is held, and a lock counts only on a file that still
-//! has its name; no thread blocks inside a system call.
+//! has its name; no descriptor serves two locks at a time; no thread blocks inside a system call.
 
 use crate::document_path::LockKey;
+use lru::LruCache;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, Result as Io};
+use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// The age at which an unused lock file is removed.
@@ -20,15 +23,34 @@ const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 /// The number of retries if the lock file is removed while it is being locked.
 const MOST_TRIES: usize = 8;
 
+/// The most lock files that stay open without a lock.
+const MOST_IDLE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
+
 /// The folder of the lock files of all processes.
 #[derive(Debug)]
 pub(super) struct ProcessLocks {
     folder: PathBuf,
+    idle: Arc<IdleFiles>,
+}
+
+/// The open lock files that nothing uses now; using one takes it out.
+#[derive(Debug)]
+struct IdleFiles(Mutex<LruCache<PathBuf, OwnedFd>>);
+
+impl IdleFiles {
+    fn files(&self) -> MutexGuard<'_, LruCache<PathBuf, OwnedFd>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A lock that is held; dropping it releases the lock.
 #[derive(Debug)]
-pub(super) struct Lock(OwnedFd);
+pub(super) struct Lock {
+    path: PathBuf,
+    /// Taken only on drop.
+    file: Option<OwnedFd>,
+    idle: Arc<IdleFiles>,
+}
 
 /// The two files of one lock.
 #[derive(Debug)]
@@ -36,12 +58,14 @@ pub(super) struct LockFiles {
     turnstile: PathBuf,
     lock: PathBuf,
     turnstile_lock: Option<Lock>,
+    idle: Arc<IdleFiles>,
 }
 
 impl ProcessLocks {
     /// The locks in this folder; removes those that were not used for a day.
     pub fn new(folder: PathBuf) -> ProcessLocks {
-        let across = ProcessLocks { folder };
+        let idle = Arc::new(IdleFiles(Mutex::new(LruCache::new(MOST_IDLE))));
+        let across = ProcessLocks { folder, idle };
         across.tidy(IDLE);
         across
     }
@@ -50,7 +74,12 @@ impl ProcessLocks {
     pub fn lock_files(&self, key: &LockKey) -> LockFiles {
         let name = key.hash();
         let file = |ending| self.folder.join(format!("{name}.{ending}"));
-        LockFiles { turnstile: file("turn"), lock: file("lock"), turnstile_lock: None }
+        LockFiles {
+            turnstile: file("turn"),
+            lock: file("lock"),
+            turnstile_lock: None,
+            idle: Arc::clone(&self.idle),
+        }
     }
 
     /// Removes the lock files that were unused for this long.
@@ -63,7 +92,7 @@ impl ProcessLocks {
                 entry.path().extension().is_some_and(|ending| ending == "lock" || ending == "turn");
             if is_lock_file
                 && age.is_some_and(|age| age >= idle)
-                && let Ok(Some(_lock)) = take(&entry.path())
+                && let Ok(Some(_lock)) = take(&entry.path(), &self.idle)
             {
                 let _ = std::fs::remove_file(entry.path());
             }
@@ -75,43 +104,67 @@ impl LockFiles {
     /// Takes the lock if it is free now; a turnstile that was taken is kept for the next attempt.
     pub fn try_take(&mut self) -> Io<Option<Lock>> {
         if self.turnstile_lock.is_none() {
-            self.turnstile_lock = take(&self.turnstile)?;
+            self.turnstile_lock = take(&self.turnstile, &self.idle)?;
         }
-        let lock = if self.turnstile_lock.is_some() { take(&self.lock)? } else { None };
-        if let Some(Lock(file)) = &lock {
+        let lock = if self.turnstile_lock.is_some() { take(&self.lock, &self.idle)? } else { None };
+        if lock.is_some() {
             self.turnstile_lock = None;
-            record_holder(file);
         }
         Ok(lock)
     }
 
-    /// The process id that is recorded in the lock file.
+    /// The id of the process that holds the lock, if the kernel tells.
     pub fn holder(&self) -> Option<u32> {
-        std::fs::read_to_string(&self.lock).ok()?.trim().parse().ok()
+        let stat = rustix::fs::stat(&self.lock).ok()?;
+        holder_in(&std::fs::read_to_string("/proc/locks").ok()?, stat.st_ino)
     }
+}
+
+/// Returns the process that holds an `flock` on the file of this inode, according to the text of `/proc/locks`. The
+/// device is not compared: some file systems show another one there.
+fn holder_in(locks: &str, inode: u64) -> Option<u32> {
+    let holder = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            [_, "FLOCK", _, "WRITE", holder, file, ..] => {
+                let is_same = file.rsplit(':').next()?.parse() == Ok(inode);
+                holder.parse::<u32>().ok().filter(|holder| is_same && *holder > 0)
+            }
+            _ => None,
+        }
+    };
+    locks.lines().find_map(holder)
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
+        let Some(file) = self.file.take() else { return };
         // A child process may have inherited the descriptor until it executes its own program: closing would
         // not be enough.
-        let _ = rustix::fs::flock(&self.0, FlockOperation::Unlock);
+        if rustix::fs::flock(&file, FlockOperation::Unlock).is_ok() {
+            let replaced = self.idle.files().push(std::mem::take(&mut self.path), file);
+            drop(replaced);
+        }
     }
 }
 
 /// Takes the lock of a file if it is free now.
-fn take(path: &Path) -> Io<Option<Lock>> {
+fn take(path: &Path, idle: &Arc<IdleFiles>) -> Io<Option<Lock>> {
     for _ in 0..MOST_TRIES {
-        let file = open(path)?;
+        let known = idle.files().pop(path);
+        let file = known.map_or_else(|| open(path), Ok)?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => return Ok(None),
+            Err(Errno::WOULDBLOCK) => {
+                idle.files().put(path.to_owned(), file);
+                return Ok(None);
+            }
             Err(errno) => return Err(errno),
         }
-        let lock = Lock(file);
-        // The file was removed by a process that held its lock; the name may lead to another file by now.
-        if rustix::fs::fstat(&lock.0)?.st_nlink > 0 {
-            return Ok(Some(lock));
+        // The file was removed by a process that held its lock; the name may lead to another file by now. Closing
+        // this one ends its lock.
+        if rustix::fs::fstat(&file)?.st_nlink > 0 {
+            return Ok(Some(Lock { path: path.to_owned(), file: Some(file), idle: Arc::clone(idle) }));
         }
     }
     Ok(None)
@@ -129,13 +182,6 @@ fn open(path: &Path) -> Io<OwnedFd> {
         }
         result => result,
     }
-}
-
-/// Records the process that holds the lock. Only the timeout message uses it.
-fn record_holder(file: &OwnedFd) {
-    // Always of the same length, so that nothing of an earlier record is left.
-    let line = format!("{:<10}\n", std::process::id());
-    let _ = rustix::io::pwrite(file, line.as_bytes(), 0);
 }
 
 #[cfg(test)]
@@ -187,11 +233,41 @@ mod tests {
         across.tidy(Duration::ZERO);
         assert_eq!(count(), 1, "that which is held stays");
         drop(lock);
+        across.idle.files().clear();
         let path = across.lock_files(&LockKey::sample(1, "c")).lock;
         let removed = open(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         rustix::fs::flock(&removed, FlockOperation::NonBlockingLockExclusive).unwrap();
-        assert!(take(&path).unwrap().is_some(), "the control: another file has the name now");
+        let used = || take(&path, &across.idle).unwrap();
+        assert!(used().is_some(), "the control: another file has the name now");
+        // It is idle now, and open; removed, it is no lock either.
+        std::fs::remove_file(&path).unwrap();
+        drop(used().unwrap());
+        assert!(path.exists(), "a new file was made");
+    }
+
+    #[test]
+    fn an_open_file_is_used_again_by_one_lock_at_a_time() {
+        let (_dir, across) = across();
+        let key = LockKey::sample(1, "a");
+        let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+        drop(across.lock_files(&key).try_take().unwrap().unwrap());
+        let before = descriptors();
+        for _ in 0..100 {
+            drop(across.lock_files(&key).try_take().unwrap().unwrap());
+        }
+        assert!(descriptors() < before + 50, "other tests may have some open");
+        assert_eq!(across.idle.files().len(), 2, "the two files of the lock");
+        let _lock = across.lock_files(&key).try_take().unwrap().unwrap();
+        assert!(across.lock_files(&key).try_take().unwrap().is_none());
+    }
+
+    #[test]
+    fn the_holder_is_read_from_the_table_of_the_kernel() {
+        let locks = "1: FLOCK  ADVISORY  WRITE 12 fe:00:77 0 EOF\n2: POSIX  ADVISORY  WRITE 13 fe:00:78 0 EOF\n\
+            2: -> FLOCK  ADVISORY  WRITE 14 fe:00:79 0 EOF\n3: FLOCK  ADVISORY  WRITE 0 fe:00:80 0 EOF\n4: FLOCK\n";
+        let holder = |inode| holder_in(locks, inode);
+        assert_eq!([77, 78, 79, 80, 81].map(holder), [Some(12), None, None, None, None]);
     }
 
     #[test]

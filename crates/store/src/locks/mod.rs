@@ -14,12 +14,13 @@ use dashmap::mapref::entry::Entry;
 use interprocess::{Lock, LockFiles, ProcessLocks};
 use lockgate_error::{Code, Error};
 use rustix::io::Errno;
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex as PlainMutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::Instant;
 
-type LockTable = DashMap<LockKey, Arc<Mutex<()>>>;
+type LockTable = DashMap<LockKey, Arc<LockQueue>>;
 
 /// The first and the longest pause between two attempts on another process's lock.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(2));
@@ -29,6 +30,35 @@ const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from
 pub struct Locks {
     entries: Arc<LockTable>,
     interprocess: Option<ProcessLocks>,
+}
+
+/// The longest waits for the locks of one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockWaits {
+    /// The longest wait behind earlier edits in this process, for all keys together.
+    pub queue: Duration,
+    /// The longest wait for other processes, for all keys together.
+    pub process: Duration,
+}
+
+/// The edits of one key in this process, in the order of their arrival.
+#[derive(Debug, Default)]
+struct LockQueue {
+    /// Fair: it passes from each holder to the one that has waited longest, without a pause.
+    mutex: Arc<Mutex<()>>,
+    tickets: PlainMutex<Tickets>,
+}
+
+#[derive(Debug, Default)]
+struct Tickets {
+    next: u64,
+    live: BTreeSet<u64>,
+}
+
+impl LockQueue {
+    fn tickets(&self) -> std::sync::MutexGuard<'_, Tickets> {
+        self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Locks that are held; dropping the guard lets the next waiter continue.
@@ -79,29 +109,32 @@ impl Locks {
         sorted(keys).iter().map(take).collect::<Option<_>>().map(|each| LockGuard { _each: each })
     }
 
-    /// Waits for the locks of all keys, at most `wait` in all; free locks are taken at once, whatever `wait`
-    /// is.
+    /// Waits for the locks of all keys, at most for the given times; free locks are taken at once, whatever
+    /// these are.
     ///
     /// They are taken in the order of the keys, so that two callers that want the same locks never deadlock.
     ///
-    /// Errors: `LOCK_TIMEOUT`, with the process that holds the lock if that is known, and errors of the
-    /// system.
-    pub async fn hold(&self, keys: &[LockKey], wait: Duration) -> Result<LockGuard, Error> {
-        let deadline = Instant::now() + wait;
+    /// Errors: `LOCK_TIMEOUT`, with the number of earlier edits or the process that holds the lock, if that is
+    /// known, and errors of the system.
+    pub async fn hold(&self, keys: &[LockKey], waits: LockWaits) -> Result<LockGuard, Error> {
+        let queue_end = Instant::now() + waits.queue;
+        let mut process_wait = waits.process;
         let mut each = Vec::new();
         for key in sorted(keys) {
             let lock_files = self.lock_files(&key);
             let (claim, mutex) = Claim::new(&self.entries, key);
             let guard = match Arc::clone(&mutex).try_lock_owned() {
                 Ok(guard) => guard,
-                Err(_) => tokio::time::timeout_at(deadline, mutex.lock_owned())
+                Err(_) => tokio::time::timeout_at(queue_end, mutex.lock_owned())
                     .await
-                    .map_err(|_| timed_out(wait, Some(std::process::id())))?,
+                    .map_err(|_| timed_out(waits.queue, &Holder::Queue(claim.edits_before())))?,
             };
+            let began = Instant::now();
             let process_lock = match lock_files {
-                Some(lock_files) => acquire(lock_files, deadline, wait).await?,
+                Some(lock_files) => acquire(lock_files, began + process_wait, waits.process).await?,
                 None => None,
             };
+            process_wait = process_wait.saturating_sub(began.elapsed());
             each.push(One { _across: process_lock, _guard: guard, _claim: claim });
         }
         Ok(LockGuard { _each: each })
@@ -119,7 +152,7 @@ async fn acquire(
         match lock_files.try_take() {
             Ok(Some(lock)) => return Ok(Some(lock)),
             Ok(None) if Instant::now() < deadline => {}
-            Ok(None) => return Err(timed_out(wait, lock_files.holder())),
+            Ok(None) => return Err(timed_out(wait, &Holder::Process(lock_files.holder()))),
             // The lock is unavailable here; publishing has its own guards.
             Err(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => {
                 return Ok(None);
@@ -138,8 +171,22 @@ fn sorted(keys: &[LockKey]) -> Vec<LockKey> {
     keys
 }
 
-fn timed_out(wait: Duration, holder: Option<u32>) -> Error {
-    let prefix = holder.map_or_else(String::new, |holder| format!("held by process {holder}; "));
+/// What a call waited for in vain.
+enum Holder {
+    /// This many earlier edits in this process.
+    Queue(usize),
+    /// Another process, if it is known which.
+    Process(Option<u32>),
+}
+
+fn timed_out(wait: Duration, holder: &Holder) -> Error {
+    let prefix = match holder {
+        Holder::Queue(count) => {
+            format!("held by process {}; {count} before this one in the queue; ", std::process::id())
+        }
+        Holder::Process(Some(holder)) => format!("held by process {holder}; "),
+        Holder::Process(None) => String::new(),
+    };
     Error::new(Code::LockTimeout, "Another edit operation is in progress for this file")
         .hint(format!("{prefix}timed out after {} ms; send the request again", wait.as_millis()))
 }
@@ -149,13 +196,27 @@ fn timed_out(wait: Duration, holder: Option<u32>) -> Error {
 struct Claim {
     entries: Arc<LockTable>,
     key: LockKey,
-    mutex: Option<Arc<Mutex<()>>>,
+    queue: Option<Arc<LockQueue>>,
+    ticket: u64,
 }
 
 impl Claim {
     fn new(entries: &Arc<LockTable>, key: LockKey) -> (Claim, Arc<Mutex<()>>) {
-        let mutex = Arc::clone(entries.entry(key.clone()).or_default().value());
-        (Claim { entries: Arc::clone(entries), key, mutex: Some(Arc::clone(&mutex)) }, mutex)
+        let queue = Arc::clone(entries.entry(key.clone()).or_default().value());
+        let mutex = Arc::clone(&queue.mutex);
+        let ticket = {
+            let mut tickets = queue.tickets();
+            tickets.next += 1;
+            let ticket = tickets.next;
+            tickets.live.insert(ticket);
+            ticket
+        };
+        (Claim { entries: Arc::clone(entries), key, queue: Some(queue), ticket }, mutex)
+    }
+
+    /// Returns the number of edits that came earlier and are not done yet.
+    fn edits_before(&self) -> usize {
+        self.queue.as_ref().map_or(0, |queue| queue.tickets().live.range(..self.ticket).count())
     }
 }
 
@@ -164,7 +225,8 @@ impl Drop for Claim {
         // Released under the map's own lock, which also covers new claims, so that the last one sees that it
         // is the last.
         if let Entry::Occupied(entry) = self.entries.entry(self.key.clone()) {
-            self.mutex = None;
+            entry.get().tickets().live.remove(&self.ticket);
+            self.queue = None;
             if Arc::strong_count(entry.get()) == 1 {
                 entry.remove();
             }
@@ -187,7 +249,11 @@ mod tests {
         }
     }
 
-    const SECOND: Duration = Duration::from_secs(1);
+    const SECOND: LockWaits = both(Duration::from_secs(1));
+
+    const fn both(wait: Duration) -> LockWaits {
+        LockWaits { queue: wait, process: wait }
+    }
 
     fn run<T>(work: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(work)
@@ -198,7 +264,7 @@ mod tests {
         run(async {
             let locks = Locks::default();
             for _ in 0..100 {
-                assert!(locks.hold(&[LockKey::sample(1, "a")], Duration::ZERO).await.is_ok());
+                assert!(locks.hold(&[LockKey::sample(1, "a")], both(Duration::ZERO)).await.is_ok());
             }
         });
     }
@@ -208,13 +274,46 @@ mod tests {
         run(async {
             let locks = Locks::default();
             let _lock = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
-            let error = locks.hold(&[LockKey::sample(1, "a")], Duration::from_millis(10)).await.unwrap_err();
+            let error =
+                locks.hold(&[LockKey::sample(1, "a")], both(Duration::from_millis(10))).await.unwrap_err();
             assert_eq!(error.code, Code::LockTimeout);
             assert_eq!(error.message, "Another edit operation is in progress for this file");
             let prefix = format!("held by process {}; ", std::process::id());
             assert!(error.hint.unwrap().starts_with(&prefix));
-            assert!(locks.hold(&[LockKey::sample(1, "b")], Duration::ZERO).await.is_ok());
-            assert!(locks.hold(&[LockKey::sample(2, "a")], Duration::ZERO).await.is_ok());
+            assert!(locks.hold(&[LockKey::sample(1, "b")], both(Duration::ZERO)).await.is_ok());
+            assert!(locks.hold(&[LockKey::sample(2, "a")], both(Duration::ZERO)).await.is_ok());
+        });
+    }
+
+    #[test]
+    fn a_timeout_in_the_queue_names_the_edits_before_and_the_waits_are_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, theirs) = (Arc::new(Locks::in_folder(dir.path())), Locks::in_folder(dir.path()));
+        run(async {
+            let keys = [LockKey::sample(1, "a")];
+            let lock = ours.hold(&keys, SECOND).await.unwrap();
+            let mut waiters = Vec::new();
+            for _ in 0..3 {
+                let (ours, keys) = (Arc::clone(&ours), keys.clone());
+                waiters.push(tokio::spawn(async move { ours.hold(&keys, SECOND).await.map(drop) }));
+                tokio::task::yield_now().await;
+            }
+            let short = LockWaits { queue: Duration::from_millis(10), process: Duration::from_secs(60) };
+            let hint = ours.hold(&keys, short).await.unwrap_err().hint.unwrap();
+            assert!(hint.contains("; 4 before this one in the queue; timed out after 10 ms"), "{hint}");
+            waiters.pop().unwrap().abort();
+            tokio::task::yield_now().await;
+            let hint = ours.hold(&keys, short).await.unwrap_err().hint.unwrap();
+            assert!(hint.contains("; 3 before this one"), "one gave up: {hint}");
+            drop(lock);
+            for waiter in waiters {
+                waiter.await.unwrap().unwrap();
+            }
+            let _lock = theirs.hold(&keys, SECOND).await.unwrap();
+            let short = LockWaits { queue: Duration::from_secs(60), process: Duration::from_millis(10) };
+            let hint = ours.hold(&keys, short).await.unwrap_err().hint.unwrap();
+            assert!(hint.ends_with("; timed out after 10 ms; send the request again"), "{hint}");
+            assert!(!hint.contains("queue"), "{hint}");
         });
     }
 
@@ -247,7 +346,7 @@ mod tests {
         run(async {
             let locks = Arc::new(Locks::default());
             let lock = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
-            assert!(locks.hold(&[LockKey::sample(1, "a")], Duration::from_millis(1)).await.is_err());
+            assert!(locks.hold(&[LockKey::sample(1, "a")], both(Duration::from_millis(1))).await.is_err());
             let again = Arc::clone(&locks);
             let cancelled =
                 tokio::spawn(async move { again.hold(&[LockKey::sample(1, "a")], SECOND).await.map(drop) });
@@ -273,7 +372,7 @@ mod tests {
                         tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
                     for _ in 0..500 {
                         let lock = runtime
-                            .block_on(locks.hold(&[LockKey::sample(1, "a")], Duration::from_secs(30)))
+                            .block_on(locks.hold(&[LockKey::sample(1, "a")], both(Duration::from_secs(30))))
                             .unwrap();
                         assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
                         inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
@@ -301,7 +400,7 @@ mod tests {
                         for _ in 0..100 {
                             let start = std::time::Instant::now();
                             let keys = [LockKey::sample(1, "a"), LockKey::sample(2, "b")];
-                            let lock = locks.hold(&keys, Duration::from_secs(30)).await.unwrap();
+                            let lock = locks.hold(&keys, both(Duration::from_secs(30))).await.unwrap();
                             let mut worst = worst.lock().unwrap();
                             *worst = worst.max(start.elapsed());
                             drop(worst);
@@ -325,7 +424,7 @@ mod tests {
         run(async {
             let lock = theirs.hold(&keys[1..], SECOND).await.unwrap();
             assert!(ours.try_hold(&keys).is_none());
-            let error = ours.hold(&keys, Duration::from_millis(10)).await.unwrap_err();
+            let error = ours.hold(&keys, both(Duration::from_millis(10))).await.unwrap_err();
             assert_eq!((error.code, ours.count()), (Code::LockTimeout, 0));
             assert!(theirs.try_hold(&keys[..1]).is_some(), "what was had is given back");
             drop(lock);
@@ -377,7 +476,7 @@ mod tests {
             let locks = Locks::in_folder(dir.path());
             run(async {
                 let keys = [LockKey::sample(1, "a")];
-                let error = locks.hold(&keys, Duration::from_millis(20)).await.unwrap_err();
+                let error = locks.hold(&keys, both(Duration::from_millis(20))).await.unwrap_err();
                 let prefix = format!("held by process {}; ", holder.id());
                 assert!(error.hint.unwrap().starts_with(&prefix), "the control: it is held");
                 holder.kill().unwrap();

@@ -56,7 +56,7 @@ pub(super) fn publish_with_guards(
     let mut staged_files;
     match (unnamed, record) {
         (Some(files), Some((journal, meta))) => {
-            let inodes = inodes(&jobs, &files, publishing)?;
+            let inodes = inodes(&jobs, &files, publishing);
             pending = Some(journal.begin_staged(meta, writes, &staged, &inodes)?);
             staged_files = files;
         }
@@ -67,7 +67,7 @@ pub(super) fn publish_with_guards(
             }
             staged_files = open(&jobs)?;
             if let Some(pending) = &pending {
-                pending.record(&inodes(&jobs, &staged_files, publishing)?)?;
+                pending.record(&inodes(&jobs, &staged_files, publishing))?;
             }
         }
     }
@@ -171,16 +171,12 @@ fn open_unnamed<'a>(jobs: &[PublishJob<'a>]) -> Result<Option<Vec<Option<StagedF
 }
 
 /// The inodes of the staged copies, which are recorded in the journal before they have content.
-fn inodes(
-    jobs: &[PublishJob<'_>],
-    staged: &[Option<StagedFile<'_>>],
-    publishing: Publishing,
-) -> Result<Vec<Inodes>, Error> {
-    let inodes = |(job, staged): (&PublishJob<'_>, &Option<StagedFile<'_>>)| -> Result<Inodes, Error> {
+fn inodes(jobs: &[PublishJob<'_>], staged: &[Option<StagedFile<'_>>], publishing: Publishing) -> Vec<Inodes> {
+    let inodes = |(job, staged): (&PublishJob<'_>, &Option<StagedFile<'_>>)| {
         let before = job.write.before.map(|before| before.snapshot.identity.inode);
         // A mount point is detected only when the exchange fails.
         let in_place = publishing.hard_links == HardLinks::InPlace;
-        Ok(Inodes { copy: staged.as_ref().map(StagedFile::inode).transpose()?, before, in_place })
+        Inodes { copy: staged.as_ref().map(StagedFile::inode), before, in_place }
     };
     jobs.iter().zip(staged).map(inodes).collect()
 }

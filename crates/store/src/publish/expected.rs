@@ -92,5 +92,9 @@ fn holds(file: &OwnedFd, bytes: &[u8]) -> Io<bool> {
             (Some(read), Some((expected, after))) if read == expected => rest = after,
             _ => return Ok(false),
         }
+        // The last bytes did not fill the buffer, which has room for one more: the file ended there.
+        if rest.is_empty() && count < chunk.len() {
+            return Ok(true);
+        }
     }
 }

@@ -37,13 +37,16 @@ impl CopiedMetadata {
     }
 }
 
-/// Copies the metadata of `old` to `new`. The mode comes last, so that `new` is never more accessible than it
-/// should be.
-pub(super) fn copy(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<CopiedMetadata, Error> {
+/// Copies the metadata of `old` to `new`, which has this owner and group. The mode comes last, so that `new` is never more
+/// accessible than it should be.
+pub(super) fn copy(
+    old: &OwnedFd,
+    (new, (user, group)): (&OwnedFd, (u32, u32)),
+    shown: &str,
+) -> Result<CopiedMetadata, Error> {
     let old_stat = rustix::fs::fstat(old).map_err(|errno| failed("fstat", shown, errno))?;
-    let new_stat = rustix::fs::fstat(new).map_err(|errno| failed("fstat", shown, errno))?;
-    let owner = (old_stat.st_uid != new_stat.st_uid).then(|| Uid::from_raw(old_stat.st_uid));
-    let group = (old_stat.st_gid != new_stat.st_gid).then(|| Gid::from_raw(old_stat.st_gid));
+    let owner = (old_stat.st_uid != user).then(|| Uid::from_raw(old_stat.st_uid));
+    let group = (old_stat.st_gid != group).then(|| Gid::from_raw(old_stat.st_gid));
     if owner.is_some() || group.is_some() {
         rustix::fs::fchown(new, owner, group).map_err(|errno| failed("fchown", shown, errno))?;
     }

@@ -12,7 +12,7 @@ use super::prepare::Leases;
 use super::swap::{Refusal, SwapNames};
 use super::{FileWrite, GuardLevel, in_place};
 use crate::folder::{Folder, Identity};
-use crate::inode::Inode;
+use crate::inode::{CreatedFile, Inode};
 use crate::snapshot::ExpectedContent;
 use crate::system_error::failed;
 use lockgate_error::Error;
@@ -32,6 +32,7 @@ pub(super) struct StagedFile<'a> {
     name: &'a str,
     file: Arc<OwnedFd>,
     identity: Identity,
+    created: CreatedFile,
     bytes: &'a [u8],
     metadata: Option<CopiedMetadata>,
     removal: Removal,
@@ -98,19 +99,30 @@ impl<'a> StagedFile<'a> {
         removal: Removal,
     ) -> Result<StagedFile<'a>, Error> {
         let (folder, name, shown) = (names.folder, names.staged, names.shown);
-        let stat = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno));
-        let identity = stat.map(|stat| Identity::from_stat(&stat));
-        let unknown = Identity { device: 0, inode: 0 };
+        let created = CreatedFile::read(&file).map_err(|errno| failed("fstat", shown, errno));
+        let identity = Identity { device: 0, inode: 0 };
+        let unknown =
+            CreatedFile { identity, inode: Inode { number: 0, born: None }, owner: (u32::MAX, u32::MAX) };
         let file = Arc::new(file);
-        let mut staged =
-            StagedFile { folder, shown, name, file, identity: unknown, bytes, metadata: None, removal };
-        staged.identity = identity?;
+        let mut staged = StagedFile {
+            folder,
+            shown,
+            name,
+            file,
+            identity,
+            created: unknown,
+            bytes,
+            metadata: None,
+            removal,
+        };
+        staged.created = created?;
+        staged.identity = staged.created.identity;
         Ok(staged)
     }
 
     /// The inode of the file.
-    pub fn inode(&self) -> Result<Inode, Error> {
-        Inode::read(&*self.file).map_err(|errno| failed("fstat", self.shown, errno))
+    pub fn inode(&self) -> Inode {
+        self.created.inode
     }
 
     /// Writes the bytes and copies the metadata; does not sync.
@@ -119,7 +131,8 @@ impl<'a> StagedFile<'a> {
         fill(&self.file, self.bytes, shown)?;
         match (&write.before, write.mode) {
             (Some(before), _) => {
-                self.metadata = Some(metadata::copy(&before.snapshot.file, &self.file, shown)?);
+                self.metadata =
+                    Some(metadata::copy(&before.snapshot.file, (&self.file, self.created.owner), shown)?);
             }
             (None, Some(mode)) => rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode & PERMISSIONS))
                 .map_err(|errno| failed("fchmod", shown, errno))?,

@@ -24,18 +24,19 @@ impl Database {
     ) -> Result<u64, DatabaseError> {
         // Compression takes longer than everything else, so it happens outside the write lock.
         let mut packs = rows.iter().map(|row| self.pack(row)).collect::<Result<Vec<_>, _>>()?;
+        let packed = packs.iter().map(Packs::length).sum::<usize>() as u64;
         let number = self.write(|transaction| {
             let number = insert_edit(transaction, meta)?;
             for (position, (row, packs)) in rows.iter().zip(&mut packs).enumerate() {
-                insert_change(transaction, number, position, row)?;
+                insert_change(transaction, number, (position, row), inodes.get(position))?;
                 if row.keep {
                     texts::insert(transaction, number, row, packs)?;
                 }
             }
-            insert_copies(transaction, number, inodes)?;
             Ok(number.cast_unsigned())
         })?;
         self.count(number);
+        self.count_bytes(packed);
         Ok(number)
     }
 
@@ -50,7 +51,15 @@ impl Database {
 
     /// Records the inodes of an edit's staged copies, in the order of its recorded files.
     pub fn record(&self, number: u64, inodes: &[Inodes]) -> Result<(), DatabaseError> {
-        self.write(|transaction| insert_copies(transaction, number.cast_signed(), inodes))
+        self.write(|transaction| {
+            let record = "UPDATE changes SET copy = ?, born = ?, replaced = ?, in_place = ? WHERE edit = ? AND position = ?";
+            let mut record = transaction.prepare_cached(record)?;
+            for (position, inodes) in inodes.iter().enumerate() {
+                let (copy, born, replaced, in_place) = inode_columns(Some(inodes));
+                record.execute(params![copy, born, replaced, in_place, number.cast_signed(), count(position)])?;
+            }
+            Ok(())
+        })
     }
 
     /// Marks an edit as complete, and marks the edit that it undid or redid.
@@ -86,23 +95,18 @@ impl Database {
     }
 }
 
-fn insert_copies(transaction: &Transaction<'_>, number: i64, inodes: &[Inodes]) -> rusqlite::Result<()> {
-    let insert = "INSERT OR REPLACE INTO copies(edit, position, copy, born, before, in_place)
-        VALUES(?, ?, ?, ?, ?, ?)";
-    let mut insert = transaction.prepare_cached(insert)?;
-    for (position, inodes) in inodes.iter().enumerate() {
-        insert.execute(params![
-            number,
-            count(position),
-            inodes.copy.map(|copy| copy.number.cast_signed()),
-            inodes.copy.and_then(|copy| copy.born),
-            inodes.before.map(u64::cast_signed),
-            inodes.in_place,
-        ])?;
-    }
-    Ok(())
+/// Returns the columns `copy`, `born`, `replaced` and `in_place` of a change; all are null while the inodes are unknown.
+fn inode_columns(inodes: Option<&Inodes>) -> (Option<i64>, Option<i64>, Option<i64>, Option<bool>) {
+    let copy = inodes.and_then(|inodes| inodes.copy);
+    (
+        copy.map(|copy| copy.number.cast_signed()),
+        copy.and_then(|copy| copy.born),
+        inodes.and_then(|inodes| inodes.before).map(u64::cast_signed),
+        inodes.map(|inodes| inodes.in_place),
+    )
 }
 
+/// Removes the inodes that an earlier version recorded, in a table of their own.
 fn forget_copies(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
     transaction.prepare_cached("DELETE FROM copies WHERE edit = ?")?.execute([number]).map(drop)
 }
@@ -134,11 +138,12 @@ fn insert_edit(transaction: &Transaction<'_>, meta: &EditMeta) -> rusqlite::Resu
 fn insert_change(
     transaction: &Transaction<'_>,
     number: i64,
-    position: usize,
-    row: &JournalRow<'_>,
+    (position, row): (usize, &JournalRow<'_>),
+    inodes: Option<&Inodes>,
 ) -> rusqlite::Result<()> {
-    let insert = "INSERT INTO changes(edit, position, path, staged, before, after, added, removed, mode, folders, kept)
-        VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let insert = "INSERT INTO changes(edit, position, path, staged, before, after, added, removed, mode, folders, kept,
+        copy, born, replaced, in_place) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let (copy, born, replaced, in_place) = inode_columns(inodes);
     let version = |content: Option<super::Content<'_>>| content.map(|content| *content.version.bytes());
     transaction.prepare_cached(insert)?.execute(params![
         number,
@@ -151,7 +156,11 @@ fn insert_change(
         count(row.removed),
         row.mode,
         count(row.folders),
-        row.keep
+        row.keep,
+        copy,
+        born,
+        replaced,
+        in_place
     ])?;
     Ok(())
 }

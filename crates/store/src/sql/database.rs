@@ -2,7 +2,7 @@
 //!
 //! Invariant: one thread writes at a time, and readers never wait for it. Only point queries use its connection.
 
-use super::connection::{above_file_size_limit, connect, map_error};
+use super::connection::{LOG_KEPT, above_file_size_limit, connect, map_error};
 use super::{DatabaseError, schema};
 use crate::folder::Identity;
 use crate::journal::EditId;
@@ -11,11 +11,13 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The number of edits between two checks of their age.
 const TIDY_INTERVAL: u64 = 256;
+/// The bytes that the rows of an edit take in the log, without its texts; an estimate.
+const ROWS_OF_AN_EDIT: u64 = 32 << 10;
 /// The number of connections kept open for reading.
 const READERS: usize = 4;
 
@@ -32,6 +34,8 @@ pub(crate) struct Database {
     log: File,
     /// Set when the age of the edits should be checked.
     due: AtomicBool,
+    /// The bytes of texts that were recorded since the files' sizes were last compared with the limits.
+    unmeasured: AtomicU64,
 }
 
 impl Database {
@@ -56,7 +60,9 @@ impl Database {
         let log = log.map_err(|error| io_error(&error))?;
         let (writer, readers) = (Mutex::new(writer), Mutex::default());
         let (path, due) = (path.to_owned(), AtomicBool::new(false));
-        Ok(Database { path, identity, name, writer, readers, log, due })
+        // At first they are compared with any limit.
+        let unmeasured = AtomicU64::new(u64::MAX / 2);
+        Ok(Database { path, identity, name, writer, readers, log, due, unmeasured })
     }
 
     /// Runs SQLite's integrity check.
@@ -104,6 +110,21 @@ impl Database {
         if number.is_multiple_of(TIDY_INTERVAL) {
             self.due.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Counts this many bytes of texts that were recorded.
+    pub(super) fn count_bytes(&self, bytes: u64) {
+        self.unmeasured.fetch_add(bytes.saturating_add(ROWS_OF_AN_EDIT), Ordering::Relaxed);
+    }
+
+    /// True if so much was recorded since the last time that the sizes of the files should be compared with a limit of
+    /// this many bytes: a sixty-fourth of it.
+    pub(super) fn is_to_be_measured(&self, size: u64) -> bool {
+        let is_enough = self.unmeasured.load(Ordering::Relaxed) >= (size / 64).min(LOG_KEPT / 16);
+        if is_enough {
+            self.unmeasured.store(0, Ordering::Relaxed);
+        }
+        is_enough
     }
 
     /// True if the age of the edits should be checked.

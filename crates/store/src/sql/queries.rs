@@ -36,17 +36,13 @@ impl Database {
 
     /// Returns the first edit of this path that passes the filter.
     pub fn newest(&self, filter: EditFilter, path: &str) -> Result<Option<Entry>, DatabaseError> {
-        let (condition, order) = filter_sql(filter);
-        // Forces the order of the path's own changes on SQLite's planner.
-        let order = if order == "number" { "edit" } else { order };
-        let sql = format!(
-            "SELECT edit FROM changes CROSS JOIN edits ON number = edit WHERE path = ? AND {condition}
-             ORDER BY {order} DESC LIMIT 1"
-        );
-        self.read_briefly(|reader| {
-            let newest = reader.prepare_cached(&sql)?.query_row([path], |row| row.get(0)).optional()?;
-            self.entry_with_number(reader, newest)
-        })
+        let sql = newest_sql(filter);
+        self.read_briefly(|reader| self.newest_in(reader, &sql, path))
+    }
+
+    fn newest_in(&self, reader: &Connection, sql: &str, path: &str) -> rusqlite::Result<Option<Entry>> {
+        let newest = reader.prepare_cached(sql)?.query_row([path], |row| row.get(0)).optional()?;
+        self.entry_with_number(reader, newest)
     }
 
     /// Returns the first edit that passes the filter, and the time that counts: when it was begun or
@@ -76,11 +72,15 @@ impl Database {
         number.map_or(Ok(None), one)
     }
 
-    /// True if an edit of this path was begun and not settled.
-    pub fn has_unsettled(&self, path: &str) -> Result<bool, DatabaseError> {
-        let sql = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
+    /// True if an edit of this path was begun and not settled; also returns the last settled one.
+    pub fn unsettled_and_newest(&self, path: &str) -> Result<(bool, Option<Entry>), DatabaseError> {
+        let unsettled = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
             WHERE settled = 0 AND path = ? LIMIT 1";
-        self.read_briefly(|reader| reader.prepare_cached(sql)?.exists([path]))
+        let newest = newest_sql(EditFilter::Settled);
+        self.read_briefly(|reader| {
+            let has_unsettled = reader.prepare_cached(unsettled)?.exists([path])?;
+            Ok((has_unsettled, self.newest_in(reader, &newest, path)?))
+        })
     }
 
     fn entries_where(
@@ -124,6 +124,17 @@ impl Database {
             changes: vec![changed],
         })
     }
+}
+
+/// Returns the statement for the first edit of a path that passes the filter.
+fn newest_sql(filter: EditFilter) -> String {
+    let (condition, order) = filter_sql(filter);
+    // Forces the order of the path's own changes on SQLite's planner.
+    let order = if order == "number" { "edit" } else { order };
+    format!(
+        "SELECT edit FROM changes CROSS JOIN edits ON number = edit WHERE path = ? AND {condition}
+         ORDER BY {order} DESC LIMIT 1"
+    )
 }
 
 /// Returns the condition for the filter, and the column that orders its edits.

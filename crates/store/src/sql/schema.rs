@@ -60,9 +60,16 @@ CREATE INDEX texts_read ON texts(at) WHERE last = 0;
 CREATE TABLE bytes(text INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;
 ";
 
-/// The inodes of an unsettled edit's staged copies and of the files before. Earlier versions neither
-/// know nor fill the table, and need not: it is created if missing, and a missing row means unknown
-/// inodes.
+/// The columns of `changes` for the inodes of the staged copy and of the file before. Earlier versions neither know nor
+/// fill them, and need not: they are added if missing, and null means unknown inodes.
+const INODES: &str = "
+ALTER TABLE changes ADD COLUMN copy INTEGER;
+ALTER TABLE changes ADD COLUMN born INTEGER;
+ALTER TABLE changes ADD COLUMN replaced INTEGER;
+ALTER TABLE changes ADD COLUMN in_place INTEGER;
+";
+
+/// The table in which an earlier version records the same; it is read as well, and created if missing.
 const COPIES: &str = "
 CREATE TABLE IF NOT EXISTS copies(
     edit INTEGER NOT NULL,
@@ -101,9 +108,14 @@ pub fn read_state(connection: &Connection) -> rusqlite::Result<SchemaState> {
     })
 }
 
-/// Adds the table that journals of an earlier version lack.
+/// Adds the table and the columns that journals of an earlier version lack.
 pub fn add_missing_tables(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch(COPIES)
+    connection.execute_batch(COPIES)?;
+    let has_inodes = "SELECT 1 FROM pragma_table_info('changes') WHERE name = 'in_place'";
+    if connection.prepare(has_inodes)?.exists([])? {
+        return Ok(());
+    }
+    connection.execute_batch(&format!("BEGIN IMMEDIATE; {INODES} COMMIT;"))
 }
 
 /// Creates the tables and names the journal. A new name keeps a journal from answering to the edit ids
@@ -112,6 +124,6 @@ pub fn create(connection: &Connection) -> rusqlite::Result<()> {
     let name = RandomState::new().build_hasher().finish() & 0xffff;
     let id = (APPLICATION << 16) | i64::try_from(name).unwrap_or(0);
     connection.execute_batch(&format!(
-        "BEGIN IMMEDIATE; {TABLES} {COPIES} PRAGMA application_id = {id}; PRAGMA user_version = {VERSION}; COMMIT;"
+        "BEGIN IMMEDIATE; {TABLES} {INODES} {COPIES} PRAGMA application_id = {id}; PRAGMA user_version = {VERSION}; COMMIT;"
     ))
 }

@@ -95,9 +95,23 @@ fn which_files_are_an_edit_s_own_is_known_until_it_is_settled_or_forgotten() {
         }
         assert_eq!(self::number(&database, "SELECT count(*) FROM copies"), 0);
     }
-    // A journal of an earlier version lacks the table, and its unsettled edits are still found.
+    // Of an edit that an earlier version has begun, the inodes are in the table.
+    let number = begin(&database, &meta(EntryKind::Edit), &rows).unwrap();
+    let earlier = format!("INSERT INTO copies VALUES({number}, 0, 7, 8, 9, 1)");
+    database.write(|transaction| transaction.execute_batch(&earlier)).unwrap();
+    let recorded = Inodes { copy: Some(Inode { number: 7, born: Some(8) }), before: Some(9), in_place: true };
+    assert_eq!(recorded_inodes(&database), [Some(recorded), None, None]);
+    database.settle(number).unwrap();
+    assert_eq!(self::number(&database, "SELECT count(*) FROM copies"), 0);
+    // A journal of an earlier version lacks the columns, of a still earlier one the table, and their unsettled edits
+    // are found.
     begin(&database, &meta(EntryKind::Edit), &rows).unwrap();
-    database.write(|transaction| transaction.execute_batch("DROP TABLE copies")).unwrap();
+    let columns = ["copy", "born", "replaced", "in_place"];
+    let earlier: String =
+        columns.iter().map(|column| format!("ALTER TABLE changes DROP COLUMN {column};")).collect();
+    database
+        .write(|transaction| transaction.execute_batch(&format!("DROP TABLE copies; {earlier}")))
+        .unwrap();
     drop(database);
     let database = open(dir.path());
     assert_eq!(recorded_inodes(&database), [None; 3]);
@@ -110,10 +124,10 @@ fn an_edit_is_there_once_it_is_settled_and_is_what_was_written_down() {
         [row("a", Some(b"one"), Some(b"two")), row("b", None, Some(b"new")), row("c", Some(b"old"), None)];
     let number = begin(&database, &meta(EntryKind::Edit), &rows).unwrap();
     assert_eq!(database.entry(number).unwrap(), None, "nobody may take back what is still under way");
-    assert!(["a", "b", "c"].iter().all(|path| database.has_unsettled(path).unwrap()));
-    assert!(!database.has_unsettled("d").unwrap());
+    assert!(["a", "b", "c"].iter().all(|path| database.unsettled_and_newest(path).unwrap().0));
+    assert!(!database.unsettled_and_newest("d").unwrap().0);
     database.settle(number).unwrap();
-    assert!(!database.has_unsettled("a").unwrap());
+    assert!(!database.unsettled_and_newest("a").unwrap().0);
     let entry = database.entry(number).unwrap().unwrap();
     assert_eq!((entry.meta, entry.undone), (meta(EntryKind::Edit), false));
     let found: Vec<_> = entry.changes.iter().map(|it| (it.path.as_str(), it.before, it.after)).collect();
@@ -132,7 +146,7 @@ fn what_is_forgotten_is_gone_and_its_number_is_not_given_again() {
     let (_dir, database) = new_database();
     let number = begin(&database, &meta(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     database.forget(number).unwrap();
-    assert!(!database.has_unsettled("a").unwrap());
+    assert!(!database.unsettled_and_newest("a").unwrap().0);
     let next = edit(&database, "a", b"1", b"3");
     assert!(next > number);
     database.forget(next).unwrap();
@@ -145,7 +159,7 @@ fn an_edit_that_its_process_left_is_there_for_who_comes_next() {
     let number = begin(&database, &meta(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     drop(database);
     let database = open(dir.path());
-    assert!(database.has_unsettled("a").unwrap());
+    assert!(database.unsettled_and_newest("a").unwrap().0);
     assert_eq!(text(&database, b"1"), Some(b"1".to_vec()));
     database.settle(number).unwrap();
     assert_eq!(newest(&database, EditFilter::Settled, Some("a")), Some(number));

@@ -22,6 +22,13 @@ pub(super) struct Packs {
     over: Option<Vec<u8>>,
 }
 
+impl Packs {
+    /// Returns the number of bytes that may be stored.
+    pub(super) fn length(&self) -> usize {
+        [&self.before, &self.after, &self.over].into_iter().flatten().map(Vec::len).sum()
+    }
+}
+
 /// The row of a stored text, and the number of bases below it.
 #[derive(Debug, Clone, Copy)]
 struct StoredText {
@@ -58,7 +65,9 @@ impl Database {
                 add(transaction, content.version, &packed, None, 0)?;
             }
             Ok(())
-        })
+        })?;
+        self.count_bytes(packed.len() as u64);
+        Ok(())
     }
 }
 

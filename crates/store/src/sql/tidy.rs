@@ -21,6 +21,11 @@ const REMAINING: (u64, u64) = (7, 8);
 const READ_SHARE: (u64, u64) = (1, 4);
 
 impl Database {
+    /// Does the same as [`Database::is_untidy`], but looks at the files only after enough was recorded.
+    pub fn may_be_untidy(&self, bounds: RetentionLimits) -> bool {
+        self.is_due() || self.is_to_be_measured(size_limit(bounds)) && self.is_untidy(bounds)
+    }
+
     /// True if a cleanup may be needed; this check is cheap.
     pub fn is_untidy(&self, bounds: RetentionLimits) -> bool {
         self.is_due() || self.log_length() > LOG_KEPT || self.length() > size_limit(bounds)

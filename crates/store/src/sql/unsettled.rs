@@ -11,8 +11,10 @@ use crate::inode::{Inode, Inodes};
 impl Database {
     /// Returns the edits that were begun and not settled, oldest first.
     pub fn unsettled(&self) -> Result<Vec<UnsettledEdit>, DatabaseError> {
-        let select = "SELECT number, path, staged, changes.before, after, folders, copies.edit AS recorded, copy, born,
-            copies.before AS replaced, in_place FROM edits INDEXED BY edits_begun CROSS JOIN changes ON changes.edit = number
+        let select = "SELECT number, path, staged, changes.before, after, folders,
+            coalesce(changes.copy, copies.copy) AS copy, coalesce(changes.born, copies.born) AS born,
+            coalesce(changes.replaced, copies.before) AS replaced,
+            coalesce(changes.in_place, copies.in_place) AS in_place FROM edits INDEXED BY edits_begun CROSS JOIN changes ON changes.edit = number
             LEFT JOIN copies ON copies.edit = number AND copies.position = changes.position
             WHERE settled = 0 ORDER BY number, changes.position";
         self.read(|reader| {
@@ -72,13 +74,11 @@ fn file(row: &rusqlite::Row<'_>) -> rusqlite::Result<UnsettledFile> {
 }
 
 fn inodes(row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<Inodes>> {
-    if row.get::<_, Option<i64>>("recorded")?.is_none() {
-        return Ok(None);
-    }
+    let Some(in_place) = row.get("in_place")? else { return Ok(None) };
     let birth_time = row.get("born")?;
     let copy = row
         .get::<_, Option<i64>>("copy")?
         .map(|number| Inode { number: number.cast_unsigned(), born: birth_time });
     let before = row.get::<_, Option<i64>>("replaced")?.map(i64::cast_unsigned);
-    Ok(Some(Inodes { copy, before, in_place: row.get("in_place")? }))
+    Ok(Some(Inodes { copy, before, in_place }))
 }

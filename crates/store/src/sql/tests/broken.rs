@@ -211,7 +211,7 @@ fn fill(folder: &Path) {
                 Err(error) => {
                     // It stays unsettled, and recovery decides; here it is removed because nothing was
                     // published.
-                    assert!(database.has_unsettled("a").unwrap());
+                    assert!(database.unsettled_and_newest("a").unwrap().0);
                     Some(error)
                 }
             },
