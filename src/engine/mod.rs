@@ -16,6 +16,7 @@ mod entity;
 mod gate_cwd;
 mod guards;
 mod history;
+mod hook_state;
 mod host_edit;
 mod judge;
 mod links;
@@ -45,7 +46,7 @@ mod workspace;
 
 pub use crate::store::{
     Added, Cache, Cached, EditId, EditMeta, EntityDatabase, Entry, EntryKind, FileChange, GuardLevel,
-    Migrated, ProjectRoot, Tenant, ToolCallRecords,
+    Migrated, ProjectRoot, StateSocket, Tenant, ToolCallRecords, is_same_user,
 };
 #[cfg(feature = "check")]
 pub use audit::{
@@ -54,6 +55,7 @@ pub use audit::{
 pub use caches::Caches;
 pub use decide::{Decision, decide};
 pub use history::EntryDiffs;
+pub use hook_state::HookState;
 pub use host_edit::{BytesBefore, HostChange, HostFile};
 pub use opening::Opening;
 pub use read::{

@@ -27,6 +27,7 @@ pub(super) struct Services {
     pub(super) trust: Trust,
     pub(super) gate_runtime: GateRuntime,
     pub(super) prewarmed: Prewarmed,
+    pub(super) state: StateFolder,
     /// The tool calls of hosts that are not finished.
     pub(super) tool_calls: ToolCallRecords,
     /// The code index of the workspace, built on first use.
@@ -54,6 +55,7 @@ impl Services {
             policies: PolicyCache::default(),
             gate_runtime: GateRuntime::with_proofs_dir(state.proofs()),
             prewarmed: Prewarmed::default(),
+            state: state.clone(),
             tool_calls: ToolCallRecords::new(state),
             code_index: Mutex::default(),
             texts: TextCache::default(),

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::Policy;
 use crate::request::{Author, HistoryRequest, ReadRequest, Request, UndoRequest};
-use crate::store::{Cache, EditId, Entry, StoreListener, ToolCallRecords};
+use crate::store::{Cache, EditId, Entry, StateSocket, StoreListener, ToolCallRecords};
 use crate::text::{Buffer, Hints};
 
 /// The roots that may be edited, with their locks, policies and caches.
@@ -165,6 +165,13 @@ impl Workspace {
         gates: String,
     ) -> Result<Option<EditId>, Error> {
         self.services.record_host_edit(changes, author, gates).await
+    }
+
+    /// Listens for the hooks of the user on the root of this workspace: [`HookState::connect`](super::HookState::connect) finds the socket.
+    ///
+    /// Errors: the reason why there is none, such as several roots.
+    pub fn listen_for_hooks(&self) -> Result<StateSocket, String> {
+        self.services.listen_for_hooks()
     }
 
     /// Returns the records of tool calls of hosts that are not finished.

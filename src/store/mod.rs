@@ -70,6 +70,7 @@ pub use search::{
 pub use snapshot::{ExpectedContent, FileSnapshot, Snapshot};
 pub use sql::rows::{Added, EntityDatabase, Migrated, StoreListener};
 pub use state::{
-    Cache, CacheLimits, Cached, ClearError, RecordSubject, StateFolder, ToolCallRecords, outside,
+    Cache, CacheLimits, Cached, ClearError, RecordSubject, StateFolder, StateSocket, ToolCallRecords,
+    is_same_user, outside,
 };
 pub use transfer::{ExportDir, ImportDir, ImportItem, NamedKey};

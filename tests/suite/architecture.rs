@@ -20,7 +20,8 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["jsonc_parser"], &["front/cli/init/", "front/hook/notebook.rs"]),
     (&["gix"], &["store/git/"]),
     (&["rmcp", "schemars"], &["front/"]),
-    (&["axum", "hyper", "hyper_util", "http_body_util", "prometheus_client", "tokio::net"], &["front/http/"]),
+    (&["axum", "hyper", "hyper_util", "http_body_util", "prometheus_client"], &["front/http/"]),
+    (&["tokio::net"], &["front/http/", "front/hook/socket/"]),
     (
         &["clap::", "clap_complete::", "anstream", "annotate_snippets", "indicatif"],
         &["front/cli/", "main.rs"],

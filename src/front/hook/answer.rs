@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::edit::{HostEdit, PatchForm};
 use super::event::{Event, Moment};
+use super::guard::Guarded;
 use super::host::Host;
 
 /// The most bytes of a text for the model.
@@ -67,6 +68,13 @@ pub enum ClineDenial {
     Warns,
     /// The call is cancelled.
     Cancels,
+}
+
+/// Renders what a guard decided.
+pub fn reply(event: &Event, guarded: Guarded) -> HookReply {
+    let reply = render(event, guarded.decision, guarded.cline);
+    let problem = guarded.problem.and_then(|problem| HookReply::passing(&problem).error);
+    HookReply { error: reply.error.or(problem), ..reply }
 }
 
 /// Renders the answer to an event.

@@ -9,6 +9,7 @@ mod caches;
 mod calls;
 mod own;
 mod secret;
+mod sockets;
 
 use super::system_error;
 use crate::error::{Code, Error};
@@ -25,6 +26,7 @@ pub use caches::{Cache, CacheLimits, Cached, ClearError};
 pub use calls::ToolCallRecords;
 pub use own::outside;
 pub(super) use own::{own_folders, refuse_inside, refuse_reached};
+pub use sockets::{StateSocket, is_same_user};
 
 /// The folder of the records about trust, in the state folder.
 const TRUST: &str = "trust";

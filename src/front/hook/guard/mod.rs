@@ -13,11 +13,11 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::edit::Edit;
-use crate::engine::{HostFile, Report, Workspace};
+use crate::engine::{HostFile, Report, ToolCallRecords, Workspace};
 use crate::error::{Code, Error};
 use crate::front::hook::answer::{ClineDenial, HookDecision};
 use crate::front::hook::edit::HostEdit;
-use crate::front::hook::event::{Event, HostCall};
+use crate::front::hook::event::{Event, HostCall, Moment};
 use crate::front::hook::host::Host;
 use crate::front::hook::record::{CallRecord, ExpectedText, FileRecord};
 use crate::front::hook::simulate::{self, Simulated};
@@ -41,6 +41,8 @@ pub struct EventGuard<'a> {
     pub root: PathBuf,
     /// Where the model can make an edit with lockgate itself.
     pub tools: OwnTools,
+    /// For each call of the event, whether this is the first hook that has it; `None` to find out when it matters.
+    pub claims: Option<Vec<bool>>,
     /// The moment when the event came.
     pub started: Instant,
     /// Is told the settings of the policy as soon as they are known.
@@ -216,12 +218,11 @@ impl EventGuard<'_> {
 
     /// True unless another hook of the same event has the call already.
     fn is_first(&self, call: &HostCall) -> bool {
-        let Some(id) = self.event.call.as_ref().or(self.event.time.as_ref()) else { return true };
-        let Event { host, moment, session, .. } = self.event;
-        let input = Version::hash(call.input.to_string().as_bytes());
-        let key = format!("{moment:?} {} {session} {id} {} {}", host.name(), call.tool, input.hex());
-        // Without a state folder, each hook judges.
-        self.workspace.tool_calls().claim(&key).unwrap_or(true)
+        let known = self.claims.as_ref().and_then(|claims| {
+            let number = self.event.calls.iter().position(|other| std::ptr::eq(other, call))?;
+            claims.get(number).copied()
+        });
+        known.unwrap_or_else(|| claim(self.event, call, self.workspace.tool_calls()))
     }
 
     /// Judges the drafts together.
@@ -315,6 +316,26 @@ impl EventGuard<'_> {
         let key = format!("trust {} {session} {}", host.name(), self.folder.display());
         self.workspace.tool_calls().claim(&key).unwrap_or(false).then_some(note)
     }
+}
+
+/// Claims the calls of an event that a hook judges or records: for each, true unless another hook has it already.
+pub fn claim_calls(event: &Event, records: &ToolCallRecords) -> Vec<bool> {
+    let is_used = |number: usize, call: &HostCall| match event.moment {
+        Moment::Before => number == 0,
+        Moment::After => call.failure.is_none(),
+        Moment::AfterFailure => false,
+    };
+    let claims = event.calls.iter().enumerate();
+    claims.map(|(number, call)| !is_used(number, call) || claim(event, call, records)).collect()
+}
+
+fn claim(event: &Event, call: &HostCall, records: &ToolCallRecords) -> bool {
+    let Some(id) = event.call.as_ref().or(event.time.as_ref()) else { return true };
+    let Event { host, moment, session, .. } = event;
+    let input = Version::hash(call.input.to_string().as_bytes());
+    let key = format!("{moment:?} {} {session} {id} {} {}", host.name(), call.tool, input.hex());
+    // Without a state folder, each hook judges.
+    records.claim(&key).unwrap_or(true)
 }
 
 /// The drafts of a call, and other arguments for it.
