@@ -46,7 +46,7 @@ mod workspace;
 
 pub use crate::store::{
     Added, Cache, Cached, EditId, EditMeta, EntityDatabase, Entry, EntryKind, FileChange, GuardLevel,
-    Migrated, ProjectRoot, StateSocket, Tenant, ToolCallRecords, is_same_user,
+    Migrated, ProjectRoot, StateSocket, Tenant, ToolCallRecords, is_equal_peer,
 };
 #[cfg(feature = "check")]
 pub use audit::{

@@ -18,7 +18,7 @@ use super::transfer::{Import, Imported};
 use super::trust::{Commands, ShownCommands};
 use crate::error::Error;
 use crate::gate::Watch;
-use crate::policy::Policy;
+use crate::policy::{HookSettings, Policy};
 use crate::request::{Author, HistoryRequest, ReadRequest, Request, UndoRequest};
 use crate::store::{Cache, EditId, Entry, StateSocket, StoreListener, ToolCallRecords};
 use crate::text::{Buffer, Hints};
@@ -255,6 +255,15 @@ impl Workspace {
     /// Errors: `POLICY_INVALID`.
     pub fn policy_at_top(&self) -> Result<Arc<Policy>, Error> {
         self.services.policy_at_top()
+    }
+
+    /// Returns the settings for hooks of the policy at the top of the first root: without trust in the policy, only those
+    /// that are at least as strict as the default.
+    ///
+    /// Errors: `POLICY_INVALID`.
+    #[cfg(feature = "check")]
+    pub fn hook_settings_at_top(&self) -> Result<HookSettings, Error> {
+        self.services.hook_settings_at_top()
     }
 
     /// Reads a file of the first root that only a person edits.

@@ -34,6 +34,23 @@ impl Default for HookSettings {
     }
 }
 
+impl HookSettings {
+    /// True if these settings let edits pass that the default settings deny, so that they count only if a person trusts the
+    /// policy. A project cannot switch off its own guard.
+    pub fn need_trust(self) -> bool {
+        self != self.without_trust()
+    }
+
+    /// Returns the settings that count without trust: those that are at least as strict as the default.
+    ///
+    /// A shorter deadline leaves edits unjudged, and a longer one outlasts the host.
+    #[must_use]
+    pub fn without_trust(self) -> HookSettings {
+        let bytes = self.bytes.filter(|bytes| *bytes == BytesAtRisk::Deny);
+        HookSettings { bytes, deadline: HookSettings::default().deadline, ..self }
+    }
+}
+
 /// The treatment of a quote that differs from the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DriftedQuote {

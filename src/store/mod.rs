@@ -71,6 +71,6 @@ pub use snapshot::{ExpectedContent, FileSnapshot, Snapshot};
 pub use sql::rows::{Added, EntityDatabase, Migrated, StoreListener};
 pub use state::{
     Cache, CacheLimits, Cached, ClearError, RecordSubject, StateFolder, StateSocket, ToolCallRecords,
-    is_same_user, outside,
+    is_equal_peer, outside,
 };
 pub use transfer::{ExportDir, ImportDir, ImportItem, NamedKey};

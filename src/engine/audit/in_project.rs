@@ -3,7 +3,8 @@
 //! A program can work in a sample project and fail in this one, because of its configuration, its version or
 //! its missing dependencies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::super::load;
 use super::super::services::Services;
@@ -11,7 +12,7 @@ use super::ChangeKind;
 use super::judge::AuditedFile;
 use crate::error::Error;
 use crate::gate::{ExecPermission, GateRun, Watch};
-use crate::policy::{Profile, language_of};
+use crate::policy::{Policy, Profile, language_of};
 use crate::text::LineMap;
 
 /// The size in bytes of the largest file on which a gate is tried.
@@ -39,7 +40,7 @@ impl Services {
         for (context, wanted) in contexts.iter_mut().zip(&wanted) {
             context.rules.rules.retain(|rule| wanted.contains(rule.gate.name.as_str()));
         }
-        let verdicts = self.audit_verdicts(&files, &contexts, watch)?;
+        let verdicts = self.audit_verdicts(&files, &contexts, Vec::new(), watch)?;
         let trials = files.iter().zip(verdicts).flat_map(|(file, verdict)| {
             verdict.runs.into_iter().map(|run| ProjectTrial { path: file.path.clone(), run })
         });
@@ -52,24 +53,38 @@ impl Services {
         mut gates: BTreeSet<&'g str>,
     ) -> Result<(Vec<AuditedFile>, Vec<BTreeSet<&'g str>>), Error> {
         let (mut files, mut wanted) = (Vec::new(), Vec::new());
+        // Files of one folder have one policy, and one trust in it. To look for them costs hundreds of system calls.
+        let mut policies: HashMap<String, Option<Arc<Policy>>> = HashMap::new();
+        let mut permitted: HashMap<String, bool> = HashMap::new();
         for path in self.store.files.list(0, self.store.files.base())?.files {
             if gates.is_empty() {
                 break;
             }
-            let Ok(place) = self.store.files.admit_to_read(&self.store.files.named(0, &path)?) else {
-                continue;
+            let admit = || self.store.files.admit_to_read(&self.store.files.named(0, &path)?);
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            let policy = match policies.get(&folder) {
+                Some(policy) => policy.clone(),
+                None => {
+                    let Ok(place) = admit() else { continue };
+                    // A nested policy may be invalid, or not trusted; that says nothing of the gate.
+                    let policy = self.policies.policy(&self.store.files, &place).ok();
+                    policies.entry(folder.clone()).or_insert(policy).clone()
+                }
             };
-            // A nested policy may be invalid, or not trusted; that says nothing of the gate.
-            let Ok(policy) = self.policies.policy(&self.store.files, &place) else { continue };
-            let rules = policy.effective_rules(place.in_root(), language_of(&path, None), Profile::Check);
+            let Some(policy) = policy else { continue };
+            let rules = policy.effective_rules(&path, language_of(&path, None), Profile::Check);
             let applies =
                 |gate: &&str| rules.rules.iter().any(|rule| rule.enabled && rule.gate.name == **gate);
             let here: BTreeSet<&str> = gates.iter().copied().filter(applies).collect();
-            let is_permitted = || {
+            if here.is_empty() || !rules.rules.iter().any(|rule| rule.gate.runs_program()) {
+                continue;
+            }
+            let Ok(place) = admit() else { continue };
+            let is_permitted = permitted.entry(folder).or_insert_with(|| {
                 let permission = self.trust.grant(&self.store.files, &place, &policy, &rules);
                 matches!(permission, ExecPermission::Granted(_))
-            };
-            if here.is_empty() || !is_permitted() {
+            });
+            if !*is_permitted {
                 continue;
             }
             let Ok(current) = load::read(self, &place.clone().into(), &policy) else { continue };

@@ -37,7 +37,7 @@ impl Services {
         let file = AuditedFile { place, policy, change, before, map, after, path: path.to_owned() };
         let context = self.audit_context(&file, false);
         let verdict = self
-            .audit_verdicts(std::slice::from_ref(&file), std::slice::from_ref(&context), watch)?
+            .audit_verdicts(std::slice::from_ref(&file), std::slice::from_ref(&context), Vec::new(), watch)?
             .into_iter()
             .next()
             .ok_or_else(|| Error::new(Code::Internal, "the file was not judged"))?;

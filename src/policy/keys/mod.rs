@@ -149,10 +149,10 @@ tables! {
         "drift": Words(&words(&DRIFTED)), Is("rewrite")
             => "a quote that differs from the file and matches in one place: `rewrite`: the call gets the exact quote, if the host accepts that; `keep`: the call stays as it is";
         "bytes": Words(&words(&AT_RISK)), Described("`deny` if the client's configuration has lockgate's server, else `report`")
-            => "an edit whose tool would change bytes outside of it, such as line ends: `deny`: it is denied, with the call that keeps them; `report`: it passes, and the model is told";
+            => "an edit whose tool would change bytes outside of it, such as line ends: `deny`: it is denied, with the call that keeps them; `report`: it passes, and the model is told; `report` counts only in a trusted policy";
         "fail": Words(&words(&FAILED)), Is("open")
             => "an edit that could not be judged in time, or because of an error: `open`: it passes; `closed`: it is denied";
-        "deadline": Duration(DEADLINE), Is("25s") => "the longest time for one answer; it must be below the host's own limit, which is 30s or more";
+        "deadline": Duration(DEADLINE), Is("25s") => "the longest time for one answer; it must be below the host's own limit, which is 30s or more; another value than the default counts only in a trusted policy";
         "cline": Words(&words(&CLINE)), Is("warn")
             => "a bad edit in Cline: `warn`: it passes, and the model is told; `cancel`: the call is cancelled, which ends the task";
     }

@@ -26,7 +26,7 @@ pub use caches::{Cache, CacheLimits, Cached, ClearError};
 pub use calls::ToolCallRecords;
 pub use own::outside;
 pub(super) use own::{own_folders, refuse_inside, refuse_reached};
-pub use sockets::{StateSocket, is_same_user};
+pub use sockets::{StateSocket, is_equal_peer};
 
 /// The folder of the records about trust, in the state folder.
 const TRUST: &str = "trust";

@@ -95,8 +95,29 @@ impl StateFolder {
 }
 
 /// True if the process at the other end of a socket runs as the same user.
-pub fn is_same_user(stream: impl AsFd) -> bool {
+fn is_same_user(stream: impl AsFd) -> bool {
     socket_peercred(stream).is_ok_and(|peer| peer.uid == rustix::process::geteuid())
+}
+
+/// True if the process at the other end of a socket runs as the same user, in no sandbox that this process is not in: a
+/// program that a gate runs in a sandbox must not reach what is outside of it through a server.
+pub fn is_equal_peer(stream: impl AsFd) -> bool {
+    let Ok(peer) = socket_peercred(stream) else { return false };
+    if peer.uid != rustix::process::geteuid() {
+        return false;
+    }
+    let (own, other) = (confinement("self"), confinement(&peer.pid.as_raw_nonzero().to_string()));
+    own.zip(other).is_some_and(|(own, other)| own.iter().zip(other).all(|(own, other)| other <= *own))
+}
+
+/// Returns the sandbox of a process, as numbers that grow with each layer.
+fn confinement(process: &str) -> Option<[u64; 3]> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let value = |name: &str| {
+        let mut values = status.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        values.next().map_or(Some(0), |value| value.trim().parse().ok())
+    };
+    Some([value("NoNewPrivs")?, value("Seccomp")?, value("Seccomp_filters")?])
 }
 
 /// The start of the names of a root's sockets.
@@ -167,7 +188,7 @@ mod tests {
         assert!(state.connect(other).is_none());
         let mut client = state.connect(root).unwrap();
         let (mut accepted, _) = server.listener().unwrap().accept().unwrap();
-        assert!(is_same_user(&accepted));
+        assert!(is_same_user(&accepted) && is_equal_peer(&accepted));
         accepted.write_all(b"x").unwrap();
         drop(accepted);
         let mut read = String::new();

@@ -164,6 +164,33 @@ fn a_socket_that_others_could_have_made_is_not_used() {
     assert!(is_warm(&fixture, "4"), "the control");
 }
 
+/// A program that a gate runs in a sandbox must not reach the server.
+#[test]
+fn a_client_in_a_sandbox_gets_no_answer() {
+    let fixture = fixture();
+    let _server = serve(&fixture);
+    let [socket] = <[PathBuf; 1]>::try_from(sockets(&fixture)).unwrap();
+    let event = payload(&fixture, "1", "x = 3").to_string();
+    let asked = fixture.at("outside/asked");
+    fs::write(&asked, question(&fixture, event.len()) + &event).unwrap();
+    let said = |confined: &[&str]| {
+        let words = [confined, &["python3", "-c", CLIENT]].concat();
+        let mut command = Command::new(words[0]);
+        let output = command.args(&words[1..]).args([&socket, &asked]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    if Command::new("setpriv").arg("--version").output().is_err() {
+        return not_run("hooks::warm: setpriv is not here");
+    }
+    assert_eq!(said(&["setpriv", "--no-new-privs"]).trim(), "connected b''");
+    assert!(said(&["setpriv"]).contains("accepted"), "the control");
+}
+
+/// A client that sends a file to a socket, and prints what comes back.
+const CLIENT: &str = "import socket,sys\ns=socket.socket(socket.AF_UNIX);s.connect(sys.argv[1])\ntry:\n s.sendall(open(sys.argv[2],'rb').read())\n\
+    except OSError: pass\ns.settimeout(20)\nb=b''\ntry:\n while True:\n  c=s.recv(9999)\n  if not c: break\n  b+=c\n\
+    except ConnectionError: pass\nprint('connected',b)\n";
+
 /// Runs Python as another user; `None` if that is not possible here.
 fn as_nobody(script: &str, arguments: &[&Path]) -> Option<Child> {
     if !rustix::process::geteuid().is_root() {
@@ -234,10 +261,7 @@ fn a_client_of_another_user_gets_no_answer() {
     let asked = open.path().join("asked");
     fs::write(&asked, &line).unwrap();
     fs::set_permissions(&asked, fs::Permissions::from_mode(0o644)).unwrap();
-    let script = "import socket,sys\ns=socket.socket(socket.AF_UNIX);s.connect(sys.argv[1])\ntry:\n s.sendall(open(sys.argv[2],'rb').read())\n\
-                  except OSError: pass\ns.settimeout(20)\nb=b''\ntry:\n while True:\n  c=s.recv(9999)\n  if not c: break\n  b+=c\n\
-                  except ConnectionError: pass\nprint('connected',b)\n";
-    let Some(nobody) = as_nobody(script, &[&name, &asked]) else { return };
+    let Some(nobody) = as_nobody(CLIENT, &[&name, &asked]) else { return };
     let said = String::from_utf8(nobody.wait_with_output().unwrap().stdout).unwrap();
     assert_eq!(said.trim(), "connected b''");
     // The control: the same bytes of the same user are answered.

@@ -111,7 +111,7 @@ impl EventGuard<'_> {
     }
 
     fn finish(&self, result: Step<HookDecision>, settings: Option<HookSettings>) -> Guarded {
-        let top = || self.workspace.policy_at_top().map(|policy| policy.hooks).unwrap_or_default();
+        let top = || self.workspace.hook_settings_at_top().unwrap_or_default();
         let settings = settings.unwrap_or_else(top);
         match result {
             Ok(decision) | Err(Stop::Answer(decision)) => self.guarded(decision, None, Some(settings)),

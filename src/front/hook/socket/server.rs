@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{MAX_LINE, Question, ServerMessage};
-use crate::engine::{StateSocket, Workspace, is_same_user};
+use crate::engine::{StateSocket, Workspace, is_equal_peer};
 use crate::front::hook::answer::{self, HookReply};
 use crate::front::hook::event::{self, Event, Moment, Payload};
 use crate::front::hook::guard::EventGuard;
@@ -52,8 +52,10 @@ pub async fn serve(
                 continue;
             }
         };
-        if !is_same_user(&stream) {
-            tracing::warn!("a process of another user connected to the socket for hooks; it gets no answer");
+        if !is_equal_peer(&stream) {
+            tracing::warn!(
+                "a process of another user, or in a sandbox, connected to the socket for hooks; it gets no answer"
+            );
             continue;
         }
         if let Ok(permit) = Arc::clone(&events).try_acquire_owned() {
