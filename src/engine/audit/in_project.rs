@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::super::load;
 use super::super::services::Services;
+use super::super::trust::CallPermissions;
 use super::ChangeKind;
 use super::judge::AuditedFile;
 use crate::error::Error;
@@ -35,8 +36,10 @@ impl Services {
         gates: &[&str],
         watch: &Watch,
     ) -> Result<Vec<ProjectTrial>, Error> {
-        let (files, wanted) = self.files_to_try(gates.iter().copied().collect())?;
-        let mut contexts: Vec<_> = files.iter().map(|file| self.audit_context(file, true)).collect();
+        let permissions = CallPermissions::new(&self.trust, &self.store.files);
+        let (files, wanted) = self.files_to_try(gates.iter().copied().collect(), &permissions)?;
+        let mut contexts: Vec<_> =
+            files.iter().map(|file| self.audit_context(file, &permissions, true)).collect();
         for (context, wanted) in contexts.iter_mut().zip(&wanted) {
             context.rules.rules.retain(|rule| wanted.contains(rule.gate.name.as_str()));
         }
@@ -51,11 +54,11 @@ impl Services {
     fn files_to_try<'g>(
         &self,
         mut gates: BTreeSet<&'g str>,
+        permissions: &CallPermissions<'_>,
     ) -> Result<(Vec<AuditedFile>, Vec<BTreeSet<&'g str>>), Error> {
         let (mut files, mut wanted) = (Vec::new(), Vec::new());
-        // Files of one folder have one policy, and one trust in it. To look for them costs hundreds of system calls.
+        // The files of a folder have one policy. To look for it costs some forty system calls.
         let mut policies: HashMap<String, Option<Arc<Policy>>> = HashMap::new();
-        let mut permitted: HashMap<String, bool> = HashMap::new();
         for path in self.store.files.list(0, self.store.files.base())?.files {
             if gates.is_empty() {
                 break;
@@ -80,11 +83,7 @@ impl Services {
                 continue;
             }
             let Ok(place) = admit() else { continue };
-            let is_permitted = permitted.entry(folder).or_insert_with(|| {
-                let permission = self.trust.grant(&self.store.files, &place, &policy, &rules);
-                matches!(permission, ExecPermission::Granted(_))
-            });
-            if !*is_permitted {
+            if !matches!(permissions.grant(&place, &policy, &rules), ExecPermission::Granted(_)) {
                 continue;
             }
             let Ok(current) = load::read(self, &place.clone().into(), &policy) else { continue };

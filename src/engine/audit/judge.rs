@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::super::links::{AuditedPage, checks_links, markdown};
 use super::super::load;
 use super::super::services::{Services, cancelled};
+use super::super::trust::CallPermissions;
 use super::normalize::comparable;
 use super::survey::{AuditedFiles, ChangedFile, skipped};
 use super::{Audit, ChangeKind, CheckedFile, SkippedFile};
@@ -83,7 +84,10 @@ impl Services {
         let to_removed: Vec<Vec<DeadLinks>> =
             subjects.iter().map(|file| to_removed.remove(&file.path).unwrap_or_default()).collect();
         let all_counts = survey.revision.is_none();
-        let contexts = parallel(&subjects, self.threads, |subject| self.audit_context(subject, all_counts));
+        let permissions = CallPermissions::new(&self.trust, &self.store.files);
+        let contexts = parallel(&subjects, self.threads, |subject| {
+            self.audit_context(subject, &permissions, all_counts)
+        });
         let verdicts = self.audit_verdicts(&subjects, &contexts, to_removed, watch)?;
         audit.files.extend(subjects.into_iter().zip(verdicts).map(|(subject, verdict)| {
             let AuditedFile { change, after, path, .. } = subject;
@@ -185,7 +189,12 @@ impl Services {
     }
 
     /// Returns the context of a file; `all_counts` is set when there is no revision to compare with.
-    pub(super) fn audit_context<'s>(&self, subject: &'s AuditedFile, all_counts: bool) -> AuditContext<'s> {
+    pub(super) fn audit_context<'s>(
+        &self,
+        subject: &'s AuditedFile,
+        permissions: &CallPermissions<'_>,
+        all_counts: bool,
+    ) -> AuditContext<'s> {
         let AuditedFile { place, policy: rules, after, .. } = subject;
         let language = language_of(place.in_root(), after.view().lines().next());
         let mut effective_rules = rules.effective_rules(place.in_root(), language, Profile::Check);
@@ -193,7 +202,7 @@ impl Services {
         if all_counts {
             effective_rules.baseline = Baseline::All;
         }
-        let permission = self.trust.grant(&self.store.files, place, rules, &effective_rules);
+        let permission = permissions.grant(place, rules, &effective_rules);
         let cache = match &permission {
             ExecPermission::Granted(_) => self.trust.cache(&self.store.files, place),
             ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,

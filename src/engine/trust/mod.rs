@@ -6,6 +6,7 @@
 //! Invariant: permission is granted for the policy and the programs as they are at that moment, or not at
 //! all. Any difference from the trusted state ends the trust until a person renews it.
 
+mod call_permissions;
 mod commands;
 mod record;
 
@@ -17,6 +18,7 @@ use std::time::SystemTime;
 
 use dashmap::DashMap;
 
+pub(super) use self::call_permissions::CallPermissions;
 pub use self::commands::Commands;
 use self::commands::subject;
 pub use self::record::ShownCommands;
