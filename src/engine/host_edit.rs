@@ -48,7 +48,7 @@ pub struct HostChange {
 pub enum BytesBefore {
     /// The bytes of the file.
     Bytes(Vec<u8>),
-    /// There was no file.
+    /// There was no file before the change.
     Absent,
     /// Nobody read the file before; the change cannot be undone.
     Unknown,

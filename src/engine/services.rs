@@ -86,8 +86,8 @@ impl Services {
             let _permit = permit;
             work(&services)
         };
-        tokio::task::spawn_blocking(job).await.unwrap_or_else(|trouble| {
-            let message = format!("the work stopped early: {trouble}");
+        tokio::task::spawn_blocking(job).await.unwrap_or_else(|error| {
+            let message = format!("the work stopped early: {error}");
             Err(Error::new(Code::Internal, message).with_unknown_disk())
         })
     }

@@ -231,7 +231,7 @@ impl Workspace {
     ///
     /// Errors: `PERMISSION_DENIED` if lockgate may not write its state, or if others could have read the
     /// file.
-    pub fn cache_secret(
+    pub fn stored_secret(
         &self,
         name: &str,
         fresh: impl FnOnce() -> Result<String, Error>,
@@ -241,8 +241,8 @@ impl Workspace {
 
     /// Returns the reason why a file must not configure the server: it lies where an edit could change it. `None` if the
     /// file may be used.
-    pub fn covers(&self, file: &Path) -> Option<String> {
-        self.services.trust.covers(file)
+    pub fn editable_reason(&self, file: &Path) -> Option<String> {
+        self.services.trust.editable_reason(file)
     }
 
     /// Returns the cache folder for the samples of gates, which belong to no root.

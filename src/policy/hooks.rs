@@ -76,7 +76,7 @@ pub enum OnFailure {
     /// The edit passes, with one line on standard error.
     #[default]
     Open,
-    /// The edit is denied.
+    /// The edit is denied, and the reason is given.
     Closed,
 }
 

@@ -89,7 +89,7 @@ impl Trust {
         }
         let commands = match self.commands(files, place, policy) {
             Ok(commands) => commands,
-            Err(refusal) => return ExecPermission::Untrusted(sanitize(&refusal.message)),
+            Err(error) => return ExecPermission::Untrusted(sanitize(&error.message)),
         };
         match self.missing_trust(&commands) {
             None => ExecPermission::Granted(commands.programs),
@@ -140,7 +140,7 @@ impl Trust {
     }
 
     /// Returns the reason why a file must not configure the server; `None` if it may.
-    pub(super) fn covers(&self, file: &Path) -> Option<String> {
+    pub(super) fn editable_reason(&self, file: &Path) -> Option<String> {
         outside(file, &self.roots).err()
     }
 

@@ -24,7 +24,7 @@ pub enum HookDecision {
     Forbid(String),
     /// The edit is to be made with other arguments.
     Rewrite {
-        /// The arguments, complete.
+        /// The complete arguments of the call.
         input: Value,
         /// What the model is told.
         context: String,
@@ -42,7 +42,7 @@ pub struct HookReply {
     pub output: Option<Value>,
     /// The text on standard error.
     pub error: Option<String>,
-    /// The exit code.
+    /// The exit code of the command.
     pub exit: u8,
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use rustix::net::sockopt::socket_peercred;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
-use super::{ROOT_DIGITS, StateFolder, doubt, staged_name, stamp};
+use super::{ROOT_DIGITS, StateFolder, doubt, path_hash, staged_name};
 
 /// The folder of the sockets, in the state folder.
 const SERVERS: &str = "servers";
@@ -122,7 +122,7 @@ fn confinement(process: &str) -> Option<[u64; 3]> {
 
 /// The start of the names of a root's sockets.
 fn start(root: &Path) -> String {
-    stamp(root).hex().chars().take(ROOT_DIGITS).collect()
+    path_hash(root).hex().chars().take(ROOT_DIGITS).collect()
 }
 
 fn through(folder: &File, name: &str) -> PathBuf {

@@ -29,11 +29,11 @@ use crate::text::Version;
 
 /// The guard of one event.
 pub struct EventGuard<'a> {
-    /// The project.
+    /// The workspace of the project.
     pub workspace: &'a Workspace,
-    /// Cancels the gates.
+    /// Cancels the gates of the event.
     pub watch: &'a Watch,
-    /// The event.
+    /// The event to be answered.
     pub event: &'a Event,
     /// The folder that relative paths start from.
     pub folder: PathBuf,
@@ -52,7 +52,7 @@ pub struct EventGuard<'a> {
 /// The answer of a guard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guarded {
-    /// The answer.
+    /// The decision on the edit.
     pub decision: HookDecision,
     /// A line for standard error.
     pub problem: Option<String>,
@@ -90,9 +90,9 @@ struct HostDraft {
 
 /// The change of a file.
 enum DraftChange {
-    /// These bytes.
+    /// The tool writes exactly these bytes.
     Made(Simulated),
-    /// The whole text.
+    /// The tool writes a whole text.
     Written(String),
     Removed,
     /// The file stays, or the result is not known.

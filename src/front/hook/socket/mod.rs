@@ -36,7 +36,7 @@ pub const MAX_PAYLOAD: u64 = 64 << 20;
 /// What the server needs beside the payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// The root, without links.
+    /// The real path of the root.
     pub root: PathBuf,
     /// The folder that relative paths start from, absolute.
     pub folder: PathBuf,
