@@ -17,17 +17,16 @@ use super::async_work::work;
 use super::paint;
 use super::roots::current_folder;
 use lockgate_checks::{adopt_orphans, read_regular_file};
-use lockgate_engine::{ProjectRoot, Workspace};
+use lockgate_engine::{HookState, ProjectRoot, Workspace};
 use lockgate_error::Error;
 use lockgate_hosts::answer::{self, ClineDenial, HookReply};
 use lockgate_hosts::event::{self, Event, Moment, Payload};
-use lockgate_hosts::guard::{EventGuard, absolute_path, unjudged};
+use lockgate_hosts::guard::{EventGuard, absolute_path, claim_calls, unjudged};
 use lockgate_hosts::host::Host;
+use lockgate_hosts::socket::{self, MAX_PAYLOAD, Question};
 use lockgate_hosts::texts::OwnTools;
 use lockgate_policy::{ClineAnswer, HookSettings};
 
-/// The largest payload, in bytes.
-const MAX_PAYLOAD: u64 = 64 << 20;
 /// The largest configuration of a client that is searched for lockgate's server, in bytes.
 const MAX_CONFIGURATION: u64 = 8 << 20;
 /// The time after the deadline in which gates can still end.
@@ -130,7 +129,6 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
         Ok(Payload::Event(event)) => *event,
         Err(reason) => return HookReply::passing(&reason),
     };
-    drop(payload);
     let folder = match event.folder.clone().map_or_else(current_folder, Ok) {
         Ok(folder) => folder,
         Err(error) => return HookReply::passing(&error.message),
@@ -148,6 +146,25 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
     // This process starts only gate programs.
     adopt_orphans();
     let tools = own_tools(event.host, &project.root);
+    let state = HookState::for_root(&root);
+    let mut claims = None;
+    if let Some(server) = state.connect() {
+        let claimed = claim_calls(&event, &state.tool_calls());
+        let question = Question {
+            root: root.clone(),
+            folder: folder.clone(),
+            host: args.host,
+            tools,
+            claims: claimed.clone(),
+            elapsed: started.elapsed(),
+        };
+        let on_settings = |settings| lock(shared).settings = settings;
+        if let Some(reply) = socket::ask(&server, &question, &payload, on_settings) {
+            return reply;
+        }
+        claims = Some(claimed);
+    }
+    drop(payload);
     let guarded = work(open(project), |workspace, watch| {
         let shared = Arc::clone(shared);
         let event = event.clone();
@@ -160,6 +177,7 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
                 folder,
                 root,
                 tools,
+                claims,
                 started,
                 on_settings: &on_settings,
             };
@@ -170,11 +188,7 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
         }
     });
     match guarded {
-        Ok(guarded) => {
-            let reply = answer::render(&event, guarded.decision, guarded.cline);
-            let problem = guarded.problem.and_then(|problem| HookReply::passing(&problem).error);
-            HookReply { error: reply.error.or(problem), ..reply }
-        }
+        Ok(guarded) => answer::reply(&event, guarded),
         Err(error) => failed(&lock(shared), &format!("{}: {}", error.code.name(), error.message)),
     }
 }

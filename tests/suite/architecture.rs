@@ -19,7 +19,8 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["ignore::"], &["policy/glob.rs", "store/listing.rs", "store/search/"]),
     (&["grep_"], &["store/search/"]),
     (&["gix"], &["store/git/"]),
-    (&["axum", "hyper", "hyper_util", "http_body_util", "prometheus_client", "tokio::net"], &["mcp/http/"]),
+    (&["axum", "hyper", "hyper_util", "http_body_util", "prometheus_client"], &["mcp/http/"]),
+    (&["tokio::net"], &["hosts/socket/", "mcp/http/"]),
     (
         &["serde_json"],
         &[

@@ -274,3 +274,69 @@ fn the_transcript_in_the_readme_is_real() {
     let id = git(&fixture, "root", &["rev-parse", "HEAD"]);
     assert_eq!(transcript, expected.replace("6c11e102fe", &id[..10]));
 }
+
+/// Links of pages, changed or not, to files that are gone: a warning at each link.
+#[test]
+fn links_to_deleted_and_renamed_files_are_found() {
+    let fixture = project();
+    let page = "# Page\n\n[guide](docs/guide.md), [other](docs/other.md)\n\n![logo](logo.png)\n";
+    let pages = [
+        ("page.md", page),
+        ("docs/near.md", "# Near\n\n[guide][g] and [other](other.md)\n\n[g]: guide.md\n"),
+        ("docs/guide.md", "# Guide\n\ntext of the guide\n"),
+        ("docs/other.md", "# Other\n\n[logo](../logo.png)\n"),
+        ("docs/quiet.md", "# Quiet\n\nguide.md is only named, [dead before](nowhere.md)\n"),
+        ("logo.png", "no picture"),
+    ];
+    commit(&fixture, &pages);
+    let dead = |answer: &Value| -> Vec<String> {
+        let findings = answer["findings"].as_array().unwrap().iter();
+        let new = findings.filter(|it| it["new"] == true);
+        new.map(|it| {
+            let [path, severity, message] =
+                ["path", "severity", "message"].map(|key| it[key].as_str().unwrap());
+            format!("{path}:{} {severity} {message}", it["line"])
+        })
+        .collect()
+    };
+    assert_eq!(dead(&json(&fixture, &[], 0)), [""; 0], "the control: nothing is gone");
+    fs::remove_file(fixture.at("root/logo.png")).unwrap();
+    fs::rename(fixture.at("root/docs/guide.md"), fixture.at("root/docs/manual.md")).unwrap();
+    // One of the pages changed as well.
+    write(
+        &fixture,
+        &[("docs/near.md", "# Near\n\n[guide][g] and [other](other.md)\n\nmore\n\n[g]: guide.md\n")],
+    );
+    let answer = json(&fixture, &[], 0);
+    assert_eq!(
+        dead(&answer),
+        [
+            "docs/near.md:7 warning the link leads to docs/guide.md, which no longer exists",
+            "docs/other.md:3 warning the link leads to logo.png, which no longer exists",
+            "page.md:3 warning the link leads to docs/guide.md, which no longer exists",
+            "page.md:5 warning the link leads to logo.png, which no longer exists",
+        ],
+        "{answer:#}"
+    );
+    let changes: Vec<(&str, &str)> = answer["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| (file["path"].as_str().unwrap(), file["change"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("docs/manual.md", "renamed"),
+        ("docs/near.md", "modified"),
+        ("docs/other.md", "unchanged"),
+        ("page.md", "unchanged"),
+    ];
+    assert_eq!(changes, expected);
+    assert_eq!(answer["counts"]["unchanged"], 1, "{answer:#}");
+    // Pages that follow the change are not reported.
+    write(&fixture, &[("page.md", &page.replace("guide.md", "manual.md").replace("![logo](logo.png)", ""))]);
+    assert_eq!(dead(&json(&fixture, &[], 0)).len(), 2);
+    // The gate decides: without it, nothing is searched or judged.
+    write(&fixture, &[("quality.yaml", "quality_gates: { markdown: [{ tool: syntax }] }\n")]);
+    let answer = json(&fixture, &[], 0);
+    assert!(dead(&answer).is_empty() && !judged(&answer).contains(&"docs/other.md"), "{answer:#}");
+}

@@ -6,6 +6,7 @@ mod hostile;
 mod patches;
 mod policy;
 mod recordings;
+mod warm;
 
 use std::fs;
 use std::path::{Path, PathBuf};

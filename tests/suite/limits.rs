@@ -221,3 +221,40 @@ fn a_server_outlives_a_limit_on_the_size_of_files() {
     let response = server.call("undo_edit", &json!({}));
     assert_eq!((response.is_error, project.text().as_str()), (false, "old\n"), "{}", response.text);
 }
+
+/// The same for stored content: plain words, a code of the table, and nothing half written.
+#[test]
+fn a_limit_on_the_size_of_files_refuses_an_edit_of_stored_content() {
+    let project = Project::new();
+    let store = format!("sqlite:{}", project.user.path().join("content.db").display());
+    let serve = ["--tools", "all", "--store", &store];
+    let mut free = Server::start_by(project.limited("-f unlimited"), project.dir.path(), &serve);
+    let put = |server: &mut Server, content: &str| {
+        let arguments = json!({"entity_type": "module", "path": "a.py", "content": content});
+        server.call("replace_content", &arguments)
+    };
+    let text = |number: usize| format!("# {number}\n# {}\n", noise(200_000).replace('\n', "\n# "));
+    let first = put(&mut free, "a = 1\n");
+    assert_eq!(first.status(), "written", "{}", first.text);
+    drop(free);
+    let (mut refused, mut written) = (0, 0);
+    for blocks in [8, 64, 200, 500] {
+        let limit = format!("-f {blocks}");
+        let mut server = Server::start_by(project.limited(&limit), project.dir.path(), &serve);
+        for number in 0..4 {
+            let answer = put(&mut server, &text(number));
+            if !answer.is_error {
+                written += 1;
+                continue;
+            }
+            refused += 1;
+            assert_eq!(answer.code(), "NO_SPACE", "{blocks}: {}", answer.text);
+            assert!(answer.text.contains("ulimit -f"), "{blocks}: {}", answer.text);
+            assert!(!answer.text.contains("SQLite failed"), "{blocks}: {}", answer.text);
+        }
+    }
+    assert!(refused > 4, "{refused} refused, {written} written");
+    let mut free = Server::start_by(project.limited("-f unlimited"), project.dir.path(), &serve);
+    let last = put(&mut free, "a = 2\n");
+    assert_eq!(last.status(), "written", "{}", last.text);
+}

@@ -22,6 +22,9 @@ class Server:
 
     def read(self):
         for line in self.process.stdout:
+            # A server that was killed leaves a part of a line.
+            if not line.endswith(b"\n"):
+                break
             message = json.loads(line)
             with self.writing:
                 waiting = self.waiting.pop(message.get("id"), None)

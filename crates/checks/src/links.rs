@@ -38,6 +38,8 @@ pub enum LostTarget {
     File,
     /// The name of a removed anchor, and its line in the text before.
     Anchor(String, usize),
+    /// The path of another file that is gone, and the line of the link to it.
+    Elsewhere(String, usize),
 }
 
 /// A link of a page to a file of the project, or to an anchor in it.
@@ -150,11 +152,16 @@ pub fn links(path: &str, text: &str) -> Vec<PageLink> {
 pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<ComparedFinding> {
     let blocks = rule.explicit.level && rule.level == Level::Block;
     let last = draft.after.lines().count().max(1);
-    let finding = |dead: &DeadLinks| {
+    let described = |dead: &DeadLinks| {
+        if let LostTarget::Elsewhere(path, line) = &dead.lost {
+            return (*line, "dead-link", format!("the link leads to {path}, which no longer exists"));
+        }
         let count = dead.links.len();
         let links = if count == 1 { "1 link leads".to_owned() } else { format!("{count} links lead") };
         let (code, line, lost) = match &dead.lost {
-            LostTarget::File => ("dead-link", 1, "this file, which the call removes".to_owned()),
+            LostTarget::File | LostTarget::Elsewhere(..) => {
+                ("dead-link", 1, "this file, which the call removes".to_owned())
+            }
             LostTarget::Anchor(anchor, line) => {
                 ("dead-anchor", (*line).min(last), format!("#{anchor}, which the edit removes"))
             }
@@ -165,12 +172,14 @@ pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<C
             0 => String::new(),
             rest => format!(" and {rest} more"),
         };
-        let message = format!("{links} to {lost}: {}{rest}", places.join(", "));
+        (line, code, format!("{links} to {lost}: {}{rest}", places.join(", ")))
+    };
+    let finding = |(line, code, message): (usize, &str, String)| {
         let finding = ComparedFinding::new(draft.after.lines(), (line, 1), message);
         let severity = if blocks { Severity::Error } else { Severity::Warning };
         ComparedFinding { code: Some(code.to_owned()), severity, ..finding }
     };
-    dead.iter().map(finding).collect()
+    dead.iter().map(described).map(finding).collect()
 }
 
 fn parser(body: &str) -> Parser<'_> {

@@ -7,13 +7,13 @@
 //! Invariant: the index is only read, and its data about a file is compared only with the texts of the
 //! call.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::index::{Definition, Index, IndexedFile};
 use super::indexed_symbol::{IndexedSymbol, owners};
 use super::near::{Distance, is_test};
 use super::symbol_group::{LanguageFamily, SymbolVisibility, family, imports, visibility};
-use super::tags::Tags;
+use super::tags::{Tag, Tags};
 use super::uses::EXPORT_ALL;
 use lockgate_text::SymbolKind;
 
@@ -265,10 +265,17 @@ const fn is_function_or_type(kind: SymbolKind) -> bool {
 /// Returns the definitions of one text that none of the others has, with their names and lines:
 /// functions, types and the like. A removed container is returned without its members.
 pub fn dropped(before: &Tags, after: &Tags, other_files: &[&Tags]) -> Vec<(String, usize)> {
-    let remaining: HashSet<&str> =
-        std::iter::once(after).chain(other_files.iter().copied()).flat_map(names).collect();
+    let elsewhere: HashSet<&str> = other_files.iter().copied().flat_map(names).collect();
+    let (had, has) = (named_paths(before), named_paths(after));
+    let none = HashSet::new();
     let last = |part: &str| part.rsplit('.').next().unwrap_or(part).to_owned();
-    let is_gone = |part: &str| !remaining.contains(last(part).as_str());
+    // Another symbol of the name that was there before is not where this one went.
+    let is_gone = |part: &str, path: &str| {
+        let name = last(part);
+        let paths = has.get(name.as_str()).unwrap_or(&none);
+        let is_fewer = paths.len() < had.get(name.as_str()).map_or(0, HashSet::len);
+        !elsewhere.contains(name.as_str()) && !paths.contains(path) && is_fewer
+    };
     let is_brought_in = |part: &str| {
         let start = format!("+{}<", last(part));
         after.uses.range(start.clone()..).next().is_some_and(|(key, _)| key.starts_with(&start))
@@ -284,18 +291,36 @@ pub fn dropped(before: &Tags, after: &Tags, other_files: &[&Tags]) -> Vec<(Strin
     let has_new_glob = is_new("+*") || is_new(EXPORT_ALL);
     let mut paths = HashSet::new();
     let mut dropped = Vec::new();
-    for tag in before.definitions.iter().filter(|tag| is_function_or_type(tag.kind) && is_gone(&tag.part)) {
+    for tag in before.definitions.iter().filter(|tag| is_function_or_type(tag.kind)) {
+        let path = path_of(before, tag);
+        if !is_gone(&tag.part, &path) {
+            continue;
+        }
         let around = tag.around.and_then(|around| before.definitions.get(around));
-        let is_reported_with_outer =
-            around.is_some_and(|outer| outer.kind.is_executable() || is_gone(&outer.part));
+        let is_reported_with_outer = around
+            .is_some_and(|outer| outer.kind.is_executable() || is_gone(&outer.part, &path_of(before, outer)));
         let may_be_in_glob = around.is_none() && has_new_glob;
-        let path = around.map_or(tag.part.clone(), |outer| format!("{}.{}", outer.part, tag.part));
         let is_provided = may_be_in_glob || is_brought_in(&tag.part) || is_newly_exported(&tag.part);
         if !is_reported_with_outer && !is_provided && paths.insert(path.clone()) {
             dropped.push((path, line_of(tag.location.line)));
         }
     }
     dropped
+}
+
+/// Returns the name of a symbol with that of the symbol around it.
+fn path_of(tags: &Tags, tag: &Tag) -> String {
+    let around = tag.around.and_then(|around| tags.definitions.get(around));
+    around.map_or(tag.part.clone(), |outer| format!("{}.{}", outer.part, tag.part))
+}
+
+/// Returns the paths of the symbols of a text by their names.
+fn named_paths(tags: &Tags) -> HashMap<&str, HashSet<String>> {
+    let mut paths: HashMap<&str, HashSet<String>> = HashMap::new();
+    for (name, tag) in names(tags).zip(&tags.definitions) {
+        paths.entry(name).or_default().insert(path_of(tags, tag));
+    }
+    paths
 }
 
 fn folder(path: &str) -> &str {
@@ -497,6 +522,44 @@ mod tests {
             ("m.js", "function a() {}\nexports.a = a\n", "exports.a = a\n", "a"),
             ("m.js", "function a() {}\nmodule.exports = { a }\n", "module.exports = { a }\n", "a"),
             ("m.js", "function a() {}\nexport * from './x'\n", "export * from './x'\n", "a"),
+            ("m.js", function, "module.exports = exports = { a: x, 'b': 1 }\n", ""),
+            ("m.js", function, "exports = module.exports = { 'a': x, b() {} }\n", ""),
+            ("m.js", function, "x.y = z = { a: x, b: 1 }\n", "a b"),
+            ("m.js", function, "exports['a'] = x; module.exports[\"b\"] = 1\n", ""),
+            ("m.js", function, "other['a'] = x\n", "a b"),
+            ("m.js", function, "exports.a ||= x; exports.b ??= y\n", ""),
+            ("m.js", function, "other.a ||= x; other.b ??= y\n", "a b"),
+            ("m.js", function, "export { x as 'a', y as \"b\" } from './x'\n", ""),
+            ("m.js", function, "export { a as 'x' } from './x'\nexport * as 'b' from './y'\n", "a"),
+            // As tsc and others compile it.
+            ("m.js", function, "exports.b = exports.a = void 0;\nexports.a = x_1.c;\n", "b"),
+            (
+                "m.js",
+                function,
+                "Object.defineProperty(exports, \"a\", { enumerable: true, get: function () { return x_1.a; } });\n",
+                "b",
+            ),
+            ("m.js", function, "Object.defineProperty(other, \"a\", { value: 1 });\n", "a b"),
+            ("m.js", function, "__exportStar(require(\"./x\"), exports);\n", ""),
+            ("m.js", function, "tslib_1.__exportStar(require(\"./x\"), exports);\n", ""),
+            ("m.js", function, "call(require(\"./x\"), exports);\n", "a b"),
+            ("m.js", function, "Object.assign(exports, { a: x, 'b': y });\n", ""),
+            ("m.js", function, "Object.assign(module.exports, require('./x'));\n", ""),
+            ("m.js", function, "Object.assign(other, { a: x }, require('./x'));\n", "a b"),
+            ("m.js", function, "for (const k in x) exports[k] = x[k];\n", ""),
+            ("m.js", "exports.a = void 0;\nfunction a() {}\nexports.a = a;\n", "exports.a = void 0;\n", "a"),
+            (
+                "m.ts",
+                "class P {\n  x() {}\n  y() {}\n}\n",
+                "class P {\n  constructor(public x: A, readonly y = 1) {}\n}\n",
+                "",
+            ),
+            (
+                "m.ts",
+                "class P {\n  x() {}\n  y() {}\n}\n",
+                "class P {\n  constructor(x: A, private y?: B) {}\n}\n",
+                "P.x",
+            ),
             ("P.java", class, "record P(int x) {}\n", "P.y"),
             ("P.java", class, "record P(int... y) {}\n", "P.x"),
         ] {
@@ -519,6 +582,60 @@ mod tests {
         let users = [("P.java", class), ("U.java", "class U { int f(P p) { return p.x() + p.y(); } }\n")];
         let gone = vanished_uses(&users, &[("P.java", "record P(int x) {}\n")]);
         assert_eq!(gone, ["P.y@5: U.java:1"]);
+    }
+
+    /// Another symbol of the same name hides nothing, and one that moved or was joined with others is not dropped.
+    #[test]
+    fn a_name_that_others_have_too_is_dropped_all_the_same() {
+        let two =
+            "class A:\n    def save(self): pass\nclass B:\n    def save(self): pass\n    def x(self): pass\n";
+        let types = "struct A;\nstruct B;\nimpl A { fn new() {} }\nimpl B { fn new() {} fn x() {} }\n";
+        for (path, before, after, gone) in [
+            ("m.py", two, "class A:\n    def save(self): pass\nclass B:\n    def x(self): pass\n", "B.save"),
+            (
+                "m.py",
+                two,
+                "class A:\n    def save(self): pass\n    def x(self): pass\nclass B:\n    def save(self): pass\n",
+                "",
+            ),
+            (
+                "m.py",
+                two,
+                "class A:\n    def save(self): pass\nclass C:\n    def save(self): pass\n    def x(self): pass\n",
+                "B",
+            ),
+            (
+                "m.py",
+                "def save(): pass\nclass A:\n    def save(self): pass\n",
+                "class A:\n    def save(self): pass\n",
+                "save",
+            ),
+            ("m.rs", types, "struct A;\nstruct B;\nimpl A { fn new() {} }\nimpl B { fn x() {} }\n", "B.new"),
+            (
+                "m.rs",
+                types,
+                "struct A;\nstruct B;\nimpl B { fn x() {} fn new() {} }\nimpl A { fn new() {} }\n",
+                "",
+            ),
+            (
+                "m.ts",
+                "function a(x: string): void;\nfunction a(x: number): void;\nfunction a(x: any) {}\n",
+                "function a(x: any) {}\n",
+                "",
+            ),
+            (
+                "m.py",
+                "class A:\n    @property\n    def a(self): pass\n    @a.setter\n    def a(self, x): pass\n",
+                "class A:\n    @property\n    def a(self): pass\n",
+                "",
+            ),
+        ] {
+            let names: Vec<String> = dropped(&tags(path, before), &tags(path, after), &[])
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect();
+            assert_eq!(names.join(" "), gone, "{after:?}");
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub struct HostChange {
 pub enum BytesBefore {
     /// The bytes of the file.
     Bytes(Vec<u8>),
-    /// There was no file.
+    /// There was no file before the change.
     Absent,
     /// Nobody read the file before; the change cannot be undone.
     Unknown,
@@ -61,7 +61,8 @@ impl Services {
     }
 
     fn read_host_file(&self, path: &str) -> Result<HostFile, Error> {
-        let place = DocumentPath::File(self.store.files.admit(path)?);
+        let location = self.store.files.admit(path)?;
+        let place = DocumentPath::File(location.clone());
         let rules = self.rules_of(&place)?;
         guards::check_access(&place, &rules)?;
         guards::check_runnable(&place, &rules)?;
@@ -72,7 +73,7 @@ impl Services {
             bytes: snapshot.as_mut().map(Snapshot::take_bytes),
             journaled: rules.journals(place.in_root()),
             confirmation: confirmation(&place, &rules),
-            settings: rules.hooks,
+            settings: self.hook_settings(&location, &rules),
         })
     }
 

@@ -8,6 +8,7 @@ use super::links::{checks_links, markdown};
 use super::plan::{Drafted, FileDraft};
 use super::resolve::ResolvedTarget;
 use super::services::{Services, cancelled};
+use super::trust::CallPermissions;
 use lockgate_checks::{
     self as gate, DeadLinks, ExecPermission, GateEnv, GateInput, InputLocation, OnDisk, Verdict, Watch,
 };
@@ -74,8 +75,9 @@ fn verdicts(
     watch: &Watch,
 ) -> Result<Vec<Verdict>, Error> {
     let dead = services.dead_links(batch, drafts, watch)?;
+    let permissions = CallPermissions::new(&services.trust, &services.store.files);
     let input = |(at, (draft, dead)): (usize, (_, &Vec<DeadLinks>))| {
-        judge_input(services, batch, draft, !dead.is_empty())
+        judge_input(services, &permissions, batch, draft, !dead.is_empty())
             .map_err(|error| batch.with_edit_index(error, at))
     };
     let inputs = drafts.iter().zip(&dead).enumerate().map(input).collect::<Result<Vec<_>, _>>()?;
@@ -121,6 +123,7 @@ fn verdicts(
 /// removed targets.
 fn judge_input<'a>(
     services: &'a Services,
+    permissions: &CallPermissions<'_>,
     batch: &Batch,
     draft: &FileDraft<'a>,
     has_dead_links: bool,
@@ -152,7 +155,7 @@ fn judge_input<'a>(
         Err(why) => return Ok(bare(why)),
     };
     let root = services.store.files.root_path(&home.place)?;
-    let permission = services.trust.grant(&services.store.files, &home.place, rules, &effective_rules);
+    let permission = permissions.grant(&home.place, rules, &effective_rules);
     let cache = match &permission {
         ExecPermission::Granted(_) => services.trust.cache(&services.store.files, &home.place),
         ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,

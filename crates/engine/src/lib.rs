@@ -15,6 +15,7 @@ mod entity;
 mod gate_cwd;
 mod guards;
 mod history;
+mod hook_state;
 mod host_edit;
 mod judge;
 mod links;
@@ -47,10 +48,11 @@ pub use audit::{
 pub use caches::Caches;
 pub use decide::{Decision, decide};
 pub use history::EntryDiffs;
+pub use hook_state::HookState;
 pub use host_edit::{BytesBefore, HostChange, HostFile};
 pub use lockgate_store::{
     Added, Cache, Cached, EditId, EditMeta, EntityDatabase, Entry, EntryKind, FileChange, GuardLevel,
-    Migrated, ProjectRoot, Tenant, ToolCallRecords,
+    Migrated, ProjectRoot, StateSocket, Tenant, ToolCallRecords, is_equal_peer,
 };
 pub use opening::Opening;
 pub use read::{

@@ -106,6 +106,7 @@ impl Services {
             let overlays = self.overlays(draft.target, drafts);
             *dead = dead_links(lost, &pages, root, |lost, page, link| match lost {
                 LostTarget::File => link.is_dead(&page.path, place.in_root(), &overlays),
+                LostTarget::Elsewhere(..) => false,
                 LostTarget::Anchor(anchor, _) => leads_to_anchor(link, place, anchor),
             });
         }
@@ -133,11 +134,34 @@ impl Services {
         let dead = |page: &AuditedPage<'_>| -> Result<Vec<DeadLinks>, Error> {
             let root = self.store.files.root_path(page.place)?;
             Ok(dead_links(page.lost.clone(), &pages, root, |lost, _, link| match lost {
-                LostTarget::File => false,
+                LostTarget::File | LostTarget::Elsewhere(..) => false,
                 LostTarget::Anchor(anchor, _) => leads_to_anchor(link, page.place, anchor),
             }))
         };
         changed.iter().map(dead).collect()
+    }
+
+    /// Returns the pages on disk with links to files that are gone, by their paths below the root of these files, each with
+    /// those links.
+    pub(super) fn links_to_removed_files(
+        &self,
+        removed: &[FileLocation],
+        watch: &Watch,
+    ) -> Result<BTreeMap<String, Vec<DeadLinks>>, Error> {
+        let mut dead: BTreeMap<String, Vec<DeadLinks>> = BTreeMap::new();
+        let Some(first) = removed.first() else { return Ok(dead) };
+        let files_exist = |path: &str| self.store.files.exists(first, path);
+        for page in self.pages_on_disk(&removed.iter().collect::<Vec<_>>(), &[], watch)? {
+            for link in &page.links {
+                let gone = removed.iter().find(|gone| link.is_dead(&page.path, gone.in_root(), &files_exist));
+                if let Some(gone) = gone {
+                    let lost = LostTarget::Elsewhere(gone.shown().to_owned(), link.line);
+                    let links = vec![(page.display_path.clone(), link.line)];
+                    dead.entry(page.path.clone()).or_default().push(DeadLinks { lost, links });
+                }
+            }
+        }
+        Ok(dead)
     }
 
     /// Returns a text as a page.

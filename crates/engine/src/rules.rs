@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::services::Services;
 use lockgate_error::Error;
-use lockgate_policy::Policy;
-use lockgate_store::DocumentPath;
+use lockgate_policy::{HookSettings, Policy};
+use lockgate_store::{DocumentPath, FileLocation};
 
 impl Services {
     /// Returns the policy of a place: that of a file's folder, or the one at the top for an entity.
@@ -16,6 +16,25 @@ impl Services {
             DocumentPath::File(place) => self.policies.policy(&self.store.files, place),
             DocumentPath::Row(_) => self.policy_at_top(),
         }
+    }
+
+    /// Returns the settings of a place's policy for hooks, as far as they count: those that loosen the guard need the trust
+    /// of a person.
+    pub(super) fn hook_settings(&self, place: &FileLocation, policy: &Policy) -> HookSettings {
+        let is_trusted = || {
+            let commands = self.trust.commands(&self.store.files, place, policy);
+            commands.is_ok_and(|commands| self.trust.missing_trust(&commands).is_none())
+        };
+        if !policy.hooks.need_trust() || is_trusted() { policy.hooks } else { policy.hooks.without_trust() }
+    }
+
+    /// Returns the settings for hooks of the policy at the top of the first root, as far as they count.
+    ///
+    /// Errors: `POLICY_INVALID`, and those of finding the root.
+    pub(super) fn hook_settings_at_top(&self) -> Result<HookSettings, Error> {
+        let place = self.store.files.find_folder(&self.top().to_string_lossy())?;
+        let policy = self.policy_at_top()?;
+        Ok(self.hook_settings(&place, &policy))
     }
 
     /// Returns the policy at the top of the first root.

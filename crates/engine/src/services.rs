@@ -27,6 +27,7 @@ pub(super) struct Services {
     pub(super) trust: Trust,
     pub(super) gate_runtime: GateRuntime,
     pub(super) prewarmed: Prewarmed,
+    pub(super) state: StateFolder,
     /// The tool calls of hosts that are not finished.
     pub(super) tool_calls: ToolCallRecords,
     /// The code index of the workspace, built on first use.
@@ -56,6 +57,7 @@ impl Services {
             policies: PolicyCache::default(),
             gate_runtime: GateRuntime::with_proofs_dir(state.proofs()),
             prewarmed: Prewarmed::default(),
+            state: state.clone(),
             tool_calls: ToolCallRecords::new(state),
             code_index: Mutex::default(),
             index_file,
@@ -87,8 +89,8 @@ impl Services {
             let _permit = permit;
             work(&services)
         };
-        tokio::task::spawn_blocking(job).await.unwrap_or_else(|trouble| {
-            let message = format!("the work stopped early: {trouble}");
+        tokio::task::spawn_blocking(job).await.unwrap_or_else(|error| {
+            let message = format!("the work stopped early: {error}");
             Err(Error::new(Code::Internal, message).with_unknown_disk())
         })
     }

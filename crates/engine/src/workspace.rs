@@ -17,8 +17,8 @@ use super::trust::{Commands, ShownCommands};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Author, HistoryRequest, ReadRequest, Request, UndoRequest};
 use lockgate_error::Error;
-use lockgate_policy::Policy;
-use lockgate_store::{Cache, EditId, Entry, StoreListener, ToolCallRecords};
+use lockgate_policy::{HookSettings, Policy};
+use lockgate_store::{Cache, EditId, Entry, StateSocket, StoreListener, ToolCallRecords};
 use lockgate_text::{Buffer, Hints};
 
 /// The roots that may be edited, with their locks, policies and caches.
@@ -167,6 +167,13 @@ impl Workspace {
         self.services.record_host_edit(changes, author, gates).await
     }
 
+    /// Listens for the hooks of the user on the root of this workspace: [`HookState::connect`](super::HookState::connect) finds the socket.
+    ///
+    /// Errors: the reason why there is none, such as several roots.
+    pub fn listen_for_hooks(&self) -> Result<StateSocket, String> {
+        self.services.listen_for_hooks()
+    }
+
     /// Returns the records of tool calls of hosts that are not finished.
     pub fn tool_calls(&self) -> &ToolCallRecords {
         &self.services.tool_calls
@@ -224,7 +231,7 @@ impl Workspace {
     ///
     /// Errors: `PERMISSION_DENIED` if lockgate may not write its state, or if others could have read the
     /// file.
-    pub fn cache_secret(
+    pub fn stored_secret(
         &self,
         name: &str,
         fresh: impl FnOnce() -> Result<String, Error>,
@@ -234,8 +241,8 @@ impl Workspace {
 
     /// Returns the reason why a file must not configure the server: it lies where an edit could change it. `None` if the
     /// file may be used.
-    pub fn covers(&self, file: &Path) -> Option<String> {
-        self.services.trust.covers(file)
+    pub fn editable_reason(&self, file: &Path) -> Option<String> {
+        self.services.trust.editable_reason(file)
     }
 
     /// Returns the cache folder for the samples of gates, which belong to no root.
@@ -248,6 +255,14 @@ impl Workspace {
     /// Errors: `POLICY_INVALID`.
     pub fn policy_at_top(&self) -> Result<Arc<Policy>, Error> {
         self.services.policy_at_top()
+    }
+
+    /// Returns the settings for hooks of the policy at the top of the first root: without trust in the policy, only those
+    /// that are at least as strict as the default.
+    ///
+    /// Errors: `POLICY_INVALID`.
+    pub fn hook_settings_at_top(&self) -> Result<HookSettings, Error> {
+        self.services.hook_settings_at_top()
     }
 
     /// Reads a file of the first root that only a person edits.

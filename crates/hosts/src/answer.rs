@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::edit::{HostEdit, PatchForm};
 use super::event::{Event, Moment};
+use super::guard::Guarded;
 use super::host::Host;
 
 /// The most bytes of a text for the model.
@@ -23,7 +24,7 @@ pub enum HookDecision {
     Forbid(String),
     /// The edit is to be made with other arguments.
     Rewrite {
-        /// The arguments, complete.
+        /// The complete arguments of the call.
         input: Value,
         /// What the model is told.
         context: String,
@@ -41,7 +42,7 @@ pub struct HookReply {
     pub output: Option<Value>,
     /// The text on standard error.
     pub error: Option<String>,
-    /// The exit code.
+    /// The exit code of the command.
     pub exit: u8,
 }
 
@@ -67,6 +68,13 @@ pub enum ClineDenial {
     Warns,
     /// The call is cancelled.
     Cancels,
+}
+
+/// Renders what a guard decided.
+pub fn reply(event: &Event, guarded: Guarded) -> HookReply {
+    let reply = render(event, guarded.decision, guarded.cline);
+    let problem = guarded.problem.and_then(|problem| HookReply::passing(&problem).error);
+    HookReply { error: reply.error.or(problem), ..reply }
 }
 
 /// Renders the answer to an event.

@@ -15,7 +15,7 @@ pub enum HostEdit {
         /// The path of the file.
         path: String,
         /// The quotes, in their order.
-        quotes: Vec<Quote>,
+        quotes: Vec<QuotedReplacement>,
         /// The names of the fields, if the call has a single quote.
         fields: Option<QuoteFields>,
     },
@@ -23,17 +23,17 @@ pub enum HostEdit {
     Write {
         /// The path of the file.
         path: String,
-        /// The new text.
+        /// The text that the tool writes.
         content: String,
     },
-    /// Deletes a file.
+    /// The tool deletes a file.
     Delete {
         /// The path of the file.
         path: String,
     },
     /// Applies a patch to several files.
     Patch {
-        /// The patch.
+        /// The patch with its files.
         patch: Patch,
         /// The folder that relative paths start from, if it is not that of the session.
         folder: Option<String>,
@@ -44,7 +44,7 @@ pub enum HostEdit {
     Notebook {
         /// The path of the notebook.
         path: String,
-        /// The change.
+        /// The change that is to be made.
         cell: CellEdit,
     },
     /// An edit of a file whose result is not known.
@@ -56,10 +56,10 @@ pub enum HostEdit {
 
 /// A quoted text and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Quote {
+pub struct QuotedReplacement {
     /// The text in the file.
     pub old: String,
-    /// The new text.
+    /// The text that the tool writes.
     pub new: String,
     /// The matches that are replaced.
     pub matches: QuoteMatches,
@@ -70,7 +70,7 @@ pub struct Quote {
 pub enum QuoteMatches {
     /// The only match; several are an error.
     Only,
-    /// Every match.
+    /// The tool replaces every match.
     Every,
 }
 
@@ -99,22 +99,22 @@ pub enum PatchForm {
 pub struct CellEdit {
     /// The id of the cell, or `cell-N` for the cell of that index.
     pub id: Option<String>,
-    /// The new source.
+    /// The new source of the cell.
     pub source: String,
     /// The kind of the cell: `code` or `markdown`.
     pub cell_type: Option<String>,
-    /// The change.
+    /// The change that is to be made.
     pub mode: CellMode,
 }
 
 /// What happens to a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellMode {
-    /// Its source is replaced.
+    /// The source of the cell is replaced.
     Replace,
     /// A cell is inserted after it, or at the start.
     Insert,
-    /// It is deleted.
+    /// The cell is deleted.
     Delete,
 }
 
@@ -243,13 +243,17 @@ fn replace(fields: &Map<String, Value>, path: String, tool: &str) -> Result<Host
     Ok(HostEdit::Replace { path, quotes, fields: None })
 }
 
-fn quote(fields: &Map<String, Value>, tool: &str) -> Result<Quote, String> {
+fn quote(fields: &Map<String, Value>, tool: &str) -> Result<QuotedReplacement, String> {
     let every = match EVERY.iter().find_map(|name| fields.get(*name)) {
         None | Some(Value::Null | Value::Bool(false)) => QuoteMatches::Only,
         Some(Value::Bool(true)) => QuoteMatches::Every,
         Some(_) => return Err(format!("the input of {tool} has a flag that is not true or false")),
     };
-    Ok(Quote { old: required(fields, &OLD, tool)?, new: required(fields, &NEW, tool)?, matches: every })
+    Ok(QuotedReplacement {
+        old: required(fields, &OLD, tool)?,
+        new: required(fields, &NEW, tool)?,
+        matches: every,
+    })
 }
 
 fn patch(input: &Value) -> Result<HostEdit, String> {

@@ -14,9 +14,9 @@ use super::host::Host;
 /// An event of a host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// The host.
+    /// The host that sent the event.
     pub host: Host,
-    /// When the event comes.
+    /// The moment of the event, relative to the call.
     pub moment: Moment,
     /// The name of the event, as the answer must repeat it.
     pub name: String,
@@ -35,9 +35,9 @@ pub struct Event {
 /// The moment of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// Before the tool runs.
+    /// The event comes before the tool runs.
     Before,
-    /// After the tool ran.
+    /// The event comes after the tool ran.
     After,
     /// After the tool failed, or after several calls, each of which may have failed.
     AfterFailure,
@@ -50,13 +50,13 @@ pub struct HostCall {
     pub tool: String,
     /// The arguments, as the host gave them.
     pub input: Value,
-    /// The edit.
+    /// The edit that the tool makes.
     pub edit: HostEdit,
     /// The error of the tool, if it failed.
     pub failure: Option<String>,
 }
 
-/// What a payload is.
+/// The content of a payload.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Payload {
     /// An event with an edit.

@@ -40,7 +40,7 @@ pub enum TextHabit {
     Lossy,
     /// UTF-8 only; replaced lines get the line end of the first line.
     FirstLine,
-    /// Not known.
+    /// The behaviour is not known.
     Unknown,
 }
 

@@ -16,4 +16,5 @@ pub mod patch;
 mod record;
 mod rewrite;
 mod simulate;
+pub mod socket;
 pub mod texts;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a text is wanted only if exactly one place matches.
 
-use super::edit::{Quote, QuoteMatches};
+use super::edit::{QuoteMatches, QuotedReplacement};
 use super::patch::Chunk;
 use super::simulate::unix;
 use lockgate_edit::Occurrences;
@@ -24,16 +24,16 @@ const LIMITS: EditLimits = EditLimits { bytes: 64 << 20, steps: 40_000_000 };
 pub enum Located {
     /// The bytes of the file after the edit.
     Found(Vec<u8>),
-    /// The edit changes nothing.
+    /// Quote and replacement are the same.
     Same,
     /// No place, or several, with a hint.
     Rejected(Box<Error>),
-    /// It cannot be searched.
+    /// The text cannot be searched for quotes.
     Unknown,
 }
 
 /// Finds the place of a quote, and makes the edit there.
-pub fn quote(path: &str, before: &[u8], quote: &Quote) -> Located {
+pub fn quote(path: &str, before: &[u8], quote: &QuotedReplacement) -> Located {
     let occurrences = match quote.matches {
         QuoteMatches::Only => Occurrences::Block,
         QuoteMatches::Every => Occurrences::EveryBlock,

@@ -27,7 +27,7 @@ pub struct Patch {
 pub struct FilePatch {
     /// The path, as the patch has it.
     pub path: String,
-    /// The change.
+    /// The change to the file.
     pub change: PatchChange,
 }
 
@@ -36,7 +36,7 @@ pub struct FilePatch {
 pub enum PatchChange {
     /// Creates the file with this text, or overwrites it.
     Add(String),
-    /// Deletes the file.
+    /// The patch deletes the file.
     Delete,
     /// Replaces lines of the file.
     Update {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// The files of a call, as they were before it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallRecord {
-    /// The files.
+    /// The files that the call edits.
     pub files: Vec<FileRecord>,
     /// The summary of the gates that judged the call; empty if it was not judged.
     pub gates: String,
@@ -20,11 +20,11 @@ pub struct CallRecord {
 /// A file before a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRecord {
-    /// The path, absolute.
+    /// The absolute path of the file.
     pub path: String,
     /// The bytes; `None` if there was no file.
     pub before: Option<Vec<u8>>,
-    /// The permission bits.
+    /// The permission bits before the call.
     pub mode: Option<u32>,
     /// The bytes that the tool was expected to write, if they were certain; `None` for a removed file.
     pub expected: ExpectedText,
@@ -37,9 +37,9 @@ pub enum ExpectedText {
     Version(String),
     /// A text of this version, in hex digits, if `\r\n` counts as `\n` and a last line end is ignored.
     Text(String),
-    /// No file.
+    /// The tool was to remove the file.
     Removed,
-    /// It was not known.
+    /// The result was not known before the call.
     Unknown,
 }
 
@@ -54,7 +54,7 @@ impl CallRecord {
         bytes
     }
 
-    /// Reads a record.
+    /// Reads a record; `None` if it is incomplete.
     pub fn from_bytes(bytes: &[u8]) -> Option<CallRecord> {
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
         let header: Value = serde_json::from_slice(bytes.get(..end)?).ok()?;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::edit::{Quote, QuoteMatches};
+use super::edit::{QuoteMatches, QuotedReplacement};
 use super::host::TextHabit;
 use super::patch::Chunk;
 use super::simulate::{self, Simulation, unix};
@@ -61,7 +61,7 @@ impl<'a> LineDifference<'a> {
 }
 
 /// Returns a quote with which a tool of this habit turns one text into the other.
-pub fn quote(before: &[u8], wanted: &[u8], habit: TextHabit) -> Option<Quote> {
+pub fn quote(before: &[u8], wanted: &[u8], habit: TextHabit) -> Option<QuotedReplacement> {
     let difference = LineDifference::new(before, wanted)?;
     let (old, new) = difference.whole()?;
     let tried = |up: usize, down: usize| {
@@ -73,7 +73,7 @@ pub fn quote(before: &[u8], wanted: &[u8], habit: TextHabit) -> Option<Quote> {
         let open = without_last_end(&old).zip(without_last_end(&new)).filter(|(old, new)| old.1 == new.1);
         let candidates = [Some((old.clone(), new.clone())), open.map(|(old, new)| (old.0, new.0))];
         candidates.into_iter().flatten().find_map(|(old, new)| {
-            let quote = Quote { old, new, matches: QuoteMatches::Only };
+            let quote = QuotedReplacement { old, new, matches: QuoteMatches::Only };
             let simulation = simulate::replace(before, std::slice::from_ref(&quote), habit);
             is_right(simulation, wanted, habit).then_some(quote)
         })

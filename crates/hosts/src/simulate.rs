@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::edit::{Quote, QuoteMatches};
+use super::edit::{QuoteMatches, QuotedReplacement};
 use super::host::TextHabit;
 use super::patch::Chunk;
 use lockgate_text::{Buffer, Change, Hints, LineEnd, Lines};
@@ -50,7 +50,7 @@ impl Simulated {
 }
 
 /// Replaces quotes, one after the other.
-pub fn replace(before: &[u8], quotes: &[Quote], habit: TextHabit) -> Simulation {
+pub fn replace(before: &[u8], quotes: &[QuotedReplacement], habit: TextHabit) -> Simulation {
     let mut result = Simulated { faithful: before.to_vec(), written: Some(before.to_vec()) };
     for quote in quotes {
         let Ok(buffer) = Buffer::read(std::mem::take(&mut result.faithful), Hints::default()) else {
@@ -129,7 +129,7 @@ fn common_end(old: &str, new: &str) -> usize {
 }
 
 /// Returns the bytes that a tool writes for one quote; `None` if that is not certain.
-fn write_quote(bytes: &[u8], quote: &Quote, habit: TextHabit) -> Option<Vec<u8>> {
+fn write_quote(bytes: &[u8], quote: &QuotedReplacement, habit: TextHabit) -> Option<Vec<u8>> {
     let (mark, text) = match habit {
         TextHabit::CrLfIfAny | TextHabit::NewLinesCrLfIfAny | TextHabit::Lossy => split_lossy(bytes),
         TextHabit::Majority => split_strict(bytes)?,
@@ -348,8 +348,8 @@ mod tests {
     const CAFE: &[u8] = b"caf\xe9\nx = 1\n";
     const MIXED: &[u8] = b"a\r\nb\nc\r\nd\n";
 
-    fn quote(old: &str, new: &str) -> Quote {
-        Quote { old: old.into(), new: new.into(), matches: QuoteMatches::Only }
+    fn quote(old: &str, new: &str) -> QuotedReplacement {
+        QuotedReplacement { old: old.into(), new: new.into(), matches: QuoteMatches::Only }
     }
 
     fn made(simulation: Simulation) -> Simulated {
@@ -404,7 +404,7 @@ mod tests {
     fn a_quote_in_several_places_is_not_taken() {
         let aa = replace(b"aaa", &[quote("aa", "b")], TextHabit::Majority);
         assert_eq!(aa, Simulation::Several(2));
-        let every = Quote { matches: QuoteMatches::Every, ..quote("a", "b") };
+        let every = QuotedReplacement { matches: QuoteMatches::Every, ..quote("a", "b") };
         assert_eq!(made(replace(b"a a", &[every], TextHabit::Majority)).faithful, b"b b");
         assert_eq!(replace(b"x", &[quote("a", "b")], TextHabit::Majority), Simulation::Missing);
         assert_eq!(replace(b"a\0\xff", &[quote("a", "b")], TextHabit::Majority), Simulation::Unknown);

@@ -24,18 +24,18 @@ pub struct Judged<'a> {
     pub path: &'a str,
     /// The text that was judged.
     pub text: &'a Buffer,
-    /// The verdict.
+    /// The verdict of the gates.
     pub verdict: &'a Verdict,
 }
 
 /// What happened to the judged edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EditState {
-    /// It was not made.
+    /// The edit was not made.
     Denied,
     /// It is about to be made, because the host cannot stop it without ending the task.
     Warned,
-    /// It was made.
+    /// The edit was made before it was judged.
     Made,
 }
 
@@ -131,7 +131,7 @@ pub fn withheld<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Option<Strin
 pub enum OwnTools {
     /// The client has lockgate's server.
     Server,
-    /// Only the command line.
+    /// The client has only the command line.
     CommandLine,
 }
 
@@ -240,7 +240,7 @@ pub fn rejection(error: &Error, path: &str, call: Option<HostCallForm>) -> Strin
 pub struct HostCallForm {
     /// The name of the tool.
     pub tool: &'static str,
-    /// The arguments.
+    /// The arguments of the call.
     pub arguments: serde_json::Map<String, Value>,
     /// The name of the field with the quote.
     pub old: &'static str,

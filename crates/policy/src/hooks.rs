@@ -36,6 +36,23 @@ impl Default for HookSettings {
     }
 }
 
+impl HookSettings {
+    /// True if these settings let edits pass that the default settings deny, so that they count only if a person trusts the
+    /// policy. A project cannot switch off its own guard.
+    pub fn need_trust(self) -> bool {
+        self != self.without_trust()
+    }
+
+    /// Returns the settings that count without trust: those that are at least as strict as the default.
+    ///
+    /// A shorter deadline leaves edits unjudged, and a longer one outlasts the host.
+    #[must_use]
+    pub fn without_trust(self) -> HookSettings {
+        let bytes = self.bytes.filter(|bytes| *bytes == BytesAtRisk::Deny);
+        HookSettings { bytes, deadline: HookSettings::default().deadline, ..self }
+    }
+}
+
 /// The treatment of a quote that differs from the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DriftedQuote {
@@ -61,7 +78,7 @@ pub enum OnFailure {
     /// The edit passes, with one line on standard error.
     #[default]
     Open,
-    /// The edit is denied.
+    /// The edit is denied, and the reason is given.
     Closed,
 }
 
@@ -102,10 +119,10 @@ tables! {
         "drift": Words(&names_of(&DRIFTED)), Is("rewrite")
             => "a quote that differs from the file and matches in one place: `rewrite`: the call gets the exact quote, if the host accepts that; `keep`: the call stays as it is";
         "bytes": Words(&names_of(&AT_RISK)), Described("`deny` if the client's configuration has lockgate's server, else `report`")
-            => "an edit whose tool would change bytes outside of it, such as line ends: `deny`: it is denied, with the call that keeps them; `report`: it passes, and the model is told";
+            => "an edit whose tool would change bytes outside of it, such as line ends: `deny`: it is denied, with the call that keeps them; `report`: it passes, and the model is told; `report` counts only in a trusted policy";
         "fail": Words(&names_of(&FAILED)), Is("open")
             => "an edit that could not be judged in time, or because of an error: `open`: it passes; `closed`: it is denied";
-        "deadline": ValueShape::Duration(DEADLINE), Is("25s") => "the longest time for one answer; it must be below the host's own limit, which is 30s or more";
+        "deadline": ValueShape::Duration(DEADLINE), Is("25s") => "the longest time for one answer; it must be below the host's own limit, which is 30s or more; another value than the default counts only in a trusted policy";
         "cline": Words(&names_of(&CLINE)), Is("warn")
             => "a bad edit in Cline: `warn`: it passes, and the model is told; `cancel`: the call is cancelled, which ends the task";
     }

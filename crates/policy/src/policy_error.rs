@@ -38,7 +38,7 @@ impl PolicyError {
         PolicyError { position, message: message.into() }
     }
 
-    /// The refusal: `file:line:column: what`, the line, and a caret under the column.
+    /// The error: `file:line:column: what`, the line, and a caret under the column.
     pub(super) fn into_error(self, name: &str, text: &str) -> Error {
         let TextPosition { line, column } = self.position;
         let mut message = format!("{name}:{line}:{column}: {}", clipped(&self.message, MAX_MESSAGE));

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::Flags;
 
-    fn refusal(template: &str) -> String {
+    fn error_message(template: &str) -> String {
         let pattern = Pattern::compile("(?P<x>a)", Flags::default()).unwrap();
         ReplacementTemplate::parse(template, &pattern).unwrap_err().to_string()
     }
@@ -157,7 +157,11 @@ mod tests {
             (r"\777", r"octal escape value \777 outside of range 0-0o377 at position 0"),
             ("\n\\", "bad escape (end of pattern) at position 1 (line 2, column 1)"),
         ] {
-            assert_eq!(refusal(template), format!("invalid replacement template: {message}"), "{template}");
+            assert_eq!(
+                error_message(template),
+                format!("invalid replacement template: {message}"),
+                "{template}"
+            );
         }
     }
 

@@ -146,7 +146,7 @@ pub(super) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), B
             let failed = |error| Box::new((at, error));
             let names = names_after(roots, writes, place, parent).map_err(failed)?;
             if names.make_git_folder() || (is_config && !names.is_empty() && runs(after)) {
-                return Err(failed(refusal(place, parent)));
+                return Err(failed(layout_error(place, parent)));
             }
             if names.make_common_folder()
                 && let Some(root) = roots.get(place.root)
@@ -294,7 +294,7 @@ fn runs(text: &[u8]) -> bool {
         || SECTIONS.iter().any(|(section, keys)| opens(section) && (keys.is_empty() || keys.iter().any(has)))
 }
 
-fn refusal(place: &FileLocation, parent: &str) -> Error {
+fn layout_error(place: &FileLocation, parent: &str) -> Error {
     let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
     let message = format!(
         "{path} may not be written: with it git could take {folder} for a git folder, whose settings and hooks run commands; the \

@@ -68,6 +68,7 @@ pub use search::{
 pub use snapshot::{ExpectedContent, FileSnapshot, Snapshot};
 pub use sql::rows::{Added, EntityDatabase, Migrated, StoreListener};
 pub use state::{
-    Cache, CacheLimits, Cached, ClearError, IndexFile, RecordSubject, StateFolder, ToolCallRecords, outside,
+    Cache, CacheLimits, Cached, ClearError, IndexFile, RecordSubject, StateFolder, StateSocket,
+    ToolCallRecords, is_equal_peer, outside,
 };
 pub use transfer::{ExportDir, ImportDir, ImportItem, NamedKey};

@@ -203,6 +203,7 @@ impl Results {
         let (change, from) = match change {
             ChangeKind::Added => ("added", None),
             ChangeKind::Modified => ("modified", None),
+            ChangeKind::Unchanged => ("unchanged", None),
             ChangeKind::Renamed(from) => ("renamed", Some(root.display_path(&from))),
         };
         self.files.push(FileResult { path: root.display_path(&path), change, from, text });

@@ -37,8 +37,10 @@ impl DemoClient {
         let mut server = Command::new(program)
             .args(["serve", "--trust", "--tools", "all", "--root"])
             .arg(root)
-            // The journal of a temporary folder is useless afterwards.
-            .envs(own.map(|own| ("XDG_STATE_HOME", own)))
+            // The journal of a temporary folder is useless afterwards, and so are the caches of its tools.
+            .envs(own.iter().flat_map(|own| {
+                [("XDG_STATE_HOME", own.join("state")), ("XDG_CACHE_HOME", own.join("cache"))]
+            }))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -7,19 +7,22 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::value_parser;
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing_subscriber::EnvFilter;
 
 use super::async_work::{runtime, workers};
 use super::paint;
 use super::roots::TrustArgs;
 use super::store_args::CommandWorkspace;
-use lockgate_engine::Workspace;
+use lockgate_engine::{StateSocket, Workspace};
 use lockgate_error::Error;
+use lockgate_hosts::socket;
 use lockgate_mcp::http::{self, Grants, Setup};
 use lockgate_mcp::rpc::{self, ServerOptions, Structured};
 use lockgate_mcp::toolset::{Selection, WriteAccess};
@@ -106,17 +109,19 @@ pub(super) fn run(args: ServeArgs) -> Result<ExitCode, Error> {
     let trust_override = args.trust.trust_override();
     if let Some(file) = &args.config {
         log_to_stderr();
-        return over_http(setup::from_configuration(file, trust_override, options)?);
+        return over_http(setup::from_configuration(file, trust_override, options)?, None);
     }
     let workspace = args.workspace.open(trust_override)?;
     workspace.keep_servers();
     log_to_stderr();
     let selection = named.unwrap_or_else(|| policy_selection(&workspace, args.workspace.default_selection()));
+    let hooks = HookServer::open(&workspace);
     if let Some(listen) = args.http {
         let grants = Grants { workspace, selection, access };
-        return over_http(setup::for_one_user(listen, grants, options)?);
+        return over_http(setup::for_one_user(listen, grants, options)?, hooks);
     }
     let (runtime, stop) = runtime(Builder::new_multi_thread(), workers())?;
+    let _hooks = hooks.map(|hooks| hooks.start(&runtime, &stop));
     let served = runtime.block_on(rpc::serve(workspace, selection, access, options, stop.clone()));
     if stop.is_cancelled() {
         // A thread that reads standard input may still wait for a silent client.
@@ -125,12 +130,44 @@ pub(super) fn run(args: ServeArgs) -> Result<ExitCode, Error> {
     served.map(|()| ExitCode::SUCCESS)
 }
 
-fn over_http(setup: Setup) -> Result<ExitCode, Error> {
+fn over_http(setup: Setup, hooks: Option<HookServer>) -> Result<ExitCode, Error> {
     let (runtime, stop) = runtime(Builder::new_multi_thread(), workers())?;
+    let _hooks = hooks.map(|hooks| hooks.start(&runtime, &stop));
     let listening = |address| paint::print_error(&format!("listening on http://{address}/mcp\n"));
     let served = runtime.block_on(http::serve(setup, stop, listening));
     runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     served.map(|()| ExitCode::SUCCESS)
+}
+
+/// Answers the hooks of this user for the root of a workspace.
+struct HookServer {
+    workspace: Arc<Workspace>,
+    socket: StateSocket,
+}
+
+impl HookServer {
+    /// Makes the socket, so that hooks find it; `None` if they have to judge alone.
+    fn open(workspace: &Arc<Workspace>) -> Option<HookServer> {
+        match workspace.listen_for_hooks() {
+            Ok(socket) => Some(HookServer { workspace: Arc::clone(workspace), socket }),
+            Err(reason) => {
+                tracing::debug!("hooks judge alone: {reason}");
+                None
+            }
+        }
+    }
+
+    /// Starts to answer; hooks are answered until the guard is dropped, or until `stop`.
+    fn start(self, runtime: &Runtime, stop: &CancellationToken) -> DropGuard {
+        let own = stop.child_token();
+        let serving = socket::serve(self.workspace, self.socket, own.clone());
+        runtime.spawn(async move {
+            if let Err(error) = serving.await {
+                tracing::warn!("hooks judge alone: {error}");
+            }
+        });
+        own.drop_guard()
+    }
 }
 
 /// Returns the toolsets of the policy at the top of the first root, or else the default.

@@ -33,7 +33,7 @@ pub(super) fn for_one_user(
         Some(token) => token,
         None => {
             let generate = || Ok(BearerToken::generate()?.reveal().to_owned());
-            let (path, token) = grants.workspace.cache_secret(TOKEN_NAME, generate)?;
+            let (path, token) = grants.workspace.stored_secret(TOKEN_NAME, generate)?;
             let path = path.display().to_string();
             paint::print_error(&format!("the token for clients is in {}\n", paint::visible(&path)));
             BearerToken::parse(&token, &path)?
@@ -92,7 +92,7 @@ pub(super) fn from_configuration(
         let name = Some(Arc::from(token.name.as_str()));
         principals.push(Principal { name, hash: token.hash, metrics: token.metrics, grants });
     }
-    if let Some(why) = workspaces.opened.values().find_map(|workspace| workspace.covers(file)) {
+    if let Some(why) = workspaces.opened.values().find_map(|workspace| workspace.editable_reason(file)) {
         let message = format!("an edit could change what each token may do: {why}");
         return Err(Error::new(Code::InvalidInput, message)
             .field("--config")

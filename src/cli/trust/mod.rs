@@ -10,9 +10,10 @@ use std::process::ExitCode;
 use super::paint::{self, DONE, LABEL, TITLE, WARNING, labelled, visible};
 use super::roots::Roots;
 use super::show;
-use lockgate_engine::{TrustOverride, Workspace};
+use lockgate_engine::{Commands, TrustOverride, Workspace};
 use lockgate_error::{Code, Error, ErrorFamily};
 use lockgate_mcp::answer::age;
+use lockgate_policy::Policy;
 
 /// The arguments of `lockgate trust`.
 #[derive(Debug, clap::Args)]
@@ -78,11 +79,12 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
     let shown = anstream::adapter::strip_str(&shown).to_string();
     let count = commands.programs.iter().count();
     let text = visible(commands.describe());
-    if count == 0 {
+    let is_needed = needs_trust(&policy, &commands);
+    if !is_needed {
         paint::print(&labelled(
             DONE,
             "trusted",
-            format!("{text} runs no commands, so there is nothing to trust"),
+            format!("{text} runs no commands and does not loosen hooks, so there is nothing to trust"),
         ))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -105,6 +107,11 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
     workspace.trust(&commands, &shown)?;
     paint::print(&labelled(DONE, "trusted", format!("{text} with {}", counted(count, "command"))))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// True if a policy has something that counts only with trust.
+fn needs_trust(policy: &Policy, commands: &Commands) -> bool {
+    commands.programs.iter().next().is_some() || policy.hooks.need_trust()
 }
 
 /// Returns a diff without the names of its two texts, which are the same.
@@ -133,8 +140,7 @@ fn ask_person() -> Result<bool, Error> {
 
 fn status(workspace: &Workspace, path: &str, json: bool) -> Result<ExitCode, Error> {
     let (policy, commands) = workspace.commands(path)?;
-    let why =
-        if commands.programs.iter().next().is_none() { None } else { workspace.missing_trust(&commands) };
+    let why = if needs_trust(&policy, &commands) { workspace.missing_trust(&commands) } else { None };
     if json {
         let value = render::json(&policy, &commands, why.as_deref());
         paint::print_bytes(format!("{value:#}\n").as_bytes())?;

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::cli::paint::{self, LABEL, TITLE, WARNING, labelled, paint};
 use lockgate_checks::{ResolvedProgram, ResolvedPrograms};
 use lockgate_engine::Commands;
-use lockgate_policy::{CommandSpec, CommandWord, Hole, Policy, Rule, ServerSpec, Unconfigured, WordPart};
+use lockgate_policy::{
+    CommandSpec, CommandWord, Hole, HookSettings, Policy, Rule, ServerSpec, Unconfigured, WordPart,
+};
 
 /// The warning that applies to every command.
 const RISK: &str = "These programs run with your rights whenever an agent edits a file that the policy covers. They also run \
@@ -30,10 +32,24 @@ pub(super) fn commands(policy: &Policy, commands: &Commands) -> String {
             &rule.gate.command().map(|command| self::command(rule, command, commands)).unwrap_or_default();
         text += &rule.gate.server().map(|server| self::server(rule, server, commands)).unwrap_or_default();
     }
+    if policy.hooks.need_trust() {
+        text += &format!("\n{}\n", paint(TITLE, "hooks"));
+        text += &labelled(WARNING, "loosens", loosened(policy.hooks));
+    }
     if commands.programs.iter().next().is_some() {
         text += &format!("\n{RISK}\n");
     }
     text
+}
+
+/// Describes the settings of hooks that count only with trust.
+fn loosened(settings: HookSettings) -> String {
+    let strict = settings.without_trust();
+    let bytes = (settings.bytes != strict.bytes).then(|| "`bytes: report`".to_owned());
+    let deadline =
+        (settings.deadline != strict.deadline).then(|| format!("`deadline: {:?}`", settings.deadline));
+    let all: Vec<String> = bytes.into_iter().chain(deadline).collect();
+    format!("the guard of your agent's edit tools: {}", all.join(", "))
 }
 
 fn command(rule: &Rule, command: &CommandSpec, commands: &Commands) -> String {

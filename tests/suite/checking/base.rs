@@ -61,21 +61,22 @@ fn the_merge_base_is_the_base_of_both_histories() {
 #[test]
 fn an_unknown_revision_is_refused_with_a_reason() {
     let fixture = history();
-    for base in [
-        "none",
-        "HEAD~9",
-        "HEAD:a.py",
-        "",
-        "-x",
-        "main..side",
-        "0123456",
-        "main...none",
-        "HEAD@{u}",
-        ":/nowhere",
+    let unknown = "no commit, branch or tag has this name";
+    for (base, reason) in [
+        ("none", unknown),
+        ("HEAD~9", "\"HEAD\" is known, and `~9` leads nowhere from there"),
+        ("HEAD:a.py", "it is neither a commit nor a folder"),
+        ("", unknown),
+        ("-x", unknown),
+        ("main..side", "it is a range"),
+        ("0123456", unknown),
+        ("main...none", unknown),
+        ("HEAD@{u}", "\"HEAD\" is known, and `@{u}` leads nowhere"),
+        (":/nowhere", unknown),
     ] {
         let output = check(&fixture, &[&format!("--base={base}")], 2);
         assert!(
-            output.stderr.contains(&format!("there is no revision {base:?} here")),
+            output.stderr.contains(&format!("there is no revision {base:?} here: {reason}")),
             "{base}: {}",
             output.stderr
         );

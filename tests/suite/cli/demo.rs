@@ -38,6 +38,9 @@ fn the_demo_shows_each_outcome_and_cleans_up() {
         "{output}"
     );
     assert_eq!(left(), Vec::<std::path::PathBuf>::new());
+    // Nor is anything left in the user's own folders, such as caches of the tools.
+    let own = ["state", "cache"].map(|folder| private.path().join(folder).join("lockgate").exists());
+    assert_eq!(own, [false, false]);
 
     let output = tour("/nowhere".as_ref(), &["--keep"]);
     let [folder] = &left()[..] else { panic!("one folder is kept, found {:?}", left()) };

@@ -241,8 +241,16 @@ fn without_the_server_the_model_is_told_and_the_policy_can_deny() {
     assert_eq!(project.bytes("x.txt"), b"a\r\nB\nc\r\nd\n");
     let project = with_server();
     project.write("x.txt", b"a\r\nb\nc\r\nd\n");
+    // A project cannot switch off the guard of its own edits.
     project.write("quality.yaml", "quality_gates: {}\nhooks: { bytes: report }\n");
     let told = project.hook(&event("claude-code", &project, "b", "B"));
+    assert!(denial(&told).contains("CRLF"), "{told}");
+    // The control: a person trusts the policy.
+    let trusted = project.call(&["trust", "--yes"], "");
+    assert!(trusted.exit == 0 && trusted.stdout.contains("`bytes: report`"), "{trusted:?}");
+    let mut again = event("claude-code", &project, "b", "B");
+    again["tool_use_id"] = json!("toolu_3");
+    let told = project.hook(&again);
     assert!(denial(&told).is_empty() && context(&told).contains("CRLF"), "{told}");
 }
 

@@ -158,6 +158,33 @@ fn at_the_deadline_the_policy_says_what_happens() {
     }
 }
 
+/// The project of an attacker: whatever its policy says of `hooks`, the guard that the user set up stays, until a person
+/// trusts that policy. `fail`, `drift` and `cline` cannot make it laxer than the default.
+#[test]
+fn a_project_cannot_configure_its_own_hook_to_pass() {
+    let project = Project::new();
+    let policy = |hooks: &str| format!("quality_gates: {{ python: [{{ tool: syntax }}] }}\nhooks: {hooks}\n");
+    let lax = policy("{ deadline: 100ms, fail: open, drift: rewrite, cline: warn, bytes: report }");
+    project.write("quality.yaml", &lax);
+    let big: String =
+        (0..60_000).map(|number| format!("value_{number} = [{number}, ({number})]\n")).collect();
+    project.write("app.py", format!("{big}{PYTHON}"));
+    // The deadline of the default still holds: a large text is judged.
+    let told = project.hook(&bad(&project, "1"));
+    assert!(denial(&told).contains("app.py:60002"), "{told}");
+    for (command, exit) in [(["trust", "status"], 8), (["trust", "--yes"], 0), (["trust", "status"], 0)] {
+        let outcome = project.call(&command, "");
+        assert_eq!(outcome.exit, exit, "{outcome:?}");
+    }
+    // The control: with trust, the deadline of the policy ends before the judgement.
+    let outcome = project.call(&["hook"], &bad(&project, "2").to_string());
+    assert!(outcome.stdout.is_empty() && outcome.stderr.contains("100ms"), "{outcome:?}");
+    // What is at least as strict as the default counts without trust.
+    project.write("quality.yaml", policy("{ fail: closed, bytes: deny, cline: cancel, drift: keep }"));
+    let status = project.call(&["trust", "status"], "");
+    assert!(status.exit == 0 && status.stdout.contains("trusted"), "{status:?}");
+}
+
 #[test]
 fn the_host_may_be_named() {
     let project = Project::new();

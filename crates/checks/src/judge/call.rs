@@ -162,7 +162,7 @@ impl<'a> JudgeCall<'a> {
         let draft = new.draft(draft);
         let again: GateResults =
             in_process.iter().map(|gate| (gate.at, self.run_in_process(&draft, gate, Some(own)))).collect();
-        match again.values().find_map(GateReport::refusal) {
+        match again.values().find_map(GateReport::rejection) {
             Some(why) => Err(GateError::Broken(format!("gave a text that is rejected by {why}"))),
             None => Ok((new, again)),
         }

@@ -81,12 +81,12 @@ pub fn judge_all(cases: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
         |((case, plan), results)| JudgeJob::new(JudgeCall::new(case, watch, began, &count), plan, results);
     let mut jobs: Vec<JudgeJob<'_>> = cases.iter().zip(plans).zip(in_process).map(job).collect();
     // One rejected draft rejects all drafts of an edit; files on disk are judged in any case.
-    let refusals: Vec<_> = jobs.iter().map(JudgeJob::refusal).collect();
-    let refused = cases.iter().zip(&refusals).filter(|(case, _)| case.on_disk == OnDisk::Before);
-    let first = refused.filter_map(|(_, refusal)| refusal.clone()).next();
-    for (job, own) in jobs.iter_mut().zip(refusals) {
-        if let Some(refusal) = first.clone().or(own) {
-            job.skip_programs(&refusal);
+    let rejections: Vec<_> = jobs.iter().map(JudgeJob::rejection).collect();
+    let refused = cases.iter().zip(&rejections).filter(|(case, _)| case.on_disk == OnDisk::Before);
+    let first = refused.filter_map(|(_, rejection)| rejection.clone()).next();
+    for (job, own) in jobs.iter_mut().zip(rejections) {
+        if let Some(rejection) = first.clone().or(own) {
+            job.skip_programs(&rejection);
         }
     }
     fix_all(&mut jobs, cores);
@@ -112,7 +112,7 @@ impl<'a> JudgeJob<'a> {
     }
 
     /// Returns the file and the in-process gate that rejects it, if any.
-    fn refusal(&self) -> Option<(&'a str, String)> {
+    fn rejection(&self) -> Option<(&'a str, String)> {
         let refuser = self.results.values().find(|report| report.refuses())?;
         Some((self.call.case.draft.path, refuser.run.gate.clone()))
     }

@@ -77,7 +77,7 @@ impl GateReport {
     }
 
     /// Returns a description of the first finding that rejects the draft.
-    pub(super) fn refusal(&self) -> Option<String> {
+    pub(super) fn rejection(&self) -> Option<String> {
         let first = self.findings.iter().find(|finding| finding.blocking)?;
         Some(format!("{} on line {}: {}", self.run.gate, first.line, first.message))
     }

@@ -44,7 +44,7 @@ pub(crate) fn formatted(
     if run.code == 0 {
         return formatted_text(run, text.view()).map_err(|why| run.gate_error(why));
     }
-    let errors = refusals(command, errors.as_ref(), run).map_err(GateError::Broken)?;
+    let errors = reported_errors(command, errors.as_ref(), run).map_err(GateError::Broken)?;
     let first = errors.first().map_or_else(String::new, |error| sanitize(&error.message));
     Err(GateError::Skipped(format!("could not read the draft: {first}")))
 }
@@ -57,13 +57,13 @@ pub(super) fn findings(
     text: &Buffer,
 ) -> Result<Vec<RawFinding>, String> {
     if run.code != 0 {
-        return refusals(command, errors, run);
+        return reported_errors(command, errors, run);
     }
     hunks(text.view(), &formatted_text(run, text.view())?, &command.program)
 }
 
 /// Reads errors about an unreadable text from standard error.
-fn refusals(
+fn reported_errors(
     command: &CommandSpec,
     errors: Option<&Regex>,
     run: &ProgramOutput<'_>,

@@ -15,7 +15,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -187,7 +187,8 @@ impl CargoRecord {
 
     fn write(&self) -> io::Result<()> {
         let mut whole = tempfile::NamedTempFile::new_in(&self.target)?;
-        serde_json::to_writer(&mut whole, &self.record).map_err(io::Error::from)?;
+        // The serializer writes each sign by itself.
+        whole.write_all(&serde_json::to_vec(&self.record).map_err(io::Error::from)?)?;
         whole.persist(self.target.join(RECORD)).map(drop).map_err(|error| error.error)
     }
 }

@@ -105,7 +105,7 @@ impl BeforeAfter<'_> {
         let second = if self.by == REPORTS_ALL { Vec::new() } else { with_gone(second_old, second_new) };
         EditContext {
             pieces: delta::pieces(self.map, old, new),
-            trouble: [with_gone(old_faults, new_faults), second],
+            faults_of_each: [with_gone(old_faults, new_faults), second],
             last_line: new,
         }
     }
@@ -151,7 +151,7 @@ impl BeforeAfter<'_> {
 struct EditContext {
     pieces: Vec<ReplacedLines>,
     /// The parser's faults before the edit, and tree-sitter's, each with `true` if it is gone.
-    trouble: [Vec<(ComparedFinding, bool)>; 2],
+    faults_of_each: [Vec<(ComparedFinding, bool)>; 2],
     /// The number of the last line after the edit.
     last_line: usize,
 }
@@ -231,7 +231,11 @@ impl EditContext {
         let counts = |(finding, gone): &&(ComparedFinding, bool)| {
             meets(finding, first, last) || (*gone && meets(finding, first.saturating_sub(1), last + 1))
         };
-        self.trouble.iter().map(|faults| faults.iter().filter(counts).count()).max().unwrap_or_default()
+        self.faults_of_each
+            .iter()
+            .map(|faults| faults.iter().filter(counts).count())
+            .max()
+            .unwrap_or_default()
     }
 }
 

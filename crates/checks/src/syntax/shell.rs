@@ -1,6 +1,6 @@
-//! Finds closing keywords of a shell script that close nothing.
+//! Finds keywords of a shell script that close or continue nothing.
 //!
-//! The grammar of bash reads a keyword that closes nothing as a command of that name. It does the same in valid
+//! The grammar of bash reads a keyword that belongs to nothing as a command of that name. It does the same in valid
 //! scripts whose opening keyword it did not recognize. So such a command is a fault only if the grammar read the
 //! whole text and recognized every word that could open it.
 //!
@@ -20,13 +20,24 @@ use lockgate_sandbox::{Halt, Limit};
 
 use lockgate_syntax::{Node, Tree, WalkStep, walk};
 
-/// The closing keywords, each with the one that it closes.
-const PAIRS: [(&str, &str); 4] = [("done", "do"), ("fi", "then"), ("esac", "case"), ("}", "{")];
+/// The keywords that close or continue something, each with those that it belongs to.
+const PAIRS: [(&str, &[&str]); 8] = [
+    ("done", &["do"]),
+    ("fi", &["then"]),
+    ("esac", &["case"]),
+    ("}", &["{"]),
+    ("else", &["then"]),
+    ("elif", &["then"]),
+    ("then", &["if", "elif"]),
+    ("do", &["for", "while", "until", "select"]),
+];
+/// The keywords that open something.
+const OPENERS: [&str; 10] = ["do", "then", "case", "{", "if", "elif", "for", "while", "until", "select"];
 
 /// The nodes of literal text. If one has several lines, the grammar may have taken code for text.
 const LITERALS: [&str; 4] = ["string", "raw_string", "ansi_c_string", "regex"];
 
-/// Returns the closing keywords that close nothing; stops at the limit.
+/// Returns the keywords that close or continue nothing; stops at the limit.
 pub(super) fn faults(tree: &Tree, text: &str, limit: Limit<'_>) -> Result<Vec<SyntaxFault>, Halt> {
     let mut keywords = ShellKeywords::default();
     let (mut steps, mut halt) = (0_usize, None);
@@ -53,9 +64,9 @@ struct ShellKeywords {
     has_errors: bool,
     /// The start of the last command.
     command: Option<usize>,
-    /// For each pair, the number of opening keywords.
-    opened: [usize; PAIRS.len()],
-    /// The commands with the name of a closing keyword: the index of the pair, and the offset.
+    /// The number of each of [`OPENERS`].
+    opened: [usize; OPENERS.len()],
+    /// The commands with the name of a keyword that closes or continues: the index of the pair, and the offset.
     closing: Vec<(usize, usize)>,
     /// The comments and the literals of one line, in text order; none contains another.
     literals: Vec<Range<usize>>,
@@ -86,8 +97,8 @@ impl ShellKeywords {
     }
 
     fn see_keyword(&mut self, keyword: &str) {
-        let pair = PAIRS.iter().position(|(_, open)| *open == keyword);
-        if let Some(opened) = pair.and_then(|pair| self.opened.get_mut(pair)) {
+        let opener = OPENERS.iter().position(|opener| *opener == keyword);
+        if let Some(opened) = opener.and_then(|opener| self.opened.get_mut(opener)) {
             *opened += 1;
         }
     }
@@ -100,20 +111,25 @@ impl ShellKeywords {
         }
     }
 
-    /// Returns the closing keywords that close nothing.
+    /// Returns the keywords that close or continue nothing.
     fn lone(&self, text: &str) -> Vec<SyntaxFault> {
         let mut faults = Vec::new();
-        for (index, (close, open)) in PAIRS.iter().enumerate() {
+        for (index, (close, openers)) in PAIRS.iter().enumerate() {
             let mut found = self.closing.iter().filter(|(pair, _)| *pair == index).peekable();
-            let opened = self.opened.get(index).copied().unwrap_or_default();
-            let is_outside = |at: usize| !self.is_in_literal(at);
-            if found.peek().is_none() || words(text, open).filter(|at| is_outside(*at)).count() > opened {
+            if found.peek().is_none() || openers.iter().any(|opener| self.may_be_hidden(opener, text)) {
                 continue;
             }
             let message = format!("unmatched \"{close}\"");
             faults.extend(found.map(|(_, at)| SyntaxFault::new(*at, at + close.len(), message.as_str())));
         }
         faults
+    }
+
+    /// True if the text has a word of this name that the grammar read as something else.
+    fn may_be_hidden(&self, opener: &str, text: &str) -> bool {
+        let known = OPENERS.iter().position(|known| *known == opener);
+        let opened = known.and_then(|known| self.opened.get(known)).copied().unwrap_or_default();
+        words(text, opener).filter(|at| !self.is_in_literal(*at)).count() > opened
     }
 
     fn is_in_literal(&self, at: usize) -> bool {
@@ -176,6 +192,12 @@ mod tests {
             ("for a in b; do\n  c # do\ndone\necho \"do\"\ndone\n", "5 unmatched \"done\""),
             ("f() {\n  a ${b} \"{\"\n}\n}\n", "4 unmatched \"}\""),
             ("case a in\n  b) c ;;\nesac\nesac\n", "4 unmatched \"esac\""),
+            ("if a; then b; fi\nelse\n  c\n", "2 unmatched \"else\""),
+            ("a\nelse\n  c\n", "2 unmatched \"else\""),
+            ("a\nelif b\n", "2 unmatched \"elif\""),
+            ("a\nthen\n  b\n", "2 unmatched \"then\""),
+            ("a\ndo\n  b\n", "2 unmatched \"do\""),
+            ("for a in b; do c; done\ndo\n  b\n", "2 unmatched \"do\""),
         ] {
             assert_eq!(warnings(text), [fault], "{text}");
         }
@@ -185,6 +207,13 @@ mod tests {
     fn valid_scripts_have_no_such_fault() {
         for text in [
             "echo done fi esac }\n",
+            "echo then else elif do\n",
+            "if a; then b; elif c; then d; else e; fi\n",
+            "if a\nthen\n  b\nelif c\nthen\n  d\nelse\n  e\nfi\n",
+            "until a; do b; done\nselect a in b; do c; done\nfor ((i = 0; i < 3; i++)); do d; done\n",
+            "for a in if then else; do b; done\n",
+            "cat <<EOF\nelse\nthen\ndo\nelif\nEOF\n",
+            "[[ $a == if ]] && b || { c; }\n",
             "X=1 done\n",
             "for a; do\n  b\ndone\n",
             "for a\ndo\n  b\ndone\n",

@@ -3,15 +3,17 @@
 //! A program can work in a sample project and fail in this one, because of its configuration, its version or
 //! its missing dependencies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::super::load;
 use super::super::services::Services;
+use super::super::trust::CallPermissions;
 use super::ChangeKind;
 use super::judge::AuditedFile;
 use lockgate_checks::{ExecPermission, GateRun, Watch};
 use lockgate_error::Error;
-use lockgate_policy::{Profile, language_of};
+use lockgate_policy::{Policy, Profile, language_of};
 use lockgate_text::LineMap;
 
 /// The size in bytes of the largest file on which a gate is tried.
@@ -30,12 +32,14 @@ impl Services {
     /// Runs each of these gates on the first file of the first root to which the policy applies it; a gate
     /// without such a file has no trial.
     pub(crate) fn try_in_project(&self, gates: &[&str], watch: &Watch) -> Result<Vec<ProjectTrial>, Error> {
-        let (files, wanted) = self.files_to_try(gates.iter().copied().collect())?;
-        let mut contexts: Vec<_> = files.iter().map(|file| self.audit_context(file, true)).collect();
+        let permissions = CallPermissions::new(&self.trust, &self.store.files);
+        let (files, wanted) = self.files_to_try(gates.iter().copied().collect(), &permissions)?;
+        let mut contexts: Vec<_> =
+            files.iter().map(|file| self.audit_context(file, &permissions, true)).collect();
         for (context, wanted) in contexts.iter_mut().zip(&wanted) {
             context.rules.rules.retain(|rule| wanted.contains(rule.gate.name.as_str()));
         }
-        let verdicts = self.audit_verdicts(&files, &contexts, watch)?;
+        let verdicts = self.audit_verdicts(&files, &contexts, Vec::new(), watch)?;
         let trials = files.iter().zip(verdicts).flat_map(|(file, verdict)| {
             verdict.runs.into_iter().map(|run| ProjectTrial { path: file.path.clone(), run })
         });
@@ -46,26 +50,36 @@ impl Services {
     fn files_to_try<'g>(
         &self,
         mut gates: BTreeSet<&'g str>,
+        permissions: &CallPermissions<'_>,
     ) -> Result<(Vec<AuditedFile>, Vec<BTreeSet<&'g str>>), Error> {
         let (mut files, mut wanted) = (Vec::new(), Vec::new());
+        // The files of a folder have one policy. To look for it costs some forty system calls.
+        let mut policies: HashMap<String, Option<Arc<Policy>>> = HashMap::new();
         for path in self.store.files.list(0, self.store.files.base())?.files {
             if gates.is_empty() {
                 break;
             }
-            let Ok(place) = self.store.files.admit_to_read(&self.store.files.named(0, &path)?) else {
-                continue;
+            let admit = || self.store.files.admit_to_read(&self.store.files.named(0, &path)?);
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            let policy = match policies.get(&folder) {
+                Some(policy) => policy.clone(),
+                None => {
+                    let Ok(place) = admit() else { continue };
+                    // A nested policy may be invalid, or not trusted; that says nothing of the gate.
+                    let policy = self.policies.policy(&self.store.files, &place).ok();
+                    policies.entry(folder.clone()).or_insert(policy).clone()
+                }
             };
-            // A nested policy may be invalid, or not trusted; that says nothing of the gate.
-            let Ok(policy) = self.policies.policy(&self.store.files, &place) else { continue };
-            let rules = policy.effective_rules(place.in_root(), language_of(&path, None), Profile::Check);
+            let Some(policy) = policy else { continue };
+            let rules = policy.effective_rules(&path, language_of(&path, None), Profile::Check);
             let applies =
                 |gate: &&str| rules.rules.iter().any(|rule| rule.enabled && rule.gate.name == **gate);
             let here: BTreeSet<&str> = gates.iter().copied().filter(applies).collect();
-            let is_permitted = || {
-                let permission = self.trust.grant(&self.store.files, &place, &policy, &rules);
-                matches!(permission, ExecPermission::Granted(_))
-            };
-            if here.is_empty() || !is_permitted() {
+            if here.is_empty() || !rules.rules.iter().any(|rule| rule.gate.runs_program()) {
+                continue;
+            }
+            let Ok(place) = admit() else { continue };
+            if !matches!(permissions.grant(&place, &policy, &rules), ExecPermission::Granted(_)) {
                 continue;
             }
             let Ok(current) = load::read(self, &place.clone().into(), &policy) else { continue };

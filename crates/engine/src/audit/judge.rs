@@ -3,6 +3,7 @@
 //! All files form one tree, and their texts at the revision form the tree before. So a gate that checks the
 //! whole project runs once for all of them, as it does for the edits of one call.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +12,7 @@ use std::time::Duration;
 use super::super::links::{AuditedPage, checks_links, markdown};
 use super::super::load;
 use super::super::services::{Services, cancelled};
+use super::super::trust::CallPermissions;
 use super::normalize::comparable;
 use super::survey::{AuditedFiles, ChangedFile, skipped};
 use super::{Audit, ChangeKind, CheckedFile, SkippedFile};
@@ -73,9 +75,20 @@ impl Services {
                 FileRead::Skipped(file) => audit.skipped.push(file),
             }
         }
+        let mut to_removed = self.links_to_removed(root, &survey, watch)?;
+        let unchanged = to_removed.keys().filter(|path| !subjects.iter().any(|file| file.path == **path));
+        let pages: Vec<AuditedFile> = unchanged.filter_map(|path| self.unchanged_page(root, path)).collect();
+        audit.unchanged = audit.unchanged.saturating_sub(pages.len());
+        subjects.extend(pages);
+        subjects.sort_by(|one, other| one.path.cmp(&other.path));
+        let to_removed: Vec<Vec<DeadLinks>> =
+            subjects.iter().map(|file| to_removed.remove(&file.path).unwrap_or_default()).collect();
         let all_counts = survey.revision.is_none();
-        let contexts = parallel(&subjects, self.threads, |subject| self.audit_context(subject, all_counts));
-        let verdicts = self.audit_verdicts(&subjects, &contexts, watch)?;
+        let permissions = CallPermissions::new(&self.trust, &self.store.files);
+        let contexts = parallel(&subjects, self.threads, |subject| {
+            self.audit_context(subject, &permissions, all_counts)
+        });
+        let verdicts = self.audit_verdicts(&subjects, &contexts, to_removed, watch)?;
         audit.files.extend(subjects.into_iter().zip(verdicts).map(|(subject, verdict)| {
             let AuditedFile { change, after, path, .. } = subject;
             CheckedFile { root_index, path, change, text: after, verdict }
@@ -83,18 +96,20 @@ impl Services {
         Ok(())
     }
 
-    /// Judges files together.
+    /// Judges files together; `to_removed` has the links of each to files that are gone.
     pub(super) fn audit_verdicts(
         &self,
         subjects: &[AuditedFile],
         contexts: &[AuditContext<'_>],
+        to_removed: Vec<Vec<DeadLinks>>,
         watch: &Watch,
     ) -> Result<Vec<Verdict>, Error> {
         let has_file: Vec<_> = subjects
             .iter()
             .map(|subject| |path: &str| self.store.files.exists(&subject.place, path))
             .collect();
-        let dead = self.audit_dead_links(subjects, contexts, watch)?;
+        let mut dead = self.audit_dead_links(subjects, contexts, watch)?;
+        dead.iter_mut().zip(to_removed).for_each(|(dead, links)| dead.extend(links));
         let parts = subjects.iter().zip(contexts).zip(has_file.iter().zip(&dead));
         let cases: Vec<GateInput<'_>> = parts
             .map(|((subject, context), (has_file, dead_links))| GateInput {
@@ -125,6 +140,34 @@ impl Services {
         Ok(gate::judge_all(&cases, watch))
     }
 
+    /// Returns the pages of a root that link to files that are gone since the revision, with these links.
+    fn links_to_removed(
+        &self,
+        root: usize,
+        survey: &AuditedFiles,
+        watch: &Watch,
+    ) -> Result<BTreeMap<String, Vec<DeadLinks>>, Error> {
+        let place = |path: &String| {
+            let named = self.store.files.named(root, path).ok()?;
+            self.store.files.admit_to_read(&named).ok()
+        };
+        let removed: Vec<FileLocation> = survey.removed.iter().filter_map(place).collect();
+        self.links_to_removed_files(&removed, watch)
+    }
+
+    /// Reads a page that did not change; `None` if it cannot be judged, or if no gate checks its links.
+    fn unchanged_page(&self, root: usize, path: &str) -> Option<AuditedFile> {
+        let place = self.store.files.admit_to_read(&self.store.files.named(root, path).ok()?).ok()?;
+        let policy = self.policies.policy(&self.store.files, &place).ok()?;
+        let rules = policy.effective_rules(place.in_root(), markdown(), Profile::Check);
+        rules.rules.iter().find(|rule| rule.enabled && checks_links(rule))?;
+        let after = load::read(self, &place.clone().into(), &policy).ok()?.buffer;
+        let before = Buffer::read(after.bytes().to_vec(), self.store.files.hints(&place)).ok()?;
+        let (before, map) = comparable(before, &after).ok()?;
+        let (change, path) = (ChangeKind::Unchanged, path.to_owned());
+        Some(AuditedFile { place, policy, change, before: Some(before), map, after, path })
+    }
+
     /// Returns, for each file, the links of pages to headings that it lost since the revision.
     fn audit_dead_links(
         &self,
@@ -146,7 +189,12 @@ impl Services {
     }
 
     /// Returns the context of a file; `all_counts` is set when there is no revision to compare with.
-    pub(super) fn audit_context<'s>(&self, subject: &'s AuditedFile, all_counts: bool) -> AuditContext<'s> {
+    pub(super) fn audit_context<'s>(
+        &self,
+        subject: &'s AuditedFile,
+        permissions: &CallPermissions<'_>,
+        all_counts: bool,
+    ) -> AuditContext<'s> {
         let AuditedFile { place, policy: rules, after, .. } = subject;
         let language = language_of(place.in_root(), after.view().lines().next());
         let mut effective_rules = rules.effective_rules(place.in_root(), language, Profile::Check);
@@ -154,7 +202,7 @@ impl Services {
         if all_counts {
             effective_rules.baseline = Baseline::All;
         }
-        let permission = self.trust.grant(&self.store.files, place, rules, &effective_rules);
+        let permission = permissions.grant(place, rules, &effective_rules);
         let cache = match &permission {
             ExecPermission::Granted(_) => self.trust.cache(&self.store.files, place),
             ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,

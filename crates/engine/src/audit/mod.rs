@@ -115,6 +115,8 @@ pub enum ChangeKind {
     Modified,
     /// The same text had this path, which no longer exists.
     Renamed(String),
+    /// The file is as it was, and links to a file that is gone.
+    Unchanged,
 }
 
 /// A file that could not be judged.

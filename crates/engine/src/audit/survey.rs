@@ -17,6 +17,8 @@ pub(super) struct AuditedFiles {
     /// The revision to compare with, if there is one.
     pub(super) revision: Option<Revision>,
     pub(super) changed: Vec<ChangedFile>,
+    /// The paths of the files that no longer exist, relative to the root.
+    pub(super) removed: Vec<String>,
 }
 
 /// A file that differs from the revision.
@@ -50,9 +52,10 @@ impl Services {
         let (audit_root, revision) = self.resolve_root(root, base)?;
         audit.roots.push(audit_root);
         let root_index = audit.roots.len() - 1;
-        let mut survey = AuditedFiles { root_index, revision, changed: Vec::new() };
+        let mut survey = AuditedFiles { root_index, revision, changed: Vec::new(), removed: Vec::new() };
         let names = survey.revision.as_ref().map(Revision::names);
-        let candidates: Vec<String> = self.candidates(root, scopes, &survey, audit)?.into_iter().collect();
+        let (candidates, removed) = self.candidates(root, scopes, &survey, audit)?;
+        let candidates: Vec<String> = candidates.into_iter().collect();
         let comparisons = parallel(&candidates, self.threads, |path| {
             if watch.cancelled() { Err(cancelled()) } else { self.compare(root, path, root_index, names) }
         });
@@ -63,6 +66,9 @@ impl Services {
                 FileComparison::Changed(changed) => survey.changed.push(changed),
             }
         }
+        let renamed = survey.changed.iter().filter_map(|changed| changed.previous_path.clone());
+        survey.removed =
+            removed.into_iter().chain(renamed).collect::<BTreeSet<String>>().into_iter().collect();
         Ok(survey)
     }
 
@@ -91,14 +97,14 @@ impl Services {
         Ok((AuditRoot { root, top, prefix, base_label, base }, Some(revision)))
     }
 
-    /// Returns the files that the paths name, each once.
+    /// Returns the files that the paths name, each once, and those of them that no longer exist.
     fn candidates(
         &self,
         root: usize,
         scopes: &[&ListedPath],
         survey: &AuditedFiles,
         audit: &mut Audit,
-    ) -> Result<BTreeSet<String>, Error> {
+    ) -> Result<(BTreeSet<String>, BTreeSet<String>), Error> {
         let (mut files, mut removed) = (BTreeSet::new(), BTreeSet::new());
         let root_index = survey.root_index;
         for scope in scopes {
@@ -128,7 +134,7 @@ impl Services {
         audit.skipped.sort_by(|one, other| (one.root_index, &one.path).cmp(&(other.root_index, &other.path)));
         audit.skipped.dedup();
         audit.deleted += removed.len();
-        Ok(files)
+        Ok((files, removed))
     }
 
     /// Compares a file with the revision; a file that cannot be read as text is skipped.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::load;
 use super::super::services::{Services, cancelled};
+use super::super::trust::CallPermissions;
 use super::judge::AuditedFile;
 use super::normalize::comparable;
 use super::{ChangeKind, CheckedFile};
@@ -35,9 +36,10 @@ impl Services {
         let before = before.map(|before| comparable(before, &after)).transpose()?;
         let (before, map) = before.map_or((None, LineMap::default()), |(before, map)| (Some(before), map));
         let file = AuditedFile { place, policy, change, before, map, after, path: path.to_owned() };
-        let context = self.audit_context(&file, false);
+        let permissions = CallPermissions::new(&self.trust, &self.store.files);
+        let context = self.audit_context(&file, &permissions, false);
         let verdict = self
-            .audit_verdicts(std::slice::from_ref(&file), std::slice::from_ref(&context), watch)?
+            .audit_verdicts(std::slice::from_ref(&file), std::slice::from_ref(&context), Vec::new(), watch)?
             .into_iter()
             .next()
             .ok_or_else(|| Error::new(Code::Internal, "the file was not judged"))?;

@@ -6,6 +6,7 @@
 //! Invariant: permission is granted for the policy and the programs as they are at that moment, or not at
 //! all. Any difference from the trusted state ends the trust until a person renews it.
 
+mod call_permissions;
 mod commands;
 mod record;
 
@@ -17,6 +18,7 @@ use std::time::SystemTime;
 
 use dashmap::DashMap;
 
+pub(super) use self::call_permissions::CallPermissions;
 pub use self::commands::Commands;
 use self::commands::subject;
 pub use self::record::ShownCommands;
@@ -87,7 +89,7 @@ impl Trust {
         }
         let commands = match self.commands(files, place, policy) {
             Ok(commands) => commands,
-            Err(refusal) => return ExecPermission::Untrusted(sanitize(&refusal.message)),
+            Err(error) => return ExecPermission::Untrusted(sanitize(&error.message)),
         };
         match self.missing_trust(&commands) {
             None => ExecPermission::Granted(commands.programs),
@@ -138,7 +140,7 @@ impl Trust {
     }
 
     /// Returns the reason why a file must not configure the server; `None` if it may.
-    pub(super) fn covers(&self, file: &Path) -> Option<String> {
+    pub(super) fn editable_reason(&self, file: &Path) -> Option<String> {
         outside(file, &self.roots).err()
     }
 

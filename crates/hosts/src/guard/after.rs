@@ -46,7 +46,7 @@ impl EventGuard<'_> {
             (false, true) => HookDecision::Blame(text),
             (false, false) => HookDecision::Note(text),
         };
-        let settings = self.workspace.policy_at_top().map(|policy| policy.hooks).ok();
+        let settings = self.workspace.hook_settings_at_top().ok();
         self.guarded(decision, problem, settings)
     }
 
@@ -97,8 +97,7 @@ impl EventGuard<'_> {
     }
 
     async fn judge_written(&self, path: &str, known: &FileRecord) -> Step<Vec<AfterText>> {
-        let end = self.started
-            + self.workspace.policy_at_top().map(|policy| policy.hooks).unwrap_or_default().deadline;
+        let end = self.started + self.workspace.hook_settings_at_top().unwrap_or_default().deadline;
         let watch = self.watch.with_end(end);
         let checked = self.workspace.judge_written(path.to_owned(), known.before.clone(), watch).await?;
         if !checked.verdict.refuses() {

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::answer::{ClineDenial, HookDecision};
 use crate::edit::HostEdit;
-use crate::event::{Event, HostCall};
+use crate::event::{Event, HostCall, Moment};
 use crate::host::Host;
 use crate::record::{CallRecord, ExpectedText, FileRecord};
 use crate::simulate::{self, Simulated};
@@ -22,18 +22,18 @@ use crate::texts::{self, EditState, Judged, OwnTools};
 use lockgate_checks::{Outcome, Verdict, Watch};
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, Mode, Request, Target};
-use lockgate_engine::{HostFile, Report, Workspace};
+use lockgate_engine::{HostFile, Report, ToolCallRecords, Workspace};
 use lockgate_error::{Code, Error};
 use lockgate_policy::{BytesAtRisk, ClineAnswer, DriftedQuote, HookSettings, OnFailure};
 use lockgate_text::Version;
 
 /// The guard of one event.
 pub struct EventGuard<'a> {
-    /// The project.
+    /// The workspace of the project.
     pub workspace: &'a Workspace,
-    /// Cancels the gates.
+    /// Cancels the gates of the event.
     pub watch: &'a Watch,
-    /// The event.
+    /// The event to be answered.
     pub event: &'a Event,
     /// The folder that relative paths start from.
     pub folder: PathBuf,
@@ -41,6 +41,8 @@ pub struct EventGuard<'a> {
     pub root: PathBuf,
     /// Where the model can make an edit with lockgate itself.
     pub tools: OwnTools,
+    /// For each call of the event, whether this is the first hook that has it; `None` to find out when it matters.
+    pub claims: Option<Vec<bool>>,
     /// The moment when the event came.
     pub started: Instant,
     /// Is told the settings of the policy as soon as they are known.
@@ -50,7 +52,7 @@ pub struct EventGuard<'a> {
 /// The answer of a guard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guarded {
-    /// The answer.
+    /// The decision on the edit.
     pub decision: HookDecision,
     /// A line for standard error.
     pub problem: Option<String>,
@@ -88,9 +90,9 @@ struct HostDraft {
 
 /// The change of a file.
 enum DraftChange {
-    /// These bytes.
+    /// The tool writes exactly these bytes.
     Made(Simulated),
-    /// The whole text.
+    /// The tool writes a whole text.
     Written(String),
     Removed,
     /// The file stays, or the result is not known.
@@ -109,7 +111,7 @@ impl EventGuard<'_> {
     }
 
     fn finish(&self, result: Step<HookDecision>, settings: Option<HookSettings>) -> Guarded {
-        let top = || self.workspace.policy_at_top().map(|policy| policy.hooks).unwrap_or_default();
+        let top = || self.workspace.hook_settings_at_top().unwrap_or_default();
         let settings = settings.unwrap_or_else(top);
         match result {
             Ok(decision) | Err(Stop::Answer(decision)) => self.guarded(decision, None, Some(settings)),
@@ -216,12 +218,11 @@ impl EventGuard<'_> {
 
     /// True unless another hook of the same event has the call already.
     fn is_first(&self, call: &HostCall) -> bool {
-        let Some(id) = self.event.call.as_ref().or(self.event.time.as_ref()) else { return true };
-        let Event { host, moment, session, .. } = self.event;
-        let input = Version::hash(call.input.to_string().as_bytes());
-        let key = format!("{moment:?} {} {session} {id} {} {}", host.name(), call.tool, input.hex());
-        // Without a state folder, each hook judges.
-        self.workspace.tool_calls().claim(&key).unwrap_or(true)
+        let known = self.claims.as_ref().and_then(|claims| {
+            let number = self.event.calls.iter().position(|other| std::ptr::eq(other, call))?;
+            claims.get(number).copied()
+        });
+        known.unwrap_or_else(|| claim(self.event, call, self.workspace.tool_calls()))
     }
 
     /// Judges the drafts together.
@@ -315,6 +316,26 @@ impl EventGuard<'_> {
         let key = format!("trust {} {session} {}", host.name(), self.folder.display());
         self.workspace.tool_calls().claim(&key).unwrap_or(false).then_some(note)
     }
+}
+
+/// Claims the calls of an event that a hook judges or records: for each, true unless another hook has it already.
+pub fn claim_calls(event: &Event, records: &ToolCallRecords) -> Vec<bool> {
+    let is_used = |number: usize, call: &HostCall| match event.moment {
+        Moment::Before => number == 0,
+        Moment::After => call.failure.is_none(),
+        Moment::AfterFailure => false,
+    };
+    let claims = event.calls.iter().enumerate();
+    claims.map(|(number, call)| !is_used(number, call) || claim(event, call, records)).collect()
+}
+
+fn claim(event: &Event, call: &HostCall, records: &ToolCallRecords) -> bool {
+    let Some(id) = event.call.as_ref().or(event.time.as_ref()) else { return true };
+    let Event { host, moment, session, .. } = event;
+    let input = Version::hash(call.input.to_string().as_bytes());
+    let key = format!("{moment:?} {} {session} {id} {} {}", host.name(), call.tool, input.hex());
+    // Without a state folder, each hook judges.
+    records.claim(&key).unwrap_or(true)
 }
 
 /// The drafts of a call, and other arguments for it.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{CallPlan, DraftChange, EventGuard, HostDraft, Step, Stop, host_call};
 use crate::answer::{HookDecision, with_patch};
-use crate::edit::{HostEdit, Quote, QuoteMatches};
+use crate::edit::{HostEdit, QuoteMatches, QuotedReplacement};
 use crate::event::HostCall;
 use crate::host::TextHabit;
 use crate::locate::{self, Located};
@@ -426,7 +426,7 @@ fn is_blank(chunks: &[Chunk]) -> bool {
 
 /// True if the new text lacks the line end that the quote has, so that the tool would join two lines, and lockgate's own
 /// matching, which takes such a quote for whole lines, would not.
-fn joins_lines(path: &str, before: &[u8], quotes: &[Quote], made: &Simulated) -> bool {
+fn joins_lines(path: &str, before: &[u8], quotes: &[QuotedReplacement], made: &Simulated) -> bool {
     let [quote] = quotes else { return false };
     let is_short = quote.old.ends_with('\n') && !quote.new.is_empty() && !quote.new.ends_with('\n');
     is_short

@@ -50,7 +50,7 @@ pub struct ResponseOptions {
     pub forms: Forms,
     /// What the call is for.
     pub purpose: Purpose,
-    /// The target as the caller named it, for refusals that know no better.
+    /// The target as the caller named it, for errors that do not name it.
     pub path: Option<String>,
     /// Key of the target as the caller named it, if the target is in a database.
     pub entity: Option<Entity>,

@@ -86,19 +86,19 @@ impl ToolProfile {
     }
 
     /// Replaces the field at fault with the tool's name for it.
-    pub fn rename_error_field(&self, mut refusal: Error) -> Error {
+    pub fn rename_error_field(&self, mut error: Error) -> Error {
         let (plain, own) = (FieldNames::PLAIN, &self.names);
-        let name = match refusal.field.as_deref() {
+        let name = match error.field.as_deref() {
             Some(field) if field == plain.path => own.path,
             Some(field) if field == plain.content => own.content,
             Some(field) if field == plain.search => own.search,
             Some(field) if field == plain.replace => own.replace,
             Some(field) if field == plain.start => own.start,
             Some(field) if field == plain.end => own.end,
-            Some(_) | None => return refusal,
+            Some(_) | None => return error,
         };
-        refusal.field = Some(name.into());
-        refusal
+        error.field = Some(name.into());
+        error
     }
 
     /// Converts the response of an edit into the tool's format.

@@ -91,7 +91,7 @@ pub(super) struct HttpMetrics {
     store: Family<AskLabels, Counter>,
     store_times: Family<Operation, Histogram, fn() -> Histogram>,
     requests: Family<AnswerLabels, Counter>,
-    refusals: Family<Reason, Counter>,
+    rejections: Family<Reason, Counter>,
 }
 
 fn times() -> Histogram {
@@ -115,7 +115,7 @@ impl HttpMetrics {
             store: Family::default(),
             store_times: Family::new_with_constructor(times),
             requests: Family::default(),
-            refusals: Family::default(),
+            rejections: Family::default(),
         };
         counts.register();
         Arc::new(counts)
@@ -133,7 +133,7 @@ impl HttpMetrics {
         registry.register("store_operations", of_store, self.store.clone());
         registry.register("store_seconds", "Duration of database operations", self.store_times.clone());
         registry.register("http_requests", "Requests, by HTTP status", self.requests.clone());
-        registry.register("http_refusals", "Rejected requests, by reason", self.refusals.clone());
+        registry.register("http_refusals", "Rejected requests, by reason", self.rejections.clone());
         registry.register("http_connections", "Open connections", self.open.clone());
         registry.register(
             "http_sessions",
@@ -154,7 +154,7 @@ impl HttpMetrics {
 
     /// Records a request that was rejected before it reached the protocol.
     pub(super) fn record_rejection(&self, reason: &'static str) {
-        self.refusals.get_or_create(&Reason { reason }).inc();
+        self.rejections.get_or_create(&Reason { reason }).inc();
     }
 
     /// Renders the metrics in the Prometheus text format.

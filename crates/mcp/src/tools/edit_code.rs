@@ -135,7 +135,7 @@ impl EditCode {
             within: self.within,
             versioned: self.expected_version.is_some(),
         };
-        fields.into_edit().map_err(|refusal| PROFILE.rename_error_field(refusal))
+        fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))
     }
 }
 
@@ -146,12 +146,12 @@ fn replaced_block(report: &Report) -> Option<String> {
     Some(format!("Replaced block at line {line} (Match Score: {}%)", score.percent()))
 }
 
-fn rejection_message(refusal: &Error, _: &ResponseOptions) -> Option<String> {
-    if refusal.field.as_deref() == Some("within") {
+fn rejection_message(error: &Error, _: &ResponseOptions) -> Option<String> {
+    if error.field.as_deref() == Some("within") {
         return None;
     }
-    match refusal.code {
-        Code::MatchNotFound => Some(match &refusal.best {
+    match error.code {
+        Code::MatchNotFound => Some(match &error.best {
             Some(best) => {
                 let (line, score) = (best.start_line, best.score.percent());
                 format!("No match found. Best candidate at line {line} (Score: {score}%).")
@@ -159,8 +159,8 @@ fn rejection_message(refusal: &Error, _: &ResponseOptions) -> Option<String> {
             None => "No match found.".to_owned(),
         }),
         Code::AmbiguousMatch => {
-            let lines: Vec<String> = refusal.places.iter().map(|place| place.line.to_string()).collect();
-            let count = refusal.place_count();
+            let lines: Vec<String> = error.places.iter().map(|place| place.line.to_string()).collect();
+            let count = error.place_count();
             let more = if count > lines.len() { ", ..." } else { "" };
             Some(format!("Ambiguous match. Found {count} occurrences at lines {}{more}", lines.join(", ")))
         }

@@ -80,7 +80,7 @@ impl TryFrom<EditFiles> for ToolRequest {
         };
         let mode = input.mode.map(Mode::from).unwrap_or_default();
         let request = |(at, FileEditArgs(entry)): (usize, FileEditArgs)| {
-            let call = safe_edit_file::parse_edit(entry).map_err(|refusal| refusal.with_entry(at))?;
+            let call = safe_edit_file::parse_edit(entry).map_err(|error| error.with_entry(at))?;
             Ok(Request { mode, ..call.request })
         };
         let requests: Vec<Request> =
@@ -174,8 +174,8 @@ mod tests {
             ),
             (json!(vec![good; 101]), "edits"),
         ] {
-            let refusal = asked(json!({"edits": edits})).unwrap_err();
-            assert_eq!(refusal.field_path().as_deref(), Some(field), "{edits:.80}: {refusal:?}");
+            let error = asked(json!({"edits": edits})).unwrap_err();
+            assert_eq!(error.field_path().as_deref(), Some(field), "{edits:.80}: {error:?}");
         }
     }
 }

@@ -186,7 +186,7 @@ pub struct Transitional {
     pub adding_imports: Vec<Regex>,
 }
 
-/// Parses one definition; `stamp` is the hash of its text.
+/// Parses one definition; `version` is the hash of its text.
 pub(crate) fn gate(name: &str, root: &YamlNode, version: Version) -> Result<Gate, PolicyError> {
     let kind_node = root.entries("a gate")?.iter().find(|(key, _)| key.name == "kind").map(|(_, node)| node);
     let [kind_key, own, more] = kind_node.map_or(Ok([SYNTAX_KIND, &[], &[]]), own_keys)?;

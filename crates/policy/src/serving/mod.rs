@@ -99,8 +99,8 @@ impl Serving {
     /// Errors: `INVALID_INPUT`, with line and column, but without the line itself, which could contain a
     /// token in place of its hash.
     pub fn parse(name: &str, text: &str) -> Result<Serving, Error> {
-        yaml::read(name, text, serving).map_err(|refusal| {
-            let message = refusal.message.lines().next().unwrap_or_default();
+        yaml::read(name, text, serving).map_err(|error| {
+            let message = error.message.lines().next().unwrap_or_default();
             Error::new(Code::InvalidInput, message)
                 .hint("correct the configuration; docs/serving.md describes every key")
         })

@@ -1,4 +1,4 @@
-//! Policies that are laid over others, and what changes their stamp.
+//! Policies that are laid over others, and what changes their version.
 
 use super::*;
 

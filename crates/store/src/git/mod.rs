@@ -95,15 +95,15 @@ impl Repository {
             return Ok(Revision { repo: self.repo, trees, name: HEAD.to_owned(), id: None });
         }
         let name = name.unwrap_or(HEAD).to_owned();
-        let revision_error = |error: &gix::Error| self.refused(&name, &describe(error));
         let id = match name.split_once("...") {
             Some((one, other)) => self.merge_base(&name, one, other)?,
-            None => {
-                self.repo.rev_parse_single(name.as_str()).map_err(|error| revision_error(&error))?.detach()
-            }
+            None => match self.repo.rev_parse_single(name.as_str()) {
+                Ok(id) => id.detach(),
+                Err(_) => return Err(self.refused(&name, &self.missing(&name))),
+            },
         };
         let tree = self.repo.find_object(id).and_then(gix::Object::peel_to_tree);
-        let tree = tree.map_err(|error| revision_error(&error))?.id;
+        let tree = tree.map_err(|_| self.refused(&name, "it is neither a commit nor a folder"))?.id;
         let trees =
             Trees::read(&self.repo, tree, &self.prefix).map_err(|error| self.refused(&name, &error))?;
         Ok(Revision { trees, id: Some(id.to_string()), name, repo: self.repo })
@@ -113,15 +113,31 @@ impl Repository {
     fn merge_base(&self, name: &str, one: &str, other: &str) -> Result<ObjectId, Error> {
         let commit = |side: &str| {
             let side = if side.is_empty() { HEAD } else { side };
-            let object = self.repo.rev_parse_single(side).and_then(|id| id.object());
-            let commit = object.and_then(gix::Object::peel_to_commit);
-            commit.map(|commit| commit.id).map_err(|error| self.refused(name, &describe(&error)))
+            let id = self.repo.rev_parse_single(side);
+            let id = id.map_err(|_| self.refused(name, &self.missing(side)))?;
+            let commit = id.object().and_then(gix::Object::peel_to_commit);
+            commit
+                .map(|commit| commit.id)
+                .map_err(|_| self.refused(name, &format!("{side:?} is not a commit")))
         };
         let base = self.repo.merge_base(commit(one)?, commit(other)?);
         match base.map_err(|error| self.refused(name, &describe(&error)))? {
             Some(base) => Ok(base.detach()),
             None => Err(self.refused(name, "the two have no common commit")),
         }
+    }
+
+    /// Returns the reason why a revision is not found.
+    fn missing(&self, name: &str) -> String {
+        if name.contains("..") {
+            return "it is a range, and only the merge base of two revisions (`a...b`) is one".to_owned();
+        }
+        let start = name.find(['~', '^', ':', '@']).unwrap_or(name.len());
+        let (known, rest) = name.split_at(start);
+        if !known.is_empty() && !rest.is_empty() && self.repo.rev_parse_single(known).is_ok() {
+            return format!("{known:?} is known, and `{rest}` leads nowhere from there");
+        }
+        "no commit, branch or tag has this name".to_owned()
     }
 
     fn refused(&self, name: &str, reason: &str) -> Error {

@@ -106,7 +106,7 @@ impl<'a> RecoveredFile<'a> {
 
     /// The state of the write, derived from the texts.
     pub fn state(&self) -> WriteState {
-        let (now, staged) = (self.now.stamp(), self.staged.stamp());
+        let (now, staged) = (self.now.version(), self.staged.version());
         let is_free = matches!(self.staged, PathContent::Absent);
         match (self.file.before, self.file.after) {
             (Some(before), Some(after)) => match (now, staged) {
@@ -204,7 +204,7 @@ impl<'a> RecoveredFile<'a> {
             (now, Some(after)) => match (self.text)(after) {
                 Some(whole) => is_beginning(&whole),
                 // The new text was not recorded. If the old one is in place, nothing was displaced.
-                None => now.stamp() == self.file.before,
+                None => now.version() == self.file.before,
             },
             (_, None) => false,
         }
@@ -247,7 +247,7 @@ impl PathContent {
         }
     }
 
-    pub fn stamp(&self) -> Option<Version> {
+    pub fn version(&self) -> Option<Version> {
         match self {
             PathContent::Text(version, _) => Some(*version),
             PathContent::Absent | PathContent::Other => None,

@@ -30,7 +30,7 @@ impl RecoveredFile<'_> {
     /// Reverts a write as far as it was made; returns a note if something could not be put back.
     pub fn revert(&self) -> Option<String> {
         let note = match (self.state(), self.file.before, self.file.after) {
-            (WriteState::There, Some(before), Some(_)) if self.staged.stamp() == Some(before) => {
+            (WriteState::There, Some(before), Some(_)) if self.staged.version() == Some(before) => {
                 self.exchange()
             }
             (WriteState::There, Some(_), Some(_)) => self.restore(),
@@ -39,8 +39,8 @@ impl RecoveredFile<'_> {
             (WriteState::NotThere | WriteState::Unclear, Some(before), after) => {
                 if let Some(text) = self.torn_original() {
                     self.restore_torn(&text)
-                } else if self.now.stamp() == after
-                    && self.now.stamp() != Some(before)
+                } else if self.now.version() == after
+                    && self.now.version() != Some(before)
                     && !self.is_ours()
                     && !self.is_blank()
                 {
@@ -67,7 +67,7 @@ impl RecoveredFile<'_> {
         else {
             return self.keep();
         };
-        if self.now.stamp() != self.file.after {
+        if self.now.version() != self.file.after {
             return self.keep();
         }
         match names.exchange(&known(now), &known(staged)) {

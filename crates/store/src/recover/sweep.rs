@@ -87,7 +87,7 @@ pub(super) fn older(
 
 /// True if removing the file loses nothing: its text is under the target's name, or in the journal.
 fn is_elsewhere(folder: &Folder, name: &str, target: &str, shown: &str, known: &JournalNames<'_>) -> bool {
-    let version = |name| PathContent::read(folder, name, shown).ok().and_then(|text| text.stamp());
+    let version = |name| PathContent::read(folder, name, shown).ok().and_then(|text| text.version());
     version(name).is_some_and(|text| version(target) == Some(text) || (known.is_kept)(text))
 }
 

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::OFlags;
 
-use super::{PROOFS, StateFolder, guarded, make, stamp};
+use super::{PROOFS, StateFolder, guarded, make, path_hash};
 use crate::system_error;
 use lockgate_error::{Code, Error};
 
@@ -125,7 +125,7 @@ impl StateFolder {
     /// Errors: the reason why there is none.
     pub fn cache(&self, root: &Path) -> Result<Cache, String> {
         let caches = self.caches.clone()?;
-        let folder = caches.join(stamp(root).hex());
+        let folder = caches.join(path_hash(root).hex());
         make(&caches).map_err(|error| format!("{} cannot be created: {error}", caches.display()))?;
         let lock = used(&folder, root)
             .map_err(|error| format!("{} cannot be locked: {error}", root_file(&folder).display()))?;
@@ -390,7 +390,7 @@ fn root(folder: &Path) -> Option<PathBuf> {
     file.take(LONGEST_PATH).read_to_end(&mut path).ok()?;
     let path = PathBuf::from(std::ffi::OsString::from_vec(path));
     // A wrong path is possible only if somebody wrote it there.
-    (folder.file_name() == Some(OsStr::new(&stamp(&path).hex()))).then_some(path)
+    (folder.file_name() == Some(OsStr::new(&path_hash(&path).hex()))).then_some(path)
 }
 
 fn root_file(folder: &Path) -> PathBuf {

@@ -10,6 +10,7 @@ mod calls;
 mod index_file;
 mod own;
 mod secret;
+mod sockets;
 
 use super::system_error;
 use lockgate_error::{Code, Error};
@@ -27,6 +28,7 @@ pub use calls::ToolCallRecords;
 pub use index_file::IndexFile;
 pub use own::outside;
 pub(super) use own::{own_folders, refuse_inside, refuse_reached};
+pub use sockets::{StateSocket, is_equal_peer};
 
 /// The folder of the records about trust, in the state folder.
 const TRUST: &str = "trust";
@@ -62,12 +64,12 @@ pub struct RecordSubject {
 impl RecordSubject {
     /// The policy file of that name, relative to the root of that real path.
     pub fn new(root: &Path, policy: &str) -> RecordSubject {
-        RecordSubject { folder: TRUST, root: stamp(root), name: Version::hash(policy.as_bytes()) }
+        RecordSubject { folder: TRUST, root: path_hash(root), name: Version::hash(policy.as_bytes()) }
     }
 
     /// The addition of that name, made below the root of that real path.
     pub fn of_setup(root: &Path, addition: &str) -> RecordSubject {
-        RecordSubject { folder: SETUP, root: stamp(root), name: Version::hash(addition.as_bytes()) }
+        RecordSubject { folder: SETUP, root: path_hash(root), name: Version::hash(addition.as_bytes()) }
     }
 
     fn file_name(&self) -> String {
@@ -131,7 +133,7 @@ impl StateFolder {
     pub fn write(&self, subject: RecordSubject, record: &[u8]) -> Result<(), Error> {
         let records = self.records(subject.folder)?;
         make(&records).map_err(|error| failed("making the folder", &records, &error))?;
-        self.is_guarded(subject.folder).map_err(|reason| refusal(&records, &reason))?;
+        self.is_guarded(subject.folder).map_err(|reason| write_error(&records, &reason))?;
         let staged = records.join(staged_name());
         let result = stage(&staged, record).and_then(|()| {
             std::fs::rename(&staged, records.join(subject.file_name()))?;
@@ -151,7 +153,7 @@ impl StateFolder {
 
     /// Removes the records about every policy file of a root, and returns their number.
     pub fn remove_root(&self, root: &Path) -> Result<usize, Error> {
-        let start = format!("{}.", stamp(root).hex());
+        let start = format!("{}.", path_hash(root).hex());
         self.remove_all(TRUST, |name| name.starts_with(&start))
     }
 
@@ -164,7 +166,7 @@ impl StateFolder {
     ///
     /// Errors: the reason why there is none.
     pub fn journal(&self, root: &Path) -> Result<PathBuf, String> {
-        self.own(&stamp(root).hex().chars().take(ROOT_DIGITS).collect::<String>())
+        self.own(&path_hash(root).hex().chars().take(ROOT_DIGITS).collect::<String>())
     }
 
     /// The folder of the locks between processes, created if necessary.
@@ -233,7 +235,7 @@ impl StateFolder {
     }
 }
 
-fn stamp(path: &Path) -> Version {
+fn path_hash(path: &Path) -> Version {
     Version::hash(path.as_os_str().as_bytes())
 }
 
@@ -279,7 +281,7 @@ fn failed(call: &str, folder: &Path, error: &io::Error) -> Error {
     system_error::failed_io(call, &folder.display().to_string(), error)
 }
 
-fn refusal(folder: &Path, reason: &str) -> Error {
+fn write_error(folder: &Path, reason: &str) -> Error {
     let message = format!("no record can be written: {} {reason}", folder.display());
     Error::new(Code::PermissionDenied, message).hint("ask its owner to restrict it to you: chmod 700")
 }

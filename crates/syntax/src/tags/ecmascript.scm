@@ -11,50 +11,109 @@
 (namespace_import (identifier) @import.module)
 (export_specifier alias: (identifier) @none)
 (export_specifier name: (identifier) @provided.name !alias)
-(export_specifier alias: (identifier) @provided.name)
+(export_specifier alias: [(identifier) @provided.name (string (string_fragment) @provided.name)])
 (export_statement !source (export_clause (export_specifier name: (identifier) @exported.name !alias)))
 (export_statement value: (identifier) @exported.name)
 (export_statement "*" @export.all)
-(namespace_export (identifier) @provided.name)
+(namespace_export [(identifier) @provided.name (string (string_fragment) @provided.name)])
 (namespace_import (identifier) @provided.name)
+; Compilers write `exports.a = void 0` first for every name that they export later.
 ((assignment_expression
-  left: (member_expression object: (_) @compared.module property: (property_identifier) @provided.name)
+  left: [
+    (member_expression object: (_) @compared.module property: (property_identifier) @provided.name)
+    (subscript_expression object: (_) @compared.module index: (string (string_fragment) @provided.name))
+  ]
+  right: (_) @compared.value)
+  (#any-of? @compared.module "exports" "module.exports")
+  (#not-match? @compared.value "(^|= *)(void 0|undefined)$")
+  (#not-eq? @provided.name @compared.value))
+((augmented_assignment_expression
+  left: [
+    (member_expression object: (_) @compared.module property: (property_identifier) @provided.name)
+    (subscript_expression object: (_) @compared.module index: (string (string_fragment) @provided.name))
+  ]
   right: (_) @compared.value)
   (#any-of? @compared.module "exports" "module.exports")
   (#not-eq? @provided.name @compared.value))
 ((assignment_expression
-  left: (member_expression object: (_) @compared.module property: (property_identifier) @exported.name)
+  left: [
+    (member_expression object: (_) @compared.module property: (property_identifier) @exported.name)
+    (subscript_expression object: (_) @compared.module index: (string (string_fragment) @exported.name))
+  ]
   right: (identifier) @compared.value)
   (#any-of? @compared.module "exports" "module.exports")
   (#eq? @exported.name @compared.value))
+((augmented_assignment_expression
+  left: [
+    (member_expression object: (_) @compared.module property: (property_identifier) @exported.name)
+    (subscript_expression object: (_) @compared.module index: (string (string_fragment) @exported.name))
+  ]
+  right: (identifier) @compared.value)
+  (#any-of? @compared.module "exports" "module.exports")
+  (#eq? @exported.name @compared.value))
+; An assignment of `exports` alone exports nothing, but hardly stands without one of `module.exports`.
 ((assignment_expression
-  left: (member_expression) @compared.module
-  right: (object (pair key: (property_identifier) @provided.name value: (_) @compared.value)))
-  (#eq? @compared.module "module.exports")
+  left: [(member_expression) (identifier)] @compared.module
+  right: (object (pair
+    key: [(property_identifier) @provided.name (string (string_fragment) @provided.name)]
+    value: (_) @compared.value)))
+  (#any-of? @compared.module "exports" "module.exports")
   (#not-eq? @provided.name @compared.value))
 ((assignment_expression
-  left: (member_expression) @compared.module
-  right: (object (pair key: (property_identifier) @exported.name value: (identifier) @compared.value)))
-  (#eq? @compared.module "module.exports")
+  left: [(member_expression) (identifier)] @compared.module
+  right: (object (pair
+    key: [(property_identifier) @exported.name (string (string_fragment) @exported.name)]
+    value: (identifier) @compared.value)))
+  (#any-of? @compared.module "exports" "module.exports")
   (#eq? @exported.name @compared.value))
 ((assignment_expression
-  left: (member_expression) @compared.module
+  left: [(member_expression) (identifier)] @compared.module
   right: (object (shorthand_property_identifier) @exported.name))
-  (#eq? @compared.module "module.exports"))
+  (#any-of? @compared.module "exports" "module.exports"))
 ((assignment_expression
-  left: (member_expression) @compared.module
-  right: (object (method_definition name: (property_identifier) @provided.name)))
-  (#eq? @compared.module "module.exports"))
+  left: [(member_expression) (identifier)] @compared.module
+  right: (object (method_definition
+    name: [(property_identifier) @provided.name (string (string_fragment) @provided.name)])))
+  (#any-of? @compared.module "exports" "module.exports"))
 ((assignment_expression
-  left: (member_expression) @compared.module
+  left: [(member_expression) (identifier)] @compared.module
   right: (call_expression function: (identifier) @export.all))
-  (#eq? @compared.module "module.exports")
+  (#any-of? @compared.module "exports" "module.exports")
   (#eq? @export.all "require"))
 ((assignment_expression
-  left: (member_expression) @compared.module
+  left: [(member_expression) (identifier)] @compared.module
   right: (object (spread_element (call_expression function: (identifier) @export.all))))
-  (#eq? @compared.module "module.exports")
+  (#any-of? @compared.module "exports" "module.exports")
   (#eq? @export.all "require"))
+; What compilers make of `export { a } from` and of `export * from`, and what people write alike.
+((call_expression
+  function: (member_expression property: (property_identifier) @compared.function)
+  arguments: (arguments . (_) @compared.module . (string (string_fragment) @provided.name)))
+  (#eq? @compared.function "defineProperty")
+  (#any-of? @compared.module "exports" "module.exports"))
+((call_expression
+  function: (member_expression property: (property_identifier) @compared.function)
+  arguments: (arguments . (_) @compared.module (object [
+    (pair key: [(property_identifier) @provided.name (string (string_fragment) @provided.name)])
+    (method_definition name: (property_identifier) @provided.name)
+  ])))
+  (#any-of? @compared.function "assign" "defineProperties")
+  (#any-of? @compared.module "exports" "module.exports"))
+((call_expression
+  function: [(identifier) @compared.function (member_expression property: (property_identifier) @compared.function)]
+  arguments: (arguments . (call_expression function: (identifier) @export.all) . (identifier) @compared.module .))
+  (#eq? @compared.function "__exportStar")
+  (#eq? @export.all "require")
+  (#eq? @compared.module "exports"))
+((call_expression
+  function: (member_expression property: (property_identifier) @compared.function)
+  arguments: (arguments . (_) @compared.module (call_expression function: (identifier) @export.all)))
+  (#eq? @compared.function "assign")
+  (#any-of? @compared.module "exports" "module.exports")
+  (#eq? @export.all "require"))
+((assignment_expression
+  left: (subscript_expression object: (_) @compared.module index: (identifier) @export.all))
+  (#any-of? @compared.module "exports" "module.exports"))
 (import_statement source: (string) @import.from)
 (export_statement source: (string) @import.from)
 ((variable_declarator

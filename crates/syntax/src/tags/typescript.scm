@@ -7,3 +7,10 @@
 (import_require_clause (identifier) @import.module)
 (import_require_clause (identifier) @provided.name)
 (import_alias . (identifier) @provided.name)
+; Parameters of a constructor that are members of the class.
+(required_parameter (accessibility_modifier) pattern: (identifier) @provided.name)
+(required_parameter (override_modifier) pattern: (identifier) @provided.name)
+(required_parameter "readonly" pattern: (identifier) @provided.name)
+(optional_parameter (accessibility_modifier) pattern: (identifier) @provided.name)
+(optional_parameter (override_modifier) pattern: (identifier) @provided.name)
+(optional_parameter "readonly" pattern: (identifier) @provided.name)

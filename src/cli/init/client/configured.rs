@@ -119,7 +119,7 @@ fn in_json(value: &Value, event: &str) -> Vec<(HookStart, u64)> {
         Some(group) => group.iter().collect(),
         None => vec![entry],
     });
-    let own = programs.filter(|program| Owner::of(program) == Owner::Own);
+    let own = programs.filter(|program| Owner::from_hook(program) == Owner::Own);
     own.map(|program| (start(program), timeout(program))).collect()
 }
 

@@ -21,7 +21,7 @@ pub(super) const TIMEOUT: u32 = 30;
 pub(super) const LIST: &str = "hooks";
 /// The text that a client shows while the hook runs.
 const STATUS: &str = "lockgate judges the edit";
-/// The plugin of opencode.
+/// The plugin of opencode, which starts `lockgate hook`.
 const PLUGIN: &str = include_str!("../../../../packaging/opencode/lockgate.js");
 /// The program of an event of Cline; without lockgate it lets the edit pass.
 const PROGRAM: &str = "#!/bin/sh

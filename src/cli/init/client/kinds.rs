@@ -37,7 +37,7 @@ pub(in crate::cli::init) enum Client {
     Zed,
 }
 
-/// What a client documents.
+/// The features of a client, as its documentation describes them.
 #[derive(Debug)]
 pub(super) struct ClientKind {
     /// Display name of the client.
@@ -68,7 +68,7 @@ pub(super) struct UserFile {
     pub(super) names: &'static [&'static str],
 }
 
-/// The format of servers.
+/// The format of an entry for a server.
 #[derive(Debug)]
 pub(super) struct ServerFormat {
     pub(super) project: FilePath,
@@ -87,7 +87,7 @@ pub(super) struct ServerFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JsonDialect {
     Strict,
-    /// Comments as well.
+    /// JSON with comments and trailing commas.
     Comments,
     /// Comments and trailing commas as well.
     CommentsAndCommas,
@@ -96,19 +96,19 @@ pub(super) enum JsonDialect {
 /// The fields of a server's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryFormat {
-    /// `command` and `args`.
+    /// An object with `command` and `args`.
     Plain,
     /// The same, with `"type": "stdio"`.
     Stdio,
     /// The same, with `"type": "local"` and the tools that are offered.
     Local,
-    /// One list of words.
+    /// One list with the program and its arguments.
     WordList,
     /// `command` and `args` of a TOML table.
     Toml,
 }
 
-/// The format of hooks.
+/// The format of an entry for hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HookFormat {
     /// Groups with a matcher, each with a list of programs: Codex; timeouts in seconds.
@@ -146,7 +146,7 @@ pub(super) enum FlatField {
 /// How a client leaves out its own edit tools.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Exclusion {
-    /// A list of names.
+    /// A list of the names of tools.
     List(&'static [&'static str], &'static [&'static str]),
     /// A value.
     Value(&'static [&'static str], &'static str),

@@ -158,14 +158,15 @@ fn remove_part(text: &str, wanted: &Wanted) -> Result<Option<String>, MergeError
 fn find_own(array: &Array<'_>, wanted: &Value) -> Option<(Container, usize)> {
     array.elements.iter().enumerate().find_map(|(index, element)| {
         let value = Value::from(element.clone());
-        let is_own = value == *wanted || (Owner::of(wanted) == Owner::Own && Owner::of(&value) == Owner::Own);
+        let is_own = value == *wanted
+            || (Owner::from_hook(wanted) == Owner::Own && Owner::from_hook(&value) == Owner::Own);
         if is_own {
             return Some((Container::of_array(array), index));
         }
         // A person may have put lockgate's hook into a group with others.
         let hooks = element.as_object()?.get_array(hooks::LIST)?;
-        let own = |hook: &Node<'_>| Owner::of(&Value::from(hook.clone())) == Owner::Own;
-        let index = hooks.elements.iter().position(own).filter(|_| Owner::of(wanted) == Owner::Own)?;
+        let own = |hook: &Node<'_>| Owner::from_hook(&Value::from(hook.clone())) == Owner::Own;
+        let index = hooks.elements.iter().position(own).filter(|_| Owner::from_hook(wanted) == Owner::Own)?;
         Some((Container::of_array(hooks), index))
     })
 }
@@ -182,15 +183,15 @@ pub(super) enum Owner {
     Own,
     /// It starts lockgate and other programs.
     Mixed,
-    Others,
+    Other,
 }
 
 impl Owner {
-    pub(super) fn of(hook: &Value) -> Owner {
+    pub(super) fn from_hook(hook: &Value) -> Owner {
         if let Some(hooks) = hook.get(hooks::LIST).and_then(Value::as_array) {
-            let own = hooks.iter().filter(|hook| Owner::of(hook) == Owner::Own).count();
+            let own = hooks.iter().filter(|hook| Owner::from_hook(hook) == Owner::Own).count();
             return match own {
-                0 => Owner::Others,
+                0 => Owner::Other,
                 _ if own == hooks.len() => Owner::Own,
                 _ => Owner::Mixed,
             };
@@ -202,7 +203,7 @@ impl Owner {
         });
         let has_argument =
             hook.get("args").and_then(|args| args.get(0)).and_then(Value::as_str) == Some("hook");
-        if starts_hook || (has_argument && is_lockgate(word("command"))) { Owner::Own } else { Owner::Others }
+        if starts_hook || (has_argument && is_lockgate(word("command"))) { Owner::Own } else { Owner::Other }
     }
 }
 

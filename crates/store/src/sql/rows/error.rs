@@ -3,12 +3,15 @@
 //! Invariant: driver messages are logged but never returned to a client. They may contain another
 //! tenant's data or the database's address.
 
+use crate::system_error::FILE_SIZE_HINT;
 use lockgate_error::{Code, Error};
 
 /// An error of an entity database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EntityStoreError {
     Full,
+    /// The file of the database may have reached the limit of this process for files, in bytes.
+    AtFileSizeLimit(u64),
     /// The database cannot be reached.
     Unreachable(String),
     /// The connection was lost before anything was written; a retry on another connection is safe.
@@ -35,6 +38,13 @@ impl EntityStoreError {
         match self {
             EntityStoreError::Full => {
                 Error::new(Code::NoSpace, "the database of stored content has no room left on its disk")
+            }
+            EntityStoreError::AtFileSizeLimit(limit) => {
+                let message = format!(
+                    "the database of stored content cannot be used: its file cannot grow; files of this process are \
+                     limited to {limit} bytes (`ulimit -f`)"
+                );
+                Error::new(Code::NoSpace, message).hint(FILE_SIZE_HINT)
             }
             EntityStoreError::Unreachable(reason) | EntityStoreError::ConnectionLost(reason) => {
                 unavailable(&reason)
@@ -72,6 +82,9 @@ mod driver {
     const NO_DATABASE: i64 = 26;
     /// The shared-memory index of the log could not grow; SQLite gives no more detail.
     const NO_SHARED_MEMORY: i64 = 10 | (19 << 8);
+    /// A write failed; SQLite does not distinguish a file at its size limit from an error of the disk.
+    const WRITE_FAILED: i64 = 10 | (3 << 8);
+    const INPUT_OUTPUT: i64 = 10;
 
     impl From<Error> for EntityStoreError {
         fn from(error: Error) -> EntityStoreError {
@@ -130,7 +143,12 @@ mod driver {
     fn from_sqlite(code: i64) -> EntityStoreError {
         match code & SQLITE {
             FULL => EntityStoreError::Full,
-            _ if code == NO_SHARED_MEMORY => EntityStoreError::Full,
+            _ if code == NO_SHARED_MEMORY => at_file_size_limit().unwrap_or(EntityStoreError::Full),
+            _ if code == WRITE_FAILED => at_file_size_limit()
+                .unwrap_or_else(|| EntityStoreError::Unusable("its file cannot be written".to_owned())),
+            INPUT_OUTPUT => EntityStoreError::Unusable(format!(
+                "its file cannot be read or written (SQLite's code {code})"
+            )),
             BUSY | LOCKED => {
                 EntityStoreError::Unreachable("other writers kept it locked for too long".to_owned())
             }
@@ -140,8 +158,14 @@ mod driver {
             CORRUPT | NO_DATABASE => {
                 EntityStoreError::Unusable("its file is not a database, or it is corrupt".to_owned())
             }
-            _ => EntityStoreError::Other(format!("SQLite failed with code {code}")),
+            _ => EntityStoreError::Other(format!("SQLite reported an error (its code {code})")),
         }
+    }
+
+    /// Returns the error of a file that may have reached the file size limit of this process; `None` without a limit.
+    fn at_file_size_limit() -> Option<EntityStoreError> {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current?;
+        Some(EntityStoreError::AtFileSizeLimit(limit))
     }
 
     fn from_postgres(code: &str) -> EntityStoreError {
@@ -188,7 +212,8 @@ mod driver {
             );
             assert!([5, 261, 517, 6].into_iter().all(|code| is_unreachable(from_sqlite(code))));
             assert!([8, 264, 11, 14, 26].into_iter().all(|code| is_unusable(from_sqlite(code))));
-            assert!(matches!(from_sqlite(10), EntityStoreError::Other(_)));
+            assert!([10, 266, 778].into_iter().all(|code| is_unusable(from_sqlite(code))), "without a limit");
+            assert!(matches!(from_sqlite(1), EntityStoreError::Other(_)));
             assert_eq!(from_postgres("53100"), EntityStoreError::Full);
             assert!(
                 ["40001", "40P01", "23505"]
@@ -215,6 +240,8 @@ mod driver {
             };
             assert_eq!(code_and_disk(EntityStoreError::Unknown), (Code::StoreUnavailable, Disk::Unknown));
             assert_eq!(code_and_disk(EntityStoreError::Full), (Code::NoSpace, Disk::Untouched));
+            let limited = EntityStoreError::AtFileSizeLimit(512);
+            assert_eq!(code_and_disk(limited), (Code::NoSpace, Disk::Untouched));
             for new_error in [
                 EntityStoreError::Unreachable,
                 EntityStoreError::ConnectionLost,

@@ -1,0 +1,51 @@
+//! The permissions of one call or audit, each found once.
+//!
+//! To find one, every program of the policy is looked up in the search path, which costs some forty system calls for each.
+//!
+//! Invariant: the files of one folder that have the same policy have the same permission.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use super::Trust;
+use lockgate_checks::ExecPermission;
+use lockgate_policy::{EffectiveRules, Policy};
+use lockgate_store::{FileLocation, Files};
+use lockgate_text::Version;
+
+/// The permissions that were found for folders, by root, folder and policy.
+pub(crate) struct CallPermissions<'t> {
+    trust: &'t Trust,
+    files: &'t Files,
+    known: Mutex<HashMap<(PathBuf, String, Version), ExecPermission>>,
+}
+
+impl<'t> CallPermissions<'t> {
+    pub(crate) fn new(trust: &'t Trust, files: &'t Files) -> CallPermissions<'t> {
+        CallPermissions { trust, files, known: Mutex::default() }
+    }
+
+    /// Decides if the commands of a place's policy may run, as [`Trust::grant`] does.
+    pub(crate) fn grant(
+        &self,
+        place: &FileLocation,
+        policy: &Policy,
+        rules: &EffectiveRules<'_>,
+    ) -> ExecPermission {
+        let find = || self.trust.grant(self.files, place, policy, rules);
+        let Ok(root) = self.files.root_path(place) else { return find() };
+        if !rules.rules.iter().any(|rule| rule.gate.runs_program()) {
+            return find();
+        }
+        let folder = place.in_root().rsplit_once('/').map_or("", |(folder, _)| folder);
+        let key = (root.to_owned(), folder.to_owned(), policy.version);
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(permission) = known().get(&key) {
+            return permission.clone();
+        }
+        let permission = find();
+        known().insert(key, permission.clone());
+        permission
+    }
+}
