@@ -6,6 +6,28 @@
 //!
 //! Invariant: nothing here writes below a root, and nothing here fails; an error in a gate is the outcome of
 //! that gate.
+//!
+//! ```
+//! use std::path::Path;
+//! use lockgate_checks::{Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Isolation, Watch, judge};
+//! use lockgate_policy::{Policy, Profile, StepMode, language_of};
+//! use lockgate_text::{Buffer, Change, Hints};
+//!
+//! let before = Buffer::read(b"{\"a\": 1}\n".to_vec(), Hints::default())?;
+//! let plan = before.plan(vec![Change { span: 6..7, text: ",".to_owned() }])?;
+//! let (after, language) = (before.apply(&plan)?, language_of("a.json", None));
+//! let draft = Draft {
+//!     path: "a.json", language, before: Some(&before), after: &after, map: &plan.line_map(&before, &after),
+//!     input_location: InputLocation::OverFile, files_exist: &|_| false,
+//! };
+//! let (policy, runtime) = (Policy::embedded(), GateRuntime::default());
+//! let permission = ExecPermission::Untrusted("this example runs no program".to_owned());
+//! let root = Path::new("/");
+//! let env = GateEnv { root, exec_permission: &permission, runtime: &runtime, isolation: Isolation::None, cache: None };
+//! let rules = policy.effective_rules(language, "a.json", Profile::Edit, StepMode::Whole);
+//! assert!(!judge(&draft, &rules, &env, &Watch::idle()).findings().is_empty());
+//! # Ok::<(), lockgate_error::Error>(())
+//! ```
 
 mod agreement;
 mod command;
@@ -19,6 +41,7 @@ mod judge;
 mod links;
 mod lost;
 mod markdown;
+mod markdown_page;
 mod output;
 mod overlay;
 mod packages;
@@ -28,6 +51,7 @@ mod percent;
 mod program_version;
 mod programs;
 mod regular;
+mod rule_match;
 mod runtime;
 mod scaffold;
 mod server;

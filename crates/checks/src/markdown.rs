@@ -8,23 +8,18 @@
 
 use std::collections::HashMap;
 
-use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
-use serde::{Deserialize, Serialize};
-
 use super::error::GateError;
 use super::finding::Severity;
-use super::pattern::{self, RuleMatch, unread};
+use super::markdown_page::{MOST, MarkdownPage};
 use super::percent;
+use super::rule_match::{PatternInput, RuleMatch, unread};
 use super::syntax::child::{self, Reply, Task};
-
-/// The maximum number of links, and of table rows, that are checked in a page.
-const MOST: usize = 20_000;
 
 /// Returns the faults of a page.
 ///
 /// Errors: the reason that the page could not be read.
-pub(super) fn faults(page: &pattern::PatternInput<'_>) -> Result<Vec<RuleMatch>, GateError> {
-    let pattern::PatternInput { path, text, files_exist, limit, .. } = *page;
+pub(super) fn faults(page: &PatternInput<'_>) -> Result<Vec<RuleMatch>, GateError> {
+    let PatternInput { path, text, files_exist, limit, .. } = *page;
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
@@ -179,121 +174,6 @@ fn is_other_key(line: &str, separator: char) -> bool {
     !key.is_empty() && !key.starts_with([' ', '#', '[']) && !matches!(key, "title" | "\"title\"" | "'title'")
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct MarkdownLink {
-    offset: usize,
-    destination: String,
-}
-
-/// The parts of a page's body that the rules check.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct MarkdownPage {
-    has_title: bool,
-    links: Vec<MarkdownLink>,
-    ragged: Vec<TableRow>,
-}
-
-/// A table row with fewer cells than the table has columns.
-#[derive(Debug, Serialize, Deserialize)]
-struct TableRow {
-    offset: usize,
-    cells: usize,
-    columns: usize,
-}
-
-/// Returns the number of cells in a table row as it is written.
-fn cells(row: &str) -> usize {
-    let row = row.trim();
-    let row = row.strip_prefix('|').unwrap_or(row);
-    let row = row.strip_suffix('|').filter(|row| !row.ends_with('\\')).unwrap_or(row);
-    let mut escaped = false;
-    let bars = row.bytes().filter(|byte| {
-        let is_bar = *byte == b'|' && !escaped;
-        escaped = *byte == b'\\' && !escaped;
-        is_bar
-    });
-    bars.count() + 1
-}
-
-impl MarkdownPage {
-    /// Reads the body of a page, up to [`MOST`] links and rows.
-    pub(super) fn read(body: &str) -> MarkdownPage {
-        let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS;
-        let events = Parser::new_ext(body, options).into_offset_iter();
-        let defined = events.reference_definitions().iter();
-        let mut links: Vec<MarkdownLink> = defined
-            .map(|(_, link)| MarkdownLink { offset: link.span.start, destination: link.dest.to_string() })
-            .collect();
-        // Definitions come in no particular order.
-        links.sort_by_key(|link| link.offset);
-        links.truncate(MOST);
-        let most = links.len() + MOST;
-        let mut title = Title::default();
-        let (mut columns, mut ragged) = (0, Vec::new());
-        for (event, range) in events {
-            title.visit(&event);
-            match &event {
-                Event::Start(Tag::Table(alignments)) => columns = alignments.len(),
-                Event::Start(Tag::TableRow) => {
-                    let cells = cells(body.get(range.clone()).unwrap_or_default());
-                    if cells < columns && ragged.len() < MOST {
-                        ragged.push(TableRow { offset: range.start, cells, columns });
-                    }
-                }
-                _ => {}
-            }
-            if let Event::Start(
-                Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. },
-            ) = event
-                && link_type == LinkType::Inline
-                && links.len() < most
-            {
-                links.push(MarkdownLink { offset: range.start, destination: dest_url.into_string() });
-            }
-        }
-        links.sort_by_key(|link| link.offset);
-        links.truncate(MOST);
-        MarkdownPage { has_title: title.seen, links, ragged }
-    }
-}
-
-/// Looks for a level-1 heading with content in the events of a page, in Markdown or in HTML.
-#[derive(Default)]
-struct Title {
-    in_heading: bool,
-    in_comment: bool,
-    at_html_start: bool,
-    seen: bool,
-}
-
-impl Title {
-    fn visit(&mut self, event: &Event) {
-        match event {
-            Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }) => self.in_heading = true,
-            Event::End(TagEnd::Heading(_)) => self.in_heading = false,
-            Event::Start(Tag::HtmlBlock) => (self.at_html_start, self.in_comment) = (true, false),
-            Event::Html(html) => {
-                self.in_comment |= self.at_html_start && html.trim_start().starts_with("<!--");
-                self.at_html_start = false;
-                self.seen |= !self.in_comment && is_html_heading(html);
-            }
-            Event::InlineHtml(html) => self.seen |= is_html_heading(html),
-            Event::Text(text) | Event::Code(text) => self.seen |= self.in_heading && !text.trim().is_empty(),
-            Event::Start(Tag::Image { .. }) => self.seen |= self.in_heading,
-            _ => {}
-        }
-    }
-}
-
-fn is_html_heading(html: &str) -> bool {
-    html.match_indices('<').any(|(at, _)| {
-        let name = html.as_bytes().get(at + 1..at + 3);
-        let next = html.as_bytes().get(at + 3);
-        name.is_some_and(|name| name.eq_ignore_ascii_case(b"h1"))
-            && next.is_some_and(|next| *next == b'>' || next.is_ascii_whitespace())
-    })
-}
-
 /// Returns the offset of a page's body, after its front matter.
 pub(super) fn body_start(text: &str) -> usize {
     Front::parse(text).end
@@ -372,8 +252,7 @@ mod tests {
     fn faults(path: &str, text: &str, files_exist: &(dyn Fn(&str) -> bool + Sync)) -> Vec<RuleMatch> {
         let limit = Watch::idle();
         let limit = limit.until(Instant::now() + Duration::from_secs(60));
-        super::faults(&pattern::PatternInput { path, language: "markdown", text, files_exist, limit })
-            .unwrap()
+        super::faults(&PatternInput { path, language: "markdown", text, files_exist, limit }).unwrap()
     }
 
     fn codes(path: &str, text: &str, existing: &[&str]) -> Vec<String> {
@@ -603,7 +482,7 @@ mod tests {
             };
             let limit = watch.until(Instant::now() + Duration::from_millis(50 * time));
             let text = format!("# T\n\n{text}");
-            let page = pattern::PatternInput {
+            let page = PatternInput {
                 path: "a.md",
                 language: "markdown",
                 text: &text,

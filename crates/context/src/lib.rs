@@ -4,6 +4,21 @@
 //! name and not by type; docs/context.md describes the consequences.
 //!
 //! Invariant: a response counts the size of each part before it adds it, and never exceeds its limit.
+//!
+//! ```
+//! use lockgate_context::{AnswerInput, ContextQuery, Index, answer, reading};
+//! use lockgate_text::Version;
+//!
+//! let text = "def area(side):\n    return side * side\n";
+//! let tags = reading(|reader| reader.tags("python", "shape.py", text))?.unwrap();
+//! let mut index = Index::new("");
+//! index.put("shape.py", Version::hash(text.as_bytes()), &tags);
+//! let question = ContextQuery { symbol: Some("area"), query: None, near: None, tokens: 1000 };
+//! // Without the texts, an answer has no code; `texts` returns them.
+//! let found = answer(&index, &question, AnswerInput::default(), &mut |_| None);
+//! assert!(found.definitions.is_some());
+//! # Ok::<(), String>(())
+//! ```
 #![deny(clippy::disallowed_methods)]
 
 mod answer;

@@ -2,6 +2,32 @@
 //!
 //! Invariant: nothing under a target's path changes before the decision to write, and a target's lock is held
 //! from before it is read until after it is published.
+//!
+//! ```
+//! use lockgate_checks::Watch;
+//! use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, Mode, Request, Target};
+//! use lockgate_edit::Edit;
+//! use lockgate_engine::{Status, Workspace};
+//!
+//! let folder = tempfile::tempdir().unwrap();
+//! let (root, state) = (folder.path().join("root"), folder.path().join("state"));
+//! std::fs::create_dir(&root).unwrap();
+//! let workspace = Workspace::open_with_state_dir(&[root.clone()], &state)?;
+//! let request = Request {
+//!     target: Target::File("a.json".to_owned()),
+//!     edit: Edit::Content("{}\n".to_owned()),
+//!     mode: Mode::Strict,
+//!     expect: Expect::Absent,
+//!     gate_options: GateOptions::default(),
+//!     permissions: FilePermissions::Usual,
+//!     author: Author { tool: "example".to_owned(), name: "me".to_owned(), confirmation_id: None },
+//! };
+//! let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+//! let report = runtime.block_on(workspace.edit(request, Watch::idle()))?;
+//! assert_eq!(report.status, Status::Written);
+//! assert_eq!(std::fs::read_to_string(root.join("a.json")).unwrap(), "{}\n");
+//! # Ok::<(), lockgate_error::Error>(())
+//! ```
 
 mod audit;
 mod batch;

@@ -1,8 +1,18 @@
-//! All error codes of lockgate, in one table.
+//! The rejections of lockgate, in one table: why a call was not carried out, and what to do next.
 //!
-//! A fault in the user's code is a finding, not an [`Error`]; an `Error` ends the call. It has a stable
-//! [`Code`], a message with the offending value, and where possible the next call. Unless it says otherwise,
-//! nothing was written.
+//! An [`Error`] has a stable [`Code`], a message with the offending value first, and evidence: the field, the places,
+//! the nearest text, the call that would work. It is what every crate from `lockgate-text` to `lockgate-engine` returns.
+//! Unless an error says otherwise, nothing was written.
+//!
+//! The crate only carries errors. It renders none, and it knows no tool, no file and no database. A fault in the user's
+//! code is no error but a finding of a gate.
+//!
+//! ```
+//! use lockgate_error::{Code, Error};
+//!
+//! let error = Error::new(Code::NoMatch, "no match in a.py").field("search").hint("read the file again");
+//! assert_eq!((error.code.name(), error.next_step()), ("NO_MATCH", "read the file again"));
+//! ```
 
 mod evidence;
 mod family;

@@ -4,6 +4,14 @@
 //! tool, `guard` decides, and `answer` renders the decision.
 //!
 //! Invariant: nothing here writes a file of the project, and no part of a payload is run.
+//!
+//! ```
+//! use lockgate_hosts::patch::Patch;
+//!
+//! let patch = "*** Begin Patch\n*** Update File: a.py\n@@\n-a = 1\n+a = 2\n*** End Patch\n";
+//! assert_eq!(Patch::parse(patch)?.paths(), ["a.py"]);
+//! # Ok::<(), String>(())
+//! ```
 
 pub mod answer;
 pub mod edit;

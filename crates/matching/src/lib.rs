@@ -1,11 +1,28 @@
-//! Finds the text that an edit refers to.
+//! Finds the one place that a quoted text means.
 //!
 //! A search text is tried at one match level after the other: exact first, then progressively looser for the mistakes
 //! that people and models make. Exactly one match is accepted; several matches are an error, and the first is never
 //! taken. Bytes that the caller does not mean to change stay unchanged: the difference between search and replacement
-//! is merged into the actual text.
+//! is merged into the actual text. If nothing matches, the nearest lines and a search text that would match are found.
 //!
-//! Invariant: this module only proposes changes, and all of them are inside the requested range.
+//! The work is bounded by steps and not by time, so an answer does not depend on the load. What the language of a text
+//! tells is asked of a [`Syntax`](lockgate_text::Syntax); without one, the levels that need it are left out.
+//!
+//! Invariant: this crate only proposes changes, and all of them are inside the requested range.
+//!
+//! ```
+//! use lockgate_matching::{LineRange, Located, MatchTolerance, OnRepeat, SearchText, locate};
+//! use lockgate_text::{Buffer, Hints};
+//!
+//! let buffer = Buffer::read(b"def f():\n\treturn first(1)\n".to_vec(), Hints::default())?;
+//! let quoted = "def f():\n    return first(1)\n";
+//! let search = SearchText { search: quoted, replace: &quoted.replace('1', "2"), on_repeat: OnRepeat::Reject };
+//! let found = locate(search, LineRange::new(&buffer, 1, 2), MatchTolerance::Wrapping, &|| None);
+//! let Located::One(found) = found else { panic!("{found:?}") };
+//! let after = buffer.apply(&buffer.plan(found.changes)?)?;
+//! assert_eq!(after.view(), "def f():\n\treturn first(2)\n");
+//! # Ok::<(), lockgate_error::Error>(())
+//! ```
 #![deny(clippy::disallowed_methods)]
 
 mod already_applied;

@@ -4,6 +4,15 @@
 //! renders the report. It contains no editing rules.
 //!
 //! Invariant: only this crate uses rmcp and the JSON of the wire.
+//!
+//! ```
+//! use lockgate_mcp::rpc::listed;
+//! use lockgate_mcp::toolset::{EntityStorage, Selection, WriteAccess};
+//!
+//! let list = listed(&Selection::default(), WriteAccess::ReadOnly, EntityStorage::Unconfigured);
+//! let names: Vec<&str> = list["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
+//! assert!(names.contains(&"get_content") && !names.contains(&"safe_edit_file"));
+//! ```
 
 pub mod answer;
 pub mod arguments;

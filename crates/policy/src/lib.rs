@@ -1,9 +1,19 @@
 //! Policies: the gates of each file, their levels and their limits.
 //!
-//! The module parses texts from its callers: policy files, gate definitions, the table of languages. It opens
-//! no file itself. A policy file is untrusted input, so parsing is limited in size, nesting and time.
+//! A [`Policy`] is what a `quality.yaml` says; the [`Catalogue`] has the gates that lockgate knows; [`Serving`] is the
+//! configuration of a server. Texts come from the caller: this crate opens no file itself. A policy file is untrusted
+//! input, so parsing is limited in size, nesting and time, and an error has the line, the column and an excerpt.
 //!
 //! Invariant: a [`Policy`] names only gates and languages of the catalogue, and every limit in it is within its range.
+//!
+//! ```
+//! use lockgate_policy::{Level, Policy, language_named};
+//!
+//! let policy = Policy::parse("quality.yaml", "quality_gates: { python: [{ tool: ruff, level: warn }] }")?;
+//! let rules = policy.rules_for(language_named("python"));
+//! assert_eq!((rules[0].gate.name.as_str(), rules[0].level), ("ruff", Level::Warn));
+//! # Ok::<(), lockgate_error::Error>(())
+//! ```
 #![deny(clippy::disallowed_methods)]
 
 mod catalogue;

@@ -4,7 +4,18 @@
 //! Numbers of lines and columns start at 1, and columns count characters. A version is the content hash that
 //! `expected_version` accepts.
 //!
-//! Invariant: this module names no other module of the crate. `front::answer` builds the responses.
+//! The crate has data only, and uses no other crate of lockgate: `lockgate-mcp` builds the responses and renders their
+//! text form.
+//!
+//! ```
+//! use lockgate_protocol::{EditRecord, HistoryResponse, Response};
+//!
+//! let edits = vec![EditRecord { edit_id: "01-2a".to_owned(), ..EditRecord::default() }];
+//! let json = serde_json::to_value(Response::History(HistoryResponse { edits, truncated: None }))?;
+//! assert_eq!(json["edits"][0]["edit_id"], "01-2a");
+//! assert!(json.get("truncated").is_none());
+//! # Ok::<(), serde_json::Error>(())
+//! ```
 
 mod edit;
 mod history;

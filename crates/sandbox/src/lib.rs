@@ -12,6 +12,21 @@
 //!
 //! Invariant: whatever a program does, `run` does not fail, and it returns at most two seconds after the
 //! limit.
+//!
+//! ```
+//! use std::path::Path;
+//! use std::time::{Duration, Instant};
+//!
+//! use lockgate_sandbox::{Order, ProcessOutcome, Sandbox, Watch, run};
+//!
+//! let argv = ["-c".into(), "tr a-z A-Z".into()].to_vec();
+//! let (cwd, sandbox) = (Path::new("/"), Sandbox::default());
+//! let order =
+//!     Order { program: Path::new("/bin/sh"), argv, cwd, env: Vec::new(), input: Some(b"text"), sandbox };
+//! let watch = Watch::idle();
+//! let outcome = run(&order, watch.until(Instant::now() + Duration::from_secs(60)));
+//! assert!(matches!(outcome, ProcessOutcome::Exited { code: 0, stdout, .. } if stdout == b"TEXT"));
+//! ```
 
 mod daemon;
 mod environment;

@@ -6,6 +6,16 @@
 //!
 //! Invariant: a file is reached only through a root's descriptor; containment is decided relative to it and
 //! never by comparing the text of paths.
+//!
+//! ```
+//! let root = tempfile::tempdir().unwrap();
+//! std::fs::write(root.path().join("a.txt"), "text").unwrap();
+//! let files = lockgate_store::Files::open(&[root.path().to_owned()])?;
+//! let place = files.admit("a.txt")?;
+//! assert!(files.read(&place, 1 << 20)?.is_some());
+//! assert_eq!(files.admit("../a.txt").unwrap_err().code.name(), "PATH_OUTSIDE_ROOT");
+//! # Ok::<(), lockgate_error::Error>(())
+//! ```
 
 mod access;
 mod admit;

@@ -9,6 +9,11 @@
 //!
 //! Invariant: no text makes a grammar overflow a stack, abort the process, exceed its memory limit, or
 //! continue after it was told to stop.
+//!
+//! ```
+//! let outline = lockgate_syntax::outline("python", "a.py", "class A:\n    def f(self):\n        pass\n").unwrap();
+//! assert_eq!(outline.names().collect::<Vec<_>>(), ["A", "A.f"]);
+//! ```
 #![deny(clippy::disallowed_methods)]
 
 mod columns;

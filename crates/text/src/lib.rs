@@ -2,12 +2,23 @@
 //!
 //! A [`Buffer`] keeps the original bytes and shows them as text with `\n` as the only line end. A [`Change`] refers
 //! to that text; a [`Plan`] holds the resulting byte splices. Only `\n` and `\r\n` end a line: a lone carriage
-//! return, a form feed, U+0085 and U+2028 are ordinary characters.
+//! return, a form feed, U+0085 and U+2028 are ordinary characters. There are also diffs, a three-way rebase, maps from
+//! old to new line numbers, and the outline of a text as plain data.
 //!
-//! Line numbers are 1-based in this module's public interface; offsets are bytes of the view.
+//! Line numbers in the public interface start at 1; offsets are bytes of the view. Nothing here reads a file, parses a
+//! language or decides where an edit belongs.
 //!
 //! Invariant: a file is never decoded and encoded again as a whole. Bytes outside a plan's splices never change, in
 //! every encoding and with every mixture of line ends.
+//!
+//! ```
+//! use lockgate_text::{Buffer, Change, Hints};
+//!
+//! let before = Buffer::read(b"one\r\ntwo\r\n".to_vec(), Hints::default())?;
+//! let plan = before.plan(vec![Change { span: 4..7, text: "2\n3".to_owned() }])?;
+//! assert_eq!(before.apply(&plan)?.bytes(), b"one\r\n2\r\n3\r\n");
+//! # Ok::<(), lockgate_error::Error>(())
+//! ```
 #![deny(clippy::disallowed_methods)]
 
 mod align;

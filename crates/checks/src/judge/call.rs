@@ -16,7 +16,7 @@ use crate::delta::{self, ComparedFinding};
 use crate::draft::Draft;
 use crate::error::GateError;
 use crate::finding::Finding;
-use crate::pattern::PatternInput;
+use crate::rule_match::PatternInput;
 use crate::{damage, links, pattern, syntax};
 use lockgate_policy::{PatternRules, Rule};
 use lockgate_sandbox::Isolation;

@@ -10,13 +10,13 @@ mod header;
 
 use std::collections::HashSet;
 
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
-
 use self::header::{FoundHeader, HeaderProblem};
 use super::error::GateError;
 use super::finding::Severity;
-use super::pattern::{MOST_MATCHES, PatternInput, QUERY_STEPS, RuleMatch, unread, unreadable};
+use super::markdown_page::{headings, normalize};
+use super::rule_match::{MOST_MATCHES, PatternInput, QUERY_STEPS, RuleMatch, unread};
 use super::syntax::child::{self, Reply, Task};
+use super::syntax::unreadable;
 use lockgate_policy::{self as policy, Demand, Scaffold, ScaffoldLayout};
 use lockgate_syntax::{self as grammar, WalkStep};
 
@@ -134,30 +134,6 @@ fn sections(page: PatternInput<'_>) -> Result<HashSet<String>, GateError> {
         Ok(Reply::Headings(headings)) => Ok(headings),
         other => Err(unread("pulldown-cmark", other)),
     }
-}
-
-/// Returns the headings of a Markdown page, normalized for comparison.
-pub(super) fn headings(text: &str) -> HashSet<String> {
-    let (mut headings, mut heading) = (HashSet::new(), None::<String>);
-    for event in Parser::new(text) {
-        match event {
-            Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
-            Event::End(TagEnd::Heading(_)) => headings.extend(heading.take().map(|text| normalize(&text))),
-            Event::Text(text) | Event::Code(text) => {
-                if let Some(heading) = &mut heading {
-                    heading.push_str(&text);
-                }
-            }
-            _ => {}
-        }
-    }
-    headings
-}
-
-/// Normalizes a heading: lower case, single spaces, no colon at the end.
-fn normalize(heading: &str) -> String {
-    let words: Vec<&str> = heading.trim_end_matches(':').split_whitespace().collect();
-    words.join(" ").to_lowercase()
 }
 
 /// The names that a text defines: those of all syntax nodes with a field `name`.

@@ -15,8 +15,8 @@
 
 use super::super::delta::{self, Belief, ComparedFinding, ReplacedLines};
 use super::brackets::balance;
-use super::table::Stops;
-use super::{ParserKind, fault, tree};
+use super::table::{ParserKind, Stops};
+use super::{fault, tree};
 use lockgate_text::{Buffer, LineMap};
 
 /// The most lines of a piece that counts as one place: any old fault in it excuses all new ones. In a longer piece each old

@@ -21,13 +21,14 @@ use std::thread::Builder;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use super::super::{markdown, scaffold};
 use super::fault::SyntaxFault;
+use super::parse::{Parse, wait_for_slot};
 use super::table::{self, OwnParser};
 use super::tree::MOST_FAULTS;
 use super::worker::panic_message;
-use super::{Parse, doubled, wait_for_slot, yaml};
+use super::{doubled, yaml};
 use crate::delta::Belief;
+use crate::markdown_page::{MarkdownPage, headings};
 use lockgate_sandbox::{Halt, Limit};
 use lockgate_sandbox::{Order, ProcessOutcome, Sandbox, run as run_program};
 use lockgate_syntax::{self as grammar, MemoryLimit};
@@ -91,7 +92,7 @@ pub(crate) enum Reply {
     Faults { faults: Vec<WireFault>, keys: Option<Vec<WireFault>> },
     TooDeep,
     Keys(Vec<WireFault>),
-    Page(markdown::MarkdownPage),
+    Page(MarkdownPage),
     Headings(HashSet<String>),
     Panicked(String),
 }
@@ -183,8 +184,8 @@ fn reply(task: Task, language: &str, path: &str, memory: &str) -> Result<(), Box
     let read = || match task {
         Task::Faults => table::row(language)?.parser.as_ref().map(|own| faults(own, language, &text, path)),
         Task::Keys => Some(Reply::Keys(places(doubled::keys(language, &text)))),
-        Task::Page => Some(Reply::Page(markdown::MarkdownPage::read(&text))),
-        Task::Headings => Some(Reply::Headings(scaffold::headings(&text))),
+        Task::Page => Some(Reply::Page(MarkdownPage::read(&text))),
+        Task::Headings => Some(Reply::Headings(headings(&text))),
     };
     let reply = std::thread::scope(|scope| {
         let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, read)?;

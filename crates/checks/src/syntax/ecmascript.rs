@@ -5,8 +5,8 @@ use oxc_diagnostics::OxcDiagnostic;
 use oxc_parser::{ParseOptions, Parser};
 use oxc_span::SourceType;
 
-use super::Parse;
 use super::fault::SyntaxFault;
+use super::parse::Parse;
 
 /// Parses JavaScript. If the file name names neither module nor script, the statements decide.
 pub(super) fn read_javascript(text: &str, path: &str) -> Parse {

@@ -3,8 +3,8 @@
 use serde::de::IgnoredAny;
 
 use super::super::delta::Belief;
-use super::Parse;
 use super::fault::SyntaxFault;
+use super::parse::Parse;
 
 /// Parses one value up to the first fault.
 pub(super) fn read(text: &str, _path: &str) -> Parse {

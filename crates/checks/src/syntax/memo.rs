@@ -7,10 +7,10 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use lru::LruCache;
 
-use super::ParseResult;
 use super::before_after::Faults;
 use super::brackets::BracketReport;
 use super::fault::SyntaxFault;
+use super::parse_result::ParseResult;
 use super::tree::TreeReport;
 use crate::delta::ComparedFinding;
 use lockgate_text::{Buffer, Version};

@@ -19,6 +19,8 @@ mod ecmascript;
 mod fault;
 mod json;
 mod memo;
+mod parse;
+mod parse_result;
 mod preprocessor;
 mod python;
 mod rust;
@@ -36,6 +38,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::child::{parse_for_parent, parse_large_texts_with};
+pub(crate) use self::parse::{ParseFailure, unreadable};
 
 use self::before_after::{BeforeAfter, Opinion, OpinionNeed};
 use self::brackets::BracketReport;
@@ -43,14 +46,15 @@ use self::cause::Explains;
 use self::child::{NoReply, Reply, Task};
 use self::fault::SyntaxFault;
 use self::memo::TextKey;
-use self::table::{LanguageParsers, OwnParser, Stops};
+use self::parse::{Parse, TOO_DEEP, wait_for_slot};
+use self::parse_result::ParseResult;
+use self::table::{LanguageParsers, OwnParser, ParserKind, Stops};
 use self::tree::TreeReport;
 use self::worker::JobOutcome;
 use super::delta::{self, Belief, ComparedFinding};
 use super::draft::Draft;
-use super::pattern::TOO_DEEP;
-use lockgate_sandbox::{Halt, Limit};
-use lockgate_syntax::{self as grammar, ParseSlot};
+use lockgate_sandbox::Limit;
+use lockgate_syntax as grammar;
 use lockgate_text::{Buffer, Hints};
 
 /// The largest stack of a parser, in bytes. It is only reserved; even the deepest text uses at most half of it.
@@ -59,54 +63,6 @@ const MOST_STACK: usize = if cfg!(debug_assertions) { 512 << 20 } else { 104 << 
 const MOST_MEMORY: usize = 48 << 20;
 /// The stack that a parser needs before the first level of nesting, in bytes.
 const LEAST_STACK: usize = 8 << 20;
-
-/// The result of parsing a text.
-#[derive(Debug, PartialEq, Eq)]
-enum Parse {
-    /// The parser read the text and found these faults.
-    Read(Vec<SyntaxFault>),
-    /// The text nests deeper than the parser reads; it may be valid.
-    TooDeep,
-}
-
-/// The reason that a text has no parse result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ParseFailure {
-    /// No parser reads the language.
-    Unknown(&'static str),
-    /// No parser can read this text, for this reason.
-    Unreadable(String),
-    /// The text is a template, which is rendered before anything parses it.
-    Template,
-    /// The caller cancelled the call, or the time limit was reached.
-    Halted(Halt),
-    /// The parser panicked.
-    Broken(String),
-}
-
-impl From<Halt> for ParseFailure {
-    fn from(halt: Halt) -> ParseFailure {
-        ParseFailure::Halted(halt)
-    }
-}
-
-/// The parser that read a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ParserKind {
-    /// The language's own parser.
-    Own(Stops),
-    /// Tree-sitter with the language's grammar.
-    Tree,
-}
-
-/// The faults of one text and the parser that found them.
-#[derive(Debug)]
-struct ParseResult {
-    by: ParserKind,
-    marks: Vec<(ComparedFinding, u8)>,
-    /// The duplicate keys, if the parser looked for them.
-    keys: Option<Vec<ComparedFinding>>,
-}
 
 /// Judges the draft like [`judge`] and shortens the result for the response: a bracket that the edit left open comes
 /// first, and the faults that follow from it become one finding.
@@ -505,16 +461,6 @@ impl<'a> LanguageReaders<'a> {
             new_lone: new.brackets.lone.clone(),
         })
     }
-}
-
-/// Waits for a parser slot for this text.
-fn wait_for_slot(text: &str, limit: Limit<'_>) -> Result<ParseSlot, Halt> {
-    let mut halt = None;
-    let slot = ParseSlot::wait(text.len(), || {
-        halt = limit.reached();
-        halt.is_some()
-    });
-    slot.ok_or(halt.unwrap_or(Halt::TimedOut))
 }
 
 /// Converts faults of a text to findings that only warn.

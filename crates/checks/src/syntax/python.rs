@@ -4,10 +4,10 @@ use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::lexer::lex;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
-use super::Parse;
 use super::brackets::BracketReport;
 use super::cause::BracketPairs;
 use super::fault::SyntaxFault;
+use super::parse::Parse;
 
 /// The most open brackets, and below it the most indents: `MAXLEVEL` and `MAXINDENT` - 1 of CPython's tokenizer. Ruff's
 /// tokenizer has no such limits.

@@ -1,7 +1,7 @@
 //! Parses Rust with syn.
 
-use super::Parse;
 use super::fault::SyntaxFault;
+use super::parse::Parse;
 
 /// The message of syn for tokens that it cannot read; it gives no further detail.
 const UNREADABLE: &str = "cannot parse string into token stream";

@@ -2,7 +2,8 @@
 
 use super::brackets::BracketReport;
 use super::fault::SyntaxFault;
-use super::{Parse, ecmascript, json, python, rust, toml, yaml};
+use super::parse::Parse;
+use super::{ecmascript, json, python, rust, toml, yaml};
 use lockgate_syntax::{self as grammar, Grammar};
 
 /// The parsers of a language.
@@ -191,6 +192,15 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
 
 const fn tree(name: &'static str, credit: Credit) -> LanguageParsers {
     LanguageParsers { name, parser: None, credit }
+}
+
+/// The parser that read a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ParserKind {
+    /// The language's own parser.
+    Own(Stops),
+    /// Tree-sitter with the language's grammar.
+    Tree,
 }
 
 #[cfg(test)]

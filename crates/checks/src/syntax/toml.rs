@@ -1,7 +1,7 @@
 //! Parses TOML with toml_edit.
 
-use super::Parse;
 use super::fault::SyntaxFault;
+use super::parse::Parse;
 
 /// Parts of the messages of toml_edit for a text that nests too deep for it; the text may be valid.
 const TOO_DEEP: [&str; 2] = ["recursion limit", "max recursion depth"];

@@ -8,11 +8,10 @@
 use std::ops::ControlFlow;
 
 use super::super::delta::Belief;
-use super::super::pattern::TOO_DEEP;
-use super::ParseFailure;
 use super::brackets::BracketReport;
 use super::cause::BracketPairs;
 use super::fault::SyntaxFault;
+use super::parse::{ParseFailure, TOO_DEEP};
 use super::preprocessor;
 use super::shell;
 use super::table::{Credit, GrammarTrust, LanguageParsers};

@@ -2,8 +2,8 @@
 
 use granit_parser::{Event, Parser};
 
-use super::Parse;
 use super::fault::SyntaxFault;
+use super::parse::Parse;
 
 /// Part of the message of granit for a text that nests too deep for it; the text may be valid.
 const TOO_DEEP: &str = "recursion limit";

@@ -1,0 +1,61 @@
+//! The result of a parser, or the reason that there is none.
+
+use super::fault::SyntaxFault;
+use lockgate_sandbox::{Halt, Limit};
+use lockgate_syntax::{ParseSlot, Unreadable};
+
+/// The reason that a text is not read if its indentation is too deep for the grammar.
+pub(crate) const TOO_DEEP: &str = "nests too deeply to parse safely";
+
+/// The result of parsing a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Parse {
+    /// The parser read the text and found these faults.
+    Read(Vec<SyntaxFault>),
+    /// The text nests deeper than the parser reads; it may be valid.
+    TooDeep,
+}
+
+/// The reason that a text has no parse result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ParseFailure {
+    /// No parser reads the language.
+    Unknown(&'static str),
+    /// No parser can read this text, for this reason.
+    Unreadable(String),
+    /// The text is a template, which is rendered before anything parses it.
+    Template,
+    /// The caller cancelled the call, or the time limit was reached.
+    Halted(Halt),
+    /// The parser panicked.
+    Broken(String),
+}
+
+impl From<Halt> for ParseFailure {
+    fn from(halt: Halt) -> ParseFailure {
+        ParseFailure::Halted(halt)
+    }
+}
+
+/// Returns the failure for a text that a grammar did not read.
+pub(crate) fn unreadable(why: Unreadable) -> ParseFailure {
+    match why {
+        Unreadable::Unknown => ParseFailure::Unknown("no grammar for this language"),
+        Unreadable::TooDeep => ParseFailure::Unreadable(TOO_DEEP.to_owned()),
+        Unreadable::TooLarge(shortage) => ParseFailure::Unreadable(shortage.to_string()),
+        Unreadable::TooLong => {
+            ParseFailure::Unreadable("takes too many steps to search completely".to_owned())
+        }
+        Unreadable::Broken => ParseFailure::Broken("tree-sitter panicked".to_owned()),
+    }
+}
+
+/// Waits for a parser slot for this text.
+pub(super) fn wait_for_slot(text: &str, limit: Limit<'_>) -> Result<ParseSlot, Halt> {
+    let mut halt = None;
+    let slot = ParseSlot::wait(text.len(), || {
+        halt = limit.reached();
+        halt.is_some()
+    });
+    slot.ok_or(halt.unwrap_or(Halt::TimedOut))
+}

@@ -1,0 +1,13 @@
+//! The faults of one text.
+
+use super::table::ParserKind;
+use crate::delta::ComparedFinding;
+
+/// The faults of one text and the parser that found them.
+#[derive(Debug)]
+pub(super) struct ParseResult {
+    pub(super) by: ParserKind,
+    pub(super) marks: Vec<(ComparedFinding, u8)>,
+    /// The duplicate keys, if the parser looked for them.
+    pub(super) keys: Option<Vec<ComparedFinding>>,
+}
