@@ -10,7 +10,7 @@
 //! ```
 //! use lockgate_error::{Code, Error};
 //!
-//! let error = Error::new(Code::NoMatch, "no match in a.py").field("search").hint("read the file again");
+//! let error = Error::new(Code::MatchNotFound, "no match in a.py").field("search").hint("read the file again");
 //! assert_eq!((error.code.name(), error.next_step()), ("NO_MATCH", "read the file again"));
 //! ```
 

@@ -31,7 +31,6 @@ mod lists;
 mod node;
 mod origin;
 mod paths;
-#[expect(clippy::module_inception, reason = "the room is named for the one type that leaves it whole")]
 mod policy;
 mod policy_error;
 mod publishing;

@@ -252,7 +252,7 @@ fn revert_all<'a>(applied: Vec<(usize, AppliedWrite<'a>)>, unapplied: impl Sized
         match applied.revert_now() {
             RevertOutcome::Done => {}
             RevertOutcome::Failed(error) => failures.push(error),
-            RevertOutcome::InUse(applied) => later.push(applied),
+            RevertOutcome::InUse(applied) => later.push(*applied),
         }
     }
     // Programs that wait for an unchanged file need not wait any longer.

@@ -47,7 +47,7 @@ pub(super) enum RevertOutcome<'a> {
     /// The revert failed or was partial; the error tells the caller.
     Failed(Error),
     /// Another program uses the file, or may have used it.
-    InUse(AppliedWrite<'a>),
+    InUse(Box<AppliedWrite<'a>>),
 }
 
 impl<'a> AppliedWrite<'a> {
@@ -125,7 +125,7 @@ impl<'a> AppliedWrite<'a> {
             (TargetChange::Created, Some(ours), Leases { ours: Some(own), .. }) if own.is_whole() => {
                 match self.names.take_checked(&ours.expected(), Some(own)) {
                     Ok(_) => Ok(()),
-                    Err(Refusal::Unchanged(_)) => return RevertOutcome::InUse(self),
+                    Err(Refusal::Unchanged(_)) => return RevertOutcome::InUse(Box::new(self)),
                     Err(refusal) => Err(refusal),
                 }
             }
@@ -137,7 +137,7 @@ impl<'a> AppliedWrite<'a> {
                 | TargetChange::Written,
                 ..,
             ) => {
-                return RevertOutcome::InUse(self);
+                return RevertOutcome::InUse(Box::new(self));
             }
         };
         self.is_open = false;
