@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Tokens;
-use super::lexer::{self, Token, TokenKind};
+use super::lexer::{self, CodeToken, TokenKind};
 use super::rules::LexicalRules;
 use crate::grammar::{self, Node, Parsed, Tree, WalkStep};
 use crate::locate::indent::IndentMap;
@@ -14,7 +14,7 @@ use crate::locate::steps::MatchBudget;
 const STEPS: usize = 500_000;
 
 /// The size of a file in bytes up to which its tokens are compared.
-const MOST_BYTES: usize = 2 << 20;
+const MOST_BYTES: usize = 1 << 20;
 
 /// The maximum number of matches that are examined.
 const MOST_MATCHES: usize = 64;
@@ -24,7 +24,7 @@ const OPERAND_WORDS: [&str; 8] = ["return", "in", "assert", "import", "yield", "
 
 /// A token that the formatter may have added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Addition {
+enum FormatterAddition {
     None,
     /// A comma behind the last entry of a broken list.
     Comma,
@@ -33,13 +33,13 @@ enum Addition {
 }
 
 /// The tokens of a file with its tree.
-pub(super) struct Code<'t> {
+pub(super) struct SourceCode<'t> {
     pub(super) file: Tokens<'t>,
     pub(super) rules: &'static LexicalRules,
     pub(super) language: &'t str,
     pub(super) path: &'t str,
     tree: Parsed,
-    additions: Vec<Addition>,
+    additions: Vec<FormatterAddition>,
     /// The number of open brackets before each token.
     depths: Vec<usize>,
     /// The innermost bracket that is open before each token.
@@ -58,26 +58,27 @@ pub(super) struct CodeMatch {
 
 impl CodeMatch {
     /// Returns the bytes of the match.
-    pub(super) fn span(&self, code: &Code<'_>) -> Range<usize> {
+    pub(super) fn span(&self, code: &SourceCode<'_>) -> Range<usize> {
         code.file.span(self.first, self.last).unwrap_or_default()
     }
 }
 
-impl<'t> Code<'t> {
+impl<'t> SourceCode<'t> {
     /// Parses a file; `None` if it is too large, or its grammar cannot read it.
     pub(super) fn parse(
         language: &'t str,
         path: &'t str,
         view: &'t str,
         rules: &'static LexicalRules,
-    ) -> Option<Code<'t>> {
+    ) -> Option<SourceCode<'t>> {
         if view.len() > MOST_BYTES {
             return None;
         }
         let tree = grammar::read(language, path, view, STEPS).ok()?;
         let file = Tokens { text: view, tokens: lexer::tokens_around(view, &opaque(&tree, view)) };
-        let Brackets { partners, depths, openers } = Brackets::new(&file);
-        let mut code = Code { file, rules, language, path, tree, additions: Vec::new(), depths, openers };
+        let OpenBrackets { partners, depths, openers } = OpenBrackets::new(&file);
+        let mut code =
+            SourceCode { file, rules, language, path, tree, additions: Vec::new(), depths, openers };
         code.additions = (0..code.file.len()).map(|index| code.addition(index, &partners)).collect();
         Some(code)
     }
@@ -89,15 +90,21 @@ impl<'t> Code<'t> {
     }
 
     /// Returns what the formatter may have added a token for.
-    fn addition(&self, index: usize, partners: &[Option<usize>]) -> Addition {
+    fn addition(&self, index: usize, partners: &[Option<usize>]) -> FormatterAddition {
         match self.file.text(index) {
-            "," if self.is_added_comma(index) => Addition::Comma,
+            "," if self.is_added_comma(index) => FormatterAddition::Comma,
             "(" | ")" if self.rules.adds_parentheses => {
-                let Some(partner) = partners.get(index).copied().flatten() else { return Addition::None };
+                let Some(partner) = partners.get(index).copied().flatten() else {
+                    return FormatterAddition::None;
+                };
                 let (open, close) = (index.min(partner), index.max(partner));
-                if self.is_added_pair(open, close) { Addition::Parenthesis(partner) } else { Addition::None }
+                if self.is_added_pair(open, close) {
+                    FormatterAddition::Parenthesis(partner)
+                } else {
+                    FormatterAddition::None
+                }
             }
-            _ => Addition::None,
+            _ => FormatterAddition::None,
         }
     }
 
@@ -185,22 +192,24 @@ impl<'t> Code<'t> {
                 continue;
             }
             match addition {
-                Addition::Comma => at += 1,
-                Addition::Parenthesis(partner) if partner > at && !tokens.is_empty() => {
+                FormatterAddition::Comma => at += 1,
+                FormatterAddition::Parenthesis(partner) if partner > at && !tokens.is_empty() => {
                     open.push(partner);
                     at += 1;
                 }
-                Addition::Parenthesis(_) | Addition::None if self.lacks_comma(quote, row, at) => {
+                FormatterAddition::Parenthesis(_) | FormatterAddition::None
+                    if self.lacks_comma(quote, row, at) =>
+                {
                     tokens.push(None);
                     row += 1;
                 }
-                Addition::Parenthesis(_) | Addition::None => return None,
+                FormatterAddition::Parenthesis(_) | FormatterAddition::None => return None,
             }
         }
         while let Some(close) = open.last().copied() {
             if at == close {
                 open.pop();
-            } else if self.additions.get(at) != Some(&Addition::Comma) {
+            } else if self.additions.get(at) != Some(&FormatterAddition::Comma) {
                 return None;
             }
             at += 1;
@@ -296,8 +305,8 @@ impl<'t> Code<'t> {
 }
 
 /// Returns the strings and comments of a text, and other parts whose blanks have a meaning: the outermost ones.
-fn opaque(tree: &Tree, view: &str) -> Vec<Token> {
-    let mut found: Vec<Token> = Vec::new();
+fn opaque(tree: &Tree, view: &str) -> Vec<CodeToken> {
+    let mut found: Vec<CodeToken> = Vec::new();
     grammar::walk(tree, |node, _| {
         if !is_opaque(node.kind()) {
             return WalkStep::Enter;
@@ -308,7 +317,7 @@ fn opaque(tree: &Tree, view: &str) -> Vec<Token> {
         let start = range.start + text.len() - text.trim_start().len();
         let span = start..range.start + text.trim_end().len();
         if !span.is_empty() && found.last().is_none_or(|last| last.span.end <= span.start) {
-            found.push(Token { span, kind });
+            found.push(CodeToken { span, kind });
         }
         WalkStep::Skip
     });
@@ -339,7 +348,7 @@ fn has_other_quotes(one: &str, other: &str) -> bool {
 }
 
 /// The brackets of a file.
-struct Brackets {
+struct OpenBrackets {
     /// The partner of each bracket.
     partners: Vec<Option<usize>>,
     /// The number of open brackets before each token.
@@ -348,9 +357,9 @@ struct Brackets {
     openers: Vec<Option<usize>>,
 }
 
-impl Brackets {
-    fn new(file: &Tokens<'_>) -> Brackets {
-        let mut brackets = Brackets {
+impl OpenBrackets {
+    fn new(file: &Tokens<'_>) -> OpenBrackets {
+        let mut brackets = OpenBrackets {
             partners: vec![None; file.len()],
             depths: Vec::with_capacity(file.len()),
             openers: Vec::with_capacity(file.len()),
