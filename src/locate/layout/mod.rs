@@ -110,19 +110,18 @@ pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
     let quote = tokens(search_text.search).filter(Tokens::is_long_enough)?;
     let replacement = tokens(search_text.replace)?;
     let is_new = search_text.on_repeat == OnRepeat::Reject && replacement.is_long_enough();
-    let is_possible = [quote.occurs_in(range.view), is_new && replacement.occurs_in(range.view)];
-    if is_possible == [false, false] {
+    let has_words = quote.occurs_in(range.view);
+    let may_be_applied = is_new && replacement.occurs_in(range.view);
+    if !has_words && !may_be_applied {
         return None;
     }
     let code = SourceCode::parse(language, path, range.view, rules)?;
-    let found = match is_possible {
-        [true, _] => code.matches(&quote, range.window(), &mut matcher.steps)?,
-        [false, _] => Vec::new(),
-    };
+    let found =
+        if has_words { code.matches(&quote, range.window(), &mut matcher.steps)? } else { Vec::new() };
     let line = |found: &CodeMatch| range.text.line_at(found.span(&code).start);
     match found.as_slice() {
         [] => {
-            if !is_possible[1] || replacement.len() < quote.len() {
+            if !may_be_applied || replacement.len() < quote.len() {
                 return None;
             }
             let applied = code.matches(&replacement, range.window(), &mut matcher.steps)?;
@@ -130,7 +129,7 @@ pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
             Some(Located::AlreadyApplied { line: line(applied) })
         }
         [one] => {
-            if is_possible[1] && replacement.len() > quote.len() {
+            if may_be_applied && replacement.len() > quote.len() {
                 let applied = code.matches(&replacement, 0..range.view.len(), &mut matcher.steps)?;
                 let own = one.span(&code);
                 let overlaps = |other: &&CodeMatch| {
