@@ -11,7 +11,7 @@ use crate::steps::MatchBudget;
 use lockgate_text::{CodeTree, ParentNode, Syntax};
 
 /// The size of a file in bytes up to which its tokens are compared.
-const MOST_BYTES: usize = 2 << 20;
+const MOST_BYTES: usize = 1 << 20;
 
 /// The maximum number of matches that are examined.
 const MOST_MATCHES: usize = 64;
@@ -21,7 +21,7 @@ const OPERAND_WORDS: [&str; 8] = ["return", "in", "assert", "import", "yield", "
 
 /// A token that the formatter may have added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Addition {
+enum FormatterAddition {
     None,
     /// A comma behind the last entry of a broken list.
     Comma,
@@ -30,14 +30,14 @@ enum Addition {
 }
 
 /// The tokens of a file with its tree.
-pub(super) struct Code<'t> {
+pub(super) struct SourceCode<'t> {
     pub(super) file: Tokens<'t>,
     pub(super) rules: &'static LexicalRules,
     pub(super) language: &'t str,
     pub(super) path: &'t str,
     pub(super) syntax: &'t dyn Syntax,
     tree: Box<dyn CodeTree>,
-    additions: Vec<Addition>,
+    additions: Vec<FormatterAddition>,
     /// The number of open brackets before each token.
     depths: Vec<usize>,
     /// The innermost bracket that is open before each token.
@@ -56,12 +56,12 @@ pub(super) struct CodeMatch {
 
 impl CodeMatch {
     /// Returns the bytes of the match.
-    pub(super) fn span(&self, code: &Code<'_>) -> Range<usize> {
+    pub(super) fn span(&self, code: &SourceCode<'_>) -> Range<usize> {
         code.file.span(self.first, self.last).unwrap_or_default()
     }
 }
 
-impl<'t> Code<'t> {
+impl<'t> SourceCode<'t> {
     /// Parses a file; `None` if it is too large, or its grammar cannot read it.
     pub(super) fn parse(
         language: &'t str,
@@ -69,15 +69,15 @@ impl<'t> Code<'t> {
         view: &'t str,
         rules: &'static LexicalRules,
         syntax: &'t dyn Syntax,
-    ) -> Option<Code<'t>> {
+    ) -> Option<SourceCode<'t>> {
         if view.len() > MOST_BYTES {
             return None;
         }
         let tree = syntax.code_tree(language, path, view)?;
         let file = Tokens { text: view, tokens: lexer::tokens_around(view, &tree.opaque_parts(view)) };
-        let Brackets { partners, depths, openers } = Brackets::new(&file);
+        let OpenBrackets { partners, depths, openers } = OpenBrackets::new(&file);
         let mut code =
-            Code { file, rules, language, path, syntax, tree, additions: Vec::new(), depths, openers };
+            SourceCode { file, rules, language, path, syntax, tree, additions: Vec::new(), depths, openers };
         code.additions = (0..code.file.len()).map(|index| code.addition(index, &partners)).collect();
         Some(code)
     }
@@ -88,15 +88,21 @@ impl<'t> Code<'t> {
     }
 
     /// Returns what the formatter may have added a token for.
-    fn addition(&self, index: usize, partners: &[Option<usize>]) -> Addition {
+    fn addition(&self, index: usize, partners: &[Option<usize>]) -> FormatterAddition {
         match self.file.text(index) {
-            "," if self.is_added_comma(index) => Addition::Comma,
+            "," if self.is_added_comma(index) => FormatterAddition::Comma,
             "(" | ")" if self.rules.adds_parentheses => {
-                let Some(partner) = partners.get(index).copied().flatten() else { return Addition::None };
+                let Some(partner) = partners.get(index).copied().flatten() else {
+                    return FormatterAddition::None;
+                };
                 let (open, close) = (index.min(partner), index.max(partner));
-                if self.is_added_pair(open, close) { Addition::Parenthesis(partner) } else { Addition::None }
+                if self.is_added_pair(open, close) {
+                    FormatterAddition::Parenthesis(partner)
+                } else {
+                    FormatterAddition::None
+                }
             }
-            _ => Addition::None,
+            _ => FormatterAddition::None,
         }
     }
 
@@ -183,22 +189,24 @@ impl<'t> Code<'t> {
                 continue;
             }
             match addition {
-                Addition::Comma => at += 1,
-                Addition::Parenthesis(partner) if partner > at && !tokens.is_empty() => {
+                FormatterAddition::Comma => at += 1,
+                FormatterAddition::Parenthesis(partner) if partner > at && !tokens.is_empty() => {
                     open.push(partner);
                     at += 1;
                 }
-                Addition::Parenthesis(_) | Addition::None if self.lacks_comma(quote, row, at) => {
+                FormatterAddition::Parenthesis(_) | FormatterAddition::None
+                    if self.lacks_comma(quote, row, at) =>
+                {
                     tokens.push(None);
                     row += 1;
                 }
-                Addition::Parenthesis(_) | Addition::None => return None,
+                FormatterAddition::Parenthesis(_) | FormatterAddition::None => return None,
             }
         }
         while let Some(close) = open.last().copied() {
             if at == close {
                 open.pop();
-            } else if self.additions.get(at) != Some(&Addition::Comma) {
+            } else if self.additions.get(at) != Some(&FormatterAddition::Comma) {
                 return None;
             }
             at += 1;
@@ -301,7 +309,7 @@ fn has_other_quotes(one: &str, other: &str) -> bool {
 }
 
 /// The brackets of a file.
-struct Brackets {
+struct OpenBrackets {
     /// The partner of each bracket.
     partners: Vec<Option<usize>>,
     /// The number of open brackets before each token.
@@ -310,9 +318,9 @@ struct Brackets {
     openers: Vec<Option<usize>>,
 }
 
-impl Brackets {
-    fn new(file: &Tokens<'_>) -> Brackets {
-        let mut brackets = Brackets {
+impl OpenBrackets {
+    fn new(file: &Tokens<'_>) -> OpenBrackets {
+        let mut brackets = OpenBrackets {
             partners: vec![None; file.len()],
             depths: Vec::with_capacity(file.len()),
             openers: Vec::with_capacity(file.len()),

@@ -20,13 +20,13 @@ pub(super) enum TokenKind {
 
 /// A token of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct CodeToken {
     pub(super) span: Range<usize>,
     pub(super) kind: TokenKind,
 }
 
 /// Returns the tokens of a text; `None` if a string or a comment does not end in it.
-pub(super) fn tokens(text: &str, rules: &LexicalRules) -> Option<Vec<Token>> {
+pub(super) fn tokens(text: &str, rules: &LexicalRules) -> Option<Vec<CodeToken>> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -36,14 +36,14 @@ pub(super) fn tokens(text: &str, rules: &LexicalRules) -> Option<Vec<Token>> {
             continue;
         }
         let (length, kind) = token(rest, rules)?;
-        tokens.push(Token { span: at..at + length, kind });
+        tokens.push(CodeToken { span: at..at + length, kind });
         at += length;
     }
     Some(tokens)
 }
 
 /// Returns the tokens of a text whose strings and comments are known: in order, without overlap.
-pub(super) fn tokens_around(text: &str, known: &[OpaquePart]) -> Vec<Token> {
+pub(super) fn tokens_around(text: &str, known: &[OpaquePart]) -> Vec<CodeToken> {
     let mut tokens = Vec::new();
     let mut known = known.iter().peekable();
     let mut at = 0;
@@ -51,7 +51,7 @@ pub(super) fn tokens_around(text: &str, known: &[OpaquePart]) -> Vec<Token> {
         if let Some(part) = known.next_if(|part| part.span.start <= at) {
             at = part.span.end.max(at);
             let kind = if part.is_comment { TokenKind::Comment } else { TokenKind::Text };
-            tokens.push(Token { span: part.span.clone(), kind });
+            tokens.push(CodeToken { span: part.span.clone(), kind });
             continue;
         }
         let end = known.peek().map_or(text.len(), |token| token.span.start);
@@ -65,7 +65,7 @@ pub(super) fn tokens_around(text: &str, known: &[OpaquePart]) -> Vec<Token> {
             0 => (plain.chars().next().map_or(1, char::len_utf8), TokenKind::Sign),
             word => (word, TokenKind::Word),
         };
-        tokens.push(Token { span: at..at + length, kind });
+        tokens.push(CodeToken { span: at..at + length, kind });
         at += length;
     }
     tokens

@@ -20,8 +20,8 @@ use std::ops::Range;
 use super::matcher::Matcher;
 use super::rebase::Conflict;
 use super::{Located, MatchInfo, MatchLevel, OnRepeat, Source, UniqueMatch};
-use code::{Code, CodeMatch};
-use lexer::Token;
+use code::{CodeMatch, SourceCode};
+use lexer::{CodeToken, TokenKind};
 use lockgate_error::Score;
 use rules::LexicalRules;
 
@@ -29,10 +29,13 @@ use rules::LexicalRules;
 const LEAST_TOKENS: usize = 4;
 const LEAST_CHARS: usize = 10;
 
+/// The maximum number of words that are looked for before the file is parsed.
+const MOST_WORDS: usize = 256;
+
 /// A text with its tokens.
 struct Tokens<'t> {
     text: &'t str,
-    tokens: Vec<Token>,
+    tokens: Vec<CodeToken>,
 }
 
 impl<'t> Tokens<'t> {
@@ -45,7 +48,7 @@ impl<'t> Tokens<'t> {
         self.tokens.len()
     }
 
-    fn token(&self, index: usize) -> Option<&Token> {
+    fn token(&self, index: usize) -> Option<&CodeToken> {
         self.tokens.get(index)
     }
 
@@ -82,6 +85,12 @@ impl<'t> Tokens<'t> {
         rules.has_directives && (0..self.len()).any(|index| self.text(index) == "#")
     }
 
+    /// Returns true if a text has all words, so that parsing it may be worth the time.
+    fn occurs_in(&self, view: &str) -> bool {
+        let words = self.tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Word);
+        words.into_iter().take(MOST_WORDS).all(|(index, _)| view.contains(self.text(index)))
+    }
+
     fn is_long_enough(&self) -> bool {
         self.len() >= LEAST_TOKENS && self.char_count() >= LEAST_CHARS
     }
@@ -100,13 +109,19 @@ pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
     let tokens = |text| Tokens::new(text, rules).filter(|tokens| !tokens.has_directive(rules));
     let quote = tokens(search_text.search).filter(Tokens::is_long_enough)?;
     let replacement = tokens(search_text.replace)?;
-    let code = Code::parse(language, path, range.view, rules, syntax)?;
-    let found = code.matches(&quote, range.window(), &mut matcher.steps)?;
+    let is_new = search_text.on_repeat == OnRepeat::Reject && replacement.is_long_enough();
+    let has_words = quote.occurs_in(range.view);
+    let may_be_applied = is_new && replacement.occurs_in(range.view);
+    if !has_words && !may_be_applied {
+        return None;
+    }
+    let code = SourceCode::parse(language, path, range.view, rules, syntax)?;
+    let found =
+        if has_words { code.matches(&quote, range.window(), &mut matcher.steps)? } else { Vec::new() };
     let line = |found: &CodeMatch| range.text.line_at(found.span(&code).start);
     match found.as_slice() {
         [] => {
-            let is_new = replacement.is_long_enough() && replacement.len() >= quote.len();
-            if search_text.on_repeat == OnRepeat::Insert || !is_new {
+            if !may_be_applied || replacement.len() < quote.len() {
                 return None;
             }
             let applied = code.matches(&replacement, range.window(), &mut matcher.steps)?;
@@ -114,7 +129,7 @@ pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
             Some(Located::AlreadyApplied { line: line(applied) })
         }
         [one] => {
-            if search_text.on_repeat == OnRepeat::Reject && replacement.len() > quote.len() {
+            if may_be_applied && replacement.len() > quote.len() {
                 let applied = code.matches(&replacement, 0..range.view.len(), &mut matcher.steps)?;
                 let own = one.span(&code);
                 let overlaps = |other: &&CodeMatch| {

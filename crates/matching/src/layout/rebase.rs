@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::Tokens;
-use super::code::{Code, CodeMatch};
+use super::code::{CodeMatch, SourceCode};
 use crate::indent::IndentMap;
 use lockgate_text::{Change, differing_lines};
 
 /// Returns the changes of an edit; `None` if the replacement would not be in the place of the match token for token.
 pub(super) fn rebase(
-    code: &Code<'_>,
+    code: &SourceCode<'_>,
     one: &CodeMatch,
     quote: &Tokens<'_>,
     replacement: &Tokens<'_>,
@@ -31,7 +31,7 @@ enum Edges {
 }
 
 struct Site<'a> {
-    code: &'a Code<'a>,
+    code: &'a SourceCode<'a>,
     one: &'a CodeMatch,
     quote: &'a Tokens<'a>,
     replacement: &'a Tokens<'a>,
@@ -224,7 +224,7 @@ impl Site<'_> {
             return true;
         }
         let Some(after) =
-            Code::parse(self.code.language, self.code.path, &view, self.code.rules, self.code.syntax)
+            SourceCode::parse(self.code.language, self.code.path, &view, self.code.rules, self.code.syntax)
         else {
             return false;
         };

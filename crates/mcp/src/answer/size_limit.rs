@@ -253,7 +253,7 @@ impl<'a> CutResponse<'a> {
         self.take_blocking(&mut shown, &mut left);
         self.take_places(&mut shown, &mut left);
         self.take_lines_and_warnings(&mut shown, &mut left);
-        self.take_gates(&mut shown, &mut left, Kind::Needed);
+        self.take_gates(&mut shown, &mut left, GateGroup::Needed);
         self.take_notes(&mut shown, &mut left);
         let bare = self.render(&shown, &self.hidden_diff());
         if bare.size > room {
@@ -384,10 +384,10 @@ impl<'a> CutResponse<'a> {
     }
 
     /// Takes the gates that passed or were skipped, or the other ones.
-    fn take_gates(&self, shown: &mut Shown, left: &mut Allowance, kind: Kind) {
+    fn take_gates(&self, shown: &mut Shown, left: &mut Allowance, group: GateGroup) {
         for (at, run) in self.clipped.gates.iter().enumerate() {
             let is_usual = [Outcome::Passed.name(), Outcome::Skipped.name()].contains(&&*run.outcome);
-            if is_usual != (kind == Kind::Rest) {
+            if is_usual != (group == GateGroup::Rest) {
                 continue;
             }
             let list = if shown.gates.is_empty() { left.list_cost("gates") } else { 0 };
@@ -411,7 +411,7 @@ impl<'a> CutResponse<'a> {
     /// Takes the parts that tell least.
     fn take_rest(&self, shown: &mut Shown, left: &mut Allowance, diff: &DiffExcerpt) {
         let response = &self.clipped;
-        self.take_gates(shown, left, Kind::Rest);
+        self.take_gates(shown, left, GateGroup::Rest);
         let has_lines = !diff.changed_lines.is_empty();
         let region = |it: &_| (!has_lines).then(|| text::region(it));
         shown.edits = left.take_list("edits", &response.edits, shown.edits, region);
@@ -526,7 +526,7 @@ impl<'a> CutResponse<'a> {
 
 /// Which gates are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum GateGroup {
     /// Those that neither passed nor were skipped.
     Needed,
     /// The others.

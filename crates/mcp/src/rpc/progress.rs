@@ -73,3 +73,23 @@ impl ProgressSender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn of_many_steps_the_latest_is_sent_when_its_time_has_come() {
+        let (sender, mut steps) = mpsc::unbounded_channel();
+        for done in 1..=100 {
+            sender.send(GateStep { gate: "files read".to_owned(), done, total: 100 }).unwrap();
+        }
+        let time = Instant::now() + Duration::from_millis(50);
+        assert_eq!(latest(&mut steps, time).await.unwrap().done, 100);
+        assert!(Instant::now() >= time);
+        sender.send(GateStep { gate: "ruff".to_owned(), done: 1, total: 2 }).unwrap();
+        assert_eq!(latest(&mut steps, Instant::now()).await.unwrap().done, 1);
+        drop(sender);
+        assert!(latest(&mut steps, Instant::now()).await.is_none());
+    }
+}

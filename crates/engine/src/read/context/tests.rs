@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::Workspace;
+use lockgate_edit::request::Target;
 use lockgate_error::Code;
 
 struct Fixture {
@@ -92,12 +93,16 @@ fn without_fingerprints_an_answer_would_be_stale() {
 
 /// Counts the files that an answer reads for the index.
 fn reads(fixture: &Fixture) -> usize {
+    reads_of(&fixture.services)
+}
+
+fn reads_of(services: &Services) -> usize {
     let reported = Arc::new(Mutex::new(0));
     let counter = Arc::clone(&reported);
     let progress = move |_: &str, done: usize, _: usize| *counter.lock().unwrap() = done;
     let watch = Watch::new(CancellationToken::new(), Some(Box::new(progress)));
     let request = ContextRequest { symbol: Some("f".to_owned()), ..NOTHING };
-    fixture.services.context(&request, &watch).unwrap();
+    services.context(&request, &watch).unwrap();
     *reported.lock().unwrap()
 }
 
@@ -115,6 +120,50 @@ fn what_has_been_left_alone_is_not_read_again() {
     let local = reads(&fixture) == 0;
     fixture.write("d1/f1.py", "def g(): pass\n");
     assert!(!local || reads(&fixture) == 1);
+}
+
+#[test]
+fn the_next_start_reads_only_what_changed() {
+    let fixture = Fixture::new();
+    for n in 0..20 {
+        fixture.write(&format!("f{n}.py"), "def f(): pass\n");
+    }
+    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    assert_eq!(reads(&fixture), 20);
+    let local = reads(&fixture) == 0;
+    let restarted = || {
+        let own = fixture.dir.path().join("own");
+        let services = Workspace::at(&[fixture.root()]).with_state_dir(&own).services().unwrap();
+        reads_of(&services)
+    };
+    assert!(!local || restarted() == 0);
+    fixture.write("f3.py", "def g(): pass\n");
+    fixture.write("f20.py", "def f(): pass\n");
+    fs::remove_file(fixture.root().join("f4.py")).unwrap();
+    assert!(!local || restarted() == 2);
+    // The control: without the stored index all files are read.
+    let folder = fixture.dir.path().join("own/state/index");
+    let stored = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = fs::read(&stored).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&stored, bytes).unwrap();
+    assert_eq!(restarted(), 20);
+}
+
+#[test]
+fn the_outline_of_one_file_does_not_wait_for_an_index() {
+    let fixture = Fixture::new();
+    for n in 0..=MAX_UNINDEXED {
+        fixture.write(&format!("f{n}.py"), "def f(): pass\n");
+    }
+    fixture.write("own.py", "from f1 import f\ndef own(): f()\n");
+    let asked = ContextRequest { target: Some(Target::File("own.py".into())), ..NOTHING };
+    let answer = fixture.context(&asked);
+    assert_eq!(answer.target.unwrap().outline.len(), 1);
+    assert!(answer.uses.is_empty() && answer.notes == [NOT_INDEXED], "{:?}", answer.notes);
+    assert_eq!(fixture.services.code_index.lock().unwrap().index.files(), 0);
+    assert_eq!(fixture.defined("own"), ["own.py:2"]);
+    assert!(fixture.context(&asked).notes.is_empty(), "by now the project is indexed");
 }
 
 #[test]
