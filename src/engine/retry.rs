@@ -163,11 +163,7 @@ pub(super) fn judged_texts(batch: &Batch, drafts: Vec<FileDraft<'_>>) -> Vec<Opt
 
 /// True if a terminated process left one of the targets half-written, and this call has not recovered it. Sets the last
 /// journal entry of each file, which the same query finds.
-pub(super) fn needs_recovery(
-    services: &Services,
-    targets: &mut [ResolvedTarget],
-    attempt: &Attempt,
-) -> bool {
+pub(super) fn needs_recovery(services: &Services, targets: &mut [ResolvedTarget], attempt: &Attempt) -> bool {
     let mut has_interrupted = false;
     for target in targets {
         let (is_interrupted, last) = services.store.interrupted_and_last(&target.place);

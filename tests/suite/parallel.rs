@@ -141,7 +141,9 @@ fn slow_server_within(
     let gate = format!(
         "{{ about: Takes its time., languages: ['*'], kind: command, input: stdin, command: [sh, -c, \"{script}\"], output: {{ text: exit, message: m }} }}"
     );
-    let policy = format!("define: {{ slow: {gate} }}\nquality_gates: {{ '*': [{{ tool: slow }}] }}\nlimits: {limits}\n");
+    let policy = format!(
+        "define: {{ slow: {gate} }}\nquality_gates: {{ '*': [{{ tool: slow }}] }}\nlimits: {limits}\n"
+    );
     fs::write(root.path().join("quality.yaml"), policy).unwrap();
     for name in ["one.txt", "two.txt"] {
         fs::write(
@@ -231,7 +233,8 @@ fn each_edit_of_a_long_queue_is_written() {
 #[test]
 fn an_edit_that_gives_up_in_the_queue_says_how_many_are_before_it() {
     let (answers, text) = answers_of_a_queue("{ lock_wait: 1s, queue_wait: 1s }");
-    let (written, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status() == "written");
+    let (written, refused): (Vec<_>, Vec<_>) =
+        answers.iter().partition(|answer| answer.status() == "written");
     assert!(!written.is_empty() && refused.len() > answers.len() / 2, "{} were written", written.len());
     for answer in &refused {
         assert_eq!(answer.code(), "LOCK_TIMEOUT", "{}", answer.structured);

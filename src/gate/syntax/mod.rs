@@ -19,6 +19,7 @@ mod ecmascript;
 mod fault;
 mod json;
 mod memo;
+mod parts;
 mod preprocessor;
 mod python;
 mod rust;
@@ -43,6 +44,7 @@ use self::cause::Explains;
 use self::child::{NoReply, Reply, Task};
 use self::fault::SyntaxFault;
 use self::memo::TextKey;
+use self::parts::{ChangedPart, PartRules};
 use self::table::{LanguageParsers, OwnParser, Stops};
 use self::tree::TreeReport;
 use self::worker::JobOutcome;
@@ -64,9 +66,25 @@ const LEAST_STACK: usize = 8 << 20;
 #[derive(Debug, PartialEq, Eq)]
 enum Parse {
     /// The parser read the text and found these faults.
-    Read(Vec<SyntaxFault>),
+    Read {
+        faults: Vec<SyntaxFault>,
+        /// The starts of the parts of a text without faults, if the parser reports them.
+        parts: Vec<u32>,
+    },
     /// The text nests deeper than the parser reads; it may be valid.
     TooDeep,
+}
+
+impl Parse {
+    /// The result for a text without faults, with the starts of its parts.
+    fn valid(parts: Vec<u32>) -> Parse {
+        Parse::Read { faults: Vec::new(), parts }
+    }
+
+    /// The result for a text with these faults, if there are any.
+    fn faulty(faults: Vec<SyntaxFault>) -> Parse {
+        Parse::Read { faults, parts: Vec::new() }
+    }
 }
 
 /// The reason that a text has no parse result.
@@ -106,6 +124,8 @@ struct ParseResult {
     marks: Vec<(ComparedFinding, u8)>,
     /// The duplicate keys, if the parser looked for them.
     keys: Option<Vec<ComparedFinding>>,
+    /// The starts of the parts of a text without faults; empty if they are not known.
+    parts: Vec<u32>,
 }
 
 /// Judges the draft like [`judge`] and shortens the result for the response: a bracket that the edit left open comes
@@ -163,7 +183,7 @@ fn marks(
     readers: &LanguageReaders<'_>,
 ) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
     let row = readers.parsers;
-    let after = readers.read(draft.after)?;
+    let after = readers.read_after(draft)?;
     if readers.is_template(draft, &after)? {
         return Err(ParseFailure::Template);
     }
@@ -236,7 +256,7 @@ impl<'a> LanguageReaders<'a> {
     fn read(&self, buffer: &Buffer) -> Result<Arc<ParseResult>, ParseFailure> {
         if self.parsers.accepts_every_text() {
             let by = ParserKind::Own(Stops::Never);
-            return Ok(Arc::new(ParseResult { by, marks: Vec::new(), keys: None }));
+            return Ok(Arc::new(ParseResult { by, marks: Vec::new(), keys: None, parts: Vec::new() }));
         }
         let key = self.key(buffer);
         if let Some(known) = memo::PARSED.get(key) {
@@ -245,9 +265,69 @@ impl<'a> LanguageReaders<'a> {
         let own = self.parsers.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
         match own {
             Some(own) => Ok(memo::PARSED.keep(key, own)),
+            None if self.parsers.parser.is_none() => Ok(memo::PARSED.keep(key, self.read_tree(buffer)?)),
             // Not cached: the reason is noted whenever the own parser fails. Tree-sitter's report is.
             None => Ok(Arc::new(self.read_tree(buffer)?)),
         }
+    }
+
+    /// Reads the text after the edit: only the part that changed, if the text before is known to be valid.
+    fn read_after(&self, draft: &Draft<'_>) -> Result<Arc<ParseResult>, ParseFailure> {
+        let key = self.key(draft.after);
+        if let Some(known) = memo::PARSED.get(key) {
+            return Ok(known);
+        }
+        match self.read_changed_part(draft)? {
+            Some(read) => Ok(memo::PARSED.keep(key, read)),
+            None => self.read(draft.after),
+        }
+    }
+
+    /// Reads the changed part of a text; `None` if the whole text must be read.
+    fn read_changed_part(&self, draft: &Draft<'_>) -> Result<Option<ParseResult>, ParseFailure> {
+        let Some(rules) = self.parsers.parts.as_ref().filter(|rules| (rules.apply)(self.path)) else {
+            return Ok(None);
+        };
+        let before = draft.before.and_then(|before| Some((before, memo::PARSED.get(self.key(before))?)));
+        let Some((before, known)) = before.filter(|(_, known)| known.marks.is_empty()) else {
+            return Ok(None);
+        };
+        let Some(change) = ChangedPart::find(before.view(), draft.after.view(), &known.parts) else {
+            return Ok(None);
+        };
+        let Ok(part) = Buffer::read(change.new.as_bytes().to_vec(), Hints::default()) else {
+            return Ok(None);
+        };
+        let read = match &self.parsers.parser {
+            None => Some(self.read_tree(&part)?),
+            Some(own) => self.read_part(own, rules, &change, &part)?,
+        };
+        let read = read.filter(|read| read.by == known.by && read.marks.is_empty());
+        Ok(read.map(|read| ParseResult { parts: change.parts(&known.parts, &read.parts), ..read }))
+    }
+
+    /// Reads a part with the language's own parser; `None` if it does not show whether the whole text is valid.
+    fn read_part(
+        &self,
+        own: &OwnParser,
+        rules: &PartRules,
+        change: &ChangedPart<'_>,
+        part: &Buffer,
+    ) -> Result<Option<ParseResult>, ParseFailure> {
+        if own.is_large(change.new.len().max(change.old.len())) {
+            return Ok(None);
+        }
+        let stack = |text: &str| own.measured_stack(text).ok().flatten();
+        let Some(stack) = stack(change.new).zip(stack(change.old)).map(|(new, old)| new.max(old)) else {
+            return Ok(None);
+        };
+        let (read, fits, path, change) = (own.read, rules.fits, self.path.to_owned(), change.detached());
+        let job = move || match fits(&change.borrow(), &path) {
+            true => read(&change.new, &path),
+            // As after a text that the parser cannot decide about, another way is taken.
+            false => Parse::TooDeep,
+        };
+        Self::reading(own, part, worker::run(stack, self.limit, job))
     }
 
     /// Returns the duplicate keys of a text without faults, each with `true` if the edit introduced it; they only warn.
@@ -328,8 +408,9 @@ impl<'a> LanguageReaders<'a> {
     }
 
     fn read_tree(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
-        let marks = marked(&self.survey(buffer)?.faults, buffer);
-        Ok(ParseResult { by: ParserKind::Tree, marks, keys: None })
+        let survey = self.survey(buffer)?;
+        let marks = marked(&survey.faults, buffer);
+        Ok(ParseResult { by: ParserKind::Tree, marks, keys: None, parts: survey.parts.clone() })
     }
 
     /// Reads with the language's own parser; `None` if it could not do so safely.
@@ -340,7 +421,10 @@ impl<'a> LanguageReaders<'a> {
             return self.read_elsewhere(program, own, buffer);
         }
         let stack = match own.measured_stack(buffer.view()) {
-            Err(fault) => return Ok(Some(ParseResult { by, marks: marked(&[fault], buffer), keys: None })),
+            Err(fault) => {
+                let marks = marked(&[fault], buffer);
+                return Ok(Some(ParseResult { by, marks, keys: None, parts: Vec::new() }));
+            }
             Ok(stack) => stack,
         };
         let stack = match stack {
@@ -360,11 +444,11 @@ impl<'a> LanguageReaders<'a> {
         buffer: &Buffer,
     ) -> Result<Option<ParseResult>, ParseFailure> {
         match child::ask(program, Task::Faults, (self.parsers.name, self.path), buffer.view(), self.limit) {
-            Ok(Reply::Faults { faults, keys }) => {
+            Ok(Reply::Faults { faults, keys, parts }) => {
                 let faults: Vec<SyntaxFault> = faults.into_iter().map(SyntaxFault::from).collect();
                 let marks = marked(&faults, buffer);
                 let keys = keys.map(|keys| doubtful(keys, buffer));
-                Ok(Some(ParseResult { by: ParserKind::Own(own.stops), marks, keys }))
+                Ok(Some(ParseResult { by: ParserKind::Own(own.stops), marks, keys, parts }))
             }
             Ok(Reply::TooDeep) => Ok(None),
             Ok(_) => Err(ParseFailure::Broken(format!("{} gave an unexpected reply", own.name))),
@@ -387,8 +471,8 @@ impl<'a> LanguageReaders<'a> {
     ) -> Result<Option<ParseResult>, ParseFailure> {
         let by = ParserKind::Own(own.stops);
         match end {
-            JobOutcome::Done(Parse::Read(faults)) => {
-                Ok(Some(ParseResult { by, marks: marked(&faults, buffer), keys: None }))
+            JobOutcome::Done(Parse::Read { faults, parts }) => {
+                Ok(Some(ParseResult { by, marks: marked(&faults, buffer), keys: None, parts }))
             }
             JobOutcome::Done(Parse::TooDeep) | JobOutcome::NoThread => Ok(None),
             JobOutcome::Panicked(words) => {
@@ -432,8 +516,11 @@ impl<'a> LanguageReaders<'a> {
         if let Some(known) = memo::PAIRED.get(key) {
             return Ok(known);
         }
-        let own = self.parsers.parser.as_ref().filter(|own| child::program().is_none() || !own.is_large(length));
-        let Some((pair, stack)) = own.and_then(|own| Some((own.brackets?, own.measured_stack(buffer.view()).ok()??))) else {
+        let own =
+            self.parsers.parser.as_ref().filter(|own| child::program().is_none() || !own.is_large(length));
+        let Some((pair, stack)) =
+            own.and_then(|own| Some((own.brackets?, own.measured_stack(buffer.view()).ok()??)))
+        else {
             return by_tree();
         };
         let text = buffer.view().to_owned();

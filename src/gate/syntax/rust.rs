@@ -1,7 +1,10 @@
 //! Parses Rust with syn.
 
-use super::Parse;
+use syn::spanned::Spanned as _;
+
 use super::fault::SyntaxFault;
+use super::parts::ChangedPart;
+use super::{Parse, parts};
 
 /// The message of syn for tokens that it cannot read; it gives no further detail.
 const UNREADABLE: &str = "cannot parse string into token stream";
@@ -11,9 +14,18 @@ const AT_THE_END: &str = "unexpected end of input";
 pub(super) fn read(text: &str, _path: &str) -> Parse {
     let (shebang, code) = without_shebang(text);
     match syn::parse_str::<syn::File>(code) {
-        Ok(_) => Parse::Read(Vec::new()),
-        Err(error) => Parse::Read(error.into_iter().map(|error| fault(&error, code, shebang)).collect()),
+        Ok(file) => {
+            let starts = file.items.iter().map(|item| shebang + item.span().byte_range().start);
+            Parse::valid(parts::thinned(text, starts))
+        }
+        Err(error) => Parse::faulty(error.into_iter().map(|error| fault(&error, code, shebang)).collect()),
     }
+}
+
+/// True if a changed part is the beginning of its file, or has nothing that is valid only there: inner attributes and
+/// inner documentation.
+pub(super) fn fits(change: &ChangedPart<'_>, _path: &str) -> bool {
+    change.before.is_empty() || !["#!", "//!", "/*!"].iter().any(|inner| change.new.contains(inner))
 }
 
 /// Splits off a first line `#!...` that is not an inner attribute; returns its length and the rest.

@@ -171,11 +171,7 @@ fn open_unnamed<'a>(jobs: &[PublishJob<'a>]) -> Result<Option<Vec<Option<StagedF
 }
 
 /// The inodes of the staged copies, which are recorded in the journal before they have content.
-fn inodes(
-    jobs: &[PublishJob<'_>],
-    staged: &[Option<StagedFile<'_>>],
-    publishing: Publishing,
-) -> Vec<Inodes> {
+fn inodes(jobs: &[PublishJob<'_>], staged: &[Option<StagedFile<'_>>], publishing: Publishing) -> Vec<Inodes> {
     let inodes = |(job, staged): (&PublishJob<'_>, &Option<StagedFile<'_>>)| {
         let before = job.write.before.map(|before| before.snapshot.identity.inode);
         // A mount point is detected only when the exchange fails.

@@ -131,7 +131,8 @@ impl<'a> StagedFile<'a> {
         fill(&self.file, self.bytes, shown)?;
         match (&write.before, write.mode) {
             (Some(before), _) => {
-                self.metadata = Some(metadata::copy(&before.snapshot.file, (&self.file, self.created.owner), shown)?);
+                self.metadata =
+                    Some(metadata::copy(&before.snapshot.file, (&self.file, self.created.owner), shown)?);
             }
             (None, Some(mode)) => rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode & PERMISSIONS))
                 .map_err(|errno| failed("fchmod", shown, errno))?,

@@ -109,7 +109,9 @@ fn which_files_are_an_edit_s_own_is_known_until_it_is_settled_or_forgotten() {
     let columns = ["copy", "born", "replaced", "in_place"];
     let earlier: String =
         columns.iter().map(|column| format!("ALTER TABLE changes DROP COLUMN {column};")).collect();
-    database.write(|transaction| transaction.execute_batch(&format!("DROP TABLE copies; {earlier}"))).unwrap();
+    database
+        .write(|transaction| transaction.execute_batch(&format!("DROP TABLE copies; {earlier}")))
+        .unwrap();
     drop(database);
     let database = open(dir.path());
     assert_eq!(recorded_inodes(&database), [None; 3]);
