@@ -6,7 +6,7 @@ use oxc_parser::{ParseOptions, Parser};
 use oxc_span::{GetSpan as _, SourceType, Span};
 
 use super::fault::SyntaxFault;
-use super::parts::ChangedPart;
+use super::parts::{ChangedPart, JOINT};
 use super::{Parse, parts};
 
 /// Parses JavaScript. If the file name names neither module nor script, the statements decide.
@@ -41,7 +41,7 @@ fn read(text: &str, source_type: SourceType) -> Parse {
         return Parse::faulty(faults);
     }
     let starts = parsed.program.body.iter().map(|statement| statement.span().start as usize);
-    Parse::valid(parts::thinned(text, starts.filter(|start| is_apart(text, *start))))
+    Parse::valid(parts::thinned(text, starts, |start| is_apart(text, start)))
 }
 
 /// True if the content of a file at this path decides whether it is a module, or it is one in any case.
@@ -71,6 +71,8 @@ pub(super) fn fits(change: &ChangedPart<'_>, path: &str) -> bool {
 /// begins with a name, so that no operator joins the two.
 fn is_apart(text: &str, start: usize) -> bool {
     let (before, rest) = text.split_at_checked(start).unwrap_or_default();
+    // A text may have a comment sign in each line, so that the search for its other end is bounded.
+    let before = before.get(before.ceil_char_boundary(start.saturating_sub(JOINT))..).unwrap_or_default();
     let is_name = |c: char| c.is_alphabetic() || c == '_' || c == '$';
     rest.starts_with(is_name) && without_comments(before).ends_with([';', '}'])
 }

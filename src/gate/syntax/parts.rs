@@ -11,7 +11,7 @@ const SHORTEST: usize = 512;
 /// A changed part of more than this share of the text is not worth it.
 const LARGEST: (usize, usize) = (1, 2);
 /// The text next to a part that decides if the two can be joined, in bytes.
-const JOINT: usize = 4096;
+pub(super) const JOINT: usize = 4096;
 
 /// How the parts of a language join.
 pub(super) struct PartRules {
@@ -97,14 +97,18 @@ impl OwnedPart {
     }
 }
 
-/// Keeps the starts that begin a line and are not too near to each other.
-pub(super) fn thinned(text: &str, starts: impl IntoIterator<Item = usize>) -> Vec<u32> {
+/// Keeps the starts that begin a line, are not too near to each other, and are apart from the text before them.
+pub(super) fn thinned(
+    text: &str,
+    starts: impl IntoIterator<Item = usize>,
+    is_apart: impl Fn(usize) -> bool,
+) -> Vec<u32> {
     let begins_line =
         |at: usize| at.checked_sub(1).is_some_and(|end| text.as_bytes().get(end) == Some(&b'\n'));
     let mut kept: Vec<u32> = Vec::new();
     for start in starts {
         let last = kept.last().map_or(0, |last| *last as usize);
-        if start >= last + SHORTEST && begins_line(start) {
+        if start >= last + SHORTEST && begins_line(start) && is_apart(start) {
             kept.extend(u32::try_from(start).ok());
         }
     }

@@ -29,7 +29,11 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
         return Parse::faulty(faults);
     }
     let statements = parsed.syntax().as_module().into_iter().flat_map(|module| &module.body);
-    Parse::valid(parts::thinned(text, statements.map(|statement| statement.range().start().to_usize())))
+    Parse::valid(parts::thinned(
+        text,
+        statements.map(|statement| statement.range().start().to_usize()),
+        |_| true,
+    ))
 }
 
 /// Pairs the brackets of a module; those in strings and comments do not count.

@@ -1,6 +1,7 @@
 //! Parses Rust with syn.
 
-use syn::spanned::Spanned as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::{Attribute, Item};
 
 use super::fault::SyntaxFault;
 use super::parts::ChangedPart;
@@ -13,13 +14,24 @@ const AT_THE_END: &str = "unexpected end of input";
 /// Parses a file: first its tokens up to a fault, then its items up to a fault.
 pub(super) fn read(text: &str, _path: &str) -> Parse {
     let (shebang, code) = without_shebang(text);
-    match syn::parse_str::<syn::File>(code) {
-        Ok(file) => {
-            let starts = file.items.iter().map(|item| shebang + item.span().byte_range().start);
-            Parse::valid(parts::thinned(text, starts))
+    match item_starts.parse_str(code) {
+        Ok(starts) => {
+            let starts = starts.into_iter().map(|start| shebang + start);
+            Parse::valid(parts::thinned(text, starts, |_| true))
         }
         Err(error) => Parse::faulty(error.into_iter().map(|error| fault(&error, code, shebang)).collect()),
     }
+}
+
+/// Parses a file as [`syn::File`] does, and returns the offsets at which its items start.
+fn item_starts(input: ParseStream<'_>) -> syn::Result<Vec<usize>> {
+    input.call(Attribute::parse_inner)?;
+    let mut starts = Vec::new();
+    while !input.is_empty() {
+        starts.push(input.span().byte_range().start);
+        input.parse::<Item>()?;
+    }
+    Ok(starts)
 }
 
 /// True if a changed part is the beginning of its file, or has nothing that is valid only there: inner attributes and

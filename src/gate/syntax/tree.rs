@@ -80,7 +80,8 @@ fn read(
     if row.parts.is_some() && report.faults.is_empty() {
         let mut cursor = tree.walk();
         let nodes = tree.root_node().named_children(&mut cursor).filter(|node| !node.is_extra());
-        report.parts = parts::thinned(text, nodes.map(|node| node.start_byte()).collect::<Vec<_>>());
+        report.parts =
+            parts::thinned(text, nodes.map(|node| node.start_byte()).collect::<Vec<_>>(), |_| true);
     }
     if row.name == "bash" {
         report.faults.extend(shell::faults(&tree, text, limit)?.into_iter().take(MOST_FAULTS));
