@@ -89,7 +89,7 @@ impl Task {
 /// The reply of a parser process, as JSON on its standard output.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Reply {
-    Faults { faults: Vec<WireFault>, keys: Option<Vec<WireFault>> },
+    Faults { faults: Vec<WireFault>, keys: Option<Vec<WireFault>>, parts: Vec<u32> },
     TooDeep,
     Keys(Vec<WireFault>),
     Page(MarkdownPage),
@@ -205,7 +205,7 @@ fn faults(own: &OwnParser, language: &str, text: &str, path: &str) -> Reply {
         return from_parse(parse, || Some(places(keys.faults(text))));
     }
     let parse = match own.levels.map(|levels| levels(text)) {
-        Some(Err(fault)) => Parse::Read(vec![fault]),
+        Some(Err(fault)) => Parse::faulty(vec![fault]),
         Some(Ok(_)) | None => (own.read)(text, path),
     };
     from_parse(parse, || None)
@@ -213,8 +213,10 @@ fn faults(own: &OwnParser, language: &str, text: &str, path: &str) -> Reply {
 
 fn from_parse(parse: Parse, keys: impl FnOnce() -> Option<Vec<WireFault>>) -> Reply {
     match parse {
-        Parse::Read(faults) if faults.is_empty() => Reply::Faults { faults: Vec::new(), keys: keys() },
-        Parse::Read(faults) => Reply::Faults { faults: places(faults), keys: None },
+        Parse::Read { faults, parts } if faults.is_empty() => {
+            Reply::Faults { faults: Vec::new(), keys: keys(), parts }
+        }
+        Parse::Read { faults, parts } => Reply::Faults { faults: places(faults), keys: None, parts },
         Parse::TooDeep => Reply::TooDeep,
     }
 }

@@ -3,10 +3,12 @@
 use oxc_allocator::Allocator;
 use oxc_diagnostics::OxcDiagnostic;
 use oxc_parser::{ParseOptions, Parser};
-use oxc_span::SourceType;
+use oxc_span::{GetSpan as _, SourceType, Span};
 
 use super::fault::SyntaxFault;
 use super::parse::Parse;
+use super::parts;
+use super::parts::{ChangedPart, JOINT};
 
 /// Parses JavaScript. If the file name names neither module nor script, the statements decide.
 pub(super) fn read_javascript(text: &str, path: &str) -> Parse {
@@ -34,7 +36,92 @@ fn read(text: &str, source_type: SourceType) -> Parse {
     let options =
         ParseOptions { allow_return_outside_function: !source_type.is_module(), ..ParseOptions::default() };
     let parsed = Parser::new(&arena, text, source_type).with_options(options).parse();
-    Parse::Read(parsed.diagnostics.errors().map(|error| fault(error, text.len())).collect())
+    let faults: Vec<SyntaxFault> =
+        parsed.diagnostics.errors().map(|error| fault(error, text.len())).collect();
+    if !faults.is_empty() {
+        return Parse::faulty(faults);
+    }
+    let starts = parsed.program.body.iter().map(|statement| statement.span().start as usize);
+    Parse::valid(parts::thinned(text, starts, |start| is_apart(text, start)))
+}
+
+/// True if the content of a file at this path decides whether it is a module, or it is one in any case.
+pub(super) fn has_parts(path: &str) -> bool {
+    source_type(path).is_some_and(|source_type| source_type.is_unambiguous() || source_type.is_module())
+}
+
+/// True if a changed part is apart from the statements around it, is valid whether the file is a module or not, and does
+/// not change what the file exports: a name must not be exported twice.
+pub(super) fn fits(change: &ChangedPart<'_>, path: &str) -> bool {
+    let Some(source_type) = source_type(path) else { return false };
+    let (start, end) = (change.before.len(), change.before.len() + change.new.len());
+    let whole = format!("{}{}{}", change.before, change.new, change.after);
+    let is_joined =
+        (start > 0 && !is_apart(&whole, start)) || (!change.after.is_empty() && !is_apart(&whole, end));
+    if is_joined {
+        return false;
+    }
+    let (old, new) = (Exports::read(change.old, source_type), Exports::read(change.new, source_type));
+    let is_valid = |source_type| matches!(read(change.new, source_type), Parse::Read { faults, .. } if faults.is_empty());
+    old == new
+        && is_valid(source_type.with_module(true))
+        && (new.is_module || is_valid(source_type.with_script(true)))
+}
+
+/// True if a statement at this offset cannot belong to the text before it: that ends in `;` or `}`, and the statement
+/// begins with a name, so that no operator joins the two.
+fn is_apart(text: &str, start: usize) -> bool {
+    let (before, rest) = text.split_at_checked(start).unwrap_or_default();
+    // A text may have a comment sign in each line, so that the search for its other end is bounded.
+    let before = before.get(before.ceil_char_boundary(start.saturating_sub(JOINT))..).unwrap_or_default();
+    let is_name = |c: char| c.is_alphabetic() || c == '_' || c == '$';
+    rest.starts_with(is_name) && without_comments(before).ends_with([';', '}'])
+}
+
+/// Removes white space and comments from the end of a text.
+fn without_comments(mut text: &str) -> &str {
+    loop {
+        text = text.trim_end();
+        let line = text.rfind('\n').map_or(0, |end| end + 1);
+        let is_comment = text.get(line..).is_some_and(|last| last.trim_start().starts_with("//"));
+        let cut = match text.ends_with("*/") {
+            _ if is_comment => Some(line),
+            true => text.rfind("/*"),
+            false => None,
+        };
+        match cut.and_then(|cut| text.get(..cut)) {
+            Some(rest) => text = rest,
+            None => return text,
+        }
+    }
+}
+
+/// What a text exports.
+#[derive(Debug, PartialEq, Eq)]
+struct Exports {
+    /// Set when the text has an import or an export, which makes its file a module.
+    is_module: bool,
+    /// The names, sorted.
+    names: Vec<String>,
+}
+
+impl Exports {
+    fn read(text: &str, source_type: SourceType) -> Exports {
+        let arena = Allocator::default();
+        let parsed = Parser::new(&arena, text, source_type.with_module(true)).parse();
+        let record = &parsed.module_record;
+        let name =
+            |span: Span| text.get(span.start as usize..span.end as usize).unwrap_or_default().to_owned();
+        let entries = record.local_export_entries.iter().chain(record.indirect_export_entries.iter());
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| match entry.export_name.is_default() {
+                true => Some("default".to_owned()),
+                false => entry.export_name.span().map(name),
+            })
+            .collect();
+        names.sort();
+        Exports { is_module: record.has_module_syntax, names }
+    }
 }
 
 /// Returns the dialect that the last extension of a path names.

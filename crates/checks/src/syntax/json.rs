@@ -9,14 +9,14 @@ use super::parse::Parse;
 /// Parses one value up to the first fault.
 pub(super) fn read(text: &str, _path: &str) -> Parse {
     match serde_json::from_str::<IgnoredAny>(text) {
-        Ok(_) => Parse::Read(Vec::new()),
+        Ok(_) => Parse::valid(Vec::new()),
         Err(error) => {
             let mut fault = fault(&error, text);
             if text.trim().is_empty() {
                 // An empty file only warns: its content may follow.
                 fault.belief = Belief::Doubtful;
             }
-            Parse::Read(vec![fault])
+            Parse::faulty(vec![fault])
         }
     }
 }

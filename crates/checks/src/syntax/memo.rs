@@ -95,14 +95,18 @@ impl Weigh for ParseResult {
         };
         let faults = |faults: &Faults| faults.iter().map(|(fault, _)| finding(fault)).sum::<usize>();
         let keys = |keys: &Vec<ComparedFinding>| keys.iter().map(finding).sum::<usize>();
-        size_of::<ParseResult>() + faults(&self.marks) + self.keys.as_ref().map_or(0, keys)
+        size_of::<ParseResult>()
+            + faults(&self.marks)
+            + self.keys.as_ref().map_or(0, keys)
+            + size_of::<u32>() * self.parts.len()
     }
 }
 
 impl Weigh for TreeReport {
     fn weight(&self) -> usize {
         let fault = |fault: &SyntaxFault| size_of::<SyntaxFault>() + fault.message.len();
-        size_of::<TreeReport>() + self.faults.iter().map(fault).sum::<usize>() + self.brackets.weight()
+        let faults: usize = self.faults.iter().map(fault).sum();
+        size_of::<TreeReport>() + faults + self.brackets.weight() + size_of::<u32>() * self.parts.len()
     }
 }
 

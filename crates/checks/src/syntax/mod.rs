@@ -21,6 +21,7 @@ mod json;
 mod memo;
 mod parse;
 mod parse_result;
+mod parts;
 mod preprocessor;
 mod python;
 mod rust;
@@ -48,6 +49,7 @@ use self::fault::SyntaxFault;
 use self::memo::TextKey;
 use self::parse::{Parse, TOO_DEEP, wait_for_slot};
 use self::parse_result::ParseResult;
+use self::parts::{ChangedPart, PartRules};
 use self::table::{LanguageParsers, OwnParser, ParserKind, Stops};
 use self::tree::TreeReport;
 use self::worker::JobOutcome;
@@ -119,7 +121,7 @@ fn marks(
     readers: &LanguageReaders<'_>,
 ) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
     let row = readers.parsers;
-    let after = readers.read(draft.after)?;
+    let after = readers.read_after(draft)?;
     if readers.is_template(draft, &after)? {
         return Err(ParseFailure::Template);
     }
@@ -192,7 +194,7 @@ impl<'a> LanguageReaders<'a> {
     fn read(&self, buffer: &Buffer) -> Result<Arc<ParseResult>, ParseFailure> {
         if self.parsers.accepts_every_text() {
             let by = ParserKind::Own(Stops::Never);
-            return Ok(Arc::new(ParseResult { by, marks: Vec::new(), keys: None }));
+            return Ok(Arc::new(ParseResult { by, marks: Vec::new(), keys: None, parts: Vec::new() }));
         }
         let key = self.key(buffer);
         if let Some(known) = memo::PARSED.get(key) {
@@ -201,9 +203,69 @@ impl<'a> LanguageReaders<'a> {
         let own = self.parsers.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
         match own {
             Some(own) => Ok(memo::PARSED.keep(key, own)),
+            None if self.parsers.parser.is_none() => Ok(memo::PARSED.keep(key, self.read_tree(buffer)?)),
             // Not cached: the reason is noted whenever the own parser fails. Tree-sitter's report is.
             None => Ok(Arc::new(self.read_tree(buffer)?)),
         }
+    }
+
+    /// Reads the text after the edit: only the part that changed, if the text before is known to be valid.
+    fn read_after(&self, draft: &Draft<'_>) -> Result<Arc<ParseResult>, ParseFailure> {
+        let key = self.key(draft.after);
+        if let Some(known) = memo::PARSED.get(key) {
+            return Ok(known);
+        }
+        match self.read_changed_part(draft)? {
+            Some(read) => Ok(memo::PARSED.keep(key, read)),
+            None => self.read(draft.after),
+        }
+    }
+
+    /// Reads the changed part of a text; `None` if the whole text must be read.
+    fn read_changed_part(&self, draft: &Draft<'_>) -> Result<Option<ParseResult>, ParseFailure> {
+        let Some(rules) = self.parsers.parts.as_ref().filter(|rules| (rules.apply)(self.path)) else {
+            return Ok(None);
+        };
+        let before = draft.before.and_then(|before| Some((before, memo::PARSED.get(self.key(before))?)));
+        let Some((before, known)) = before.filter(|(_, known)| known.marks.is_empty()) else {
+            return Ok(None);
+        };
+        let Some(change) = ChangedPart::find(before.view(), draft.after.view(), &known.parts) else {
+            return Ok(None);
+        };
+        let Ok(part) = Buffer::read(change.new.as_bytes().to_vec(), Hints::default()) else {
+            return Ok(None);
+        };
+        let read = match &self.parsers.parser {
+            None => Some(self.read_tree(&part)?),
+            Some(own) => self.read_part(own, rules, &change, &part)?,
+        };
+        let read = read.filter(|read| read.by == known.by && read.marks.is_empty());
+        Ok(read.map(|read| ParseResult { parts: change.parts(&known.parts, &read.parts), ..read }))
+    }
+
+    /// Reads a part with the language's own parser; `None` if it does not show whether the whole text is valid.
+    fn read_part(
+        &self,
+        own: &OwnParser,
+        rules: &PartRules,
+        change: &ChangedPart<'_>,
+        part: &Buffer,
+    ) -> Result<Option<ParseResult>, ParseFailure> {
+        if own.is_large(change.new.len().max(change.old.len())) {
+            return Ok(None);
+        }
+        let stack = |text: &str| own.measured_stack(text).ok().flatten();
+        let Some(stack) = stack(change.new).zip(stack(change.old)).map(|(new, old)| new.max(old)) else {
+            return Ok(None);
+        };
+        let (read, fits, path, change) = (own.read, rules.fits, self.path.to_owned(), change.detached());
+        let job = move || match fits(&change.borrow(), &path) {
+            true => read(&change.new, &path),
+            // As after a text that the parser cannot decide about, another way is taken.
+            false => Parse::TooDeep,
+        };
+        Self::reading(own, part, worker::run(stack, self.limit, job))
     }
 
     /// Returns the duplicate keys of a text without faults, each with `true` if the edit introduced it; they only warn.
@@ -284,8 +346,9 @@ impl<'a> LanguageReaders<'a> {
     }
 
     fn read_tree(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
-        let marks = marked(&self.survey(buffer)?.faults, buffer);
-        Ok(ParseResult { by: ParserKind::Tree, marks, keys: None })
+        let survey = self.survey(buffer)?;
+        let marks = marked(&survey.faults, buffer);
+        Ok(ParseResult { by: ParserKind::Tree, marks, keys: None, parts: survey.parts.clone() })
     }
 
     /// Reads with the language's own parser; `None` if it could not do so safely.
@@ -296,7 +359,10 @@ impl<'a> LanguageReaders<'a> {
             return self.read_elsewhere(program, own, buffer);
         }
         let stack = match own.measured_stack(buffer.view()) {
-            Err(fault) => return Ok(Some(ParseResult { by, marks: marked(&[fault], buffer), keys: None })),
+            Err(fault) => {
+                let marks = marked(&[fault], buffer);
+                return Ok(Some(ParseResult { by, marks, keys: None, parts: Vec::new() }));
+            }
             Ok(stack) => stack,
         };
         let stack = match stack {
@@ -316,11 +382,11 @@ impl<'a> LanguageReaders<'a> {
         buffer: &Buffer,
     ) -> Result<Option<ParseResult>, ParseFailure> {
         match child::ask(program, Task::Faults, (self.parsers.name, self.path), buffer.view(), self.limit) {
-            Ok(Reply::Faults { faults, keys }) => {
+            Ok(Reply::Faults { faults, keys, parts }) => {
                 let faults: Vec<SyntaxFault> = faults.into_iter().map(SyntaxFault::from).collect();
                 let marks = marked(&faults, buffer);
                 let keys = keys.map(|keys| doubtful(keys, buffer));
-                Ok(Some(ParseResult { by: ParserKind::Own(own.stops), marks, keys }))
+                Ok(Some(ParseResult { by: ParserKind::Own(own.stops), marks, keys, parts }))
             }
             Ok(Reply::TooDeep) => Ok(None),
             Ok(_) => Err(ParseFailure::Broken(format!("{} gave an unexpected reply", own.name))),
@@ -343,8 +409,8 @@ impl<'a> LanguageReaders<'a> {
     ) -> Result<Option<ParseResult>, ParseFailure> {
         let by = ParserKind::Own(own.stops);
         match end {
-            JobOutcome::Done(Parse::Read(faults)) => {
-                Ok(Some(ParseResult { by, marks: marked(&faults, buffer), keys: None }))
+            JobOutcome::Done(Parse::Read { faults, parts }) => {
+                Ok(Some(ParseResult { by, marks: marked(&faults, buffer), keys: None, parts }))
             }
             JobOutcome::Done(Parse::TooDeep) | JobOutcome::NoThread => Ok(None),
             JobOutcome::Panicked(words) => {

@@ -11,9 +11,25 @@ pub(crate) const TOO_DEEP: &str = "nests too deeply to parse safely";
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Parse {
     /// The parser read the text and found these faults.
-    Read(Vec<SyntaxFault>),
+    Read {
+        faults: Vec<SyntaxFault>,
+        /// The starts of the parts of a text without faults, if the parser reports them.
+        parts: Vec<u32>,
+    },
     /// The text nests deeper than the parser reads; it may be valid.
     TooDeep,
+}
+
+impl Parse {
+    /// The result for a text without faults, with the starts of its parts.
+    pub(super) fn valid(parts: Vec<u32>) -> Parse {
+        Parse::Read { faults: Vec::new(), parts }
+    }
+
+    /// The result for a text with these faults, if there are any.
+    pub(super) fn faulty(faults: Vec<SyntaxFault>) -> Parse {
+        Parse::Read { faults, parts: Vec::new() }
+    }
 }
 
 /// The reason that a text has no parse result.

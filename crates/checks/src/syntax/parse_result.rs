@@ -10,4 +10,6 @@ pub(super) struct ParseResult {
     pub(super) marks: Vec<(ComparedFinding, u8)>,
     /// The duplicate keys, if the parser looked for them.
     pub(super) keys: Option<Vec<ComparedFinding>>,
+    /// The starts of the parts of a text without faults; empty if they are not known.
+    pub(super) parts: Vec<u32>,
 }

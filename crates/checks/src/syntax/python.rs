@@ -3,11 +3,13 @@
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::lexer::lex;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_text_size::Ranged as _;
 
 use super::brackets::BracketReport;
 use super::cause::BracketPairs;
 use super::fault::SyntaxFault;
 use super::parse::Parse;
+use super::parts;
 
 /// The most open brackets, and below it the most indents: `MAXLEVEL` and `MAXINDENT` - 1 of CPython's tokenizer. Ruff's
 /// tokenizer has no such limits.
@@ -23,7 +25,16 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
     });
     let tokens = parsed.tokens().iter().map(|token| token.as_tuple());
     let deep = too_deep(tokens.map(|(kind, range)| (kind, range.start().to_usize())));
-    Parse::Read(faults.chain(deep).collect())
+    let faults: Vec<SyntaxFault> = faults.chain(deep).collect();
+    if !faults.is_empty() {
+        return Parse::faulty(faults);
+    }
+    let statements = parsed.syntax().as_module().into_iter().flat_map(|module| &module.body);
+    Parse::valid(parts::thinned(
+        text,
+        statements.map(|statement| statement.range().start().to_usize()),
+        |_| true,
+    ))
 }
 
 /// Pairs the brackets of a module; those in strings and comments do not count.

@@ -2,6 +2,10 @@
 
 use super::fault::SyntaxFault;
 use super::parse::Parse;
+use super::parts;
+use super::parts::ChangedPart;
+use syn::parse::{ParseStream, Parser as _};
+use syn::{Attribute, Item};
 
 /// The message of syn for tokens that it cannot read; it gives no further detail.
 const UNREADABLE: &str = "cannot parse string into token stream";
@@ -10,10 +14,30 @@ const AT_THE_END: &str = "unexpected end of input";
 /// Parses a file: first its tokens up to a fault, then its items up to a fault.
 pub(super) fn read(text: &str, _path: &str) -> Parse {
     let (shebang, code) = without_shebang(text);
-    match syn::parse_str::<syn::File>(code) {
-        Ok(_) => Parse::Read(Vec::new()),
-        Err(error) => Parse::Read(error.into_iter().map(|error| fault(&error, code, shebang)).collect()),
+    match item_starts.parse_str(code) {
+        Ok(starts) => {
+            let starts = starts.into_iter().map(|start| shebang + start);
+            Parse::valid(parts::thinned(text, starts, |_| true))
+        }
+        Err(error) => Parse::faulty(error.into_iter().map(|error| fault(&error, code, shebang)).collect()),
     }
+}
+
+/// Parses a file as [`syn::File`] does, and returns the offsets at which its items start.
+fn item_starts(input: ParseStream<'_>) -> syn::Result<Vec<usize>> {
+    input.call(Attribute::parse_inner)?;
+    let mut starts = Vec::new();
+    while !input.is_empty() {
+        starts.push(input.span().byte_range().start);
+        input.parse::<Item>()?;
+    }
+    Ok(starts)
+}
+
+/// True if a changed part is the beginning of its file, or has nothing that is valid only there: inner attributes and
+/// inner documentation.
+pub(super) fn fits(change: &ChangedPart<'_>, _path: &str) -> bool {
+    change.before.is_empty() || !["#!", "//!", "/*!"].iter().any(|inner| change.new.contains(inner))
 }
 
 /// Splits off a first line `#!...` that is not an inner attribute; returns its length and the rest.

@@ -3,6 +3,7 @@
 use super::brackets::BracketReport;
 use super::fault::SyntaxFault;
 use super::parse::Parse;
+use super::parts::PartRules;
 use super::{ecmascript, json, python, rust, toml, yaml};
 use lockgate_syntax::{self as grammar, Grammar};
 
@@ -14,6 +15,8 @@ pub(super) struct LanguageParsers {
     pub(super) parser: Option<OwnParser>,
     /// The reliability of the faults of its grammar.
     pub(super) credit: Credit,
+    /// Set when the parts of a file can be parsed apart.
+    pub(super) parts: Option<PartRules>,
 }
 
 impl LanguageParsers {
@@ -130,6 +133,11 @@ const fn own(
     Some(OwnParser { name, read, frame, per_byte, stops, levels: None, brackets: None })
 }
 
+/// The parts of a language in which a valid part is valid wherever another part can be.
+const INDEPENDENT: PartRules = PartRules { apply: |_| true, fits: |_, _| true };
+/// The parts of JavaScript and TypeScript.
+const MODULES: PartRules = PartRules { apply: ecmascript::has_parts, fits: ecmascript::fits };
+
 /// Returns the parsers of a language, if the table has it.
 pub(super) fn row(name: &str) -> Option<&'static LanguageParsers> {
     TABLE.iter().find(|row| row.name == name)
@@ -148,39 +156,46 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
             brackets: Some(python::brackets),
         }),
         credit: FULL,
+        parts: Some(INDEPENDENT),
     },
     LanguageParsers {
         name: "javascript",
         parser: own("oxc", ecmascript::read_javascript, (frame::OXC, heap::OXC), Stops::AtFirst),
         credit: FULL,
+        parts: Some(MODULES),
     },
     LanguageParsers {
         name: "typescript",
         parser: own("oxc", ecmascript::read_typescript, (frame::OXC, heap::OXC), Stops::AtFirst),
         credit: FULL,
+        parts: Some(MODULES),
     },
     LanguageParsers {
         name: "rust",
         parser: own("syn", rust::read, (frame::SYN, heap::SYN), Stops::AtFirst),
         credit: FULL,
+        parts: Some(PartRules { apply: |_| true, fits: rust::fits }),
     },
     LanguageParsers {
         name: "json",
         parser: own("serde_json", json::read, (frame::NONE, heap::SERDE_JSON), Stops::AtFirst),
         credit: FULL,
+        parts: None,
     },
     tree("jsonc", Credit { trailing_commas: true, ..FULL }),
     LanguageParsers {
         name: "toml",
         parser: own("toml_edit", toml::read, (frame::NONE, heap::TOML_EDIT), Stops::InPasses),
         credit: FULL,
+        parts: None,
     },
     LanguageParsers {
         name: "yaml",
         parser: own("granit-parser", yaml::read, (frame::NONE, heap::GRANIT), Stops::AtFirst),
         credit: FULL,
+        parts: None,
     },
-    tree("go", FULL),
+    LanguageParsers { parts: Some(INDEPENDENT), ..tree("go", FULL) },
     tree("bash", doubted(false, &["fi", "done", "esac"])),
     tree("html", doubted(false, &[])),
     tree("css", doubted(true, &[])),
@@ -191,7 +206,7 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
 ];
 
 const fn tree(name: &'static str, credit: Credit) -> LanguageParsers {
-    LanguageParsers { name, parser: None, credit }
+    LanguageParsers { name, parser: None, credit, parts: None }
 }
 
 /// The parser that read a text.

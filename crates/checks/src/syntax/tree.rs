@@ -12,6 +12,7 @@ use super::brackets::BracketReport;
 use super::cause::BracketPairs;
 use super::fault::SyntaxFault;
 use super::parse::{ParseFailure, TOO_DEEP};
+use super::parts;
 use super::preprocessor;
 use super::shell;
 use super::table::{Credit, GrammarTrust, LanguageParsers};
@@ -32,6 +33,8 @@ pub(super) struct TreeReport {
     pub(super) brackets: BracketReport,
     /// The deepest nesting that any parser can find in the text.
     pub(super) depth: usize,
+    /// The starts of the parts of a text without faults.
+    pub(super) parts: Vec<u32>,
 }
 
 /// Parses a text with the language's grammar, in the dialect with the fewest faults; stops at the limit.
@@ -73,6 +76,12 @@ fn read(
         ParseStop::Memory(shortage) => ParseFailure::Unreadable(shortage.to_string()),
     })?;
     let mut report = collect(&tree, &row.credit, text, limit)?;
+    if row.parts.is_some() && report.faults.is_empty() {
+        let mut cursor = tree.walk();
+        let nodes = tree.root_node().named_children(&mut cursor).filter(|node| !node.is_extra());
+        report.parts =
+            parts::thinned(text, nodes.map(|node| node.start_byte()).collect::<Vec<_>>(), |_| true);
+    }
     if row.name == "bash" {
         report.faults.extend(shell::faults(&tree, text, limit)?.into_iter().take(MOST_FAULTS));
     }

@@ -30,7 +30,7 @@ pub(super) fn read_events(text: &str, see: &mut dyn FnMut(Event<'_>, usize)) -> 
             return Parse::TooDeep;
         }
         let at = text.char_indices().nth(error.marker().index()).map_or(text.len(), |(at, _)| at);
-        return Parse::Read(vec![SyntaxFault::new(at, at, message)]);
+        return Parse::faulty(vec![SyntaxFault::new(at, at, message)]);
     }
-    Parse::Read(Vec::new())
+    Parse::valid(Vec::new())
 }

@@ -22,8 +22,10 @@ use tokio::time::Instant;
 
 type LockTable = DashMap<LockKey, Arc<LockQueue>>;
 
-/// The first and the longest pause between two attempts on another process's lock.
-const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(2));
+/// The pause between two attempts on another process's lock, at first and after [`BRIEF`].
+const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(2));
+/// The time for which another process's lock is tried in quick succession.
+const BRIEF: Duration = Duration::from_millis(20);
 
 /// The locks of all files that are being edited.
 #[derive(Debug, Default)]
@@ -141,26 +143,63 @@ impl Locks {
     }
 }
 
-/// Waits for a lock between processes; `None` if the system does not support it.
+/// Waits for a lock between processes; `None` if the system does not support it. `wait` is the time that an error names.
 async fn acquire(
     mut lock_files: LockFiles,
     deadline: Instant,
     wait: Duration,
 ) -> Result<Option<Lock>, Error> {
-    let (mut pause, longest) = PAUSES;
-    loop {
-        match lock_files.try_take() {
-            Ok(Some(lock)) => return Ok(Some(lock)),
-            Ok(None) if Instant::now() < deadline => {}
-            Ok(None) => return Err(timed_out(wait, &Holder::Process(lock_files.holder()))),
-            // The lock is unavailable here; publishing has its own guards.
-            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => {
-                return Ok(None);
+    match Attempt::try_from(lock_files.try_take())? {
+        Attempt::Held(lock) => return Ok(Some(lock)),
+        Attempt::Unsupported => return Ok(None),
+        Attempt::Busy => {}
+    }
+    // An edit takes milliseconds, and the timer of the runtime is not finer than one.
+    let end = deadline.min(Instant::now() + BRIEF);
+    let brief = tokio::task::spawn_blocking(move || {
+        loop {
+            match lock_files.try_take() {
+                Ok(None) if Instant::now() < end => std::thread::sleep(PAUSES.0),
+                result => return (result, lock_files),
             }
-            Err(errno) => return Err(system_error::failed("locking", "lockgate's own folder", errno)),
         }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(longest);
+    });
+    let (mut result, mut lock_files) = brief.await.map_err(|_| {
+        Error::new(Code::Internal, "the thread that waits for the lock of another process ended")
+    })?;
+    loop {
+        match Attempt::try_from(result)? {
+            Attempt::Held(lock) => return Ok(Some(lock)),
+            Attempt::Unsupported => return Ok(None),
+            Attempt::Busy if Instant::now() < deadline => {}
+            Attempt::Busy => return Err(timed_out(wait, &Holder::Process(lock_files.holder()))),
+        }
+        tokio::time::sleep(PAUSES.1).await;
+        result = lock_files.try_take();
+    }
+}
+
+/// The outcome of one attempt on the lock between processes.
+enum Attempt {
+    Held(Lock),
+    /// The lock is unavailable here; publishing has its own guards.
+    Unsupported,
+    /// Another process has it.
+    Busy,
+}
+
+impl TryFrom<rustix::io::Result<Option<Lock>>> for Attempt {
+    type Error = Error;
+
+    fn try_from(result: rustix::io::Result<Option<Lock>>) -> Result<Attempt, Error> {
+        match result {
+            Ok(Some(lock)) => Ok(Attempt::Held(lock)),
+            Ok(None) => Ok(Attempt::Busy),
+            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => {
+                Ok(Attempt::Unsupported)
+            }
+            Err(errno) => Err(system_error::failed("locking", "lockgate's own folder", errno)),
+        }
     }
 }
 

@@ -9,12 +9,13 @@ use crate::folder::{Folder, Identity};
 /// Syncs the folders of all writes; a failure becomes a note on the file.
 pub(super) fn sync(chains: &Chains<'_>, writes: &[FileWrite<'_>], files: &mut [PublishedFile]) {
     let mut synced: Vec<Identity> = Vec::new();
+    let several = chains.each().flat_map(|chain| chain.changed()).nth(1).is_some();
     for ((chain, write), file) in chains.each().zip(writes).zip(files) {
         for folder in chain.changed() {
-            match folder.identity() {
-                Ok(identity) if synced.contains(&identity) => continue,
-                Ok(identity) => synced.push(identity),
-                Err(_) => {}
+            match several.then(|| folder.identity()) {
+                Some(Ok(identity)) if synced.contains(&identity) => continue,
+                Some(Ok(identity)) => synced.push(identity),
+                Some(Err(_)) | None => {}
             }
             file.notes.extend(one(folder, write.place.shown()));
         }
