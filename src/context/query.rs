@@ -7,7 +7,7 @@ use super::words::words;
 use crate::locate::scope::SymbolKind;
 
 /// The maximum number of words in a query that count.
-const MOST_WORDS: usize = 16;
+const MAX_WORDS: usize = 16;
 /// The maximum number of returned symbols.
 const MOST: usize = 500;
 
@@ -15,7 +15,7 @@ const MOST: usize = 500;
 pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>) -> Vec<IndexedSymbol<'i>> {
     let mut wanted: Vec<String> = Vec::new();
     for word in words(query) {
-        if wanted.len() < MOST_WORDS && !wanted.contains(&word) {
+        if wanted.len() < MAX_WORDS && !wanted.contains(&word) {
             wanted.push(word);
         }
     }
@@ -120,7 +120,7 @@ fn score(
     in_path: u64,
 ) -> u64 {
     let (words, own) = file.words(definition);
-    let mut best = [0_u64; MOST_WORDS];
+    let mut best = [0_u64; MAX_WORDS];
     for (at, word) in words.iter().enumerate() {
         let Some((term, how)) = terms.hit(*word) else { continue };
         let place = if at < own { 5 } else { 2 };

@@ -19,7 +19,7 @@ use crate::locate::scope::SymbolKind;
 
 /// The maximum number of removed definitions examined; a call that removes more does not do so by
 /// accident.
-const MOST_DEFINITIONS: usize = 50;
+const MAX_DEFINITIONS: usize = 50;
 
 /// A file as a call leaves it.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +79,7 @@ impl Index {
         for (at, one) in files.iter().enumerate().filter(|(_, file)| file.is_known) {
             let Some((file, tags)) = self.files.get(one.path).zip(one.tags) else { continue };
             let lost: Vec<IndexedSymbol<'_>> = self.removed_definitions(one.path, file, tags, &remaining);
-            for found in lost.into_iter().take(MOST_DEFINITIONS) {
+            for found in lost.into_iter().take(MAX_DEFINITIONS) {
                 let uses = self.uses(&found, files);
                 if !uses.is_empty() {
                     let name = file.path(found.definition, &self.names);

@@ -15,7 +15,7 @@ use crate::grammar::{Query, Unreadable};
 use crate::policy::PatternRules;
 
 /// The maximum number of matches of a forbidden pattern: each search may read the rest of the text.
-pub(super) const MOST_MATCHES: usize = 1000;
+pub(super) const MAX_MATCHES: usize = 1000;
 
 /// The maximum number of steps of a query: enough to read and search the tree of 10,000 lines many times.
 pub(super) const QUERY_STEPS: usize = 500_000;
@@ -97,7 +97,7 @@ fn rule_match(offset: usize, message: &str) -> RuleMatch {
 
 fn matched(required: Option<&Regex>, forbidden: Option<&Regex>, message: &str, text: &str) -> Vec<RuleMatch> {
     let missing = required.filter(|regex| !regex.is_match(text)).map(|_| rule_match(0, message));
-    let found = forbidden.into_iter().flat_map(|regex| regex.find_iter(text).take(MOST_MATCHES));
+    let found = forbidden.into_iter().flat_map(|regex| regex.find_iter(text).take(MAX_MATCHES));
     missing.into_iter().chain(found.map(|found| rule_match(found.start(), message))).collect()
 }
 

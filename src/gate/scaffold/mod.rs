@@ -15,7 +15,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use self::header::{FoundHeader, HeaderProblem};
 use super::error::GateError;
 use super::finding::Severity;
-use super::pattern::{MOST_MATCHES, PatternInput, QUERY_STEPS, RuleMatch, unread, unreadable};
+use super::pattern::{MAX_MATCHES, PatternInput, QUERY_STEPS, RuleMatch, unread, unreadable};
 use super::syntax::child::{self, Reply, Task};
 use crate::grammar::{self, WalkStep};
 use crate::policy::{self, Demand, Scaffold, ScaffoldLayout};
@@ -117,7 +117,7 @@ fn missing_parts(demand: &Demand, header: &FoundHeader<'_>, page: PatternInput<'
         false => demand
             .pattern
             .find_iter(page.text)
-            .take(MOST_MATCHES)
+            .take(MAX_MATCHES)
             .map(|found| at_offset(found.start()))
             .collect(),
     }

@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime};
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The number of retries if the lock file is removed while it is being locked.
-const MOST_TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// The folder of the lock files of all processes.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl Drop for Lock {
 
 /// Takes the lock of a file if it is free now.
 fn take(path: &Path) -> Io<Option<Lock>> {
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         let file = open(path)?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}

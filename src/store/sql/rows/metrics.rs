@@ -37,7 +37,7 @@ impl StoreMetrics {
 
 const fn result_label(error: &EntityStoreError) -> &'static str {
     match error {
-        EntityStoreError::Full => "full",
+        EntityStoreError::Full | EntityStoreError::AtFileSizeLimit(_) => "full",
         EntityStoreError::Unreachable(_) => "away",
         EntityStoreError::ConnectionLost(_) => "lost",
         EntityStoreError::Unknown => "unknown",
