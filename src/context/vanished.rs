@@ -297,6 +297,10 @@ pub fn dropped(before: &Tags, after: &Tags, other_files: &[&Tags]) -> Vec<(Strin
             continue;
         }
         let around = tag.around.and_then(|around| before.definitions.get(around));
+        if around.is_some_and(|outer| last(&outer.part) == last(&tag.part)) {
+            // A constructor; a record has one without a definition.
+            continue;
+        }
         let is_reported_with_outer = around
             .is_some_and(|outer| outer.kind.is_executable() || is_gone(&outer.part, &path_of(before, outer)));
         let may_be_in_glob = around.is_none() && has_new_glob;
