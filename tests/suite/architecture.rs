@@ -136,7 +136,7 @@ fn names(code: &str, word: &str) -> bool {
 }
 
 /// The greatest number of type names that may be defined more than once.
-const MOST_SHARED_NAMES: usize = 20;
+const MAX_SHARED_NAMES: usize = 20;
 
 #[test]
 fn few_type_names_are_defined_twice() {
@@ -148,7 +148,7 @@ fn few_type_names_are_defined_twice() {
     }
     let shared: Vec<_> = defined.iter().filter(|(_, paths)| paths.len() > 1).collect();
     assert!(defined.len() > 500, "only {} types were found", defined.len());
-    assert!(shared.len() <= MOST_SHARED_NAMES, "{} names: {shared:#?}", shared.len());
+    assert!(shared.len() <= MAX_SHARED_NAMES, "{} names: {shared:#?}", shared.len());
 }
 
 /// Returns the names of the types that code defines.

@@ -37,7 +37,7 @@ class Load:
 
     def __init__(self, runner, disk, seed):
         self.lab, self.disk, self.dice = runner, disk, random.Random(seed)
-        self.groups, self.server = {}, None
+        self.groups, self.server, self.last = {}, None, None
         for files in (["f0.txt"], ["f1.txt"], ["f2.txt"], ["g0.txt", "g1.txt", "d/g2.txt"]):
             self.groups[files[0]] = [Version(dict.fromkeys(files), 0, 0)]
 
@@ -47,9 +47,9 @@ class Load:
     def call(self, tool, arguments):
         """One call, now of the command line, now of a server that stays."""
         if self.dice.random() < 0.5:
-            words = ["undo", "--json"] if tool == "undo_edit" else ways.EDIT
+            words = ["undo", "--json", arguments["edit_id"]] if tool == "undo_edit" else ways.EDIT
             result = self.lab.run(*words, stdin=b"" if tool == "undo_edit" else json.dumps(arguments).encode())
-            return result.exit == 0, result.stdout + result.stderr
+            return result.exit == 0, json.loads(result.stdout) if result.exit == 0 else result.stdout + result.stderr
         if not self.server:
             command = self.lab.command("serve", "--tools", "all")
             self.server = client.Server(command, self.lab.env, str(self.lab.root))
@@ -60,6 +60,8 @@ class Load:
         start_position = self.disk.position()
         is_done, answer = self.call(tool, arguments)
         assert is_done, answer
+        # Without an id, each side undoes only its own edits.
+        self.last = answer["edit_id"]
         self.groups[name].append(Version(texts, start_position, self.disk.position()))
 
     def step(self, number):
@@ -72,7 +74,7 @@ class Load:
         else:
             self.change(name, texts, "edit_files", {"edits": edits})
         if self.dice.random() < 0.4:
-            self.change(name, stood, "undo_edit", {})
+            self.change(name, stood, "undo_edit", {"edit_id": self.last})
 
     def run(self, steps):
         for number in range(steps):

@@ -18,9 +18,9 @@ use super::percent;
 use lockgate_policy::{Level, Rule};
 
 /// The maximum number of links that a finding names.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 /// The maximum number of bytes of HTML that are read before and after the `=` of an attribute.
-const MOST_HTML: usize = 1000;
+const MAX_HTML: usize = 1000;
 
 /// The links of other pages that lose their target in a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,8 +167,8 @@ pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<C
             }
         };
         let places: Vec<String> =
-            dead.links.iter().take(MOST_NAMED).map(|(path, line)| format!("{path}:{line}")).collect();
-        let rest = match count.saturating_sub(MOST_NAMED) {
+            dead.links.iter().take(MAX_NAMED).map(|(path, line)| format!("{path}:{line}")).collect();
+        let rest = match count.saturating_sub(MAX_NAMED) {
             0 => String::new(),
             rest => format!(" and {rest} more"),
         };
@@ -248,14 +248,14 @@ fn slug(text: &str) -> String {
 /// Returns the values of these attributes in HTML, except one that is too long for an anchor or a path.
 fn attributes<'h>(html: &'h str, names: &'h [&str]) -> impl Iterator<Item = &'h str> {
     html.match_indices('=').filter_map(move |(at, _)| {
-        let before = html.get(html.floor_char_boundary(at.saturating_sub(MOST_HTML))..at)?.trim_end();
+        let before = html.get(html.floor_char_boundary(at.saturating_sub(MAX_HTML))..at)?.trim_end();
         let name_at = before.rfind(|c: char| c.is_whitespace() || "\"'<>/=".contains(c))?;
         let name = before.get(name_at..)?.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
         if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) || !is_in_tag(before) {
             return None;
         }
         let rest = html.get(at + 1..)?;
-        let value = rest.get(..rest.floor_char_boundary(MOST_HTML))?.trim_start();
+        let value = rest.get(..rest.floor_char_boundary(MAX_HTML))?.trim_start();
         match value.chars().next()? {
             quotation @ ('"' | '\'') => value.get(1..)?.split_once(quotation).map(|(value, _)| value),
             _ => value.split(|c: char| c.is_whitespace() || c == '>').next(),

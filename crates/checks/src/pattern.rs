@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::error::GateError;
 use super::finding::{Finding, Severity};
-use super::rule_match::{MOST_MATCHES, PatternInput, QUERY_STEPS, RuleMatch};
+use super::rule_match::{MAX_MATCHES, PatternInput, QUERY_STEPS, RuleMatch};
 use super::syntax::unreadable;
 use super::{markdown, scaffold};
 use lockgate_policy::PatternRules;
@@ -42,7 +42,7 @@ fn rule_match(offset: usize, message: &str) -> RuleMatch {
 
 fn matched(required: Option<&Regex>, forbidden: Option<&Regex>, message: &str, text: &str) -> Vec<RuleMatch> {
     let missing = required.filter(|regex| !regex.is_match(text)).map(|_| rule_match(0, message));
-    let found = forbidden.into_iter().flat_map(|regex| regex.find_iter(text).take(MOST_MATCHES));
+    let found = forbidden.into_iter().flat_map(|regex| regex.find_iter(text).take(MAX_MATCHES));
     missing.into_iter().chain(found.map(|found| rule_match(found.start(), message))).collect()
 }
 

@@ -6,7 +6,7 @@ use super::syntax::child::{NoReply, Reply};
 use lockgate_sandbox::Limit;
 
 /// The maximum number of matches of a forbidden pattern: each search may read the rest of the text.
-pub(super) const MOST_MATCHES: usize = 1000;
+pub(super) const MAX_MATCHES: usize = 1000;
 
 /// The maximum number of steps of a query: enough to read and search the tree of 10,000 lines many times.
 pub(super) const QUERY_STEPS: usize = 500_000;

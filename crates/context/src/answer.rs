@@ -16,12 +16,12 @@ use super::versioned_text::VersionedText;
 use super::{CodeContext, CodeSymbol, Reference, TargetFile};
 
 /// The maximum number of definitions shown for a name, and of names shown for a file.
-const MOST_DEFINITIONS: usize = 50;
-const MOST_USES: usize = 60;
+const MAX_DEFINITIONS: usize = 50;
+const MAX_USES: usize = 60;
 /// The maximum number of definitions from which the distance of uses is measured.
-const MOST_PLACES: usize = 8;
+const MAX_PLACES: usize = 8;
 /// The maximum number of definitions of a used name; names with more are not informative.
-const MOST_OF_ONE: usize = 3;
+const MAX_OF_ONE: usize = 3;
 
 /// A query for code context.
 #[derive(Debug, Clone, Copy)]
@@ -151,11 +151,11 @@ impl<'a> AnswerParts<'a, '_> {
         let own: Vec<IndexedSymbol<'_>> =
             found.iter().filter(|found| Some(found.path) == near_path).copied().collect();
         let subjects = if own.is_empty() { &found } else { &own };
-        let places: Vec<&str> = subjects.iter().take(MOST_PLACES).map(|found| found.path).collect();
+        let places: Vec<&str> = subjects.iter().take(MAX_PLACES).map(|found| found.path).collect();
         let near_paths: Vec<&str> = near_path.map_or(places, |near_path| vec![near_path]);
         let used = symbol::references(self.index, subjects, &near_paths);
         let most = if used.is_empty() { usize::MAX } else { self.budget.left() / 2 };
-        let (mut shown, codes) = self.symbols(&found, MOST_DEFINITIONS, most);
+        let (mut shown, codes) = self.symbols(&found, MAX_DEFINITIONS, most);
         self.codes(&mut shown, &codes, 1, self.budget.left() / 2);
         self.references(&used);
         self.codes(&mut shown, &codes, usize::MAX, self.budget.left());
@@ -252,8 +252,8 @@ impl<'a> AnswerParts<'a, '_> {
 
     /// Adds the definitions of the names that a file uses, imported ones first.
     fn uses(&mut self, path: &str, tags: &Tags) {
-        let found = symbol::used(self.index, path, tags, (MOST_USES, MOST_OF_ONE));
-        (self.context.uses, _) = self.symbols(&found, MOST_USES, usize::MAX);
+        let found = symbol::used(self.index, path, tags, (MAX_USES, MAX_OF_ONE));
+        (self.context.uses, _) = self.symbols(&found, MAX_USES, usize::MAX);
     }
 
     fn project(&mut self, project: ProjectSummary) {

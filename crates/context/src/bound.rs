@@ -7,7 +7,7 @@ use super::use_context::UseContext;
 use lockgate_syntax::TagRole;
 
 /// The maximum number of scopes examined around a use, from the innermost.
-const MOST_SCOPES: usize = 64;
+const MAX_SCOPES: usize = 64;
 
 /// A scope with the names that are bound in it.
 struct BindingScope<'a> {
@@ -73,7 +73,7 @@ impl Around {
     }
 
     fn bound<'s>(&'s self, scopes: &'s Scopes<'_>) -> impl Iterator<Item = &'s BindingScope<'s>> {
-        self.open.iter().rev().take(MOST_SCOPES).filter_map(|scope| scopes.0.get(*scope))
+        self.open.iter().rev().take(MAX_SCOPES).filter_map(|scope| scopes.0.get(*scope))
     }
 
     /// True if a name is bound around the position.

@@ -7,7 +7,7 @@ use lockgate_policy::language_of;
 /// Deeper folders are counted for the folders above them.
 const DEEPEST: usize = 4;
 /// The maximum number of languages reported for a folder.
-const MOST_LANGUAGES: usize = 4;
+const MAX_LANGUAGES: usize = 4;
 
 /// The names of a project's key files, most informative first. A `*` matches any characters.
 const IMPORTANT: [&str; 34] = [
@@ -106,7 +106,7 @@ pub fn project<'p>(paths: impl IntoIterator<Item = (usize, &'p str)>) -> Project
 fn folder(path: &str, count: LanguageCount) -> FolderSummary {
     let mut languages: Vec<(String, usize)> = count.languages.into_iter().collect();
     languages.sort_by_key(|(_, files)| std::cmp::Reverse(*files));
-    languages.truncate(MOST_LANGUAGES);
+    languages.truncate(MAX_LANGUAGES);
     FolderSummary { path: path.to_owned(), files: count.files, languages }
 }
 

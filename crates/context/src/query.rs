@@ -9,7 +9,7 @@ use super::words::words;
 use lockgate_text::SymbolKind;
 
 /// The maximum number of words in a query that count.
-const MOST_WORDS: usize = 16;
+const MAX_WORDS: usize = 16;
 /// The maximum number of returned symbols.
 const MOST: usize = 500;
 
@@ -17,7 +17,7 @@ const MOST: usize = 500;
 pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>) -> Vec<IndexedSymbol<'i>> {
     let mut wanted: Vec<String> = Vec::new();
     for word in words(query) {
-        if wanted.len() < MOST_WORDS && !wanted.contains(&word) {
+        if wanted.len() < MAX_WORDS && !wanted.contains(&word) {
             wanted.push(word);
         }
     }
@@ -125,7 +125,7 @@ fn score(
     path_weight: u64,
 ) -> (Vec<usize>, u64) {
     let (words, own) = file.words(definition);
-    let mut best = [0_u64; MOST_WORDS];
+    let mut best = [0_u64; MAX_WORDS];
     for (at, word) in words.iter().enumerate() {
         let Some((term, how)) = terms.hit(*word) else { continue };
         let place = if at < own { 5 } else { 2 };

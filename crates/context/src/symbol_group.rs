@@ -13,7 +13,7 @@ use lockgate_text::SymbolKind;
 
 /// The maximum number of symbols whose modules are compared one by one. With more, every import of the
 /// name counts.
-const MOST_MODULES: usize = 100;
+const MAX_MODULES: usize = 100;
 
 /// The visibility of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,13 +185,13 @@ pub(super) fn imports(index: &Index, symbols: &[IndexedSymbol<'_>], name: &str) 
     let free: Vec<Vec<&str>> = symbols
         .iter()
         .filter(|symbol| visibility(symbol) != SymbolVisibility::Local)
-        .take(MOST_MODULES + 1)
+        .take(MAX_MODULES + 1)
         .map(|symbol| owners(index, symbol.path))
         .collect();
     let start = format!("+{name}<");
     let leads_there = |from: &str| {
         let parts: Vec<&str> = from.split('.').filter(|part| !part.is_empty()).collect();
-        free.len() > MOST_MODULES
+        free.len() > MAX_MODULES
             || from == "?"
             || free.iter().any(|owners| leads_to_file(&parts, owners, name))
     };

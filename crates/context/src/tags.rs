@@ -14,7 +14,7 @@ use lockgate_text::{Outline, SymbolKind};
 /// The step limit for one text, the same as that of an outline.
 const STEPS: usize = 500_000;
 /// The maximum number of words indexed per symbol.
-const MOST_WORDS: usize = 24;
+const MAX_WORDS: usize = 24;
 
 /// The tags of a text.
 #[derive(Debug)]
@@ -155,7 +155,7 @@ fn definitions(outline: &Outline, view: &str, rows: &LineStarts, language: &str)
         let mut found: Vec<String> = Vec::new();
         let mut add = |text: &str| {
             for word in words(text) {
-                if found.len() < MOST_WORDS && !found.contains(&word) {
+                if found.len() < MAX_WORDS && !found.contains(&word) {
                     found.push(word);
                 }
             }

@@ -19,7 +19,7 @@ use lockgate_text::SymbolKind;
 
 /// The maximum number of removed definitions examined; a call that removes more does not do so by
 /// accident.
-const MOST_DEFINITIONS: usize = 50;
+const MAX_DEFINITIONS: usize = 50;
 
 /// A file as a call leaves it.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +79,7 @@ impl Index {
         for (at, one) in files.iter().enumerate().filter(|(_, file)| file.is_known) {
             let Some((file, tags)) = self.files.get(one.path).zip(one.tags) else { continue };
             let lost: Vec<IndexedSymbol<'_>> = self.removed_definitions(one.path, file, tags, &remaining);
-            for found in lost.into_iter().take(MOST_DEFINITIONS) {
+            for found in lost.into_iter().take(MAX_DEFINITIONS) {
                 let uses = self.uses(&found, files);
                 if !uses.is_empty() {
                     let name = file.path(found.definition, &self.names);
@@ -297,6 +297,10 @@ pub fn dropped(before: &Tags, after: &Tags, other_files: &[&Tags]) -> Vec<(Strin
             continue;
         }
         let around = tag.around.and_then(|around| before.definitions.get(around));
+        if around.is_some_and(|outer| last(&outer.part) == last(&tag.part)) {
+            // A constructor; a record has one without a definition.
+            continue;
+        }
         let is_reported_with_outer = around
             .is_some_and(|outer| outer.kind.is_executable() || is_gone(&outer.part, &path_of(before, outer)));
         let may_be_in_glob = around.is_none() && has_new_glob;

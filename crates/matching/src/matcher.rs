@@ -229,7 +229,7 @@ impl<'a> Matcher<'a> {
 
     /// Returns the share of characters that the quoted lines and the file's lines have in common, without blanks.
     fn score(&self, block: &Block<'_>, site: &MatchSite) -> Score {
-        let (mut distance, mut longer, mut cells) = (0, 0, MOST_CELLS);
+        let (mut distance, mut longer, mut cells) = (0, 0, MAX_CELLS);
         for (quoted, line) in block.search.lines.iter().zip(&site.lines) {
             let [quoted, actual] = [quoted, self.range.text.text(*line)].map(non_blank);
             longer += quoted.chars().count().max(actual.chars().count());
@@ -242,7 +242,7 @@ impl<'a> Matcher<'a> {
 }
 
 /// The maximum number of character pairs that are compared for one score.
-const MOST_CELLS: usize = 1 << 24;
+const MAX_CELLS: usize = 1 << 24;
 
 /// Returns an upper bound of the distance between two lines. Lines that the budget cannot compare count as entirely
 /// different.

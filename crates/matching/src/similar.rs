@@ -26,7 +26,7 @@ const LEAST: usize = 3;
 /// The minimum lead over the second best match, in per cent.
 const LEAD: usize = 15;
 /// The maximum number of character pairs compared for two lines.
-const MOST_CELLS: usize = 1 << 24;
+const MAX_CELLS: usize = 1 << 24;
 /// The minimum similarity of a differing line, in per cent.
 const HALF: u16 = 50;
 
@@ -194,7 +194,7 @@ fn is_typo(matcher: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() 
     let (text, start) = (matcher.range.text.text(line), matcher.range.text.span(line).start);
     let (quoted, actual) = (quoted.trim(), text.trim());
     let [one, other] = [quoted, actual].map(|line| line.chars().count());
-    if one.saturating_mul(other) > MOST_CELLS {
+    if one.saturating_mul(other) > MAX_CELLS {
         return false;
     }
     let similarity = Score::from_distance(strsim::levenshtein(quoted, actual), one.max(other));

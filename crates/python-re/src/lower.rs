@@ -19,7 +19,7 @@ use super::program::Anchor;
 /// byte.
 pub(super) const LAST_NEWLINE: u8 = 0xFF;
 /// The maximum number of ranges in all sets of a pattern together.
-const MOST_RANGES: usize = 60_000;
+const MAX_RANGES: usize = 60_000;
 
 /// The meaning of `$` and `^` for the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ enum Empty {
 /// Translates a pattern that needs no backtracking.
 pub(super) fn lower(parsed: &ParsedPattern) -> Option<Lowered> {
     let lines = lines(&parsed.row, parsed.flags)?;
-    let mut lowering = Lowering { lines: lines.unwrap_or(LineMode::Newlines), ranges: MOST_RANGES };
+    let mut lowering = Lowering { lines: lines.unwrap_or(LineMode::Newlines), ranges: MAX_RANGES };
     let piece = lowering.row(&parsed.row, parsed.flags)?;
     if piece.empty == Empty::Earlier {
         return None;

@@ -22,7 +22,7 @@ use super::order::Order;
 use super::running::RunningProcess;
 
 /// The largest amount of input that may wait to be read, in bytes.
-const MOST_PENDING: usize = 64 << 20;
+const MAX_PENDING: usize = 64 << 20;
 /// The time that a program has to end after it closed its output.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 /// The bytes read at once: the default capacity of a pipe (pipe(7)).
@@ -72,7 +72,7 @@ impl Daemon {
     /// Queues input for the program. Fails if it has left too much unread.
     pub fn queue_input(&mut self, bytes: &[u8]) -> Result<(), String> {
         let (waiting, read) = &mut self.pending;
-        if waiting.len() - *read + bytes.len() > MOST_PENDING {
+        if waiting.len() - *read + bytes.len() > MAX_PENDING {
             return Err("does not read its input".to_owned());
         }
         waiting.drain(..*read);

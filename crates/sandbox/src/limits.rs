@@ -31,7 +31,7 @@ const MIN_FREE_SPACE: u64 = 256 << 20;
 /// The largest file that a program may write, in bytes.
 const LARGEST_FILE: u64 = 4 << 30;
 /// The largest number of processes that a check reads.
-const MOST_READ: usize = 10_000;
+const MAX_READ: usize = 10_000;
 
 /// The resource limits of a program.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ impl ResourceUsage {
         while let Some(process) = open.pop() {
             usage.processes += 1;
             usage.memory += resident(process).unwrap_or_default();
-            if usage.processes + open.len() < MOST_READ {
+            if usage.processes + open.len() < MAX_READ {
                 open.extend(proc::children(process));
             }
         }

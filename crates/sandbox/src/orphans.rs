@@ -17,11 +17,11 @@ use super::proc::{self, Process};
 use super::registry::ProcessRegistry;
 
 /// The largest number of orphans held at once; more are handled in further rounds.
-const MOST_ORPHANS: usize = 256;
+const MAX_ORPHANS: usize = 256;
 
 /// The number of scans while processes vanish during a scan: each may have started a child too late for the
 /// list.
-const MOST_SCANS: usize = 3;
+const MAX_SCANS: usize = 3;
 
 #[derive(Debug)]
 pub(super) struct Orphan {
@@ -135,7 +135,7 @@ impl OrphanSearch {
     /// Adds all later processes that have the group or the mark.
     fn scan_all(&mut self, leader: Pid, mark: &str) {
         let marked = |pid| proc::variable(pid, MARK).is_some_and(|found| found == mark.as_bytes());
-        for _ in 0..MOST_SCANS {
+        for _ in 0..MAX_SCANS {
             let mut vanished = false;
             for pid in proc::started_after(leader) {
                 let ours = |process: &Process| process.group == Some(leader) || marked(pid);
@@ -155,7 +155,7 @@ impl OrphanSearch {
         if !self.visited.insert(pid) {
             return false;
         }
-        let room = self.orphans.alive.len() < MOST_ORPHANS;
+        let room = self.orphans.alive.len() < MAX_ORPHANS;
         let pidfd = room.then(|| pidfd_open(pid, PidfdFlags::empty()).ok()).flatten();
         match (pidfd, Process::read(pid).filter(same)) {
             (Some(pidfd), Some(process)) if !process.ended => {

@@ -21,7 +21,7 @@ const LOCK: &str = ".lockgate-stage";
 /// A younger folder may belong to a process that has not taken the lock yet.
 const LEAST_AGE: Duration = Duration::from_secs(60);
 /// The largest number of entries of the folder for temporary files that are inspected.
-const MOST_ENTRIES: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 /// Returns the folder in which private folders are made.
 pub fn temporary_folder() -> PathBuf {
@@ -49,7 +49,7 @@ pub(super) fn sweep_once() {
 
 /// Removes the stale folders in a folder.
 fn sweep(place: &Path, now: SystemTime) {
-    let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST_ENTRIES);
+    let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MAX_ENTRIES);
     let candidates =
         entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
     for entry in candidates {

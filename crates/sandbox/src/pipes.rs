@@ -15,7 +15,7 @@ use rustix::io::{ioctl_fionbio, ioctl_fionread};
 use super::head_and_tail::HeadAndTail;
 
 /// The largest standard output of a program, in bytes.
-const MOST_OUTPUT: usize = 16 * 1024 * 1024;
+const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
 /// The bytes read at once: the default capacity of a pipe (pipe(7)).
 const CHUNK: usize = 64 * 1024;
@@ -129,7 +129,7 @@ impl<'a> Pipes<'a> {
 
     fn read_output(&mut self, most: usize) -> Result<usize, OutputTooLarge> {
         let bytes = read(&mut self.stdout, &mut self.chunk, most);
-        if self.output.len() + bytes.len() > MOST_OUTPUT {
+        if self.output.len() + bytes.len() > MAX_OUTPUT {
             return Err(OutputTooLarge);
         }
         self.output.extend_from_slice(bytes);

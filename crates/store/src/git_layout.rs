@@ -17,7 +17,7 @@
 
 mod common;
 
-use self::common::{CommonFolders, MOST_ENTRIES, SearchError};
+use self::common::{CommonFolders, MAX_ENTRIES, SearchError};
 use super::file_location::{FileLocation, join};
 use super::folder::Folder;
 use super::root::Root;
@@ -313,7 +313,7 @@ fn unfinished(place: &FileLocation, parent: &str, error: SearchError) -> Error {
         SearchError::TooManyEntries => {
             let message = format!(
                 "{path} may not be written: {folder} has both objects and refs, and could be a part of a git folder; the \
-                 roots have more than {MOST_ENTRIES} entries, too many to search them for a commondir file that names it"
+                 roots have more than {MAX_ENTRIES} entries, too many to search them for a commondir file that names it"
             );
             Error::new(Code::Protected, message)
                 .field("path")

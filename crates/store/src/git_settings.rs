@@ -24,7 +24,7 @@ const HOOKS: &str = "core.hooksPath of .git/config";
 /// The largest configuration that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 /// The most configuration files that are read for one repository.
-const MOST_FILES: usize = 32;
+const MAX_FILES: usize = 32;
 
 /// A path in the root that git's configuration names.
 struct ConfiguredPath {
@@ -79,7 +79,7 @@ fn configured_paths(root: &Root, top: &Folder, folder: &str) -> Vec<ConfiguredPa
     let mut paths: Vec<ConfiguredPath> = Vec::new();
     let mut files = vec![join(folder, ".git/config"), join(folder, ".git/config.worktree")];
     let mut next = 0;
-    while let Some(file) = files.get(next).filter(|_| next < MOST_FILES).cloned() {
+    while let Some(file) = files.get(next).filter(|_| next < MAX_FILES).cloned() {
         next += 1;
         let Some(config) = read(top, &file) else { continue };
         let parent = file.rsplit_once('/').map_or("", |(parent, _)| parent);

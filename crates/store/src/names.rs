@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use std::ffi::CStr;
 
 /// The most entries that are visited.
-const MOST_ENTRIES: usize = 400_000;
+const MAX_ENTRIES: usize = 400_000;
 
 /// A name in a folder.
 pub(super) struct Name<'a> {
@@ -67,7 +67,7 @@ pub(super) fn walk<T>(
         let listed = opened.and_then(|(identity, folder)| {
             folder.entries(&mut space, |inode, kind, last| {
                 entries += 1;
-                if entries >= MOST_ENTRIES {
+                if entries >= MAX_ENTRIES {
                     return Err(Errno::OVERFLOW);
                 }
                 let full = below(&path, last);

@@ -20,7 +20,7 @@ use std::time::SystemTime;
 pub(super) const NAMES: &[&str] = &["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
 const LARGEST: u64 = 1024 * 1024;
 /// The most texts that are known; above this, all are read again when needed.
-const MOST_KNOWN: usize = 64;
+const MAX_KNOWN: usize = 64;
 
 /// A policy file and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl KnownPolicies {
 
     fn insert(&self, index: usize, in_root: &str, fingerprint: FileFingerprint, text: &str) {
         let mut entries = self.entries();
-        if entries.len() >= MOST_KNOWN {
+        if entries.len() >= MAX_KNOWN {
             entries.clear();
         }
         entries.insert((index, in_root.to_owned()), (fingerprint, text.to_owned()));

@@ -23,7 +23,7 @@ use std::time::SystemTime;
 const PERMISSIONS: u32 = 0o777;
 
 /// The number of attempts to read a file that keeps changing.
-const MOST_READINGS: usize = 3;
+const MAX_READINGS: usize = 3;
 
 /// A file as it was read. Keeps its descriptor open, so that replacing the file need not wait until its
 /// blocks are freed; drop it after the answer was given.
@@ -130,7 +130,7 @@ pub(super) fn read(
     shown: &str,
     limit: u64,
 ) -> Result<Option<FileSnapshot>, Error> {
-    for _ in 0..MOST_READINGS {
+    for _ in 0..MAX_READINGS {
         let began = SystemTime::now();
         let Some((file, stat)) = open(root, folder, name, shown)? else { return Ok(None) };
         let bytes = content(&file, &stat, shown, limit)?;

@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 /// The most symlinks in a path; the kernel has the same limit.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// The result of resolving a path.
 pub(super) struct WalkEnd {
@@ -190,7 +190,7 @@ impl PathWalk<'_> {
 
     fn follow(&mut self, name: String, link: &OwnedFd) -> Result<(), Error> {
         self.followed += 1;
-        if self.followed > MOST_LINKS {
+        if self.followed > MAX_LINKS {
             return Err(system_error::not_a_file(self.shown, "a loop of symlinks"));
         }
         let target = rustix::fs::readlinkat(link, "", Vec::new())

@@ -7,10 +7,10 @@
 use std::collections::HashSet;
 
 /// The number of open indentations that always fits: two bytes each, and up to 255 for the open quotes.
-const MOST_PYTHON: usize = 370;
+const MAX_PYTHON: usize = 370;
 /// The number of columns that always fits: four bytes for each open indentation, and up to two of them
 /// in one column.
-const MOST_YAML: usize = 120;
+const MAX_YAML: usize = 120;
 
 /// The way in which a grammar stores open indentations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +28,8 @@ impl IndentStack {
     pub(super) fn holds(self, text: &str) -> bool {
         match self {
             IndentStack::Safe => true,
-            IndentStack::Python => python_widths(text) <= MOST_PYTHON,
-            IndentStack::Yaml => yaml_columns(text) <= MOST_YAML,
+            IndentStack::Python => python_widths(text) <= MAX_PYTHON,
+            IndentStack::Yaml => yaml_columns(text) <= MAX_YAML,
         }
     }
 }

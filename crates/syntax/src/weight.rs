@@ -25,7 +25,7 @@ pub(super) fn of_html(text: &str) -> usize {
 
 /// The HTML grammar serializes the open elements into a buffer of 1,024 bytes and drops what does not
 /// fit.
-const MOST_OPEN: usize = 1000;
+const MAX_OPEN: usize = 1000;
 
 /// True if the HTML grammar may have reported an end tag as an error because it had dropped the
 /// element.
@@ -43,7 +43,7 @@ pub(super) fn html_forgets(text: &str) -> bool {
         open = if closes { open.saturating_sub(length + 2) } else { open + length + 2 };
         most = most.max(open);
     }
-    most > MOST_OPEN
+    most > MAX_OPEN
 }
 
 #[cfg(test)]

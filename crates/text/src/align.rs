@@ -14,7 +14,7 @@ use similar::algorithms::{DiffHook, myers};
 
 /// The maximum number of lines, of both sides together, in a block that is diffed. A larger block only loses its
 /// common ends.
-const MOST_LINES: usize = 1 << 20;
+const MAX_LINES: usize = 1 << 20;
 /// The step limit of all diffs of one plan: 50,000 repeated lines against as many.
 const ALL_STEPS: usize = 1 << 25;
 /// The step limit of a block that is diffed without being cut first.
@@ -44,7 +44,7 @@ pub(super) struct AlignBudget {
 impl AlignBudget {
     /// Returns the budget of one plan.
     pub(super) fn of_one_plan() -> AlignBudget {
-        AlignBudget { left: ALL_STEPS, most_lines: MOST_LINES }
+        AlignBudget { left: ALL_STEPS, most_lines: MAX_LINES }
     }
 
     fn take(&mut self, steps: usize) -> bool {
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     fn only(remaining: usize) -> AlignBudget {
-        AlignBudget { left: remaining, most_lines: MOST_LINES }
+        AlignBudget { left: remaining, most_lines: MAX_LINES }
     }
 
     fn pieces(old: &[&str], new: &[&str], mut steps: AlignBudget) -> Vec<(Range<usize>, Range<usize>)> {

@@ -68,17 +68,14 @@ fn hook(fixture: &Fixture, payload: &Value) -> Outcome {
     outcome(&start_hook(fixture, payload).wait_with_output().unwrap())
 }
 
-/// True if the server judged the bad edit: its program ran, and its finding is the reason of the denial.
+/// True if the server judged the bad edit: its program, which only the server trusts, is the reason of the denial.
 #[track_caller]
 fn is_warm(fixture: &Fixture, id: &str) -> bool {
-    fixture.ran();
     let outcome = hook(fixture, &payload(fixture, id, "x = 2"));
     assert_eq!(outcome.exit, 0, "{outcome:?}");
-    let ran = !fixture.ran().is_empty();
     let answer: Value = serde_json::from_str(&outcome.stdout).unwrap_or_default();
-    assert_eq!(ran, denial(&answer).contains("bad"), "{outcome:?}");
     assert_eq!(fs::read_to_string(fixture.at("root/app.py")).unwrap(), "x = 1\n");
-    ran
+    denial(&answer).contains("bad")
 }
 
 #[test]

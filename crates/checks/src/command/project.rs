@@ -12,7 +12,7 @@ use lockgate_policy::{CommandSpec, Configuration, ProjectValue};
 use lockgate_text::Version;
 
 /// The largest part of a project file that is read, in bytes.
-const MOST_READ: u64 = 1 << 20;
+const MAX_READ: u64 = 1 << 20;
 /// The length of a project's name, in characters.
 const NAME_LENGTH: usize = 16;
 
@@ -98,6 +98,6 @@ pub(crate) fn python_environment(search: &OsStr) -> Option<PathBuf> {
 
 /// Returns the beginning of a file's text; `None` if it is not a regular file.
 fn read(path: &Path) -> Option<String> {
-    let bytes = regular::read(path, MOST_READ).ok()?;
+    let bytes = regular::read(path, MAX_READ).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -3,12 +3,12 @@
 use super::text_pair::{DamageFinding, TextPair};
 
 /// The most definitions that the message names.
-const MOST_NAMES: usize = 5;
+const MAX_NAMES: usize = 5;
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let dropped = &texts.lost.dropped;
     let Some(first) = dropped.first() else { return Vec::new() };
-    let names: Vec<String> = dropped.iter().take(MOST_NAMES).map(|lost| format!("`{}`", lost.name)).collect();
+    let names: Vec<String> = dropped.iter().take(MAX_NAMES).map(|lost| format!("`{}`", lost.name)).collect();
     let more = dropped.len().saturating_sub(names.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let what =

@@ -22,7 +22,7 @@ const HEADS: [&str; 13] =
     ["def", "class", "@", "async", "else", "elif", "except", "finally", "case", "if", "for", "while", "with"];
 
 /// The most words of a line that are compared, and below it the fewest letters of a word that may have grown.
-const MOST_WORDS: usize = 100;
+const MAX_WORDS: usize = 100;
 const LEAST_GROWN: usize = 3;
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
@@ -112,7 +112,7 @@ fn is_statement_end(text: &str) -> bool {
 fn is_alike(was: &str, is: &str) -> bool {
     let words = |text: &str| -> HashSet<String> {
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-        words.take(MOST_WORDS).map(str::to_owned).collect()
+        words.take(MAX_WORDS).map(str::to_owned).collect()
     };
     let (old, new) = (words(was), words(is));
     let grew = |one: &str, other: &str| one.len() >= LEAST_GROWN && other.starts_with(one);

@@ -40,7 +40,7 @@ use lockgate_sandbox::Limit;
 use lockgate_text::Buffer;
 
 /// The most findings of one rule in a text; further ones add no information.
-const MOST_FINDINGS: usize = 50;
+const MAX_FINDINGS: usize = 50;
 
 /// Returns the function that finds an accident.
 const fn rule(accident: Accident) -> fn(&TextPair<'_>) -> Vec<DamageFinding> {
@@ -84,7 +84,7 @@ pub(super) fn judge(
         if let Some(halt) = limit.reached() {
             return Err(ParseFailure::Halted(halt));
         }
-        let spots = rule(accident)(&texts).into_iter().take(MOST_FINDINGS);
+        let spots = rule(accident)(&texts).into_iter().take(MAX_FINDINGS);
         marks.extend(spots.map(|spot| (compared_finding(&texts, accident, severity, spot), true)));
     }
     marks.sort_by_key(|(finding, _)| (finding.line, finding.column));

@@ -3,12 +3,12 @@
 use super::text_pair::{DamageFinding, TextPair};
 
 /// The most uses that the message names.
-const MOST_USES: usize = 3;
+const MAX_USES: usize = 3;
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let spot = |lost: &crate::LostDefinition| {
         let places: Vec<String> =
-            lost.uses.iter().take(MOST_USES).map(|(path, line)| format!("{path}:{line}")).collect();
+            lost.uses.iter().take(MAX_USES).map(|(path, line)| format!("{path}:{line}")).collect();
         let more = lost.count.saturating_sub(places.len());
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let verb = if lost.count == 1 { "use of it remains" } else { "uses of it remain" };

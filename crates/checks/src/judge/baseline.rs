@@ -12,7 +12,7 @@ use crate::finding::{Finding, Severity};
 use lockgate_policy::{Baseline, Level, Profile, Rule};
 
 /// The maximum number of findings of one gate, most severe first.
-const MOST_FINDINGS: usize = 1000;
+const MAX_FINDINGS: usize = 1000;
 
 /// The inputs that decide the severity of a finding and if it blocks.
 #[derive(Debug, Clone, Copy)]
@@ -60,7 +60,7 @@ impl Weights<'_> {
         let weighed = marks.into_iter().map(|(finding, fresh)| self.weigh_one(finding, fresh, &on_the_way));
         let mut findings: Vec<Finding> = weighed.collect();
         findings.sort_by_key(|finding| (!finding.blocking, !finding.counts, !finding.fresh));
-        findings.truncate(MOST_FINDINGS);
+        findings.truncate(MAX_FINDINGS);
         findings
     }
 

@@ -31,7 +31,7 @@ use lockgate_text::Version;
 
 /// The maximum number of times that the list of a failing run is halved, so that a program that fails on
 /// every file does not run for each.
-const MOST_SPLITS: usize = 32;
+const MAX_SPLITS: usize = 32;
 
 /// The runs of all checks that use programs.
 pub(super) struct Runs<'a, 'd> {
@@ -150,7 +150,7 @@ impl<'a, 'd> Runs<'a, 'd> {
     fn ask_places(&self, places: &[usize], tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>) -> Vec<GateReply> {
         let (mut parts, mut splits, mut replies) = (VecDeque::from([places]), 0, Vec::new());
         while let Some(part) = parts.pop_front() {
-            match self.ask_together(part, tool, splits < MOST_SPLITS) {
+            match self.ask_together(part, tool, splits < MAX_SPLITS) {
                 Some(answers) => replies.extend(answers),
                 None => {
                     splits += 1;

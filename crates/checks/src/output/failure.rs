@@ -22,7 +22,7 @@ const SHOWN_NAMED: usize = 3;
 const SHOWN_LAST: usize = 2;
 const SHOWN_LAST_ALONE: usize = 4;
 /// The largest number of lines by which two failures are compared.
-const MOST_PARTS: usize = 500;
+const MAX_PARTS: usize = 500;
 /// The smallest number of characters shown of a line.
 const LEAST_SHOWN: usize = 24;
 
@@ -173,7 +173,7 @@ fn identity(code: i32, failures: &[String], lines: &[String]) -> BTreeSet<String
         *count += 1;
         if *count == 1 { line } else { format!("{line} #{count}") }
     };
-    failures.iter().map(stable).filter(|line| !line.is_empty()).take(MOST_PARTS).map(counted).collect()
+    failures.iter().map(stable).filter(|line| !line.is_empty()).take(MAX_PARTS).map(counted).collect()
 }
 
 /// A line without the parts that vary between runs.

@@ -12,7 +12,7 @@ use regex::Regex;
 
 use super::raw_finding::RawFinding;
 use super::value::excerpt;
-use super::{MOST_READ, ProgramOutput, check_no_crash, check_ran, lines, notes, repetition};
+use super::{MAX_READ, ProgramOutput, check_no_crash, check_ran, lines, notes, repetition};
 use crate::error::GateError;
 use crate::finding::sanitize;
 use lockgate_policy::{Columns, CommandSpec, OutputForm};
@@ -165,7 +165,7 @@ fn hunks(view: &str, output: &str, program: &str) -> Result<Vec<RawFinding>, Str
     let before = Buffer::read(view.into(), Hints::default()).map_err(|error| error.message)?;
     let plan = before.rewrite(output).map_err(|error| error.message)?;
     let after = before.apply(&plan).map_err(|error| error.message)?;
-    let regions = plan.regions(&before, &after).into_iter().take(MOST_READ);
+    let regions = plan.regions(&before, &after).into_iter().take(MAX_READ);
     let raw = |region: Region| RawFinding {
         line: Some(region.start_line),
         end_line: (region.end_line >= region.start_line).then_some(region.end_line),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::raw_finding::RawFinding;
 use super::severity_words::severity_in;
 use super::value::{self, format_keys, number_at, parse, rule_name, text_at, value_at};
-use super::{MOST_READ, notes};
+use super::{MAX_READ, notes};
 use lockgate_policy::{Columns, FindingPaths, Pointer};
 
 /// Reads one JSON value, possibly surrounded by other lines.
@@ -22,7 +22,7 @@ pub(super) fn document(
 
 fn findings(root: &Value, place: &FindingPaths, columns: Columns) -> Result<Vec<RawFinding>, String> {
     let items = items(root, place)?;
-    items.iter().take(MOST_READ).map(|item| item.raw(place, columns)).collect()
+    items.iter().take(MAX_READ).map(|item| item.raw(place, columns)).collect()
 }
 
 /// Reads one JSON value from each line that begins like one. Other lines are ignored if a value was read, and
@@ -47,8 +47,8 @@ pub(super) fn lines(
             Err(why) if code != 0 && notes::is_failure(line) => return Err(why),
             Err(why) => unknown = unknown.or(Some(why)),
         }
-        if raws.len() >= MOST_READ {
-            raws.truncate(MOST_READ);
+        if raws.len() >= MAX_READ {
+            raws.truncate(MAX_READ);
             break;
         }
     }

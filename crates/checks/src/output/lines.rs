@@ -7,7 +7,7 @@ use regex::{Captures, Regex};
 use super::raw_finding::RawFinding;
 use super::severity_words::severity;
 use super::value::{excerpt, number, number_error};
-use super::{MOST_READ, notes};
+use super::{MAX_READ, notes};
 use lockgate_policy::Columns;
 
 /// Reads a finding from each line that is not blank. Lines that `ignore` matches and known notes of programs
@@ -32,13 +32,13 @@ pub(super) fn findings(
         None if notes::is_note(line) => None,
         None => Some(Err(format!("wrote a line that is not a finding: {}", excerpt(line)))),
     };
-    notes::lines_and_findings(text, ignore, &is_finding, &is_own).filter_map(read).take(MOST_READ).collect()
+    notes::lines_and_findings(text, ignore, &is_finding, &is_own).filter_map(read).take(MAX_READ).collect()
 }
 
 /// Reads a finding from each match, which may span several lines, and ignores the text between matches.
 pub(super) fn among(text: &str, pattern: &Regex, columns: Columns) -> Result<Vec<RawFinding>, String> {
     let matches = pattern.captures_iter(text).filter(|groups| !groups.get_match().as_str().trim().is_empty());
-    matches.take(MOST_READ).map(|groups| raw(&groups, groups.get_match().as_str(), columns)).collect()
+    matches.take(MAX_READ).map(|groups| raw(&groups, groups.get_match().as_str(), columns)).collect()
 }
 
 /// Builds a finding from a match; `whole` is its message if no group has one.

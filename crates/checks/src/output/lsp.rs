@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::raw_finding::{RawFinding, locate};
-use super::{MOST_FINDINGS, NamedFile, ToolFinding};
+use super::{MAX_FINDINGS, NamedFile, ToolFinding};
 use crate::error::GateError;
 use lockgate_policy::{Columns, Message, ServerSpec, Severity};
 use lockgate_text::Buffer;
@@ -20,8 +20,8 @@ pub(crate) fn diagnostic_findings(
     columns: Columns,
     text: &Buffer,
 ) -> Result<Vec<ToolFinding>, GateError> {
-    if items.len() > MOST_FINDINGS {
-        return Err(GateError::Broken(format!("reported more than {MOST_FINDINGS} findings")));
+    if items.len() > MAX_FINDINGS {
+        return Err(GateError::Broken(format!("reported more than {MAX_FINDINGS} findings")));
     }
     let raws = items.iter().filter_map(|item| raw(item, server, columns).transpose());
     let raws = raws.collect::<Result<Vec<_>, _>>().map_err(GateError::Broken)?;

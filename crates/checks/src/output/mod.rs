@@ -40,9 +40,9 @@ pub(super) use self::raw_finding::{NamedFile, ToolFinding};
 
 /// The largest number of findings in one output. Omitted findings could be those that an edit introduced, so
 /// more are an error.
-const MOST_FINDINGS: usize = 10_000;
+const MAX_FINDINGS: usize = 10_000;
 /// The largest number of findings read from one output: one more than allowed, to detect an excess.
-const MOST_READ: usize = MOST_FINDINGS + 1;
+const MAX_READ: usize = MAX_FINDINGS + 1;
 
 /// The result of a program that ended by itself.
 #[derive(Debug, Clone, Copy)]
@@ -179,8 +179,8 @@ fn checked_findings(
 ) -> Result<Vec<RawFinding>, GateError> {
     check_ran(command, run)?;
     let raws = raw_findings(command, run, text, is_ours).map_err(|why| run.gate_error(why))?;
-    if raws.len() > MOST_FINDINGS {
-        return Err(GateError::Broken(format!("reported more than {MOST_FINDINGS} findings")));
+    if raws.len() > MAX_FINDINGS {
+        return Err(GateError::Broken(format!("reported more than {MAX_FINDINGS} findings")));
     }
     if raws.is_empty() && run.code != 0 {
         return Err(GateError::Broken(format!("found nothing, yet {}", run.failure_message())));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::MOST_READ;
+use super::MAX_READ;
 use super::raw_finding::RawFinding;
 use super::severity_words;
 use super::value::{document, number_at, rule_name, text_at, value_at};
@@ -23,7 +23,7 @@ fn result(root: &Value) -> Result<Vec<RawFinding>, String> {
     let overall = severity(root);
     let read =
         |diagnostic| raw(diagnostic).map(|raw| RawFinding { severity: raw.severity.or(overall), ..raw });
-    diagnostics.iter().take(MOST_READ).map(read).collect()
+    diagnostics.iter().take(MAX_READ).map(read).collect()
 }
 
 fn raw(diagnostic: &Value) -> Result<RawFinding, String> {

@@ -9,7 +9,7 @@ use crate::finding::sanitize;
 
 /// The largest number of values in one text. A value takes up to a hundred bytes, so a text of a few MiB
 /// could take far more memory than its length.
-const MOST_VALUES: usize = 2_000_000;
+const MAX_VALUES: usize = 2_000_000;
 
 /// The largest number of bytes used of a text in an output. Thousands of findings may share one text, and
 /// each copies it.
@@ -19,7 +19,7 @@ const LONGEST_TEXT: usize = 4096;
 const MOST: u32 = u32::MAX;
 
 /// The largest number of lines at which a JSON document is searched.
-const MOST_TRIES: usize = 1000;
+const MAX_TRIES: usize = 1000;
 
 /// The length of an excerpt of text that is not JSON, in characters.
 const EXCERPT: usize = 80;
@@ -36,11 +36,11 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
 
 /// Counts the values that a text may hold, without parsing them.
 ///
-/// Errors: if there are more than [`MOST_VALUES`].
+/// Errors: if there are more than [`MAX_VALUES`].
 fn check_size(text: &str) -> Result<(), String> {
-    let separators = memchr::memchr3_iter(b',', b'[', b'{', text.as_bytes()).take(MOST_VALUES);
-    if separators.count() == MOST_VALUES {
-        return Err(format!("wrote JSON of over {MOST_VALUES} values"));
+    let separators = memchr::memchr3_iter(b',', b'[', b'{', text.as_bytes()).take(MAX_VALUES);
+    if separators.count() == MAX_VALUES {
+        return Err(format!("wrote JSON of over {MAX_VALUES} values"));
     }
     Ok(())
 }
@@ -90,7 +90,7 @@ fn embedded_values(text: &str) -> Option<Vec<Value>> {
             continue;
         }
         tries += 1;
-        if tries > MOST_TRIES {
+        if tries > MAX_TRIES {
             return None;
         }
         let mut reader = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
@@ -298,7 +298,7 @@ mod tests {
         assert!(parse("Oops: \u{1b}[31m\n").unwrap_err().ends_with(": `Oops:`"));
         let deep = "[".repeat(100_000);
         assert!(parse(&deep).unwrap_err().contains("recursion limit"));
-        let many = format!("[{}0]", "0,".repeat(MOST_VALUES));
+        let many = format!("[{}0]", "0,".repeat(MAX_VALUES));
         assert!(parse(&many).unwrap_err().contains("over 2000000 values"));
         assert!(parse("1e999").is_err());
         assert_eq!(parse("\u{feff}[]").unwrap(), json!([]));
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn a_document_of_too_many_values_is_not_read_in_another_way() {
         let items = |value: &Value| Ok(value.as_array().unwrap().clone());
-        let many = format!("[{}0]", "0,".repeat(MOST_VALUES));
+        let many = format!("[{}0]", "0,".repeat(MAX_VALUES));
         // Control: the search for embedded documents has no limit of its own.
         assert_eq!(embedded_values(&many).map(|values| values.len()), Some(1));
         for text in [many.clone(), format!("a note\n{many}\n")] {

@@ -23,7 +23,7 @@ use super::output::ToolFinding;
 use lockgate_policy::{CommandSpec, Manager, Severity};
 
 /// The largest part of a manifest or lock file that is read, in bytes.
-const MOST_READ: u64 = 1 << 20;
+const MAX_READ: u64 = 1 << 20;
 
 /// A package that is declared and not installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl DraftFiles<'_> {
             return None;
         }
         let mut text = String::new();
-        File::open(place).ok()?.take(MOST_READ).read_to_string(&mut text).ok()?;
+        File::open(place).ok()?.take(MAX_READ).read_to_string(&mut text).ok()?;
         Some(text)
     }
 

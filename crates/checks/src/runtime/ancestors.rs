@@ -11,9 +11,9 @@ use lockgate_policy::{Gate, language_of};
 use lockgate_text::Version;
 
 /// The maximum number of files of the gate's languages.
-const MOST_FILES: usize = 5000;
+const MAX_FILES: usize = 5000;
 /// The same for a server that is notified which of them changed.
-const MOST_SURVEYED: usize = 50_000;
+const MAX_SURVEYED: usize = 50_000;
 /// The maximum number of folder entries that are walked, for each of those files.
 const ENTRIES_PER_FILE: usize = 10;
 /// Folders that are skipped because nobody edits in them, besides those whose names begin with a dot.
@@ -89,7 +89,7 @@ pub(super) fn is_configuration(gate: &Gate, path: &str) -> bool {
 /// Returns versions of the gate's files below a folder, and of those with one of these names, by absolute
 /// path; `None` if there are too many, or a path is not UTF-8.
 pub(crate) fn survey(gate: &Gate, folder: &Path, named: &[&str]) -> Option<BTreeMap<String, Version>> {
-    let mut walk = AncestorWalk { named, most: MOST_SURVEYED, ..AncestorWalk::new(gate, folder, &[]) };
+    let mut walk = AncestorWalk { named, most: MAX_SURVEYED, ..AncestorWalk::new(gate, folder, &[]) };
     let mut open = vec![String::new()];
     while let Some(below) = open.pop() {
         open.extend(walk.enter(&below)?);
@@ -125,7 +125,7 @@ impl<'a> AncestorWalk<'a> {
             files: Vec::new(),
             configurations: None,
             entries: 0,
-            most: MOST_FILES,
+            most: MAX_FILES,
         }
     }
 
@@ -200,10 +200,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let gate = Catalogue::embedded().find("markdown-structure").unwrap();
         let write = |number: usize| std::fs::write(root.path().join(format!("{number}.md")), "").unwrap();
-        (0..MOST_FILES).for_each(write);
+        (0..MAX_FILES).for_each(write);
         assert!(project(gate, root.path(), &["a.md"]).is_some());
         assert!(package(gate, root.path(), &["a.md"]).is_some());
-        (MOST_FILES..MOST_FILES + 1).for_each(write);
+        (MAX_FILES..MAX_FILES + 1).for_each(write);
         assert!(project(gate, root.path(), &["a.md"]).is_none());
         assert!(package(gate, root.path(), &["a.md"]).is_none());
         assert!(project(gate, root.path(), &["0.md"]).is_some(), "without itself they are not too many");

@@ -12,11 +12,11 @@ use crate::output::ToolFinding;
 use lockgate_text::Version;
 
 /// The maximum number of cached answers.
-const MOST_ANSWERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
+const MAX_ANSWERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 /// The maximum size of all cached answers, in bytes.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 /// The maximum size of one cached answer, in bytes: it must not evict all others.
-const LARGEST: usize = MOST_BYTES / 4;
+const LARGEST: usize = MAX_BYTES / 4;
 
 /// The findings of a program in each text of a run.
 pub(crate) type CachedFindings = Arc<[Vec<ToolFinding>]>;
@@ -39,7 +39,7 @@ struct CacheEntry {
 
 impl Default for Answers {
     fn default() -> Answers {
-        Answers(Mutex::new(CachedRun { answers: LruCache::new(MOST_ANSWERS), bytes: 0 }))
+        Answers(Mutex::new(CachedRun { answers: LruCache::new(MAX_ANSWERS), bytes: 0 }))
     }
 }
 
@@ -67,7 +67,7 @@ impl Answers {
         if let Some((_, oldest)) = cache.answers.push(key, entry) {
             cache.bytes -= size(&oldest.answer);
         }
-        while cache.bytes > MOST_BYTES {
+        while cache.bytes > MAX_BYTES {
             let Some((_, oldest)) = cache.answers.pop_lru() else { break };
             cache.bytes -= size(&oldest.answer);
         }
@@ -146,7 +146,7 @@ mod tests {
         answers.keep(key(4), &answer(large), until);
         let known = |numbers: [usize; 5]| numbers.map(|number| answers.get(key(number), now).is_some());
         assert_eq!(known([0, 1, 2, 3, 4]), [true, false, true, true, true]);
-        assert_eq!(answers.lock().bytes, MOST_BYTES);
+        assert_eq!(answers.lock().bytes, MAX_BYTES);
         answers.keep(key(5), &answer(large + 1), until);
         assert_eq!(known([0, 2, 3, 4, 5]), [true, true, true, true, false], "one that is too large");
     }
@@ -155,12 +155,12 @@ mod tests {
     fn the_number_of_answers_is_limited_and_keys_are_unique() {
         let (answers, now) = (Answers::default(), Instant::now());
         let until = now + Duration::from_secs(60);
-        for number in 0..MOST_ANSWERS.get() + 10 {
+        for number in 0..MAX_ANSWERS.get() + 10 {
             answers.keep(key(number), &answer(0), until);
             answers.keep(key(number), &answer(1), until);
         }
         let cache = answers.lock();
-        assert_eq!(cache.answers.len(), MOST_ANSWERS.get());
-        assert_eq!(cache.bytes, MOST_ANSWERS.get() * size(&answer(1)));
+        assert_eq!(cache.answers.len(), MAX_ANSWERS.get());
+        assert_eq!(cache.bytes, MAX_ANSWERS.get() * size(&answer(1)));
     }
 }

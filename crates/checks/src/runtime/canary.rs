@@ -26,7 +26,7 @@ use crate::stage::{Note, Notes};
 use lockgate_text::Version;
 
 /// The maximum number of proofs in memory.
-const MOST_PROOFS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
+const MAX_PROOFS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 
 /// The lifetime of a proof: a configuration may include files that its gate's definition does not name.
 const LIFE: Duration = Duration::from_secs(60);
@@ -83,7 +83,7 @@ impl Default for Proofs {
 impl Proofs {
     /// Creates a set of proofs that saves the long-lived ones in `folder`, if there is one.
     pub(crate) fn with_directory(folder: Option<PathBuf>) -> Proofs {
-        Proofs { known: Mutex::new(LruCache::new(MOST_PROOFS)), written: folder.map(Notes::in_folder) }
+        Proofs { known: Mutex::new(LruCache::new(MAX_PROOFS)), written: folder.map(Notes::in_folder) }
     }
 
     /// Returns the proof for each of these subjects, if there is one.

@@ -11,7 +11,7 @@ use super::key_hasher::KeyHasher;
 use lockgate_policy::{Gate, language_of};
 
 /// The maximum number of entries of a folder that are checked.
-const MOST_ENTRIES: usize = 2000;
+const MAX_ENTRIES: usize = 2000;
 /// The maximum size of a configuration, in bytes; a larger file is data.
 const LARGEST: u64 = 1 << 18;
 /// The languages of configurations; files in the gate's own languages are its sources.
@@ -58,7 +58,7 @@ fn add_directory(
 ) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let counts = |entry: &DirEntry| !edited.contains(&entry.path()) && is_config_dep(gate, runner, entry);
-    let mut kin: Vec<DirEntry> = entries.flatten().take(MOST_ENTRIES).filter(counts).collect();
+    let mut kin: Vec<DirEntry> = entries.flatten().take(MAX_ENTRIES).filter(counts).collect();
     kin.sort_by_key(DirEntry::file_name);
     for entry in kin {
         add_file(tool, &entry.path());

@@ -11,7 +11,7 @@ use lru::LruCache;
 use lockgate_text::Version;
 
 /// The maximum number of cached texts.
-const MOST_TEXTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
+const MAX_TEXTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
 /// The maximum size of a cached text, in bytes.
 const LARGEST: usize = 1 << 20;
 
@@ -21,7 +21,7 @@ pub(crate) struct Formatted(Mutex<LruCache<Version, (Arc<str>, Instant)>>);
 
 impl Default for Formatted {
     fn default() -> Formatted {
-        Formatted(Mutex::new(LruCache::new(MOST_TEXTS)))
+        Formatted(Mutex::new(LruCache::new(MAX_TEXTS)))
     }
 }
 

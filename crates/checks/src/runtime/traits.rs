@@ -19,7 +19,7 @@ use lockgate_policy::{CacheScope, Gate};
 use lockgate_text::Version;
 
 /// The maximum number of bytes that are read from all files.
-const MOST_READ: u64 = 64 << 20;
+const MAX_READ: u64 = 64 << 20;
 
 /// The beginnings of comments and attributes, which contain directives.
 const MARKS: [&str; 7] = ["#", "//", "/*", "*", "--", "@", "%"];
@@ -124,7 +124,7 @@ impl Traits {
 impl Sources {
     fn read(&self) -> Option<Version> {
         let mut files = self.drafts.clone();
-        let mut left = MOST_READ;
+        let mut left = MAX_READ;
         for path in &self.others.sources {
             // A file that is not regular, or cannot be read, counts by its name.
             let text = regular::read(&self.root.join(path), left + 1).unwrap_or_default();

@@ -17,7 +17,7 @@ use lockgate_sandbox::Limit;
 use lockgate_text::Version;
 
 /// The maximum number of cached versions.
-const MOST_VERSIONS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
+const MAX_VERSIONS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
 /// The versions of programs, by the identity of their files.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Versions(Mutex<LruCache<Version, Release>>);
 
 impl Default for Versions {
     fn default() -> Versions {
-        Versions(Mutex::new(LruCache::new(MOST_VERSIONS)))
+        Versions(Mutex::new(LruCache::new(MAX_VERSIONS)))
     }
 }
 

@@ -14,7 +14,7 @@ use self::header::{FoundHeader, HeaderProblem};
 use super::error::GateError;
 use super::finding::Severity;
 use super::markdown_page::{headings, normalize};
-use super::rule_match::{MOST_MATCHES, PatternInput, QUERY_STEPS, RuleMatch, unread};
+use super::rule_match::{MAX_MATCHES, PatternInput, QUERY_STEPS, RuleMatch, unread};
 use super::syntax::child::{self, Reply, Task};
 use super::syntax::unreadable;
 use lockgate_policy::{self as policy, Demand, Scaffold, ScaffoldLayout};
@@ -117,7 +117,7 @@ fn missing_parts(demand: &Demand, header: &FoundHeader<'_>, page: PatternInput<'
         false => demand
             .pattern
             .find_iter(page.text)
-            .take(MOST_MATCHES)
+            .take(MAX_MATCHES)
             .map(|found| at_offset(found.start()))
             .collect(),
     }

@@ -15,7 +15,7 @@ use lockgate_policy::Columns;
 /// The JSON-RPC error code of an unknown method.
 const METHOD_NOT_FOUND: i64 = -32601;
 /// The largest number of registrations that are kept.
-const MOST_REGISTRATIONS: usize = 1000;
+const MAX_REGISTRATIONS: usize = 1000;
 
 /// The client's side of the protocol for one server.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl Capabilities {
             "client/registerCapability" => {
                 for (id, method) in registrations(params, "registrations") {
                     if method == "textDocument/diagnostic"
-                        && state.pull_registrations.len() < MOST_REGISTRATIONS
+                        && state.pull_registrations.len() < MAX_REGISTRATIONS
                     {
                         state.pull_registrations.insert(id);
                     }

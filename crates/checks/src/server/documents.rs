@@ -13,9 +13,9 @@ use crate::{percent, regular};
 use lockgate_text::{Buffer, Hints, Version};
 
 /// The largest number of documents that stay open between requests.
-const MOST_OPEN: usize = 16;
+const MAX_OPEN: usize = 16;
 /// The largest file that is read, in bytes.
-const MOST_READ: u64 = 16 << 20;
+const MAX_READ: u64 = 16 << 20;
 
 /// The documents that a server has open.
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ impl Documents {
         let mut all: Vec<(i64, String)> =
             self.open.iter().map(|(path, document)| (document.version, path.clone())).collect();
         all.sort_unstable();
-        let many = all.len().saturating_sub(MOST_OPEN);
+        let many = all.len().saturating_sub(MAX_OPEN);
         for (at, (_, path)) in all.iter().enumerate() {
             if at < many {
                 self.close(state, path);
@@ -90,7 +90,7 @@ impl Documents {
 
 /// The view of a file; `None` if it cannot be read as text.
 fn on_disk(path: &Path) -> Option<String> {
-    let bytes = regular::read(path, MOST_READ).ok()?;
+    let bytes = regular::read(path, MAX_READ).ok()?;
     Buffer::read(bytes, Hints::default()).ok().map(|buffer| buffer.view().to_owned())
 }
 

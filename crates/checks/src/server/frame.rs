@@ -5,9 +5,9 @@
 use serde_json::Value;
 
 /// The largest headers of a message, in bytes.
-const MOST_HEADER: usize = 4096;
+const MAX_HEADER: usize = 4096;
 /// The largest body of a message, in bytes.
-const MOST_BODY: usize = 32 << 20;
+const MAX_BODY: usize = 32 << 20;
 
 /// Encodes a message with its headers.
 pub(super) fn encode(message: &Value) -> Vec<u8> {
@@ -49,13 +49,13 @@ impl LspReader {
             return Ok(Some(length));
         }
         let Some(end) = memchr::memmem::find(&self.buffer, b"\r\n\r\n") else {
-            let odd = self.buffer.len() > MOST_HEADER || !is_header(&self.buffer);
+            let odd = self.buffer.len() > MAX_HEADER || !is_header(&self.buffer);
             return if odd { Err(spoke_otherwise()) } else { Ok(None) };
         };
         let headers: Vec<u8> = self.buffer.drain(..end + 4).collect();
         let length = length_in(&headers).ok_or_else(spoke_otherwise)?;
-        if length > MOST_BODY {
-            return Err(format!("announced a message of {length} bytes; the limit is {MOST_BODY}"));
+        if length > MAX_BODY {
+            return Err(format!("announced a message of {length} bytes; the limit is {MAX_BODY}"));
         }
         self.body_length = Some(length);
         Ok(Some(length))

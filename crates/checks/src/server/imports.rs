@@ -15,7 +15,7 @@ use lockgate_policy::{Language, ServerSpec, language_of};
 use lockgate_text::Version;
 
 /// The largest total of project files that are searched for imports, in bytes.
-const MOST_READ: u64 = 64 << 20;
+const MAX_READ: u64 = 64 << 20;
 /// Languages in which other files use a file through imports only.
 const IMPORTING: [&str; 3] = ["python", "javascript", "typescript"];
 /// Names of files that stand for their folder.
@@ -55,7 +55,7 @@ pub(super) fn unresolved_import(
             return Some(describe(*file, path));
         }
     }
-    let mut left = MOST_READ;
+    let mut left = MAX_READ;
     for path in files.keys() {
         let relative = Path::new(path).strip_prefix(input.root).ok().and_then(Path::to_str);
         if relative.is_none_or(|path| drafts.iter().any(|(draft, ..)| *draft == path)) {
@@ -64,7 +64,7 @@ pub(super) fn unresolved_import(
         let Ok(bytes) = regular::read(Path::new(path), left) else { continue };
         left = left.saturating_sub(bytes.len() as u64);
         if left == 0 {
-            return Some(format!("added or removed files in a project of more than {MOST_READ} bytes"));
+            return Some(format!("added or removed files in a project of more than {MAX_READ} bytes"));
         }
         let text = String::from_utf8_lossy(&bytes);
         let language = language_of(path, text.lines().next());
@@ -104,7 +104,7 @@ pub(super) fn is_on_disk(other: &DraftOverlay<'_>) -> bool {
 pub(super) fn is_configuration(server: &ServerSpec, other: &DraftOverlay<'_>) -> bool {
     let name = other.path.rsplit('/').next().unwrap_or_default();
     server.config.iter().filter(|file| file.name == name).any(|file| {
-        let on_disk = || regular::read(&other.root.join(other.path), MOST_READ).unwrap_or_default();
+        let on_disk = || regular::read(&other.root.join(other.path), MAX_READ).unwrap_or_default();
         file.contains.is_empty()
             || other.text.is_some_and(|text| text.view().contains(&file.contains))
             || memchr::memmem::find(&on_disk(), file.contains.as_bytes()).is_some()

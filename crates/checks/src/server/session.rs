@@ -20,13 +20,13 @@ use lockgate_text::Version;
 /// The time to wait after diagnostics without a version, in case newer ones follow.
 const SETTLE: Duration = Duration::from_millis(250);
 /// The largest number of repeats when the server asks for a refresh.
-const MOST_REFRESHES: usize = 3;
+const MAX_REFRESHES: usize = 3;
 /// The largest number of repeats when the server cancels a request.
-const MOST_CANCELLED: usize = 100;
+const MAX_CANCELLED: usize = 100;
 /// The pause before such a repeat.
 const RETRY_PAUSE: Duration = Duration::from_millis(30);
 /// The number of timeouts in a row after which a server counts as hanging.
-const MOST_TIMEOUTS: usize = 2;
+const MAX_TIMEOUTS: usize = 2;
 
 /// LSP 3.17, `ErrorCodes`: the request was cancelled, the content was modified, the server cancelled it.
 const CANCELLED_CODES: [i64; 3] = [-32800, -32801, -32802];
@@ -76,7 +76,7 @@ impl ServerSession {
 
     /// Returns true if the server counts as hanging.
     pub(super) fn is_hanging(&self) -> bool {
-        self.timeouts >= MOST_TIMEOUTS
+        self.timeouts >= MAX_TIMEOUTS
     }
 
     /// Returns its diagnostics of each text, and the unit of their columns.
@@ -259,9 +259,9 @@ impl<'s> OpenDocuments<'s> {
             let (answer, refreshed) = answer.inspect_err(|_| link.with_state(|state| state.cancel(id)))?;
             match answer {
                 // Something that it depends on changed meanwhile.
-                Ok(_) if refreshed != refreshes && again < MOST_REFRESHES => again += 1,
+                Ok(_) if refreshed != refreshes && again < MAX_REFRESHES => again += 1,
                 Ok(report) => return items(&report),
-                Err(code) if CANCELLED_CODES.contains(&code) && broken_off < MOST_CANCELLED => {
+                Err(code) if CANCELLED_CODES.contains(&code) && broken_off < MAX_CANCELLED => {
                     broken_off += 1;
                     let (until, mut waited) = (Instant::now() + RETRY_PAUSE, false);
                     link.wait(limit, |_| {

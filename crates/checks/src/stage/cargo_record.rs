@@ -36,10 +36,10 @@ const RECORD: &str = ".lockgate-shown.json";
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The largest number of recorded texts; if there are more, the build results are removed.
-const MOST_TEXTS: usize = 200;
+const MAX_TEXTS: usize = 200;
 /// The largest number of entries below the root that are searched for replaced files; if there are more, the
 /// build results are removed.
-const MOST_ENTRIES: usize = 200_000;
+const MAX_ENTRIES: usize = 200_000;
 /// The largest lag of file times behind the clock: the kernel takes them from a clock that advances only at
 /// ticks, at most 10 ms apart.
 const TICK: Duration = Duration::from_millis(10);
@@ -68,7 +68,7 @@ struct Record {
 
 impl Record {
     fn is_sound(&self, now: SystemTime) -> bool {
-        self.texts.len() <= MOST_TEXTS && self.last.is_none_or(|last| last <= now + SKEW)
+        self.texts.len() <= MAX_TEXTS && self.last.is_none_or(|last| last <= now + SKEW)
     }
 }
 
@@ -128,7 +128,7 @@ impl CargoRecord {
     /// Returns the texts to stage for a run: the given ones, and those staged earlier that differ from the
     /// disk. They are recorded first.
     pub(crate) fn plan(&mut self, root: &Path, staged: &[StagedPath<'_>]) -> io::Result<Vec<TextToStage>> {
-        self.plan_with(root, staged, |last| replaced(root, last, MOST_ENTRIES))
+        self.plan_with(root, staged, |last| replaced(root, last, MAX_ENTRIES))
     }
 
     /// Like [`Self::plan`], with a function that finds the files replaced since a time; it returns `None` if
@@ -294,14 +294,14 @@ mod tests {
     fn a_record_that_is_too_long_or_cannot_be_read_has_what_was_compiled_removed() {
         let (target, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (target, root) = (target.path(), root.path());
-        let names: Vec<String> = (0..=MOST_TEXTS).map(|number| format!("{number}.rs")).collect();
+        let names: Vec<String> = (0..=MAX_TEXTS).map(|number| format!("{number}.rs")).collect();
         let many: Vec<StagedPath<'_>> = names.iter().map(|name| staged(name, "draft")).collect();
         let compiled = || {
             fs::create_dir_all(target.join("debug")).unwrap();
             drop(opened(target));
             target.join("debug").exists()
         };
-        shown(target, root, &many[..MOST_TEXTS]);
+        shown(target, root, &many[..MAX_TEXTS]);
         assert!(compiled());
         shown(target, root, &many);
         assert!(!compiled());
@@ -359,7 +359,7 @@ mod tests {
             let mut second = opened(target);
             let started = SystemTime::now();
             let walk = |last: SystemTime| {
-                let found = replaced(root, last, MOST_ENTRIES);
+                let found = replaced(root, last, MAX_ENTRIES);
                 write("two");
                 found
             };

@@ -31,7 +31,7 @@ pub(super) use self::mounts::FileTime;
 pub(super) use self::notes::{Note, Notes};
 
 /// The largest number of entries of a folder on the way to the file.
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// A text to show at a path of the project.
 #[derive(Debug, Clone, Copy)]
@@ -143,7 +143,7 @@ impl Stage {
 
     /// Links to all entries of a project folder except these names; to none if the folder does not exist yet.
     fn link_all_but<T>(&self, names: &BTreeMap<&OsStr, T>, real: &Path, copy: &Path) -> io::Result<()> {
-        for entry in entries(real, MOST_ENTRIES)? {
+        for entry in entries(real, MAX_ENTRIES)? {
             // A link to the folder that contains the copy would be a cycle.
             let is_named = names.contains_key(entry.file_name().as_os_str());
             if !is_named && !self.path().starts_with(entry.path()) {

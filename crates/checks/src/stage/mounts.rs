@@ -18,7 +18,7 @@ use super::{Stage, StagedPath, components, entries, write, write_new};
 use lockgate_sandbox::SandboxLayer;
 
 /// The largest number of entries in all replaced folders: each is a mount of its own.
-const MOST_MOUNTS: usize = 300;
+const MAX_MOUNTS: usize = 300;
 
 /// The modification time that a staged file gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Stage {
         file_time: FileTime<'_>,
     ) -> io::Result<Option<Vec<SandboxLayer>>> {
         // Each is a mount of its own.
-        if staged.len() > MOST_MOUNTS {
+        if staged.len() > MAX_MOUNTS {
             return Ok(None);
         }
         let folder = self.folder("laid")?;
@@ -121,7 +121,7 @@ impl MountPlan {
         let (mut layers, mut count) = (Vec::new(), 0);
         for (folder, removed) in &self.replaced {
             layers.push(SandboxLayer::Empty(folder.clone()));
-            let Ok(entries) = entries(folder, MOST_MOUNTS) else { return Ok(None) };
+            let Ok(entries) = entries(folder, MAX_MOUNTS) else { return Ok(None) };
             count += entries.len();
             for entry in entries.iter().filter(|entry| !removed.contains(&entry.file_name())) {
                 let (path, kind) = (entry.path(), entry.file_type()?);
@@ -136,6 +136,6 @@ impl MountPlan {
             self.drafts.iter().map(|(at, from)| SandboxLayer::Bind { from: from.clone(), at: at.clone() });
         layers.extend(drafts);
         layers.extend(self.replaced.keys().cloned().map(SandboxLayer::ReadOnly));
-        Ok((count <= MOST_MOUNTS).then_some(layers))
+        Ok((count <= MAX_MOUNTS).then_some(layers))
     }
 }

@@ -18,7 +18,7 @@ use lockgate_sandbox::create_private;
 use lockgate_text::Version;
 
 /// The largest number of notes for a root; the oldest are dropped first.
-const MOST_NOTES: usize = 4096;
+const MAX_NOTES: usize = 4096;
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 2 << 20;
 
@@ -52,10 +52,10 @@ impl Notes {
         all.extend(notes);
         let now = SystemTime::now();
         all.retain(|_, note| now.duration_since(note.since).is_ok_and(|age| age < life));
-        if all.len() > MOST_NOTES {
+        if all.len() > MAX_NOTES {
             let mut times: Vec<SystemTime> = all.values().map(|note| note.since).collect();
             times.sort_unstable_by(|one, other| other.cmp(one));
-            let oldest = times.get(MOST_NOTES).copied().unwrap_or(now);
+            let oldest = times.get(MAX_NOTES).copied().unwrap_or(now);
             all.retain(|_, note| note.since > oldest);
         }
         create_private(&self.0)?;
@@ -125,9 +125,9 @@ mod tests {
         let notes = Notes::in_folder(folder.path().join("notes"));
         let now = SystemTime::now();
         let aged = |age: usize| (format!("{age:05}"), note(now - Duration::from_secs(age as u64)));
-        notes.add(Path::new("/root"), (0..MOST_NOTES + 10).map(aged).collect(), DAY).unwrap();
+        notes.add(Path::new("/root"), (0..MAX_NOTES + 10).map(aged).collect(), DAY).unwrap();
         let keys = keys(&notes);
-        assert_eq!((keys.len(), keys.first().map(String::as_str)), (MOST_NOTES, Some("00000")));
+        assert_eq!((keys.len(), keys.first().map(String::as_str)), (MAX_NOTES, Some("00000")));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::fault::SyntaxFault;
 use super::parse::{Parse, wait_for_slot};
 use super::table::{self, OwnParser};
-use super::tree::MOST_FAULTS;
+use super::tree::MAX_FAULTS;
 use super::worker::panic_message;
 use super::{doubled, yaml};
 use crate::delta::Belief;
@@ -222,7 +222,7 @@ fn from_parse(parse: Parse, keys: impl FnOnce() -> Option<Vec<WireFault>>) -> Re
 }
 
 fn places(faults: Vec<SyntaxFault>) -> Vec<WireFault> {
-    faults.into_iter().take(MOST_FAULTS).map(WireFault::from).collect()
+    faults.into_iter().take(MAX_FAULTS).map(WireFault::from).collect()
 }
 
 /// Limits the memory and the processor time of this process from now on. The kernel counts the stack of a thread as memory.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::cases::{buffer, judged, judged_by};
-use super::{LEAST_STACK, LanguageReaders, MOST_STACK, table, tokens};
+use super::{LEAST_STACK, LanguageReaders, MAX_STACK, table, tokens};
 use crate::{Outcome, Watch};
 use lockgate_policy::Level;
 
@@ -85,7 +85,7 @@ const DEEP: [(&str, &str, &str); 46] = [
 fn most(path: &str) -> usize {
     let language = lockgate_policy::language_of(path, None).unwrap();
     let frame = table::row(&language.name).unwrap().parser.as_ref().map_or(0, |own| own.frame);
-    (MOST_STACK - LEAST_STACK).checked_div(frame).unwrap_or(20_000)
+    (MAX_STACK - LEAST_STACK).checked_div(frame).unwrap_or(20_000)
 }
 
 #[test]

@@ -16,11 +16,11 @@ use crate::delta::ComparedFinding;
 use lockgate_text::{Buffer, Version};
 
 /// The maximum number of values in a cache.
-const MOST_VALUES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
+const MAX_VALUES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
 /// The maximum size of all values in a cache, in bytes.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 /// The maximum size of one value, in bytes: it must not evict all others.
-const LARGEST: usize = MOST_BYTES / 2;
+const LARGEST: usize = MAX_BYTES / 2;
 
 /// What the parsers that read a text found.
 pub(super) static PARSED: LazyLock<ResultCache<ParseResult>> = LazyLock::new(ResultCache::default);
@@ -57,7 +57,7 @@ struct CachedResults<T> {
 
 impl<T> Default for ResultCache<T> {
     fn default() -> ResultCache<T> {
-        ResultCache(Mutex::new(CachedResults { values: LruCache::new(MOST_VALUES), bytes: 0 }))
+        ResultCache(Mutex::new(CachedResults { values: LruCache::new(MAX_VALUES), bytes: 0 }))
     }
 }
 
@@ -80,7 +80,7 @@ impl<T: Weigh> ResultCache<T> {
         if let Some((_, replaced)) = cache.values.push(key, Arc::clone(&value)) {
             cache.bytes -= replaced.weight();
         }
-        while cache.bytes > MOST_BYTES {
+        while cache.bytes > MAX_BYTES {
             let Some((_, oldest)) = cache.values.pop_lru() else { break };
             cache.bytes -= oldest.weight();
         }
@@ -146,7 +146,7 @@ mod tests {
     fn the_least_recently_used_value_is_dropped_and_a_large_one_not_kept() {
         let cache = ResultCache::default();
         let count = |bytes: usize| (bytes - size_of::<BracketReport>()) / size_of::<usize>();
-        let quarter = count(MOST_BYTES / 4);
+        let quarter = count(MAX_BYTES / 4);
         for number in 0..4 {
             cache.keep(key(number), brackets(quarter));
         }
@@ -157,6 +157,6 @@ mod tests {
         cache.keep(key(5), brackets(count(LARGEST) + 1));
         assert!(cache.get(key(5)).is_none());
         cache.keep(key(4), brackets(0));
-        assert!(cache.0.lock().unwrap().bytes < MOST_BYTES, "a value that was replaced does not count");
+        assert!(cache.0.lock().unwrap().bytes < MAX_BYTES, "a value that was replaced does not count");
     }
 }

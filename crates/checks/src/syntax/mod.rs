@@ -60,9 +60,9 @@ use lockgate_syntax as grammar;
 use lockgate_text::{Buffer, Hints};
 
 /// The largest stack of a parser, in bytes. It is only reserved; even the deepest text uses at most half of it.
-const MOST_STACK: usize = if cfg!(debug_assertions) { 512 << 20 } else { 104 << 20 };
+const MAX_STACK: usize = if cfg!(debug_assertions) { 512 << 20 } else { 104 << 20 };
 /// The memory limit for a parser in this process, in bytes.
-const MOST_MEMORY: usize = 48 << 20;
+const MAX_MEMORY: usize = 48 << 20;
 /// The stack that a parser needs before the first level of nesting, in bytes.
 const LEAST_STACK: usize = 8 << 20;
 
@@ -146,7 +146,7 @@ impl OwnParser {
     /// True if a text of this length is parsed in another process: its parser may exceed the memory limit of this process,
     /// or take so long that it must be killed, which only a process can be.
     fn is_large(&self, length: usize) -> bool {
-        length > grammar::SMALL || length.saturating_mul(self.per_byte) > MOST_MEMORY
+        length > grammar::SMALL || length.saturating_mul(self.per_byte) > MAX_MEMORY
     }
 
     /// Returns the stack for a text, if it is known without tree-sitter; a fault if the text nests too deeply.
@@ -155,13 +155,13 @@ impl OwnParser {
             return Ok(Some(stack));
         }
         let levels = self.levels.map(|levels| levels(text)).transpose()?;
-        Ok(levels.map(|levels| self.stack_for(levels)).filter(|stack| *stack <= MOST_STACK))
+        Ok(levels.map(|levels| self.stack_for(levels)).filter(|stack| *stack <= MAX_STACK))
     }
 
     /// Returns the stack for a text that has too few tokens to nest too deeply; every level takes a token.
     fn stack_at_once(&self, text: &str) -> Option<usize> {
-        let levels = if self.stack_for(text.len()) <= MOST_STACK { text.len() } else { tokens(text) };
-        Some(self.stack_for(levels)).filter(|stack| *stack <= MOST_STACK)
+        let levels = if self.stack_for(text.len()) <= MAX_STACK { text.len() } else { tokens(text) };
+        Some(self.stack_for(levels)).filter(|stack| *stack <= MAX_STACK)
     }
 }
 
@@ -427,7 +427,7 @@ impl<'a> LanguageReaders<'a> {
             return Ok(Some(stack));
         }
         let stack = own.stack_for(self.survey(buffer)?.depth);
-        Ok((stack <= MOST_STACK).then_some(stack))
+        Ok((stack <= MAX_STACK).then_some(stack))
     }
 
     fn survey(&self, buffer: &Buffer) -> Result<Arc<TreeReport>, ParseFailure> {

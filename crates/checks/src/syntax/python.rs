@@ -13,8 +13,8 @@ use super::parts;
 
 /// The most open brackets, and below it the most indents: `MAXLEVEL` and `MAXINDENT` - 1 of CPython's tokenizer. Ruff's
 /// tokenizer has no such limits.
-const MOST_OPEN: usize = 200;
-const MOST_INDENTS: usize = 99;
+const MAX_OPEN: usize = 200;
+const MAX_INDENTS: usize = 99;
 
 /// Parses a module and reports every fault.
 pub(super) fn read(text: &str, _path: &str) -> Parse {
@@ -111,7 +111,7 @@ impl Depth {
             _ => {}
         }
         self.most = self.most.max(self.around + self.run + self.indents);
-        match (self.open.len() > MOST_OPEN, self.indents > MOST_INDENTS) {
+        match (self.open.len() > MAX_OPEN, self.indents > MAX_INDENTS) {
             (true, _) => Some("too many nested parentheses"),
             (false, true) => Some("too many levels of indentation"),
             (false, false) => None,

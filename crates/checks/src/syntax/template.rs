@@ -14,7 +14,7 @@ const STATEMENTS: [&str; 10] =
     ["if", "else", "end", "range", "with", "define", "block", "template", "include", "break"];
 
 /// The most tags of a text that are checked.
-const MOST_TAGS: usize = 10_000;
+const MAX_TAGS: usize = 10_000;
 
 /// The longest tag, in bytes.
 const LONGEST: usize = 2_000;
@@ -40,7 +40,7 @@ enum TagKind {
 pub(super) fn tags(text: &str) -> Vec<TemplateTag> {
     let mut tags = Vec::new();
     let mut from = 0;
-    while tags.len() < MOST_TAGS
+    while tags.len() < MAX_TAGS
         && let Some(found) = memchr::memchr(b'{', text.as_bytes().get(from..).unwrap_or_default())
     {
         let at = from + found;

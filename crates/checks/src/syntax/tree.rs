@@ -20,7 +20,7 @@ use lockgate_sandbox::{Halt, Limit};
 use lockgate_syntax::{Grammar, Language, Node, ParseStop, Tree, WalkStep, parse, walk};
 
 /// The most faults of a text that are kept; further ones mostly follow from these.
-pub(super) const MOST_FAULTS: usize = 20_000;
+pub(super) const MAX_FAULTS: usize = 20_000;
 /// The most text that a message quotes, in characters.
 const LONGEST_QUOTE: usize = 30;
 
@@ -83,7 +83,7 @@ fn read(
             parts::thinned(text, nodes.map(|node| node.start_byte()).collect::<Vec<_>>(), |_| true);
     }
     if row.name == "bash" {
-        report.faults.extend(shell::faults(&tree, text, limit)?.into_iter().take(MOST_FAULTS));
+        report.faults.extend(shell::faults(&tree, text, limit)?.into_iter().take(MAX_FAULTS));
     }
     Ok(report)
 }
@@ -132,7 +132,7 @@ impl TreeWalk<'_> {
         {
             self.brackets.see(node.kind(), node.start_byte(), self.text);
         }
-        let has_room = self.survey.faults.len() < MOST_FAULTS;
+        let has_room = self.survey.faults.len() < MAX_FAULTS;
         let Some(fault) = has_room.then(|| self.fault(node)).flatten() else { return };
         // A fault that contains this one is less precise.
         while self.survey.faults.last().is_some_and(|last| fault.at < last.end && fault.end <= last.end) {
@@ -179,7 +179,7 @@ impl TreeWalk<'_> {
         if self.credit.trust != GrammarTrust::Whole {
             let text = self.text;
             let lone = |&at: &usize| SyntaxFault::new(at, at + 1, lone_bracket(text, at));
-            self.survey.faults.extend(self.survey.brackets.lone.iter().take(MOST_FAULTS).map(lone));
+            self.survey.faults.extend(self.survey.brackets.lone.iter().take(MAX_FAULTS).map(lone));
         }
         self.survey
     }

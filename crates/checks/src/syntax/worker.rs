@@ -6,7 +6,7 @@
 //!
 //! A thread cannot be stopped from outside, so large texts are parsed in a process ([`super::child`]), and only small
 //! ones here. At the time limit, or when the caller cancels, a thread gets [`GRACE`] to end; texts are small, so it usually
-//! does. After that the caller stops waiting. While [`MOST_LEFT_BEHIND`] such threads still run, no new thread is started.
+//! does. After that the caller stops waiting. While [`MAX_LEFT_BEHIND`] such threads still run, no new thread is started.
 //!
 //! Invariant: unless a parser ends the process, the caller gets a [`JobOutcome`].
 
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use lockgate_sandbox::{Halt, Limit};
 
 /// The most threads that may still run after their time limit.
-const MOST_LEFT_BEHIND: usize = 4;
+const MAX_LEFT_BEHIND: usize = 4;
 /// The interval at which a waiting caller checks its limit.
 const GLANCE: Duration = Duration::from_millis(20);
 
@@ -48,7 +48,7 @@ pub(super) fn run<T: Send + 'static>(
     limit: Limit<'_>,
     job: impl FnOnce() -> T + Send + 'static,
 ) -> JobOutcome<T> {
-    if LEFT_BEHIND.load(Ordering::Relaxed) >= MOST_LEFT_BEHIND {
+    if LEFT_BEHIND.load(Ordering::Relaxed) >= MAX_LEFT_BEHIND {
         return JobOutcome::NoThread;
     }
     let is_left = Arc::new(AtomicBool::new(false));

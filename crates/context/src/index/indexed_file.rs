@@ -8,10 +8,10 @@ use lockgate_text::SymbolKind;
 use lockgate_text::Version;
 
 /// The maximum number of symbols and of uses indexed per file.
-const MOST_SYMBOLS: usize = 10_000;
-const MOST_USES: usize = 100_000;
+const MAX_SYMBOLS: usize = 10_000;
+const MAX_USES: usize = 100_000;
 /// The maximum depth of indexed keys in data files; deeper ones name parts of values.
-const MOST_KEYS: usize = 2;
+const MAX_KEYS: usize = 2;
 
 /// A file in the index.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl IndexedFile {
     pub(crate) fn around(&self, line: u32, names: &NameTable) -> Option<String> {
         let before = self.definitions.partition_point(|symbol| symbol.location.first <= line);
         let holds = |symbol: &&Definition| symbol.location.last >= line && holds(symbol.kind);
-        let around = self.definitions.get(..before)?.iter().rev().take(MOST_SYMBOLS).find(holds);
+        let around = self.definitions.get(..before)?.iter().rev().take(MAX_SYMBOLS).find(holds);
         around.map(|symbol| self.path(symbol, names))
     }
 
@@ -139,9 +139,9 @@ fn definitions(tags: &Tags, names: &mut NameTable) -> (Vec<Definition>, Vec<u32>
     let mut whole = true;
     for tag in &tags.definitions {
         let around = tag.around.map(|around| numbers.get(around).copied().flatten());
-        let depth = around.map_or(0, |around| around.map_or(MOST_KEYS, |(_, depth)| depth + 1));
-        let wanted = tag.kind != SymbolKind::Key || depth < MOST_KEYS;
-        if !wanted || indexed.len() >= MOST_SYMBOLS {
+        let depth = around.map_or(0, |around| around.map_or(MAX_KEYS, |(_, depth)| depth + 1));
+        let wanted = tag.kind != SymbolKind::Key || depth < MAX_KEYS;
+        if !wanted || indexed.len() >= MAX_SYMBOLS {
             whole &= !wanted;
             numbers.push(None);
             continue;
@@ -171,7 +171,7 @@ fn last(tag: &Tag) -> &str {
 
 fn uses(tags: &Tags, names: &mut NameTable) -> (Keys, Box<[u8]>, bool) {
     let mut sorted: Vec<(u32, &[u32])> = Vec::new();
-    let mut remaining = MOST_USES;
+    let mut remaining = MAX_USES;
     for (key, lines) in &tags.uses {
         remaining = remaining.saturating_sub(lines.len());
         if remaining > 0 {

@@ -11,10 +11,10 @@ use crate::steps::MatchBudget;
 use lockgate_text::{CodeTree, ParentNode, Syntax};
 
 /// The size of a file in bytes up to which its tokens are compared.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// The maximum number of matches that are examined.
-const MOST_MATCHES: usize = 64;
+const MAX_MATCHES: usize = 64;
 
 /// The words after which a formatter may put an expression in parentheses.
 const OPERAND_WORDS: [&str; 8] = ["return", "in", "assert", "import", "yield", "if", "while", "del"];
@@ -70,7 +70,7 @@ impl<'t> SourceCode<'t> {
         rules: &'static LexicalRules,
         syntax: &'t dyn Syntax,
     ) -> Option<SourceCode<'t>> {
-        if view.len() > MOST_BYTES {
+        if view.len() > MAX_BYTES {
             return None;
         }
         let tree = syntax.code_tree(language, path, view)?;
@@ -161,7 +161,7 @@ impl<'t> SourceCode<'t> {
             let span = one.span(self);
             if window.start <= span.start && span.end <= window.end {
                 found.push(one);
-                if found.len() > MOST_MATCHES {
+                if found.len() > MAX_MATCHES {
                     return None;
                 }
             }

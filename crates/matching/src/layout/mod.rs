@@ -30,7 +30,7 @@ const LEAST_TOKENS: usize = 4;
 const LEAST_CHARS: usize = 10;
 
 /// The maximum number of words that are looked for before the file is parsed.
-const MOST_WORDS: usize = 256;
+const MAX_WORDS: usize = 256;
 
 /// A text with its tokens.
 struct Tokens<'t> {
@@ -88,7 +88,7 @@ impl<'t> Tokens<'t> {
     /// Returns true if a text has all words, so that parsing it may be worth the time.
     fn occurs_in(&self, view: &str) -> bool {
         let words = self.tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Word);
-        words.into_iter().take(MOST_WORDS).all(|(index, _)| view.contains(self.text(index)))
+        words.into_iter().take(MAX_WORDS).all(|(index, _)| view.contains(self.text(index)))
     }
 
     fn is_long_enough(&self) -> bool {

@@ -7,11 +7,11 @@ use lockgate_text::differing_lines;
 
 /// The maximum number of line pairs compared in one changed hunk. The lines of a larger hunk are paired in order, or
 /// not at all.
-const MOST_PAIRS: usize = 2_500;
+const MAX_PAIRS: usize = 2_500;
 /// The maximum number of character pairs compared for one block. Lines beyond it are not paired.
-const MOST_CELLS: usize = 1 << 25;
+const MAX_CELLS: usize = 1 << 25;
 /// The maximum number of compared characters of a line.
-const MOST_CHARS: usize = 400;
+const MAX_CHARS: usize = 400;
 /// The minimum similarity of two lines that count as versions of one line.
 pub(super) const ALIKE: f64 = 0.5;
 
@@ -20,7 +20,7 @@ pub(super) const ALIKE: f64 = 0.5;
 pub(super) fn origins(block: &Block<'_>) -> Vec<Option<usize>> {
     let (old, new) = (&block.search.lines, &block.replace.lines);
     let mut origins = Vec::with_capacity(new.len());
-    let (mut from, mut cells) = (0, MOST_CELLS);
+    let (mut from, mut cells) = (0, MAX_CELLS);
     for (removed, added) in differing_lines(old, new) {
         let unchanged = added.start - origins.len();
         origins.extend((from..from + unchanged).map(Some));
@@ -40,7 +40,7 @@ pub(super) fn origins(block: &Block<'_>) -> Vec<Option<usize>> {
 /// Pairs the lines of a hunk in order, with the maximum sum of similarities.
 fn paired(old: &[&str], new: &[&str], cells: &mut usize) -> Vec<Option<usize>> {
     let all = |lines: &[&str]| lines.iter().map(|line| weight(line)).sum::<usize>();
-    if old.len() * new.len() > MOST_PAIRS || !take(cells, all(old) * all(new)) {
+    if old.len() * new.len() > MAX_PAIRS || !take(cells, all(old) * all(new)) {
         let same = old.len() == new.len();
         let pair = |(index, (old, new)): (usize, (&&str, &&str))| {
             (same && take(cells, weight(old) * weight(new)) && similarity(old, new) >= ALIKE).then_some(index)
@@ -86,7 +86,7 @@ fn paired(old: &[&str], new: &[&str], cells: &mut usize) -> Vec<Option<usize>> {
 
 /// Returns the number of compared characters of a line.
 pub(super) fn weight(line: &str) -> usize {
-    line.len().clamp(1, MOST_CHARS)
+    line.len().clamp(1, MAX_CHARS)
 }
 
 fn take(cells: &mut usize, some: usize) -> bool {
@@ -97,7 +97,7 @@ fn take(cells: &mut usize, some: usize) -> bool {
 
 /// Returns the similarity of two lines, from 0 to 1, without their indentation.
 pub(super) fn similarity(old: &str, new: &str) -> f64 {
-    let start = |line: &str| line.trim().chars().take(MOST_CHARS).collect::<String>();
+    let start = |line: &str| line.trim().chars().take(MAX_CHARS).collect::<String>();
     strsim::normalized_levenshtein(&start(old), &start(new))
 }
 

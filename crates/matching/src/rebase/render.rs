@@ -40,7 +40,7 @@ pub(super) struct LineRenderer<'a> {
 }
 
 /// The maximum number of character pairs that are compared for the lines that one edit adds.
-const MOST_CELLS: usize = 1 << 25;
+const MAX_CELLS: usize = 1 << 25;
 
 /// The maximum length in bytes of a line that is merged word by word.
 const LONGEST: usize = 1 << 16;
@@ -73,7 +73,7 @@ impl<'a> LineRenderer<'a> {
             evidence,
             alike,
             search_chars,
-            cells: Cell::new(MOST_CELLS),
+            cells: Cell::new(MAX_CELLS),
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) struct AlternativeEdit {
 const MOST: usize = 64;
 
 /// The maximum size of all alternatives together, in bytes.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 impl AlternativeEdit {
     fn new(search: String, replace: String) -> AlternativeEdit {
@@ -49,7 +49,7 @@ impl AlternativeEdit {
 pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     let mut all = vec![AlternativeEdit::plain(search, replace)];
     let (mut next, mut bytes) = (0, 0);
-    while let Some(reading) = all.get(next).cloned().filter(|_| all.len() < MOST && bytes < MOST_BYTES) {
+    while let Some(reading) = all.get(next).cloned().filter(|_| all.len() < MOST && bytes < MAX_BYTES) {
         let (search, replace) = (reading.search.as_str(), reading.replace.as_str());
         bytes += search.len() + replace.len();
         let more = fence::remove(search, replace)

@@ -44,7 +44,7 @@ const LOWEST_ABI: ABI = ABI::V4;
 /// (10).
 const HIGHEST_ABI: ABI = ABI::V10;
 /// The largest number of entries of one folder that are allowed one by one.
-const MOST_ENTRIES: usize = 4096;
+const MAX_ENTRIES: usize = 4096;
 /// Programs may not create devices.
 const DEVICES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{MakeChar | MakeBlock});
 /// Devices that programs may read and write, because they store nothing.
@@ -204,7 +204,7 @@ fn add_readable(place: &Path, hidden: &[PathBuf], readable: &mut Vec<PathBuf>) {
         readable.push(place.to_owned());
         return;
     }
-    let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST_ENTRIES);
+    let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MAX_ENTRIES);
     // A link's target is allowed at its own path, if at all.
     let own = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
     own.for_each(|entry| add_readable(&entry.path(), hidden, readable));

@@ -11,7 +11,7 @@ use super::describe;
 
 /// The most entries of one revision: a few small trees that contain each other can stand for any number of
 /// files.
-const MOST_ENTRIES: usize = 4_000_000;
+const MAX_ENTRIES: usize = 4_000_000;
 
 /// The files below a folder of one revision.
 #[derive(Debug, Default)]
@@ -34,8 +34,8 @@ impl Trees {
             for entry in tree.iter() {
                 let entry = entry.map_err(|error| describe(&error))?;
                 count += 1;
-                if count > MOST_ENTRIES {
-                    return Err(format!("it has more than {MOST_ENTRIES} files and folders"));
+                if count > MAX_ENTRIES {
+                    return Err(format!("it has more than {MAX_ENTRIES} files and folders"));
                 }
                 let Ok(name) = std::str::from_utf8(entry.filename()) else { continue };
                 let inner = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };

@@ -5,7 +5,7 @@
 //! and `refs` in it. The search includes folders named `.git`, where a `commondir` may name a folder outside
 //! of it. A `commondir` outside of all roots is not found.
 //!
-//! Invariant: no symlink to a folder is followed, and a search of more than [`MOST_ENTRIES`] is an error and
+//! Invariant: no symlink to a folder is followed, and a search of more than [`MAX_ENTRIES`] is an error and
 //! never an incomplete result.
 
 use std::cell::OnceCell;
@@ -24,13 +24,13 @@ use super::super::system_error;
 use super::folded;
 
 /// The most entries of folders that a search visits, in all roots together.
-pub(super) const MOST_ENTRIES: usize = 1_000_000;
+pub(super) const MAX_ENTRIES: usize = 1_000_000;
 
 /// The most bytes that are read of a `commondir`: no path is longer (`PATH_MAX`).
 const LONGEST: u64 = 4096;
 
 /// The most symlinks in a path; the kernel has the same limit.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// The folders that `commondir` files below some roots name; searched for at most once.
 pub(super) struct CommonFolders<'a> {
@@ -41,7 +41,7 @@ pub(super) struct CommonFolders<'a> {
 /// The reason why the search could not be finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SearchError {
-    /// The roots have more than [`MOST_ENTRIES`].
+    /// The roots have more than [`MAX_ENTRIES`].
     TooManyEntries,
     System(Errno),
 }
@@ -66,7 +66,7 @@ impl<'a> CommonFolders<'a> {
         let found = match self.found.get() {
             Some(found) => found,
             None => {
-                let found = search(self.roots, MOST_ENTRIES)?;
+                let found = search(self.roots, MAX_ENTRIES)?;
                 self.found.get_or_init(|| found)
             }
         };
@@ -168,7 +168,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 /// Resolves the links of a path, including dangling ones.
 fn resolved(path: &Path) -> PathBuf {
     let mut path = without_dots(path);
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let above: Vec<&Path> = path.ancestors().collect();
         let Some(link) = above.into_iter().rev().find(|above| above.is_symlink()) else { break };
         let (Ok(target), Ok(rest)) = (link.read_link(), path.strip_prefix(link)) else { break };
@@ -199,7 +199,7 @@ mod tests {
             assert_eq!(named(most), Err(SearchError::TooManyEntries), "{most}");
         }
         assert_eq!(named(6), Ok(1));
-        assert_eq!(named(MOST_ENTRIES), Ok(1));
+        assert_eq!(named(MAX_ENTRIES), Ok(1));
         let found = search(&roots, 6).unwrap();
         assert_eq!(
             (found[0].by.as_str(), is_same(&found[0].folder, &roots[0].real().join("v"))),

@@ -15,8 +15,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// The limits on texts waiting to be stored: their number and their bytes.
-const MOST_WAITING: usize = 256;
-const MOST_BYTES: usize = 32 << 20;
+const MAX_WAITING: usize = 256;
+const MAX_BYTES: usize = 32 << 20;
 
 /// The time that a caller waits for a text that was read a moment ago.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -52,7 +52,7 @@ impl Worker {
     pub fn keep(&self, journal: usize, content: Content<'_>) {
         let length = content.bytes.len();
         let waiting = self.shared.waiting.fetch_add(length, Ordering::Relaxed);
-        let is_queued = waiting.saturating_add(length) <= MOST_BYTES
+        let is_queued = waiting.saturating_add(length) <= MAX_BYTES
             && self.enqueue(JournalJob::Keep {
                 journal,
                 version: content.version,
@@ -78,7 +78,7 @@ impl Worker {
     fn enqueue(&self, job: JournalJob) -> bool {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.is_none() {
-            let (sender, receiver) = sync_channel(MOST_WAITING);
+            let (sender, receiver) = sync_channel(MAX_WAITING);
             let (journals, shared) = (Arc::clone(&self.journals), Arc::clone(&self.shared));
             let builder = std::thread::Builder::new().name("journal".to_owned());
             let started = builder.spawn(move || work(&journals, &shared, &receiver));

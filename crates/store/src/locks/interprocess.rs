@@ -21,10 +21,10 @@ use std::time::{Duration, SystemTime};
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The number of retries if the lock file is removed while it is being locked.
-const MOST_TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// The most lock files that stay open without a lock.
-const MOST_IDLE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
+const MAX_IDLE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
 /// The folder of the lock files of all processes.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ pub(super) struct LockFiles {
 impl ProcessLocks {
     /// The locks in this folder; removes those that were not used for a day.
     pub fn new(folder: PathBuf) -> ProcessLocks {
-        let idle = Arc::new(IdleFiles(Mutex::new(LruCache::new(MOST_IDLE))));
+        let idle = Arc::new(IdleFiles(Mutex::new(LruCache::new(MAX_IDLE))));
         let across = ProcessLocks { folder, idle };
         across.tidy(IDLE);
         across
@@ -150,7 +150,7 @@ impl Drop for Lock {
 
 /// Takes the lock of a file if it is free now.
 fn take(path: &Path, idle: &Arc<IdleFiles>) -> Io<Option<Lock>> {
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         let known = idle.files().pop(path);
         let file = known.map_or_else(|| open(path), Ok)?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {

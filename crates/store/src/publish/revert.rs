@@ -21,7 +21,7 @@ use rustix::io::{Errno, Result as Io, retry_on_intr};
 /// The number of attempts while another program appends again and again.
 const ATTEMPTS: usize = 5;
 /// The most bytes that are taken for a short-lived append.
-const MOST_ADDED: usize = 16 << 20;
+const MAX_ADDED: usize = 16 << 20;
 
 /// Puts the displaced file back.
 pub(super) fn exchanged(
@@ -108,7 +108,7 @@ fn retry(
 fn added(names: &SwapNames<'_>, ours: &StagedFile<'_>) -> Option<Vec<u8>> {
     let ours = ours.expected();
     let size = rustix::fs::fstat(ours.file).ok().and_then(|stat| usize::try_from(stat.st_size).ok())?;
-    let more = size.checked_sub(ours.bytes.len()).filter(|more| *more <= MOST_ADDED)?;
+    let more = size.checked_sub(ours.bytes.len()).filter(|more| *more <= MAX_ADDED)?;
     let mut text = vec![0; more];
     let mut read = 0;
     while let Some(rest) = text.get_mut(read..).filter(|rest| !rest.is_empty()) {

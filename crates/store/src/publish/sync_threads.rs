@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// The most threads that wait for the next edit; more than these end after their work.
-const MOST_IDLE: usize = 16;
+const MAX_IDLE: usize = 16;
 
 /// The threads that wait for files.
 static IDLE: Mutex<Vec<Sender<SyncJob>>> = Mutex::new(Vec::new());
@@ -79,7 +79,7 @@ fn serve(jobs: &Receiver<SyncJob>, own: &Sender<SyncJob>) {
         let result = sync(files);
         let is_kept = {
             let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_kept = idle.len() < MOST_IDLE;
+            let is_kept = idle.len() < MAX_IDLE;
             if is_kept {
                 idle.push(own.clone());
             }
@@ -128,6 +128,6 @@ mod tests {
             start(std::iter::once(vec![file()])).wait().unwrap();
         }
         // Other tests of the same process may use some at the same time.
-        assert!(threads() < before + MOST_IDLE, "{} threads, {before} before", threads());
+        assert!(threads() < before + MAX_IDLE, "{} threads, {before} before", threads());
     }
 }

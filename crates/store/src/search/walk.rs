@@ -28,7 +28,7 @@ const PORTION: usize = 64;
 /// The number of files between two checks of the clock.
 const OFTEN: usize = 8;
 /// The most threads; more of them would wait for the same disk and memory.
-const MOST_THREADS: usize = 12;
+const MAX_THREADS: usize = 12;
 
 /// The files and folders that could not be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl<'a> FileWalk<'a> {
             path,
         };
         let jobs = self.below.starts().map(start).collect();
-        let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
+        let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MAX_THREADS);
         let part = || WalkPart { visitor: new_visitor(), passed: Skipped::default(), space: Vec::new() };
         let parts = queue::share(jobs, threads, part, |part, job| self.work(part, job));
         let mut skipped = Skipped::default();

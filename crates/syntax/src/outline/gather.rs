@@ -13,11 +13,11 @@ use crate::{Node, Tree, WalkStep, walk};
 use lockgate_text::{Outline, OutlineEntry, SymbolKind, SymbolRank};
 
 /// The maximum nesting of symbols. Deeper ones belong to the symbol around them.
-const MOST_LEVELS: usize = 64;
+const MAX_LEVELS: usize = 64;
 /// The maximum length of all paths together, in bytes.
-const MOST_PATHS: usize = 32 << 20;
+const MAX_PATHS: usize = 32 << 20;
 /// The maximum number of bytes of punctuation between a symbol's end and that of its wrapper.
-const MOST_SIGNS: usize = 16;
+const MAX_SIGNS: usize = 16;
 
 /// Collects the symbols and comments of a tree; `None` if their paths are too long to store.
 pub(super) fn gather(row: &'static LanguageNodes, tree: &Tree, view: &str) -> Option<Outline> {
@@ -26,7 +26,7 @@ pub(super) fn gather(row: &'static LanguageNodes, tree: &Tree, view: &str) -> Op
     let mut fits = true;
     walk(tree, |node, level| {
         let part = parts.get(usize::from(node.kind_id())).copied().unwrap_or_default();
-        fits = gatherer.paths.len() <= MOST_PATHS;
+        fits = gatherer.paths.len() <= MAX_PATHS;
         if fits { gatherer.visit(node, level, part) } else { WalkStep::Stop }
     });
     fits.then(|| Outline::new(gatherer.symbols, gatherer.paths, gatherer.comments))
@@ -165,7 +165,7 @@ impl<'a> Gatherer<'a> {
         if let Some(wrapper) = self.wrappers.last_mut() {
             wrapper.is_empty = false;
         }
-        if self.open.len() >= MOST_LEVELS {
+        if self.open.len() >= MAX_LEVELS {
             return;
         }
         let symbol = self.symbol(span, named_node, (kind, SymbolRank::Major), head);
@@ -254,7 +254,7 @@ impl<'a> Gatherer<'a> {
     }
 
     fn ends_alike(&self, end: usize, wrapper: usize) -> bool {
-        let rest = self.view.get(end..wrapper).filter(|rest| rest.len() <= MOST_SIGNS);
+        let rest = self.view.get(end..wrapper).filter(|rest| rest.len() <= MAX_SIGNS);
         rest.is_some_and(|rest| rest.chars().all(|sign| sign.is_whitespace() || matches!(sign, ';' | ',')))
     }
 

@@ -6,8 +6,8 @@ use super::name::{NamedNode, children, declared, named, plain, scoped, text};
 use crate::Node;
 
 /// The maximum number of names from one node, and the maximum depth of patterns.
-const MOST_NAMES: usize = 200;
-const MOST_LEVELS: usize = 8;
+const MAX_NAMES: usize = 200;
+const MAX_LEVELS: usize = 8;
 
 /// The source of the names of a node's minor symbols, of which there may be several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl MinorNames {
 fn by_field<'t>(node: Node<'t>, field: &'static str) -> impl Iterator<Item = Node<'t>> {
     let mut cursor = node.walk();
     let nodes: Vec<Node<'t>> =
-        node.children_by_field_name(field, &mut cursor).filter(Node::is_named).take(MOST_NAMES).collect();
+        node.children_by_field_name(field, &mut cursor).filter(Node::is_named).take(MAX_NAMES).collect();
     nodes.into_iter()
 }
 
@@ -60,8 +60,8 @@ fn by_field<'t>(node: Node<'t>, field: &'static str) -> impl Iterator<Item = Nod
 fn targets(node: Node<'_>, view: &str, level: usize, found: &mut Vec<NamedNode>) {
     match node.kind() {
         "identifier" => found.extend(plain(node, view).and_then(|name| named(&name, node))),
-        "pattern_list" | "tuple_pattern" | "list_pattern" | "list_splat_pattern" if level < MOST_LEVELS => {
-            children(node).take(MOST_NAMES).for_each(|child| targets(child, view, level + 1, found));
+        "pattern_list" | "tuple_pattern" | "list_pattern" | "list_splat_pattern" if level < MAX_LEVELS => {
+            children(node).take(MAX_NAMES).for_each(|child| targets(child, view, level + 1, found));
         }
         _ => {}
     }

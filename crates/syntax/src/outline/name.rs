@@ -7,7 +7,7 @@ use crate::Node;
 /// The maximum length of a name in bytes; a longer one is prose.
 const LONGEST: usize = 256;
 /// The maximum number of declarators around a name.
-const MOST_DECLARATORS: usize = 64;
+const MAX_DECLARATORS: usize = 64;
 
 /// The source of a symbol's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,7 +155,7 @@ fn receiver_name(node: Node<'_>, view: &str) -> Option<String> {
 pub(super) fn declared(declarator: Node<'_>) -> Option<Node<'_>> {
     let inner = |node: &Node<'_>| node.kind().ends_with("_declarator");
     let mut node = declarator;
-    for _ in 0..MOST_DECLARATORS {
+    for _ in 0..MAX_DECLARATORS {
         let next = node.child_by_field_name("declarator").filter(|_| node.kind() != "operator_cast");
         // Some declarators have no field for the inner one.
         let next = next.or_else(|| inner(&node).then(|| children(node).filter(Node::is_named).last())?);

@@ -7,7 +7,7 @@ use super::super::value::truncate;
 use crate::output::value::list;
 
 /// The longest chain of base URIs.
-const MOST_BASES: usize = 8;
+const MAX_BASES: usize = 8;
 
 /// The artifacts and base URIs of a run.
 pub(super) struct ArtifactTable<'v> {
@@ -42,7 +42,7 @@ impl<'v> ArtifactTable<'v> {
         let base = |location: &'v Value| self.bases?.get(location.get("uriBaseId")?.as_str()?);
         let mut resolved = uri.to_owned();
         let mut next = base(location);
-        for _ in 0..MOST_BASES {
+        for _ in 0..MAX_BASES {
             let is_absolute = resolved.starts_with('/') || uri::path(&resolved).is_some();
             let Some(location) = next.filter(|_| !is_absolute) else { return Some(resolved) };
             if let Some(before) = location.get("uri").and_then(Value::as_str).map(truncate) {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use self::files::ArtifactTable;
 use self::rules::RuleTable;
-use super::MOST_READ;
+use super::MAX_READ;
 use super::raw_finding::RawFinding;
 use super::value::{document, list, number_at, text_at};
 use crate::finding::sanitize;
@@ -28,7 +28,7 @@ fn parse_log(log: &Value, columns: Columns) -> Result<Vec<RawFinding>, String> {
     };
     let mut raws = Vec::new();
     for run in runs {
-        let left = MOST_READ.saturating_sub(raws.len());
+        let left = MAX_READ.saturating_sub(raws.len());
         raws.extend(RunLog::new(run, columns).findings(left)?);
     }
     Ok(raws)

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::{MOST_FINDINGS, formatted};
+use super::super::{MAX_FINDINGS, formatted};
 use super::*;
 
 /// A command for each form, with a good output that has findings.
@@ -75,7 +75,7 @@ fn a_json_text_that_is_cut_anywhere_is_broken() {
 
 #[test]
 fn more_than_so_many_findings_are_no_answer() {
-    let many = |item: &str, between: &str| vec![item; MOST_FINDINGS + 5].join(between);
+    let many = |item: &str, between: &str| vec![item; MAX_FINDINGS + 5].join(between);
     let item = r#"{"message": "m"}"#;
     let outputs = [
         ("jsonl", many(item, "\n")),
@@ -95,17 +95,17 @@ fn more_than_so_many_findings_are_no_answer() {
 #[test]
 fn what_findings_share_is_not_multiplied() {
     let long = "x".repeat(4 << 20);
-    let items = vec![r#"{"message": "m"}"#; MOST_FINDINGS].join(",");
+    let items = vec![r#"{"message": "m"}"#; MAX_FINDINGS].join(",");
     let above = format!(r#"{{"results": [{{"file": "{long}", "messages": [{items}]}}]}}"#);
     let results =
-        vec![r#"{"ruleIndex": 0, "message": {"id": "d", "arguments": ["a"]}}"#; MOST_FINDINGS].join(",");
+        vec![r#"{"ruleIndex": 0, "message": {"id": "d", "arguments": ["a"]}}"#; MAX_FINDINGS].join(",");
     let driver = format!(
         r#"{{"driver": {{"rules": [{{"id": "{long}", "messageStrings": {{"d": {{"text": "{long}"}}}}}}]}}}}"#
     );
     let rules = format!(r#"{{"runs": [{{"tool": {driver}, "results": [{results}]}}]}}"#);
     for (name, output) in [("json", above), ("sarif", rules)] {
         let (_, command, _) = forms().into_iter().find(|(form, ..)| *form == name).unwrap();
-        assert_eq!(reading(&command, &program_output(1, &output)).unwrap().len(), MOST_FINDINGS, "{name}");
+        assert_eq!(reading(&command, &program_output(1, &output)).unwrap().len(), MAX_FINDINGS, "{name}");
     }
 }
 
@@ -116,7 +116,7 @@ fn columns_on_a_long_line_are_counted_once() {
     let text = buffer(&"é".repeat(1_000_000));
     let item =
         |at: usize| json!({ "line": 1, "column": 1_999_990 - at % 7 - at, "message": "m" }).to_string();
-    let output = (0..MOST_FINDINGS).map(item).collect::<Vec<_>>().join("\n");
+    let output = (0..MAX_FINDINGS).map(item).collect::<Vec<_>>().join("\n");
     let command = CommandSpec { columns: Columns::Bytes, ..command(OutputForm::Jsonl(plain_place())) };
     let start = Instant::now();
     let findings = read(&command, &program_output(1, &output), &text, &named_file).unwrap();

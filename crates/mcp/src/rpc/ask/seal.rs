@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use lockgate_text::Version;
 
 /// Maximum number of answered states that are remembered; each expires after some minutes.
-const MOST_ANSWERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
+const MAX_ANSWERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 
 /// The key and the used states of a server.
 #[derive(Clone)]
@@ -81,7 +81,7 @@ impl Seal {
     fn from_codec(codec: Option<RequestStateCodec>) -> Seal {
         // Start at a random number: servers that share a key would otherwise create equal states.
         let first = random().map(u64::from_le_bytes).unwrap_or_default();
-        let answered = Arc::new(Mutex::new(LruCache::new(MOST_ANSWERED)));
+        let answered = Arc::new(Mutex::new(LruCache::new(MAX_ANSWERED)));
         Seal { codec: codec.map(Arc::new), counter: Arc::new(AtomicU64::new(first)), answered }
     }
 

@@ -8,7 +8,7 @@ use crate::damage::text_pair::TextPair;
 use crate::delta::ReplacedLines;
 
 /// The most lines of an expression that are checked; each needs one descent through the tree.
-const MOST_LINES: usize = 200;
+const MAX_LINES: usize = 200;
 
 /// Words that begin a clause or a statement of SQL, and so never an operand.
 const SQL_HEADS: [&str; 32] = [
@@ -34,7 +34,7 @@ pub(super) fn are_operators(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[
     if IS_OFF.get() {
         return false;
     }
-    run.len() <= MOST_LINES
+    run.len() <= MAX_LINES
         && run.iter().all(|line| {
             marked(texts.after.text(*line)).is_some_and(|(_, rest)| {
                 let is_indented = rest.starts_with("  ") || rest.starts_with('\t');
