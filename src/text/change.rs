@@ -10,7 +10,7 @@ use super::buffer::Buffer;
 use super::line_end_style::with_line_ends;
 use super::line_map::{LineMap, Region, touched};
 use super::version::Version;
-use crate::error::{Code, Error, EvidenceLine};
+use crate::error::{Code, Error, EvidenceLine, NextCall};
 
 /// A replacement of a part of the view.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,9 +92,13 @@ impl Plan {
         splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
         let pairs = splices.iter().zip(splices.iter().skip(1));
         if let Some((one, other)) = pairs.into_iter().find(|(one, other)| one.span.end > other.span.start) {
-            let [one, other] = [one, other].map(|splice| lines_of(before, &splice.span));
-            let message = format!("Overlapping edits detected: lines {one} and {other}");
-            return Err(Error::new(Code::RangeOverlap, message));
+            let [named, also_named] = [one, other].map(|splice| lines_of(before, &splice.span));
+            let message = format!("Overlapping edits detected: lines {named} and {also_named}");
+            let lines = before.lines();
+            let line = |byte: usize| lines.line_at(before.offset(byte));
+            let last = line(one.span.end.max(other.span.end));
+            let next = NextCall::read_around(line(one.span.start), last, lines.count());
+            return Err(Error::new(Code::RangeOverlap, message).with_next_if(next));
         }
         splices.retain(|splice| before.bytes().get(splice.span.clone()) != Some(splice.bytes.as_slice()));
         Ok(Plan { version: before.version(), splices, notes: Vec::new() })
