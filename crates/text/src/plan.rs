@@ -11,7 +11,7 @@ use super::change::{Change, Splice};
 use super::line_end_style::with_line_ends;
 use super::region::Region;
 use super::version::Version;
-use lockgate_error::{Code, Error, EvidenceLine};
+use lockgate_error::{Code, Error, EvidenceLine, NextCall};
 
 /// The splices that turn one version of a file into the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,9 +87,13 @@ impl Plan {
         splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
         let pairs = splices.iter().zip(splices.iter().skip(1));
         if let Some((one, other)) = pairs.into_iter().find(|(one, other)| one.span.end > other.span.start) {
-            let [one, other] = [one, other].map(|splice| lines_of(before, &splice.span));
-            let message = format!("Overlapping edits detected: lines {one} and {other}");
-            return Err(Error::new(Code::RangeOverlap, message));
+            let [named, also_named] = [one, other].map(|splice| lines_of(before, &splice.span));
+            let message = format!("Overlapping edits detected: lines {named} and {also_named}");
+            let lines = before.lines();
+            let line = |byte: usize| lines.line_at(before.offset(byte));
+            let last = line(one.span.end.max(other.span.end));
+            let next = NextCall::read_around(line(one.span.start), last, lines.count());
+            return Err(Error::new(Code::RangeOverlap, message).with_next_if(next));
         }
         splices.retain(|splice| before.bytes().get(splice.span.clone()) != Some(splice.bytes.as_slice()));
         Ok(Plan { version: before.version(), splices, notes: Vec::new() })

@@ -56,7 +56,12 @@ pub(super) fn pattern_error(search: &Search, pattern: &str, flags: Flags, window
         }
     }
     match exact::occurrences(window.buffer.view(), window.bytes(), pattern).count() {
-        0 => error.hint(quotable(pattern, window)),
+        0 => {
+            let lines = window.buffer.lines();
+            let first = lines.line_at(window.bytes().start).max(1);
+            let next = NextCall::read_around(first, first, lines.count());
+            error.hint(quotable(pattern, window)).with_next_if(next)
+        }
         count => {
             error.message.push_str(&format!("; as a text it occurs {count} times"));
             let unset = vec!["regex", "search_flags"];

@@ -252,7 +252,9 @@ impl<'t> SourceCode<'t> {
             if !is_first && !self.has_same_signs(quote, row, at, previous) {
                 return false;
             }
-            if self.rules.counts_lines && self.depths.get(at) == Some(&0) {
+            // A closing bracket is still inside of its brackets.
+            let is_inside = matches!(self.file.text(at), ")" | "]" | "}") || self.depths.get(at) != Some(&0);
+            if self.rules.counts_lines && !is_inside {
                 if differs {
                     return false;
                 }

@@ -10,23 +10,26 @@ use tokio_util::sync::CancellationToken;
 
 use lockgate_checks::Watch;
 
-/// Returns the latest step once this time has come; `None` if the watch is dropped before.
-async fn latest(steps: &mut mpsc::UnboundedReceiver<GateStep>, time: Instant) -> Option<GateStep> {
-    let mut step = steps.recv().await?;
-    while let Ok(newer) = timeout_at(time, steps.recv()).await {
-        step = newer?;
-        if Instant::now() >= time {
-            break;
-        }
-    }
-    Some(step)
+/// The steps of a call that were not sent yet.
+struct Steps {
+    receiver: mpsc::UnboundedReceiver<GateStep>,
 }
 
-#[derive(Debug)]
-struct GateStep {
-    gate: String,
-    done: usize,
-    total: usize,
+impl Steps {
+    /// Returns the next step. Of several with this message, such as the files that are read, it is the latest one once the
+    /// time has come. `None` if the watch is dropped before.
+    async fn latest(&mut self, message: &str, time: Instant) -> Option<GateStep> {
+        let mut step = self.receiver.recv().await?;
+        while step.gate == message && Instant::now() < time {
+            let Ok(newer) = timeout_at(time, self.receiver.recv()).await else { break };
+            let newer = newer?;
+            if newer.gate != step.gate {
+                return Some(newer);
+            }
+            step = newer;
+        }
+        Some(step)
+    }
 }
 
 /// The time between two notifications of a call. A client shows them to a person, and each takes bytes.
@@ -57,12 +60,14 @@ pub(super) fn watch(
 }
 
 impl ProgressSender {
-    /// Sends steps until the watch is dropped: at most one per interval, the latest.
+    /// Sends steps until the watch is dropped: of those with the same message at most one per interval, the latest.
     pub(super) async fn send_all(self) {
-        let Some((token, mut steps)) = self.steps else { return };
-        let mut next = Instant::now();
-        while let Some(GateStep { gate, done, total }) = latest(&mut steps, next).await {
+        let Some((token, receiver)) = self.steps else { return };
+        let mut steps = Steps { receiver };
+        let (mut last, mut next) = (String::new(), Instant::now());
+        while let Some(GateStep { gate, done, total }) = steps.latest(&last, next).await {
             next = Instant::now() + INTERVAL;
+            last.clone_from(&gate);
             #[expect(clippy::cast_precision_loss, reason = "a number of gates")]
             let (done, total) = (done as f64, total as f64);
             let step =
@@ -80,16 +85,24 @@ mod tests {
 
     #[tokio::test]
     async fn of_many_steps_the_latest_is_sent_when_its_time_has_come() {
-        let (sender, mut steps) = mpsc::unbounded_channel();
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let mut steps = Steps { receiver };
+        let step = |gate: &str, done| GateStep { gate: gate.to_owned(), done, total: 100 };
         for done in 1..=100 {
-            sender.send(GateStep { gate: "files read".to_owned(), done, total: 100 }).unwrap();
+            sender.send(step("files read", done)).unwrap();
         }
-        let time = Instant::now() + Duration::from_millis(50);
-        assert_eq!(latest(&mut steps, time).await.unwrap().done, 100);
+        let now = Instant::now();
+        let time = now + Duration::from_millis(50);
+        assert_eq!(steps.latest("", time).await.unwrap().done, 1, "the first one is not late");
+        assert_eq!(steps.latest("files read", time).await.unwrap().done, 100);
         assert!(Instant::now() >= time);
-        sender.send(GateStep { gate: "ruff".to_owned(), done: 1, total: 2 }).unwrap();
-        assert_eq!(latest(&mut steps, Instant::now()).await.unwrap().done, 1);
+        // Each gate is told.
+        let later = Instant::now() + Duration::from_secs(60);
+        for gate in ["damage", "syntax"] {
+            sender.send(step(gate, 1)).unwrap();
+            assert_eq!(steps.latest("files read", later).await.unwrap().gate, gate);
+        }
         drop(sender);
-        assert!(latest(&mut steps, Instant::now()).await.is_none());
+        assert!(steps.latest("files read", later).await.is_none());
     }
 }
