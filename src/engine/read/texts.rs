@@ -11,7 +11,7 @@ use lru::LruCache;
 use crate::error::{Code, Error};
 use crate::policy::Policy;
 use crate::request::EntityKind;
-use crate::store::{Content, FileFingerprint, FileLocation, Store};
+use crate::store::{FileFingerprint, FileLocation, Store};
 use crate::text::{Buffer, Hints};
 
 /// The most bytes of all cached texts.
@@ -108,7 +108,7 @@ impl TextCache {
             None => self.read_from_disk(store, place, rules, hints)?,
         };
         if rules.journals(place.in_root()) && self.is_to_be_journalled(key.as_ref()) {
-            store.journal.keep(place, Content { version: text.version(), bytes: text.bytes() });
+            store.journal.keep(place, Arc::clone(&text));
         }
         Ok(text)
     }
