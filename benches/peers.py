@@ -148,8 +148,8 @@ def text_editor(server, path, kind, number):
 
     if kind == "line edit":
         found = read(5, 5)
-        server.call("patch_text_file_contents", {"files": [{"file_path": str(path), "file_hash": found["file_hash"], "patches": [
-            {"start": 5, "end": 5, "contents": f"line {number}\n", "range_hash": found["ranges"][0]["range_hash"]}]}]})
+        server.call("edit_text_file_contents", {"files": [{"path": str(path), "file_hash": found["file_hash"], "patches": [
+            {"line_start": 5, "line_end": 5, "contents": f"line {number}\n", "range_hash": found["ranges"][0]["range_hash"]}]}]})
     elif kind == "range read after a change":
         return read(500, 500 + RANGE - 1)["ranges"][0]["content"]
     else:

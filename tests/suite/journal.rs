@@ -9,10 +9,11 @@ use lockgate_store::{
     Content, EditMeta, EntryKind, FileLocation, FileWrite, Files, Journal, JournalRecord, Locks,
     PublishedBatch, StateFolder,
 };
-use lockgate_text::Version;
+use lockgate_text::{Buffer, Hints, Version};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 const PART: &str = "LOCKGATE_TEST_PART";
@@ -138,7 +139,8 @@ fn edit_for_ever() {
     for round in 0_usize.. {
         let text = |shift| TEXTS[(round + shift) % TEXTS.len()];
         let _ = fixture.edit(&[("a.txt", text(0)), ("b.txt", text(1))]).unwrap();
-        fixture.journal.keep(&fixture.files.admit("a.txt").unwrap(), Content::new(b"read"));
+        let read = Arc::new(Buffer::read(b"read".to_vec(), Hints::default()).unwrap());
+        fixture.journal.keep(&fixture.files.admit("a.txt").unwrap(), read);
     }
 }
 

@@ -22,8 +22,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     // No grammar is at hand, so there is no outline of the text.
     let changes = match locate(search, range, MatchTolerance::Wrapping, &|| None) {
         Located::One(found) => found.changes,
-        Located::Ambiguous { lines, .. } => return Err(format!("it is on each of the lines {lines:?}").into()),
-        Located::NotFound { nearest, .. } => return Err(format!("it is not there; nearest: {nearest:?}").into()),
+        Located::Ambiguous { lines, .. } => {
+            return Err(format!("it is on each of the lines {lines:?}").into());
+        }
+        Located::NotFound { nearest, .. } => {
+            return Err(format!("it is not there; nearest: {nearest:?}").into());
+        }
         other => return Err(format!("{other:?}").into()),
     };
     // Splices of the bytes: everything else is the same in the new version.

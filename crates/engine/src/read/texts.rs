@@ -11,7 +11,7 @@ use lru::LruCache;
 use lockgate_edit::request::EntityKind;
 use lockgate_error::{Code, Error};
 use lockgate_policy::Policy;
-use lockgate_store::{Content, FileFingerprint, FileLocation, Store};
+use lockgate_store::{FileFingerprint, FileLocation, Store};
 use lockgate_text::{Buffer, Hints};
 
 /// The most bytes of all cached texts.
@@ -108,7 +108,7 @@ impl TextCache {
             None => self.read_from_disk(store, place, rules, hints)?,
         };
         if rules.journals(place.in_root()) && self.is_to_be_journalled(key.as_ref()) {
-            store.journal.keep(place, Content { version: text.version(), bytes: text.bytes() });
+            store.journal.keep(place, Arc::clone(&text));
         }
         Ok(text)
     }

@@ -10,6 +10,14 @@ use tokio_util::sync::CancellationToken;
 
 use lockgate_checks::Watch;
 
+/// The start of a gate, or of another part of a call.
+#[derive(Debug)]
+struct GateStep {
+    gate: String,
+    done: usize,
+    total: usize,
+}
+
 /// The steps of a call that were not sent yet.
 struct Steps {
     receiver: mpsc::UnboundedReceiver<GateStep>,

@@ -23,10 +23,11 @@ use super::file_location::FileLocation;
 use super::files::Files;
 use super::inode::Inodes;
 use super::locks::Locks;
-use super::publish::{Content, FileWrite};
+use super::publish::FileWrite;
 use super::sql::EditFilter;
 use super::state::StateFolder;
 use lockgate_error::Error;
+use lockgate_text::Buffer;
 use root_journal::RootJournal;
 use std::cmp::Reverse;
 use std::path::PathBuf;
@@ -152,8 +153,8 @@ impl Journal {
 
     /// Keeps a text that a read returned; the caller must check that it may be kept.
     ///
-    /// The cost is a copy of the text: a background thread does the rest. Failures are not reported.
-    pub fn keep(&self, place: &FileLocation, text: Content<'_>) {
+    /// A background thread does it, and shares the text until then. Failures are not reported.
+    pub fn keep(&self, place: &FileLocation, text: Arc<Buffer>) {
         self.worker.keep(place.root, text);
     }
 

@@ -7,12 +7,18 @@ use crate::publish::{Content, FileWrite, JournalRecord};
 use crate::state::StateFolder;
 use crate::{FileLocation, Files, Locks};
 use lockgate_error::Code;
-use lockgate_text::Version;
+use lockgate_text::{Buffer, Hints, Version};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 const ALL: RetentionLimits = RetentionLimits { size: 1 << 30, age: std::time::Duration::from_secs(1 << 30) };
+
+/// A text that was read.
+fn shared_text(text: &[u8]) -> Arc<Buffer> {
+    Arc::new(Buffer::read(text.to_vec(), Hints::default()).unwrap())
+}
 
 /// Two roots, and their journals.
 struct Fixture {
@@ -219,11 +225,11 @@ fn a_read_is_kept_once() {
     let fixture = Fixture::new();
     let a = fixture.place("a");
     for _ in 0..3 {
-        fixture.journal.keep(&a, Content::new(b"read"));
+        fixture.journal.keep(&a, shared_text(b"read"));
     }
     fixture.journal.worker.wait();
     assert_eq!(fixture.text(&a, "read").as_deref(), Some("read"));
-    fixture.journal.keep(&a, Content::new(b"at the end"));
+    fixture.journal.keep(&a, shared_text(b"at the end"));
     let fixture = fixture.again();
     assert_eq!(fixture.text(&a, "at the end").as_deref(), Some("at the end"), "done before it was dropped");
     assert_eq!(fixture.text(&a, "never"), None);

@@ -7,7 +7,7 @@ use super::RetentionLimits;
 use super::root_journal::RootJournal;
 use crate::publish::Content;
 use lockgate_error::Error;
-use lockgate_text::Version;
+use lockgate_text::Buffer;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +22,7 @@ const MAX_BYTES: usize = 32 << 20;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 enum JournalJob {
-    Keep { journal: usize, version: Version, bytes: Vec<u8> },
+    Keep { journal: usize, text: Arc<Buffer> },
     Tidy(RetentionLimits),
     Notify(SyncSender<()>),
 }
@@ -49,15 +49,11 @@ impl Worker {
     }
 
     /// Queues a text for the journal with this index, unless too many are waiting.
-    pub fn keep(&self, journal: usize, content: Content<'_>) {
-        let length = content.bytes.len();
+    pub fn keep(&self, journal: usize, text: Arc<Buffer>) {
+        let length = text.bytes().len();
         let waiting = self.shared.waiting.fetch_add(length, Ordering::Relaxed);
-        let is_queued = waiting.saturating_add(length) <= MAX_BYTES
-            && self.enqueue(JournalJob::Keep {
-                journal,
-                version: content.version,
-                bytes: content.bytes.to_vec(),
-            });
+        let is_queued =
+            waiting.saturating_add(length) <= MAX_BYTES && self.enqueue(JournalJob::Keep { journal, text });
         if !is_queued {
             self.shared.waiting.fetch_sub(length, Ordering::Relaxed);
         }
@@ -112,13 +108,13 @@ impl Drop for Worker {
 fn work(journals: &[RootJournal], shared: &WorkerShared, jobs: &Receiver<JournalJob>) {
     for job in jobs {
         match job {
-            JournalJob::Keep { journal, version, bytes } => {
-                let content = Content { version, bytes: &bytes };
+            JournalJob::Keep { journal, text } => {
+                let content = Content { version: text.version(), bytes: text.bytes() };
                 // The only loss is that later edits cannot be rebased on a text that was not stored.
                 let _ = journals
                     .get(journal)
                     .map(|journal| journal.with_database(|database| database.keep(content)));
-                shared.waiting.fetch_sub(bytes.len(), Ordering::Relaxed);
+                shared.waiting.fetch_sub(text.bytes().len(), Ordering::Relaxed);
             }
             JournalJob::Tidy(bounds) => {
                 let error = journals.iter().filter_map(|journal| journal.tidy(bounds).err()).last();

@@ -129,7 +129,7 @@ impl Locks {
                 Ok(guard) => guard,
                 Err(_) => tokio::time::timeout_at(queue_end, mutex.lock_owned())
                     .await
-                    .map_err(|_| timed_out(waits.queue, &Holder::Queue(claim.edits_before())))?,
+                    .map_err(|_| timed_out(waits.queue, &LockHolder::Queue(claim.edits_before())))?,
             };
             let began = Instant::now();
             let process_lock = match lock_files {
@@ -149,10 +149,10 @@ async fn acquire(
     deadline: Instant,
     wait: Duration,
 ) -> Result<Option<Lock>, Error> {
-    match Attempt::try_from(lock_files.try_take())? {
-        Attempt::Held(lock) => return Ok(Some(lock)),
-        Attempt::Unsupported => return Ok(None),
-        Attempt::Busy => {}
+    match LockAttempt::try_from(lock_files.try_take())? {
+        LockAttempt::Held(lock) => return Ok(Some(lock)),
+        LockAttempt::Unsupported => return Ok(None),
+        LockAttempt::Busy => {}
     }
     // An edit takes milliseconds, and the timer of the runtime is not finer than one.
     let end = deadline.min(Instant::now() + BRIEF);
@@ -168,11 +168,11 @@ async fn acquire(
         Error::new(Code::Internal, "the thread that waits for the lock of another process ended")
     })?;
     loop {
-        match Attempt::try_from(result)? {
-            Attempt::Held(lock) => return Ok(Some(lock)),
-            Attempt::Unsupported => return Ok(None),
-            Attempt::Busy if Instant::now() < deadline => {}
-            Attempt::Busy => return Err(timed_out(wait, &Holder::Process(lock_files.holder()))),
+        match LockAttempt::try_from(result)? {
+            LockAttempt::Held(lock) => return Ok(Some(lock)),
+            LockAttempt::Unsupported => return Ok(None),
+            LockAttempt::Busy if Instant::now() < deadline => {}
+            LockAttempt::Busy => return Err(timed_out(wait, &LockHolder::Process(lock_files.holder()))),
         }
         tokio::time::sleep(PAUSES.1).await;
         result = lock_files.try_take();
@@ -180,7 +180,7 @@ async fn acquire(
 }
 
 /// The outcome of one attempt on the lock between processes.
-enum Attempt {
+enum LockAttempt {
     Held(Lock),
     /// The lock is unavailable here; publishing has its own guards.
     Unsupported,
@@ -188,15 +188,15 @@ enum Attempt {
     Busy,
 }
 
-impl TryFrom<rustix::io::Result<Option<Lock>>> for Attempt {
+impl TryFrom<rustix::io::Result<Option<Lock>>> for LockAttempt {
     type Error = Error;
 
-    fn try_from(result: rustix::io::Result<Option<Lock>>) -> Result<Attempt, Error> {
+    fn try_from(result: rustix::io::Result<Option<Lock>>) -> Result<LockAttempt, Error> {
         match result {
-            Ok(Some(lock)) => Ok(Attempt::Held(lock)),
-            Ok(None) => Ok(Attempt::Busy),
+            Ok(Some(lock)) => Ok(LockAttempt::Held(lock)),
+            Ok(None) => Ok(LockAttempt::Busy),
             Err(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => {
-                Ok(Attempt::Unsupported)
+                Ok(LockAttempt::Unsupported)
             }
             Err(errno) => Err(system_error::failed("locking", "lockgate's own folder", errno)),
         }
@@ -211,20 +211,20 @@ fn sorted(keys: &[LockKey]) -> Vec<LockKey> {
 }
 
 /// What a call waited for in vain.
-enum Holder {
+enum LockHolder {
     /// This many earlier edits in this process.
     Queue(usize),
     /// Another process, if it is known which.
     Process(Option<u32>),
 }
 
-fn timed_out(wait: Duration, holder: &Holder) -> Error {
+fn timed_out(wait: Duration, holder: &LockHolder) -> Error {
     let prefix = match holder {
-        Holder::Queue(count) => {
+        LockHolder::Queue(count) => {
             format!("held by process {}; {count} before this one in the queue; ", std::process::id())
         }
-        Holder::Process(Some(holder)) => format!("held by process {holder}; "),
-        Holder::Process(None) => String::new(),
+        LockHolder::Process(Some(holder)) => format!("held by process {holder}; "),
+        LockHolder::Process(None) => String::new(),
     };
     Error::new(Code::LockTimeout, "Another edit operation is in progress for this file")
         .hint(format!("{prefix}timed out after {} ms; send the request again", wait.as_millis()))

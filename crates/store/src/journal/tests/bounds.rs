@@ -1,8 +1,7 @@
 //! The bounds of the journal: in bytes on the disk, and in time.
 
-use super::{ALL, Fixture};
+use super::{ALL, Fixture, shared_text};
 use crate::journal::RetentionLimits;
-use crate::publish::Content;
 use lockgate_text::Version;
 use proptest::prelude::*;
 use std::fs;
@@ -84,7 +83,7 @@ fn what_is_too_old_is_forgotten_with_its_texts() {
     let a = fixture.place("a");
     fixture.edit(&a, "1", "2");
     let pending = fixture.begin(&a, Some("left before"), "left after");
-    fixture.journal.keep(&a, Content::new(b"read"));
+    fixture.journal.keep(&a, shared_text(b"read"));
     fixture.journal.worker.wait();
     let tidy = |age| {
         fixture.journal.journals[0]
