@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 use super::edit::{HostEdit, PatchForm};
 use super::event::{Event, Moment};
-use super::guard::Guarded;
 use super::host::Host;
 
 /// The most bytes of a text for the model.
@@ -68,6 +67,17 @@ pub enum ClineDenial {
     Warns,
     /// The call is cancelled.
     Cancels,
+}
+
+/// The answer of a guard.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guarded {
+    /// The decision on the edit.
+    pub decision: HookDecision,
+    /// A line for standard error.
+    pub problem: Option<String>,
+    /// Whether a bad edit in Cline is cancelled.
+    pub cline: ClineDenial,
 }
 
 /// Renders what a guard decided.

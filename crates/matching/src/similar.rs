@@ -207,9 +207,10 @@ fn is_typo(matcher: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() 
     let indent = text.len() - text.trim_start().len();
     let Some((quoted_span, found)) = differing(quoted, actual) else { return false };
     let span = start + indent + found.start..start + indent + found.end;
-    let closes = ["*/", "-->", "\"\"\"", "'''"];
+    let delimiters = ["/*", "*/", "<!--", "-->", "\"\"\"", "'''"];
     let words = quoted.get(quoted_span).unwrap_or_default();
-    !closes.iter().any(|sign| words.contains(sign))
+    // A line that ends the comment is another line, even if it differs in one character.
+    !delimiters.iter().any(|sign| words.contains(sign) || quoted.contains(sign) != actual.contains(sign))
         && outline().is_some_and(|outline| outline.in_comment(span))
 }
 

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{EventGuard, Guarded, Step, Stop, host_call, text_version};
+use super::{EventGuard, Step, Stop, host_call, text_version};
+use crate::answer::Guarded;
 use crate::answer::HookDecision;
 use crate::edit::HostEdit;
 use crate::event::{HostCall, Moment};

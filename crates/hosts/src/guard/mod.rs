@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::answer::{ClineDenial, HookDecision};
+use crate::answer::{ClineDenial, Guarded, HookDecision};
 use crate::edit::HostEdit;
 use crate::event::{Event, HostCall, Moment};
 use crate::host::Host;
@@ -47,17 +47,6 @@ pub struct EventGuard<'a> {
     pub started: Instant,
     /// Is told the settings of the policy as soon as they are known.
     pub on_settings: &'a (dyn Fn(HookSettings) + Sync),
-}
-
-/// The answer of a guard.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Guarded {
-    /// The decision on the edit.
-    pub decision: HookDecision,
-    /// A line for standard error.
-    pub problem: Option<String>,
-    /// Whether a bad edit in Cline is cancelled.
-    pub cline: ClineDenial,
 }
 
 /// What became of a step: go on, or answer at once.

@@ -19,6 +19,23 @@ pub(super) fn rebase(
     site.is_proved(&changes).then_some(changes)
 }
 
+/// Returns the texts of some tokens.
+fn texts<'t>(tokens: &Tokens<'t>, range: Range<usize>) -> Vec<&'t str> {
+    range.map(|index| tokens.text(index)).collect()
+}
+
+/// Returns the index of the first token of each line, and the number of tokens.
+fn line_starts(tokens: &Tokens<'_>) -> Vec<usize> {
+    (0..=tokens.len())
+        .filter(|index| *index == 0 || *index == tokens.len() || tokens.breaks_before(*index))
+        .collect()
+}
+
+/// Returns the tokens of the line between two starts.
+fn line(pair: &[usize]) -> Range<usize> {
+    pair.first().copied().unwrap_or_default()..pair.last().copied().unwrap_or_default()
+}
+
 /// The blanks that belong to added tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Edges {
@@ -28,6 +45,8 @@ enum Edges {
     Before,
     /// Those behind the last one, too.
     Behind,
+    /// Those on both sides, too.
+    Both,
 }
 
 struct Site<'a> {
@@ -53,13 +72,10 @@ impl Site<'_> {
     }
 
     fn changes(&self) -> Option<Vec<Change>> {
-        let [old, new] = [self.quote, self.replacement]
-            .map(|tokens| (0..tokens.len()).map(|index| tokens.text(index)).collect::<Vec<_>>());
-        let hunks = differing_lines(&old, &new);
         let mut changes = Vec::new();
         let (mut from, mut row) = (0, 0);
-        let end = (old.len()..old.len(), new.len()..new.len());
-        for (removed, added) in hunks.iter().cloned().chain([end]) {
+        let end = (self.quote.len()..self.quote.len(), self.replacement.len()..self.replacement.len());
+        for (removed, added) in self.hunks().into_iter().chain([end]) {
             self.keep_layout(from..removed.start, row, &mut changes)?;
             if !removed.is_empty() || !added.is_empty() {
                 changes.push(self.change(&removed, &added)?);
@@ -70,6 +86,30 @@ impl Site<'_> {
         let is_apart =
             changes.windows(2).all(|two| matches!(two, [one, other] if one.span.end <= other.span.start));
         is_apart.then_some(changes)
+    }
+
+    /// Returns the differing tokens of quote and replacement: those of differing lines, so that a line that stays is not
+    /// taken apart.
+    fn hunks(&self) -> Vec<(Range<usize>, Range<usize>)> {
+        let (old, new) = (line_starts(self.quote), line_starts(self.replacement));
+        let [old_lines, new_lines] =
+            [(self.quote, &old), (self.replacement, &new)].map(|(tokens, starts)| {
+                starts.windows(2).map(|pair| texts(tokens, line(pair)).join("\0")).collect::<Vec<String>>()
+            });
+        let old_keys: Vec<&str> = old_lines.iter().map(String::as_str).collect();
+        let new_keys: Vec<&str> = new_lines.iter().map(String::as_str).collect();
+        let offset = |starts: &[usize], index: usize| starts.get(index).copied().unwrap_or_default();
+        let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
+        let mut hunks = Vec::new();
+        for (removed, added) in differing_lines(&old_keys, &new_keys) {
+            let removed = offset(&old, removed.start)..offset(&old, removed.end);
+            let added = offset(&new, added.start)..offset(&new, added.end);
+            let one = texts(self.quote, removed.clone());
+            let other = texts(self.replacement, added.clone());
+            let inside = differing_lines(&one, &other).into_iter();
+            hunks.extend(inside.map(|(gone, new)| (moved(gone, removed.start), moved(new, added.start))));
+        }
+        hunks
     }
 
     /// Applies the changes of the layout between tokens that stay: possible only where the file has the quoted layout.
@@ -96,40 +136,93 @@ impl Site<'_> {
         self.one.tokens.get(index).copied().flatten()
     }
 
-    /// Returns the change of one hunk of tokens.
+    /// Returns the change of one hunk of tokens. The blanks around it stay those of the file, unless the edit changes them
+    /// and the file has those of the quote; `None` if it has others.
     fn change(&self, removed: &Range<usize>, added: &Range<usize>) -> Option<Change> {
         let file = &self.code.file;
         let own: Vec<usize> = removed.clone().filter_map(|index| self.file_token(index)).collect();
         let before = removed.start.checked_sub(1).and_then(|before| self.file_token(before));
-        match (own.first().zip(own.last()), added.is_empty()) {
-            (Some((first, last)), false) => {
-                let text = self.added_text(added.clone(), Edges::None, *first)?;
-                Some(Change { span: file.span(*first, *last)?, text })
-            }
-            (None, false) => {
-                let Some(before) = before else {
-                    let next = self.file_token(removed.end)?;
-                    let at = file.token(next)?.span.start;
-                    return Some(Change {
-                        span: at..at,
-                        text: self.added_text(added.clone(), Edges::Behind, next)?,
-                    });
-                };
-                // New lines come behind a parenthesis that the formatter added at the end.
-                let is_behind =
-                    removed.start == self.quote.len() && self.replacement.breaks_before(added.start);
-                let at = file.token(if is_behind { self.one.last } else { before })?.span.end;
-                Some(Change { span: at..at, text: self.added_text(added.clone(), Edges::Before, before)? })
+        let after = self.file_token(removed.end);
+        let (quote, replacement) = (self.quote, self.replacement);
+        let quoted = [before.map(|_| quote.gap(removed.start)), after.map(|_| quote.gap(removed.end))];
+        let wanted =
+            [before.map(|_| replacement.gap(added.start)), after.map(|_| replacement.gap(added.end))];
+        let [first, last] = [own.first().copied(), own.last().copied()];
+        // The token before the first removed one may be a comma that the formatter added; it stays.
+        let start = first.map_or(before, |first| first.checked_sub(1)).filter(|_| before.is_some());
+        let end_of = |index: usize| file.token(index).map(|token| token.span.end);
+        let start_of = |index: usize| file.token(index).map(|token| token.span.start);
+        match (first.zip(last), added.is_empty()) {
+            (Some((first, last)), false) if quoted == wanted => {
+                let text = self.added_text(added.clone(), Edges::None, first)?;
+                Some(Change { span: start_of(first)?..end_of(last)?, text })
             }
             (Some((first, last)), true) => {
-                let end = file.token(*last)?.span.end;
-                let span = match before {
-                    Some(before) => file.token(before)?.span.end..end,
-                    None => {
-                        file.token(*first)?.span.start..file.token(self.file_token(removed.end)?)?.span.start
-                    }
+                let Some(start) = start else {
+                    let next = after?;
+                    return Some(Change { span: start_of(first)?..start_of(next)?, text: String::new() });
                 };
-                Some(Change { span, text: String::new() })
+                let left = replacement.gap(added.end);
+                match after {
+                    // The blanks before the removed tokens stay, and those behind them go.
+                    Some(next) if quote.gap(removed.end) != left && quote.gap(removed.start) == left => {
+                        Some(Change { span: start_of(first)?..start_of(next)?, text: String::new() })
+                    }
+                    Some(next) if quote.gap(removed.end) != left => {
+                        let is_quoted = before? + 1 == first
+                            && last + 1 == next
+                            && file.gap(first) == quote.gap(removed.start)
+                            && file.gap(next) == quote.gap(removed.end);
+                        let text = self.indented(left)?;
+                        is_quoted.then_some(Change { span: end_of(start)?..start_of(next)?, text })
+                    }
+                    Some(_) | None => {
+                        Some(Change { span: end_of(start)?..end_of(last)?, text: String::new() })
+                    }
+                }
+            }
+            (None, false) => match (before, after) {
+                // Between two tokens that stay, one of the two blanks is that of the quote.
+                (Some(before), Some(next)) if wanted[1] != quoted[1] => {
+                    if wanted[0] == quoted[0] {
+                        let at = start_of(next)?;
+                        return Some(Change {
+                            span: at..at,
+                            text: self.added_text(added.clone(), Edges::Behind, next)?,
+                        });
+                    }
+                    let is_quoted = before + 1 == next && file.gap(next) == quote.gap(removed.end);
+                    let text = self.added_text(added.clone(), Edges::Both, before)?;
+                    is_quoted.then_some(Change { span: end_of(before)?..start_of(next)?, text })
+                }
+                (Some(before), _) => {
+                    // New lines come behind a parenthesis that the formatter added at the end.
+                    let is_behind = after.is_none() && replacement.breaks_before(added.start);
+                    let at = end_of(if is_behind { self.one.last } else { before })?;
+                    Some(Change {
+                        span: at..at,
+                        text: self.added_text(added.clone(), Edges::Before, before)?,
+                    })
+                }
+                (None, next) => {
+                    let at = start_of(next?)?;
+                    Some(Change { span: at..at, text: self.added_text(added.clone(), Edges::Behind, next?)? })
+                }
+            },
+            (Some((first, last)), false) => {
+                // The edit changes blanks around the tokens, so the file must have those of the quote.
+                let is_before_quoted = before
+                    .is_none_or(|before| before + 1 == first && file.gap(first) == quote.gap(removed.start));
+                let is_after_quoted =
+                    after.is_none_or(|next| last + 1 == next && file.gap(next) == quote.gap(removed.end));
+                let (edges, span) = match (before, after) {
+                    (Some(before), Some(next)) => (Edges::Both, end_of(before)?..start_of(next)?),
+                    (Some(before), None) => (Edges::Before, end_of(before)?..end_of(last)?),
+                    (None, Some(next)) => (Edges::Behind, start_of(first)?..start_of(next)?),
+                    (None, None) => (Edges::None, start_of(first)?..end_of(last)?),
+                };
+                let text = self.added_text(added.clone(), edges, first)?;
+                (is_before_quoted && is_after_quoted).then_some(Change { span, text })
             }
             (None, true) => {
                 let at = self.one.span(self.code).start;
@@ -146,6 +239,7 @@ impl Site<'_> {
             Edges::None => added.start + 1..added.end,
             Edges::Before => added.start..added.end,
             Edges::Behind => added.start + 1..added.end + 1,
+            Edges::Both => added.start..added.end + 1,
         };
         let (mut text, mut depth) = (String::new(), 0_usize);
         for index in added.start..=added.end {

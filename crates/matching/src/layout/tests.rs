@@ -118,8 +118,9 @@ fn a_place_is_the_only_one_or_none() {
 fn layout_that_has_a_meaning_counts() {
     let file = "if ready:\n    start(engine)\n    report(engine)\n";
     assert_eq!(
+        // The lines are found without their indentation, and the edit is refused for it.
         edited("python", file, "if ready:\n    start(engine)\nreport(engine)\n", "x = 1\n"),
-        Err("not found".into())
+        Err("conflict 1".into())
     );
     let strings = "log(\n    \"two  blanks\",\n    value,\n)\n";
     assert_eq!(edited("python", strings, "log(\"two blanks\", value)\n", "x = 1\n"), Err("not found".into()));
@@ -135,6 +136,33 @@ fn layout_that_has_a_meaning_counts() {
     assert_eq!(
         edited("javascript", returned, "return first(value, other);", "return 1;"),
         Err("not found".into())
+    );
+}
+
+#[test]
+fn what_the_edit_adds_has_the_layout_of_its_neighbours() {
+    let quote = "    result = compute(first_argument, second_argument)\n    return result\n";
+    let wanted = quote.replace("(first", "(zeroth, first");
+    assert_eq!(
+        edited("python", BLACK, quote, &wanted).unwrap(),
+        BLACK.replace("        first", "        zeroth,\n        first")
+    );
+    let go = "func (h *stack) push(node *node) {\n\tnode.count++\n\tnext := pack(\n\t\tnode,\n\t\tnode.count,\n\t)\n}\n";
+    let quote = "func (h *stack) push(node *node) {\n\tnode.count++\n\tnext := pack(node, node.count)\n}\n";
+    // The added line has tokens of its neighbours, and is a line of its own.
+    let wanted = quote.replace("\tnode.count++\n", "\tpush(node)\n\tnode.countAll++\n");
+    let file = format!("package a\n\n{go}");
+    assert_eq!(
+        edited("go", &file, quote, &wanted).unwrap(),
+        file.replace("\tnode.count++\n", "\tpush(node)\n\tnode.countAll++\n")
+    );
+    let list = "const names = [\n  [\"one\", 1],\n  [\"two\", 2],\n];\nrun(names);\n";
+    let quote = "  [\"two\", 2]\n];\nrun(names);\n";
+    // The comma that the formatter added is not lost with the bracket behind it.
+    assert_eq!(edited("typescript", list, quote, "  [\"two\", 2]\nrun(names);\n"), Err("conflict 3".into()));
+    assert_eq!(
+        edited("typescript", list, quote, "  [\"two\", 3]\n];\nrun(names);\n").unwrap(),
+        list.replace("2]", "3]")
     );
 }
 
