@@ -1,15 +1,11 @@
 //! Detects edits that were already made: the replacement is at its target.
 
 use super::fold::fold;
-use super::levels::{self, LevelSearch, MatchSites, Strictness};
-use super::matcher::Matcher;
+use super::levels::{self, Strictness};
 use super::rebase::Block;
 use super::rows::FoldedLines;
-use super::wrapping::AlternativeEdit;
-use super::{LineRange, Located, OnRepeat};
+use super::search_text::LineRange;
 
-/// The minimum number of non-blank characters in a replacement whose only occurrence is significant.
-const LEAST: usize = 10;
 /// The maximum number of blank lines between the lines of such a replacement.
 const BLANKS: usize = 64;
 
@@ -42,41 +38,4 @@ pub(super) fn around(
         strictly.then(|| folded.number(start))
     };
     offsets.find_map(applied_at)
-}
-
-impl Matcher<'_> {
-    /// Detects a literal replacement that has more lines than the search and is in the text.
-    pub(super) fn find_literal_replacement(&mut self) -> Option<Located> {
-        let block = Block::new(self.search_text.search, self.search_text.replace);
-        if self.search_text.on_repeat == OnRepeat::Insert || block.replace.len() <= block.search.len() {
-            return None;
-        }
-        self.replacement_lines(&block)
-            .and_then(|lines| Some(Located::AlreadyApplied { line: *lines.first()? }))
-    }
-
-    /// Returns the only match of the replacement, in any alternative form, if the search has none.
-    pub(super) fn find_replacement(&mut self) -> Option<Located> {
-        let plain = AlternativeEdit::plain(self.search_text.search, self.search_text.replace);
-        let readings = self.alternatives();
-        std::iter::once(&plain).chain(readings.iter()).find_map(|reading| {
-            let lines = self.replacement_lines(&Block::new(&reading.search, &reading.replace))?;
-            <[usize; 1]>::try_from(lines).ok().map(|[line]| Located::AlreadyApplied { line })
-        })
-    }
-
-    /// Returns the lines of the matches of a replacement that adds or changes a line. A short one may occur anywhere
-    /// and does not count.
-    fn replacement_lines(&mut self, block: &Block<'_>) -> Option<Vec<usize>> {
-        let letter_count = |line: &&str| line.chars().filter(|character| !character.is_whitespace()).count();
-        if block.replace.lines.iter().map(letter_count).sum::<usize>() < LEAST || !block.adds() {
-            return None;
-        }
-        match self.sites(&block.replace) {
-            LevelSearch::Found(MatchSites { at, .. }) => {
-                Some(at.into_iter().map(|at| self.folded_lines().number(at)).collect())
-            }
-            LevelSearch::NotFound | LevelSearch::TooMany(_) => None,
-        }
-    }
 }

@@ -1,12 +1,13 @@
 //! Elided blocks: a quoted block with a mark such as `...` in place of unchanged lines.
 
+use super::already_applied;
 use super::indent::indent_of;
 use super::levels::{self, LevelSearch, MatchSites, Strictness};
 use super::line_index::LineIndex;
 use super::rebase::{Block, Conflict, MatchSite, rebase};
 use super::rows::{FoldedLines, NonBlankLines};
+use super::search_text::{OnRepeat, SearchText};
 use super::steps::MatchBudget;
-use super::{OnRepeat, SearchText, already_applied};
 use lockgate_text::Change;
 
 /// Words that identify an elision mark. A mark with words contains one of them.

@@ -3,9 +3,9 @@
 //! All of these levels need lines with the same folded text. One search finds the sites of every level, and each site
 //! has the strictest level that it satisfies.
 
-use super::MatchLevel;
 use super::fold::fold;
 use super::indent::{IndentMap, indent_of};
+use super::located::MatchLevel;
 use super::quotes::{self, Quotes};
 use super::rows::{FoldedLines, NonBlankLines};
 use super::steps::MatchBudget;

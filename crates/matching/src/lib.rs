@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use lockgate_matching::{LineRange, Located, MatchTolerance, OnRepeat, SearchText, locate};
-//! use lockgate_text::{Buffer, Hints};
+//! use lockgate_text::Outline;
 //!
 //! let buffer = Buffer::read(b"def f():\n\treturn first(1)\n".to_vec(), Hints::default())?;
 //! let quoted = "def f():\n    return first(1)\n";
@@ -36,12 +36,15 @@ mod layout;
 mod levels;
 mod line_index;
 mod literal;
+mod located;
 mod matcher;
 mod nearest;
 mod proposal;
 mod quotes;
 mod rebase;
+mod replacement;
 mod rows;
+mod search_text;
 mod similar;
 mod steps;
 #[cfg(test)]
@@ -49,238 +52,15 @@ mod tests;
 mod wrapped;
 mod wrapping;
 
-use std::ops::{Range, RangeInclusive};
-
-use lockgate_error::Score;
-use lockgate_text::{Buffer, Change, Lines, Outline, Syntax};
+use lockgate_text::Outline;
 use matcher::Matcher;
 
-pub use proposal::Proposal;
+pub use located::{
+    Located, MatchInfo, MatchLevel, MatchTolerance, Proposal, SimilarLines, TypoPolicy, UniqueMatch,
+};
 pub use quotes::Quotes;
 pub use rebase::Conflict;
-
-/// The allowed difference between the search text and the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MatchTolerance {
-    /// Blanks, indentation, typographic marks and wrapping may differ.
-    Wrapping,
-    /// One line, or one letter, may differ as well.
-    Similar {
-        /// The minimum score of a similar match.
-        threshold: Score,
-        /// The single line that may differ.
-        typos: TypoPolicy,
-    },
-}
-
-impl MatchTolerance {
-    /// The minimum score of a request that sets none.
-    pub const THRESHOLD: Score = Score::NINE_TENTHS;
-}
-
-/// The lines that may differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TypoPolicy {
-    /// A line that differs by a typing error, or in a comment.
-    Certain,
-    /// Any line but the first; for requests that also narrow the location.
-    Any,
-}
-
-/// The level at which a text matched, from strict to lenient.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MatchLevel {
-    /// Literally, in the view with `\n` line ends.
-    Exact,
-    /// Except for blanks at line ends, and blank lines.
-    Space,
-    /// Except for an indentation that one rule maps.
-    Indent,
-    /// Except for the indentation of each line.
-    Loose,
-    /// Except for typographic quotes, dashes, blanks and entities.
-    Marks,
-    /// After line numbers, a fence, escapes or an elided middle are removed.
-    Wrapping,
-    /// Except for the layout of the code: token for token, as a formatter leaves it.
-    Layout,
-    /// Except for one line or one letter.
-    Similar,
-}
-
-impl MatchLevel {
-    /// All levels, from strict to lenient.
-    pub const ALL: [MatchLevel; 8] = [
-        MatchLevel::Exact,
-        MatchLevel::Space,
-        MatchLevel::Indent,
-        MatchLevel::Loose,
-        MatchLevel::Marks,
-        MatchLevel::Wrapping,
-        MatchLevel::Layout,
-        MatchLevel::Similar,
-    ];
-
-    /// Returns the level's name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            MatchLevel::Exact => "exact",
-            MatchLevel::Space => "space",
-            MatchLevel::Indent => "indent",
-            MatchLevel::Loose => "loose",
-            MatchLevel::Marks => "marks",
-            MatchLevel::Wrapping => "wrapping",
-            MatchLevel::Layout => "layout",
-            MatchLevel::Similar => "similar",
-        }
-    }
-}
-
-/// Details of a match, for reports to the caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MatchInfo {
-    /// The level at which the text matched.
-    pub level: MatchLevel,
-    /// The similarity of the match and the search text, without white space.
-    pub score: Score,
-    /// The number of matches at this level.
-    pub candidates: usize,
-    /// The score of the second best match, if it was computed.
-    pub runner_up: Option<Score>,
-    /// The first line of the match, from 1; of the first match if there are several.
-    pub line: usize,
-}
-
-impl MatchInfo {
-    /// Returns the details of an only match.
-    const fn only(level: MatchLevel, score: Score, line: usize) -> MatchInfo {
-        MatchInfo { level, score, candidates: 1, runner_up: None, line }
-    }
-}
-
-/// A search text and its replacement, both with `\n` as the only line end.
-#[derive(Debug, Clone, Copy)]
-pub struct SearchText<'a> {
-    /// The text that the caller expects in the file.
-    pub search: &'a str,
-    /// The text that replaces the match.
-    pub replace: &'a str,
-    /// The action if the replacement is already around the match.
-    pub on_repeat: OnRepeat,
-}
-
-/// The action for an edit that seems to be already made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnRepeat {
-    /// The edit is rejected as already made.
-    Reject,
-    /// The replacement is inserted a second time.
-    Insert,
-}
-
-/// What tells the syntax of a text.
-#[derive(Debug, Clone, Copy)]
-struct Source<'a> {
-    /// The name of the language in the catalogue.
-    language: &'a str,
-    path: &'a str,
-    syntax: &'a dyn Syntax,
-}
-
-/// The lines of a text that are searched.
-#[derive(Debug, Clone, Copy)]
-pub struct LineRange<'a> {
-    view: &'a str,
-    text: Lines<'a>,
-    first: usize,
-    last: usize,
-    quotes: Quotes,
-    source: Option<Source<'a>>,
-}
-
-impl<'a> LineRange<'a> {
-    /// Selects the lines from `first` to `last`, both from 1.
-    pub fn new(buffer: &'a Buffer, first: usize, last: usize) -> LineRange<'a> {
-        let text = buffer.lines();
-        LineRange {
-            view: buffer.view(),
-            text,
-            first: first.max(1),
-            last: last.min(text.count()),
-            quotes: Quotes::Distinct,
-            source: None,
-        }
-    }
-
-    /// Sets the language of the text, by its name in the catalogue, its path, and what can read it.
-    #[must_use]
-    pub fn with_language(
-        self,
-        language: Option<&'a str>,
-        path: &'a str,
-        syntax: &'a dyn Syntax,
-    ) -> LineRange<'a> {
-        let source = language.map(|language| Source { language, path, syntax });
-        LineRange { quotes: Quotes::for_language(language), source, ..self }
-    }
-
-    /// Returns the lines as bytes of the view.
-    pub fn window(&self) -> Range<usize> {
-        self.text.block(self.first, self.last)
-    }
-}
-
-/// The result of a search for one match.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Located {
-    /// There is exactly one match.
-    One(UniqueMatch),
-    /// Search and replacement are the same, or the file already has the requested text.
-    Unchanged,
-    /// There are several matches, or too many to examine each.
-    Ambiguous {
-        /// The level of the matches.
-        level: MatchLevel,
-        /// The first line of each match, from 1.
-        lines: Vec<usize>,
-    },
-    /// The replacement is already in the file.
-    AlreadyApplied {
-        /// Its first line, from 1.
-        line: usize,
-    },
-    /// There is one match, but the text that the edit changes differs.
-    Conflict(Conflict),
-    /// There is no match at any allowed level.
-    NotFound {
-        /// The lines that are most similar to the search text.
-        nearest: Option<SimilarLines>,
-        /// The search text that would find the intended match, if that is proved.
-        proposal: Option<Proposal>,
-    },
-}
-
-/// Lines that are similar to the search text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SimilarLines {
-    /// The first line of the block, from 1.
-    pub first: usize,
-    /// The last line of the block, inclusive.
-    pub last: usize,
-    /// The similarity to the search text.
-    pub score: Score,
-}
-
-/// The only match, and the result of the edit there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UniqueMatch {
-    /// The changes of the view.
-    pub changes: Vec<Change>,
-    /// The level, score and number of matches.
-    pub match_info: MatchInfo,
-    /// The lines of the match.
-    pub lines: RangeInclusive<usize>,
-}
+pub use search_text::{LineRange, OnRepeat, SearchText};
 
 /// Finds the only match of a search text.
 ///

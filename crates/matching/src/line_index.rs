@@ -5,11 +5,11 @@
 
 use std::cell::{Cell, OnceCell};
 
-use super::LineRange;
 use super::exact::occurrences;
 use super::fold::{fold, is_blank_line};
 use super::quotes::same_trimmed;
 use super::rows::{FoldedLines, NonBlankLines};
+use super::search_text::LineRange;
 
 /// The maximum number of words of a block to look up.
 const WORDS: usize = 4;

@@ -6,12 +6,12 @@
 use std::ops::Range;
 
 use super::levels::Strictness;
+use super::located::{Located, MatchInfo, MatchLevel, UniqueMatch};
 use super::matcher::Matcher;
 use super::rebase::Block;
+use super::search_text::{LineRange, OnRepeat, SearchText};
 use super::wrapping::prefix;
-use super::{
-    LineRange, Located, MatchInfo, MatchLevel, OnRepeat, SearchText, UniqueMatch, already_applied, exact,
-};
+use super::{already_applied, exact};
 use lockgate_error::Score;
 
 /// The maximum number of counted matches, and of bytes that may be compared for that. Overlapping matches are each

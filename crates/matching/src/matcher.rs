@@ -3,21 +3,17 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use super::already_applied;
 use super::fragment::{self, LineFilter};
 use super::levels::{self, LevelSearch, MatchSites, Strictness};
 use super::line_index::LineIndex;
-use super::proposal::Proposal;
+use super::located::{Located, MatchInfo, MatchLevel, UniqueMatch};
 use super::rebase::{Block, Conflict, MatchSite, rebase};
 use super::rows::{FoldedLines, NonBlankLines};
-use super::similar::{self, NearestBlocks};
+use super::search_text::{LineRange, OnRepeat, SearchText};
 use super::steps::MatchBudget;
 use super::wrapping::{AlternativeEdit, alternatives, prefix};
-use super::{
-    LineRange, Located, MatchInfo, MatchLevel, MatchTolerance, OnRepeat, SearchText, TypoPolicy, UniqueMatch,
-    already_applied,
-};
 use lockgate_error::Score;
-use lockgate_text::Outline;
 
 /// Searches for a text, and for its replacement, at the levels below `exact`.
 pub(super) struct Matcher<'a> {
@@ -118,35 +114,6 @@ impl<'a> Matcher<'a> {
                 Some(Located::Ambiguous { level, lines: several.iter().map(|piece| piece.line).collect() })
             }
         }
-    }
-
-    /// Tries level `similar` up to the requested tolerance; otherwise returns the nearest lines.
-    pub(super) fn similar(
-        &mut self,
-        tolerance: MatchTolerance,
-        outline: &dyn Fn() -> Option<Outline>,
-    ) -> Located {
-        let usual = (MatchTolerance::THRESHOLD, TypoPolicy::Certain);
-        let requested = match tolerance {
-            MatchTolerance::Wrapping => None,
-            MatchTolerance::Similar { threshold, typos } => Some((threshold, typos)),
-        };
-        let nearest_blocks =
-            NearestBlocks::new(self, requested.map_or(usual.0, |(threshold, _)| threshold.min(usual.0)));
-        if let Some(found) =
-            requested.and_then(|requested| similar::find(self, &nearest_blocks, requested, outline))
-        {
-            return found;
-        }
-        // The text that was searched for first is not searched for again.
-        let usual = (requested != Some(usual))
-            .then(|| similar::find(self, &nearest_blocks, usual, outline))
-            .flatten();
-        let proposal = match usual {
-            Some(Located::One(found)) => Proposal::from_match(&found, self.range),
-            Some(_) | None => None,
-        };
-        Located::NotFound { nearest: nearest_blocks.best(), proposal }
     }
 
     /// Finds every match at the strictest level that has any, down to `wrapping`; overlapping matches are rejected.

@@ -3,16 +3,9 @@
 use std::ops::Range;
 
 use super::exact::occurrences;
-use super::{LineRange, Located, OnRepeat, SearchText, UniqueMatch, exact, literal};
-
-/// A search text of whole lines that has exactly one literal match.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proposal {
-    /// The lines as they are in the file.
-    pub search: String,
-    /// The lines after the edit.
-    pub replace: String,
-}
+use super::located::{Located, Proposal, UniqueMatch};
+use super::search_text::{LineRange, OnRepeat, SearchText};
+use super::{exact, literal};
 
 impl Proposal {
     /// Returns the lines of a match and their edited form; `None` if a plain string replacement would not have the

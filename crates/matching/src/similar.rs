@@ -10,14 +10,14 @@ use std::ops::RangeInclusive;
 use super::elision::{is_closer, is_mark};
 use super::fold::fold;
 use super::indent::indent_of;
+use super::located::Proposal;
+use super::located::{Located, MatchInfo, MatchLevel, MatchTolerance, SimilarLines, TypoPolicy, UniqueMatch};
 use super::matcher::Matcher;
 use super::nearest::{self, Hit, Nearest, NearestQuery};
 use super::rebase::{Block, MatchSite, is_word_char, rebase, tokens};
 use super::rows::FoldedLines;
-use super::{
-    Located, MatchInfo, MatchLevel, OnRepeat, SimilarLines, TypoPolicy, UniqueMatch, char_edit, exact,
-    proposal,
-};
+use super::search_text::OnRepeat;
+use super::{char_edit, exact, proposal};
 use lockgate_error::Score;
 use lockgate_text::Outline;
 
@@ -77,6 +77,33 @@ impl NearestBlocks {
 fn reach(length: usize, threshold: Score) -> usize {
     let ratio = threshold.ratio().max(0.5);
     ((length as f64) * (1.0 - ratio) / ratio) as usize
+}
+
+impl Matcher<'_> {
+    /// Tries level `similar` up to the requested tolerance; otherwise returns the nearest lines.
+    pub(super) fn similar(
+        &mut self,
+        tolerance: MatchTolerance,
+        outline: &dyn Fn() -> Option<Outline>,
+    ) -> Located {
+        let usual = (MatchTolerance::THRESHOLD, TypoPolicy::Certain);
+        let requested = match tolerance {
+            MatchTolerance::Wrapping => None,
+            MatchTolerance::Similar { threshold, typos } => Some((threshold, typos)),
+        };
+        let nearest_blocks =
+            NearestBlocks::new(self, requested.map_or(usual.0, |(threshold, _)| threshold.min(usual.0)));
+        if let Some(found) = requested.and_then(|requested| find(self, &nearest_blocks, requested, outline)) {
+            return found;
+        }
+        // The text that was searched for first is not searched for again.
+        let usual = (requested != Some(usual)).then(|| find(self, &nearest_blocks, usual, outline)).flatten();
+        let proposal = match usual {
+            Some(Located::One(found)) => Proposal::from_match(&found, self.range),
+            Some(_) | None => None,
+        };
+        Located::NotFound { nearest: nearest_blocks.best(), proposal }
+    }
 }
 
 /// Finds the only match that is a letter or a line away.

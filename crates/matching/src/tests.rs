@@ -1,6 +1,7 @@
 //! The results of search texts, level by level.
 
 use super::*;
+use lockgate_text::Buffer;
 use lockgate_text::Hints;
 
 const PEN: MatchTolerance =

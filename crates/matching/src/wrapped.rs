@@ -2,12 +2,14 @@
 
 use std::cmp::Reverse;
 
+use super::Conflict;
 use super::elision::{self, Elided};
 use super::levels::{LevelSearch, Strictness};
+use super::located::{Located, MatchInfo, MatchLevel, UniqueMatch};
 use super::matcher::Matcher;
 use super::rebase::Block;
+use super::search_text::SearchText;
 use super::wrapping::AlternativeEdit;
-use super::{Conflict, Located, MatchInfo, MatchLevel, SearchText, UniqueMatch};
 use lockgate_error::Score;
 
 /// The rank of an alternative. Parts of a line come after all line-based levels; at one level, the alternative that

@@ -37,7 +37,7 @@ pub(super) fn run(args: SchemaArgs) -> Result<ExitCode, Error> {
     let selection = args.choice.selection()?.unwrap_or_default();
     let schema = match args.of {
         SchemaTopic::Tools => {
-            json!(rpc::listed(&selection, args.choice.access(), EntityStorage::Configured))
+            json!(rpc::listed(&selection, args.choice.access(), EntityStorage::Unconfigured))
         }
         SchemaTopic::Policy => policy::schema(),
     };

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::Tokens;
 use super::lexer::{self, TokenKind};
 use super::rules::LexicalRules;
+use super::tokens::Tokens;
 use crate::indent::IndentMap;
 use crate::quotes;
 use crate::steps::MatchBudget;

@@ -14,92 +14,15 @@ mod rebase;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
-use std::ops::Range;
-
+use super::located::{Located, MatchInfo, MatchLevel, UniqueMatch};
 use super::matcher::Matcher;
 use super::rebase::Conflict;
-use super::{Located, MatchInfo, MatchLevel, OnRepeat, Source, UniqueMatch};
+use super::search_text::{OnRepeat, Source};
 use code::{CodeMatch, SourceCode};
-use lexer::{CodeToken, TokenKind};
 use lockgate_error::Score;
-use rules::LexicalRules;
-
-/// The minimum number of tokens, and of non-blank characters, of a quote. A shorter one occurs anywhere.
-const LEAST_TOKENS: usize = 4;
-const LEAST_CHARS: usize = 10;
-
-/// The maximum number of words that are looked for before the file is parsed.
-const MAX_WORDS: usize = 256;
-
-/// A text with its tokens.
-struct Tokens<'t> {
-    text: &'t str,
-    tokens: Vec<CodeToken>,
-}
-
-impl<'t> Tokens<'t> {
-    /// Returns the tokens of a text; `None` if a string or a comment does not end in it.
-    fn new(text: &'t str, rules: &LexicalRules) -> Option<Tokens<'t>> {
-        Some(Tokens { text, tokens: lexer::tokens(text, rules)? })
-    }
-
-    fn len(&self) -> usize {
-        self.tokens.len()
-    }
-
-    fn token(&self, index: usize) -> Option<&CodeToken> {
-        self.tokens.get(index)
-    }
-
-    /// Returns the text of a token; empty for an index beyond the last one.
-    fn text(&self, index: usize) -> &'t str {
-        self.token(index).and_then(|token| self.text.get(token.span.clone())).unwrap_or_default()
-    }
-
-    /// Returns the text between a token and the one before it; empty before the first one.
-    fn gap(&self, index: usize) -> &'t str {
-        let end = index.checked_sub(1).and_then(|before| self.token(before)).map(|before| before.span.end);
-        end.zip(self.token(index))
-            .and_then(|(end, token)| self.text.get(end..token.span.start))
-            .unwrap_or_default()
-    }
-
-    fn breaks_before(&self, index: usize) -> bool {
-        self.gap(index).contains('\n')
-    }
-
-    /// Returns the indentation of a token that is the first of its line.
-    fn indent(&self, index: usize) -> Option<&'t str> {
-        let before = self.text.get(..self.token(index)?.span.start)?;
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        line.trim_start_matches([' ', '\t']).is_empty().then_some(line)
-    }
-
-    fn char_count(&self) -> usize {
-        (0..self.len()).map(|index| self.text(index).chars().count()).sum()
-    }
-
-    /// Returns true for a directive, which ends with its line.
-    fn has_directive(&self, rules: &LexicalRules) -> bool {
-        rules.has_directives && (0..self.len()).any(|index| self.text(index) == "#")
-    }
-
-    /// Returns true if a text has all words, so that parsing it may be worth the time.
-    fn occurs_in(&self, view: &str) -> bool {
-        let words = self.tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Word);
-        words.into_iter().take(MAX_WORDS).all(|(index, _)| view.contains(self.text(index)))
-    }
-
-    fn is_long_enough(&self) -> bool {
-        self.len() >= LEAST_TOKENS && self.char_count() >= LEAST_CHARS
-    }
-
-    /// Returns the bytes from one token to another, inclusive.
-    fn span(&self, first: usize, last: usize) -> Option<Range<usize>> {
-        Some(self.token(first)?.span.start..self.token(last)?.span.end)
-    }
-}
+use tokens::Tokens;
 
 /// Finds the only match of the quote, token for token.
 pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {

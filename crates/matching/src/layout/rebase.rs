@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Tokens;
 use super::code::{CodeMatch, SourceCode};
+use super::tokens::Tokens;
 use crate::indent::IndentMap;
 use lockgate_text::{Change, differing_lines};
 

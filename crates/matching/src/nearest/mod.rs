@@ -13,6 +13,7 @@ mod alphabet;
 mod grams;
 #[cfg(test)]
 mod hostile;
+mod needle;
 mod rows;
 mod search;
 mod span_cache;
@@ -25,8 +26,9 @@ mod tests;
 
 use alphabet::{Alphabet, CharNumber};
 use grams::Fours;
+use needle::{NearestSearch, Tuning};
 use rows::SymbolRows;
-use search::{Candidate, NearestSearch, Tuning};
+use search::Candidate;
 pub use steps::NearestBudget;
 use symbol_text::SymbolText;
 

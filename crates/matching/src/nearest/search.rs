@@ -6,35 +6,16 @@ use std::ops::Range;
 
 use super::align::{Effort, align};
 use super::alphabet::CharNumber;
-use super::rows::SymbolRows;
+use super::needle::{NearestSearch, area_end};
 use super::span_cache::SpanCache;
 use super::starts::{StartLine, Starts};
 use super::steps::{NearestBudget, OutOfSteps};
-use super::symbol_text::SymbolText;
 
 /// The width of the first alignment at a start.
 const NARROW: usize = 128;
 
 /// The number of starts with the most hits that are aligned before all others.
 const SEEDS: usize = 6;
-
-/// The constants of the search; tests change them.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Tuning {
-    /// The maximum number of runs of four that one edit destroys.
-    pub(super) lost_fours: usize,
-    /// The maximum number of runs of two that one edit destroys.
-    pub(super) lost_twos: usize,
-    /// The maximum number of starts that are aligned without a second bound.
-    pub(super) few_starts: usize,
-    /// The factor by which the alignments must be more expensive than the sweep.
-    pub(super) cost_ratio: usize,
-}
-
-impl Tuning {
-    /// The values that are used outside tests.
-    pub(super) const USUAL: Tuning = Tuning { lost_fours: 4, lost_twos: 2, few_starts: 8, cost_ratio: 1 };
-}
 
 /// A block of lines, with its distance from the needle.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,15 +30,6 @@ impl Candidate {
     fn rank(&self) -> (usize, usize, usize) {
         (self.distance, self.gap, self.lines.start)
     }
-}
-
-/// The needle, and the text to search.
-pub(super) struct NearestSearch<'a, S> {
-    pub(super) needle: &'a [S],
-    pub(super) rows: &'a SymbolRows,
-    pub(super) back: &'a SymbolRows,
-    pub(super) sheet: &'a SymbolText<S>,
-    pub(super) tuning: Tuning,
 }
 
 impl<S: CharNumber> NearestSearch<'_, S> {
@@ -222,9 +194,4 @@ impl<S: CharNumber> SearchState<'_, S> {
             self.best = Some(found);
         }
     }
-}
-
-/// Returns the end of the area that contains the line.
-pub(super) fn area_end(areas: &[Range<usize>], line: usize) -> usize {
-    areas.iter().find(|area| area.contains(&line)).map_or(line, |area| area.end)
 }

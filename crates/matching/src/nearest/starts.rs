@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::alphabet::CharNumber;
 use super::grams::Twos;
-use super::search::{NearestSearch, area_end};
+use super::needle::{NearestSearch, area_end};
 use super::steps::{NearestBudget, OutOfSteps};
 use super::sweep::Sweep;
 

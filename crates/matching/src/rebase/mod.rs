@@ -6,6 +6,7 @@
 //! Invariant: a line that the edit does not touch keeps its bytes, its line end and its position.
 
 mod blanks;
+mod block;
 mod output;
 mod pairs;
 mod render;
@@ -13,89 +14,15 @@ mod tokens;
 
 use std::ops::Range;
 
-use super::rows::{FoldedLines, NonBlankLines};
 use lockgate_text::{Change, Lines};
 use output::Output;
 use pairs::Segment;
 use render::LineRenderer;
 
+pub use block::Conflict;
+pub(super) use block::{Block, MatchSite};
 pub(super) use output::trimmed;
 pub(super) use tokens::{Evidence, is_word_char, merged, tokens};
-
-/// A quoted block and its replacement.
-#[derive(Debug, Clone)]
-pub(super) struct Block<'a> {
-    pub(super) search: NonBlankLines<'a>,
-    pub(super) replace: NonBlankLines<'a>,
-}
-
-impl<'a> Block<'a> {
-    pub(super) fn new(search: &'a str, replace: &'a str) -> Block<'a> {
-        Block { search: NonBlankLines::new(search), replace: NonBlankLines::new(replace) }
-    }
-
-    /// Returns true if the replacement adds or changes a line, and does not only remove lines.
-    pub(super) fn adds(&self) -> bool {
-        pairs::origins(self)
-            .iter()
-            .enumerate()
-            .any(|(row, origin)| origin.is_none_or(|base| self.search.line(base) != self.replace.line(row)))
-    }
-}
-
-/// The site of a block: the number of the file's line for each line of the search.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct MatchSite {
-    pub(super) lines: Vec<usize>,
-    /// The line of the search that differs in the file.
-    pub(super) differing: Option<usize>,
-    /// The line of the search before which the file has an extra line.
-    pub(super) extra: Option<usize>,
-    /// The first and the last line of the file that may be changed.
-    pub(super) window: (usize, usize),
-}
-
-impl MatchSite {
-    /// Returns the site of a block whose lines begin at an index of the folded lines.
-    pub(super) fn at(block: &NonBlankLines<'_>, folded: &FoldedLines<'_>, at: usize) -> MatchSite {
-        let lines = (0..block.len()).map(|index| folded.number(at + index)).collect();
-        MatchSite { lines, differing: None, extra: None, window: folded.window() }
-    }
-
-    /// Returns the number of the file's line for a line of the search.
-    pub(super) fn line(&self, index: usize) -> usize {
-        self.lines.get(index).copied().unwrap_or_default()
-    }
-
-    /// Returns the first and the last line of the site.
-    pub(super) fn ends(&self) -> (usize, usize) {
-        (self.lines.first().copied().unwrap_or(1), self.lines.last().copied().unwrap_or_default())
-    }
-
-    /// Returns the lines of the file between a line of the search and the one before it.
-    fn between(&self, index: usize) -> Range<usize> {
-        self.line(index.saturating_sub(1)) + 1..self.line(index)
-    }
-}
-
-/// A conflict between an edit and the file: the two versions of a line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflict {
-    /// The file's line, from 1.
-    pub line: usize,
-    /// The reason, for a message.
-    pub reason: &'static str,
-    /// The text that the request expects.
-    pub expected: String,
-    /// The text that the file has.
-    pub actual: String,
-}
-
-impl Conflict {
-    pub(super) fn new(line: usize, reason: &'static str, quoted: &str, actual: &str) -> Conflict {
-        Conflict { line, reason, expected: quoted.to_owned(), actual: actual.to_owned() }
-    }
-}
 
 /// Applies the difference between search and replacement to the lines of a site.
 ///

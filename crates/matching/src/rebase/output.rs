@@ -1,7 +1,7 @@
 //! Collects the lines of the result in order, and computes the changes.
 
-use super::MatchSite;
 use super::blanks::Blanks;
+use super::block::MatchSite;
 use lockgate_text::{Change, Lines};
 
 /// A line of the result.

@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::Block;
+use super::block::Block;
 use lockgate_text::differing_lines;
 
 /// The maximum number of line pairs compared in one changed hunk. The lines of a larger hunk are paired in order, or
@@ -162,6 +162,16 @@ impl Segment {
     /// Returns true if it is between two unchanged lines and neither removes nor adds any.
     pub(super) fn is_plain(&self) -> bool {
         self.anchored && self.removed.is_empty() && self.added.is_empty()
+    }
+}
+
+impl Block<'_> {
+    /// Returns true if the replacement adds or changes a line, and does not only remove lines.
+    pub(crate) fn adds(&self) -> bool {
+        origins(self)
+            .iter()
+            .enumerate()
+            .any(|(row, origin)| origin.is_none_or(|base| self.search.line(base) != self.replace.line(row)))
     }
 }
 

@@ -3,10 +3,10 @@
 
 use std::cell::Cell;
 
+use super::block::{Block, Conflict, MatchSite};
 use super::output::OutputLine;
 use super::pairs::{ALIKE, similarity, weight};
 use super::tokens::{Evidence, merged};
-use super::{Block, Conflict, MatchSite};
 use crate::fold::fold;
 use crate::indent::{IndentMap, indent_of, trail_of};
 use crate::quotes::swapped;
