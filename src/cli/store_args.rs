@@ -10,7 +10,8 @@ use super::roots::{CommandRoots, Roots};
 use lockgate_checks::adopt_orphans;
 use lockgate_engine::{EntityDatabase, Opening, Tenant, TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
-use lockgate_mcp::toolset::{Selection, Toolset};
+use lockgate_mcp::selection::Selection;
+use lockgate_mcp::toolset::Toolset;
 use lockgate_policy::is_id;
 
 /// The environment variable that contains the URL of a database instead of `--store`.

@@ -6,7 +6,7 @@ mod schema;
 use std::fs;
 use std::path::Path;
 
-use lockgate_mcp::toolset::{Selection, WriteAccess};
+use lockgate_mcp::selection::{Selection, WriteAccess};
 use lockgate_policy::Policy;
 use lockgate_python_re::StepBudget;
 use serde_json::json;

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use lockgate_mcp::rpc::listed;
-//! use lockgate_mcp::toolset::{EntityStorage, Selection, WriteAccess};
+//! use lockgate_mcp::selection::{EntityStorage, Selection, WriteAccess};
 //!
 //! let list = listed(&Selection::default(), WriteAccess::ReadOnly, EntityStorage::Unconfigured);
 //! let names: Vec<&str> = list["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
@@ -20,5 +20,6 @@ pub mod http;
 pub mod revert;
 pub mod rpc;
 pub mod schema;
+pub mod selection;
 pub mod tools;
 pub mod toolset;

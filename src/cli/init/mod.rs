@@ -6,6 +6,7 @@
 mod client;
 mod outcome;
 mod policy;
+mod writing;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,13 +15,14 @@ use std::sync::Arc;
 use self::client::{Addition, Change, Client, ClientCall, Scope};
 pub(super) use self::client::{ConfiguredHook, HookStart, configured_hooks};
 use self::outcome::InitOutcome;
+use self::writing::{OnExisting, WriteMode};
 use super::gates::INTERRUPTED;
 use super::gates::gate_list::InsidePrograms;
 use super::paint;
 use super::roots::current_folder;
 use lockgate_engine::Workspace;
 use lockgate_error::Error;
-use lockgate_mcp::toolset::Selection;
+use lockgate_mcp::selection::Selection;
 
 /// The arguments of `lockgate init`.
 #[derive(Debug, clap::Args)]
@@ -66,20 +68,6 @@ pub(super) struct InitArgs {
     /// Prints JSON
     #[arg(long)]
     json: bool,
-}
-
-/// Selects whether a file is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WriteMode {
-    Write,
-    Show,
-}
-
-/// The handling of an existing server with the same name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OnExisting {
-    Keep,
-    Replace,
 }
 
 /// The kind of trial before a tool is proposed.

@@ -11,7 +11,7 @@ use super::paint;
 use super::serve::ToolsetChoice;
 use lockgate_error::{Code, Error};
 use lockgate_mcp::rpc;
-use lockgate_mcp::toolset::EntityStorage;
+use lockgate_mcp::selection::EntityStorage;
 
 /// The arguments of `lockgate schema`.
 #[derive(Debug, clap::Args)]

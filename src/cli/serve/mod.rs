@@ -25,7 +25,7 @@ use lockgate_error::Error;
 use lockgate_hosts::socket;
 use lockgate_mcp::http::{self, Grants, Setup};
 use lockgate_mcp::rpc::{self, ServerOptions, Structured};
-use lockgate_mcp::toolset::{Selection, WriteAccess};
+use lockgate_mcp::selection::{Selection, WriteAccess};
 
 /// The environment variable of the log filter, and the default filter.
 const LOG: (&str, &str) = ("LOCKGATE_LOG", "warn");

@@ -14,7 +14,8 @@ use lockgate_engine::{EntityDatabase, Tenant, TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
 use lockgate_mcp::http::{BearerToken, Grants, Principal, Setup};
 use lockgate_mcp::rpc::ServerOptions;
-use lockgate_mcp::toolset::{Selection, Toolset, WriteAccess};
+use lockgate_mcp::selection::{Selection, WriteAccess};
+use lockgate_mcp::toolset::Toolset;
 use lockgate_policy::{Host, Readers, ServerLimits, Serving, Token, WebOrigin};
 
 /// Name of the stored secret for the clients of a server without a configuration.

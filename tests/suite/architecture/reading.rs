@@ -293,6 +293,9 @@ struct Import {
 
 /// The `use` declarations of a code, with groups resolved, and the paths in it that begin with `super` or `crate`.
 fn imports_of(code: &str) -> Vec<Import> {
+    // A visibility names a module without using it.
+    static VISIBILITY: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"pub\(in [^)]*\)").unwrap());
+    let code = &*VISIBILITY.replace_all(code, "pub(crate)");
     static DECLARATION: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?s)\b(pub(?:\([^)]*\))? )?use ([^;]+);").unwrap());
     static INLINE: LazyLock<Regex> =

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 
+use lockgate_mcp::selection::Selection;
 use lockgate_mcp::tools::{Effect, RepeatEffect, TOOLS, Tool};
-use lockgate_mcp::toolset::{Selection, Toolset};
+use lockgate_mcp::toolset::Toolset;
 use serde_json::{Map, Value, json};
 
 use super::page;

@@ -3,11 +3,14 @@
 //! Invariant: the files share the size limit of one answer. Files that need little space are shown in full; a file
 //! that is not shown at all is counted.
 
+use super::json_size;
 use super::message::{Message, UNCHANGED, change_summary};
+use super::offers::CallOffers;
+use super::options::ResponseOptions;
 use super::response::{DiffSource, FullResponse};
 use super::shown_notes::is_shortened;
 use super::size_limit::{self, SizedEdit};
-use super::{Answer, CallOffers, ResponseOptions, render_error};
+use super::{Answer, render_error};
 use lockgate_engine::{Report, Status};
 use lockgate_error::{Code, Error};
 use lockgate_protocol::{BatchResponse, EditResponse, Response};
@@ -132,7 +135,7 @@ const fn entry_size(part: &SizedEdit) -> usize {
 
 /// Renders only the status, path and version of a file.
 fn minimal(response: &EditResponse, options: &ResponseOptions) -> SizedEdit {
-    let path = size_limit::clip(response.path.as_deref().unwrap_or_default(), BRIEF_PATH_BYTES);
+    let path = json_size::clip(response.path.as_deref().unwrap_or_default(), BRIEF_PATH_BYTES);
     let text = format!("{} {path}", response.status.as_deref().unwrap_or_default());
     let (status, version) = (response.status.clone(), response.version.clone());
     let response = EditResponse { status, path: Some(path), version, ..EditResponse::default() };
@@ -158,9 +161,9 @@ fn head(reports: &[Report], parts: &[FullResponse<'_>], words: Option<&RevertWor
         success: status.is_success(),
         status: status.name().into(),
         code: (!status.is_success()).then(|| Code::GateRefused.name().into()),
-        message: size_limit::clip(&message, 1000),
+        message: json_size::clip(&message, 1000),
         hint: first.and_then(|part| part.response.hint.clone()),
-        path: first.and_then(|part| part.response.path.as_deref()).map(|path| size_limit::clip(path, 300)),
+        path: first.and_then(|part| part.response.path.as_deref()).map(|path| json_size::clip(path, 300)),
         edit_id: reports.iter().find_map(|report| report.edit_id).map(|id| id.to_string()),
         written: status == Status::Written,
         bytes_outside_edit: parts.iter().all(is_untouched).then(|| UNCHANGED.to_owned()),

@@ -1,6 +1,6 @@
 //! The key of an entity: the fields with which a later call can address it.
 
-use super::size_limit::{clip, escaped};
+use super::json_size::{clip, escaped};
 use lockgate_edit::request::{Entity, SearchScope};
 use lockgate_protocol::EntityKey;
 use lockgate_text::escape_name;

@@ -6,8 +6,10 @@ use std::time::SystemTime;
 
 use super::batch::{self, RevertWords};
 use super::entity::{cut_key, display_name, key};
+use super::json_size;
+use super::options::ResponseOptions;
 use super::timestamp::{age, rfc3339};
-use super::{Answer, ResponseOptions, render_error, size_limit};
+use super::{Answer, render_error, size_limit};
 use lockgate_checks::sanitize;
 use lockgate_edit::request::Direction;
 use lockgate_engine::{EditId, Entry, EntryDiffs, EntryKind, FileChange, Report};
@@ -185,7 +187,7 @@ fn line(record: &EditRecord) -> String {
 
 /// Cleans and clips a name that a client gave; `None` if nothing is left.
 fn name(text: &str) -> Option<String> {
-    Some(size_limit::clip(&sanitize(text), MAX_SHOWN_BYTES.0)).filter(|name| !name.is_empty())
+    Some(json_size::clip(&sanitize(text), MAX_SHOWN_BYTES.0)).filter(|name| !name.is_empty())
 }
 
 /// Clips a path and replaces control characters with the replacement character.
@@ -193,5 +195,5 @@ fn path(text: &str) -> String {
     let hidden = |c: char| is_control_or_bidi(c) || matches!(c, '\n' | '\t');
     let shown: String =
         text.chars().map(|c| if hidden(c) { char::REPLACEMENT_CHARACTER } else { c }).collect();
-    size_limit::clip(&shown, MAX_SHOWN_BYTES.1)
+    json_size::clip(&shown, MAX_SHOWN_BYTES.1)
 }

@@ -1,7 +1,7 @@
 //! The first sentence of an answer: the result of the edit, or the reason of a rejection.
 
 use super::entity::{display_name, key};
-use super::{Purpose, ResponseOptions};
+use super::options::{Purpose, ResponseOptions};
 use lockgate_checks::Finding;
 use lockgate_engine::{Report, Status};
 use lockgate_error::{Disk, Error, ErrorFamily};

@@ -1,10 +1,11 @@
 //! The response to one call, or to one file of several, before it is cut to size.
 
 use super::entity::key;
+use super::forms::Forms;
 use super::gates::{finding_line, notes, required_error};
 use super::message::{self, Message};
 use super::next::NextStep;
-use super::{ExtraField, Forms, ResponseOptions};
+use super::options::{ExtraField, ResponseOptions};
 use lockgate_checks::Isolation;
 use lockgate_checks::{Finding, GateRun};
 use lockgate_edit::request::{Entity, EntityKind};

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Forms;
+use super::forms::Forms;
 use super::gates::unchecked_warning;
 use lockgate_checks::GateRun;
 use lockgate_protocol::{BatchResponse, EditResponse, Response};

@@ -11,9 +11,12 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::entity::cut_key;
+use super::forms::Forms;
 use super::hunks::first_hunks;
+use super::json_size::{clip, escaped, json_size};
+use super::options::{DiffDisplay, ResponseFormat, ResponseOptions};
 use super::response::{DiffSource, FullResponse};
-use super::{DiffDisplay, Forms, ResponseFormat, ResponseOptions, text};
+use super::text;
 use lockgate_checks::Outcome;
 use lockgate_protocol::{AiEditResponse, EditResponse};
 use lockgate_text::{Diff, DiffCut};
@@ -637,22 +640,6 @@ fn clip_texts(response: &mut EditResponse, bytes: usize, entry_bytes: usize) {
     texts.for_each(|text| *text = clip(text, entry_bytes));
 }
 
-/// Returns a prefix of the text that needs at most `bytes` bytes as JSON, marked with `...` if it was cut.
-pub(super) fn clip(text: &str, bytes: usize) -> String {
-    const MARK: &str = "...";
-    let mut used = 0;
-    let mut fitting = 0;
-    for character in text.chars() {
-        used += char_cost(character);
-        if used > bytes {
-            let start: String = text.chars().take(fitting).collect();
-            return start + MARK;
-        }
-        fitting += usize::from(used + MARK.len() <= bytes);
-    }
-    text.to_owned()
-}
-
 /// Returns the bytes of an answer in the forms that are sent.
 pub(super) fn size(response: &impl Serialize, text: &str, forms: Forms) -> usize {
     match forms {
@@ -660,24 +647,6 @@ pub(super) fn size(response: &impl Serialize, text: &str, forms: Forms) -> usize
         Forms::Compact => json_size(response) + escaped(text::first_line(text)),
         Forms::Json => json_size(response),
         Forms::Text => escaped(text),
-    }
-}
-
-/// Returns the bytes of the JSON form.
-pub(super) fn json_size(response: &impl Serialize) -> usize {
-    serde_json::to_string(response).map_or(0, |json| json.len())
-}
-
-/// Returns the bytes of a text as a JSON string.
-pub(super) fn escaped(text: &str) -> usize {
-    2 + text.chars().map(char_cost).sum::<usize>()
-}
-
-fn char_cost(character: char) -> usize {
-    match character {
-        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
-        '\0'..='\u{1f}' => 6,
-        _ => character.len_utf8(),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: it says only what the next call needs. The JSON form has every field.
 
-use super::Forms;
+use super::forms::Forms;
 use lockgate_checks::Outcome;
 use lockgate_edit::request::EntityKind;
 use lockgate_error::Code;

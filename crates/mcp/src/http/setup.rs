@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::bearer_token::BearerToken;
 use crate::rpc::ServerOptions;
-use crate::toolset::{Selection, WriteAccess};
+use crate::selection::{Selection, WriteAccess};
 use lockgate_engine::Workspace;
 use lockgate_policy::{Host, Readers, ServerLimits, WebOrigin};
 

@@ -26,7 +26,7 @@ use rmcp::transport::stdio_pipes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::toolset::{EntityStorage, Selection, WriteAccess};
+use super::selection::{EntityStorage, Selection, WriteAccess};
 use lockgate_engine::Workspace;
 use lockgate_error::{Code, Error};
 use pipe::Pipe;

@@ -20,11 +20,12 @@ use super::call::call;
 use super::call_context::{CallContext, Caller};
 use super::metrics::CallMetrics;
 use crate::answer::ShownNotes;
+use crate::selection::{EntityStorage, Selection, WriteAccess};
 use crate::tools::{
     Effect, RepeatEffect, Tool, edit_file, entity, list_content, listed_name, read_content_lines,
     safe_edit_file,
 };
-use crate::toolset::{EntityStorage, Selection, Toolset, WriteAccess};
+use crate::toolset::Toolset;
 use lockgate_engine::Workspace;
 
 /// Returns the instructions for the agent, limited to the offered tools.

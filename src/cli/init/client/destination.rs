@@ -8,9 +8,11 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::addition::Addition;
+use super::call::{Change, ClientCall, FileChange};
 use super::kinds::{FilePath, UserFile};
 use super::record::ChangeRecord;
-use super::{Addition, Change, ClientCall, FileChange, WriteMode};
+use crate::cli::init::writing::WriteMode;
 use lockgate_engine::{OwnFile, OwnWrite, Workspace};
 use lockgate_error::{Code, Error};
 

@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::NAME;
+use super::addition::NAME;
 use super::kinds::{FlatField, HookEvent, HookFormat};
 use super::layout::TextLayout;
-use super::merge::Wanted;
+use super::wanted::Wanted;
 
 /// The command of a hook.
 pub(super) const COMMAND: &str = "lockgate hook";

@@ -5,8 +5,9 @@
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
-use super::merge::Wanted;
-use super::{Addition, NAME, Scope};
+use super::addition::{Addition, NAME, Scope};
+use super::wanted::Wanted;
+
 use lockgate_hosts::host::Host;
 
 /// A coding agent, or an editor with one.

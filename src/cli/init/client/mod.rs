@@ -3,6 +3,8 @@
 //!
 //! Invariant: other content of a file stays unchanged, byte for byte. A file that cannot be parsed is not written.
 
+mod addition;
+mod call;
 mod config_toml;
 mod configured;
 mod destination;
@@ -13,74 +15,29 @@ mod merge;
 mod record;
 #[cfg(test)]
 mod tests;
+mod wanted;
 
 use std::path::Path;
 
 use serde_json::json;
 
+use self::addition::NAME;
+pub(super) use self::addition::{Addition, Scope};
+use self::call::FileChange;
+pub(super) use self::call::{Change, ClientCall};
 use self::config_toml::ServerTable;
 pub(in crate::cli) use self::configured::{ConfiguredHook, HookStart, configured_hooks};
 use self::destination::{ConfigFile, Destination};
 use self::hooks::{HookContent, OwnText};
 pub(super) use self::kinds::Client;
 use self::kinds::{ClientKind, FilePath};
-use self::merge::{MergeError, MergeResult, Wanted};
+use self::merge::{MergeError, MergeResult};
 use self::record::{ChangeRecord, Restored};
+use self::wanted::Wanted;
 use super::outcome::{FileStatus, InitOutcome, diff};
-use super::{OnExisting, WriteMode};
+use super::writing::{OnExisting, WriteMode};
 use lockgate_engine::Workspace;
 use lockgate_error::{Code, Error};
-
-/// Name of the server in a configuration, and of the program on the search path.
-const NAME: &str = "lockgate";
-
-/// The part of a client's configuration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Addition {
-    /// The server.
-    Server,
-    /// The hooks, which judge the edits of the client's own tools.
-    Hooks,
-    /// The setting that leaves out the client's own edit tools.
-    Exclusion,
-}
-
-impl Addition {
-    fn name(self) -> &'static str {
-        match self {
-            Addition::Server => "server",
-            Addition::Hooks => "hooks",
-            Addition::Exclusion => "exclusion",
-        }
-    }
-}
-
-/// The configuration that is changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
-    /// That of the project.
-    Project,
-    /// That of the user, for all projects.
-    User,
-}
-
-/// The change of a configuration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
-    Add(OnExisting),
-    Remove,
-}
-
-/// A call of the command.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ClientCall<'a> {
-    pub(super) client: Client,
-    pub(super) addition: Addition,
-    pub(super) scope: Scope,
-    pub(super) change: Change,
-    pub(super) toolsets: Option<&'a str>,
-    pub(super) writing: WriteMode,
-}
 
 /// The content that a file gets.
 #[derive(Debug)]
@@ -92,14 +49,6 @@ enum Content {
         text: String,
         mode: Option<u32>,
     },
-}
-
-/// A change of one file.
-#[derive(Debug)]
-enum FileChange {
-    None,
-    Write(String),
-    Delete { folders: usize },
 }
 
 /// Changes the configuration and returns the result.

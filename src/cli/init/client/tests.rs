@@ -6,7 +6,8 @@ mod random;
 use serde_json::{Map, Value, json};
 
 use super::kinds::JsonDialect;
-use super::merge::{MergeResult, Wanted, exceeds, merge, remove};
+use super::merge::{MergeResult, exceeds, merge, remove};
+use super::wanted::Wanted;
 
 fn entry() -> Map<String, Value> {
     let Value::Object(entry) = json!({"command": "lockgate", "args": ["serve", "--root", "."]}) else {

@@ -15,8 +15,9 @@ use tokio::runtime::Builder;
 
 use self::choice::{Choices, ToolState};
 use self::project::ProjectFiles;
+use super::Trial;
 use super::outcome::{FileStatus, InitOutcome, exists};
-use super::{Trial, WriteMode};
+use super::writing::WriteMode;
 use crate::cli::async_work::runtime;
 use crate::cli::gates::gate_list::{GateList, InsidePrograms};
 use crate::cli::gates::trial::{Failure, LIMIT, trials};

@@ -3,7 +3,7 @@
 //! Invariant: neither form exceeds the requested size. If the estimated size was too small, the least relevant
 //! entries are removed first and `truncated` is set.
 
-use super::super::size_limit::json_size;
+use super::super::json_size::json_size;
 use super::Answer;
 use lockgate_context::FolderSummary;
 use lockgate_engine::{CodeContext, CodeSymbol, Reference};

@@ -6,7 +6,8 @@ mod lines;
 mod matches;
 mod whole;
 
-use super::{Answer, ResponseOptions, render_error};
+use super::options::ResponseOptions;
+use super::{Answer, render_error};
 use lockgate_engine::ReadResponse;
 use lockgate_error::Error;
 

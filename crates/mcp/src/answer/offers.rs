@@ -1,0 +1,41 @@
+//! The calls that a rejection may propose.
+
+use rmcp::model::JsonObject;
+
+/// The calls that a rejection may propose.
+#[derive(Debug, Clone, Default)]
+pub struct CallOffers {
+    /// The current call, if it can be repeated with other texts.
+    pub current_call: Option<ToolCall>,
+    /// Name of the tool that reads lines, if it is offered.
+    pub read_tool: Option<&'static str>,
+    /// Name of the tool that lists files, if it is offered.
+    pub list_tool: Option<&'static str>,
+    /// True if the called tool has the field `max_bytes`.
+    pub has_max_bytes: bool,
+}
+
+/// A tool name with its arguments.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    /// Name of the tool on the wire.
+    pub tool: &'static str,
+    /// The arguments as the client sent them.
+    pub arguments: JsonObject,
+    /// The schema of the tool's arguments.
+    pub schema: fn() -> JsonObject,
+}
+
+impl ToolCall {
+    /// True if the tool has this field: in its arguments, or in an edit of several.
+    pub(super) fn has_field(&self, name: &str, entry: Option<usize>) -> bool {
+        let schema = (self.schema)();
+        let listed = match entry {
+            Some(_) => {
+                schema.get("properties").and_then(|all| all.get("edits")?.get("items")?.get("properties"))
+            }
+            None => schema.get("properties"),
+        };
+        listed.is_some_and(|fields| fields.get(name).is_some())
+    }
+}

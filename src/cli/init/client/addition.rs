@@ -1,0 +1,34 @@
+//! The parts of a client's configuration.
+
+/// Name of the server in a configuration, and of the program on the search path.
+pub(super) const NAME: &str = "lockgate";
+
+/// The part of a client's configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli::init) enum Addition {
+    /// The server.
+    Server,
+    /// The hooks, which judge the edits of the client's own tools.
+    Hooks,
+    /// The setting that leaves out the client's own edit tools.
+    Exclusion,
+}
+
+impl Addition {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Addition::Server => "server",
+            Addition::Hooks => "hooks",
+            Addition::Exclusion => "exclusion",
+        }
+    }
+}
+
+/// The configuration that is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli::init) enum Scope {
+    /// That of the project.
+    Project,
+    /// That of the user, for all projects.
+    User,
+}

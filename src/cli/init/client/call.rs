@@ -1,0 +1,31 @@
+//! A call of the command, and the change of one file.
+
+use super::addition::{Addition, Scope};
+use super::kinds::Client;
+use crate::cli::init::writing::{OnExisting, WriteMode};
+
+/// The change of a configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli::init) enum Change {
+    Add(OnExisting),
+    Remove,
+}
+
+/// A call of the command.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cli::init) struct ClientCall<'a> {
+    pub(in crate::cli::init) client: Client,
+    pub(in crate::cli::init) addition: Addition,
+    pub(in crate::cli::init) scope: Scope,
+    pub(in crate::cli::init) change: Change,
+    pub(in crate::cli::init) toolsets: Option<&'a str>,
+    pub(in crate::cli::init) writing: WriteMode,
+}
+
+/// A change of one file.
+#[derive(Debug)]
+pub(super) enum FileChange {
+    None,
+    Write(String),
+    Delete { folders: usize },
+}
