@@ -63,5 +63,6 @@ mod suite {
     mod trust;
     mod types;
     mod untrusted;
+    mod upgrade;
     mod wire;
 }

@@ -22,7 +22,6 @@ mod size_limit;
 mod text;
 mod timestamp;
 
-
 use serde_json::Value;
 
 use lockgate_engine::Report;
