@@ -36,6 +36,36 @@ fn line(pair: &[usize]) -> Range<usize> {
     pair.first().copied().unwrap_or_default()..pair.last().copied().unwrap_or_default()
 }
 
+/// Divides differing lines where a line only became another: such a pair is a part of its own, and so is what lies
+/// between two pairs. The lines hold their tokens, separated by NUL.
+fn pair_lines(
+    old: &[String],
+    removed: Range<usize>,
+    new: &[String],
+    added: Range<usize>,
+) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut parts = Vec::new();
+    let (mut from, mut row) = (removed.start, added.start);
+    for index in removed.clone() {
+        let Some(line) = old.get(index) else { continue };
+        let alike = |other: &usize| new.get(*other).is_some_and(|other| is_alike(line, other));
+        let Some(other) = (row..added.end).find(alike) else { continue };
+        parts.push((from..index, row..other));
+        parts.push((index..index + 1, other..other + 1));
+        (from, row) = (index + 1, other + 1);
+    }
+    parts.push((from..removed.end, row..added.end));
+    parts.retain(|(gone, fresh)| !gone.is_empty() || !fresh.is_empty());
+    parts
+}
+
+/// Returns true if more than half of the tokens of two lines are the same, in order.
+fn is_alike(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|line| line.split('\0').collect::<Vec<_>>());
+    let removed: usize = differing_lines(&one, &other).iter().map(|(gone, _)| gone.len()).sum();
+    2 * (one.len() - removed) > one.len().max(other.len())
+}
+
 /// The blanks that belong to added tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Edges {
@@ -99,17 +129,24 @@ impl Site<'_> {
         let old_keys: Vec<&str> = old_lines.iter().map(String::as_str).collect();
         let new_keys: Vec<&str> = new_lines.iter().map(String::as_str).collect();
         let offset = |starts: &[usize], index: usize| starts.get(index).copied().unwrap_or_default();
-        let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
         let mut hunks = Vec::new();
         for (removed, added) in differing_lines(&old_keys, &new_keys) {
-            let removed = offset(&old, removed.start)..offset(&old, removed.end);
-            let added = offset(&new, added.start)..offset(&new, added.end);
-            let one = texts(self.quote, removed.clone());
-            let other = texts(self.replacement, added.clone());
-            let inside = differing_lines(&one, &other).into_iter();
-            hunks.extend(inside.map(|(gone, new)| (moved(gone, removed.start), moved(new, added.start))));
+            for (gone, fresh) in pair_lines(&old_lines, removed, &new_lines, added) {
+                hunks.extend(self.token_hunks(
+                    offset(&old, gone.start)..offset(&old, gone.end),
+                    offset(&new, fresh.start)..offset(&new, fresh.end),
+                ));
+            }
         }
         hunks
+    }
+
+    /// Returns the differing tokens of a part of the quote and a part of the replacement.
+    fn token_hunks(&self, removed: Range<usize>, added: Range<usize>) -> Vec<(Range<usize>, Range<usize>)> {
+        let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
+        let (one, other) = (texts(self.quote, removed.clone()), texts(self.replacement, added.clone()));
+        let inside = differing_lines(&one, &other).into_iter();
+        inside.map(|(gone, fresh)| (moved(gone, removed.start), moved(fresh, added.start))).collect()
     }
 
     /// Applies the changes of the layout between tokens that stay: possible only where the file has the quoted layout.

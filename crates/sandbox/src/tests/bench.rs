@@ -36,7 +36,7 @@ pub enum Manner {
 
 /// Runs a test in a process of its own, and checks there that it leaves nothing behind.
 pub fn alone(name: &str, manner: Manner, test: fn(&Bench)) {
-    let name = name.strip_prefix("lockgate::").unwrap();
+    let (_, name) = name.split_once("::").unwrap();
     if env::var(ALONE).is_ok_and(|chosen| chosen == name) {
         if manner == Manner::Adopting {
             adopt_orphans();
