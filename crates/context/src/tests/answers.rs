@@ -61,7 +61,7 @@ fn a_name_may_be_given_in_every_way() {
             "{name}"
         );
         let code = answer.definitions.unwrap().remove(0).code;
-        assert_eq!(code.as_deref(), Some("    def rename(self, name):\n        self.name = name"));
+        assert_eq!(code.as_deref(), Some("4:     def rename(self, name):\n5:         self.name = name"));
     }
 }
 

@@ -84,7 +84,7 @@ fn unknown_words_are_refused_with_the_word_that_was_meant() {
         ),
         (
             "quality_gates:\n  python:\n    - tool: sintax\n",
-            "quality.yaml:3:13: unknown tool `sintax`, did you mean `syntax`? (known: syntax, ",
+            "quality.yaml:3:13: unknown tool `sintax`, did you mean `syntax`? (known: actionlint, ",
         ),
         (
             "quality_gates:\n  python:\n    - tool: qqq\n      levle: warn\n",

@@ -162,8 +162,15 @@ fn the_outline_of_one_file_does_not_wait_for_an_index() {
     assert_eq!(answer.target.unwrap().outline.len(), 1);
     assert!(answer.uses.is_empty() && answer.notes == [NOT_INDEXED], "{:?}", answer.notes);
     assert_eq!(fixture.services.code_index.lock().unwrap().index.files(), 0);
-    assert_eq!(fixture.defined("own"), ["own.py:2"]);
-    assert!(fixture.context(&asked).notes.is_empty(), "by now the project is indexed");
+    // A file that was written a moment ago is read once more, since a second write may have the same time.
+    let is_indexed = || {
+        assert_eq!(fixture.defined("own"), ["own.py:2"]);
+        fixture.context(&asked).notes.is_empty()
+    };
+    assert!((0..50).any(|n| {
+        std::thread::sleep(std::time::Duration::from_millis(10 * n));
+        is_indexed()
+    }));
 }
 
 #[test]
