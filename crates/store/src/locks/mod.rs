@@ -492,7 +492,7 @@ mod tests {
 
     #[test]
     fn a_lock_whose_holder_was_killed_is_had_at_once() {
-        let test = "store::locks::tests::a_lock_whose_holder_was_killed_is_had_at_once";
+        let test = "locks::tests::a_lock_whose_holder_was_killed_is_had_at_once";
         if let Some(folder) = std::env::var_os(HELD_IN) {
             let locks = Locks::in_folder(folder.as_ref());
             let _lock = locks.try_hold(&[LockKey::sample(1, "a")]).unwrap();

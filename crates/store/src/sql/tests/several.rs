@@ -45,7 +45,7 @@ fn processes_begin_one_journal_and_lose_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let start = || {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "store::sql::tests::several::as_one_of_several_processes"]);
+        command.args(["--exact", "sql::tests::several::as_one_of_several_processes"]);
         command.env(AT, dir.path()).stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap()
     };
     let processes: Vec<_> = (0..4).map(|_| start()).collect();
