@@ -1,9 +1,9 @@
 //! Runs one program for a gate, and kills it together with everything it started.
 //!
 //! One thread serves the program: it writes its input, reads both outputs, and sleeps in poll(2) in between,
-//! at most [`POLL_INTERVAL`] at a time. When the program ends or must be stopped, its process group is killed
+//! at most 20 ms at a time. When the program ends or must be stopped, its process group is killed
 //! before the leader is reaped, so its number cannot be reused. Descendants that left the group are then
-//! found and killed as well ([`orphans`]).
+//! found and killed as well.
 //!
 //! These escape: a process that the kernel will not kill (one asleep in a driver, one that runs as another
 //! user), and work that was handed to a service that was already running. Without [`adopt_orphans`], a

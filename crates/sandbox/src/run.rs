@@ -45,8 +45,8 @@ pub enum ProcessOutcome {
 
 /// Runs a program until it ends or reaches the limit.
 ///
-/// It is started without a shell, in a process group of its own, with a cleaned environment
-/// ([`environment`]). The run ends when the program's own process ends: the output is what the pipes hold
+/// It is started without a shell, in a process group of its own, with a cleaned environment.
+/// The run ends when the program's own process ends: the output is what the pipes hold
 /// then, and descendants are killed. At the limit the program is asked to end, and is killed 200 ms later.
 pub fn run(order: &Order<'_>, limit: Limit<'_>) -> ProcessOutcome {
     run_with_limits(order, limit, ProcessLimits::of_machine(&order.sandbox))

@@ -1,8 +1,8 @@
 //! The tree-sitter grammars, and the guards that make them safe for arbitrary texts.
 //!
-//! A grammar's indentation scanner can abort the process ([`columns`]). A step can take longer the
-//! deeper a text nests ([`weight`]). A tree can take a hundred times the memory of its text, and a text
-//! full of errors takes memory at its end by the square of their number ([`memory`]), and much stack
+//! A grammar's indentation scanner can abort the process (`columns`). A step can take longer the
+//! deeper a text nests (`weight`). A tree can take a hundred times the memory of its text, and a text
+//! full of errors takes memory at its end by the square of their number (`memory`), and much stack
 //! ([`on_stack`]). [`parse`] limits the memory of one text, and a [`ParseSlot`] that of several;
 //! [`read`] applies all guards. Callers with a clock, or that need the errors, combine the guards
 //! themselves, each guard before the operation that it protects.
