@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -106,8 +107,8 @@ impl Bench {
     }
 
     pub fn order<'a>(&'a self, what: &[&str], input: Option<&'a [u8]>) -> Order<'a> {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/tools/misbehave.py");
-        let argv = [script].iter().chain(what).chain([&self.tag.as_str()]).map(OsString::from).collect();
+        let words = what.iter().chain([&self.tag.as_str()]).map(OsString::from);
+        let argv = iter::once(tools().join("misbehave.py").into()).chain(words).collect();
         Order {
             program: python(),
             argv,
@@ -149,6 +150,11 @@ impl Bench {
             thread::sleep(Duration::from_millis(2));
         }
     }
+}
+
+/// The folder of the programs that misbehave, without `..`: a sandbox may hide the folders on the way.
+pub fn tools() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/tools").canonicalize().unwrap()
 }
 
 /// The path of Python itself: the first one in the search path may be a script that looks for it.

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::{NamedTempFile, TempDir};
 
-use super::bench::{Bench, LONG, exited, python};
+use super::bench::{Bench, LONG, exited, python, tools};
 use super::isolation::ATTEMPTS;
 use crate::exit::Exit;
 use crate::isolation_level::Isolation;
@@ -130,12 +130,11 @@ impl Fixture {
     pub(super) fn sandbox(&self, level: Isolation) -> Sandbox {
         let own = self.around.path().join("own");
         fs::create_dir_all(&own).unwrap();
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/tools").into();
         Sandbox {
             level,
             tree: Some(self.around.path().join("tree")),
             run_dir: Some(own),
-            readable: vec![script],
+            readable: vec![tools()],
             ..Sandbox::default()
         }
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use super::bench::{Bench, LONG, Manner, alone, exited, python};
+use super::bench::{Bench, LONG, Manner, alone, exited, python, tools};
 use super::in_both_manners;
 use crate::close_inherited_on_exec;
 use crate::isolation_level::Isolation;
@@ -31,7 +31,7 @@ fn levels() -> impl Iterator<Item = Isolation> {
 fn sandboxed<'a>(bench: &'a Bench, level: Isolation, what: &[&str], input: Option<&'a [u8]>) -> Order<'a> {
     let own = bench.folder().join("own");
     fs::create_dir_all(&own).unwrap();
-    let readable = vec![concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/tools").into()];
+    let readable = vec![tools()];
     let sandbox = Sandbox {
         level,
         tree: Some(bench.folder().into()),
