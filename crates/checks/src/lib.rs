@@ -10,7 +10,7 @@
 //! ```
 //! use std::path::Path;
 //! use lockgate_checks::{Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Isolation, Watch, judge};
-//! use lockgate_policy::{Policy, Profile, StepMode, language_of};
+//! use lockgate_policy::{Policy, Profile, language_of};
 //! use lockgate_text::{Buffer, Change, Hints};
 //!
 //! let before = Buffer::read(b"{\"a\": 1}\n".to_vec(), Hints::default())?;
@@ -24,8 +24,8 @@
 //! let permission = ExecPermission::Untrusted("this example runs no program".to_owned());
 //! let root = Path::new("/");
 //! let env = GateEnv { root, exec_permission: &permission, runtime: &runtime, isolation: Isolation::None, cache: None };
-//! let rules = policy.effective_rules(language, "a.json", Profile::Edit, StepMode::Whole);
-//! assert!(!judge(&draft, &rules, &env, &Watch::idle()).findings().is_empty());
+//! let rules = policy.effective_rules("a.json", language, Profile::Edit);
+//! assert!(!judge(&draft, &rules, &env, &Watch::idle()).findings.is_empty());
 //! # Ok::<(), lockgate_error::Error>(())
 //! ```
 

@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use lockgate_matching::{LineRange, Located, MatchTolerance, OnRepeat, SearchText, locate};
-//! use lockgate_text::Outline;
+//! use lockgate_text::{Buffer, Hints};
 //!
 //! let buffer = Buffer::read(b"def f():\n\treturn first(1)\n".to_vec(), Hints::default())?;
 //! let quoted = "def f():\n    return first(1)\n";
