@@ -273,11 +273,12 @@ fn nothing_of_author(direction: Direction, other: Option<&Entry>) -> Error {
     let mut error = nothing_to_revert(direction, None);
     match (direction, other) {
         (Direction::Undo, Some(other)) => {
-            let hint = format!(
-                "the last edit is {}, made by {}: send it as `edit_id` to undo it",
-                other.id,
-                sanitize(&other.meta.author)
-            );
+            let author = match &other.meta.author {
+                nameless if nameless.is_empty() => "a client without a name".to_owned(),
+                author => sanitize(author),
+            };
+            let hint =
+                format!("the last edit is {}, made by {author}: send it as `edit_id` to undo it", other.id);
             error.message = "there is no edit of yours to undo".to_owned();
             error.hint(hint)
         }
