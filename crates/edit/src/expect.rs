@@ -60,8 +60,21 @@ fn with_place(mut error: Error, entry: ListEntry, moved: usize, buffer: &Buffer)
     let fits = moved + last.saturating_sub(first) <= buffer.lines().count();
     match (isize::try_from(moved), isize::try_from(first)) {
         (Ok(moved), Ok(first)) if fits => error.with_next(NextCall::Move { list, index, by: moved - first }),
-        _ => error,
+        _ => error.with_next_if(NextCall::read_around(moved, moved, buffer.lines().count())),
     }
+}
+
+/// Returns the index of the entry that an error proposes to move, and by how many lines.
+pub fn proposed_move(error: &Error) -> Option<(usize, isize)> {
+    match error.next.as_deref() {
+        Some(NextCall::Move { index, by, .. }) => Some((*index, *by)),
+        Some(_) | None => None,
+    }
+}
+
+/// Proposes a read of the lines around a place instead of another call.
+pub fn with_read(error: Error, first: usize, last: usize, buffer: &Buffer) -> Error {
+    error.with_next_if(NextCall::read_around(first, last, buffer.lines().count()))
 }
 
 fn conflict(line: usize, wanted: &str, actual: Option<&str>, places: Vec<EvidenceLine>) -> Error {

@@ -14,7 +14,7 @@ pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<PlannedEdit, Er
     let mut unended = !buffer.view().is_empty() && !buffer.view().ends_with('\n');
     for (index, insertion) in insertions.iter().enumerate() {
         check_bounds(index, insertion, buffer)?;
-        check_expect(index, insertion, buffer)?;
+        check_expect(index, insertion, buffer).map_err(|error| tried(error, insertions, buffer))?;
         let appending = insertion.at_line > buffer.lines().count();
         let mut text = insertion.content.replace("\r\n", "\n");
         if !text.ends_with('\n') {
@@ -49,6 +49,19 @@ fn check_expect(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<
     let field = || insertion.names.path("insert_lines", index, "expect");
     let entry = ListEntry { list: "insert_lines", index, first: insertion.at_line, last };
     expect::check(insertion.expect.as_deref(), buffer, entry, field)
+}
+
+/// Replaces the proposed move of one entry by a read, if the call with the moved entry would be rejected.
+fn tried(error: Error, insertions: &[Insertion], buffer: &Buffer) -> Error {
+    let Some((index, by)) = expect::proposed_move(&error) else { return error };
+    let mut moved = insertions.to_vec();
+    let Some(insertion) = moved.get_mut(index) else { return error };
+    insertion.at_line = insertion.at_line.saturating_add_signed(by);
+    let line = insertion.at_line;
+    let works = moved.iter().enumerate().all(|(index, insertion)| {
+        check_bounds(index, insertion, buffer).is_ok() && check_expect(index, insertion, buffer).is_ok()
+    });
+    if works { error } else { expect::with_read(error, line, line, buffer) }
 }
 
 fn offset(line: usize, buffer: &Buffer) -> usize {

@@ -16,12 +16,29 @@ pub fn plan(edits: &[LineEdit], buffer: &Buffer) -> Result<PlannedEdit, Error> {
     }
     check_overlap(edits, buffer.lines().count())?;
     for (index, edit) in edits.iter().enumerate() {
-        let field = || edit.names.path("line_edits", index, "expect");
-        let entry = ListEntry { list: "line_edits", index, first: edit.start_line, last: edit.end_line };
-        expect::check(edit.expect.as_deref(), buffer, entry, field)?;
+        check_expect(index, edit, buffer).map_err(|error| tried(error, edits, buffer))?;
         changes.push(change(index, edit, buffer, &mut notes));
     }
     Ok(PlannedEdit::new(buffer.plan(changes)?, notes))
+}
+
+fn check_expect(index: usize, edit: &LineEdit, buffer: &Buffer) -> Result<(), Error> {
+    let field = || edit.names.path("line_edits", index, "expect");
+    let entry = ListEntry { list: "line_edits", index, first: edit.start_line, last: edit.end_line };
+    expect::check(edit.expect.as_deref(), buffer, entry, field)
+}
+
+/// Replaces the proposed move of one entry by a read, if the call with the moved entry would be rejected.
+fn tried(error: Error, edits: &[LineEdit], buffer: &Buffer) -> Error {
+    let Some((index, by)) = expect::proposed_move(&error) else { return error };
+    let mut moved = edits.to_vec();
+    let Some(edit) = moved.get_mut(index) else { return error };
+    edit.start_line = edit.start_line.saturating_add_signed(by);
+    edit.end_line = edit.end_line.saturating_add_signed(by);
+    let (first, last) = (edit.start_line, edit.end_line);
+    let works = check_overlap(&moved, buffer.lines().count()).is_ok()
+        && moved.iter().enumerate().all(|(index, edit)| check_expect(index, edit, buffer).is_ok());
+    if works { error } else { expect::with_read(error, first, last, buffer) }
 }
 
 fn check_bounds(index: usize, edit: &LineEdit, buffer: &Buffer) -> Result<(), Error> {

@@ -62,12 +62,27 @@ fn check_expectation(request: &Request, current: &CurrentText) -> Result<(), Err
                 .field("path")
                 .with_next_if(NextCall::read_around(1, 1, count)))
         }
-        (Expect::Version(version), None) => Err(Error::new(
-            Code::EditConflict,
-            format!("version {version} was expected, but there is no {noun}: {shown}"),
-        )
-        .field("expected_version")),
+        (Expect::Version(version), None) => {
+            let message = format!("version {version} was expected, but there is no {noun}: {shown}");
+            Err(Error::new(Code::EditConflict, message)
+                .field("expected_version")
+                .hint(format!(
+                    "the {noun} was removed or renamed; to create it again, leave out `expected_version`"
+                ))
+                .with_next_if(folder_list(&request.target)))
+        }
         (Expect::Anything | Expect::Absent | Expect::Version(_), _) => Ok(()),
+    }
+}
+
+/// Returns a list of the folder of a file that is gone.
+fn folder_list(target: &request::Target) -> Option<NextCall> {
+    match target {
+        request::Target::File(path) => {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            Some(NextCall::List { folder: folder.to_owned() })
+        }
+        request::Target::Entity(_) => None,
     }
 }
 

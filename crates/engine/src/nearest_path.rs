@@ -68,16 +68,23 @@ impl Services {
         }
     }
 
-    /// Returns a list of the nearest folder that exists.
+    /// Returns a list of the nearest folder that has files.
     fn existing_folder(&self, path: &str) -> Option<NextCall> {
         if path.starts_with('/') {
             return None;
         }
         let mut folder = split(path).0;
-        while !folder.is_empty() && self.store.files.with_prefix(&format!("{folder}/")).is_err() {
+        while !folder.is_empty() && !self.has_files(folder) {
             folder = split(folder).0;
         }
         Some(NextCall::List { folder: folder.to_owned() })
+    }
+
+    fn has_files(&self, folder: &str) -> bool {
+        let clock = Clock::new(Instant::now() + TIMEOUT, &Unwatched);
+        self.store.files.with_prefix(&format!("{folder}/")).is_ok_and(|roots| {
+            !self.store.files.find(&roots, Hidden::Excluded, self.bounds(1, &clock)).files.is_empty()
+        })
     }
 
     /// Returns the existing file that is most like a path: the one of the same name with the most similar folders, else

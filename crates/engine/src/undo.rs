@@ -22,6 +22,9 @@ use lockgate_text::Version;
 /// The number of recent edits among which the last one of an author is found.
 const RECENT_ENTRIES: usize = 1000;
 
+/// The number of older edits that are tried for a proposal.
+const OLDER_EDITS: usize = 20;
+
 /// An entry with the direction in which to apply it: undo or redo.
 struct Reversal {
     entry: Entry,
@@ -186,11 +189,12 @@ impl Services {
             format!("edit {} of {} cannot be {verb}: {}", entry.id, files.join(", "), error.message);
         error.field = None;
         let older = self.store.file_entries(RECENT_ENTRIES).unwrap_or_default();
-        let older = older.iter().find(|older| {
+        let own = older.iter().filter(|older| {
             older.at < entry.at
                 && older.is_undoable()
                 && is_same_author(&older.meta.author, &entry.meta.author)
         });
+        let older = own.take(OLDER_EDITS).find(|older| self.is_untouched(older));
         let older = older.filter(|_| *direction == Direction::Undo).map(|older| {
             let path = older.changes.first().map_or("", |change| change.path.as_str());
             format!(", or undo the next older edit, {} of {path}, by its `edit_id`", older.id)
@@ -198,6 +202,16 @@ impl Services {
         let hint = "edit the current file; `since`, or `lockgate show`, shows the earlier text";
         error = error.hint(format!("{hint}{}", older.unwrap_or_default()));
         error
+    }
+
+    /// True if every file still has the text that the edit left, so that its undo meets no conflict.
+    fn is_untouched(&self, entry: &Entry) -> bool {
+        let has_version = |changed: &FileChange| {
+            let target = resolve_target(self, &changed.target()).ok()?;
+            let current = load::read(self, &target.place, &target.rules).ok()?;
+            Some(current.snapshot.is_some().then(|| current.buffer.version()) == changed.after)
+        };
+        entry.changes.iter().all(|changed| has_version(changed) == Some(true))
     }
 
     fn stored_content(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {
@@ -259,11 +273,12 @@ fn nothing_of_author(direction: Direction, other: Option<&Entry>) -> Error {
     let mut error = nothing_to_revert(direction, None);
     match (direction, other) {
         (Direction::Undo, Some(other)) => {
-            let hint = format!(
-                "the last edit is {}, made by {}: send it as `edit_id` to undo it",
-                other.id,
-                sanitize(&other.meta.author)
-            );
+            let author = match &other.meta.author {
+                nameless if nameless.is_empty() => "a client without a name".to_owned(),
+                author => sanitize(author),
+            };
+            let hint =
+                format!("the last edit is {}, made by {author}: send it as `edit_id` to undo it", other.id);
             error.message = "there is no edit of yours to undo".to_owned();
             error.hint(hint)
         }

@@ -17,6 +17,14 @@ const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 /// Maximum characters of a value that a message quotes.
 const MAX_QUOTED_CHARS: usize = 40;
 
+/// Names of one meaning, as the tools of this and of other servers have them.
+const SYNONYMS: [&[&str]; 4] = [
+    &["path", "file_path", "target_file", "path_prefix", "filepath", "filename", "file"],
+    &["old_string", "search_context", "old_str", "old_text"],
+    &["new_string", "new_content", "new_str", "new_text"],
+    &["pattern", "query"],
+];
+
 /// Reads a tool's arguments.
 ///
 /// Errors: `INVALID_INPUT` with the path of the field, as in `line_edits[2].end_line`.
@@ -122,7 +130,7 @@ fn fit_name(schema: &JsonObject, text: String, path: &str) -> Result<Value, Erro
 fn unknown_field(known: &JsonObject, name: &str, path: &str) -> Error {
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
     let shown: String = path.chars().take(2 * MAX_QUOTED_CHARS).collect();
-    let error = match nearest(name, names.iter().copied()) {
+    let error = match nearest(name, names.iter().copied()).or_else(|| synonym(name, &names)) {
         Some(suggestion) => {
             let next = NextCall::Rename { field: path.to_owned(), name: suggestion.to_owned() };
             invalid(path, format!("unknown field `{shown}`; did you mean `{suggestion}`?")).with_next(next)
@@ -130,6 +138,12 @@ fn unknown_field(known: &JsonObject, name: &str, path: &str) -> Error {
         None => invalid(path, format!("unknown field `{shown}`")),
     };
     error.hint(format!("known fields here: {}", names.join(", ")))
+}
+
+/// Returns the known name that means the same as another one.
+fn synonym<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let group = SYNONYMS.iter().find(|group| group.contains(&name))?;
+    known.iter().copied().find(|known| group.contains(known))
 }
 
 fn wrong_type(schema: &JsonObject, value: &Value, path: &str) -> Error {
@@ -263,6 +277,7 @@ mod tests {
         for (field, message) in [
             ("zebra", "unknown field `zebra`"),
             ("lines_count", "unknown field `lines_count`; did you mean `line_count`?"),
+            ("target_file", "unknown field `target_file`; did you mean `path`?"),
         ] {
             let mut arguments = json!({"path": "a"});
             arguments[field] = json!(1);

@@ -152,32 +152,36 @@ impl Diff<'_> {
         (text, DiffCut::Partial { shown, total: self.hunks.len() })
     }
 
-    /// Renders the changed lines with their numbers, as in `17- old` and `17+ new`, without context: as many whole hunks
-    /// as fit into `max_bytes`. The line that encloses a change comes first, as in `in def main():`.
+    /// Renders the changed lines with their numbers, as in `17- old` and `17+ new`, without context: as many whole runs of
+    /// changed lines as fit into `max_bytes`. The line that encloses a change comes first, as in `in def main():`. Without
+    /// context, each run is a hunk.
     pub fn numbered(&self, max_bytes: usize, extent: &Extent) -> (String, DiffCut) {
-        let covered = |hunk: &Vec<DifferingLines>| hunk.iter().any(|piece| extent.covers(piece));
-        let shows_all = !self.hunks.iter().any(covered);
+        let near: Vec<&DifferingLines> = self.pieces().filter(|piece| extent.covers(piece)).collect();
+        let pieces = if near.is_empty() { self.pieces().collect() } else { near };
         let (mut text, mut last_enclosing) = (String::new(), None);
-        for (shown, hunk) in self.hunks.iter().enumerate() {
+        for (shown, piece) in pieces.iter().enumerate() {
             let end = text.len();
-            for piece in hunk.iter().filter(|piece| shows_all || extent.covers(piece)) {
-                let enclosing = enclosing_line(self.after.lines(), piece.new.start + 1);
-                if let Some(enclosing) = enclosing.filter(|_| enclosing != last_enclosing) {
-                    let head = self.after.lines().text(enclosing).trim().trim_end_matches('{').trim_end();
-                    text.push_str(&format!("in {}\n", shortened(head)));
-                }
-                last_enclosing = enclosing;
-                if let Some(before) = self.before {
-                    write_numbered('-', before, piece.old.clone(), extent, &mut text);
-                }
-                write_numbered('+', self.after, piece.new.clone(), extent, &mut text);
+            let enclosing = enclosing_line(self.after.lines(), piece.new.start + 1);
+            if let Some(enclosing) = enclosing.filter(|_| enclosing != last_enclosing) {
+                let head = self.after.lines().text(enclosing).trim().trim_end_matches('{').trim_end();
+                text.push_str(&format!("in {}\n", shortened(head)));
             }
+            last_enclosing = enclosing;
+            if let Some(before) = self.before {
+                write_numbered('-', before, piece.old.clone(), extent, &mut text);
+            }
+            write_numbered('+', self.after, piece.new.clone(), extent, &mut text);
             if text.len() > max_bytes {
                 text.truncate(end);
-                return (text, DiffCut::Partial { shown, total: self.hunks.len() });
+                return (text, DiffCut::Partial { shown, total: pieces.len() });
             }
         }
         (text, DiffCut::Whole)
+    }
+
+    /// Returns the runs of changed lines, in their order.
+    fn pieces(&self) -> impl Iterator<Item = &DifferingLines> {
+        self.hunks.iter().flatten()
     }
 
     fn write(&self, hunk: &[DifferingLines], text: &mut String, max_bytes: usize) -> Option<()> {
@@ -415,7 +419,10 @@ mod tests {
             .replace("+ x", "+     x")
             .replace("+ y", "+     y");
         assert_eq!(shown(usize::MAX, all.clone()), (wanted, DiffCut::Whole));
-        assert_eq!(shown(3, all.clone()), (String::new(), DiffCut::Partial { shown: 0, total: 1 }));
+        assert_eq!(shown(3, all.clone()), (String::new(), DiffCut::Partial { shown: 0, total: 2 }));
+        let first = "in def f():\n3-     b\n3+     x\n4+     y\n";
+        let cut = DiffCut::Partial { shown: 1, total: 2 };
+        assert_eq!(shown(first.len(), all.clone()), (first.to_owned(), cut), "each run is shown or left out");
         let near = |line| Extent { near: Some(vec![line]), ..all.clone() };
         assert_eq!(shown(usize::MAX, near(1)).0.lines().last(), Some("4+     y"));
         assert_eq!(

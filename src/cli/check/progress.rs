@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::cli::paint::visible;
 use lockgate_checks as gate;
@@ -15,9 +15,11 @@ impl CheckProgress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(0);
             let style = ProgressStyle::with_template(
-                "{bar:30} {pos}/{len} files, {per_sec:.cyan} {eta} left  {wide_msg:.dim}",
+                "{bar:30} {pos}/{len} files, {rate:.cyan} {eta} left  {wide_msg:.dim}",
             );
-            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+            bar.with_style(
+                style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("rate", write_rate),
+            )
         });
         CheckProgress(bar)
     }
@@ -37,4 +39,9 @@ impl CheckProgress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Writes the files per second with one decimal, so that the width of the bar changes little.
+fn write_rate(state: &ProgressState, out: &mut dyn std::fmt::Write) {
+    let _ = write!(out, "{:.1}/s", state.per_sec());
 }

@@ -118,17 +118,25 @@ fn distinguishing_symbol(lines: &[usize], outline: &Outline, window: &Window<'_>
 
 /// Returns the hint to quote the line before one of the matches, if that makes the quote unique.
 fn longer_quote(needle: &str, lines: &[usize], window: &Window<'_>) -> Option<String> {
-    let (text, view) = (window.buffer.lines(), window.buffer.view());
+    let text = window.buffer.lines();
     let is_whole = |line: usize| {
         text.with_line_end(line).trim_end_matches('\n').starts_with(needle.lines().next()?).then_some(())
     };
-    let unique = lines.iter().filter(|line| **line > 1 && is_whole(**line).is_some()).find(|line| {
-        let longer = format!("{}{needle}", text.with_line_end(*line - 1));
-        exact::occurrences(view, window.bytes(), &longer).take(2).count() == 1
-    })?;
+    let unique = lines
+        .iter()
+        .filter(|line| **line > 1 && is_whole(**line).is_some())
+        .find(|line| occurs_once(&format!("{}{needle}", text.with_line_end(*line - 1)), window))?;
     let before = text.text(unique - 1).trim();
     let before: String = before.chars().take(WIDTH).collect();
     Some(format!("quote the line before it, too; for line {unique} that is {before:?}"))
+}
+
+/// Returns true if a text occurs in the window exactly once; occurrences that overlap count as several.
+fn occurs_once(text: &str, window: &Window<'_>) -> bool {
+    let (view, bytes) = (window.buffer.view(), window.bytes());
+    let Some(found) = exact::occurrences(view, bytes.clone(), text).next() else { return false };
+    let next = found.start + text.chars().next().map_or(1, char::len_utf8);
+    exact::occurrences(view, next..bytes.end, text).next().is_none()
 }
 
 fn already_applied(line: usize, window: &Window<'_>) -> Error {

@@ -7,6 +7,7 @@ use lockgate_error::{Best, Code, Difference, Error, FieldValue, NextCall};
 use lockgate_matching::{Proposal, SimilarLines, exact};
 use lockgate_python_re::{Flags, Pattern, ReplacementTemplate, StepBudget};
 use lockgate_text::differing_lines;
+use std::ops::RangeInclusive;
 
 /// The maximum number of lines shown of a text without a match, with their indentation, and the number of those
 /// before the nearest line.
@@ -46,8 +47,9 @@ pub(super) fn pattern_error(search: &Search, pattern: &str, flags: Flags, window
         let bits = flags.bits() | flag.bits();
         let with = Flags::from_bits(i64::from(bits)).ok().and_then(|with| matches(pattern, with, window));
         if let Some(count) = with {
+            let are = if count == 1 { "is" } else { "are" };
             error.message.push_str(&format!(
-                "; no match without {letter}; with search_flags {bits} there are {count}"
+                "; no match without {letter}; with search_flags {bits} there {are} {count}"
             ));
             let set = vec![("search_flags", FieldValue::Number(u64::from(bits)))];
             return error
@@ -63,7 +65,7 @@ pub(super) fn pattern_error(search: &Search, pattern: &str, flags: Flags, window
             error.hint(quotable(pattern, window)).with_next_if(next)
         }
         count => {
-            error.message.push_str(&format!("; as a text it occurs {count} times"));
+            error.message.push_str(&format!("; as a text it occurs {}", times(count)));
             let unset = vec!["regex", "search_flags"];
             error
                 .hint("send it without `regex`, which makes it a pattern")
@@ -78,11 +80,14 @@ pub(super) fn text_error(error: Error, pattern: &str, window: &Window<'_>) -> Er
     if count == 0 {
         return error;
     }
-    let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-    let unset = vec!["regex", "search_flags"];
+    let (times, unset) = (times(count), vec!["regex", "search_flags"]);
     error
         .hint(format!("as a text it occurs {times}; send it without `regex`, which makes it a pattern"))
         .with_next(NextCall::Fields { set: Vec::new(), unset })
+}
+
+fn times(count: usize) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 /// Returns the number of matches of a pattern; `None` if there are none, or if it cannot be told within the limits.
@@ -103,8 +108,12 @@ pub(super) fn block_error(
     proposal: Option<Proposal>,
 ) -> Error {
     let error = not_found(search, window);
-    if let Some(line) = line_outside(needle, window) {
-        let hint = format!("the text is at line {line}, which is outside of {}", window.name);
+    if let Some(line) = only_line(needle, window) {
+        let hint = if window_lines(window).contains(&line) {
+            format!("the text begins at line {line}, and reaches beyond {}", window.name)
+        } else {
+            format!("the text is at line {line}, which is outside of {}", window.name)
+        };
         let unset = vec!["within", "lines", "start_line", "end_line"];
         return error.hint(hint).with_next(NextCall::Fields { set: Vec::new(), unset });
     }
@@ -114,7 +123,9 @@ pub(super) fn block_error(
         return error.hint(hint).with_next(next);
     }
     if let Some(Proposal { search, replace }) = proposal {
-        let best = similar.map(|similar| best(needle, window, similar));
+        let best = similar
+            .filter(|similar| is_about(&search, similar, window))
+            .map(|similar| best(needle, window, similar));
         let error = error.hint("`next` is the same edit with the file's actual text");
         let error = error.with_next(NextCall::Edit { search, replace });
         return best.into_iter().fold(error, Error::best);
@@ -128,10 +139,21 @@ pub(super) fn block_error(
     }
     let Some(best) = best else { return error.hint(unlike(needle, window)) };
     let (start_line, end_line) = readable(&best, window);
+    let beyond = reaches_beyond(needle, window).filter(|line| *line == best.start_line);
+    let reason = beyond.map(|line| format!("it begins at line {line}, and reaches beyond {}; ", window.name));
     error
-        .hint("read the nearest lines, and quote the actual text")
+        .hint(format!("{}read the nearest lines, and quote the actual text", reason.unwrap_or_default()))
         .best(best)
         .with_next(NextCall::Read { start_line, end_line })
+}
+
+/// Returns true if the proposed edit is about the similar lines: two places in one answer would contradict each other.
+fn is_about(search: &str, similar: &SimilarLines, window: &Window<'_>) -> bool {
+    let lines = window.buffer.lines();
+    exact::occurrences(window.buffer.view(), window.bytes(), search).next().is_some_and(|place| {
+        let (first, last) = (lines.line_at(place.start), lines.line_at(place.end.saturating_sub(1)));
+        first <= similar.last && similar.first <= last
+    })
 }
 
 /// Returns the only text of the window that differs from the quote in nothing but the case of its letters.
@@ -150,16 +172,21 @@ fn other_case<'a>(needle: &str, window: &Window<'a>) -> Option<&'a str> {
 fn unlike(needle: &str, window: &Window<'_>) -> String {
     let nothing = format!("nothing like it is in {}", window.name);
     if let Some(line) = reaches_beyond(needle, window) {
-        return format!("{nothing}; its beginning is at line {line}, and it reaches beyond {}", window.name);
+        return format!("{nothing}; it begins at line {line}, and reaches beyond {}", window.name);
     }
-    let lines = window.buffer.lines();
-    let bytes = window.bytes();
-    let count = lines.line_at(bytes.end.saturating_sub(1)).saturating_sub(lines.line_at(bytes.start));
+    let range = window_lines(window);
+    let count = range.end().saturating_sub(*range.start());
     if count < SHOWN { format!("{nothing}; {}", quotable(needle, window)) } else { nothing }
 }
 
-/// Returns the line of a text that occurs exactly once in the file, and outside of the window.
-fn line_outside(needle: &str, window: &Window<'_>) -> Option<usize> {
+/// Returns the numbers of the lines of the window.
+fn window_lines(window: &Window<'_>) -> RangeInclusive<usize> {
+    let (lines, bytes) = (window.buffer.lines(), window.bytes());
+    lines.line_at(bytes.start).max(1)..=lines.line_at(bytes.end.saturating_sub(1))
+}
+
+/// Returns the line of a text that occurs exactly once in the file. The window does not hold all of it.
+fn only_line(needle: &str, window: &Window<'_>) -> Option<usize> {
     let view = window.buffer.view();
     let mut places = exact::occurrences(view, 0..view.len(), needle);
     let place = places.next().filter(|_| places.next().is_none() && !needle.trim().is_empty())?;
@@ -170,8 +197,7 @@ fn line_outside(needle: &str, window: &Window<'_>) -> Option<usize> {
 fn reaches_beyond(needle: &str, window: &Window<'_>) -> Option<usize> {
     let first = needle.lines().next().filter(|line| !line.trim().is_empty())?;
     let lines = window.buffer.lines();
-    let window_lines =
-        lines.line_at(window.bytes().start).max(1)..=lines.line_at(window.bytes().end.saturating_sub(1));
+    let window_lines = window_lines(window);
     let is_first = |line: &usize| lines.text(*line).trim() == first.trim();
     let start = window_lines.clone().rev().find(is_first)?;
     (start + needle.lines().count() - 1 > *window_lines.end()).then_some(start)
@@ -277,8 +303,8 @@ fn first_difference(needle: &str, window: &Window<'_>, similar: SimilarLines) ->
     Some(Difference { line, column: 1, expected: String::new(), found: start(text) })
 }
 
-/// Returns the lines to quote from: around the first one that contains the longest line of the search text, otherwise
-/// the first lines of the text.
+/// Returns the lines of the window to quote from: around the first one that contains the longest line of the search text,
+/// otherwise its first lines.
 fn quotable(needle: &str, search_window: &Window<'_>) -> String {
     let (view, lines, window) =
         (search_window.buffer.view(), search_window.buffer.lines(), search_window.bytes());
@@ -289,7 +315,7 @@ fn quotable(needle: &str, search_window: &Window<'_>) -> String {
     let nearest = exact::occurrences(view, window.clone(), longest).next();
     let top = lines.line_at(window.start).max(1);
     let first = nearest.map_or(top, |found| lines.line_at(found.start).saturating_sub(BEFORE).max(top));
-    let last = lines.count().min(first + SHOWN - 1);
+    let last = (*window_lines(search_window).end()).min(first + SHOWN - 1);
     let line = |line: usize| -> String {
         format!("{line}: {}", lines.text(line).chars().take(WIDTH).collect::<String>())
     };

@@ -8,6 +8,9 @@ use super::options::ResponseOptions;
 use lockgate_error::{FieldValue, NextCall};
 use lockgate_protocol::{EntityKey, ProposedCall};
 
+/// The maximum number of misspelt fields that one proposed call corrects.
+const MAX_MISSPELT: usize = 8;
+
 fn wire_value(value: &FieldValue) -> Value {
     match value {
         FieldValue::Flag(flag) => Value::from(*flag),
@@ -70,10 +73,9 @@ impl NextStep {
                     .filter(|current| current.has_field("within", entry))
                     .map(|_| NextStep::Alternative(format!("name the symbol, as in `within: {symbol:?}`")))
             }
-            NextCall::Rename { field, name } => corrected(options, field, |parent, last| {
-                let value = parent.as_object_mut()?.shift_remove(last)?;
-                parent.as_object_mut()?.insert(name.clone(), value).is_none().then_some(())
-            }),
+            NextCall::Rename { field, name } => {
+                corrected(options, field, |parent, last| rename(parent, last, name))
+            }
             NextCall::Correct { field, value } => corrected(options, field, |parent, last| {
                 *parent.get_mut(last)? = wire_value(value);
                 Some(())
@@ -111,8 +113,8 @@ impl NextStep {
     }
 }
 
-/// Returns the call with one corrected field, if its arguments are then valid. `correct` gets the object or list that has
-/// the field, and the field's name or index.
+/// Returns the call with one corrected field, and with every other misspelt one corrected as well, if its arguments are then
+/// valid. `correct` gets the object or list that has the field, and the field's name or index.
 fn corrected(
     options: &ResponseOptions,
     field: &str,
@@ -120,19 +122,46 @@ fn corrected(
 ) -> Option<NextStep> {
     let current = options.offers.current_call.as_ref()?;
     let mut arguments = Value::Object(current.arguments.clone());
+    change_field(&mut arguments, field, correct)?;
+    for _ in 0..MAX_MISSPELT {
+        let checked = crate::arguments::check(&(current.schema)(), arguments.as_object()?.clone());
+        match checked.map_err(|error| error.next) {
+            Ok(()) => {
+                let Value::Object(arguments) = arguments else { return None };
+                return Some(NextStep::Call(ProposedCall { tool: current.tool.into(), arguments }));
+            }
+            Err(next) => {
+                let Some(NextCall::Rename { field, name }) = next.as_deref() else { return None };
+                change_field(&mut arguments, field, |parent, last| rename(parent, last, name))?;
+            }
+        }
+    }
+    None
+}
+
+/// Gives a field another name; `None` if there is a field of that name.
+fn rename(parent: &mut Value, from: &str, to: &str) -> Option<()> {
+    let fields = parent.as_object_mut()?;
+    let value = fields.shift_remove(from)?;
+    fields.insert(to.to_owned(), value).is_none().then_some(())
+}
+
+/// Changes the field at a path, as in `edits[2].search`.
+fn change_field(
+    arguments: &mut Value,
+    field: &str,
+    change: impl FnOnce(&mut Value, &str) -> Option<()>,
+) -> Option<()> {
     let steps: Vec<&str> = field.split(['.', '[', ']']).filter(|step| !step.is_empty()).collect();
     let (last, around) = steps.split_last()?;
-    let mut parent = &mut arguments;
+    let mut parent = arguments;
     for step in around {
         parent = match parent {
             Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?)?,
             other => other.get_mut(*step)?,
         };
     }
-    correct(parent, last)?;
-    let Value::Object(arguments) = arguments else { return None };
-    crate::arguments::check(&(current.schema)(), arguments.clone()).ok()?;
-    Some(NextStep::Call(ProposedCall { tool: current.tool.into(), arguments }))
+    change(parent, last)
 }
 
 /// Returns the fields of one edit of a call with several, or those of the call.

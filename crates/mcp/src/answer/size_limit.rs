@@ -416,7 +416,7 @@ impl<'a> CutResponse<'a> {
         let response = &self.clipped;
         self.take_gates(shown, left, GateGroup::Rest);
         let has_lines = !diff.changed_lines.is_empty();
-        let region = |it: &_| (!has_lines).then(|| text::region(it));
+        let region = |it: &_| if has_lines { None } else { text::moved_region(it) };
         shown.edits = left.take_list("edits", &response.edits, shown.edits, region);
         if response.is_success() {
             let places = &response.match_locations;
@@ -441,7 +441,7 @@ impl<'a> CutResponse<'a> {
 
     /// Renders the shown entries, with a note that counts the others.
     fn render(&self, shown: &Shown, diff: &DiffExcerpt) -> SizedEdit {
-        let mut response = self.select(shown);
+        let mut response = self.select(shown, !diff.changed_lines.is_empty());
         response.notes.extend(diff.omitted_note.clone());
         let text = Some(&diff.diff).filter(|diff| !diff.is_empty()).cloned();
         match &mut response.since {
@@ -475,8 +475,9 @@ impl<'a> CutResponse<'a> {
         (hidden, bare)
     }
 
-    /// Returns the response with the shown entries, and a note that counts the omitted ones.
-    fn select(&self, shown: &Shown) -> EditResponse {
+    /// Returns the response with the shown entries, and a note that counts the omitted ones. The text form needs no ranges
+    /// if it shows the changed lines.
+    fn select(&self, shown: &Shown, has_lines: bool) -> EditResponse {
         let (full, mut response) = (self.full, self.clipped.clone());
         let calls = response.next.take_if(|_| !shown.next).map_or(0, |_| 1);
         if !shown.match_details {
@@ -491,6 +492,8 @@ impl<'a> CutResponse<'a> {
             None => 0,
         };
         response.best.take_if(|_| !shown.best);
+        let edits = shorten(&mut response.edits, shown.edits);
+        let edits = if has_lines && self.options.forms == Forms::Text { 0 } else { edits };
         let positions: Vec<usize> = shown.findings.iter().copied().collect();
         for warning in &mut response.validation_warnings {
             warning.finding = warning.finding.and_then(|at| positions.binary_search(&at).ok());
@@ -502,7 +505,7 @@ impl<'a> CutResponse<'a> {
                 shorten(&mut response.match_locations, shown.match_locations),
                 ["match location", "match locations"],
             ),
-            (shorten(&mut response.edits, shown.edits), ["edit", "edits"]),
+            (edits, ["edit", "edits"]),
             (shorten(&mut response.line_map, shown.line_map), ["entry of line_map", "entries of line_map"]),
             (keep(&mut response.gates, &shown.gates), ["gate", "gates"]),
             (keep(&mut response.findings, &shown.findings) + full.omitted.findings, ["finding", "findings"]),

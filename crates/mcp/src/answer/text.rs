@@ -123,13 +123,13 @@ fn without_context(diff: &str) -> String {
     changed.join("\n")
 }
 
-/// Renders the changed lines, or the changed ranges if the lines are not shown. A file that the call created or removed
-/// needs neither.
+/// Renders the changed lines, or the ranges that moved or grew if the lines are not shown. A file that the call created or
+/// removed needs neither.
 fn changes(response: &EditResponse) -> Vec<String> {
     match &response.changed_lines {
         None if response.created == Some(true) || response.removed == Some(true) => Vec::new(),
         Some(lines) => vec![lines.trim_end_matches('\n').to_owned()],
-        None => response.edits.iter().map(region).collect(),
+        None => response.edits.iter().filter_map(moved_region).collect(),
     }
 }
 
@@ -166,13 +166,14 @@ pub(super) fn location(MatchLocation { line, preview, symbol }: &MatchLocation, 
     format!("{label} {line}: {preview}{symbol}")
 }
 
-pub(super) fn region(region: &ChangedRegion) -> String {
+/// Renders a changed range; `None` if it has the same lines before and after the edit.
+pub(super) fn moved_region(region: &ChangedRegion) -> Option<String> {
     let span = |start: usize, end: usize| {
         if end < start { format!("before {start}") } else { format!("{start}-{end}") }
     };
     let (old, new) =
         (span(region.start_line, region.end_line), span(region.new_start_line, region.new_end_line));
-    format!("lines {old} became {new}")
+    (old != new).then(|| format!("lines {old} became {new}"))
 }
 
 /// Renders the outcome of the gates that ran: those that passed are one list.

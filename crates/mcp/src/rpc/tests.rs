@@ -237,6 +237,28 @@ async fn an_older_name_is_answered_and_not_listed() {
 }
 
 #[tokio::test]
+async fn a_call_without_a_client_is_asked_for_the_edit_to_undo() {
+    let mut client = Client::new("all");
+    let mut nameless = meta();
+    nameless.as_object_mut().unwrap().shift_remove("io.modelcontextprotocol/clientInfo");
+    let params = |tool: &str, arguments: Value, meta: &Value| json!({"name": tool, "arguments": arguments, "_meta": meta});
+    let file = json!({"path": client.root.path().join("a.txt"), "content": "a\n"});
+    let edit = client.request(1, "tools/call", params("create_file", file, &nameless)).await;
+    let id = edit["result"]["structuredContent"]["edit_id"].clone();
+    for (number, meta, words) in [
+        (2, &nameless, "the call names no client, so it is not known which edit is its last one"),
+        (3, &meta(), "made by a client without a name: send it as `edit_id`"),
+    ] {
+        let refused = client.request(number, "tools/call", params("undo_edit", json!({}), meta)).await;
+        assert_eq!(refused["result"]["isError"], true, "{refused}");
+        assert!(refused.to_string().contains(words), "{refused}");
+    }
+    let undo = params("undo_edit", json!({"edit_id": id}), &nameless);
+    let undone = client.request(4, "tools/call", undo).await;
+    assert_eq!(undone["result"]["structuredContent"]["status"], "written", "{undone}");
+}
+
+#[tokio::test]
 async fn the_end_of_the_input_ends_the_server() {
     let mut client = Client::new("edit");
     client.begin("2025-06-18").await;

@@ -5,6 +5,7 @@
 use super::engine::Engines;
 use super::needle::{NeedlePiece, pieces};
 use lockgate_error::{Code, Error, FieldValue, NextCall};
+use regex_syntax::ast::ErrorKind;
 use regex_syntax::hir::{Hir, HirKind, Look};
 use regex_syntax::{Parser, ParserBuilder};
 use std::ops::Range;
@@ -44,11 +45,18 @@ impl SearchPattern {
             return Err(bad(format!("it is longer than {LONGEST} bytes")));
         }
         let mut parser: Parser = ParserBuilder::new().multi_line(true).utf8(false).build();
-        let parsed = parser.parse(pattern).map_err(|error| bad(describe(&error, pattern)))?;
+        let parsed = parser.parse(pattern).map_err(|error| {
+            let mut rejected = bad(describe(&error, pattern));
+            // Such a pattern is not meant as a text.
+            rejected.next.take_if(|_| is_unsupported(&error));
+            rejected
+        })?;
         if reach == MatchReach::Line && asks_for_a_line_end(&parsed) {
-            return Err(
-                bad("it contains a line end".to_owned()).hint("give multiline: true to match across lines")
-            );
+            let next =
+                NextCall::Fields { set: vec![("multiline", FieldValue::Flag(true))], unset: Vec::new() };
+            return Err(bad("it contains a line end".to_owned())
+                .hint("give multiline: true to match across lines")
+                .with_next(next));
         }
         let look_set = parsed.properties().look_set();
         let is_whole =
@@ -81,6 +89,12 @@ pub(super) fn bad(message: String) -> Error {
         .field("pattern")
         .hint(SYNTAX)
         .with_next(next)
+}
+
+/// True if the error is a construct that other syntaxes have and this one lacks.
+fn is_unsupported(error: &regex_syntax::Error) -> bool {
+    let regex_syntax::Error::Parse(error) = error else { return false };
+    matches!(error.kind(), ErrorKind::UnsupportedLookAround | ErrorKind::UnsupportedBackreference)
 }
 
 /// The error in a pattern and its position.
@@ -131,6 +145,20 @@ mod tests {
             assert!(error.message.contains(expected) && error.message.len() < 300, "{}", error.message);
         }
         assert!(SearchPattern::new(r"\w{100}", MatchReach::Line).is_ok());
+    }
+
+    #[test]
+    fn the_proposed_call_suits_the_mistake() {
+        for (source, field) in
+            [("(a", Some("literal")), (r"a\nb", Some("multiline")), ("(?=a)", None), (r"(a)\1", None)]
+        {
+            let next = SearchPattern::new(source, MatchReach::Line).unwrap_err().next;
+            let set = next.map(|next| match *next {
+                NextCall::Fields { set, .. } => set[0].0,
+                other => panic!("{other:?}"),
+            });
+            assert_eq!(set, field, "{source}");
+        }
     }
 
     #[test]

@@ -85,7 +85,9 @@ impl Files {
         let (folder, name) = normal.rsplit_once('/').unwrap_or(("", &normal));
         match self.target_kind(root, folder, path)? {
             TargetKind::Folder(start) => {
-                let only = Only::Prefix(join(&start.path, name));
+                // With a final `/` it can only begin the paths in a folder of that name.
+                let end = if rest.ends_with('/') { "/" } else { "" };
+                let only = Only::Prefix(join(&start.path, &format!("{name}{end}")));
                 Ok(SearchRoots { starts: vec![start], only })
             }
             TargetKind::File | TargetKind::Nothing => Ok(SearchRoots { starts: Vec::new(), only: Only::All }),

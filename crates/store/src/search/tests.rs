@@ -191,6 +191,7 @@ fn a_beginning_of_a_path_is_one() {
         ("src/ma", &["src/main.rs", "src/map.rs"][..], false),
         ("src", &["src/main.rs", "src/map.rs"], true),
         ("srcs", &["srcs/a"], false),
+        ("sr/", &[], false),
         ("s", &["src/main.rs", "src/map.rs"], true),
         ("none/x", &[], false),
     ] {

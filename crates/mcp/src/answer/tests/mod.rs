@@ -282,6 +282,20 @@ fn the_text_shows_the_changed_lines_with_their_numbers() {
     }
 }
 
+#[test]
+fn a_hunk_that_is_too_large_is_shown_in_part() {
+    let sample = RandomAnswer {
+        before: "some line\n".repeat(2000),
+        edited: (0..400).map(|line| line * 5).collect(),
+        word: "other".into(),
+        ..RandomAnswer::default()
+    };
+    let options = ResponseOptions { forms: Forms::Text, limit: 2000, ..ResponseOptions::default() };
+    let text = answered(&sample, &options).0.text;
+    assert!(text.contains("\n1- some line\n1+ other\n") && text.contains("of 400 hunks are shown"), "{text}");
+    assert!(!text.contains(" became ") && !text.contains(" edits"), "ranges that stay say nothing: {text}");
+}
+
 #[tokio::test]
 async fn an_edit_says_how_its_text_was_found() {
     let mut report =
