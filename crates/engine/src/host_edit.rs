@@ -37,7 +37,7 @@ pub struct HostFile {
 pub struct HostChange {
     /// The path of the file.
     pub path: String,
-    /// The text before.
+    /// The bytes of the file before, as far as they are known.
     pub before: BytesBefore,
     /// The permission bits of the file before.
     pub mode: Option<u32>,

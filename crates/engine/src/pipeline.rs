@@ -43,7 +43,7 @@ pub(super) async fn run(services: &Arc<Services>, batch: Batch, watch: Watch) ->
     }
 }
 
-/// Makes one attempt.
+/// Makes one attempt, without waiting for a lock.
 fn attempt(
     services: &Services,
     batch: &Batch,

@@ -65,7 +65,7 @@ impl HookReply {
 pub enum ClineDenial {
     /// The model is told, and the edit is made.
     Warns,
-    /// The call is cancelled.
+    /// The call is cancelled, which ends the task.
     Cancels,
 }
 

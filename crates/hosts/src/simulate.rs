@@ -208,7 +208,7 @@ fn split_mark(text: &str) -> (&'static str, String) {
     }
 }
 
-/// Replaces `\r\n` by `\n`.
+/// Returns the text with `\n` for each `\r\n`.
 pub fn unix(text: &str) -> String {
     text.replace("\r\n", "\n")
 }

@@ -107,7 +107,7 @@ impl FolderConfigs {
         FolderConfigs { policies, editorconfig, has_plain_policy }
     }
 
-    /// Any may exist.
+    /// The value for a folder that was not listed: any file may exist.
     pub const UNKNOWN: FolderConfigs = FolderConfigs {
         policies: [true; policy_file::NAMES.len()],
         editorconfig: true,

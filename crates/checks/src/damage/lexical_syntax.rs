@@ -13,16 +13,13 @@ pub(super) enum TextKind {
     Prose,
     /// Patches, which contain diff marks and conflict markers.
     Patch,
-    /// The language is unknown.
     Unknown,
 }
 
 /// The syntax of one kind of string literal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quoted {
-    /// The opening delimiter.
     pub(super) open: &'static str,
-    /// The closing delimiter.
     pub(super) close: &'static str,
     /// Set when a backslash escapes the next character.
     pub(super) escapes: bool,

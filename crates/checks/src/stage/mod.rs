@@ -49,7 +49,6 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Makes the folder.
     pub(super) fn new() -> io::Result<Stage> {
         Ok(Stage { folder: PrivateFolder::new()? })
     }

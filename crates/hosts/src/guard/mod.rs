@@ -214,7 +214,7 @@ impl EventGuard<'_> {
         known.unwrap_or_else(|| claim(self.event, call, self.workspace.tool_calls()))
     }
 
-    /// Judges the drafts together.
+    /// Judges the drafts together. Stops if the gates do not end before the deadline and none has refused.
     async fn judge(&self, drafts: &[HostDraft], settings: HookSettings) -> Step<Vec<Report>> {
         let requests: Vec<Request> = drafts.iter().filter_map(|draft| self.request(draft)).collect();
         if requests.is_empty() {

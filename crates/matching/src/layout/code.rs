@@ -316,7 +316,7 @@ struct OpenBrackets {
     partners: Vec<Option<usize>>,
     /// The number of open brackets before each token.
     depths: Vec<usize>,
-    /// The innermost of them.
+    /// The innermost open bracket before each token.
     openers: Vec<Option<usize>>,
 }
 

@@ -14,7 +14,7 @@ pub(super) enum TokenKind {
     /// A string with its delimiters, or a character.
     Text,
     Comment,
-    /// One sign.
+    /// A single character of any other kind, such as a bracket or an operator.
     Sign,
 }
 

@@ -69,13 +69,13 @@ fn is_alike(one: &str, other: &str) -> bool {
 /// The blanks that belong to added tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Edges {
-    /// Those between them.
+    /// The blanks between them.
     None,
-    /// Those before the first one, too.
+    /// Also the blanks before the first one.
     Before,
-    /// Those behind the last one, too.
+    /// Also the blanks behind the last one.
     Behind,
-    /// Those on both sides, too.
+    /// Also the blanks on both sides.
     Both,
 }
 

@@ -527,12 +527,12 @@ impl<'a> CutResponse<'a> {
     }
 }
 
-/// Which gates are shown.
+/// A group of gates in the order in which an answer makes room for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GateGroup {
-    /// Those that neither passed nor were skipped.
+    /// The gates that neither passed nor were skipped.
     Needed,
-    /// The others.
+    /// The gates that passed or were skipped.
     Rest,
 }
 

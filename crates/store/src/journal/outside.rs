@@ -13,7 +13,7 @@ const NO_COPY: &str = ".outside.0000000000000000.lockgate";
 /// A change of one file that another program has written.
 #[derive(Debug, Clone, Copy)]
 pub struct OutsideChange<'a> {
-    /// The file.
+    /// The location of the changed file.
     pub place: &'a FileLocation,
     /// The bytes before; `None` if there was no file, or if they are not known.
     pub before: Option<&'a [u8]>,

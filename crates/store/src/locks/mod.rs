@@ -184,7 +184,6 @@ enum LockAttempt {
     Held(Lock),
     /// The lock is unavailable here; publishing has its own guards.
     Unsupported,
-    /// Another process has it.
     Busy,
 }
 
