@@ -150,7 +150,7 @@ async fn acquire(
     wait: Duration,
 ) -> Result<Option<Lock>, Error> {
     match LockAttempt::try_from(lock_files.try_take())? {
-        LockAttempt::Held(lock) => return Ok(Some(lock)),
+        LockAttempt::Acquired(lock) => return Ok(Some(lock)),
         LockAttempt::Unsupported => return Ok(None),
         LockAttempt::Busy => {}
     }
@@ -169,7 +169,7 @@ async fn acquire(
     })?;
     loop {
         match LockAttempt::try_from(result)? {
-            LockAttempt::Held(lock) => return Ok(Some(lock)),
+            LockAttempt::Acquired(lock) => return Ok(Some(lock)),
             LockAttempt::Unsupported => return Ok(None),
             LockAttempt::Busy if Instant::now() < deadline => {}
             LockAttempt::Busy => return Err(timed_out(wait, &LockHolder::Process(lock_files.holder()))),
@@ -181,7 +181,7 @@ async fn acquire(
 
 /// The outcome of one attempt on the lock between processes.
 enum LockAttempt {
-    Held(Lock),
+    Acquired(Lock),
     /// The lock is unavailable here; publishing has its own guards.
     Unsupported,
     Busy,
@@ -192,7 +192,7 @@ impl TryFrom<rustix::io::Result<Option<Lock>>> for LockAttempt {
 
     fn try_from(result: rustix::io::Result<Option<Lock>>) -> Result<LockAttempt, Error> {
         match result {
-            Ok(Some(lock)) => Ok(LockAttempt::Held(lock)),
+            Ok(Some(lock)) => Ok(LockAttempt::Acquired(lock)),
             Ok(None) => Ok(LockAttempt::Busy),
             Err(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => {
                 Ok(LockAttempt::Unsupported)
