@@ -45,7 +45,7 @@ const CALLS: &[(&str, &[Call], &str)] = &[
     ),
     ("undo_edit", &[("safe_edit_file", RENAMED)], "{}"),
     ("search_content", &[], r#"{"pattern": "\\btake\\(", "context_lines": 1}"#),
-    ("read_content_lines", &[], r#"{"path": "stock.py", "start_line": 4, "end_line": 8}"#),
+    ("read_content_lines", &[], r#"{"path": "stock.py", "start_line": 6, "end_line": 8}"#),
     ("get_content", &[], r#"{"path": "orders.py"}"#),
     ("ai_get_code_context", &[], r#"{"symbol": "take", "max_tokens": 500}"#),
     (
