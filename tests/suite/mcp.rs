@@ -117,11 +117,11 @@ fn a_confirmation_is_requested_at_the_terminal() {
     assert_eq!(output, "ok\n");
 }
 
-/// Of 100 different refusals, at least 90 lead to a next call that succeeds, and that the answer alone names. The control
+/// Of 100 different rejections, at least 90 lead to a next call that succeeds, and that the answer alone names. The control
 /// demands what no answer can name.
 #[test]
-fn a_refusal_names_the_next_call() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eval/refusals.py");
+fn a_rejection_names_the_next_call() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eval/rejections.py");
     let run = |least: &str| {
         let binary = env!("CARGO_BIN_EXE_lockgate");
         Command::new("python3").arg(&script).args(["--binary", binary, "--least", least]).output().unwrap()

@@ -29,7 +29,7 @@ pub struct Server {
 /// What a tool answered.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// True if the answer is marked as a refusal.
+    /// True if the answer is marked as a rejection.
     pub is_error: bool,
     /// The part for programs.
     pub structured: Value,
@@ -49,7 +49,7 @@ impl Answer {
         }
     }
 
-    /// The code of a refusal, empty for a success.
+    /// The code of a rejection, empty for a success.
     pub fn code(&self) -> &str {
         self.structured["code"].as_str().unwrap_or("")
     }
@@ -217,7 +217,7 @@ impl Server {
     pub fn wait_answer(&mut self, id: u64) -> Result<Answer, String> {
         let message = self.wait(id)?;
         let Some(result) = message.get("result") else {
-            return Err(format!("an error of the protocol instead of a refusal: {}", message["error"]));
+            return Err(format!("an error of the protocol instead of a rejection: {}", message["error"]));
         };
         Ok(Answer::from_result(result))
     }

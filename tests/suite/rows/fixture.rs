@@ -217,7 +217,7 @@ impl EntityFixture {
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         let response = match self.read(ReadRequest::Whole(self.target(path).into())) {
             Ok(ReadResponse::Whole(reading)) => Some(reading.text.bytes().to_vec()),
-            Err(refusal) if refusal.code == Code::FileNotFound => None,
+            Err(rejection) if rejection.code == Code::FileNotFound => None,
             other => panic!("{path}: {other:?}"),
         };
         if self.kept == Storage::Files {

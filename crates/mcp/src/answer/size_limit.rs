@@ -563,7 +563,7 @@ struct DiffExcerpt {
 }
 
 impl DiffExcerpt {
-    /// Renders as many hunks as fit into `budget` bytes: those of a refusal that have findings, or the first ones. A diff
+    /// Renders as many hunks as fit into `budget` bytes: those of a rejection that have findings, or the first ones. A diff
     /// of changes made by others is always shown, because it explains the rejection.
     fn new(
         full: &FullResponse<'_>,

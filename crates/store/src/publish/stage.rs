@@ -9,7 +9,7 @@ use super::expected::ExpectedFile;
 use super::lease::Lease;
 use super::metadata::{self, CopiedMetadata};
 use super::prepare::Leases;
-use super::swap::{Refusal, SwapNames};
+use super::swap::{SwapError, SwapNames};
 use super::{FileWrite, GuardLevel, in_place};
 use crate::folder::{Folder, Identity};
 use crate::inode::{CreatedFile, Inode};
@@ -189,7 +189,7 @@ impl<'a> StagedFile<'a> {
         write: &'a FileWrite<'a>,
         before: ExpectedContent<'a>,
         leases: Leases<'a>,
-    ) -> Result<AppliedWrite<'a>, Box<(Refusal, Option<StagedFile<'a>>)>> {
+    ) -> Result<AppliedWrite<'a>, Box<(SwapError, Option<StagedFile<'a>>)>> {
         match names.exchange_checked(&before.expected_file(), &self.expected(), &leases) {
             Ok(level) => {
                 let change = if level == GuardLevel::Compare {
@@ -199,11 +199,11 @@ impl<'a> StagedFile<'a> {
                 };
                 Ok(AppliedWrite::new(names, write, change, level, Some(self.published()), leases))
             }
-            Err(Refusal::NotUndone(error)) => {
+            Err(SwapError::NotUndone(error)) => {
                 drop(self.published());
-                Err(Box::new((Refusal::NotUndone(error), None)))
+                Err(Box::new((SwapError::NotUndone(error), None)))
             }
-            Err(refusal) => Err(Box::new((refusal, Some(self)))),
+            Err(error) => Err(Box::new((error, Some(self)))),
         }
     }
 
@@ -232,7 +232,7 @@ impl<'a> StagedFile<'a> {
         names: SwapNames<'a>,
         write: &'a FileWrite<'a>,
         leases: Leases<'a>,
-    ) -> Result<AppliedWrite<'a>, Refusal> {
+    ) -> Result<AppliedWrite<'a>, SwapError> {
         let note = names.put()?;
         let ours = Some(self.published());
         let mut applied =

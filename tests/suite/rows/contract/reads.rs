@@ -76,7 +76,7 @@ pub fn search_paths(
         other => panic!("{other:?}"),
     });
     fixture.told.tell("search", shown.as_ref().map(|lines| lines.join("; ")));
-    shown.map_err(|refusal| refusal.code).map(|lines| {
+    shown.map_err(|error| error.code).map(|lines| {
         lines.iter().map(|line| line.split_whitespace().next().unwrap_or_default().to_owned()).collect()
     })
 }

@@ -43,13 +43,13 @@ struct Count {
     written: usize,
     /// Texts that were saved, by them or by us, and are nowhere, although all is said to be well.
     lost: usize,
-    /// Texts of theirs that are nowhere after a refusal, and texts of ours that are there after one.
+    /// Texts of theirs that are nowhere after a rejection, and texts of ours that are there after one.
     lost_on_conflict: usize,
     /// Files that hold neither text, or ours built on half of theirs.
     torn: usize,
     /// Files that were left beside and are not told.
     left: usize,
-    /// Refusals that name a file in which a text is kept: two of their steps met ours.
+    /// Rejections that name a file in which a text is kept: two of their steps met ours.
     kept: usize,
 }
 
