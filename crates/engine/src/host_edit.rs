@@ -50,7 +50,7 @@ pub enum BytesBefore {
     Bytes(Vec<u8>),
     /// There was no file before the change.
     Absent,
-    /// Nobody read the file before; the change cannot be undone.
+    /// The file was not read before; the change cannot be undone.
     Unknown,
 }
 

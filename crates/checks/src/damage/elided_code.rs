@@ -82,7 +82,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     if texts.sort == TextKind::Patch {
         return Vec::new();
     }
-    let mut spots = Vec::new();
+    let mut findings = Vec::new();
     for (line, piece) in texts.written() {
         let text = texts.after.text(line);
         if text.len() > 200 || !TRIGGER.is_match(text) || !elides(texts, piece, line, text) {
@@ -97,9 +97,9 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
             "`{excerpt}` replaces code that was not sent; send that code, or edit only the lines that change"
         );
         let column = texts.column(line, text.len() - text.trim_start().len());
-        spots.push(DamageFinding { line, column, message });
+        findings.push(DamageFinding { line, column, message });
     }
-    spots
+    findings
 }
 
 fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) -> bool {

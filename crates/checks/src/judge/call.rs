@@ -132,7 +132,7 @@ impl<'a> JudgeCall<'a> {
             let report = match result {
                 Ok(fixed) => {
                     let (what, ran) = (fixed.describe(), program.ran());
-                    match fixed.mended {
+                    match fixed.accepted {
                         Some((new, again)) => {
                             results.extend(again);
                             current = Some(new);

@@ -43,13 +43,13 @@ pub struct EventGuard<'a> {
     pub tools: OwnTools,
     /// For each call of the event, whether this is the first hook that has it; `None` to find out when it matters.
     pub claims: Option<Vec<bool>>,
-    /// The moment when the event came.
+    /// The time at which the event arrived.
     pub started: Instant,
-    /// Is told the settings of the policy as soon as they are known.
+    /// Receives the settings of the policy as soon as they are known.
     pub on_settings: &'a (dyn Fn(HookSettings) + Sync),
 }
 
-/// What became of a step: go on, or answer at once.
+/// The result of a step; an error ends the work on the event.
 type Step<T> = Result<T, Stop>;
 
 /// The end of the work on an event.

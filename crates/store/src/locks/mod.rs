@@ -72,7 +72,7 @@ pub struct LockGuard {
 
 #[derive(Debug)]
 struct One {
-    // Dropped in this order: other processes first; the claim must see that nobody holds the lock any more.
+    // Dropped in this order: other processes first; the claim must see that the lock is free.
     _across: Option<Lock>,
     _guard: OwnedMutexGuard<()>,
     _claim: Claim,

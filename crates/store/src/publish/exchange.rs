@@ -168,7 +168,7 @@ impl<'a> AppliedWrite<'a> {
     }
 
     fn discard(&mut self, before: &ExpectedContent<'_>) {
-        // Under the lease nobody could open it for writing during the check; without a lease another program
+        // Under the lease no program could open it for writing during the check; without a lease another program
         // may have, and writes late.
         if self.level == GuardLevel::Lease || before.expected_file().holds().unwrap_or(true) {
             return self.unlink();

@@ -241,7 +241,7 @@ impl<'a> StagedFile<'a> {
         Ok(applied)
     }
 
-    /// Closes the writable descriptor, because a lease needs a file that nobody has open for writing.
+    /// Closes the writable descriptor, because a lease needs a file that no process has open for writing.
     pub fn seal(&mut self) {
         let is_same = |file: &OwnedFd| {
             rustix::fs::fstat(file).is_ok_and(|stat| Identity::from_stat(&stat) == self.identity)
@@ -268,7 +268,7 @@ impl Drop for StagedFile<'_> {
     }
 }
 
-/// The mode of an empty staged copy. Nobody else may read it before its final rights are set; a new file gets what
+/// The mode of an empty staged copy. No other user may read it before its final rights are set; a new file gets what
 /// the umask and the folder's ACL allow.
 fn first_mode(write: &FileWrite<'_>) -> Mode {
     Mode::from_raw_mode(if write.before.is_some() || write.mode.is_some() { 0o600 } else { 0o666 })

@@ -28,13 +28,13 @@ pub(super) fn look(texts: &TextPair<'_>, piece: &ReplacedLines) -> Option<Damage
         if marked(text(line)).is_some() && !is_objc_method(texts, text(line)) {
             run.push(line);
         } else if !text(line).starts_with([' ', '\t']) || run.is_empty() {
-            if let Some(spot) = judge(texts, piece, &run).filter(|spot| !is_example(spot.line)) {
-                return Some(spot);
+            if let Some(finding) = judge(texts, piece, &run).filter(|finding| !is_example(finding.line)) {
+                return Some(finding);
             }
             run.clear();
         }
     }
-    judge(texts, piece, &run).filter(|spot| !is_example(spot.line))
+    judge(texts, piece, &run).filter(|finding| !is_example(finding.line))
 }
 
 fn finding_at(line: usize, mark: &str) -> DamageFinding {

@@ -24,8 +24,8 @@ use lockgate_text::{Buffer, Hints, LineMap};
 struct Trial {
     project: tempfile::TempDir,
     policy: Policy,
-    grant: ExecPermission,
-    workshop: GateRuntime,
+    permission: ExecPermission,
+    runtime: GateRuntime,
     /// The folder for the caches of programs.
     cache: Option<PathBuf>,
 }
@@ -78,7 +78,7 @@ impl Trial {
         // Its scripts record in the project what they did.
         let ceiling = Ceiling(Isolation::None);
         let runtime = GateRuntime { slots: Slots::new(2), ceiling, ..GateRuntime::default() };
-        Trial { project, policy, grant: permission, workshop: runtime, cache: None }
+        Trial { project, policy, permission, runtime, cache: None }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -137,8 +137,8 @@ impl Trial {
                 rules: self.policy.effective_rules(path, language, Profile::Batch),
                 env: GateEnv {
                     root: self.project.path(),
-                    exec_permission: &self.grant,
-                    runtime: &self.workshop,
+                    exec_permission: &self.permission,
+                    runtime: &self.runtime,
                     isolation: Isolation::None,
                     cache: self.cache.as_deref(),
                 },
@@ -179,8 +179,8 @@ impl Trial {
         };
         let env = GateEnv {
             root: self.project.path(),
-            exec_permission: &self.grant,
-            runtime: &self.workshop,
+            exec_permission: &self.permission,
+            runtime: &self.runtime,
             isolation: Isolation::None,
             cache: self.cache.as_deref(),
         };
@@ -215,8 +215,8 @@ impl Trial {
         };
         let env = GateEnv {
             root: self.project.path(),
-            exec_permission: &self.grant,
-            runtime: &self.workshop,
+            exec_permission: &self.permission,
+            runtime: &self.runtime,
             isolation: Isolation::None,
             cache: None,
         };

@@ -146,7 +146,7 @@ fn a_required_gate_that_could_not_look_refuses() {
 #[test]
 fn a_required_gate_that_may_not_run_rejects_and_one_that_does_not_apply_does_not() {
     let mut trial = finder(", required: true", "");
-    trial.grant = ExecPermission::Untrusted("nobody did".to_owned());
+    trial.permission = ExecPermission::Untrusted("nobody did".to_owned());
     assert!(trial.judge("a.txt", None, "x\n").refuses());
     for idle in [", enabled: false", ", on: [check]"] {
         let trial = finder(&format!(", required: true{idle}"), "");
