@@ -206,6 +206,6 @@ pub fn the_same_request_again(fixture: &EntityFixture) {
     assert_eq!(fixture.text("src/a.txt"), "ONE\nTWO\ntwo and a half\nthree\nfour\nfive\n");
     let removal = fixture.edit("src/b.txt", Edit::Remove, version(&reports[1])).unwrap();
     let again = fixture.edit("src/b.txt", Edit::Remove, version(&reports[1]));
-    fixture.told.tell("removed again", Ok(format!("{} {}", removal.removed, again.is_ok())));
+    fixture.log.record("removed again", Ok(format!("{} {}", removal.removed, again.is_ok())));
     assert_eq!(fixture.history(Some("src/a.txt"), 9).len(), 3);
 }

@@ -93,12 +93,12 @@ pub fn invalid_text(fixture: &EntityFixture) {
         let path = format!("src/{number}.bin");
         let rejection =
             fixture.edit_as(&path, Edit::Restore(bytes.to_vec()), Mode::Interactive, Expect::Absent);
-        fixture.told.tell("no text", rejection.as_ref().map(|report| report.status.name().to_owned()));
+        fixture.log.record("no text", rejection.as_ref().map(|report| report.status.name().to_owned()));
         let response = fixture.read(ReadRequest::Whole(fixture.target(&path).into()));
-        fixture.told.tell("read", response.as_ref().map(|_| "text".to_owned()));
+        fixture.log.record("read", response.as_ref().map(|_| "text".to_owned()));
     }
     let rejection = fixture.edit("src/nul.txt", content("a\0b\n"), Expect::Anything);
-    fixture.told.tell("nul", rejection.as_ref().map(|report| report.status.name().to_owned()));
+    fixture.log.record("nul", rejection.as_ref().map(|report| report.status.name().to_owned()));
 }
 
 pub fn too_large_texts(fixture: &EntityFixture) {
