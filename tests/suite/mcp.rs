@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::wire::{PATIENCE, Server, lockgate};
+use super::wire::{Server, TIMEOUT, lockgate};
 
 /// The promise is 50 ms; a debug build on a busy machine gets ten times that.
 const AWAKE: Duration = Duration::from_millis(500);
@@ -285,7 +285,7 @@ fn a_signal_ends_a_server_whose_client_says_nothing() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.by_ref().take(3).any(|line| line.unwrap().contains("written")));
     signal(&child, "TERM");
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while Instant::now() < deadline && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -107,7 +107,7 @@ impl Project {
                         cache: None,
                     },
                     removed: false,
-                    among: 0,
+                    group: 0,
                     on_disk: OnDisk::Before,
                     dead_links: &[],
                     lost: Lost::none(),

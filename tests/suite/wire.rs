@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::{NamedTempFile, TempDir};
 
 /// How long an answer may take in a debug build on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running server.
 pub struct Server {
@@ -192,7 +192,7 @@ impl Server {
 
     /// Waits for the answer of a number; `Err` says why there is none.
     pub fn wait(&mut self, id: u64) -> Result<Value, String> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if let Some(at) = self.kept.iter().position(|message| message["id"] == json!(id)) {
                 return Ok(self.kept.swap_remove(at));
@@ -205,7 +205,7 @@ impl Server {
                         return Err(format!("the server wrote what is not JSON ({error}): {line:.200}"));
                     }
                 },
-                Err(RecvTimeoutError::Timeout) => return Err(format!("no answer within {PATIENCE:?}")),
+                Err(RecvTimeoutError::Timeout) => return Err(format!("no answer within {TIMEOUT:?}")),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(format!("the server ended; its last words: {}", self.last_words()));
                 }

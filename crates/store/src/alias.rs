@@ -166,9 +166,9 @@ pub(super) fn is_git_folder(folder: &Folder) -> bool {
     holds("HEAD") && (holds("commondir") || (holds("objects") && holds("refs")))
 }
 
-/// Does the same for a file that is to be written and whose names in the root must all be known. Fails if
-/// some names may lie in folders that cannot be read, because one of them may be protected. A name outside of
-/// all roots is not considered.
+/// Does the same as [`refuse_protected_links`] for a file that is to be written, and returns its names, which must all
+/// be known. Fails if some names may lie in folders that cannot be read, because one of them may be protected. A name
+/// outside of all roots is not considered.
 pub(super) fn refuse_hidden_links(
     roots: &[Root],
     found: &WalkEnd,

@@ -95,7 +95,7 @@ pub(super) struct FolderConfigs {
 }
 
 impl FolderConfigs {
-    /// Those that a listing of the folder shows.
+    /// Returns the files that a listing of the folder shows.
     pub fn listed(names: &FolderNames) -> FolderConfigs {
         let mut policies = [true; policy_file::NAMES.len()];
         policies

@@ -21,7 +21,7 @@ enum Marker {
 }
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
-    if texts.sort == TextKind::Patch {
+    if texts.kind == TextKind::Patch {
         return Vec::new();
     }
     let new = texts.written().filter_map(|(line, _)| Some((line, marker(texts.after.text(line))?)));

@@ -79,7 +79,7 @@ static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
-    if texts.sort == TextKind::Patch {
+    if texts.kind == TextKind::Patch {
         return Vec::new();
     }
     let mut findings = Vec::new();
@@ -112,7 +112,7 @@ fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
     let comment = open.is_some_and(|open| {
         !open.starts_with(['[', '(', '<', '{']) || open.contains("--") || open.contains('*')
     });
-    let prose = texts.sort == TextKind::Prose || texts.is_fenced(line);
+    let prose = texts.kind == TextKind::Prose || texts.is_fenced(line);
     let dots = dotted(words);
     let is_elided = match dots {
         Some("") => comment && lost >= FEWEST_LOST && !prose,

@@ -11,7 +11,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let mut findings = Vec::new();
     for (line, _) in texts.written().filter(|(line, _)| holds(texts.after.text(*line))) {
         let text = texts.after.text(line);
-        let found = match texts.sort {
+        let found = match texts.kind {
             TextKind::Code => in_code(texts, line, text),
             TextKind::Data if texts.language() != "yaml" => in_code(texts, line, text),
             TextKind::Data | TextKind::Prose | TextKind::Unknown if texts.is_fenced(line) => None,

@@ -46,7 +46,7 @@ pub(super) enum Quirk {
 #[derive(Debug)]
 pub(super) struct LexicalSyntax {
     pub(super) name: &'static str,
-    pub(super) sort: TextKind,
+    pub(super) kind: TextKind,
     pub(super) line_comments: &'static [&'static str],
     pub(super) block_comment: Option<(&'static str, &'static str)>,
     pub(super) strings: &'static [Quoted],
@@ -66,20 +66,20 @@ const POINTED: Option<(&str, &str)> = Some(("<!--", "-->"));
 
 const fn code(name: &'static str, strings: &'static [Quoted]) -> LexicalSyntax {
     let quirk = Quirk::None;
-    LexicalSyntax { name, sort: TextKind::Code, line_comments: SLASHES, block_comment: STARS, strings, quirk }
+    LexicalSyntax { name, kind: TextKind::Code, line_comments: SLASHES, block_comment: STARS, strings, quirk }
 }
 
 const fn hashed(
     name: &'static str,
-    sort: TextKind,
+    kind: TextKind,
     strings: &'static [Quoted],
     quirk: Quirk,
 ) -> LexicalSyntax {
-    LexicalSyntax { name, sort, line_comments: &["#"], block_comment: None, strings, quirk }
+    LexicalSyntax { name, kind, line_comments: &["#"], block_comment: None, strings, quirk }
 }
 
-const fn plain(name: &'static str, sort: TextKind) -> LexicalSyntax {
-    LexicalSyntax { name, sort, line_comments: &[], block_comment: None, strings: &[], quirk: Quirk::None }
+const fn plain(name: &'static str, kind: TextKind) -> LexicalSyntax {
+    LexicalSyntax { name, kind, line_comments: &[], block_comment: None, strings: &[], quirk: Quirk::None }
 }
 
 static TABLE: [LexicalSyntax; 22] = [
@@ -104,12 +104,12 @@ static TABLE: [LexicalSyntax; 22] = [
         Quirk::Shell,
     ),
     LexicalSyntax {
-        sort: TextKind::Data,
+        kind: TextKind::Data,
         line_comments: &[],
         block_comment: None,
         ..code("json", &[DOUBLE])
     },
-    LexicalSyntax { sort: TextKind::Data, ..code("jsonc", &[DOUBLE]) },
+    LexicalSyntax { kind: TextKind::Data, ..code("jsonc", &[DOUBLE]) },
     hashed(
         "toml",
         TextKind::Data,

@@ -25,7 +25,7 @@ impl Indent {
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let Some(before) = texts.before else { return Vec::new() };
-    match texts.sort {
+    match texts.kind {
         TextKind::Prose | TextKind::Patch => return Vec::new(),
         TextKind::Code | TextKind::Data | TextKind::Unknown => {}
     }

@@ -7,7 +7,7 @@ use crate::delta::ReplacedLines;
 const QUOTES: [char; 4] = ['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'];
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
-    match texts.sort {
+    match texts.kind {
         TextKind::Code | TextKind::Data | TextKind::Prose => {}
         TextKind::Patch | TextKind::Unknown => return Vec::new(),
     }

@@ -16,7 +16,7 @@ for_both_callers! {
     nothing_is_started_for_a_caller_that_has_gone
 }
 
-/// By when a program must have been ended after its limit.
+/// The time after its limit within which a program must be ended.
 const SOON: Duration = Duration::from_secs(2);
 
 fn whatever_does_not_end_is_ended_in_time(fixture: &ProcessFixture) {

@@ -7,7 +7,7 @@ use crate::sql::JournalRow;
 use lockgate_error::Error;
 use lockgate_text::Version;
 
-/// The name of the staged copy, which there is not.
+/// The value in place of the name of a staged copy: a change by another program has no copy.
 const NO_COPY: &str = ".outside.0000000000000000.lockgate";
 
 /// A change of one file that another program has written.

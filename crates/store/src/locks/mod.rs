@@ -92,7 +92,7 @@ impl Locks {
     fn lock_files(&self, key: &LockKey) -> Option<LockFiles> {
         self.interprocess
             .as_ref()
-            .filter(|_| key.is_waited_for_by_all())
+            .filter(|_| key.needs_process_lock())
             .map(|process_locks| process_locks.lock_files(key))
     }
 

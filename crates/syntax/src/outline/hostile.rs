@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use lockgate_text::Outline;
 
 /// The time limit of an outline, on a busy machine and without optimization.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 const LANGUAGES: [&str; 16] = [
     "python",
@@ -44,7 +44,7 @@ fn symbol_count(language: &str, text: &str) -> Option<usize> {
         laminar(outline, text);
         outline.names().count()
     });
-    assert!(started.elapsed() < PATIENCE, "{language}: {:.20}: {:?}", text, started.elapsed());
+    assert!(started.elapsed() < TIMEOUT, "{language}: {:.20}: {:?}", text, started.elapsed());
     symbols
 }
 

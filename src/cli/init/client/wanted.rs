@@ -1,4 +1,4 @@
-//! What a configuration is to have.
+//! The parts of a client's configuration that `lockgate init` adds.
 
 use serde_json::{Map, Value, json};
 

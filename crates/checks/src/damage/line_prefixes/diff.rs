@@ -85,7 +85,7 @@ fn judge(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<D
         let is_long = |rest: &str| rest.trim().len() > 2;
         all().filter(|(mark, rest)| *mark == sign && is_long(rest) && was_present(texts, piece, rest)).count()
     };
-    let found = match texts.sort {
+    let found = match texts.kind {
         TextKind::Code => {
             plus > 1
                 || plus > 0 && minus > 0

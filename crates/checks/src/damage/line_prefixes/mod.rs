@@ -33,7 +33,7 @@ struct PrefixedLine<'t> {
 }
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
-    if texts.sort == TextKind::Patch {
+    if texts.kind == TextKind::Patch {
         return Vec::new();
     }
     let mut findings = Vec::new();
@@ -97,7 +97,7 @@ impl AscendingLines<'_, '_> {
             return false;
         }
         let Some(separator) = self.lines.first().map(|line| line.separator) else { return false };
-        let code = match self.texts.sort {
+        let code = match self.texts.kind {
             TextKind::Code => true,
             TextKind::Data => matches!(self.texts.language(), "json" | "jsonc" | "toml"),
             TextKind::Prose => self.texts.language() == "html",

@@ -1,12 +1,12 @@
 //! Judges drafts in a temporary project, with programs that are made up for the tests.
 
 mod ask;
+mod before;
 mod canary;
 mod fixers;
 mod keep;
-mod past;
+mod rules;
 mod stages;
-mod terms;
 mod together;
 
 use std::ffi::OsStr;
@@ -143,7 +143,7 @@ impl Trial {
                     cache: self.cache.as_deref(),
                 },
                 removed: false,
-                among: 0,
+                group: 0,
                 on_disk,
                 dead_links: &[],
                 lost: Lost::none(),
@@ -156,12 +156,12 @@ impl Trial {
         self.judged(path, before, after, watch, StepMode::Plain)
     }
 
-    fn in_manner(&self, step_mode: StepMode, path: &str, before: Option<&str>, after: &str) -> Verdict {
+    fn judge_step(&self, step_mode: StepMode, path: &str, before: Option<&str>, after: &str) -> Verdict {
         self.judged(path, before, after, &Watch::idle(), step_mode)
     }
 
     /// Judges a new text of a file on disk by these rules.
-    fn by_terms(&self, path: &str, after: &str, rules: &EffectiveRules<'_>) -> Verdict {
+    fn judge_by_rules(&self, path: &str, after: &str, rules: &EffectiveRules<'_>) -> Verdict {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let (old, new) = (read(&std::fs::read_to_string(self.path(path)).unwrap()), read(after));
         let map = old.rewrite(after).unwrap().line_map(&old, &new);

@@ -515,7 +515,7 @@ fn one_of_two_calls_waits_for_the_target_folder_and_says_so_when_its_time_is_up(
     let mut terms =
         trial.policy.effective_rules("src/lib.rs", language_of("src/lib.rs", None), Profile::Batch);
     terms.total = std::time::Duration::from_millis(300);
-    let verdict = trial.by_terms("src/lib.rs", "pub fn g() -> i32 { d::f() + 3 }\n", &terms);
+    let verdict = trial.judge_by_rules("src/lib.rs", "pub fn g() -> i32 { d::f() + 3 }\n", &terms);
     let why = "timed out waiting for another run that uses its target folder: all gates of the call have 300ms (`limits.total`)";
     assert_eq!(outcomes(&verdict), [("cargo-check", Outcome::TimedOut, why)]);
     // The control: it has ended.

@@ -155,7 +155,7 @@ impl Trial {
                 rules: self.policy.effective_rules(path, language, Profile::Batch),
                 env,
                 removed: false,
-                among: 0,
+                group: 0,
                 on_disk: OnDisk::Before,
                 dead_links: &[],
                 lost: Lost::none(),
