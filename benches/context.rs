@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench context` prints the table of docs/benchmarks.md. `LOCKGATE_FILES` gives another number of files, and
 //! `LOCKGATE_ROOT` a folder that is looked at in place of the generated tree.
-#![expect(clippy::unwrap_used, reason = "a benchmark stops at the first trouble")]
+#![expect(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
 use std::fmt::Write;

@@ -13,7 +13,7 @@
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::print_stdout,
-    reason = "a benchmark stops at the first trouble, and prints"
+    reason = "a benchmark stops at the first error, and prints"
 )]
 
 #[path = "locating/memory.rs"]

@@ -1,5 +1,5 @@
 //! The cost of each module of the pipeline, and its growth: `cargo bench --bench pipeline`.
-#![expect(clippy::unwrap_used, reason = "a benchmark stops at the first trouble")]
+#![expect(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
 #[path = "../tests/suite/edits.rs"]
 #[expect(dead_code, reason = "the tests make more sorts of edits than this does")]
@@ -112,7 +112,7 @@ fn gates(criterion: &mut Criterion) {
         group.throughput(Throughput::Bytes(text.len() as u64));
         for path in ["a.py", "a.toml", "a.go"] {
             let language = language_of(path, None);
-            let terms = policy.effective_rules(path, language, Profile::Edit);
+            let rules = policy.effective_rules(path, language, Profile::Edit);
             let (permission, gate_runtime) =
                 (ExecPermission::Untrusted(String::new()), GateRuntime::default());
             let env = gate_env(&permission, &gate_runtime);
@@ -126,7 +126,7 @@ fn gates(criterion: &mut Criterion) {
                     input_location: InputLocation::OverFile,
                     files_exist: &|_| true,
                 };
-                bencher.iter(|| judge(&draft, &terms, &env, &Watch::idle()));
+                bencher.iter(|| judge(&draft, &rules, &env, &Watch::idle()));
             });
         }
     }
@@ -160,7 +160,7 @@ fn built_in(criterion: &mut Criterion) {
     let map = before.rewrite(&new).unwrap().line_map(&before, &after);
     let policy = Policy::embedded();
     let language = language_of("a.py", None);
-    let terms = policy.effective_rules("a.py", language, Profile::Edit);
+    let rules = policy.effective_rules("a.py", language, Profile::Edit);
     let (permission, gate_runtime) = (ExecPermission::Untrusted(String::new()), GateRuntime::default());
     let env = gate_env(&permission, &gate_runtime);
     for (name, before) in [("an edit", Some(&before)), ("a new file", None)] {
@@ -174,7 +174,7 @@ fn built_in(criterion: &mut Criterion) {
             files_exist: &|_| true,
         };
         group.bench_function(BenchmarkId::new(name, 10_000), |bencher| {
-            bencher.iter(|| judge(&draft, &terms, &env, &Watch::idle()));
+            bencher.iter(|| judge(&draft, &rules, &env, &Watch::idle()));
         });
     }
     group.finish();

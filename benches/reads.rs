@@ -7,7 +7,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a benchmark stops at the first trouble, and prints"
+    reason = "a benchmark stops at the first error, and prints"
 )]
 
 use std::fs;

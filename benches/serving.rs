@@ -15,7 +15,7 @@
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a benchmark stops at the first trouble, and prints"
+    reason = "a benchmark stops at the first error, and prints"
 )]
 
 #[path = "serving/control.rs"]

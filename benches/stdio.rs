@@ -13,7 +13,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::print_stdout,
-    reason = "a benchmark stops at the first trouble, and prints"
+    reason = "a benchmark stops at the first error, and prints"
 )]
 
 #[path = "../tests/suite/wire.rs"]

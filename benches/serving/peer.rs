@@ -36,7 +36,7 @@ pub struct PeerResponse {
 }
 
 impl PeerResponse {
-    /// The code of a refusal; absent where the call did what it was to do.
+    /// The code of a rejection; absent where the call did what it was to do.
     pub fn code(&self) -> Option<String> {
         if memchr::memmem::find(&self.body, b"\"isError\":false").is_some() {
             return None;

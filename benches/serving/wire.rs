@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// How long an answer is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A connection that is kept.
 pub struct Connection {
@@ -99,7 +99,7 @@ impl Connection {
 }
 
 async fn with_timeout<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
-    tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(Error::from(ErrorKind::TimedOut)))
+    tokio::time::timeout(TIMEOUT, work).await.unwrap_or_else(|_| Err(Error::from(ErrorKind::TimedOut)))
 }
 
 /// The text of a field of an answer, without a look at the rest: no text within a text has quotes that are not escaped.

@@ -69,7 +69,7 @@ fn lock(shared: &Shared) -> MutexGuard<'_, Progress> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Answers one event.
+/// Answers one event, or runs `--doctor`. A failure or a panic is answered, too, so that the host always gets a reply.
 pub(super) fn run(args: HookArgs) -> Result<ExitCode, Error> {
     if args.doctor {
         let folder = current_folder()?;

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_limit_and_the_next_step() {
+    fn a_rejection_names_the_limit_and_the_next_step() {
         let error = too_few_descriptors(3);
         assert!(error.message.starts_with("3 more files can be opened by this process"), "{error}");
         assert!(error.hint.unwrap().contains("ulimit -n"));

@@ -12,7 +12,7 @@ use lockgate_protocol::Response;
 /// The form in which a command prints its answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum OutputFormat {
-    /// For people.
+    /// Plain text for people.
     Text(Verbosity),
     /// The JSON of the MCP tool.
     Json,

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_ends_with_its_hint() {
+    fn a_rejection_ends_with_its_hint() {
         let response: EditResponse = serde_json::from_value(json!({"success": false, "status": "refused", "code": "AMBIGUOUS_MATCH", "message": "two",
             "hint": "quote more", "match_locations": [{"line": 3, "preview": "a"}, {"line": 7, "preview": "b"}]}))
         .unwrap();

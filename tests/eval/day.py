@@ -14,7 +14,7 @@ exits with 1 if the first takes more than the given shares of the second.
 """
 import argparse, glob, json, os, re, shutil, sys, tempfile
 sys.dont_write_bytecode = True
-import refusals, roots
+import rejections, roots
 
 FILES, PER_LANGUAGE = 12, 3
 SIZES = range(3_000, 25_000)
@@ -49,7 +49,7 @@ class Recorder:
     """A client that counts what it gets."""
 
     def __init__(self, binary, client):
-        self.server = refusals.Server.__new__(refusals.Server)
+        self.server = rejections.Server.__new__(rejections.Server)
         self.server.start(binary, ['--tools', 'edit,text,look'], client)
         self.root, self.rows = self.server.root, []
 
@@ -95,7 +95,7 @@ def task(client, language, name, kind):
         wrong = body[0].replace('(', '_of(', 1) + '\n' + '\n'.join(body[1:3]) + '\n'
         arguments = dict(file_path=name, old_string=wrong, new_string=wrong + f'{indent}{comment} Seen.\n')
         _, text = client.call('edit_file', arguments)
-        call = refusals.suggested(text, 'edit_file', arguments) or ('read_content_lines', dict(path=name, start_line=first, end_line=first + 5))
+        call = rejections.suggested(text, 'edit_file', arguments) or ('read_content_lines', dict(path=name, start_line=first, end_line=first + 5))
         client.call(*call)
     elif kind == 1:
         # A broken edit, and its repair.

@@ -229,7 +229,7 @@ class Project:
                 changed = after != case['before']
                 result.update(status='applied' if changed else 'rejected', after=after if changed else None,
                               way='rewritten' if answer else 'as called')
-            except Refused as refusal: result['refusal'] = str(refusal)
+            except Refused as rejection: result['rejection'] = str(rejection)
         else:
             own = re.search(r'on standard input:\n(\{.*\})', denial)
             if own and self.run(['edit', '--file', '-'], own[1]).returncode == 0 and read() != case['before']:

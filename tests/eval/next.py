@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Judges what refusals propose: a proposed edit, sent back as it is, must do what was meant; a proposed read must work.
+"""Judges what rejections propose: a proposed edit, sent back as it is, must do what was meant; a proposed read must work.
 
     next.py cases.jsonl... [--binary target/release/lockgate] [--limit N] [--kinds a,b]
 
-Every case goes to edit_file, edit_code and safe_edit_file, each time on a fresh file. Where the refusal has `next`:
+Every case goes to edit_file, edit_code and safe_edit_file, each time on a fresh file. Where the rejection has `next`:
 an edit must be right, and never be proposed where nothing may be applied; a read must succeed and write nothing.
 Exits with 1 on any fault, with 2 when nothing could be run.
 """
@@ -53,7 +53,7 @@ def judge(client, case, tool):
     client.put(case); edit = case['op']['edits'][0]; should = case['expect']['should']
     ok, answer = client.call(tool, TOOLS[tool](client.path, edit['old'], edit['new']))
     if ok: return 'accepted', None
-    if client.text() != case['before']: return 'refused', 'a refusal wrote'
+    if client.text() != case['before']: return 'refused', 'a rejection wrote'
     step = answer.get('next')
     if not step: return 'refused', None
     name, arguments = step.get('tool'), step.get('arguments')

@@ -136,9 +136,14 @@ fn isolation_that_is_required_is_there_or_nothing_runs() {
         (Some("none"), true, true)
     );
     for level in ["landlock", "bubblewrap"] {
-        let (refusal, has_run, written) = answer(&format!("require_isolation: {level}"));
-        assert_eq!((refusal.code(), has_run, written), ("GATE_REFUSED", false, false), "{}", refusal.text);
-        let gate = &refusal.structured["gates"][0];
+        let (rejection, has_run, written) = answer(&format!("require_isolation: {level}"));
+        assert_eq!(
+            (rejection.code(), has_run, written),
+            ("GATE_REFUSED", false, false),
+            "{}",
+            rejection.text
+        );
+        let gate = &rejection.structured["gates"][0];
         let why = format!(
             "the policy requires {level}, and this machine has none: LOCKGATE_ISOLATION allows none at most"
         );

@@ -17,14 +17,16 @@ fn page(name: &str) -> PathBuf {
 
 fn errors() -> String {
     let mut text = String::from(
-        "# Refusals\n\n\
+        "# Rejections\n\n\
          Generated from `crates/error/src/lib.rs`; `UPDATE=1 cargo test --test all suite::docs` rewrites it.\n\n\
-         Every refusal carries one of these codes; they never change. A refusal is an answer, not a fault of the\n\
-         protocol: over MCP it has `isError: true`, `success: false`, the `code`, a `message` that says what was seen and\n\
-         that nothing was written (or, for a read, `not read`), and a `hint` for the next call. The command line ends with the exit\n\
-         code of the family,\n\
-         with 0 when the edit was written, verified or left nothing to change, and with 2 and no code when it cannot read\n\
-         its arguments.\n",
+         Every rejection carries one of these codes; they never change.\n\
+         A rejection is an answer, not a fault of the protocol.\n\
+         Over MCP it has `isError: true`, `success: false` and the `code`.\n\
+         Its `message` says what was seen, and that nothing was written (for a read: `not read`).\n\
+         Its `hint` names the next call.\n\
+         The command line ends with the exit code of the family.\n\
+         It ends with 0 when the edit was written, verified or left nothing to change.\n\
+         It ends with 2 and no code when it cannot read its arguments.\n",
     );
     let mut family = None;
     for code in Code::ALL {

@@ -130,7 +130,7 @@ fn check(cases: u32, property: impl Fn(&[u8]) -> Result<(), String>) -> Result<(
     })
 }
 
-/// Any bytes as file, search and replacement end in a refusal or in a result that keeps what it does not name; twice
+/// Any bytes as file, search and replacement end in a rejection or in a result that keeps what it does not name; twice
 /// the same.
 pub fn bears_anything(bytes: &[u8]) {
     let mut dice = Random::new(bytes);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::wire::{PATIENCE, Server, lockgate};
+use super::wire::{Server, TIMEOUT, lockgate};
 
 /// The promise is 50 ms; a debug build on a busy machine gets ten times that.
 const AWAKE: Duration = Duration::from_millis(500);
@@ -117,11 +117,11 @@ fn a_confirmation_is_requested_at_the_terminal() {
     assert_eq!(output, "ok\n");
 }
 
-/// Of 100 different refusals, at least 90 lead to a next call that succeeds, and that the answer alone names. The control
+/// Of 100 different rejections, at least 90 lead to a next call that succeeds, and that the answer alone names. The control
 /// demands what no answer can name.
 #[test]
-fn a_refusal_names_the_next_call() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eval/refusals.py");
+fn a_rejection_names_the_next_call() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eval/rejections.py");
     let run = |least: &str| {
         let binary = env!("CARGO_BIN_EXE_lockgate");
         Command::new("python3").arg(&script).args(["--binary", binary, "--least", least]).output().unwrap()
@@ -285,7 +285,7 @@ fn a_signal_ends_a_server_whose_client_says_nothing() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.by_ref().take(3).any(|line| line.unwrap().contains("written")));
     signal(&child, "TERM");
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while Instant::now() < deadline && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(5));
     }

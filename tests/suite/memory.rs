@@ -27,9 +27,9 @@ const SLOTS: usize = 2;
 const LEFT: usize = 48 << 20;
 
 /// A text of pieces: a name, a path, what goes before the pieces and after them. `first` is what an edit replaces.
-type Shape = (&'static str, &'static str, &'static str, &'static str, &'static str);
+type Sample = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
-const SAMPLES: [Shape; 42] = [
+const SAMPLES: [Sample; 42] = [
     ("stanzas", "a.toml", "[first]\n", "[[a]]\nb=1\n", ""),
     ("array", "a.toml", "first = [", "1,", "]\n"),
     ("keys", "a.toml", "first = 1\n", "\"k#\" = 1\n", ""),
@@ -74,7 +74,7 @@ const SAMPLES: [Shape; 42] = [
     ("items", "a.md", "# first\n\n", "- a\n", ""),
 ];
 
-fn text(&(_, _, before, piece, after): &Shape, length: usize) -> String {
+fn text(&(_, _, before, piece, after): &Sample, length: usize) -> String {
     let mut text = before.to_owned();
     for number in 0_usize.. {
         if text.len() + piece.len() + after.len() > length {

@@ -38,7 +38,7 @@ struct ParityCounts {
     only_we_refused: usize,
     slow: usize,
     wrong: Vec<String>,
-    refusals: Vec<String>,
+    rejections: Vec<String>,
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn results_are_those_of_pythons_re_sub() {
         counts.slow,
         counts.wrong.len()
     );
-    counts.refusals.sort();
-    counts.refusals.dedup();
-    eprintln!("refused by us alone: {:#?}", counts.refusals.iter().take(20).collect::<Vec<_>>());
+    counts.rejections.sort();
+    counts.rejections.dedup();
+    eprintln!("refused by us alone: {:#?}", counts.rejections.iter().take(20).collect::<Vec<_>>());
     assert_eq!(answers.len(), cases.len(), "python answered every case");
     assert!(
         counts.wrong.is_empty(),
@@ -79,7 +79,7 @@ fn results_are_those_of_pythons_re_sub() {
     assert!(counts.both_refused * 20 > cases.len(), "invalid patterns are among the cases");
     assert!(
         counts.same_words * 100 > counts.both_refused * 97,
-        "refusals use Python's words: {}",
+        "rejections use Python's words: {}",
         counts.same_words
     );
 }
@@ -98,11 +98,11 @@ fn judge(case: &Case, answer: &Value, counts: &mut ParityCounts) {
             if *error != Error::OutOfSteps && error.to_string().contains("not supported") =>
         {
             counts.only_we_refused += 1;
-            counts.refusals.push(error.to_string());
+            counts.rejections.push(error.to_string());
         }
         (Err(error), Some(_), _) if *error == Error::OutOfSteps => {
             counts.only_we_refused += 1;
-            counts.refusals.push(format!("{error} {}", case.pattern));
+            counts.rejections.push(format!("{error} {}", case.pattern));
         }
         (Err(error), Some(_), _) => {
             counts.wrong.push(format!("{case:?}\n  python: {answer}\n  ours:   {error:?}"));

@@ -121,11 +121,11 @@ fn request(path: &str, edit: Edit, agreed: Option<String>) -> Request {
     }
 }
 
-/// The name of the write that a person is asked about; the refusal must say why, and which key changes that.
-fn confirmation_id(refusal: Error) -> String {
-    assert_eq!(refusal.code, Code::NotConfirmed, "{}", refusal.message);
-    assert!(refusal.message.contains("`runnable: ask`"), "{}", refusal.message);
-    let question = refusal.question.expect("a question");
+/// The name of the write that a person is asked about; the rejection must say why, and which key changes that.
+fn confirmation_id(rejection: Error) -> String {
+    assert_eq!(rejection.code, Code::NotConfirmed, "{}", rejection.message);
+    assert!(rejection.message.contains("`runnable: ask`"), "{}", rejection.message);
+    let question = rejection.question.expect("a question");
     assert!(question.reason.contains("`runnable: ask`"), "{}", question.reason);
     assert!(question.text.contains("can start a program"), "{}", question.text);
     question.id
@@ -147,9 +147,9 @@ fn a_confirmation_is_requested_before_a_runnable_file_is_written_under_any_name(
 fn a_policy_may_refuse_or_allow_it() {
     let (refusing, allowing) = (Project::new("runnable: refuse"), Project::new("runnable: allow"));
     for path in RUNNABLE {
-        let refusal = refusing.write(path).expect_err(path);
-        assert_eq!(refusal.code, Code::Protected, "{path}: {}", refusal.message);
-        assert!(refusal.message.contains("`runnable: refuse`") && refusal.question.is_none());
+        let rejection = refusing.write(path).expect_err(path);
+        assert_eq!(rejection.code, Code::Protected, "{path}: {}", rejection.message);
+        assert!(rejection.message.contains("`runnable: refuse`") && rejection.question.is_none());
         let mut shown = request(path, Edit::Content("new\n".to_owned()), None);
         shown.mode = Mode::VerifyOnly;
         assert_eq!(refusing.edit(shown).expect_err(path).code, Code::Protected, "{path}");
@@ -265,10 +265,10 @@ fn files_that_git_s_configuration_includes_or_runs_are_runnable() {
             // The control: without that configuration they are files like any other.
             match project.write(&path) {
                 Ok(_) => assert!(!configured, "{path} was written"),
-                Err(refusal) => {
-                    assert!(configured, "{path}: {refusal}");
-                    assert!(refusal.message.contains("of .git/config"), "{}", refusal.message);
-                    confirmation_id(refusal);
+                Err(rejection) => {
+                    assert!(configured, "{path}: {rejection}");
+                    assert!(rejection.message.contains("of .git/config"), "{}", rejection.message);
+                    confirmation_id(rejection);
                 }
             }
             if !configured {

@@ -19,8 +19,8 @@ use super::wire::tools_path;
 struct Project {
     dir: tempfile::TempDir,
     policy: Policy,
-    grant: ExecPermission,
-    workshop: GateRuntime,
+    permission: ExecPermission,
+    runtime: GateRuntime,
 }
 
 /// One file of a call: its path, its text before, and after.
@@ -58,7 +58,7 @@ impl Project {
         if keep_servers == KeepServers::Yes {
             gate_runtime.keep_servers();
         }
-        Some(Project { dir, policy, grant: ExecPermission::Granted(programs), workshop: gate_runtime })
+        Some(Project { dir, policy, permission: ExecPermission::Granted(programs), runtime: gate_runtime })
     }
 
     fn root(&self) -> PathBuf {
@@ -101,13 +101,13 @@ impl Project {
                     rules: self.policy.effective_rules(path, language, Profile::Batch),
                     env: GateEnv {
                         root: &root,
-                        exec_permission: &self.grant,
-                        runtime: &self.workshop,
+                        exec_permission: &self.permission,
+                        runtime: &self.runtime,
                         isolation: Isolation::None,
                         cache: None,
                     },
                     removed: false,
-                    among: 0,
+                    group: 0,
                     on_disk: OnDisk::Before,
                     dead_links: &[],
                     lost: Lost::none(),

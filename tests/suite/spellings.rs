@@ -186,12 +186,12 @@ fn two_thousand_spellings_of_protected_paths_are_refused() {
     for round in 0..2000 {
         let path = dice.spelled(PROTECTED[round % PROTECTED.len()].0, &root);
         unlike += usize::from(!looks_protected(&path));
-        let refusal = match dice.roll(4) {
+        let rejection = match dice.roll(4) {
             0 => project.edit_next_to_another(&path).map(drop),
             _ => project.edit(&path).map(drop),
         };
-        let Err(refusal) = refusal else { panic!("{path:?} was written") };
-        *codes.entry(refusal.code.name()).or_insert(0_usize) += 1;
+        let Err(rejection) = rejection else { panic!("{path:?} was written") };
+        *codes.entry(rejection.code.name()).or_insert(0_usize) += 1;
     }
     assert_eq!(project.tree(), tree);
     assert!(unlike > 500, "a comparison of texts lets {unlike} of them through");
@@ -215,8 +215,8 @@ fn an_edit_of_a_now_protected_file_is_not_undone() {
     fs::write(project.root().join("quality.yaml"), POLICY).unwrap();
     let tree = project.tree();
     for report in [report, creation] {
-        let refusal = project.undo(report.edit_id.unwrap().to_string()).unwrap_err();
-        assert_eq!(refusal.code, Code::Protected, "{}", refusal.message);
+        let rejection = project.undo(report.edit_id.unwrap().to_string()).unwrap_err();
+        assert_eq!(rejection.code, Code::Protected, "{}", rejection.message);
     }
     assert_eq!(project.tree(), tree);
 }

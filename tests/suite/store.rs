@@ -51,12 +51,12 @@ impl Fixture {
         fs::read_to_string(self.at(path)).unwrap()
     }
 
-    fn refusal(&self, path: &str) -> Error {
+    fn rejection(&self, path: &str) -> Error {
         self.files.admit(path).expect_err(path)
     }
 
     fn code(&self, path: &str) -> Code {
-        self.refusal(path).code
+        self.rejection(path).code
     }
 
     fn read(&self, path: &str) -> Result<Option<FileSnapshot>, Error> {

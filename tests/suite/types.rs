@@ -60,7 +60,7 @@ impl Fixture {
             .block_on(self.workspace.run_read(ReadRequest::Whole(target(kind, "a.py").into()), Watch::idle()))
         {
             Ok(ReadResponse::Whole(reading)) => Some(reading.text.view().to_owned()),
-            Err(refusal) if refusal.code == Code::FileNotFound => None,
+            Err(rejection) if rejection.code == Code::FileNotFound => None,
             other => panic!("{other:?}"),
         }
     }

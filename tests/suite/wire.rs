@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::{NamedTempFile, TempDir};
 
 /// How long an answer may take in a debug build on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running server.
 pub struct Server {
@@ -29,7 +29,7 @@ pub struct Server {
 /// What a tool answered.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// True if the answer is marked as a refusal.
+    /// True if the answer is marked as a rejection.
     pub is_error: bool,
     /// The part for programs.
     pub structured: Value,
@@ -49,7 +49,7 @@ impl Answer {
         }
     }
 
-    /// The code of a refusal, empty for a success.
+    /// The code of a rejection, empty for a success.
     pub fn code(&self) -> &str {
         self.structured["code"].as_str().unwrap_or("")
     }
@@ -192,7 +192,7 @@ impl Server {
 
     /// Waits for the answer of a number; `Err` says why there is none.
     pub fn wait(&mut self, id: u64) -> Result<Value, String> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if let Some(at) = self.kept.iter().position(|message| message["id"] == json!(id)) {
                 return Ok(self.kept.swap_remove(at));
@@ -205,7 +205,7 @@ impl Server {
                         return Err(format!("the server wrote what is not JSON ({error}): {line:.200}"));
                     }
                 },
-                Err(RecvTimeoutError::Timeout) => return Err(format!("no answer within {PATIENCE:?}")),
+                Err(RecvTimeoutError::Timeout) => return Err(format!("no answer within {TIMEOUT:?}")),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(format!("the server ended; its last words: {}", self.last_words()));
                 }
@@ -217,7 +217,7 @@ impl Server {
     pub fn wait_answer(&mut self, id: u64) -> Result<Answer, String> {
         let message = self.wait(id)?;
         let Some(result) = message.get("result") else {
-            return Err(format!("an error of the protocol instead of a refusal: {}", message["error"]));
+            return Err(format!("an error of the protocol instead of a rejection: {}", message["error"]));
         };
         Ok(Answer::from_result(result))
     }

@@ -11,12 +11,12 @@ so that nothing is written. By default there is no quality.yaml, so the built-in
 
 With `--as hunks` and `--as lines` each file is changed hunk by hunk, as agents do it: by search text (`search` and `replace`) or
 by line numbers (`line_edits`), each hunk an edit that is written. A text between two hunks may really be broken, so a
-refusal by `syntax` counts only where a parser by hand takes the text, or where there is none and its brackets are closed.
+rejection by `syntax` counts only where a parser by hand takes the text, or where there is none and its brackets are closed.
 Where one is refused, the hunk is written without lockgate, and the next one follows. In the end the file must be that of
 the newer release, byte for byte.
 
 `--report` is a file with one JSON object for each edit; a run that was broken off goes on from there. The last line of the
-output counts: edits, languages, edits refused by gate. `KNOWN` must list every refusal with its reason. The exit code
+output counts: edits, languages, edits refused by gate. `KNOWN` must list every rejection with its reason. The exit code
 is 1 where one does not, where one that is listed was not seen in a project of which every file was tried, or where an edit
 failed otherwise; and 3 where fewer than half of the projects could be fetched.
 """
@@ -92,7 +92,7 @@ LANGUAGES = {
     "yml": "YAML", "yaml": "YAML", "toml": "TOML", "json": "JSON",
 }
 
-# The refusals that were looked at: of which run (the policy, or `hunks` and `lines`), project and path, by which gate, and why
+# The rejections that were looked at: of which run (the policy, or `hunks` and `lines`), project and path, by which gate, and why
 # it is right or stays. Of a tool the path is None: it refuses files of one kind.
 WEB_VIEW = "capacitor/src/main/java/com/getcapacitor/WebViewLocalServer.java"
 KNOWN = {

@@ -164,7 +164,7 @@ async def refuses_what_is_not_certain_to_be_the_code(mode):
             same((file.read_text(), len(model.questions)), (FILE, 1))
 
 
-async def takes_a_refusal_for_one(mode):
+async def takes_a_rejection_for_one(mode):
     model = Model(types.ErrorData(code=-1, message="User rejected it"))
     async with client(mode, model) as (connected, file):
         try:
@@ -302,7 +302,7 @@ CHECKS = (
     writes_what_the_model_wrote,
     goes_through_the_same_gates,
     refuses_what_is_not_certain_to_be_the_code,
-    takes_a_refusal_for_one,
+    takes_a_rejection_for_one,
     waits_for_no_longer_than_it_was_told_to,
     asks_no_model_that_is_not_there,
     asks_no_model_for_what_cannot_be_done,

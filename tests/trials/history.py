@@ -161,7 +161,7 @@ class Sequence:
         return None if self.contents() == before else "it was refused, and something changed"
 
     def was_touched(self, change):
-        """Returns whether later changes touched the same slots, so that a refusal is right even if the value is there."""
+        """Returns whether later changes touched the same slots, so that a rejection is right even if the value is there."""
         own = {part[:2] for part in change.parts}
         paths = {path for path, slot in own if slot is None}
         later = [other for other in self.changes if other is not change]

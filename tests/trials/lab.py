@@ -17,7 +17,7 @@ from pathlib import Path
 import tracer
 
 NOT_HERE, TO_BE_CONTINUED = 77, 75
-PATIENCE = 60
+TIMEOUT = 60
 
 
 class Lab:
@@ -56,11 +56,11 @@ class Lab:
         return [self.binary, command, "--root", str(self.root), *rest]
 
     def traced(self, words, stdin, act):
-        return tracer.run(self.command(*words), self.env, stdin, str(self.folder), act, PATIENCE)
+        return tracer.run(self.command(*words), self.env, stdin, str(self.folder), act, TIMEOUT)
 
     def run(self, *words, stdin=b""):
         result = subprocess.run(self.command(*words), env=self.env, input=stdin, cwd=self.folder, capture_output=True,
-                              timeout=PATIENCE)
+                              timeout=TIMEOUT)
         return tracer.ProcessResult(result.returncode, 0, result.stdout.decode(errors="replace"),
                             result.stderr.decode(errors="replace"))
 

@@ -16,7 +16,7 @@ import lab
 SERVERS, CLIENTS, ROUND = 4, 8, 1000
 # The rounds of an edit in one file, and in fifty.
 FILES = (1, 50)
-# Codes of legitimate refusals, after which a new request is sent.
+# Codes of legitimate rejections, after which a new request is sent.
 ANEW = {"EDIT_CONFLICT", "LOCK_TIMEOUT", "AMBIGUOUS_MATCH", "NO_MATCH"}
 POLICY = "quality_gates: {}\n"
 

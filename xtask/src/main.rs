@@ -99,7 +99,7 @@ fn usage() -> ExitCode {
 }
 
 fn failed(message: &str) -> ExitCode {
-    // Nobody is left to be told if standard error is closed.
+    // If standard error is closed, there is no other place for the message.
     let _ = writeln!(io::stderr(), "{message}");
     ExitCode::FAILURE
 }

@@ -164,12 +164,12 @@ pub(super) fn flag_new(
     let pieces = pieces(map, old_count, new_count);
     let mut left: HashMap<_, usize> = HashMap::new();
     for finding in before.iter().zip(gone).filter_map(|(finding, gone)| gone.then_some(finding)) {
-        let spot = finding.position(&pieces, |piece| piece.old, map.new_line_of(finding.line));
-        *left.entry((spot, finding.identity_text())).or_default() += 1;
+        let position = finding.position(&pieces, |piece| piece.old, map.new_line_of(finding.line));
+        *left.entry((position, finding.identity_text())).or_default() += 1;
     }
     for (finding, new) in after.iter().zip(&mut new).filter(|(_, new)| **new) {
-        let spot = finding.position(&pieces, |piece| piece.new, Some(finding.line));
-        *new = !take(&mut left, (spot, finding.identity_text()));
+        let position = finding.position(&pieces, |piece| piece.new, Some(finding.line));
+        *new = !take(&mut left, (position, finding.identity_text()));
     }
     new
 }

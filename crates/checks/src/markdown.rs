@@ -4,7 +4,7 @@
 //! Links follow CommonMark, so text in code, in an HTML comment or after a backslash is no link. A link of
 //! the form `[text][label]` is checked once, at the definition of its label.
 //!
-//! Invariant: the walk is linear in the text and cannot fail; every text is a valid page.
+//! Invariant: the time is linear in the text, and every text is a valid page.
 
 use std::collections::HashMap;
 

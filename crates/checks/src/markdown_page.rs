@@ -85,7 +85,7 @@ impl MarkdownPage {
         }
         links.sort_by_key(|link| link.offset);
         links.truncate(MOST);
-        MarkdownPage { has_title: title.seen, links, ragged }
+        MarkdownPage { has_title: title.is_found, links, ragged }
     }
 }
 
@@ -95,7 +95,7 @@ struct Title {
     in_heading: bool,
     in_comment: bool,
     at_html_start: bool,
-    seen: bool,
+    is_found: bool,
 }
 
 impl Title {
@@ -107,11 +107,13 @@ impl Title {
             Event::Html(html) => {
                 self.in_comment |= self.at_html_start && html.trim_start().starts_with("<!--");
                 self.at_html_start = false;
-                self.seen |= !self.in_comment && is_html_heading(html);
+                self.is_found |= !self.in_comment && is_html_heading(html);
             }
-            Event::InlineHtml(html) => self.seen |= is_html_heading(html),
-            Event::Text(text) | Event::Code(text) => self.seen |= self.in_heading && !text.trim().is_empty(),
-            Event::Start(Tag::Image { .. }) => self.seen |= self.in_heading,
+            Event::InlineHtml(html) => self.is_found |= is_html_heading(html),
+            Event::Text(text) | Event::Code(text) => {
+                self.is_found |= self.in_heading && !text.trim().is_empty()
+            }
+            Event::Start(Tag::Image { .. }) => self.is_found |= self.in_heading,
             _ => {}
         }
     }

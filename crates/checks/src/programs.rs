@@ -1,4 +1,4 @@
-//! Finds the programs of a policy's commands, so that the project cannot slip one in.
+//! Finds the programs of a policy's commands, so that a project cannot replace one by its own.
 //!
 //! Invariant: a program that was found has an absolute path, and is a regular file that may be executed. It
 //! is inside a root only if the gate's definition says `{venv}` or `{node_modules}`.

@@ -41,7 +41,7 @@ pub fn run_sample_in_process(gate: &Arc<Gate>, sample: &Sample) -> Result<Vec<Fi
         files_exist: &|path: &str| sample.siblings.iter().any(|known| known == path),
     };
     let rule = Rule::plain(Arc::clone(gate));
-    let terms = EffectiveRules::new(&rule, rule.timeout);
+    let effective_rules = EffectiveRules::new(&rule, rule.timeout);
     let (permission, runtime) =
         (ExecPermission::Untrusted("it runs a program".to_owned()), GateRuntime::default());
     let env = GateEnv {
@@ -51,7 +51,7 @@ pub fn run_sample_in_process(gate: &Arc<Gate>, sample: &Sample) -> Result<Vec<Fi
         isolation: Isolation::None,
         cache: None,
     };
-    into_findings(judge(&draft, &terms, &env, &Watch::idle()))
+    into_findings(judge(&draft, &effective_rules, &env, &Watch::idle()))
 }
 
 /// Returns the findings of the only gate in a verdict.

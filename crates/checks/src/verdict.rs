@@ -22,7 +22,7 @@ pub enum Outcome {
     Unavailable,
     /// The gate or its program failed.
     Broken,
-    /// The gate timed out.
+    /// The gate reached its time limit, and was ended.
     TimedOut,
 }
 

@@ -201,7 +201,8 @@ impl LineStarts {
         small(self.starts.partition_point(|start| *start <= at).max(1))
     }
 
-    /// Returns the offset where a line begins; the end of the text for a line after the last.
+    /// Returns the offset where a line begins. After a final line end, one more line begins at the end of the text;
+    /// `None` for the lines after that.
     pub(super) fn start(&self, line: u32) -> Option<usize> {
         self.starts.get(usize::try_from(line.checked_sub(1)?).ok()?).copied()
     }

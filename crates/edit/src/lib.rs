@@ -68,7 +68,7 @@ pub enum Edit {
 pub struct EditPart {
     /// The index of the edit in the call's list, for errors.
     pub entry: usize,
-    /// The edit.
+    /// The edit itself, on the text before the call.
     pub edit: Edit,
 }
 

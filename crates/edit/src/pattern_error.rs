@@ -1,9 +1,9 @@
-//! What a caller is told about a pattern that cannot be used.
+//! The errors for patterns that cannot be used.
 
 use lockgate_error::{Code, Error};
 use lockgate_python_re as python_re;
 
-/// Returns the rejection for an error of the pattern engine.
+/// Converts an error of the pattern engine.
 pub(super) fn pattern_error(error: python_re::Error) -> Error {
     let code = match error {
         python_re::Error::Pattern(_) | python_re::Error::Flags(_) | python_re::Error::Template(_) => {

@@ -30,7 +30,7 @@ impl Services {
         self.off_reactor(list).await
     }
 
-    /// Shows one edit.
+    /// Returns an edit with the diff of each file. Errors: if the history has no such edit.
     pub(super) async fn entry_diffs(self: &Arc<Self>, edit_id: String) -> Result<EntryDiffs, Error> {
         let show = move |workspace: &Services| {
             let entry = workspace.entry(edit_id.parse()?)?;

@@ -37,7 +37,7 @@ pub struct HostFile {
 pub struct HostChange {
     /// The path of the file.
     pub path: String,
-    /// The text before.
+    /// The bytes of the file before, as far as they are known.
     pub before: BytesBefore,
     /// The permission bits of the file before.
     pub mode: Option<u32>,
@@ -50,7 +50,7 @@ pub enum BytesBefore {
     Bytes(Vec<u8>),
     /// There was no file before the change.
     Absent,
-    /// Nobody read the file before; the change cannot be undone.
+    /// The file was not read before; the change cannot be undone.
     Unknown,
 }
 

@@ -91,7 +91,7 @@ fn verdicts(
     let parts =
         drafts.iter().zip(&inputs).zip(&overlays).zip(services.groups(drafts)).zip(dead.iter().zip(&lost));
     let cases: Vec<GateInput<'_>> = parts
-        .map(|((((draft, input), overlays), among), (dead_links, lost))| GateInput {
+        .map(|((((draft, input), overlays), group), (dead_links, lost))| GateInput {
             draft: gate::Draft {
                 path: draft.target.place.in_root(),
                 language: input.language,
@@ -110,7 +110,7 @@ fn verdicts(
                 cache: input.cache.as_ref().map(|cache| cache.folder()),
             },
             removed: draft.request.edit == Edit::Remove,
-            among,
+            group,
             on_disk: OnDisk::Before,
             dead_links,
             lost,

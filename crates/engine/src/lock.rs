@@ -23,7 +23,7 @@ impl HeldLocks {
 
 /// The result of taking locks without waiting.
 pub(super) enum LockOutcome {
-    Held(HeldLocks),
+    Acquired(HeldLocks),
     /// Another call holds one of these locks.
     Busy(Vec<LockKey>),
 }
@@ -32,10 +32,10 @@ pub(super) enum LockOutcome {
 pub(super) fn lock(services: &Services, targets: &[ResolvedTarget], held: Option<HeldLocks>) -> LockOutcome {
     let keys: Vec<LockKey> = targets.iter().map(|target| target.place.key()).collect();
     if let Some(held) = held.filter(|held| held.keys == keys) {
-        return LockOutcome::Held(held);
+        return LockOutcome::Acquired(held);
     }
     match services.locks.try_hold(&keys) {
-        Some(guard) => LockOutcome::Held(HeldLocks { keys, _guard: guard }),
+        Some(guard) => LockOutcome::Acquired(HeldLocks { keys, _guard: guard }),
         None => LockOutcome::Busy(keys),
     }
 }

@@ -43,7 +43,7 @@ pub(super) async fn run(services: &Arc<Services>, batch: Batch, watch: Watch) ->
     }
 }
 
-/// Makes one attempt.
+/// Makes one attempt, without waiting for a lock.
 fn attempt(
     services: &Services,
     batch: &Batch,
@@ -53,7 +53,7 @@ fn attempt(
     mismatch::check_early(services, batch)?;
     let mut targets = resolve::resolve(services, batch, &attempt.initial_texts)?;
     let locks = match lock::lock(services, &targets, attempt.locks.take()) {
-        LockOutcome::Held(locks) => locks,
+        LockOutcome::Acquired(locks) => locks,
         LockOutcome::Busy(keys) => return Ok(retry::busy(services, batch, &targets, keys, attempt)),
     };
     if retry::needs_recovery(services, &mut targets, attempt) {

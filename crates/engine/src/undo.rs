@@ -268,7 +268,7 @@ fn stable_name(author: &str) -> &str {
     }
 }
 
-/// Returns the error for an author without an edit to undo or redo; `other` is the last edit of somebody else.
+/// Returns the error for an author without an edit to undo or redo; `other` is the last edit of another author.
 fn nothing_of_author(direction: Direction, other: Option<&Entry>) -> Error {
     let mut error = nothing_to_revert(direction, None);
     match (direction, other) {

@@ -85,11 +85,11 @@ pub struct Best {
 /// The value of a field of a proposed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldValue {
-    /// True or false.
+    /// A JSON boolean.
     Flag(bool),
-    /// A number.
+    /// A JSON integer that is not negative.
     Number(u64),
-    /// A text.
+    /// A JSON string.
     Text(String),
 }
 
@@ -133,14 +133,14 @@ pub enum NextCall {
     Rename {
         /// The path of the field, as in `edits[2].serch`.
         field: String,
-        /// Its name.
+        /// The name that the tool accepts.
         name: String,
     },
     /// The same call with another value of a field.
     Correct {
         /// The path of the field, as in `line_edits[2].end_line`.
         field: String,
-        /// Its value.
+        /// The value that the tool accepts.
         value: FieldValue,
     },
     /// A list of the files in a folder.

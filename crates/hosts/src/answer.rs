@@ -12,10 +12,10 @@ use super::host::Host;
 /// The most bytes of a text for the model.
 pub const MAX_TEXT: usize = 4000;
 
-/// What an event is answered with.
+/// The answer to an event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HookDecision {
-    /// Nothing is to be said.
+    /// The edit passes without a message.
     Pass,
     /// The edit is bad, and must not be made.
     Deny(String),
@@ -25,16 +25,16 @@ pub enum HookDecision {
     Rewrite {
         /// The complete arguments of the call.
         input: Value,
-        /// What the model is told.
+        /// The message for the model.
         context: String,
     },
-    /// The model is told this.
+    /// The edit passes, with a message for the model.
     Note(String),
-    /// The edit was made, and the model must act on it.
+    /// The edit was made, and the model must repair it as this message says.
     Blame(String),
 }
 
-/// What the command prints, and its exit code.
+/// The output and the exit code of the command.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HookReply {
     /// One line of JSON on standard output.
@@ -63,9 +63,9 @@ impl HookReply {
 /// Whether a bad edit in Cline is cancelled, which ends the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClineDenial {
-    /// The model is told, and the edit is made.
+    /// The edit is made, and the model gets a message.
     Warns,
-    /// The call is cancelled.
+    /// The call is cancelled, which ends the task.
     Cancels,
 }
 

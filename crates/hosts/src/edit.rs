@@ -114,7 +114,7 @@ pub enum CellMode {
     Replace,
     /// A cell is inserted after it, or at the start.
     Insert,
-    /// The cell is deleted.
+    /// The cell is removed from the notebook.
     Delete,
 }
 

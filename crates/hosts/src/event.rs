@@ -65,13 +65,13 @@ pub enum Payload {
     NoEdit(Host),
 }
 
-/// Reads a payload. `told` is the host that the command names, if it does.
+/// Reads a payload. `named` is the host that the command names, if any.
 ///
 /// Errors: the reason why it cannot be read, in one line.
-pub fn read(bytes: &[u8], told: Option<Host>) -> Result<Payload, String> {
+pub fn read(bytes: &[u8], named: Option<Host>) -> Result<Payload, String> {
     let value = parse(bytes)?;
     let Value::Object(payload) = &value else { return Err("the payload is not a JSON object".to_owned()) };
-    let host = match told {
+    let host = match named {
         Some(host) => host,
         None => recognise(payload).ok_or("the payload is of no host that is known")?,
     };

@@ -1,6 +1,6 @@
 //! Finds the place of a quote that differs from the file, with the matching of lockgate's own tools.
 //!
-//! Invariant: a text is wanted only if exactly one place matches.
+//! Invariant: an edit is made only if exactly one place matches, or if the call replaces every place.
 
 use super::edit::{QuoteMatches, QuotedReplacement};
 use super::patch::Chunk;

@@ -13,7 +13,7 @@ pub struct CallRecord {
     pub gates: String,
     /// Set when the edit was judged before it was made.
     pub is_judged: bool,
-    /// What the model is told after the call; empty for nothing.
+    /// The message for the model after the call; empty for none.
     pub note: String,
 }
 

@@ -164,8 +164,9 @@ fn write_quote(bytes: &[u8], quote: &QuotedReplacement, habit: TextHabit) -> Opt
             if crlf { after.replace('\n', "\r\n") } else { after }
         }
         TextHabit::NewLinesCrLfIfAny => {
-            let dressed = |text: &str| if has_crlf { text.replace('\n', "\r\n") } else { text.to_owned() };
-            replaced(&text, &dressed(&old), &dressed(&new))?
+            let with_line_ends =
+                |text: &str| if has_crlf { text.replace('\n', "\r\n") } else { text.to_owned() };
+            replaced(&text, &with_line_ends(&old), &with_line_ends(&new))?
         }
         TextHabit::Lossy => {
             let is_crlf = |text: &str| text.matches('\n').count() == text.matches("\r\n").count();
@@ -208,7 +209,7 @@ fn split_mark(text: &str) -> (&'static str, String) {
     }
 }
 
-/// Replaces `\r\n` by `\n`.
+/// Returns the text with `\n` for each `\r\n`.
 pub fn unix(text: &str) -> String {
     text.replace("\r\n", "\n")
 }

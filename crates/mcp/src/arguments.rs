@@ -120,11 +120,11 @@ fn fit_name(schema: &JsonObject, text: String, path: &str) -> Result<Value, Erro
     if names.contains(&text.as_str()) {
         return Ok(Value::String(text));
     }
-    let meant = nearest(&text, names.iter().copied())
+    let next = nearest(&text, names.iter().copied())
         .map(|name| NextCall::Correct { field: path.to_owned(), value: FieldValue::Text(name.to_owned()) });
     let found = quoted(&Value::String(text));
     let message = format!("`{path}` must be one of {}, found {found}", names.join(", "));
-    Err(invalid(path, message).with_next_if(meant))
+    Err(invalid(path, message).with_next_if(next))
 }
 
 fn unknown_field(known: &JsonObject, name: &str, path: &str) -> Error {
@@ -156,7 +156,7 @@ fn wrong_type(schema: &JsonObject, value: &Value, path: &str) -> Error {
         "integer" => "an integer",
         _ => "a string",
     };
-    let meant = match (schema.get("type").and_then(Value::as_str), value) {
+    let corrected = match (schema.get("type").and_then(Value::as_str), value) {
         (Some("boolean"), Value::String(text)) => text.to_lowercase().parse().ok().map(FieldValue::Flag),
         (Some("boolean"), Value::Number(number)) => {
             number.as_u64().filter(|number| *number < 2).map(|number| FieldValue::Flag(number == 1))
@@ -164,7 +164,7 @@ fn wrong_type(schema: &JsonObject, value: &Value, path: &str) -> Error {
         (Some("string"), Value::Number(_) | Value::Bool(_)) => Some(FieldValue::Text(value.to_string())),
         (Some("array"), Value::String(_)) | (Some(_), _) | (None, _) => None,
     };
-    let next = meant.map(|value| NextCall::Correct { field: path.to_owned(), value });
+    let next = corrected.map(|value| NextCall::Correct { field: path.to_owned(), value });
     invalid(path, format!("`{path}` must be {wanted}, found {}", quoted(value))).with_next_if(next)
 }
 

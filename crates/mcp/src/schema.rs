@@ -61,7 +61,8 @@ fn simplify(mut node: Map<String, Value>) -> JsonObject {
     node
 }
 
-/// Replaces the description of every field by a reference to the tool that documents it.
+/// Replaces the description of every field by a reference to the tool that documents it, and removes the limits and
+/// defaults.
 pub fn with_reference(mut node: JsonObject, reference: &str) -> JsonObject {
     for word in ["description", "minimum", "default"] {
         node.remove(word);

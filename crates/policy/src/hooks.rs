@@ -68,7 +68,7 @@ pub enum DriftedQuote {
 pub enum BytesAtRisk {
     /// The edit is denied, with the call that keeps the bytes.
     Deny,
-    /// The edit passes, and the model is told.
+    /// The edit passes, and the model gets a message.
     Report,
 }
 
@@ -85,7 +85,7 @@ pub enum OnFailure {
 /// The answer to a bad edit in Cline.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ClineAnswer {
-    /// The edit passes, and the model is told.
+    /// The edit passes, and the model gets a message.
     #[default]
     Warn,
     /// The call is cancelled, which ends the task.

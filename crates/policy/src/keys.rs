@@ -1,9 +1,9 @@
-//! The keys of a policy, in one table. Each part of a policy has the table of its own keys beside its reading.
+//! The keys of a policy, in one table. The module of each part of a policy has a table of the keys of that part.
 //!
-//! From the tables come the keys that are known where a text is read, the JSON Schema, and docs/policy.md.
+//! The reader, the JSON Schema and docs/policy.md are made from these tables.
 //!
-//! Invariant: what stands in a table is read, checked and kept; what a later version will keep stands there with the one
-//! value that asks for nothing.
+//! Invariant: every key of a table is read, checked and obeyed. A key that only a later version will obey is listed with
+//! the one value that changes nothing.
 
 use super::damage::DAMAGE;
 use super::definition::DEFINITION;

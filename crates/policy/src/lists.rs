@@ -1,6 +1,6 @@
 //! The gates of each language, as `quality_gates` lists them.
 //!
-//! Invariant: within one list a gate stands once, and no list is empty.
+//! Invariant: a gate occurs once in a list, and no list is empty.
 
 use std::sync::Arc;
 

@@ -324,13 +324,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn random_bytes_give_a_policy_or_a_refusal(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn random_bytes_give_a_policy_or_a_rejection(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             let text = String::from_utf8_lossy(&bytes);
             let _ = crate::Policy::parse("q.yaml", &text);
         }
 
         #[test]
-        fn random_yaml_gives_a_policy_or_a_refusal(
+        fn random_yaml_gives_a_policy_or_a_rejection(
             text in r#"(quality_gates|limits|python|"\*"|tool|file|syntax|[-:,{}\[\]&*!|>'"%@`#?~]|\n| |\t|é|10MiB){0,60}"#
         ) {
             if let Err(error) = crate::Policy::parse("q.yaml", &text) {

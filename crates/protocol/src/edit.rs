@@ -87,10 +87,10 @@ pub struct EditResponse {
     /// The call that would work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<ProposedCall>,
-    /// The lines that matched.
+    /// The lines in which the search text matched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub match_locations: Vec<MatchLocation>,
-    /// The edited ranges.
+    /// The edited ranges, in the order of the text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<ChangedRegion>,
     /// The shifts of the lines after the edited ranges.
@@ -212,7 +212,7 @@ pub struct AiEditResponse {
     /// One of the few codes of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<Name>,
-    /// The precise code.
+    /// The precise code, if `code` stands for several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Name>,
     /// The status of the edit.
@@ -345,10 +345,10 @@ pub struct ProposedCall {
     pub arguments: Map<String, Value>,
 }
 
-/// A line that matched.
+/// A line in which a search text matched.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MatchLocation {
-    /// The line in the file.
+    /// The number of the line in the file, from 1.
     pub line: usize,
     /// The text of the line, cut to a maximum length.
     pub preview: String,
@@ -456,7 +456,7 @@ pub struct ReportedGate {
     pub gate: String,
     /// The outcome, such as `passed`.
     pub outcome: Name,
-    /// The duration in milliseconds.
+    /// The run time in milliseconds.
     pub ms: u64,
     /// The reason of any outcome other than a plain pass.
     #[serde(skip_serializing_if = "Option::is_none")]

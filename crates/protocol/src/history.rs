@@ -7,7 +7,7 @@ use super::{EntityKey, Name};
 /// A list of edits, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct HistoryResponse {
-    /// The edits.
+    /// The listed edits, newest first.
     pub edits: Vec<EditRecord>,
     /// True if there are more edits; else absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub struct EditRecord {
     /// The results of the gates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gates: Option<String>,
-    /// The changed files.
+    /// The changed files, or the first of them.
     pub files: Vec<RecordedFile>,
     /// The number of changed files that are not listed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -51,15 +51,15 @@ pub enum Response {
     Batch(Box<BatchResponse>),
     /// Some lines of a text.
     Lines(LinesResponse),
-    /// A whole text.
+    /// A whole text of a file or an entity.
     Text(TextResponse),
     /// The matches of a search.
     Search(SearchResponse),
     /// A list of files or entities.
     List(ListResponse),
-    /// Symbols and their uses.
+    /// Symbols with their definitions and uses.
     Context(Box<ContextResponse>),
-    /// A list of edits.
+    /// The edits of the history.
     History(HistoryResponse),
 }
 

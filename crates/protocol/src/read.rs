@@ -12,9 +12,9 @@ use super::{EntityKey, Name};
 pub struct LinesResponse {
     /// The path of the text.
     pub path: String,
-    /// The first line.
+    /// The first line of `content`, from 1.
     pub start_line: usize,
-    /// The last line, inclusive.
+    /// The last line of `content`, inclusive.
     pub end_line: usize,
     /// The number of lines in the text.
     pub total_lines: usize,
@@ -33,7 +33,7 @@ pub struct LinesResponse {
     pub truncated: Option<bool>,
 }
 
-/// A whole text.
+/// A whole text, or the part of it that fits into the answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TextResponse {
     /// The path of the text.
@@ -82,7 +82,7 @@ pub struct SearchResponse {
 pub struct FileMatches {
     /// The path of the text.
     pub path: String,
-    /// The number of matches.
+    /// The number of matches; several in one line count once.
     pub matches: usize,
     /// The parts of the key that differ between the matches.
     #[serde(flatten)]
@@ -148,7 +148,7 @@ pub struct ListResponse {
 pub struct ListRow {
     /// The path of the text.
     pub path: String,
-    /// The size in bytes.
+    /// The size in bytes, as stored.
     pub size: u64,
     /// The parts of the key in which the entries differ.
     #[serde(flatten)]
@@ -220,7 +220,7 @@ pub struct ContextSymbol {
     pub start_line: Option<usize>,
     /// The line with the name.
     pub line: usize,
-    /// The last line, inclusive.
+    /// The last line of the symbol, inclusive.
     pub end_line: usize,
     /// The declaration, on one line.
     pub signature: String,

@@ -34,7 +34,7 @@ pub(super) enum Node {
     /// A group, capturing or not: `(...)`, `(?:...)` and `(?i:...)`.
     Group { capture: Option<usize>, add: Flags, remove: Flags, body: Sequence },
     /// A repetition: `*`, `+`, `?` or `{m,n}`.
-    Repeat { pace: Greediness, min: u32, max: u32, body: Sequence },
+    Repeat { greediness: Greediness, min: u32, max: u32, body: Sequence },
     /// `(?>...)`: a group that is never re-entered by backtracking.
     Atomic(Sequence),
     /// Look-around: `(?=...)`, `(?!...)`, `(?<=...)`, `(?<!...)`.

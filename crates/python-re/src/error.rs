@@ -6,7 +6,7 @@ pub enum Error {
     /// The pattern, with Python's message and position, or with `not supported: ...`.
     #[error("invalid regex pattern: {0}")]
     Pattern(String),
-    /// The flags.
+    /// The flags, with the one that is unknown, or that the others exclude.
     #[error("invalid regex flags: {0}")]
     Flags(String),
     /// The template of the replacement, with Python's message and position.

@@ -22,16 +22,16 @@ const KNOWN: [(u32, &str, &str); 7] = [
 ];
 
 impl Flags {
-    /// `re.IGNORECASE`.
+    /// `re.IGNORECASE`: upper and lower case match each other.
     pub const IGNORECASE: Flags = Flags(2);
-    /// `re.MULTILINE`.
+    /// `re.MULTILINE`: `^` and `$` also match at the ends of each line.
     pub const MULTILINE: Flags = Flags(8);
-    /// `re.DOTALL`.
+    /// `re.DOTALL`: `.` matches a line end, too.
     pub const DOTALL: Flags = Flags(16);
     pub(super) const UNICODE: Flags = Flags(32);
-    /// `re.VERBOSE`.
+    /// `re.VERBOSE`: blanks and comments in the pattern are ignored.
     pub const VERBOSE: Flags = Flags(64);
-    /// `re.ASCII`.
+    /// `re.ASCII`: `\w`, `\d`, `\s` and `\b` match ASCII characters only.
     pub const ASCII: Flags = Flags(256);
 
     /// Parses the integer form of Python's `re` flags.

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_name_the_place() {
+    fn rejections_name_the_place() {
         for (pattern, message) in [
             ("(a", "missing ), unterminated subpattern at position 0"),
             ("a**", "multiple repeat at position 2"),

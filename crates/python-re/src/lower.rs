@@ -129,7 +129,7 @@ impl Lowering {
             Node::Group { capture: Some(_), body, .. } => self.row(body, flags),
             Node::Group { capture: None, add, remove, body } => self.row(body, flags.scoped(*add, *remove)),
             Node::Branch(rows) => self.branch(rows, flags),
-            Node::Repeat { pace: greediness, min, max, body } => {
+            Node::Repeat { greediness, min, max, body } => {
                 self.repeat(*greediness, (*min, *max), body, flags)
             }
             Node::Literal(_) | Node::NotLiteral(_) | Node::Any | Node::In(_) => None,

@@ -195,13 +195,13 @@ impl<'p, 't> Machine<'p, 't> {
             Op::At(anchor) if !self.holds(anchor, point.at) => return Ok(Flow::Done(false)),
             Op::At(_) | Op::Char(_) | Op::Set(_) | Op::Jump(_) | Op::Success => {}
             Op::Branch(index) => return self.branch(index, point, budget),
-            Op::RepeatUnit { pace: Greediness::Greedy, min, max, unit } => {
+            Op::RepeatUnit { greediness: Greediness::Greedy, min, max, unit } => {
                 return self.greedy_unit((min, max), unit, point, budget);
             }
-            Op::RepeatUnit { pace: Greediness::Lazy, min, unit, .. } => {
+            Op::RepeatUnit { greediness: Greediness::Lazy, min, unit, .. } => {
                 return self.lazy_unit(min, unit, point, budget);
             }
-            Op::RepeatUnit { pace: Greediness::Possessive, min, max, unit } => {
+            Op::RepeatUnit { greediness: Greediness::Possessive, min, max, unit } => {
                 let (count, at) = self.count(unit, point.at, max, budget)?;
                 return Ok(if count < min { Flow::Done(false) } else { Flow::Run(Point { at, ..next }) });
             }

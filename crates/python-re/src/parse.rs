@@ -166,7 +166,7 @@ impl Parser {
             Node::Group { capture: None, add, remove, body } if add.is_empty() && remove.is_empty() => body,
             other => vec![other],
         };
-        row.push(Node::Repeat { pace: greediness, min, max, body });
+        row.push(Node::Repeat { greediness, min, max, body });
         Ok(())
     }
 

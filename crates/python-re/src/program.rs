@@ -28,7 +28,7 @@ pub(super) enum Op {
     Jump(usize),
     /// Repeats a node that matches one character.
     RepeatUnit {
-        pace: Greediness,
+        greediness: Greediness,
         min: u32,
         max: u32,
         unit: usize,
@@ -152,7 +152,7 @@ impl Compiler<'_> {
             Node::Group { capture: None, add, remove, body } => {
                 self.row(body, flags.scoped(*add, *remove))?
             }
-            Node::Repeat { pace: greediness, min, max, body } => {
+            Node::Repeat { greediness, min, max, body } => {
                 self.repeat(*greediness, (*min, *max), body, flags)?
             }
             Node::Atomic(body) => {
@@ -221,7 +221,7 @@ impl Compiler<'_> {
     ) -> Result<(), Error> {
         if let Some(unit) = repeated_unit(body, flags) {
             let unit = self.intern(unit);
-            self.push(Op::RepeatUnit { pace: greediness, min, max, unit });
+            self.push(Op::RepeatUnit { greediness, min, max, unit });
             return Ok(());
         }
         let start = self.push(Op::Success);

@@ -14,7 +14,7 @@ use super::walk::{Match, MatchWalk};
 pub struct Replacement {
     /// The replaced bytes of the text; empty for an empty match.
     pub span: Range<usize>,
-    /// The new text.
+    /// The text that takes its place, with all groups filled in.
     pub text: String,
 }
 

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_pythons() {
+    fn rejections_are_pythons() {
         for (template, message) in [
             (r"\q", r"bad escape \q at position 0"),
             (r"a\2", "invalid group reference 2 at position 2"),

@@ -13,7 +13,7 @@ pub enum Isolation {
 }
 
 impl Isolation {
-    /// Its name.
+    /// Returns the name that policies and answers use.
     pub const fn name(self) -> &'static str {
         match self {
             Isolation::None => "none",

@@ -64,16 +64,16 @@ pub enum SandboxLayer {
     Empty(PathBuf),
     /// Binds `from` read-only at `at`.
     Bind {
-        /// What is bound.
+        /// The file or folder that is bound.
         from: PathBuf,
-        /// Where it is bound.
+        /// The path at which the program sees it.
         at: PathBuf,
     },
     /// Makes a symbolic link to `to` at `at`.
     Link {
-        /// The target.
+        /// The target of the link.
         to: PathBuf,
-        /// The place of the link.
+        /// The path of the link.
         at: PathBuf,
     },
     /// Makes an emptied folder read-only.

@@ -53,7 +53,7 @@ impl<'a> Pipes<'a> {
         Ok(pipes)
     }
 
-    /// Waits up to `most` until a pipe is ready or the process ends.
+    /// Waits up to `most`, which is less than a second, until a pipe is ready or the process ends.
     pub(super) fn wait(&self, pidfd: Option<BorrowedFd<'_>>, most: Duration) {
         let process = pidfd.map(|pidfd| (pidfd, PollFlags::IN));
         let mut awaited: Vec<_> = self

@@ -21,7 +21,7 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub enum ProcessOutcome {
     /// The program ended by itself, and could have read all of its input.
     Exited {
-        /// The exit code.
+        /// The exit code, from 0 to 255.
         code: i32,
         /// All bytes of standard output, at most 16 MiB.
         stdout: Vec<u8>,
@@ -30,9 +30,9 @@ pub enum ProcessOutcome {
     },
     /// The program ended by itself, and left part of its input unread.
     StdinUnread {
-        /// The exit code.
+        /// The exit code, from 0 to 255.
         code: i32,
-        /// Standard output, as above.
+        /// All bytes of standard output, at most 16 MiB.
         stdout: Vec<u8>,
         /// Standard error, shortened as above.
         stderr: Vec<u8>,

@@ -825,7 +825,7 @@ mod tests {
     }
 
     #[test]
-    fn the_refusal_names_the_rule() {
+    fn the_rejection_names_the_rule() {
         let rule = rule_for("a/.GIT/config").unwrap();
         let error = protected("a/.GIT/config", rule);
         assert_eq!(error.code, Code::Protected);

@@ -52,9 +52,9 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
     state::refuse_reached(&found, &name, path)?;
     let links = match (purpose, &file) {
         (AccessPurpose::Write, Some((_, stat, fd))) => vet_file(roots, &found, &name, (stat, fd), path)?,
-        (AccessPurpose::Write, None) => vet_new(&found, &name, path).map(|()| OtherNames::default())?,
+        (AccessPurpose::Write, None) => check_new(&found, &name, path).map(|()| OtherNames::default())?,
         (AccessPurpose::Read, Some((_, stat, fd))) => {
-            vet_sight(roots, &found, (stat, fd), path).map(|()| OtherNames::default())?
+            check_readable(roots, &found, (stat, fd), path).map(|()| OtherNames::default())?
         }
         (AccessPurpose::Read, None) => OtherNames::default(),
     };
@@ -113,7 +113,7 @@ pub(super) fn admit_own(roots: &[Root], path: &str) -> Result<FileLocation, Erro
         }
         None => {
             let name = found.missing.pop().ok_or_else(|| system_error::not_a_file(path, "a directory"))?;
-            vet_new(&found, &name, path)?;
+            check_new(&found, &name, path)?;
             name
         }
     };
@@ -162,7 +162,7 @@ fn vet_file(
 }
 
 /// Checks a file for reading: allowed under any of its names, unless another one is protected.
-fn vet_sight(
+fn check_readable(
     roots: &[Root],
     found: &WalkEnd,
     (stat, fd): (&Stat, &OwnedFd),
@@ -172,7 +172,7 @@ fn vet_sight(
     alias::refuse_protected_links(roots, found, stat, path)
 }
 
-fn vet_new(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
+fn check_new(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
     found.missing.iter().map(String::as_str).chain([name]).try_for_each(spelling::check_new)?;
     let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
     permit::may_create(&step.folder, path)

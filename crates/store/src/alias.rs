@@ -136,9 +136,9 @@ pub(super) fn refuse_protected_links(
     path: &str,
 ) -> Result<(), Error> {
     match NameSearch::of_names(roots, found, stat) {
-        None | Some(NameSearch { rule: None, seen: Coverage::All | Coverage::Blind, .. }) => Ok(()),
+        None | Some(NameSearch { rule: None, coverage: Coverage::All | Coverage::Blind, .. }) => Ok(()),
         Some(NameSearch { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
-        Some(NameSearch { rule: None, seen: Coverage::TooLittle, .. }) => {
+        Some(NameSearch { rule: None, coverage: Coverage::TooLittle, .. }) => {
             Err(permit::hard_linked(path, permit::names_of(stat)))
         }
     }
@@ -166,9 +166,9 @@ pub(super) fn is_git_folder(folder: &Folder) -> bool {
     holds("HEAD") && (holds("commondir") || (holds("objects") && holds("refs")))
 }
 
-/// Does the same for a file that is to be written and whose names in the root must all be known. Fails if
-/// some names may lie in folders that cannot be read, because one of them may be protected. A name outside of
-/// all roots is not considered.
+/// Does the same as [`refuse_protected_links`] for a file that is to be written, and returns its names, which must all
+/// be known. Fails if some names may lie in folders that cannot be read, because one of them may be protected. A name
+/// outside of all roots is not considered.
 pub(super) fn refuse_hidden_links(
     roots: &[Root],
     found: &WalkEnd,
@@ -178,13 +178,13 @@ pub(super) fn refuse_hidden_links(
     match NameSearch::of_names(roots, found, stat) {
         None => Ok(OtherNames::default()),
         Some(NameSearch { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
-        Some(NameSearch { rule: None, seen: Coverage::TooLittle, .. })
-        | Some(NameSearch { rule: None, seen: Coverage::Blind, names: 1.., .. }) => {
+        Some(NameSearch { rule: None, coverage: Coverage::TooLittle, .. })
+        | Some(NameSearch { rule: None, coverage: Coverage::Blind, names: 1.., .. }) => {
             Err(permit::hard_linked(path, permit::names_of(stat)))
         }
-        Some(NameSearch { rule: None, seen: Coverage::All | Coverage::Blind, known, runnable, .. }) => {
-            Ok(OtherNames { names: known, runnable })
-        }
+        Some(NameSearch {
+            rule: None, coverage: Coverage::All | Coverage::Blind, known, runnable, ..
+        }) => Ok(OtherNames { names: known, runnable }),
     }
 }
 
@@ -206,7 +206,7 @@ struct NameSearch {
     rule: Option<&'static str>,
     /// The rule by which one of them starts a program.
     runnable: Option<&'static str>,
-    seen: Coverage,
+    coverage: Coverage,
 }
 
 impl NameSearch {
@@ -220,7 +220,7 @@ impl NameSearch {
             known: Vec::new(),
             rule: None,
             runnable: None,
-            seen: Coverage::All,
+            coverage: Coverage::All,
         };
         let top = found.folders.first().filter(|_| names > 1)?;
         search.known = search.look(&top.folder);
@@ -231,7 +231,7 @@ impl NameSearch {
             }
             match root.top() {
                 Ok(top) => drop(search.look(&top)),
-                Err(_) => search.seen = Coverage::TooLittle,
+                Err(_) => search.coverage = Coverage::TooLittle,
             }
         }
         Some(search)
@@ -253,11 +253,11 @@ impl NameSearch {
                 _ => VisitStep::On,
             }
         });
-        self.seen = self.seen.max(coverage);
+        self.coverage = self.coverage.max(coverage);
         known
     }
 
     fn is_over(&self) -> bool {
-        self.seen == Coverage::TooLittle || self.names == 0 || self.rule.is_some()
+        self.coverage == Coverage::TooLittle || self.names == 0 || self.rule.is_some()
     }
 }

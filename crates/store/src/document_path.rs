@@ -130,8 +130,8 @@ impl LockKey {
         LockKey::below(Identity { device: ROWS, inode: database }, rest)
     }
 
-    /// True if other processes are waited for as well; for rows the database decides.
-    pub(super) fn is_waited_for_by_all(&self) -> bool {
+    /// True if the lock is also taken between processes; for rows the database does that.
+    pub(super) fn needs_process_lock(&self) -> bool {
         self.folder.device != ROWS
     }
 

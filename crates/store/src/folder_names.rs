@@ -95,7 +95,7 @@ pub(super) struct FolderConfigs {
 }
 
 impl FolderConfigs {
-    /// Those that a listing of the folder shows.
+    /// Returns the files that a listing of the folder shows.
     pub fn listed(names: &FolderNames) -> FolderConfigs {
         let mut policies = [true; policy_file::NAMES.len()];
         policies
@@ -107,7 +107,7 @@ impl FolderConfigs {
         FolderConfigs { policies, editorconfig, has_plain_policy }
     }
 
-    /// Any may exist.
+    /// The value for a folder that was not listed: any file may exist.
     pub const UNKNOWN: FolderConfigs = FolderConfigs {
         policies: [true; policy_file::NAMES.len()],
         editorconfig: true,

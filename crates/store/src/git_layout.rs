@@ -154,7 +154,7 @@ pub(super) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), B
                     .named_by(&root.real().join(parent))
                     .map_err(|error| failed(unfinished(place, parent, error)))?
             {
-                return Err(failed(refusal_of_common(place, parent, by)));
+                return Err(failed(git_folder_error(place, parent, by)));
             }
         }
     }
@@ -322,7 +322,7 @@ fn unfinished(place: &FileLocation, parent: &str, error: SearchError) -> Error {
     }
 }
 
-fn refusal_of_common(place: &FileLocation, parent: &str, by: &str) -> Error {
+fn git_folder_error(place: &FileLocation, parent: &str, by: &str) -> Error {
     let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
     let message = format!(
         "{path} may not be written: {by} makes {folder} a part of a git folder, whose settings and hooks run commands; the \

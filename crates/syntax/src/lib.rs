@@ -8,7 +8,7 @@
 //! themselves, each guard before the operation that it protects.
 //!
 //! Invariant: no text makes a grammar overflow a stack, abort the process, exceed its memory limit, or
-//! continue after it was told to stop.
+//! continue after its caller stops it.
 //!
 //! ```
 //! let outline = lockgate_syntax::outline("python", "a.py", "class A:\n    def f(self):\n        pass\n").unwrap();

@@ -60,7 +60,7 @@ fn is_type_argument(text: &str, start: usize) -> bool {
 /// The maximum depth of types within a type.
 const DEEPEST_TYPE: usize = 50;
 
-/// Returns what follows the type at the start of `text`; `None` if that cannot be told.
+/// Returns what follows the type at the start of `text`; `None` if its end is not certain.
 fn type_end(text: &str, depth: usize) -> Option<&str> {
     let text = text.trim_start();
     if depth > DEEPEST_TYPE {

@@ -28,7 +28,7 @@ pub struct OutlineEntry {
     pub path: Range<usize>,
     /// The index of the enclosing symbol.
     pub enclosing: Option<usize>,
-    /// Its kind.
+    /// The kind of the symbol.
     pub kind: SymbolKind,
     /// Its ability to contain others.
     pub rank: SymbolRank,

@@ -78,7 +78,7 @@ impl PlanEffect<'_> {
         let [first, end] = [new.start, new.end].map(|byte| lines.line_at(self.after.offset(byte)) - 1);
         let (up, down) = slides(&lines, &(first..end));
         let start_of = |line: usize| self.after.byte(lines.span(line + 1).start);
-        let [high, low] = [(first - up, Side::Above), (end + down, Side::Below)]
+        let [high, low] = [(first - up, Side::Before), (end + down, Side::After)]
             .map(|(line, side)| self.from.offset(self.origin(start_of(line), side)));
         let start = if up > 0 { before.line_at(high) - 1 } else { at };
         let end = if down > 0 { before.line_at(low) - usize::from(before.starts_at(low)) } else { at };
@@ -88,13 +88,13 @@ impl PlanEffect<'_> {
     /// Maps a byte of the new version to the old one; for a new byte, the end of the replaced range on that side.
     fn origin(&self, byte: usize, side: Side) -> usize {
         let reaches = |(_, new): &&(Range<usize>, Range<usize>)| match side {
-            Side::Above => new.start <= byte,
-            Side::Below => new.start < byte,
+            Side::Before => new.start <= byte,
+            Side::After => new.start < byte,
         };
         match (self.spans.iter().take_while(reaches).last(), side) {
             (None, _) => byte,
-            (Some((old, new)), Side::Above) if byte < new.end => old.start,
-            (Some((old, new)), Side::Below) if byte < new.end => old.end,
+            (Some((old, new)), Side::Before) if byte < new.end => old.start,
+            (Some((old, new)), Side::After) if byte < new.end => old.end,
             (Some((old, new)), _) => old.end + (byte - new.end),
         }
     }
@@ -102,8 +102,8 @@ impl PlanEffect<'_> {
 
 #[derive(Debug, Clone, Copy)]
 enum Side {
-    Above,
-    Below,
+    Before,
+    After,
 }
 
 /// The lines that a splice changes, or between which it inserts, counted from 0.

@@ -28,7 +28,7 @@ pub trait CodeTree: fmt::Debug {
 pub struct OpaquePart {
     /// Its bytes in the view, without blanks at its ends.
     pub span: Range<usize>,
-    /// Set for a comment.
+    /// Set for a comment, clear for a string or the like.
     pub is_comment: bool,
 }
 

@@ -18,7 +18,7 @@ pub(in crate::cli) const LIMIT: Duration = Duration::from_secs(60);
 
 /// The failure of a gate's trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) struct Failure {
+pub(in crate::cli) struct TrialError {
     pub(in crate::cli) why: String,
     /// The next step for a person.
     pub(in crate::cli) next_step: String,
@@ -31,7 +31,7 @@ pub(in crate::cli) fn trials(
     gates: &[Arc<Gate>],
     limit: Duration,
     watch: &Watch,
-) -> Vec<Result<(), Failure>> {
+) -> Vec<Result<(), TrialError>> {
     let end = Instant::now() + limit;
     let watch = watch.with_end(end);
     let mut results = Vec::new();
@@ -47,9 +47,9 @@ pub(in crate::cli) fn trials(
     results
 }
 
-fn trial(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failure> {
+fn trial(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), TrialError> {
     let (version, state) = examine(gate_list, gate, watch);
-    let failure = |why: String, next: String| Err(Failure { why, next_step: next });
+    let failure = |why: String, next: String| Err(TrialError { why, next_step: next });
     let why = state.why().unwrap_or_default().to_owned();
     match state {
         GateState::Works | GateState::Unproven => {}
@@ -83,8 +83,8 @@ fn passes_good_sample(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> 
     }
 }
 
-fn timed_out(gate: &Gate, limit: Duration) -> Failure {
-    Failure {
+fn timed_out(gate: &Gate, limit: Duration) -> TrialError {
+    TrialError {
         why: format!("its trial had not ended after {} s, the limit of all trials", limit.as_secs_f64()),
         next_step: format!("`lockgate gates doctor {}` tries it without this limit", gate.name),
     }
@@ -112,7 +112,7 @@ mod tests {
     use lockgate_policy::Catalogue;
 
     /// A project with its own yamllint, a shell script, tried within the limit.
-    fn try_script(script: &str, inside: InsidePrograms, limit: Duration) -> Result<(), Failure> {
+    fn try_script(script: &str, inside: InsidePrograms, limit: Duration) -> Result<(), TrialError> {
         let folder = tempfile::tempdir().unwrap();
         let [root, own] = ["root", "own"].map(|name| folder.path().join(name));
         let bin = root.join(".venv/bin");

@@ -11,7 +11,7 @@ use lockgate_protocol::{EditRecord, HistoryResponse, RecordedFile};
 /// How much a list shows of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// One line.
+    /// One line, with the names of the files.
     Line,
     /// One line, and one for each file.
     Files,
@@ -19,7 +19,6 @@ pub(super) enum Style {
     Patch,
 }
 
-/// Renders the edits.
 pub(super) fn list(HistoryResponse { edits, truncated }: &HistoryResponse, style: Style) -> String {
     let shown = |edit: &EditRecord| match style {
         Style::Line => headline(edit, &format!(": {}", files(edit))),

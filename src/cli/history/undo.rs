@@ -46,7 +46,7 @@ pub(in crate::cli) fn run(
     let (outcome, options) = confirm::with_confirmation(|agreed| {
         let author = Author { confirmation_id: agreed, ..author(name) };
         let target = path.clone().map(Target::File);
-        // The journal is the user's own, whoever made its edits.
+        // The journal belongs to the user, so edits of all authors can be undone.
         let revert = UndoRequest { direction, edit_id: id.clone(), target, whose: Whose::Everyone, author };
         let reverted = work(place.open(trust.trust_override()), |workspace, watch| async move {
             Ok(with_spinner(watch, async |watch| revert::revert(&workspace, revert, watch).await).await)

@@ -86,7 +86,7 @@ pub(super) fn from_configuration(
     adopt_orphans();
     let Serving { listen, hosts, origins: sites, metrics, limits: bounds, store, tokens } = read(file)?;
     let database = database(store, &tokens)?;
-    let mut workspaces = Workspaces { promise: trust, database, opened: HashMap::new() };
+    let mut workspaces = Workspaces { trust_override: trust, database, opened: HashMap::new() };
     let mut principals = Vec::new();
     for token in tokens {
         let grants = workspaces.grants(&token)?;
@@ -140,7 +140,7 @@ fn absolute(database: Arc<EntityDatabase>) -> Result<Arc<EntityDatabase>, Error>
 
 /// The open workspaces of a server: one for each list of roots and organisation, shared by their tokens.
 struct Workspaces {
-    promise: TrustOverride,
+    trust_override: TrustOverride,
     database: Arc<EntityDatabase>,
     opened: HashMap<(Vec<PathBuf>, Tenant), Arc<Workspace>>,
 }
@@ -174,7 +174,8 @@ impl Workspaces {
         }
         let (roots, tenant) = &key;
         let opening = if roots.is_empty() { Workspace::without_roots() } else { Workspace::at(roots) };
-        let opening = opening.with_trust_override(self.promise).with_database(Arc::clone(&self.database));
+        let opening =
+            opening.with_trust_override(self.trust_override).with_database(Arc::clone(&self.database));
         let workspace = opening.with_tenant(tenant.clone()).open()?;
         workspace.keep_servers();
         self.opened.insert(key, Arc::clone(&workspace));

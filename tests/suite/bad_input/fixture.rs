@@ -100,7 +100,7 @@ impl Fixture {
         self.refuse("get_content", &json!({"path": path}), codes);
     }
 
-    /// Sends a line with an id that may be readable or not; what comes back must be a refusal, of the protocol or of
+    /// Sends a line with an id that may be readable or not; what comes back must be a rejection, of the protocol or of
     /// a tool, and the server must go on.
     pub fn refuse_line(&mut self, name: &str, line: &[u8], id: Option<u64>) {
         self.server.send(line);

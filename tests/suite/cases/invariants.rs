@@ -40,13 +40,13 @@ fn check_edit(answer: &Answer, workspace: &CaseWorkspace, before: &State, broken
         refused || ["written", "unchanged", "verified", "already_applied"].contains(&status),
         "a known status",
     );
-    check(answer.is_error == refused, "isError is true for a refusal and only for one");
+    check(answer.is_error == refused, "isError is true for a rejection and only for one");
     check(response["success"] == Value::Bool(!refused), "success says the same as the status");
-    check(response["code"].is_string() == refused, "a refusal has a code and a success has none");
+    check(response["code"].is_string() == refused, "a rejection has a code and a success has none");
     check(response["message"].is_string(), "there is a message");
     check(
         !refused || ["nothing was written: ", "not read: "].iter().any(|what| answer.text.starts_with(what)),
-        "a refusal says that nothing was written, or that nothing was read",
+        "a rejection says that nothing was written, or that nothing was read",
     );
     check(answer.text.contains(answer.code()), "the text names the code");
     check((response["written"] == Value::Bool(true)) == written, "`written` says the same as the status");
@@ -130,7 +130,7 @@ fn check_file(
     );
     let is_consistent =
         response["version"].is_null() || response["version"].as_str() == disk_version.as_deref();
-    check(is_consistent, "a version in a refusal is what is on disk");
+    check(is_consistent, "a version in a rejection is what is on disk");
     let target = response["resolved_path"].as_str().unwrap_or(path);
     let old = match before.get(entity.as_deref().unwrap_or(target)).map(|entry| &entry.kind) {
         Some(Kind::File(bytes)) => Some(bytes.as_slice()),

@@ -130,7 +130,7 @@ impl Stage {
             self.same_as_previous(&self.strings(&keys)?, actual, &mut differences);
         }
         compare::answer(&Value::Object(expected_fields.clone()), actual, "", &mut differences);
-        if let Some(why) = unnamed_refusal(&expected_fields, actual) {
+        if let Some(why) = unnamed_rejection(&expected_fields, actual) {
             differences.push(why);
         }
         if !differences.is_empty() {
@@ -247,8 +247,8 @@ impl<'a> Group<'a> {
     }
 }
 
-/// A refusal that the case does not name by its code: one for another reason would pass as well.
-fn unnamed_refusal(expected: &Map<String, Value>, actual: &Value) -> Option<String> {
+/// A rejection that the case does not name by its code: one for another reason would pass as well.
+fn unnamed_rejection(expected: &Map<String, Value>, actual: &Value) -> Option<String> {
     let refused = actual["status"] == "refused" || actual["success"] == false || actual["is_error"] == true;
     if refused && !expected.get("code").is_some_and(Value::is_string) {
         return Some(format!(

@@ -12,7 +12,7 @@ use super::lockgate;
 use crate::suite::wire::Server;
 
 /// How long a program may take to start, and a call to end: far less than the gate's time.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A root in which each edit is judged by a program that never ends.
 pub fn hanging(tag: &str) -> TempDir {
@@ -39,7 +39,7 @@ pub fn runs(tag: &str) -> bool {
 pub fn wait_until(event: &str, is_done: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_done() {
-        assert!(start.elapsed() < PATIENCE, "waited in vain until {event}");
+        assert!(start.elapsed() < TIMEOUT, "waited in vain until {event}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -56,7 +56,7 @@ fn ended(child: &mut Child) -> Option<i32> {
     loop {
         match child.try_wait().unwrap() {
             Some(status) => return status.code(),
-            None => assert!(start.elapsed() < PATIENCE, "it has not ended"),
+            None => assert!(start.elapsed() < TIMEOUT, "it has not ended"),
         }
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -45,7 +45,7 @@ const CALLS: &[(&str, &[Call], &str)] = &[
     ),
     ("undo_edit", &[("safe_edit_file", RENAMED)], "{}"),
     ("search_content", &[], r#"{"pattern": "\\btake\\(", "context_lines": 1}"#),
-    ("read_content_lines", &[], r#"{"path": "stock.py", "start_line": 4, "end_line": 8}"#),
+    ("read_content_lines", &[], r#"{"path": "stock.py", "start_line": 6, "end_line": 8}"#),
     ("get_content", &[], r#"{"path": "orders.py"}"#),
     ("ai_get_code_context", &[], r#"{"symbol": "take", "max_tokens": 500}"#),
     (
@@ -122,7 +122,7 @@ fn tools() -> String {
         writeln!(text, "| `{}` | {} |", toolset.name(), names.join(", ")).unwrap();
     }
     text.push_str(
-        "\nSee [errors.md](errors.md) for refusals, [locating.md](locating.md) for matching, and [modes.md](modes.md) for the edit modes.\n\
+        "\nSee [errors.md](errors.md) for rejections, [locating.md](locating.md) for matching, and [modes.md](modes.md) for the edit modes.\n\
          Every tool that has `entity_type`, `app_id` and `organization_id` accepts them; they are listed only with the toolset `content`.\n\
          In the examples, values that differ between calls and machines (times, edit ids, the guard level) are fixed.\n\
          A `diff` is shown below its answer, where `...` stands for it.\n\

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{DEFINED, FAILS, FINDS, ILL, entry, executable, fixture, gates, json};
-use crate::suite::wire::PATIENCE;
+use crate::suite::wire::TIMEOUT;
 
 #[test]
 fn samples_are_judged_here_and_now() {
@@ -60,7 +60,7 @@ fn a_signal_ends_the_programs_and_leaves_nothing() {
 /// Waits until there is something.
 #[track_caller]
 fn until<T>(mut poll: impl FnMut() -> Option<T>) -> T {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
         if let Some(found) = poll() {
             return found;

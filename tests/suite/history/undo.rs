@@ -79,9 +79,9 @@ fn an_edit_below_a_later_one_is_not_undone() {
     let fixture = Fixture::new(&[("a.txt", FIVE)]);
     let edit = fixture.edit(request("a.txt", line(3, "THREE\n"), Expect::Anything)).unwrap();
     fixture.edit(request("a.txt", line(3, "DREI\n"), Expect::Anything)).unwrap();
-    let refusal = fixture.undo(&edit).unwrap_err();
-    assert_eq!(refusal.code, Code::EditConflict);
-    assert!(refusal.since.unwrap().diff.contains("-THREE\n+DREI\n"));
+    let rejection = fixture.undo(&edit).unwrap_err();
+    assert_eq!(rejection.code, Code::EditConflict);
+    assert!(rejection.since.unwrap().diff.contains("-THREE\n+DREI\n"));
     assert_eq!(fixture.text("a.txt"), FIVE.replace("three", "DREI"));
 }
 

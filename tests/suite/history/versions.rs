@@ -40,11 +40,11 @@ fn later_changes_are_never_overwritten() {
     for edit in [line(9, "NINE\n"), insertion(9, "new\n"), insertion(10, "new\n"), search("nine", "NINE")] {
         let (fixture, first) = ten();
         fixture.edit(request("a.txt", line(9, "theirs\n"), version(&first))).unwrap();
-        let refusal = fixture.edit(request("a.txt", edit, version(&first))).unwrap_err();
-        assert_eq!(refusal.code, Code::EditConflict, "{}", refusal.message);
-        let since = refusal.since.unwrap();
+        let rejection = fixture.edit(request("a.txt", edit, version(&first))).unwrap_err();
+        assert_eq!(rejection.code, Code::EditConflict, "{}", rejection.message);
+        let since = rejection.since.unwrap();
         assert!(since.diff.contains("-nine\n+theirs\n"), "{}", since.diff);
-        assert_eq!(refusal.places.iter().map(|place| place.line).collect::<Vec<_>>(), [9]);
+        assert_eq!(rejection.places.iter().map(|place| place.line).collect::<Vec<_>>(), [9]);
         assert_eq!(fixture.text("a.txt"), TEN.replace("nine", "theirs"));
     }
 }
@@ -53,9 +53,10 @@ fn later_changes_are_never_overwritten() {
 fn the_whole_text_is_not_rebased() {
     let (fixture, first) = ten();
     fixture.edit(request("a.txt", line(9, "theirs\n"), Expect::Anything)).unwrap();
-    let refusal = fixture.edit(request("a.txt", Edit::Content("all\n".into()), version(&first))).unwrap_err();
-    assert_eq!(refusal.code, Code::EditConflict);
-    assert!(refusal.since.unwrap().diff.contains("+theirs"));
+    let rejection =
+        fixture.edit(request("a.txt", Edit::Content("all\n".into()), version(&first))).unwrap_err();
+    assert_eq!(rejection.code, Code::EditConflict);
+    assert!(rejection.since.unwrap().diff.contains("+theirs"));
     assert_eq!(fixture.edit(content("a.txt", "all\n")).unwrap().status, Status::Written, "the control");
 }
 
@@ -63,9 +64,9 @@ fn the_whole_text_is_not_rebased() {
 fn a_version_that_is_not_known_is_refused() {
     let (fixture, first) = ten();
     let nothing = Expect::Version("0123456789ab".into());
-    let refusal = fixture.edit(request("a.txt", line(9, "x\n"), nothing)).unwrap_err();
+    let rejection = fixture.edit(request("a.txt", line(9, "x\n"), nothing)).unwrap_err();
     let now = first.version.unwrap().to_string();
-    assert_eq!((refusal.code, refusal.since.map(|since| since.version)), (Code::EditConflict, Some(now)));
+    assert_eq!((rejection.code, rejection.since.map(|since| since.version)), (Code::EditConflict, Some(now)));
 }
 
 #[test]
@@ -121,9 +122,9 @@ fn a_rebased_request_is_recognized_when_repeated() {
         // After somebody else's edit it is no longer the present version, and still not made twice.
         let now = fixture.text("a.txt");
         fixture.save("a.txt", &now.replace("eins", "uno").replace("one", "eins"));
-        let refusal = fixture.edit(edit_request).unwrap_err();
-        assert_eq!(refusal.code, Code::EditConflict, "{}", refusal.message);
-        assert!(refusal.message.contains("already applied as edit"), "{}", refusal.message);
+        let rejection = fixture.edit(edit_request).unwrap_err();
+        assert_eq!(rejection.code, Code::EditConflict, "{}", rejection.message);
+        assert!(rejection.message.contains("already applied as edit"), "{}", rejection.message);
         fixture.save("a.txt", &text);
     }
 }

@@ -229,29 +229,29 @@ fn without_the_guard_the_tools_lose_bytes() {
 fn without_the_server_the_model_is_told_and_the_policy_can_deny() {
     let project = Project::new();
     project.write("x.txt", b"a\r\nb\nc\r\nd\n");
-    let told = project.hook(&event("claude-code", &project, "b", "B"));
-    assert_eq!(denial(&told), "", "{told}");
-    assert!(context(&told).contains("2 CRLF line ends to LF"), "{told}");
+    let reply = project.hook(&event("claude-code", &project, "b", "B"));
+    assert_eq!(denial(&reply), "", "{reply}");
+    assert!(context(&reply).contains("2 CRLF line ends to LF"), "{reply}");
     project.write("quality.yaml", "quality_gates: {}\nhooks: { bytes: deny }\n");
     let mut again = event("claude-code", &project, "b", "B");
     again["tool_use_id"] = json!("toolu_2");
-    let told = project.hook(&again);
-    let call = denial(&told).split_once("on standard input:\n").unwrap_or_else(|| panic!("{told}")).1;
+    let reply = project.hook(&again);
+    let call = denial(&reply).split_once("on standard input:\n").unwrap_or_else(|| panic!("{reply}")).1;
     assert_eq!(project.call(&["edit", "--file", "-"], call).exit, 0);
     assert_eq!(project.bytes("x.txt"), b"a\r\nB\nc\r\nd\n");
     let project = with_server();
     project.write("x.txt", b"a\r\nb\nc\r\nd\n");
     // A project cannot switch off the guard of its own edits.
     project.write("quality.yaml", "quality_gates: {}\nhooks: { bytes: report }\n");
-    let told = project.hook(&event("claude-code", &project, "b", "B"));
-    assert!(denial(&told).contains("CRLF"), "{told}");
+    let reply = project.hook(&event("claude-code", &project, "b", "B"));
+    assert!(denial(&reply).contains("CRLF"), "{reply}");
     // The control: a person trusts the policy.
     let trusted = project.call(&["trust", "--yes"], "");
     assert!(trusted.exit == 0 && trusted.stdout.contains("`bytes: report`"), "{trusted:?}");
     let mut again = event("claude-code", &project, "b", "B");
     again["tool_use_id"] = json!("toolu_3");
-    let told = project.hook(&again);
-    assert!(denial(&told).is_empty() && context(&told).contains("CRLF"), "{told}");
+    let reply = project.hook(&again);
+    assert!(denial(&reply).is_empty() && context(&reply).contains("CRLF"), "{reply}");
 }
 
 const NOTEBOOK: &str = "{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"execution_count\": 3,\n   \"id\": \"a1\",\n   \"metadata\": {},\n   \"outputs\": [\n    {\"name\": \"stdout\", \"output_type\": \"stream\", \"text\": [\"1\\n\"]}\n   ],\n   \"source\": [\n    \"x = 1\\n\",\n    \"print(x)\"\n   ]\n  }\n ],\n \"metadata\": {},\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n";
@@ -262,10 +262,10 @@ fn the_outputs_of_a_notebook_are_kept_by_the_call_of_the_denial() {
     project.write("n.ipynb", NOTEBOOK);
     let input =
         json!({"notebook_path": project.at("n.ipynb"), "cell_id": "a1", "new_source": "x = 2\nprint(x)"});
-    let told = project.hook(&claude(&project.root(), "PreToolUse", "toolu_1", "NotebookEdit", input));
-    let reason = denial(&told);
-    assert!(reason.contains("clears outputs"), "{told}");
-    let call = reason.split_once("`safe_edit_file` with\n").unwrap_or_else(|| panic!("{told}")).1;
+    let reply = project.hook(&claude(&project.root(), "PreToolUse", "toolu_1", "NotebookEdit", input));
+    let reason = denial(&reply);
+    assert!(reason.contains("clears outputs"), "{reply}");
+    let call = reason.split_once("`safe_edit_file` with\n").unwrap_or_else(|| panic!("{reply}")).1;
     let outcome = project.call(&["edit", "--file", "-"], call.lines().next().unwrap());
     assert_eq!(outcome.exit, 0, "{outcome:?}");
     assert_eq!(project.text("n.ipynb"), NOTEBOOK.replace("x = 1", "x = 2"));
@@ -277,10 +277,10 @@ fn a_file_that_claude_code_cannot_read_gets_the_call_that_can() {
     project.write("x.txt", b"caf\xe9\nb\nc\n");
     let call = json!({"tool_name": "Edit", "tool_input": edit(&project.root(), "x.txt", "b", "B"), "tool_use_id": "t",
         "tool_response": "<tool_use_error>File is not valid UTF-8; nothing was written</tool_use_error>"});
-    let told = project
+    let reply = project
         .hook(&json!({"session_id": "s", "cwd": project.root(), "hook_event_name": "PostToolBatch",
         "tool_calls": [call]}));
-    let call = context(&told).split_once("`safe_edit_file` with\n").unwrap_or_else(|| panic!("{told}")).1;
+    let call = context(&reply).split_once("`safe_edit_file` with\n").unwrap_or_else(|| panic!("{reply}")).1;
     let outcome = project.call(&["edit", "--file", "-"], call.lines().next().unwrap());
     assert_eq!(outcome.exit, 0, "{outcome:?}");
     assert_eq!(project.bytes("x.txt"), b"caf\xe9\nB\nc\n");

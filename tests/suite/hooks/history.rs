@@ -104,8 +104,8 @@ fn bytes_that_changed_outside_of_the_edit_are_reported_and_judged() {
     let after = claude(&project.root(), "PostToolUse", "toolu_1", "Edit", input);
     project.hook(&before);
     fs::write(project.at("app.py"), format!("import os\n{NEW}")).unwrap();
-    let told = project.hook(&after);
-    assert!(context(&told).contains("app.py is not as this edit leaves it"), "{told}");
+    let reply = project.hook(&after);
+    assert!(context(&reply).contains("app.py is not as this edit leaves it"), "{reply}");
     assert_eq!(project.log().len(), 1, "what was written is recorded all the same");
     let undone = project.call(&["undo"], "");
     assert_eq!((undone.exit, project.text("app.py").as_str()), (0, PYTHON), "{undone:?}");
@@ -113,9 +113,9 @@ fn bytes_that_changed_outside_of_the_edit_are_reported_and_judged() {
     let input = edit(&project.root(), "app.py", "    return sum(items)", "    return sum(items) + 1");
     project.hook(&claude(&project.root(), "PreToolUse", "toolu_3", "Edit", input.clone()));
     fs::write(project.at("app.py"), "def total(items:\n").unwrap();
-    let told = project.hook(&claude(&project.root(), "PostToolUse", "toolu_3", "Edit", input));
-    assert_eq!(told["decision"], "block", "{told}");
-    assert!(told["reason"].as_str().unwrap().contains("app.py:1"), "{told}");
+    let reply = project.hook(&claude(&project.root(), "PostToolUse", "toolu_3", "Edit", input));
+    assert_eq!(reply["decision"], "block", "{reply}");
+    assert!(reply["reason"].as_str().unwrap().contains("app.py:1"), "{reply}");
 }
 
 #[test]

@@ -124,8 +124,8 @@ fn a_denial_of_many_findings_has_at_most_four_kilobytes_and_the_first_of_them() 
     let project = Project::new();
     let broken = format!("def f(:\n{}", "    x = (1\n".repeat(3000));
     let input = json!({"file_path": project.at("new.py"), "content": broken});
-    let told = project.hook(&claude(&project.root(), "PreToolUse", "1", "Write", input));
-    let reason = denial(&told);
+    let reply = project.hook(&claude(&project.root(), "PreToolUse", "1", "Write", input));
+    let reason = denial(&reply);
     assert!(reason.len() <= 4096 && reason.contains("new.py:1:"), "{reason}");
 }
 
@@ -155,8 +155,8 @@ fn only_files_of_the_project_are_judged_by_whatever_name() {
         root.parent().unwrap().join("into.py").to_str().unwrap().to_owned(),
     ];
     for (at, path) in inside.iter().enumerate() {
-        let told = project.hook(&bad(path, at));
-        assert!(!denial(&told).is_empty(), "{path}: {told}");
+        let reply = project.hook(&bad(path, at));
+        assert!(!denial(&reply).is_empty(), "{path}: {reply}");
     }
     let others = [
         outside.to_str().unwrap().to_owned(),
@@ -205,19 +205,19 @@ fn an_agent_cannot_change_the_hooks_that_guard_it() {
     ];
     for (at, path) in paths.iter().enumerate() {
         let input = json!({"file_path": root.join(path), "content": "{}\n"});
-        let told = project.hook(&claude(&root, "PreToolUse", &at.to_string(), "Write", input));
-        assert!(denial(&told).contains("denied"), "{path}: {told}");
+        let reply = project.hook(&claude(&root, "PreToolUse", &at.to_string(), "Write", input));
+        assert!(denial(&reply).contains("denied"), "{path}: {reply}");
     }
     let patch =
         "*** Begin Patch\n*** Add File: new.txt\n+x\n*** Add File: .codex/hooks.json\n+{}\n*** End Patch";
-    let told = project
+    let reply = project
         .hook(&json!({"session_id": "s", "turn_id": "t", "cwd": root, "hook_event_name": "PreToolUse",
         "tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": "c"}));
-    assert!(denial(&told).contains(".codex/hooks.json"), "{told}");
+    assert!(denial(&reply).contains(".codex/hooks.json"), "{reply}");
     // Cline ends the task rather than let this pass.
-    let told = project.hook(&json!({"hookName": "tool_call", "taskId": "t", "workspaceRoots": [root],
+    let reply = project.hook(&json!({"hookName": "tool_call", "taskId": "t", "workspaceRoots": [root],
         "tool_call": {"id": "c", "name": "editor", "input": {"path": "quality.yaml", "new_text": "x"}}}));
-    assert_eq!(told["cancel"], true, "{told}");
+    assert_eq!(reply["cancel"], true, "{reply}");
     // The control.
     let input = json!({"file_path": root.join("conf/other.json"), "content": "{}\n"});
     assert_eq!(project.hook(&claude(&root, "PreToolUse", "z", "Write", input)), Value::Null);
@@ -234,8 +234,8 @@ fn two_edits_of_one_file_at_once_are_both_judged_and_recorded() {
             scope.spawn(move || {
                 let new = if at % 2 == 0 { good } else { bad };
                 let input = edit(root, "app.py", "    return sum(items)", new);
-                let told = project.hook(&claude(root, "PreToolUse", &at.to_string(), "Edit", input));
-                assert_eq!(denial(&told).is_empty(), at % 2 == 0, "{told}");
+                let reply = project.hook(&claude(root, "PreToolUse", &at.to_string(), "Edit", input));
+                assert_eq!(denial(&reply).is_empty(), at % 2 == 0, "{reply}");
             });
         }
     });

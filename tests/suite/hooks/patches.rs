@@ -71,14 +71,14 @@ fn codex(project: &Project, id: &str, chunk: &str) -> Value {
 fn a_quote_in_several_places_is_denied_or_gets_context() {
     let project = Project::new();
     project.write("app.py", "a = 1\nx = 1\n\nb = 1\nx = 1\n\nc = 1\n");
-    let told = codex(&project, "1", "-x = 1\n+x = 2");
-    assert!(denial(&told).contains("app.py"), "{told}");
-    let told = codex(&project, "2", "-\n+\n+d = 1");
-    assert!(denial(&told).contains("blank lines"), "{told}");
+    let reply = codex(&project, "1", "-x = 1\n+x = 2");
+    assert!(denial(&reply).contains("app.py"), "{reply}");
+    let reply = codex(&project, "2", "-\n+\n+d = 1");
+    assert!(denial(&reply).contains("blank lines"), "{reply}");
     // Drifted context that proves the place becomes exact context.
-    let told = codex(&project, "3", " b  =  1\n-x = 1\n+x = 2");
+    let reply = codex(&project, "3", " b  =  1\n-x = 1\n+x = 2");
     let patch =
-        told["hookSpecificOutput"]["updatedInput"]["command"].as_str().unwrap_or_else(|| panic!("{told}"));
+        reply["hookSpecificOutput"]["updatedInput"]["command"].as_str().unwrap_or_else(|| panic!("{reply}"));
     assert!(patch.contains(" b = 1\n-x = 1\n+x = 2"), "{patch}");
 }
 
@@ -90,8 +90,8 @@ fn a_new_text_without_the_last_line_end_of_its_quote_joins_no_lines() {
         json!({"session_id": "s", "cwd": project.root(), "hook_event_name": "BeforeTool", "timestamp": time,
             "tool_name": "replace", "tool_input": {"file_path": "app.py", "old_string": "b = 1\n", "new_string": new}})
     };
-    let told = project.hook(&event("1", "b = 2"));
-    assert_eq!(told["hookSpecificOutput"]["tool_input"]["new_string"], "b = 2\n", "{told}");
+    let reply = project.hook(&event("1", "b = 2"));
+    assert_eq!(reply["hookSpecificOutput"]["tool_input"]["new_string"], "b = 2\n", "{reply}");
     assert_eq!(project.hook(&event("2", "b = 2\n")), Value::Null);
     assert_eq!(project.hook(&event("3", "")), Value::Null, "deleting a line is no drift");
 }

@@ -55,8 +55,8 @@ fn drift_keep_leaves_the_call_as_it_is() {
             "tool_name": "replace", "tool_input": {"file_path": "app.py", "old_string": "      return sum(items)",
             "new_string": "      return sum(items) + 1"}})
     };
-    let told = project.hook(&event("1"));
-    assert_eq!(told["hookSpecificOutput"]["tool_input"]["old_string"], "    return sum(items)\n", "{told}");
+    let reply = project.hook(&event("1"));
+    assert_eq!(reply["hookSpecificOutput"]["tool_input"]["old_string"], "    return sum(items)\n", "{reply}");
     project.write("quality.yaml", "quality_gates: {}\nhooks: { drift: keep }\n");
     assert_eq!(project.hook(&event("2")), Value::Null);
 }
@@ -68,15 +68,15 @@ fn cline_is_warned_or_cancelled() {
         json!({"hookName": "tool_call", "taskId": "t", "workspaceRoots": [project.root()], "tool_call": {"id": id,
             "name": "editor", "input": {"path": "app.py", "old_text": "    return sum(items)", "new_text": "    return (sum(items)"}}})
     };
-    let told = project.hook(&event("1"));
-    assert_eq!(told["cancel"], false, "{told}");
-    let text = told["contextModification"].as_str().unwrap();
-    assert!(text.contains("does not stop") && !text.contains("nothing was written"), "{told}");
+    let reply = project.hook(&event("1"));
+    assert_eq!(reply["cancel"], false, "{reply}");
+    let text = reply["contextModification"].as_str().unwrap();
+    assert!(text.contains("does not stop") && !text.contains("nothing was written"), "{reply}");
     project
         .write("quality.yaml", "quality_gates:\n  python:\n    - tool: syntax\nhooks: { cline: cancel }\n");
-    let told = project.hook(&event("2"));
-    assert_eq!(told["cancel"], true, "{told}");
-    assert!(told["errorMessage"].as_str().unwrap().contains("app.py:2"), "{told}");
+    let reply = project.hook(&event("2"));
+    assert_eq!(reply["cancel"], true, "{reply}");
+    assert!(reply["errorMessage"].as_str().unwrap().contains("app.py:2"), "{reply}");
 }
 
 #[test]
@@ -116,10 +116,16 @@ fn before_trust_only_built_in_gates_run_and_this_is_said_once_a_session() {
     fixture.program("bin/it");
     fixture.policy("root/quality.yaml", "[it]");
     let first = event(&fixture, "s1", "1");
-    let told: Value = serde_json::from_str(&first.stdout).unwrap_or_else(|_| panic!("{first:?}"));
-    assert!(context(&told).contains("did not run it") && context(&told).contains("lockgate trust"), "{told}");
+    let reply: Value = serde_json::from_str(&first.stdout).unwrap_or_else(|_| panic!("{first:?}"));
+    assert!(
+        context(&reply).contains("did not run it") && context(&reply).contains("lockgate trust"),
+        "{reply}"
+    );
     assert_eq!(event(&fixture, "s1", "2").stdout, "", "once a session");
-    assert!(event(&fixture, "s2", "3").stdout.contains("lockgate trust"), "the next session is told again");
+    assert!(
+        event(&fixture, "s2", "3").stdout.contains("lockgate trust"),
+        "the next session gets the message again"
+    );
     assert_eq!(fixture.ran(), [""; 0]);
     // The control: with trust, the program runs, and its finding denies the edit.
     fixture.trust(".");
@@ -129,8 +135,8 @@ fn before_trust_only_built_in_gates_run_and_this_is_said_once_a_session() {
     fixture.executable("bin/it");
     fixture.trust(".");
     let refused = event(&fixture, "s1", "5");
-    let told: Value = serde_json::from_str(&refused.stdout).unwrap_or_else(|_| panic!("{refused:?}"));
-    assert!(denial(&told).contains("bad"), "{told}");
+    let reply: Value = serde_json::from_str(&refused.stdout).unwrap_or_else(|_| panic!("{refused:?}"));
+    assert!(denial(&reply).contains("bad"), "{reply}");
     assert_eq!(std::fs::read_to_string(fixture.at("root/app.py")).unwrap(), "x = 1\n");
 }
 
@@ -170,8 +176,8 @@ fn a_project_cannot_configure_its_own_hook_to_pass() {
         (0..60_000).map(|number| format!("value_{number} = [{number}, ({number})]\n")).collect();
     project.write("app.py", format!("{big}{PYTHON}"));
     // The deadline of the default still holds: a large text is judged.
-    let told = project.hook(&bad(&project, "1"));
-    assert!(denial(&told).contains("app.py:60002"), "{told}");
+    let reply = project.hook(&bad(&project, "1"));
+    assert!(denial(&reply).contains("app.py:60002"), "{reply}");
     for (command, exit) in [(["trust", "status"], 8), (["trust", "--yes"], 0), (["trust", "status"], 0)] {
         let outcome = project.call(&command, "");
         assert_eq!(outcome.exit, exit, "{outcome:?}");

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::raw::{Client, ERAS, ProtocolEra, Raw, head, page};
 use super::server_process::{OTHER, ServerProcess, TOKEN, entry};
-use crate::suite::wire::PATIENCE;
+use crate::suite::wire::TIMEOUT;
 
 /// How much longer a client may wait beside a crowd, in times of an undisturbed run; the best of some runs counts.
 const RATIO: f64 = 3.0;
@@ -69,7 +69,7 @@ fn quiet(served: &ServerProcess) {
             return;
         }
         before = now;
-        assert!(start.elapsed() < PATIENCE, "the server works on");
+        assert!(start.elapsed() < TIMEOUT, "the server works on");
     }
 }
 
@@ -108,7 +108,7 @@ fn a_slow_reader_is_not_waited_for_for_ever() {
         // Closed by the server while it was written to.
         let request = vec![b' '; 1 << 20];
         while slow.raw.try_send(&request).is_ok() {
-            assert!(start.elapsed() < PATIENCE, "it is still listened to");
+            assert!(start.elapsed() < TIMEOUT, "it is still listened to");
         }
     }
 }

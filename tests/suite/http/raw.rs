@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 
 use serde_json::{Value, json};
 
-use crate::suite::wire::PATIENCE;
+use crate::suite::wire::TIMEOUT;
 
 /// The protocol's two forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Raw {
     pub fn to(address: SocketAddr) -> Raw {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         Raw { reader: BufReader::new(stream.try_clone().unwrap()), stream }
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::raw::{Client, ProtocolEra, Raw};
-use crate::suite::wire::{PATIENCE, lockgate};
+use crate::suite::wire::{TIMEOUT, lockgate};
 
 /// The token of the one who may call where nothing else is said.
 pub const TOKEN: &str = "the-token-of-alice-0123456789";
@@ -84,7 +84,7 @@ impl ServerProcess {
                 break address.parse().unwrap();
             }
             assert!(
-                start.elapsed() < PATIENCE && process.try_wait().unwrap().is_none(),
+                start.elapsed() < TIMEOUT && process.try_wait().unwrap().is_none(),
                 "it does not listen: {text}"
             );
             std::thread::sleep(Duration::from_millis(5));
@@ -118,7 +118,7 @@ impl ServerProcess {
             if let Some(status) = self.process.try_wait().unwrap() {
                 return status.code();
             }
-            assert!(start.elapsed() < PATIENCE, "the server does not end: {}", self.log_text());
+            assert!(start.elapsed() < TIMEOUT, "the server does not end: {}", self.log_text());
             std::thread::sleep(Duration::from_millis(5));
         }
     }

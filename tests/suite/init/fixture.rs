@@ -111,7 +111,7 @@ impl Fixture {
         tree
     }
 
-    /// A refusal that leaves everything as it was.
+    /// A rejection that leaves everything as it was.
     #[track_caller]
     pub fn refuses(&self, words: &[&str], code: &str) -> String {
         let before = self.tree();

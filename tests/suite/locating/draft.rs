@@ -144,7 +144,7 @@ impl Draft {
                 let trail = &text[text.trim_end().len()..];
                 indent_of(text).to_owned() + &text.trim().replace(' ', blank) + trail
             }),
-            Slip => self.add_typo(dice),
+            Typo => self.add_typo(dice),
             Elide => self.elide(dice),
             Gutter => self.gutter(fixture, dice),
             Prefix => {

@@ -32,7 +32,7 @@ pub enum Drift {
     Nbsp,
     Invisible,
     /// One letter is wrong.
-    Slip,
+    Typo,
     /// Lines that stay are elided.
     Elide,
     /// Line numbers, a fence, the signs of a diff, escapes.
@@ -47,7 +47,7 @@ use Drift::*;
 
 pub const ALL: [Drift; 22] = [
     Trail, Dedent, Deeper, Blanks, Tabs, Unit, Head, Off, Drop, Double, Plain, Curly, Entities, Nbsp,
-    Invisible, Slip, Elide, Gutter, Fence, Prefix, Escapes, Quotes,
+    Invisible, Typo, Elide, Gutter, Fence, Prefix, Escapes, Quotes,
 ];
 
 pub const GUTTERS: [(&str, &str); 6] =
@@ -100,11 +100,11 @@ impl Quote {
             }
         }
         let quote = texts.unwrap_or_else(|| draft.to_quote(have_line_ends));
-        let slipped = quote.layers.contains(&Slip);
+        let has_typo = quote.layers.contains(&Typo);
         let (search, replace) = (normal(&quote.search), normal(&quote.replace));
-        // A slip may happen to be what stands elsewhere, or to take the edit back.
+        // A typo may happen to be what stands elsewhere, or to take the edit back.
         let elsewhere =
-            slipped && (fixture.count(&search) > 0 || normal(&fixture.quoted().join("\n")) == replace);
+            has_typo && (fixture.count(&search) > 0 || normal(&fixture.quoted().join("\n")) == replace);
         let same = quote.search.trim_end_matches('\n') == quote.replace.trim_end_matches('\n');
         let literal = fixture.view().matches(quote.search.trim_matches('\n')).count();
         (!elsewhere && !same && literal <= usize::from(!quote.layers.contains(&Elide))).then_some(quote)

@@ -131,25 +131,25 @@ fn proposed(
 
 #[test]
 fn an_applied_edit_is_that_of_the_undrifted_text() {
-    let tally_by_layer = RefCell::new(BTreeMap::<String, (usize, usize)>::new());
+    let counts_by_layer = RefCell::new(BTreeMap::<String, (usize, usize)>::new());
     let result = check(3_000, |bytes| {
         if let Some(outcome) = equals(bytes, real)? {
-            let mut tally_by_layer = tally_by_layer.borrow_mut();
+            let mut counts_by_layer = counts_by_layer.borrow_mut();
             let name = match outcome.layers.as_slice() {
                 [] => "Exact".to_owned(),
                 [one] => format!("{one:?}"),
                 _ => "several".to_owned(),
             };
-            let counts = tally_by_layer.entry(name).or_default();
+            let counts = counts_by_layer.entry(name).or_default();
             *counts = (counts.0 + 1, counts.1 + usize::from(outcome.applied));
         }
         Ok(())
     });
-    for (name, (all, applied)) in tally_by_layer.borrow().iter() {
+    for (name, (all, applied)) in counts_by_layer.borrow().iter() {
         println!("{name}: {applied} of {all}");
     }
     let (all, applied) =
-        tally_by_layer.borrow().values().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        counts_by_layer.borrow().values().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     assert!(applied * 2 > all, "{applied} of {all} applied: the law holds of too little");
     result.unwrap_or_else(|why| panic!("{why}"));
 }

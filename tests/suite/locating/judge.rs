@@ -42,12 +42,12 @@ impl Judge<'_> {
         let result = str::from_utf8(result).map_err(|why| why.to_string())?;
         let body =
             if self.world.mark { result.strip_prefix('\u{feff}').ok_or("the mark is gone")? } else { result };
-        let (found, mut spots, mut before) = (lines(body), Vec::new(), Vec::new());
+        let (found, mut splits, mut before) = (lines(body), Vec::new(), Vec::new());
         for (text, end) in &found {
             if blank(text) {
                 before.push((*text, *end));
             } else {
-                spots.push(SplitText { before: std::mem::take(&mut before), text, end });
+                splits.push(SplitText { before: std::mem::take(&mut before), text, end });
             }
         }
         let open = self.world.lines.last().is_some_and(|line| line.end.is_empty());
@@ -57,17 +57,17 @@ impl Judge<'_> {
             && self.world.block.end == self.world.lines.len()
             && expected.pop_if(|row| blank(&row.text)).is_some();
         let text_rows: Vec<usize> = (0..expected.len()).filter(|row| !blank(&expected[*row].text)).collect();
-        if text_rows.len() != spots.len() {
-            return Err(format!("{} lines, not {}", spots.len(), text_rows.len()));
+        if text_rows.len() != splits.len() {
+            return Err(format!("{} lines, not {}", splits.len(), text_rows.len()));
         }
-        for (index, (row, spot)) in text_rows.iter().zip(&spots).enumerate() {
-            let last = index + 1 == spots.len() && before.is_empty();
-            self.line(&expected[*row], spot, last)?;
+        for (index, (row, split)) in text_rows.iter().zip(&splits).enumerate() {
+            let last = index + 1 == splits.len() && before.is_empty();
+            self.line(&expected[*row], split, last)?;
             self.gap(
                 &expected,
                 index.checked_sub(1).map(|above| text_rows[above]),
                 Some(*row),
-                &spot.before,
+                &split.before,
             )?;
         }
         if !removed {
@@ -113,33 +113,35 @@ impl Judge<'_> {
         all.windows(2).any(|two| two[0] == two[1])
     }
 
-    fn stays(&self, index: usize, row: &Row, spot: &SplitText<'_>, last: bool) -> Result<(), String> {
-        let wrong = |what: &str| Err(format!("{what}: {:?} for {:?} of {:?}", spot.text, row.text, row.from));
+    fn stays(&self, index: usize, row: &Row, split: &SplitText<'_>, last: bool) -> Result<(), String> {
+        let wrong =
+            |what: &str| Err(format!("{what}: {:?} for {:?} of {:?}", split.text, row.text, row.from));
         let fixture = self.world;
         let inside = fixture.block.contains(&index);
-        let indented = indent_of(spot.text) == indent_of(&row.text) || self.is_free(row);
-        if inside && self.has_twins() && folded(spot.text) == folded(&row.text) && indented {
+        let indented = indent_of(split.text) == indent_of(&row.text) || self.is_free(row);
+        if inside && self.has_twins() && folded(split.text) == folded(&row.text) && indented {
             return Ok(());
         }
-        if spot.text != row.text {
+        if split.text != row.text {
             return wrong("a line that stays");
         }
         let own = fixture.lines[index].end;
-        if spot.end == own || last || own.is_empty() || inside && self.moves_blanks() {
+        if split.end == own || last || own.is_empty() || inside && self.moves_blanks() {
             Ok(())
         } else {
             wrong("the line end of a line that stays")
         }
     }
 
-    fn line(&self, row: &Row, spot: &SplitText<'_>, last: bool) -> Result<(), String> {
-        let wrong = |what: &str| Err(format!("{what}: {:?} for {:?} of {:?}", spot.text, row.text, row.from));
+    fn line(&self, row: &Row, split: &SplitText<'_>, last: bool) -> Result<(), String> {
+        let wrong =
+            |what: &str| Err(format!("{what}: {:?} for {:?} of {:?}", split.text, row.text, row.from));
         let fixture = self.world;
         if let LineOrigin::Kept(index) = row.from {
-            return self.stays(index, row, spot, last);
+            return self.stays(index, row, split, last);
         }
         let trails = self.has(|layer| layer == Drift::Trail);
-        let [mut actual, mut expected] = [spot.text, row.text.as_str()];
+        let [mut actual, mut expected] = [split.text, row.text.as_str()];
         if trails {
             [actual, expected] = [actual.trim_end(), expected.trim_end()];
         }
@@ -147,7 +149,7 @@ impl Judge<'_> {
             [actual, expected] = [actual.trim_start(), expected.trim_start()];
         }
         if actual == expected {
-            return self.end(row, spot, last);
+            return self.end(row, split, last);
         }
         if !self.has(Drift::of_marks)
             || indent_of(actual) != indent_of(expected)
@@ -173,7 +175,7 @@ impl Judge<'_> {
         }
     }
 
-    fn end(&self, row: &Row, spot: &SplitText<'_>, last: bool) -> Result<(), String> {
+    fn end(&self, row: &Row, split: &SplitText<'_>, last: bool) -> Result<(), String> {
         let fixture = self.world;
         let paired = fixture.rows.iter().all(|row| row.from != LineOrigin::Added)
             && fixture.rows.len() == fixture.block.len();
@@ -188,8 +190,8 @@ impl Judge<'_> {
                 fixture.lines[from..to].iter().map(|line| line.end).collect()
             }
         };
-        let fits = last || own.contains(&spot.end) || own.contains(&"") || fixture.block.start == 0;
-        if fits { Ok(()) } else { Err(format!("the line end of a line of the edit: {:?}", spot.text)) }
+        let fits = last || own.contains(&split.end) || own.contains(&"") || fixture.block.start == 0;
+        if fits { Ok(()) } else { Err(format!("the line end of a line of the edit: {:?}", split.text)) }
     }
 
     /// Tells whether nothing shows how the file would indent this line.

@@ -88,9 +88,9 @@ impl Client {
             .block_on(self.workspace.run_read(ReadRequest::Whole(target(path).into()), Watch::idle()))
         {
             Ok(ReadResponse::Whole(reading)) => Ok(Some(reading.text.view().to_owned())),
-            Err(refusal) if refusal.code == Code::FileNotFound => Ok(None),
+            Err(rejection) if rejection.code == Code::FileNotFound => Ok(None),
             Ok(other) => panic!("{other:?}"),
-            Err(refusal) => Err(refusal),
+            Err(rejection) => Err(rejection),
         }
     }
 
@@ -150,14 +150,14 @@ pub enum WriteOutcome {
     Unknown,
 }
 
-/// What an answer says of an edit; a refusal must be one of a store that fails, and must say nothing of how it is reached.
+/// What an answer says of an edit; a rejection must be one of a store that fails, and must say nothing of how it is reached.
 #[track_caller]
 pub fn write_outcome<T>(answer: &Result<T, Error>) -> WriteOutcome {
     match answer {
         Ok(_) => WriteOutcome::There,
-        Err(refusal) => {
-            clear(refusal);
-            match refusal.disk {
+        Err(rejection) => {
+            clear(rejection);
+            match rejection.disk {
                 Disk::Untouched => WriteOutcome::Absent,
                 Disk::Unknown => WriteOutcome::Unknown,
             }
@@ -166,10 +166,10 @@ pub fn write_outcome<T>(answer: &Result<T, Error>) -> WriteOutcome {
 }
 
 #[track_caller]
-pub fn clear(refusal: &Error) {
-    assert!(matches!(refusal.code, Code::StoreUnavailable | Code::NoSpace), "{refusal:?}");
-    assert!(!refusal.message.is_empty(), "{refusal:?}");
-    let message = format!("{refusal:?}");
+pub fn clear(rejection: &Error) {
+    assert!(matches!(rejection.code, Code::StoreUnavailable | Code::NoSpace), "{rejection:?}");
+    assert!(!rejection.message.is_empty(), "{rejection:?}");
+    let message = format!("{rejection:?}");
     for secret in [PASSWORD, "s3cret", "keeper", "INSERT", "SELECT"] {
         assert!(!message.contains(secret), "{message}");
     }

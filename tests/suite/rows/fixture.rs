@@ -41,7 +41,7 @@ pub struct EntityFixture {
     pub servers: [Arc<Workspace>; 2],
     pub runtime: tokio::runtime::Runtime,
     /// What was answered so far, with the names of edits as the numbers of their coming.
-    pub told: AnswerLog,
+    pub log: AnswerLog,
     pub dir: TempDir,
     database: Option<Database<'static>>,
 }
@@ -81,7 +81,7 @@ impl EntityFixture {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let fixture =
-            EntityFixture { kept: storage, servers, runtime, told: AnswerLog::default(), dir, database };
+            EntityFixture { kept: storage, servers, runtime, log: AnswerLog::default(), dir, database };
         if storage != Storage::Files {
             // The first look makes the tables.
             assert_eq!(
@@ -151,7 +151,7 @@ impl EntityFixture {
     pub fn edit_as(&self, path: &str, edit: Edit, mode: Mode, expect: Expect) -> Result<Report, Error> {
         let request = self.request(path, edit, mode, expect);
         let answer = self.runtime.block_on(self.servers[0].edit(request, Watch::idle()));
-        self.told.tell("edit", answer.as_ref().map(|report| self.told.report(report)));
+        self.log.record("edit", answer.as_ref().map(|report| self.log.report(report)));
         answer
     }
 
@@ -161,7 +161,7 @@ impl EntityFixture {
 
     pub fn edit_all(&self, requests: Vec<Request>) -> Result<Vec<Report>, Error> {
         let answer = self.runtime.block_on(self.servers[0].edit_all(requests, Watch::idle()));
-        self.told.tell("edit_all", answer.as_ref().map(|reports| self.told.reports(reports)));
+        self.log.record("edit_all", answer.as_ref().map(|reports| self.log.reports(reports)));
         answer
     }
 
@@ -180,7 +180,7 @@ impl EntityFixture {
             author,
         };
         let answer = self.runtime.block_on(self.servers[0].undo_or_redo(revert, Watch::idle()));
-        self.told.tell("revert", answer.as_ref().map(|reports| self.told.reports(reports)));
+        self.log.record("revert", answer.as_ref().map(|reports| self.log.reports(reports)));
         answer
     }
 
@@ -195,16 +195,18 @@ impl EntityFixture {
     pub fn history(&self, path: Option<&str>, most: usize) -> Vec<Entry> {
         let history = HistoryRequest { target: path.map(|path| self.target(path)), max_entries: most };
         let entries = self.runtime.block_on(self.servers[0].history(history)).unwrap();
-        let shown: Vec<String> = entries.iter().map(|entry| self.told.entry(entry)).collect();
-        self.told.tell("history", Ok(shown.join("; ")));
+        let shown: Vec<String> = entries.iter().map(|entry| self.log.entry(entry)).collect();
+        self.log.record("history", Ok(shown.join("; ")));
         entries
     }
 
     pub fn remembered(&self, report: &Report) -> EntryDiffs {
         let id = report.edit_id.unwrap().to_string();
         let remembered = self.runtime.block_on(self.servers[0].entry_diffs(id)).unwrap();
-        self.told
-            .tell("remembered", Ok(format!("{} {:?}", self.told.entry(&remembered.entry), remembered.diffs)));
+        self.log.record(
+            "remembered",
+            Ok(format!("{} {:?}", self.log.entry(&remembered.entry), remembered.diffs)),
+        );
         remembered
     }
 
@@ -217,7 +219,7 @@ impl EntityFixture {
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         let response = match self.read(ReadRequest::Whole(self.target(path).into())) {
             Ok(ReadResponse::Whole(reading)) => Some(reading.text.bytes().to_vec()),
-            Err(refusal) if refusal.code == Code::FileNotFound => None,
+            Err(rejection) if rejection.code == Code::FileNotFound => None,
             other => panic!("{path}: {other:?}"),
         };
         if self.kept == Storage::Files {
@@ -261,7 +263,7 @@ impl EntityFixture {
 
     /// What was answered so far.
     pub fn into_answers(self) -> Vec<String> {
-        let lines = self.told.lines().into_iter();
+        let lines = self.log.lines().into_iter();
         lines.map(|line| EDIT_ID.replace_all(&line, "edit ID of").into_owned()).collect()
     }
 }

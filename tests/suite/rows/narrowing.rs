@@ -86,7 +86,7 @@ fn pattern() -> impl Strategy<Value = (String, bool)> {
     (prop::collection::vec(case_changed, 1..4).prop_map(|parts| parts.concat()), any::<bool>())
 }
 
-/// All matches, or the code of the refusal.
+/// All matches, or the code of the rejection.
 fn search_matches(
     fixture: &EntityFixture,
     pattern: &str,
@@ -111,7 +111,7 @@ fn search_matches(
             Ok(matches)
         }
         Ok(other) => panic!("{other:?}"),
-        Err(refusal) => Err(refusal.code.name().to_owned()),
+        Err(rejection) => Err(rejection.code.name().to_owned()),
     }
 }
 

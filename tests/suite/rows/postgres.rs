@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Pid;
 
 use crate::suite::store::not_run;
-use crate::suite::wire::PATIENCE;
+use crate::suite::wire::TIMEOUT;
 pub use database::Database;
 pub use host::behind;
 use host::{id_of, is_dead, output_text, programs};
@@ -176,7 +176,7 @@ impl Postgres {
                     return self.meet();
                 }
                 // What was killed has ended only when its last process has.
-                Err(why) => assert!(start.elapsed() < PATIENCE, "PostgreSQL does not start: {why}"),
+                Err(why) => assert!(start.elapsed() < TIMEOUT, "PostgreSQL does not start: {why}"),
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -200,7 +200,7 @@ impl Postgres {
             if own && lines.last().is_some_and(|line| line.trim() == "ready") {
                 return Ok(running);
             }
-            if is_dead(postmaster) || start.elapsed() > PATIENCE {
+            if is_dead(postmaster) || start.elapsed() > TIMEOUT {
                 running.end("keep");
                 return Err(std::fs::read_to_string(self.folder.join("log")).unwrap_or_default());
             }

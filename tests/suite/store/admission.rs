@@ -87,11 +87,11 @@ fn links_that_lead_nowhere_are_refused_clearly() {
     fixture.link("loop2", "loop1");
     fixture.link("loop1", "loop2");
     for path in ["dangling", "dir/new.txt"] {
-        let error = fixture.refusal(path);
+        let error = fixture.rejection(path);
         assert_eq!(error.code, Code::FileNotFound, "{path}");
         assert!(error.message.contains("symlink"), "{}", error.message);
     }
-    let error = fixture.refusal("loop1");
+    let error = fixture.rejection("loop1");
     assert_eq!(
         (error.code, error.message.as_str()),
         (Code::NotAFile, "not a file: loop1 is a loop of symlinks")
@@ -105,7 +105,7 @@ fn paths_without_text_are_refused_at_once() {
     let _socket = std::os::unix::net::UnixListener::bind(fixture.at("socket")).unwrap();
     let start = Instant::now();
     for path in ["d", "d/", "d/a.txt/", "d/a.txt/b", ".", "fifo", "socket"] {
-        let error = fixture.refusal(path);
+        let error = fixture.rejection(path);
         assert_eq!(error.code, Code::NotAFile, "{path}");
         assert!(error.message.starts_with("not a file: "), "{}", error.message);
     }
@@ -119,7 +119,7 @@ fn paths_without_text_are_refused_at_once() {
 #[test]
 fn a_slash_after_a_file_name_is_named_as_the_error() {
     let fixture = Fixture::new(&[("a.txt", "x")]);
-    let message = |path: &str| fixture.refusal(path).message;
+    let message = |path: &str| fixture.rejection(path).message;
     assert_eq!(message("a.txt/"), "not a file: a.txt/ ends in `/` but names a file");
     assert_eq!(message("new/"), "not a file: new/ ends in `/` but names nothing that exists");
     fs::create_dir(fixture.at("new")).unwrap();
@@ -142,7 +142,7 @@ fn impossible_and_unseemly_names_are_refused_with_their_field() {
     let fixture = Fixture::new(&[]);
     let long = format!("d/{}", "x".repeat(256));
     for path in ["", "a\0b", long.as_str(), "new\u{202e}txt.py", "a\nb", "dir\u{7}/x.py"] {
-        let error = fixture.refusal(path);
+        let error = fixture.rejection(path);
         assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("path")), "{path:?}");
     }
     fs::write(fixture.at("old\u{202e}"), "x").unwrap();

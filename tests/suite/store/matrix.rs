@@ -273,15 +273,15 @@ fn folders_that_forbid_it_refuse_every_sort_of_edit() {
         return;
     }
     let fixture = Fixture::new(&[("d/a", "old"), ("s/mine", "old")]);
-    let refusals = || {
+    let rejections = || {
         let codes = [fixture.write("d/a", "x"), fixture.write("d/new", "x"), remove(&fixture.files, "d/a")];
         codes.map(|result| result.map_err(|error| error.code).err())
     };
     chmod(&fixture.at("d"), 0o555);
-    let refused = refusals();
+    let refused = rejections();
     chmod(&fixture.at("d"), 0o755);
     assert_eq!(refused, [REFUSED; 3]);
     chmod(&fixture.at("s"), 0o1777);
     assert!(fixture.write("s/mine", "new").is_ok() && remove(&fixture.files, "s/mine").is_ok());
-    assert_eq!(refusals(), [KEPT; 3], "the control");
+    assert_eq!(rejections(), [KEPT; 3], "the control");
 }

@@ -42,7 +42,7 @@ fn protected_paths_are_refused_there_or_not_under_any_disguise() {
         "a.git\u{2024}/../.g\u{200b}it/x",
         "notes/../.git/config",
     ] {
-        let error = fixture.refusal(path);
+        let error = fixture.rejection(path);
         assert_eq!(error.code, Code::Protected, "{path}: {}", error.message);
         assert!(error.message.contains("rule"), "{}", error.message);
     }

@@ -184,8 +184,8 @@ fn the_owner_without_the_write_bit_is_refused() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_synced_is_a_note_and_not_a_refusal() {
-    if !is_unprivileged("a_folder_that_cannot_be_synced_is_a_note_and_not_a_refusal", None) {
+fn a_folder_that_cannot_be_synced_is_a_note_and_not_a_rejection() {
+    if !is_unprivileged("a_folder_that_cannot_be_synced_is_a_note_and_not_a_rejection", None) {
         return;
     }
     let fixture = Fixture::new(&[("d/a.txt", "old")]);

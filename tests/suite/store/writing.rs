@@ -152,7 +152,7 @@ fn a_file_that_grows_and_shrinks_is_read_whole_or_refused() {
             }
         }
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
-        println!("{read} readings, {refused} refusals");
+        println!("{read} readings, {refused} rejections");
     });
 }
 

@@ -95,7 +95,7 @@ mod tests {
     fn paths_of_a_run_are_shown_as_those_of_the_project() {
         let pairs = [
             ("/tmp/lockgate-x1/draft/a.go", "/home/me/app/sub/a.go"),
-            ("/tmp/lockgate-x1/company/0/b.go", "/home/me/app/b.go"),
+            ("/tmp/lockgate-x1/overlays/0/b.go", "/home/me/app/b.go"),
             ("/tmp/lockgate-x1/project/app", "/home/me/app"),
         ];
         let pairs = pairs.iter().map(|(place, real)| (Path::new(*place), Path::new(*real)));
@@ -103,7 +103,7 @@ mod tests {
         for (written, expected) in [
             ("vet: /tmp/lockgate-x1/draft/a.go:3:1: no", "vet: /home/me/app/sub/a.go:3:1: no"),
             ("../../../tmp/lockgate-x1/draft/a.go:3:1: no", "/home/me/app/sub/a.go:3:1: no"),
-            ("(other at ../lockgate-x1/company/0/b.go:1)", "(other at /home/me/app/b.go:1)"),
+            ("(other at ../lockgate-x1/overlays/0/b.go:1)", "(other at /home/me/app/b.go:1)"),
             ("in /tmp/lockgate-x1/project/app", "in /home/me/app"),
             ("{\"file\":\"/tmp/lockgate-x1/project/app/x/é.py\"}", "{\"file\":\"/home/me/app/x/é.py\"}"),
             ("file:///tmp/lockgate-x1/project/app/x.py", "file:///home/me/app/x.py"),

@@ -21,7 +21,7 @@ enum Marker {
 }
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
-    if texts.sort == TextKind::Patch {
+    if texts.kind == TextKind::Patch {
         return Vec::new();
     }
     let new = texts.written().filter_map(|(line, _)| Some((line, marker(texts.after.text(line))?)));
@@ -31,7 +31,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         Marker::Between => false,
     };
     let of_one = |lines: &[(usize, Marker)]| lines.iter().any(counts);
-    let mut spots = Vec::new();
+    let mut findings = Vec::new();
     let mut rest = new.as_slice();
     while let Some(((line, _), _)) = rest.split_first() {
         let next = rest
@@ -41,13 +41,13 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         let (one, after_next) = rest.split_at(next.map_or(rest.len(), |next| next + 1));
         rest = after_next;
         if of_one(one) {
-            spots.push(finding_at(
+            findings.push(finding_at(
                 texts,
                 one.iter().find(|marker| counts(marker)).map_or(*line, |(line, _)| *line),
             ));
         }
     }
-    spots
+    findings
 }
 
 fn finding_at(texts: &TextPair<'_>, line: usize) -> DamageFinding {

@@ -35,7 +35,7 @@ const COMMON: [&str; 22] = [
 ];
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
-    if texts.before.is_none() || matches!(texts.sort, TextKind::Patch) {
+    if texts.before.is_none() || matches!(texts.kind, TextKind::Patch) {
         return Vec::new();
     }
     texts.pieces.iter().filter_map(|piece| doubled(texts, piece)).collect()
@@ -84,7 +84,7 @@ fn says_enough(texts: &TextPair<'_>, start: usize, size: usize) -> bool {
     let lines = || (start..start + size).map(|line| texts.after.text(line).trim());
     let telling = lines().filter(|text| tells(texts, text)).count();
     let in_string = texts.part_of_line(start) == LexicalPart::Text;
-    match texts.sort {
+    match texts.kind {
         TextKind::Data => size > 2 && telling > 2 && !in_string,
         TextKind::Prose => telling > 0 && (texts.is_fenced(start) || lines().any(|text| text.len() > 8)),
         TextKind::Code => telling > 0 && (!in_string || lines().any(|text| text.len() > 20)),
@@ -94,7 +94,7 @@ fn says_enough(texts: &TextPair<'_>, start: usize, size: usize) -> bool {
 
 fn tells(texts: &TextPair<'_>, text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-    let table = texts.sort == TextKind::Prose && text.starts_with(['|', '+', '<']);
+    let table = texts.kind == TextKind::Prose && text.starts_with(['|', '+', '<']);
     letters > 2 && !table && !text.starts_with("</") && !COMMON.contains(&text)
 }
 

@@ -79,10 +79,10 @@ static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
-    if texts.sort == TextKind::Patch {
+    if texts.kind == TextKind::Patch {
         return Vec::new();
     }
-    let mut spots = Vec::new();
+    let mut findings = Vec::new();
     for (line, piece) in texts.written() {
         let text = texts.after.text(line);
         if text.len() > 200 || !TRIGGER.is_match(text) || !elides(texts, piece, line, text) {
@@ -97,9 +97,9 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
             "`{excerpt}` replaces code that was not sent; send that code, or edit only the lines that change"
         );
         let column = texts.column(line, text.len() - text.trim_start().len());
-        spots.push(DamageFinding { line, column, message });
+        findings.push(DamageFinding { line, column, message });
     }
-    spots
+    findings
 }
 
 fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) -> bool {
@@ -112,7 +112,7 @@ fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
     let comment = open.is_some_and(|open| {
         !open.starts_with(['[', '(', '<', '{']) || open.contains("--") || open.contains('*')
     });
-    let prose = texts.sort == TextKind::Prose || texts.is_fenced(line);
+    let prose = texts.kind == TextKind::Prose || texts.is_fenced(line);
     let dots = dotted(words);
     let is_elided = match dots {
         Some("") => comment && lost >= FEWEST_LOST && !prose,

@@ -8,10 +8,10 @@ const MANY: usize = 3;
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let holds = |text: &str| text.contains("\\n") || text.contains("\\\"") || text.contains("\\t");
-    let mut spots = Vec::new();
+    let mut findings = Vec::new();
     for (line, _) in texts.written().filter(|(line, _)| holds(texts.after.text(*line))) {
         let text = texts.after.text(line);
-        let found = match texts.sort {
+        let found = match texts.kind {
             TextKind::Code => in_code(texts, line, text),
             TextKind::Data if texts.language() != "yaml" => in_code(texts, line, text),
             TextKind::Data | TextKind::Prose | TextKind::Unknown if texts.is_fenced(line) => None,
@@ -26,9 +26,9 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
             _ => "a plain quote",
         };
         let message = format!("`{escape}` is outside of a string; send {replacement}, not its escape");
-        spots.push(DamageFinding { line, column: texts.column(line, at), message });
+        findings.push(DamageFinding { line, column: texts.column(line, at), message });
     }
-    spots
+    findings
 }
 
 /// Returns the first escape that is not in a string, a comment or a regular expression.

@@ -13,16 +13,13 @@ pub(super) enum TextKind {
     Prose,
     /// Patches, which contain diff marks and conflict markers.
     Patch,
-    /// The language is unknown.
     Unknown,
 }
 
 /// The syntax of one kind of string literal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quoted {
-    /// The opening delimiter.
     pub(super) open: &'static str,
-    /// The closing delimiter.
     pub(super) close: &'static str,
     /// Set when a backslash escapes the next character.
     pub(super) escapes: bool,
@@ -49,7 +46,7 @@ pub(super) enum Quirk {
 #[derive(Debug)]
 pub(super) struct LexicalSyntax {
     pub(super) name: &'static str,
-    pub(super) sort: TextKind,
+    pub(super) kind: TextKind,
     pub(super) line_comments: &'static [&'static str],
     pub(super) block_comment: Option<(&'static str, &'static str)>,
     pub(super) strings: &'static [Quoted],
@@ -69,20 +66,20 @@ const POINTED: Option<(&str, &str)> = Some(("<!--", "-->"));
 
 const fn code(name: &'static str, strings: &'static [Quoted]) -> LexicalSyntax {
     let quirk = Quirk::None;
-    LexicalSyntax { name, sort: TextKind::Code, line_comments: SLASHES, block_comment: STARS, strings, quirk }
+    LexicalSyntax { name, kind: TextKind::Code, line_comments: SLASHES, block_comment: STARS, strings, quirk }
 }
 
 const fn hashed(
     name: &'static str,
-    sort: TextKind,
+    kind: TextKind,
     strings: &'static [Quoted],
     quirk: Quirk,
 ) -> LexicalSyntax {
-    LexicalSyntax { name, sort, line_comments: &["#"], block_comment: None, strings, quirk }
+    LexicalSyntax { name, kind, line_comments: &["#"], block_comment: None, strings, quirk }
 }
 
-const fn plain(name: &'static str, sort: TextKind) -> LexicalSyntax {
-    LexicalSyntax { name, sort, line_comments: &[], block_comment: None, strings: &[], quirk: Quirk::None }
+const fn plain(name: &'static str, kind: TextKind) -> LexicalSyntax {
+    LexicalSyntax { name, kind, line_comments: &[], block_comment: None, strings: &[], quirk: Quirk::None }
 }
 
 static TABLE: [LexicalSyntax; 22] = [
@@ -107,12 +104,12 @@ static TABLE: [LexicalSyntax; 22] = [
         Quirk::Shell,
     ),
     LexicalSyntax {
-        sort: TextKind::Data,
+        kind: TextKind::Data,
         line_comments: &[],
         block_comment: None,
         ..code("json", &[DOUBLE])
     },
-    LexicalSyntax { sort: TextKind::Data, ..code("jsonc", &[DOUBLE]) },
+    LexicalSyntax { kind: TextKind::Data, ..code("jsonc", &[DOUBLE]) },
     hashed(
         "toml",
         TextKind::Data,

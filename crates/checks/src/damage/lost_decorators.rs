@@ -19,10 +19,10 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let new = symbols(texts.after, language);
     let new_symbols = DecoratedSymbols::new(texts, &new);
     let old = symbols(before, language);
-    let mut spots: Vec<DamageFinding> =
+    let mut findings: Vec<DamageFinding> =
         old.iter().filter_map(|symbol| lost(texts, before, symbol, &new_symbols)).collect();
-    spots.dedup_by_key(|spot| spot.line);
-    spots
+    findings.dedup_by_key(|finding| finding.line);
+    findings
 }
 
 /// The symbols after the edit, by their line and by their name.

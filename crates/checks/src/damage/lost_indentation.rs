@@ -26,7 +26,7 @@ const MAX_WORDS: usize = 100;
 const LEAST_GROWN: usize = 3;
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
-    let Some(before) = texts.before.filter(|_| texts.sort == TextKind::Code) else { return Vec::new() };
+    let Some(before) = texts.before.filter(|_| texts.kind == TextKind::Code) else { return Vec::new() };
     texts.pieces.iter().filter_map(|piece| left_block(texts, before, piece)).collect()
 }
 

@@ -84,8 +84,8 @@ pub(super) fn judge(
         if let Some(halt) = limit.reached() {
             return Err(ParseFailure::Halted(halt));
         }
-        let spots = rule(accident)(&texts).into_iter().take(MAX_FINDINGS);
-        marks.extend(spots.map(|spot| (compared_finding(&texts, accident, severity, spot), true)));
+        let findings = rule(accident)(&texts).into_iter().take(MAX_FINDINGS);
+        marks.extend(findings.map(|finding| (compared_finding(&texts, accident, severity, finding), true)));
     }
     marks.sort_by_key(|(finding, _)| (finding.line, finding.column));
     Ok(marks)
@@ -104,8 +104,8 @@ fn compared_finding(
     texts: &TextPair<'_>,
     accident: Accident,
     severity: Severity,
-    spot: DamageFinding,
+    finding: DamageFinding,
 ) -> ComparedFinding {
-    let finding = ComparedFinding::new(texts.after, (spot.line, spot.column), spot.message);
+    let finding = ComparedFinding::new(texts.after, (finding.line, finding.column), finding.message);
     ComparedFinding { code: Some(accident.name().to_owned()), severity, ..finding }
 }

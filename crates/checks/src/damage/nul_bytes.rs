@@ -11,7 +11,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         let old = texts.before.map(|before| (piece.old.0..=piece.old.1).map(move |line| before.text(line)));
         holds(Some(texts.after.text(line))) && !old.into_iter().flatten().any(|old| old.contains('\0'))
     });
-    let spot = |(line, _)| {
+    let finding = |(line, _)| {
         let text = texts.after.text(line);
         let at = text.find('\0').unwrap_or_default();
         let count = text.matches('\0').count();
@@ -20,5 +20,5 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
             format!("{noun} in new text; write `\\0` where a string needs one, and remove all others");
         DamageFinding { line, column: texts.column(line, at), message }
     };
-    new.map(spot).collect()
+    new.map(finding).collect()
 }

@@ -25,7 +25,7 @@ impl Indent {
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let Some(before) = texts.before else { return Vec::new() };
-    match texts.sort {
+    match texts.kind {
         TextKind::Prose | TextKind::Patch => return Vec::new(),
         TextKind::Code | TextKind::Data | TextKind::Unknown => {}
     }
@@ -36,7 +36,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
             && !continues(texts, line)
             && texts.part_of_line(line) == LexicalPart::Code
     };
-    let mut spots = Vec::new();
+    let mut findings = Vec::new();
     for piece in &texts.pieces {
         let mut lines = (piece.new.0..=piece.new.1).filter(|line| strange(*line));
         let Some(line) = lines.next() else { continue };
@@ -46,9 +46,9 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
             count(1 + lines.count()),
             usual.describe(),
         );
-        spots.push(DamageFinding { line, column: 1, message });
+        findings.push(DamageFinding { line, column: 1, message });
     }
-    spots
+    findings
 }
 
 fn count(lines: usize) -> String {

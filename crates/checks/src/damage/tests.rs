@@ -16,7 +16,12 @@ fn buffer(text: &str) -> Buffer {
 }
 
 /// Returns the findings of one rule for an edit.
-pub(super) fn spots(accident: Accident, path: &str, before: Option<&str>, after: &str) -> Vec<DamageFinding> {
+pub(super) fn findings(
+    accident: Accident,
+    path: &str,
+    before: Option<&str>,
+    after: &str,
+) -> Vec<DamageFinding> {
     with_draft(path, before, after, |draft| rule(accident)(&TextPair::new(draft, Lost::none())))
 }
 
@@ -90,34 +95,34 @@ fn a_limit_that_is_reached_ends_it() {
 fn what_was_there_before_is_no_accident_of_the_edit() {
     let old = "<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n# ... rest of code unchanged ...\n1: a\n2: b\n3: c\n4: d\nf(“a”)\nz\\n\n\0\n";
     for (accident, _) in Accident::ALL {
-        assert_eq!(spots(accident, "a.py", Some(old), &format!("{old}more = 1\n")), [], "{accident:?}");
+        assert_eq!(findings(accident, "a.py", Some(old), &format!("{old}more = 1\n")), [], "{accident:?}");
     }
 }
 
 #[test]
 fn places_are_counted_in_characters() {
-    let spot = |accident, text: &str| {
-        spots(accident, "a.py", Some("x = 1\n"), text)
+    let finding = |accident, text: &str| {
+        findings(accident, "a.py", Some("x = 1\n"), text)
             .into_iter()
-            .map(|spot| (spot.line, spot.column))
+            .map(|finding| (finding.line, finding.column))
             .collect::<Vec<_>>()
     };
-    assert_eq!(spot(Accident::TypographicQuotes, "é = '𝄞' + f(“a”)\n"), [(1, 13)]);
-    assert_eq!(spot(Accident::NulBytes, "x = 1\né\0\n"), [(2, 2)]);
-    assert_eq!(spot(Accident::EscapedNewlines, "é = 1\\nb = 2\n"), [(1, 6)]);
+    assert_eq!(finding(Accident::TypographicQuotes, "é = '𝄞' + f(“a”)\n"), [(1, 13)]);
+    assert_eq!(finding(Accident::NulBytes, "x = 1\né\0\n"), [(2, 2)]);
+    assert_eq!(finding(Accident::EscapedNewlines, "é = 1\\nb = 2\n"), [(1, 6)]);
 }
 
 #[test]
 fn carriage_returns_and_other_encodings_change_nothing() {
     let (before, after) =
         ("a = 1\r\nb = 2\r\n", "a = 1\r\n<<<<<<< HEAD\r\nb = 2\r\n=======\r\nb = 3\r\n>>>>>>> c\r\n");
-    assert_eq!(spots(Accident::ConflictMarkers, "a.py", Some(before), after).len(), 1);
+    assert_eq!(findings(Accident::ConflictMarkers, "a.py", Some(before), after).len(), 1);
 }
 
 #[test]
 fn keys_of_a_table_are_no_line_numbers() {
     let none = |path: &str, text: &str| {
-        assert_eq!(spots(Accident::LinePrefixes, path, Some("x\n"), text), [], "{path}: {text:?}");
+        assert_eq!(findings(Accident::LinePrefixes, path, Some("x\n"), text), [], "{path}: {text:?}");
     };
     none("a.py", "x = {\n    1: 'a',\n    2: 'b',\n    3: 'c',\n}\n");
     none("a.go", "var x = map[int]string{\n\t1: \"a\",\n\t2: \"b\",\n}\n");
@@ -134,7 +139,7 @@ fn keys_of_a_table_are_no_line_numbers() {
 fn an_etc_replaces_code_only_if_lines_are_lost() {
     let lines: String = (0..8).map(|n| format!("\tx{n} := f({n})\n")).collect();
     let before = format!("func f() {{\n{lines}}}\n");
-    let found = |after: &str| spots(Accident::ElidedCode, "a.go", Some(&before), after).len();
+    let found = |after: &str| findings(Accident::ElidedCode, "a.go", Some(&before), after).len();
     for words in ["// .... etc.", "// ... etc"] {
         assert_eq!(found(&format!("{before}{words}\n")), 0, "{words}: nothing went");
         assert_eq!(found(&format!("func f() {{\n\t{words}\n}}\n")), 1, "{words}: all went");
@@ -146,8 +151,8 @@ fn an_etc_replaces_code_only_if_lines_are_lost() {
 #[test]
 fn a_line_that_loses_its_indentation_leaves_its_block() {
     let found = |path: &str, before: &str, after: &str| {
-        let spots = spots(Accident::LostIndentation, path, Some(before), after);
-        spots.into_iter().map(|spot| spot.line).collect::<Vec<_>>()
+        let findings = findings(Accident::LostIndentation, path, Some(before), after);
+        findings.into_iter().map(|finding| finding.line).collect::<Vec<_>>()
     };
     let none: [usize; 0] = [];
     let python = "def f(a):\n    b = a\n    c = b + 1\n\nd = 1\n";
@@ -231,8 +236,8 @@ fn definitions_with_uses_are_reported_with_three_of_them() {
     let lost = Lost { used: vec![used(&uses), used(&uses[..1])], dropped: vec![used(&[]); 7] };
     let messages = |accident, lost: &Lost| {
         with_draft("a.py", Some("x = 1\ny = 2\n"), "x = 1\nz = 2\n", |draft| {
-            let spots = rule(accident)(&TextPair::new(draft, lost));
-            spots.into_iter().map(|spot| (spot.line, spot.message)).collect::<Vec<_>>()
+            let findings = rule(accident)(&TextPair::new(draft, lost));
+            findings.into_iter().map(|finding| (finding.line, finding.message)).collect::<Vec<_>>()
         })
     };
     let [many, one] = messages(Accident::UsedDefinitions, &lost).try_into().unwrap();
@@ -257,8 +262,8 @@ proptest! {
             let count = after.lines().count().max(1);
             with_draft(&path, old, &after, |draft| {
                 for (accident, _) in Accident::ALL {
-                    for spot in rule(accident)(&TextPair::new(draft, Lost::none())) {
-                        prop_assert!(spot.line >= 1 && spot.line <= count && spot.column >= 1, "{accident:?} {spot:?}");
+                    for finding in rule(accident)(&TextPair::new(draft, Lost::none())) {
+                        prop_assert!(finding.line >= 1 && finding.line <= count && finding.column >= 1, "{accident:?} {finding:?}");
                     }
                 }
                 Ok(())

@@ -36,7 +36,7 @@ pub(super) struct TextPair<'a> {
     pub(super) before: Option<Lines<'a>>,
     /// The replaced lines, in text order; a new file is one piece.
     pub(super) pieces: Vec<ReplacedLines>,
-    pub(super) sort: TextKind,
+    pub(super) kind: TextKind,
     pub(super) syntax: Option<&'static LexicalSyntax>,
     /// The lines as the edit left them, if a formatter changed the text since.
     own_lines: Option<HashSet<&'a str>>,
@@ -63,7 +63,7 @@ impl<'a> TextPair<'a> {
             after,
             before,
             pieces,
-            sort: syntax.map_or(TextKind::Unknown, |syntax| syntax.sort),
+            kind: syntax.map_or(TextKind::Unknown, |syntax| syntax.kind),
             syntax,
             own_lines: None,
             old_lines: OnceCell::new(),

@@ -7,14 +7,14 @@ use crate::delta::ReplacedLines;
 const QUOTES: [char; 4] = ['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'];
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
-    match texts.sort {
+    match texts.kind {
         TextKind::Code | TextKind::Data | TextKind::Prose => {}
         TextKind::Patch | TextKind::Unknown => return Vec::new(),
     }
     if matches!(texts.language(), "markdown" | "text" | "csv") || !has_any(texts.draft.after.view()) {
         return Vec::new();
     }
-    let mut spots = Vec::new();
+    let mut findings = Vec::new();
     for (line, piece) in texts.written().filter(|(line, _)| has_any(texts.after.text(*line))) {
         if had(texts, piece) || texts.was_there(texts.after.text(line)) {
             continue;
@@ -25,9 +25,9 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         let Some((at, quote)) = places.find(|(at, _)| is_meant(texts, text, start, *at)) else { continue };
         let plain = if matches!(quote, "\u{2018}" | "\u{2019}") { "'" } else { "\"" };
         let message = format!("the typographic quote {quote} in code; write {plain}");
-        spots.push(DamageFinding { line, column: texts.column(line, at), message });
+        findings.push(DamageFinding { line, column: texts.column(line, at), message });
     }
-    spots
+    findings
 }
 
 fn has_any(text: &str) -> bool {

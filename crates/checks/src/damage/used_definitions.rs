@@ -6,7 +6,7 @@ use super::text_pair::{DamageFinding, TextPair};
 const MAX_USES: usize = 3;
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
-    let spot = |lost: &crate::LostDefinition| {
+    let finding = |lost: &crate::LostDefinition| {
         let places: Vec<String> =
             lost.uses.iter().take(MAX_USES).map(|(path, line)| format!("{path}:{line}")).collect();
         let more = lost.count.saturating_sub(places.len());
@@ -21,5 +21,5 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         );
         DamageFinding { line: texts.line_after(lost.line), column: 1, message }
     };
-    texts.lost.used.iter().map(spot).collect()
+    texts.lost.used.iter().map(finding).collect()
 }

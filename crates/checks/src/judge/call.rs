@@ -43,7 +43,7 @@ pub(super) struct ProgramCall {
 
 /// The state shared by all gates that judge one draft.
 pub(super) struct JudgeCall<'a> {
-    pub(super) case: &'a GateInput<'a>,
+    pub(super) input: &'a GateInput<'a>,
     watch: &'a Watch,
     limit: Limit<'a>,
     count: &'a GateCounter<'a>,
@@ -51,12 +51,12 @@ pub(super) struct JudgeCall<'a> {
 
 impl<'a> JudgeCall<'a> {
     pub(super) fn new(
-        case: &'a GateInput<'a>,
+        input: &'a GateInput<'a>,
         watch: &'a Watch,
         began: Instant,
         count: &'a GateCounter<'a>,
     ) -> JudgeCall<'a> {
-        JudgeCall { case, watch, limit: watch.until(began + case.rules.total), count }
+        JudgeCall { input, watch, limit: watch.until(began + input.rules.total), count }
     }
 
     /// Returns the parse result of the text before, computed on first use.
@@ -71,7 +71,7 @@ impl<'a> JudgeCall<'a> {
     pub(super) fn in_process(&self, gates: &[PlannedGate<'_, InProcess<'_>>]) -> GateResults {
         let run = |gate: &PlannedGate<'_, InProcess<'_>>| {
             self.count.start(&gate.rule.gate.name);
-            let report = self.run_in_process(&self.case.draft, gate, None);
+            let report = self.run_in_process(&self.input.draft, gate, None);
             self.count.end();
             (gate.at, report)
         };
@@ -96,10 +96,10 @@ impl<'a> JudgeCall<'a> {
                 Ok(judged.marks)
             }
             InProcess::Damage => {
-                Ok(damage::judge(draft, own, &self.case.rules.damage, self.case.lost, limit)?)
+                Ok(damage::judge(draft, own, &self.input.rules.damage, self.input.lost, limit)?)
             }
             InProcess::Pattern(PatternRules::Markdown) => {
-                let dead = links::marks(self.case.dead_links, draft, gate.rule);
+                let dead = links::marks(self.input.dead_links, draft, gate.rule);
                 let found = patterns(draft, &PatternRules::Markdown, limit)?;
                 Ok(found.into_iter().chain(dead.into_iter().map(|finding| (finding, true))).collect())
             }
@@ -119,20 +119,20 @@ impl<'a> JudgeCall<'a> {
         in_process: &[PlannedGate<'_, InProcess<'_>>],
         results: &mut GateResults,
     ) -> Option<FixedText> {
-        let draft = &self.case.draft;
+        let draft = &self.input.draft;
         let mut current: Option<FixedText> = None;
         for gate in fixers {
             self.count.start(&gate.rule.gate.name);
             let left = current.as_ref().map_or(*draft, |fixed| fixed.draft(draft));
-            let among = ProgramContext { overlays: &[], text_before: &[] };
-            let program = self.program(&[left], gate.rule, gate.how, among);
+            let context = ProgramContext { overlays: &[], text_before: &[] };
+            let program = self.program(&[left], gate.rule, gate.how, context);
             let isolation = program.isolation();
             let accept = |new: FixedText| self.accepted(new, draft, in_process);
             let result = self.guarded(|| fix(&program, &left, &accept));
             let report = match result {
                 Ok(fixed) => {
                     let (what, ran) = (fixed.describe(), program.ran());
-                    match fixed.mended {
+                    match fixed.accepted {
                         Some((new, again)) => {
                             results.extend(again);
                             current = Some(new);
@@ -177,11 +177,11 @@ impl<'a> JudgeCall<'a> {
         tool: External<'a>,
         members: &[&Member<'a, '_>],
         repairs: &[&Repair<'_>],
-        among: ProgramContext<'_>,
+        context: ProgramContext<'_>,
     ) -> Result<(ConsultResults, ProgramCall), String> {
         let Some(first) = members.first() else { return Ok((Vec::new(), ProgramCall::default())) };
         let drafts: Vec<Draft<'_>> = members.iter().map(|member| *member.draft).collect();
-        let program = self.program(&drafts, first.gate.rule, tool, among);
+        let program = self.program(&drafts, first.gate.rule, tool, context);
         let result = self.guarded(|| consult(&program, repairs));
         let call = ProgramCall { ran: program.ran(), isolation: program.isolation() };
         match result {
@@ -232,10 +232,10 @@ impl<'a> JudgeCall<'a> {
         drafts: &[Draft<'p>],
         rule: &'p Rule,
         tool: External<'p>,
-        among: ProgramContext<'p>,
+        context: ProgramContext<'p>,
     ) -> GateProgram<'p> {
-        let limits = (self.limit, self.case.rules.total);
-        GateProgram::new(rule, tool, drafts, &self.case.env, among, limits)
+        let limits = (self.limit, self.input.rules.total);
+        GateProgram::new(rule, tool, drafts, &self.input.env, context, limits)
     }
 
     fn weigh(
@@ -248,14 +248,14 @@ impl<'a> JudgeCall<'a> {
     ) -> GateReport {
         let weights = Weights {
             rule,
-            level: self.case.rules.level(rule),
-            baseline: self.case.rules.baseline,
-            profile: self.case.rules.profile,
+            level: self.input.rules.level(rule),
+            baseline: self.input.rules.baseline,
+            profile: self.input.rules.profile,
             draft,
             text_before,
         };
         match found {
-            Ok(marks) if self.case.rules.softens(rule) => {
+            Ok(marks) if self.input.rules.softens(rule) => {
                 let strict = Weights { level: rule.level, ..weights };
                 let would_refuse = strict.weigh(marks.clone()).iter().any(|finding| finding.blocking);
                 let report = GateReport::found(rule, weights.weigh(marks), took);

@@ -46,7 +46,7 @@ impl FixedText {
 /// The result of a fixer, with the number of lines outside of the edit that it would also change.
 pub(super) struct Fixed {
     /// The new text with the reports of the in-process gates; `None` if the draft stays unchanged.
-    pub(super) mended: Option<(FixedText, GateResults)>,
+    pub(super) accepted: Option<(FixedText, GateResults)>,
     /// The number of lines that were left unchanged.
     pub(super) left: usize,
 }
@@ -54,7 +54,7 @@ pub(super) struct Fixed {
 impl Fixed {
     /// Describes the run of the program: `changed 3 lines; left 20 lines outside of the edit`.
     pub(super) fn describe(&self) -> Option<String> {
-        let changed = self.mended.as_ref().map(|(fixed, _)| fixed.describe());
+        let changed = self.accepted.as_ref().map(|(fixed, _)| fixed.describe());
         let left = (self.left > 0).then(|| {
             let lines = if self.left == 1 { "1 line".to_owned() } else { format!("{} lines", self.left) };
             format!("left {lines} outside of the edit unchanged (`scope: file` changes them)")
@@ -76,14 +76,14 @@ pub(super) fn fix(
     let view = program.run_fixer()?;
     if view == draft.after.view() {
         let proven = program.prove(&[], BTreeSet::from([0])).pop();
-        return proven.unwrap_or(Ok(Proven::Works)).map(|_| Fixed { mended: None, left: 0 });
+        return proven.unwrap_or(Ok(Proven::Works)).map(|_| Fixed { accepted: None, left: 0 });
     }
     if view.trim().is_empty() && !draft.after.view().trim().is_empty() {
         return Err(GateError::Broken("gave an empty text for a draft that is not empty".to_owned()));
     }
     let whole = |view: &str| {
         let fixed = accept(apply_view(draft, view)?)?;
-        Ok(Fixed { mended: Some(fixed), left: 0 })
+        Ok(Fixed { accepted: Some(fixed), left: 0 })
     };
     let Some(before) = draft.before.filter(|_| program.rule().scope == FixScope::Edit) else {
         return whole(&view);
@@ -105,14 +105,14 @@ pub(super) fn fix(
     }
     let left = selection.lines_left();
     if selection.is_none() {
-        return Ok(Fixed { mended: None, left });
+        return Ok(Fixed { accepted: None, left });
     }
     for text in selection.texts() {
         if text == draft.after.view() {
-            return Ok(Fixed { mended: None, left });
+            return Ok(Fixed { accepted: None, left });
         }
         if let Some(fixed) = stable(program, draft, (&text, &view), accept)? {
-            return Ok(Fixed { mended: Some(fixed), left });
+            return Ok(Fixed { accepted: Some(fixed), left });
         }
     }
     Err(GateError::Partial(ALL_OR_NOTHING))

@@ -22,7 +22,7 @@ pub struct GateInput<'a> {
     pub removed: bool,
     /// The number of a group: programs see drafts of one group and root together, and never those of another
     /// group.
-    pub among: usize,
+    pub group: usize,
     /// The text of the draft that is on disk.
     pub on_disk: OnDisk,
     /// Links of other pages to targets in this file that the call would remove.

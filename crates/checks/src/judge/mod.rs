@@ -50,39 +50,39 @@ const LEAST_THREADS: usize = 8;
 /// If an in-process gate rejects the draft, no program runs. If fixers changed the draft, the verdict
 /// contains the new text, which is the one that was judged.
 pub fn judge(draft: &Draft<'_>, rules: &EffectiveRules<'_>, env: &GateEnv<'_>, watch: &Watch) -> Verdict {
-    let case = GateInput {
+    let input = GateInput {
         draft: *draft,
         rules: rules.clone(),
         env: *env,
         removed: false,
-        among: 0,
+        group: 0,
         on_disk: OnDisk::Before,
         dead_links: &[],
         lost: Lost::none(),
     };
-    judge_all(&[case], watch).into_iter().next().unwrap_or_default()
+    judge_all(&[input], watch).into_iter().next().unwrap_or_default()
 }
 
 /// The cores of this process; to ask the system reads several files of its control groups.
 static CORES: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(2, usize::from));
 
 /// Judges the drafts of one call together; returns a verdict for each, in their order.
-pub fn judge_all(cases: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
+pub fn judge_all(inputs: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
     let began = Instant::now();
     let plans: Vec<GatePlan<'_>> =
-        cases.iter().map(|case| GatePlan::new(&case.rules, &case.draft, &case.env)).collect();
+        inputs.iter().map(|input| GatePlan::new(&input.rules, &input.draft, &input.env)).collect();
     let count = GateCounter::new(watch, plans.iter().map(GatePlan::count).sum());
     let cores = *CORES;
-    let planned: Vec<_> = cases.iter().zip(&plans).collect();
-    let in_process = parallel(&planned, cores, |(case, plan)| {
-        JudgeCall::new(case, watch, began, &count).in_process(&plan.in_process)
+    let planned: Vec<_> = inputs.iter().zip(&plans).collect();
+    let in_process = parallel(&planned, cores, |(input, plan)| {
+        JudgeCall::new(input, watch, began, &count).in_process(&plan.in_process)
     });
     let job =
-        |((case, plan), results)| JudgeJob::new(JudgeCall::new(case, watch, began, &count), plan, results);
-    let mut jobs: Vec<JudgeJob<'_>> = cases.iter().zip(plans).zip(in_process).map(job).collect();
+        |((input, plan), results)| JudgeJob::new(JudgeCall::new(input, watch, began, &count), plan, results);
+    let mut jobs: Vec<JudgeJob<'_>> = inputs.iter().zip(plans).zip(in_process).map(job).collect();
     // One rejected draft rejects all drafts of an edit; files on disk are judged in any case.
     let rejections: Vec<_> = jobs.iter().map(JudgeJob::rejection).collect();
-    let refused = cases.iter().zip(&rejections).filter(|(case, _)| case.on_disk == OnDisk::Before);
+    let refused = inputs.iter().zip(&rejections).filter(|(input, _)| input.on_disk == OnDisk::Before);
     let first = refused.filter_map(|(_, rejection)| rejection.clone()).next();
     for (job, own) in jobs.iter_mut().zip(rejections) {
         if let Some(rejection) = first.clone().or(own) {
@@ -114,12 +114,12 @@ impl<'a> JudgeJob<'a> {
     /// Returns the file and the in-process gate that rejects it, if any.
     fn rejection(&self) -> Option<(&'a str, String)> {
         let refuser = self.results.values().find(|report| report.refuses())?;
-        Some((self.call.case.draft.path, refuser.run.gate.clone()))
+        Some((self.call.input.draft.path, refuser.run.gate.clone()))
     }
 
     /// Skips all programs, because another gate already rejected a draft of this call.
     fn skip_programs(&mut self, (path, gate): &(&str, String)) {
-        let why = if *path == self.call.case.draft.path {
+        let why = if *path == self.call.input.draft.path {
             format!("{gate} already rejects the draft")
         } else {
             format!("{gate} already rejects {path}")
@@ -140,7 +140,7 @@ impl<'a> JudgeJob<'a> {
 
     /// Returns the draft after the fixers.
     fn fixed_draft(&self) -> Draft<'_> {
-        let draft = &self.call.case.draft;
+        let draft = &self.call.input.draft;
         self.fixed.as_ref().map_or(*draft, |fixed| fixed.draft(draft))
     }
 
@@ -175,9 +175,9 @@ fn check(jobs: &[JudgeJob<'_>], cores: usize) -> Vec<GateResults> {
             job.plan.checks.iter().map(member)
         })
         .collect();
-    let cases: Vec<(&GateInput<'_>, &Draft<'_>)> =
-        jobs.iter().map(|job| job.call.case).zip(&drafts).collect();
-    let runs = Runs::new(&cases, &members);
+    let inputs: Vec<(&GateInput<'_>, &Draft<'_>)> =
+        jobs.iter().map(|job| job.call.input).zip(&drafts).collect();
+    let runs = Runs::new(&inputs, &members);
     // Threads that wait for a server or a slot must not delay the others.
     let threads = cores.saturating_mul(2).max(LEAST_THREADS);
     let replies = parallel(runs.all(), threads, |run| runs.ask(run));

@@ -87,7 +87,7 @@ impl<'a> GateProgram<'a> {
         tool: External<'a>,
         drafts: &[Draft<'a>],
         env: &'a GateEnv<'a>,
-        among: ProgramContext<'a>,
+        context: ProgramContext<'a>,
         (limit, total): (Limit<'a>, Duration),
     ) -> GateProgram<'a> {
         let (inputs, program) = match tool.mode {
@@ -96,7 +96,7 @@ impl<'a> GateProgram<'a> {
         };
         let paths: Vec<&str> = drafts.iter().map(|draft| draft.path).collect();
         let cache_key = CacheKey::new(rule, inputs, program, env.root, &paths);
-        let ProgramContext { overlays, text_before } = among;
+        let ProgramContext { overlays, text_before } = context;
         let (drafts, ran) = (drafts.to_vec(), Cell::default());
         GateProgram { rule, tool, drafts, env, overlays, text_before, limit, total, cache_key, ran }
     }

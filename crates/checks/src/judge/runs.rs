@@ -35,10 +35,10 @@ const MAX_SPLITS: usize = 32;
 
 /// The runs of all checks that use programs.
 pub(super) struct Runs<'a, 'd> {
-    cases: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
+    inputs: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
     members: &'d [(usize, Member<'a, 'd>)],
     all: Vec<SharedRun>,
-    /// The drafts that each gate judges itself, as gate, root, group (`GateInput::among`) and path.
+    /// The drafts that each gate judges itself, as gate, root, group (`GateInput::group`) and path.
     judged: HashSet<(&'d str, &'d Path, usize, &'d str)>,
 }
 
@@ -78,14 +78,14 @@ enum RunMode {
 impl<'a, 'd> Runs<'a, 'd> {
     /// Groups the members that share runs; each member comes with the index of its draft.
     pub(super) fn new(
-        cases: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
+        inputs: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
         members: &'d [(usize, Member<'a, 'd>)],
     ) -> Runs<'a, 'd> {
         let judged = members.iter().map(|(_, member)| {
-            let case = member.call.case;
-            (member.gate.rule.gate.name.as_str(), case.env.root, case.among, member.draft.path)
+            let input = member.call.input;
+            (member.gate.rule.gate.name.as_str(), input.env.root, input.group, member.draft.path)
         });
-        let mut runs = Runs { cases, members, all: Vec::new(), judged: judged.collect() };
+        let mut runs = Runs { inputs, members, all: Vec::new(), judged: judged.collect() };
         let places: Vec<usize> = (0..members.len()).collect();
         runs.all = runs.grouped(&places, |member| member.gate.how.mode);
         // Runs that look at more than one file start first.
@@ -118,7 +118,7 @@ impl<'a, 'd> Runs<'a, 'd> {
             // text before.
             places.sort_by_key(|place| {
                 let member = self.member(*place);
-                let level = member.map(|member| member.call.case.rules.level(member.gate.rule));
+                let level = member.map(|member| member.call.input.rules.level(member.gate.rule));
                 let is_new = member.is_none_or(|member| member.draft.before.is_none());
                 (level != Some(Level::Block), is_new, *place)
             });
@@ -174,9 +174,9 @@ impl<'a, 'd> Runs<'a, 'd> {
         let how = tool(first);
         let (overlays, before) = self.attach_elsewhere(places, first, how.mode);
         let (overlays, before) = (overlays.iter().collect::<Vec<_>>(), before.iter().collect::<Vec<_>>());
-        let among = ProgramContext { overlays: &overlays, text_before: &before };
+        let context = ProgramContext { overlays: &overlays, text_before: &before };
         let repairs = self.repairs(&members, how.mode);
-        let (consulted, call) = match (first.call.consult(how, &members, &repairs, among), how.fallback) {
+        let (consulted, call) = match (first.call.consult(how, &members, &repairs, context), how.fallback) {
             (Ok(answer), _) => answer,
             (Err(why), Some(_)) => return Some(self.ask_instead(places, &why)),
             (Err(why), None) => {
@@ -213,12 +213,12 @@ impl<'a, 'd> Runs<'a, 'd> {
     /// that the gate judges.
     fn repairs(&self, members: &[&Member<'a, 'd>], mode: ProgramMode<'a>) -> Vec<&'d Repair<'d>> {
         let Some(first) = members.first() else { return Vec::new() };
-        let own = first.call.case;
+        let own = first.call.input;
         let sees = |other: &&Member<'a, 'd>| {
-            let case = other.call.case;
+            let input = other.call.input;
             other.gate.rule.gate.name == first.gate.rule.gate.name
-                && case.env.root == own.env.root
-                && case.among == own.among
+                && input.env.root == own.env.root
+                && input.group == own.group
         };
         let all = self.members.iter().map(|(_, other)| other);
         match scope(mode) {
@@ -251,21 +251,25 @@ impl<'a, 'd> Runs<'a, 'd> {
         first: &Member<'a, 'd>,
         mode: ProgramMode<'a>,
     ) -> (Vec<DraftOverlay<'d>>, Vec<DraftOverlay<'d>>) {
-        let own = first.call.case;
+        let own = first.call.input;
         if scope(mode) == CacheScope::File {
             return (Vec::new(), Vec::new());
         }
         let checked: HashSet<&str> =
             places.iter().filter_map(|place| self.member(*place)).map(|member| member.draft.path).collect();
-        let is_other = |case: &GateInput<'a>, draft: &Draft<'d>| {
-            case.env.root == own.env.root && case.among == own.among && !checked.contains(draft.path)
+        let is_other = |input: &GateInput<'a>, draft: &Draft<'d>| {
+            input.env.root == own.env.root && input.group == own.group && !checked.contains(draft.path)
         };
         let (mut overlays, mut before) = (Vec::new(), Vec::new());
-        for (case, draft) in self.cases.iter().filter(|(case, draft)| is_other(case, draft)) {
-            let overlay =
-                |text| DraftOverlay { root: case.env.root, path: draft.path, language: draft.language, text };
-            match case.on_disk {
-                OnDisk::Before => overlays.push(overlay((!case.removed).then_some(draft.after))),
+        for (input, draft) in self.inputs.iter().filter(|(input, draft)| is_other(input, draft)) {
+            let overlay = |text| DraftOverlay {
+                root: input.env.root,
+                path: draft.path,
+                language: draft.language,
+                text,
+            };
+            match input.on_disk {
+                OnDisk::Before => overlays.push(overlay((!input.removed).then_some(draft.after))),
                 OnDisk::After => before.push(overlay(draft.before)),
             }
         }
@@ -274,14 +278,14 @@ impl<'a, 'd> Runs<'a, 'd> {
 
     /// True if a finding is about a file that the same gate judges separately in this call.
     fn is_reported_elsewhere(&self, finding: &ComparedFinding, member: &Member<'a, 'd>) -> bool {
-        let (case, gate) = (member.call.case, member.gate.rule.gate.name.as_str());
-        let is_judged = |path: &str| self.judged.contains(&(gate, case.env.root, case.among, path));
+        let (input, gate) = (member.call.input, member.gate.rule.gate.name.as_str());
+        let is_judged = |path: &str| self.judged.contains(&(gate, input.env.root, input.group, path));
         finding.elsewhere.as_deref().is_some_and(is_judged)
     }
 }
 
 fn key<'d>(member: &'d Member<'_, 'd>, mode: ProgramMode<'d>, place: usize) -> RunKey<'d> {
-    let (rule, env, case) = (member.gate.rule, &member.call.case.env, member.call.case);
+    let (rule, env, input) = (member.gate.rule, &member.call.input.env, member.call.input);
     let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = mode;
     let how = match mode {
         ProgramMode::Command(command, _) => command::shared_part(rule, command, env.root, member.draft.path)
@@ -295,7 +299,7 @@ fn key<'d>(member: &'d Member<'_, 'd>, mode: ProgramMode<'d>, place: usize) -> R
         program,
         search: member.gate.how.search,
         root: env.root,
-        removed: case.among,
+        removed: input.group,
         isolation: env.isolation,
         cache: env.cache,
         timeout: rule.timeout,

@@ -158,7 +158,7 @@ fn first_item(mut value: &Value) -> Option<&Value> {
     (!value.is_null()).then_some(value)
 }
 
-/// The beginning of an untrusted text.
+/// Returns the first [`LONGEST_TEXT`] bytes of an untrusted text, or fewer to end at a character boundary.
 pub(super) fn truncate(text: &str) -> &str {
     text.get(..text.floor_char_boundary(LONGEST_TEXT)).unwrap_or(text)
 }

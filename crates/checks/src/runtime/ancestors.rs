@@ -16,7 +16,7 @@ const MAX_FILES: usize = 5000;
 const MAX_SURVEYED: usize = 50_000;
 /// The maximum number of folder entries that are walked, for each of those files.
 const ENTRIES_PER_FILE: usize = 10;
-/// Folders that are skipped because nobody edits in them, besides those whose names begin with a dot.
+/// Folders of generated and installed files, which are skipped, as are those whose names begin with a dot.
 const PASSED_OVER: [&str; 4] = ["node_modules", "target", "venv", "__pycache__"];
 
 /// The languages in which configurations are written.

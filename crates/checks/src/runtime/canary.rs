@@ -2,7 +2,7 @@
 //! lets pass.
 //!
 //! A program that is configured to skip a file or a folder, or that reads the file on disk instead of the
-//! draft, calls everything clean. So a clean answer counts only if the program was seen to find something.
+//! draft, calls everything clean. So a clean answer counts only if the program has found the mistake in a canary.
 //!
 //! A proof holds for a minute, or for a day if the program looks at the whole project. It ends at once if
 //! something changes that may make the program skip the file: see [`Traits`](super::traits::Traits). Proofs
@@ -11,7 +11,7 @@
 //!
 //! Invariant: a proof holds for one file, one program and one configuration, because a program can be
 //! configured to skip a single file of a folder. Only `Works` is saved, and a saved proof is trusted only if
-//! nobody but this user can have written it.
+//! no other user can have written it.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

@@ -58,9 +58,9 @@ fn add_directory(
 ) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let counts = |entry: &DirEntry| !edited.contains(&entry.path()) && is_config_dep(gate, runner, entry);
-    let mut kin: Vec<DirEntry> = entries.flatten().take(MAX_ENTRIES).filter(counts).collect();
-    kin.sort_by_key(DirEntry::file_name);
-    for entry in kin {
+    let mut config_files: Vec<DirEntry> = entries.flatten().take(MAX_ENTRIES).filter(counts).collect();
+    config_files.sort_by_key(DirEntry::file_name);
+    for entry in config_files {
         add_file(tool, &entry.path());
     }
 }

@@ -123,7 +123,7 @@ fn missing_parts(demand: &Demand, header: &FoundHeader<'_>, page: PatternInput<'
     }
 }
 
-/// The headings of a page; for other text, the lines that consist of a comment.
+/// Returns the headings of a page; for other texts, all lines without comment signs at their ends.
 fn sections(page: PatternInput<'_>) -> Result<HashSet<String>, GateError> {
     if page.language != "markdown" {
         let bare = |line: &str| normalize(line.trim_matches(|c: char| "#/*-=;%<!> \t".contains(c)));

@@ -194,7 +194,7 @@ impl ServerShared {
         let greeting = self.lock().request("initialize", &launch.initialize_params);
         let mut frames = LspReader::default();
         loop {
-            let outbox = {
+            let outgoing = {
                 let mut state = self.lock();
                 if state.stop || (!state.busy && state.last_used.elapsed() >= launch.idle_timeout) {
                     // This is set before its processes are gone, so that no caller starts to wait for it.
@@ -205,8 +205,8 @@ impl ServerShared {
                 }
                 std::mem::take(&mut state.outgoing)
             };
-            if !outbox.is_empty() {
-                server.queue_input(&outbox)?;
+            if !outgoing.is_empty() {
+                server.queue_input(&outgoing)?;
             }
             let mut buffer = [0; 8];
             frames.feed(server.poll_once(self.wake_fd.as_fd(), IDLE_POLL_INTERVAL));

@@ -49,7 +49,6 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Makes the folder.
     pub(super) fn new() -> io::Result<Stage> {
         Ok(Stage { folder: PrivateFolder::new()? })
     }
@@ -76,7 +75,7 @@ impl Stage {
 
     /// Writes the other drafts of a call to files of their own, and returns their absolute paths.
     pub(super) fn overlay_files(&self, overlays: &[StagedPath<'_>]) -> io::Result<Vec<Option<PathBuf>>> {
-        let folder = self.folder("company")?;
+        let folder = self.folder("overlays")?;
         let write = |(at, other): (usize, &StagedPath<'_>)| {
             let name = components(other.path)?.last().copied().unwrap_or_default();
             let Some(text) = other.text else { return Ok(None) };

@@ -115,7 +115,7 @@ pub(crate) enum NoReply {
     /// The process could not read the text within its limits. The text completes a sentence that begins with the name of
     /// the parser.
     Failed(String),
-    /// The parser panicked.
+    /// The parser panicked, with this message.
     Panicked(String),
 }
 

@@ -96,12 +96,12 @@ fn without_comments(mut text: &str) -> &str {
     }
 }
 
-/// What a text exports.
+/// The exports of a module.
 #[derive(Debug, PartialEq, Eq)]
 struct Exports {
     /// Set when the text has an import or an export, which makes its file a module.
     is_module: bool,
-    /// The names, sorted.
+    /// The exported names, sorted; a default export is `default`.
     names: Vec<String>,
 }
 

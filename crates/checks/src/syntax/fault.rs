@@ -15,7 +15,6 @@ pub(super) struct SyntaxFault {
     pub(super) end: usize,
     /// The pass over the text that found it, from 0; a pass starts only if the one before it found nothing.
     pub(super) pass: u8,
-    /// The parser's message.
     pub(super) message: String,
     /// The certainty of the fault.
     pub(super) belief: Belief,

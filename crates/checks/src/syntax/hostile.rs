@@ -11,13 +11,13 @@ use lockgate_policy::Level;
 
 const ALLOWED: Duration = Duration::from_millis(800);
 /// The tolerated delay after the time limit, on a busy machine and without optimization.
-const PATIENCE: Duration = Duration::from_secs(10);
+const GRACE: Duration = Duration::from_secs(10);
 
 /// Judges a text with a timeout and returns the outcome; asserts that the verdict comes in time and no parser panics.
 fn outcome(path: &str, text: &str) -> Outcome {
     let start = Instant::now();
     let verdict = judged_by(path, Some("\n"), text, Level::Block, ALLOWED, &Watch::idle());
-    assert!(start.elapsed() < ALLOWED + PATIENCE, "{path}: {:.20}: {:?}", text, start.elapsed());
+    assert!(start.elapsed() < ALLOWED + GRACE, "{path}: {:.20}: {:?}", text, start.elapsed());
     let run = &verdict.runs[0];
     assert!(
         !run.why.as_ref().is_some_and(|why| why.contains("panicked")),

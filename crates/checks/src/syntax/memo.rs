@@ -62,7 +62,6 @@ impl<T> Default for ResultCache<T> {
 }
 
 impl<T: Weigh> ResultCache<T> {
-    /// Returns the cached value.
     pub(super) fn get(&self, key: TextKey) -> Option<Arc<T>> {
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         cache.values.get(&key).map(Arc::clone)

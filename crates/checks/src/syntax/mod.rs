@@ -166,7 +166,7 @@ impl OwnParser {
 }
 
 /// The processor time limit for tree-sitter: about four times that of a text without faults, plus a quarter of a second.
-fn pace(text: &str) -> Duration {
+fn processor_time(text: &str) -> Duration {
     let slow = if cfg!(debug_assertions) { 8 } else { 1 };
     Duration::from_millis(250).saturating_add(Duration::from_nanos(2_000 * text.len() as u64)) * slow
 }
@@ -441,7 +441,8 @@ impl<'a> LanguageReaders<'a> {
             return Err(ParseFailure::Unreadable(TOO_DEEP.to_owned()));
         }
         let _slot = wait_for_slot(text, self.limit)?;
-        let (row, path, limit) = (self.parsers, self.path, self.limit.with_processor_time(pace(text)));
+        let (row, path, limit) =
+            (self.parsers, self.path, self.limit.with_processor_time(processor_time(text)));
         let work = || tree::survey(row, grammar, path, text, limit);
         let report = grammar::on_stack(work).map_err(ParseFailure::Broken)??;
         Ok(memo::SURVEYED.keep(key, report))

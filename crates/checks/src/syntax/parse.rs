@@ -43,7 +43,7 @@ pub(crate) enum ParseFailure {
     Template,
     /// The caller cancelled the call, or the time limit was reached.
     Halted(Halt),
-    /// The parser panicked.
+    /// The parser panicked, with this message.
     Broken(String),
 }
 

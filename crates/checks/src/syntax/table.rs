@@ -212,7 +212,7 @@ const fn tree(name: &'static str, credit: Credit) -> LanguageParsers {
 /// The parser that read a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParserKind {
-    /// The language's own parser.
+    /// The language's own parser, and its behaviour after a fault.
     Own(Stops),
     /// Tree-sitter with the language's grammar.
     Tree,

@@ -10,12 +10,12 @@ use super::{Index, grammar_name};
 use lockgate_text::SymbolKind;
 use lockgate_text::Version;
 
-/// Writes numbers and texts.
+/// Writes an index as bytes: numbers of variable length, and byte strings with their length.
 #[derive(Debug, Default)]
 pub struct IndexWriter(Vec<u8>);
 
 impl IndexWriter {
-    /// Returns the written bytes.
+    /// Returns all bytes written so far.
     pub fn into_bytes(self) -> Vec<u8> {
         self.0
     }
@@ -45,7 +45,7 @@ impl IndexWriter {
 pub struct IndexReader<'b>(&'b [u8]);
 
 impl<'b> IndexReader<'b> {
-    /// Reads these bytes.
+    /// Creates a reader at the start of `bytes`.
     pub fn new(bytes: &'b [u8]) -> IndexReader<'b> {
         IndexReader(bytes)
     }
@@ -55,7 +55,7 @@ impl<'b> IndexReader<'b> {
         self.0.is_empty()
     }
 
-    /// Reads a number.
+    /// Reads a number of at most ten bytes, seven bits in each.
     pub fn number(&mut self) -> Option<u64> {
         let mut number = 0_u64;
         for shift in (0..64).step_by(7) {
@@ -78,7 +78,7 @@ impl<'b> IndexReader<'b> {
         Some(bytes)
     }
 
-    /// Reads a text.
+    /// Reads a byte string; `None` if it is not UTF-8.
     pub fn text(&mut self) -> Option<&'b str> {
         std::str::from_utf8(self.bytes()?).ok()
     }
@@ -98,7 +98,7 @@ impl<'b> IndexReader<'b> {
 }
 
 impl Index {
-    /// Writes the index.
+    /// Writes the name of the root, all symbol names, and the files, which refer to the names by number.
     pub fn write_to(&self, out: &mut IndexWriter) {
         out.bytes(self.root_name.as_bytes());
         out.count(self.names.len());

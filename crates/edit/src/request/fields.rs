@@ -73,7 +73,7 @@ impl FlagsValue {
 pub struct LineEditFields {
     /// The first line, from 1.
     pub start_line: i64,
-    /// The last line, inclusive.
+    /// The last line, inclusive, from 1.
     pub end_line: i64,
     /// The new text; empty deletes the lines.
     pub new_content: String,

@@ -54,12 +54,12 @@ impl<'a> Window<'a> {
         let needle = needle.replace("\r\n", "\n");
         let occurs_once =
             |range: Range<usize>| exact::occurrences(self.buffer.view(), range, &needle).take(2).count() == 1;
-        if let Some((outline, meant)) =
+        if let Some((outline, suggestion)) =
             outline.and_then(|outline| Some((outline, nearest(symbol, outline.names())?)))
-            && let [span] = outline.spans(meant).as_slice()
+            && let [span] = outline.spans(suggestion).as_slice()
             && occurs_once(span.clone())
         {
-            let set = vec![("within", FieldValue::Text(meant.to_owned()))];
+            let set = vec![("within", FieldValue::Text(suggestion.to_owned()))];
             return error.with_next(NextCall::Fields { set, unset: Vec::new() });
         }
         let unset =

@@ -131,7 +131,7 @@ impl Services {
                     cache: context.cache.as_ref().map(|cache| cache.folder()),
                 },
                 removed: false,
-                among: 0,
+                group: 0,
                 on_disk: OnDisk::After,
                 dead_links,
                 lost: Lost::none(),

@@ -45,8 +45,8 @@ impl Services {
     ///
     /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and those of a path.
     pub(super) fn list(&self, request: &ListRequest, watch: &Watch) -> Result<Entries, Error> {
-        if let Some(among) = self.resolve_scope(&request.scope)? {
-            return self.list_rows(request, &among);
+        if let Some(filter) = self.resolve_scope(&request.scope)? {
+            return self.list_rows(request, &filter);
         }
         let below = self.store.files.with_prefix(&request.prefix)?;
         let follow = SearchWatch(watch);
@@ -73,10 +73,10 @@ impl Services {
         let notes = skipped_notes(&found.skipped, bounds.largest, EntityKind::FILE);
         Ok(Entries { scope: SearchScope::Files, entries, truncated: found.is_cut, notes })
     }
-    fn list_rows(&self, request: &ListRequest, among: &EntityFilter<'_>) -> Result<Entries, Error> {
+    fn list_rows(&self, request: &ListRequest, filter: &EntityFilter<'_>) -> Result<Entries, Error> {
         let rows = &self.store.rows;
         let (found, truncated) =
-            rows.list(&rows.select_prefix(among, &request.prefix)?, request.max_entries)?;
+            rows.list(&rows.select_prefix(filter, &request.prefix)?, request.max_entries)?;
         let listed = |RowListed { location: place, size, version }: RowListed| ListedText {
             path: place.path().to_owned(),
             entity: Some(place.entity().clone()),

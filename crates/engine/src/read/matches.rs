@@ -28,7 +28,7 @@ pub struct MatchCount {
     pub path: String,
     /// The key of the entity, if it is stored in a database.
     pub entity: Option<Entity>,
-    /// The number of matches.
+    /// The number of matches; several in one line count once.
     pub matches: usize,
 }
 

@@ -54,7 +54,7 @@ impl ReadResponse {
 }
 
 impl Services {
-    /// Runs a read operation.
+    /// Runs a read on a blocking thread. An error names the nearest path if the path does not exist.
     pub(crate) async fn run_read(
         self: &Arc<Self>,
         request: ReadRequest,

@@ -38,8 +38,8 @@ impl Services {
         let follow = SearchWatch(watch);
         let clock = Clock::new(until, &follow);
         let mut page = MatchPage::new(request, &pattern, &clock);
-        if let Some(among) = self.resolve_scope(&request.entity_scope)? {
-            self.search_rows(&among, &mut page)?;
+        if let Some(filter) = self.resolve_scope(&request.entity_scope)? {
+            self.search_rows(&filter, &mut page)?;
             return Ok(page.finish(watch));
         }
         match self.store.files.search_target(request.path.as_deref())? {
@@ -53,9 +53,9 @@ impl Services {
     }
 
     /// Shows the first matches in entities.
-    fn search_rows(&self, among: &EntityFilter<'_>, page: &mut MatchPage<'_>) -> Result<(), Error> {
+    fn search_rows(&self, filter: &EntityFilter<'_>, page: &mut MatchPage<'_>) -> Result<(), Error> {
         let rows = &self.store.rows;
-        let selected = rows.select(among, page.request.path.as_deref())?;
+        let selected = rows.select(filter, page.request.path.as_deref())?;
         let bounds = self.bounds(page.request.max_matches + page.request.offset, page.clock);
         let mut unreadable = 0;
         let mut skipped =
@@ -66,7 +66,7 @@ impl Services {
                 }
             })?;
         skipped.unreadable = unreadable;
-        let kind = among.kind.name();
+        let kind = filter.kind.name();
         let is_over = page.clock.is_stopped();
         if page.matches.total == 0 && selected.is_narrowed() && !is_over && !rows.is_any(&selected)? {
             page.matches.notes.push(format!("no {kind} was searched: the glob matches none"));

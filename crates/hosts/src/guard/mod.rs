@@ -43,13 +43,13 @@ pub struct EventGuard<'a> {
     pub tools: OwnTools,
     /// For each call of the event, whether this is the first hook that has it; `None` to find out when it matters.
     pub claims: Option<Vec<bool>>,
-    /// The moment when the event came.
+    /// The time at which the event arrived.
     pub started: Instant,
-    /// Is told the settings of the policy as soon as they are known.
+    /// Receives the settings of the policy as soon as they are known.
     pub on_settings: &'a (dyn Fn(HookSettings) + Sync),
 }
 
-/// What became of a step: go on, or answer at once.
+/// The result of a step; an error ends the work on the event.
 type Step<T> = Result<T, Stop>;
 
 /// The end of the work on an event.
@@ -214,7 +214,7 @@ impl EventGuard<'_> {
         known.unwrap_or_else(|| claim(self.event, call, self.workspace.tool_calls()))
     }
 
-    /// Judges the drafts together.
+    /// Judges the drafts together. Stops if the gates do not end before the deadline and none has refused.
     async fn judge(&self, drafts: &[HostDraft], settings: HookSettings) -> Step<Vec<Report>> {
         let requests: Vec<Request> = drafts.iter().filter_map(|draft| self.request(draft)).collect();
         if requests.is_empty() {

@@ -17,7 +17,7 @@ use lockgate_engine::HostFile;
 use lockgate_policy::{BytesAtRisk, DriftedQuote, HookSettings};
 
 impl EventGuard<'_> {
-    /// Simulates the call.
+    /// Simulates the call on the files, and quotes the text exactly where the host's tool would not find it.
     pub(super) fn simulate(
         &self,
         call: &HostCall,

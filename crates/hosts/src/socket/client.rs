@@ -8,10 +8,10 @@ use super::{MAX_LINE, Question, ServerMessage};
 use crate::answer::HookReply;
 use lockgate_policy::HookSettings;
 
-/// The time in which the server must take the event and say so.
+/// The time in which the server must confirm that it has the event.
 const ACCEPT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Has the server judge an event, and returns its reply; `None` if the command must judge alone. `on_settings` is told the
+/// Has the server judge an event, and returns its reply; `None` if the command must judge alone. `on_settings` receives the
 /// settings of the policy.
 ///
 /// After the server took the event, this waits for its reply or for its end, however long that takes.

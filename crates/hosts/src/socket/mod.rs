@@ -46,7 +46,7 @@ pub struct Question {
     pub tools: OwnTools,
     /// For each call of the event, whether this is the first hook that has it.
     pub claims: Vec<bool>,
-    /// The time since the event came.
+    /// The time since the event arrived.
     pub elapsed: Duration,
 }
 

@@ -249,7 +249,7 @@ impl<'t> SourceCode<'t> {
             if differs && self.rules.line_ending_words.contains(&before) {
                 return false;
             }
-            if !is_first && !self.has_same_signs(quote, row, at, previous) {
+            if !is_first && !self.has_same_operators(quote, row, at, previous) {
                 return false;
             }
             // A closing bracket is still inside of its brackets.
@@ -293,11 +293,12 @@ impl<'t> SourceCode<'t> {
         (previous + 1..=at).any(|index| self.file.breaks_before(index))
     }
 
-    /// Returns true if two signs are adjacent in both texts or in none: `- -` is not `--`.
-    fn has_same_signs(&self, quote: &Tokens<'_>, row: usize, at: usize, previous: Option<usize>) -> bool {
-        let is_sign = |text: &str| text.chars().all(|sign| "+-*/<>=!&|%^~?:.@#$".contains(sign));
-        let both =
-            is_sign(quote.text(row)) && row.checked_sub(1).is_some_and(|before| is_sign(quote.text(before)));
+    /// Returns true if two operators are adjacent in both texts or in none: `- -` is not `--`.
+    fn has_same_operators(&self, quote: &Tokens<'_>, row: usize, at: usize, previous: Option<usize>) -> bool {
+        let is_operator =
+            |text: &str| text.chars().all(|character| "+-*/<>=!&|%^~?:.@#$".contains(character));
+        let both = is_operator(quote.text(row))
+            && row.checked_sub(1).is_some_and(|before| is_operator(quote.text(before)));
         !both || previous != at.checked_sub(1) || quote.gap(row).is_empty() == self.file.gap(at).is_empty()
     }
 }
@@ -316,7 +317,7 @@ struct OpenBrackets {
     partners: Vec<Option<usize>>,
     /// The number of open brackets before each token.
     depths: Vec<usize>,
-    /// The innermost of them.
+    /// The innermost open bracket before each token.
     openers: Vec<Option<usize>>,
 }
 

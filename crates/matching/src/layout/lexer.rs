@@ -1,4 +1,4 @@
-//! Splits code into tokens: words, strings, comments, and single signs.
+//! Splits code into tokens: words, strings, comments, and single characters of punctuation.
 
 use std::ops::Range;
 
@@ -10,12 +10,12 @@ use lockgate_text::OpaquePart;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// A name, a keyword or a number.
-    Word,
+    Alphanumeric,
     /// A string with its delimiters, or a character.
     Text,
     Comment,
-    /// One sign.
-    Sign,
+    /// A single character of any other kind, such as a bracket or a part of an operator.
+    Punctuation,
 }
 
 /// A token of a text.
@@ -62,8 +62,8 @@ pub(super) fn tokens_around(text: &str, known: &[OpaquePart]) -> Vec<CodeToken> 
             continue;
         }
         let (length, kind) = match word_length(plain) {
-            0 => (plain.chars().next().map_or(1, char::len_utf8), TokenKind::Sign),
-            word => (word, TokenKind::Word),
+            0 => (plain.chars().next().map_or(1, char::len_utf8), TokenKind::Punctuation),
+            word => (word, TokenKind::Alphanumeric),
         };
         tokens.push(CodeToken { span: at..at + length, kind });
         at += length;
@@ -73,7 +73,7 @@ pub(super) fn tokens_around(text: &str, known: &[OpaquePart]) -> Vec<CodeToken> 
 
 /// Returns the length and the kind of the first token of a text that does not begin with a blank.
 fn token(rest: &str, rules: &LexicalRules) -> Option<(usize, TokenKind)> {
-    if rules.line_comment.is_some_and(|sign| rest.starts_with(sign)) {
+    if rules.line_comment.is_some_and(|start| rest.starts_with(start)) {
         let line = rest.split('\n').next().unwrap_or(rest);
         return Some((line.trim_end().len(), TokenKind::Comment));
     }
@@ -86,10 +86,10 @@ fn token(rest: &str, rules: &LexicalRules) -> Option<(usize, TokenKind)> {
     }
     let word = word_length(rest);
     if word > 0 {
-        return Some((word, TokenKind::Word));
+        return Some((word, TokenKind::Alphanumeric));
     }
     let first = rest.chars().next()?;
-    Some((first.len_utf8(), TokenKind::Sign))
+    Some((first.len_utf8(), TokenKind::Punctuation))
 }
 
 /// Returns the length of a word; a number includes its decimal point.

@@ -14,9 +14,9 @@ pub(super) fn rebase(
     quote: &Tokens<'_>,
     replacement: &Tokens<'_>,
 ) -> Option<Vec<Change>> {
-    let site = Site { code, one, quote, replacement };
-    let changes = if replacement.len() == 0 { vec![site.removal()] } else { site.changes()? };
-    site.is_proved(&changes).then_some(changes)
+    let rebase = LayoutRebase { code, one, quote, replacement };
+    let changes = if replacement.len() == 0 { vec![rebase.removal()] } else { rebase.changes()? };
+    rebase.is_proved(&changes).then_some(changes)
 }
 
 /// Returns the texts of some tokens.
@@ -69,24 +69,24 @@ fn is_alike(one: &str, other: &str) -> bool {
 /// The blanks that belong to added tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Edges {
-    /// Those between them.
+    /// The blanks between them.
     None,
-    /// Those before the first one, too.
+    /// Also the blanks before the first one.
     Before,
-    /// Those behind the last one, too.
+    /// Also the blanks behind the last one.
     Behind,
-    /// Those on both sides, too.
+    /// Also the blanks on both sides.
     Both,
 }
 
-struct Site<'a> {
+struct LayoutRebase<'a> {
     code: &'a SourceCode<'a>,
     one: &'a CodeMatch,
     quote: &'a Tokens<'a>,
     replacement: &'a Tokens<'a>,
 }
 
-impl Site<'_> {
+impl LayoutRebase<'_> {
     /// Removes the match: with its lines if nothing else is on them.
     fn removal(&self) -> Change {
         let (view, span) = (self.code.file.text, self.one.span(self.code));

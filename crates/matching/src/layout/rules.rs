@@ -22,7 +22,7 @@ pub(super) struct LexicalRules {
     pub(super) line_ending_words: &'static [&'static str],
 }
 
-/// A kind of string.
+/// The rules of a kind of string.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StringRule {
     pub(super) delimiter: &'static str,

@@ -67,7 +67,7 @@ impl<'t> Tokens<'t> {
 
     /// Returns true if a text has all words, so that parsing it may be worth the time.
     pub(super) fn occurs_in(&self, view: &str) -> bool {
-        let words = self.tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Word);
+        let words = self.tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Alphanumeric);
         words.into_iter().take(MAX_WORDS).all(|(index, _)| view.contains(self.text(index)))
     }
 

@@ -87,7 +87,7 @@ impl<'a> Band<'a> {
 /// Returns the best height of the blocks that start with the first of the lines and end at one of them.
 pub(super) fn align<S: CharNumber>(
     rows: &SymbolRows,
-    sheet: &SymbolText<S>,
+    symbol_text: &SymbolText<S>,
     lines: Range<usize>,
     width: usize,
     effort: Effort,
@@ -97,7 +97,7 @@ pub(super) fn align<S: CharNumber>(
     let (mut read, mut most) = (0, width);
     let mut best: Option<Height> = None;
     for line in lines {
-        let symbols = sheet.span(&(line..line + 1));
+        let symbols = symbol_text.span(&(line..line + 1));
         if read + symbols.len() > rows.length() + width {
             break;
         }

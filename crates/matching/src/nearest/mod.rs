@@ -107,30 +107,32 @@ fn find<S: CharNumber>(
     steps: &mut NearestBudget,
 ) -> Nearest {
     let needle: Vec<S> = query.needle.chars().filter_map(|c| alphabet.symbol(c)).collect();
-    let sheet = SymbolText::read(query.view, query.window.clone(), alphabet, &mut Fours::new(&needle), steps);
+    let symbol_text =
+        SymbolText::read(query.view, query.window.clone(), alphabet, &mut Fours::new(&needle), steps);
     let rows = SymbolRows::new(needle.iter().copied(), alphabet.count());
     let back = SymbolRows::new(needle.iter().copied().rev(), alphabet.count());
     let (Some(rows), Some(back)) = (rows, back) else { return Nearest::default() };
-    let search = NearestSearch { needle: &needle, rows: &rows, back: &back, sheet: &sheet, tuning };
+    let search =
+        NearestSearch { needle: &needle, rows: &rows, back: &back, symbol_text: &symbol_text, tuning };
     let hit = |found: Candidate| Hit {
-        span: sheet.view_range(query.view, &found.lines),
+        span: symbol_text.view_range(query.view, &found.lines),
         distance: found.distance,
-        longer: sheet.length(&found.lines).max(needle.len()),
+        longer: symbol_text.length(&found.lines).max(needle.len()),
     };
     if query.needle.split_whitespace().map(str::len).sum::<usize>() < SHORT {
         return Nearest { best: search.line(steps).map(hit), ..Nearest::default() };
     }
-    let all = 0..sheet.lines();
+    let all = 0..symbol_text.lines();
     // Enough steps to visit every line once for a hint, or for a runner-up.
     let reserve = steps.reserve(2 * all.len());
     let (best, proved) = search.nearest(std::slice::from_ref(&all), cut, steps);
     steps.give_back(reserve);
     let Some(best) = best else {
         let hint = search.hint(&all, steps);
-        return Nearest { best: hint.map(hit), absent: proved && sheet.whole, ..Nearest::default() };
+        return Nearest { best: hint.map(hit), absent: proved && symbol_text.whole, ..Nearest::default() };
     };
     let apart = [0..best.lines.start, best.lines.end..all.end];
     let (next, alone) = search.nearest(&apart, best.distance + margin, steps);
-    let proved = proved && alone && sheet.whole;
+    let proved = proved && alone && symbol_text.whole;
     Nearest { best: Some(hit(best)), runner_up: next.map(hit), proved, absent: false }
 }

@@ -27,8 +27,9 @@ impl Tuning {
 pub(super) struct NearestSearch<'a, S> {
     pub(super) needle: &'a [S],
     pub(super) rows: &'a SymbolRows,
+    /// The rows of the reversed needle.
     pub(super) back: &'a SymbolRows,
-    pub(super) sheet: &'a SymbolText<S>,
+    pub(super) symbol_text: &'a SymbolText<S>,
     pub(super) tuning: Tuning,
 }
 

@@ -54,9 +54,9 @@ impl<S: CharNumber> NearestSearch<'_, S> {
 
     /// Returns the line that shares most runs with the needle, if any does.
     pub(super) fn line(&self, steps: &mut NearestBudget) -> Option<Candidate> {
-        let all = 0..self.sheet.lines();
+        let all = 0..self.symbol_text.lines();
         steps.take(all.len()).ok()?;
-        let first = all.map(|line| (std::cmp::Reverse(self.sheet.hits(&(line..line + 1))), line)).min();
+        let first = all.map(|line| (std::cmp::Reverse(self.symbol_text.hits(&(line..line + 1))), line)).min();
         let (_, line) = first.filter(|(hits, _)| hits.0 > 0)?;
         Some(self.measure(line..line + 1, steps))
     }
@@ -68,7 +68,7 @@ impl<S: CharNumber> NearestSearch<'_, S> {
             let cost = (self.needle.len() + width) * (width / 16).min(self.rows.blocks() + 2);
             let last = steps.remaining() / 8 < cost as u64 || width > 2 * self.needle.len();
             let effort = if last { Effort::Rough } else { Effort::Exact };
-            let height = align(self.rows, self.sheet, lines.clone(), width, effort, steps);
+            let height = align(self.rows, self.symbol_text, lines.clone(), width, effort, steps);
             if let Ok(Some(height)) = height {
                 let (distance, gap) = (height.distance, height.gap);
                 return Candidate { lines: lines.start..height.end, distance, gap };
@@ -82,9 +82,9 @@ impl<S: CharNumber> NearestSearch<'_, S> {
 
     /// Returns as many lines as the needle is long, with the maximum distance.
     fn guess(&self, lines: Range<usize>) -> Candidate {
-        let end = self.sheet.reach(lines.start, self.needle.len(), lines.end).max(lines.start + 1);
+        let end = self.symbol_text.reach(lines.start, self.needle.len(), lines.end).max(lines.start + 1);
         let lines = lines.start..end;
-        let length = self.sheet.length(&lines);
+        let length = self.symbol_text.length(&lines);
         let gap = length.abs_diff(self.needle.len());
         Candidate { lines, distance: length.max(self.needle.len()), gap }
     }
@@ -153,13 +153,13 @@ impl<S: CharNumber> SearchState<'_, S> {
             width *= 4;
         }
         let stop = area_end(areas, line);
-        let end_line = self.search.sheet.reach(line, self.search.needle.len() + self.limit, stop);
-        let height = match self.cache.get(self.search.sheet, &(line..end_line), steps)? {
+        let end_line = self.search.symbol_text.reach(line, self.search.needle.len() + self.limit, stop);
+        let height = match self.cache.get(self.search.symbol_text, &(line..end_line), steps)? {
             Some(height) => height,
             None => {
-                let NearestSearch { rows, sheet, .. } = self.search;
-                let height = align(rows, sheet, line..stop, self.limit, Effort::Exact, steps)?;
-                self.cache.insert(sheet, line..end_line, height);
+                let NearestSearch { rows, symbol_text, .. } = self.search;
+                let height = align(rows, symbol_text, line..stop, self.limit, Effort::Exact, steps)?;
+                self.cache.insert(symbol_text, line..end_line, height);
                 height
             }
         };
@@ -178,9 +178,10 @@ impl<S: CharNumber> SearchState<'_, S> {
         width: usize,
         steps: &mut NearestBudget,
     ) -> Result<bool, OutOfSteps> {
-        let NearestSearch { rows, sheet, .. } = self.search;
+        let NearestSearch { rows, symbol_text, .. } = self.search;
         let width = width.min(self.limit);
-        let Some(height) = align(rows, sheet, line..area_end(areas, line), width, Effort::Exact, steps)?
+        let Some(height) =
+            align(rows, symbol_text, line..area_end(areas, line), width, Effort::Exact, steps)?
         else {
             return Ok(false);
         };

@@ -21,17 +21,18 @@ impl SpanCache {
     /// Returns the result of a span with the same symbols and line ends, moved to this span.
     pub(super) fn get<S: CharNumber>(
         &self,
-        sheet: &SymbolText<S>,
+        symbol_text: &SymbolText<S>,
         lines: &Range<usize>,
         steps: &mut NearestBudget,
     ) -> Result<Option<Option<Height>>, OutOfSteps> {
-        let Some((known, height)) = self.spans.get(&hash_key(sheet, lines)) else { return Ok(None) };
+        let Some((known, height)) = self.spans.get(&hash_key(symbol_text, lines)) else { return Ok(None) };
         let other = known.start..known.start + lines.len();
-        steps.take(16 + lines.len() + sheet.length(lines) / 32)?;
-        let starts =
-            |span: &Range<usize>, line: usize| sheet.start(span.start + line) - sheet.start(span.start);
+        steps.take(16 + lines.len() + symbol_text.length(lines) / 32)?;
+        let starts = |span: &Range<usize>, line: usize| {
+            symbol_text.start(span.start + line) - symbol_text.start(span.start)
+        };
         let same = other.end <= known.end
-            && sheet.span(&other) == sheet.span(lines)
+            && symbol_text.span(&other) == symbol_text.span(lines)
             && (0..lines.len()).all(|line| starts(&other, line) == starts(lines, line));
         let moved = height.map(|height| Height { end: height.end - known.start + lines.start, ..height });
         // The result may need lines beyond the end of this span, which the end of its area cuts short.
@@ -41,17 +42,17 @@ impl SpanCache {
     /// Stores the result of a span.
     pub(super) fn insert<S: CharNumber>(
         &mut self,
-        sheet: &SymbolText<S>,
+        symbol_text: &SymbolText<S>,
         lines: Range<usize>,
         height: Option<Height>,
     ) {
-        self.spans.insert(hash_key(sheet, &lines), (lines, height));
+        self.spans.insert(hash_key(symbol_text, &lines), (lines, height));
     }
 }
 
-fn hash_key<S: CharNumber>(sheet: &SymbolText<S>, lines: &Range<usize>) -> u64 {
-    let lengths = lines.clone().take(KEY_SIZE.0).map(|line| sheet.length(&(line..line + 1)) as u64);
-    let symbols = sheet.span(lines).iter().take(KEY_SIZE.1).map(|symbol| symbol.number() as u64);
+fn hash_key<S: CharNumber>(symbol_text: &SymbolText<S>, lines: &Range<usize>) -> u64 {
+    let lengths = lines.clone().take(KEY_SIZE.0).map(|line| symbol_text.length(&(line..line + 1)) as u64);
+    let symbols = symbol_text.span(lines).iter().take(KEY_SIZE.1).map(|symbol| symbol.number() as u64);
     lengths
         .chain(symbols)
         .fold(0, |hash: u64, part| (hash ^ part).wrapping_mul(0x0100_0000_01B3).rotate_left(5))

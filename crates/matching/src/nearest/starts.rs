@@ -31,19 +31,19 @@ impl<S: CharNumber> Starts<'_, S> {
         most: usize,
         steps: &mut NearestBudget,
     ) -> Result<Vec<usize>, OutOfSteps> {
-        let (sheet, length) = (self.search.sheet, self.search.needle.len());
+        let (symbol_text, length) = (self.search.symbol_text, self.search.needle.len());
         let mut seeds: Vec<(usize, usize)> = Vec::with_capacity(most + 1);
         for area in areas {
             steps.take(2 * area.len())?;
             let mut end = area.start;
             for line in area.clone() {
                 end = end.max(line + 1);
-                let enough = sheet.start(line) + length;
-                while end < area.end && sheet.start(end) < enough {
+                let enough = symbol_text.start(line) + length;
+                while end < area.end && symbol_text.start(end) < enough {
                     end += 1;
                 }
                 let lines = line..end;
-                let missing = sheet.length(&lines).max(length).saturating_sub(sheet.hits(&lines));
+                let missing = symbol_text.length(&lines).max(length).saturating_sub(symbol_text.hits(&lines));
                 if seeds.len() < most || seeds.last().is_some_and(|last| missing < last.0) {
                     let place = seeds.partition_point(|seed| seed.0 <= missing);
                     seeds.insert(place, (missing, line));
@@ -66,8 +66,8 @@ impl<S: CharNumber> Starts<'_, S> {
             let mut end = area.start;
             for line in area.clone() {
                 end = end.max(line);
-                let most = self.search.sheet.start(line) + self.longest();
-                while end < area.end && self.search.sheet.start(end + 1) <= most {
+                let most = self.search.symbol_text.start(line) + self.longest();
+                while end < area.end && self.search.symbol_text.start(end + 1) <= most {
                     end += 1;
                 }
                 if let Some(bound) = self.bound(line, end, steps)? {
@@ -84,9 +84,9 @@ impl<S: CharNumber> Starts<'_, S> {
 
     /// Returns the minimum bound of the blocks that start at the line and end at `end` or before.
     fn bound(&self, line: usize, end: usize, steps: &mut NearestBudget) -> Result<Option<usize>, OutOfSteps> {
-        let NearestSearch { sheet, needle, tuning, .. } = self.search;
+        let NearestSearch { symbol_text, needle, tuning, .. } = self.search;
         let missing = |length: usize, lines: &Range<usize>| {
-            length.saturating_sub(3 + sheet.hits(lines)).div_ceil(tuning.lost_fours)
+            length.saturating_sub(3 + symbol_text.hits(lines)).div_ceil(tuning.lost_fours)
         };
         if missing(needle.len(), &(line..end)) > self.limit {
             return Ok(None);
@@ -95,7 +95,7 @@ impl<S: CharNumber> Starts<'_, S> {
         for end in (line + 1..=end).rev() {
             steps.take(2)?;
             let lines = line..end;
-            let length = sheet.length(&lines);
+            let length = symbol_text.length(&lines);
             if length + self.limit < needle.len() {
                 break;
             }
@@ -112,13 +112,13 @@ impl<S: CharNumber> Starts<'_, S> {
         areas: &[Range<usize>],
         steps: &mut NearestBudget,
     ) -> Result<(), OutOfSteps> {
-        let NearestSearch { sheet, needle, tuning, .. } = self.search;
-        let mut twos = Twos::new(needle, sheet.symbols());
+        let NearestSearch { symbol_text, needle, tuning, .. } = self.search;
+        let mut twos = Twos::new(needle, symbol_text.symbols());
         let mut result = Ok(());
         starts.retain_mut(|start| {
             let line = start.line as usize;
-            let end_line = sheet.reach(line, self.longest(), area_end(areas, line));
-            let (common, steps_taken) = twos.common(sheet.start(line), sheet.start(end_line));
+            let end_line = symbol_text.reach(line, self.longest(), area_end(areas, line));
+            let (common, steps_taken) = twos.common(symbol_text.start(line), symbol_text.start(end_line));
             result = result.and_then(|()| steps.take(steps_taken + 1));
             let bound = needle.len().saturating_sub(1 + common).div_ceil(tuning.lost_twos);
             start.bound = start.bound.max(narrow(bound));
@@ -143,7 +143,7 @@ impl<S: CharNumber> Starts<'_, S> {
                 self.sweep(&group, end, &mut remaining, steps)?;
                 group.clear();
             }
-            end = self.search.sheet.reach(line, self.longest(), area_end(areas, line));
+            end = self.search.symbol_text.reach(line, self.longest(), area_end(areas, line));
             group.push(start);
         }
         self.sweep(&group, end, &mut remaining, steps)?;
@@ -160,7 +160,7 @@ impl<S: CharNumber> Starts<'_, S> {
     ) -> Result<(), OutOfSteps> {
         let Some(first) = group.first() else { return Ok(()) };
         let lines = first.line as usize..end;
-        if !self.is_worth(group.len(), self.search.sheet.length(&lines)) {
+        if !self.is_worth(group.len(), self.search.symbol_text.length(&lines)) {
             remaining.extend_from_slice(group);
             return Ok(());
         }
@@ -168,7 +168,7 @@ impl<S: CharNumber> Starts<'_, S> {
         let mut line = end;
         for start in group.iter().rev() {
             let next = start.line as usize;
-            sweep.read(self.search.sheet.span(&(next..line)), steps)?;
+            sweep.read(self.search.symbol_text.span(&(next..line)), steps)?;
             line = next;
             if let Some(bound) = sweep.distance().filter(|bound| *bound <= self.limit) {
                 remaining.push(StartLine { bound: start.bound.max(narrow(bound)), ..*start });

@@ -43,15 +43,15 @@ impl<S: CharNumber> SymbolText<S> {
         let text = view.get(window.1.clone()).unwrap_or_default();
         // The measured length fits by construction.
         let _ = steps.take(text.len());
-        let mut sheet = SymbolText {
+        let mut symbol_text = SymbolText {
             symbols: vec![S::default(); text.len()],
             borders: vec![Border::default()],
             offsets: Vec::new(),
             window: window.1,
             whole: window.0,
         };
-        sheet.fill(text, alphabet, fours);
-        sheet
+        symbol_text.fill(text, alphabet, fours);
+        symbol_text
     }
 
     fn fill(&mut self, text: &str, alphabet: &Alphabet, fours: &mut Fours) {

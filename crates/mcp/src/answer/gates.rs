@@ -185,10 +185,10 @@ mod tests {
                 Some("a is not available here (no a), and the policy requires it"),
             ),
         ];
-        for (run, warning, refusal) in cases {
+        for (run, warning, rejection) in cases {
             assert_eq!(unchecked_warning(&run).as_deref(), warning);
             assert_eq!(required_error(&run), None);
-            assert_eq!(required_error(&GateRun { blocking: true, ..run }).as_deref(), refusal);
+            assert_eq!(required_error(&GateRun { blocking: true, ..run }).as_deref(), rejection);
         }
     }
 }

@@ -109,7 +109,7 @@ impl Message {
         }
     }
 
-    /// Returns the whole message.
+    /// Returns the message as a reader sees it.
     pub(super) fn text(&self) -> String {
         format!("{}{}{}", self.prefix, self.body, self.suffix)
     }

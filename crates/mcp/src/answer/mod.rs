@@ -47,7 +47,7 @@ pub use timestamp::age;
 pub struct Answer {
     /// True if the request succeeded.
     pub success: bool,
-    /// The typed response.
+    /// The response that the other forms are made from.
     pub response: Response,
     /// The JSON form, for programs.
     pub json: Value,

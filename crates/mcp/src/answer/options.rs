@@ -78,7 +78,7 @@ pub enum DiffDisplay {
 }
 
 impl DiffDisplay {
-    /// Returns `Shown` for true.
+    /// Returns `Shown` if `is_shown`, else `Omitted`.
     pub const fn from_shown(is_shown: bool) -> DiffDisplay {
         if is_shown { DiffDisplay::Shown } else { DiffDisplay::Omitted }
     }
@@ -87,9 +87,9 @@ impl DiffDisplay {
 /// What a call is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Changes files or entities.
+    /// The call changes files or entities.
     Edit,
-    /// Only reads.
+    /// The call only reads.
     Read,
 }
 
@@ -111,7 +111,7 @@ pub struct ToolProfile {
 /// The format of the response to an edit.
 #[derive(Debug, Clone, Copy)]
 pub enum ResponseFormat {
-    /// [`Response::Edit`].
+    /// The fields of [`Response::Edit`].
     Edit,
     /// [`Response::AiEdit`]. The function maps each code to one of the tool's few codes; the original goes into
     /// `detail`.

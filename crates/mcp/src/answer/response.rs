@@ -215,7 +215,7 @@ impl<'a> FullResponse<'a> {
         FullResponse { response, message, diff, ..FullResponse::default() }.in_forms(options.forms)
     }
 
-    /// Replaces the message.
+    /// Replaces the message in all forms, and removes the headline.
     pub(super) fn set_message(&mut self, message: Message) {
         self.response.headline = None;
         self.response.message = Some(message.text());

@@ -530,12 +530,12 @@ impl<'a> CutResponse<'a> {
     }
 }
 
-/// Which gates are shown.
+/// A group of gates in the order in which an answer makes room for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GateGroup {
-    /// Those that neither passed nor were skipped.
+    /// The gates that neither passed nor were skipped.
     Needed,
-    /// The others.
+    /// The gates that passed or were skipped.
     Rest,
 }
 
@@ -566,7 +566,7 @@ struct DiffExcerpt {
 }
 
 impl DiffExcerpt {
-    /// Renders as many hunks as fit into `budget` bytes: those of a refusal that have findings, or the first ones. A diff
+    /// Renders as many hunks as fit into `budget` bytes: those of a rejection that have findings, or the first ones. A diff
     /// of changes made by others is always shown, because it explains the rejection.
     fn new(
         full: &FullResponse<'_>,

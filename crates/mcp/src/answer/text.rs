@@ -41,7 +41,7 @@ pub(super) fn render(response: &EditResponse, forms: Forms) -> String {
     lines.join("\n")
 }
 
-/// Returns the text that stands beside the compact JSON.
+/// Returns the text that accompanies the compact JSON: the first line of the answer.
 pub fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }

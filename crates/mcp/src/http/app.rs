@@ -14,7 +14,7 @@ use super::body::{self, BodyKind};
 use super::held_response::HeldResponse;
 use super::metrics::HttpMetrics;
 use super::rejection::HttpRejection;
-use super::token_scope::{SharedSettings, TokenScope, ToolFilter};
+use super::token_scope::{SharedSettings, TokenScope, TokenServer};
 use super::{Setup, bearer_token, guard};
 use lockgate_policy::{Host, Readers, ServerLimits, WebOrigin};
 
@@ -86,7 +86,7 @@ impl HttpApp {
 
     /// Returns the number of sessions.
     pub(super) fn sessions(&self) -> usize {
-        self.tools().map(ToolFilter::sessions).sum()
+        self.tools().map(TokenServer::sessions).sum()
     }
 
     /// Rejects a client that may not read the metrics.
@@ -135,7 +135,7 @@ impl HttpApp {
 
     async fn post(
         &self,
-        tools: &ToolFilter,
+        tools: &TokenServer,
         parts: Parts,
         body: Body,
     ) -> Result<Response<Body>, HttpRejection> {
@@ -168,7 +168,7 @@ impl HttpApp {
         known.ok_or_else(guard::unknown_token)
     }
 
-    fn tools(&self) -> impl Iterator<Item = &ToolFilter> {
+    fn tools(&self) -> impl Iterator<Item = &TokenServer> {
         self.scopes.iter().filter_map(|scope| scope.tools.as_ref())
     }
 }

@@ -25,11 +25,11 @@ const SEAL: &str = "lockgate 2026-10 requestState";
 pub(super) struct TokenScope {
     pub(super) hash: [u8; 32],
     pub(super) metrics: bool,
-    pub(super) tools: Option<ToolFilter>,
+    pub(super) tools: Option<TokenServer>,
 }
 
-/// The tools of one token, with its limits.
-pub(super) struct ToolFilter {
+/// The MCP server of one token, with its limits.
+pub(super) struct TokenServer {
     server: Server,
     service: StreamableHttpService<Server, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
@@ -52,18 +52,18 @@ impl TokenScope {
     pub(super) fn new(principal: Principal, common: &SharedSettings<'_>) -> TokenScope {
         let caller = Caller { name: principal.name };
         let seal = common.seal.map(|token| token.key(SEAL, &principal.hash));
-        let tools = principal.grants.map(|grants| ToolFilter::new(grants, caller, seal, common));
+        let tools = principal.grants.map(|grants| TokenServer::new(grants, caller, seal, common));
         TokenScope { hash: principal.hash, metrics: principal.metrics, tools }
     }
 }
 
-impl ToolFilter {
+impl TokenServer {
     fn new(
         grants: Grants,
         caller: Caller,
         seal: Option<[u8; 32]>,
         common: &SharedSettings<'_>,
-    ) -> ToolFilter {
+    ) -> TokenServer {
         let Grants { workspace, selection, access } = grants;
         let server = Server::new(workspace, &selection, access, common.options, common.stop.clone())
             .with_caller(caller, Arc::clone(&common.sink));
@@ -81,7 +81,7 @@ impl ToolFilter {
             .with_json_response(true)
             .with_cancellation_token(common.ended.clone());
         let template = server.clone();
-        ToolFilter {
+        TokenServer {
             service: StreamableHttpService::new(
                 move || Ok(template.for_connection()),
                 Arc::clone(&sessions),
@@ -130,7 +130,7 @@ impl ToolFilter {
     }
 }
 
-fn acquire(of: &Arc<Semaphore>, many: &str) -> Result<OwnedSemaphorePermit, HttpRejection> {
-    let busy = |_| HttpRejection::busy(StatusCode::TOO_MANY_REQUESTS, "requests", format!("too many {many}"));
-    Arc::clone(of).try_acquire_owned().map_err(busy)
+fn acquire(semaphore: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, HttpRejection> {
+    let busy = |_| HttpRejection::busy(StatusCode::TOO_MANY_REQUESTS, "requests", format!("too many {what}"));
+    Arc::clone(semaphore).try_acquire_owned().map_err(busy)
 }

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_tool_s_own_field() {
+    fn a_rejection_names_the_tool_s_own_field() {
         for (arguments, field) in [
             (json!({"target_file": "a", "code_block": "x"}), "edit_instruction"),
             (json!({"path": "a", "edit_instruction": "x"}), "path"),

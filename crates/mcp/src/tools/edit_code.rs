@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_tool_s_own_field() {
+    fn a_rejection_names_the_tool_s_own_field() {
         for (fields, code, field) in [
             (json!({}), Code::InvalidInput, "search_context"),
             (json!({"search_context": ""}), Code::InvalidInput, "search_context"),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_worded_as_the_tool_words_it() {
+    fn a_rejection_is_worded_as_the_tool_words_it() {
         let options =
             ResponseOptions { path: Some("a.go".into()), profile: PROFILE, ..ResponseOptions::default() };
         let rendered =

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_tool_s_own_field() {
+    fn a_rejection_names_the_tool_s_own_field() {
         for (arguments, field) in [
             (json!({"file_path": "a", "old_string": " \n", "new_string": "y"}), "old_string"),
             (json!({"file_path": "a", "new_string": "y"}), "old_string"),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_worded_as_the_tool_words_it() {
+    fn a_rejection_is_worded_as_the_tool_words_it() {
         let options =
             ResponseOptions { path: Some("app.py".into()), profile: PROFILE, ..ResponseOptions::default() };
         let rendered =

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_field_within_its_entry() {
+    fn a_rejection_names_the_field_within_its_entry() {
         let good = json!({"path": "a", "content": ""});
         for (edits, field) in [
             (json!([]), "edits"),

@@ -59,7 +59,7 @@ entity_args! {
 
 /// Returns the target of these fields; the path is optional for files.
 ///
-/// Errors: those of [`EntityFields::raise`], and `INVALID_INPUT` for an entity without a path.
+/// Errors: those of [`EntityFields::into_target`], and `INVALID_INPUT` for an entity without a path.
 pub(super) fn target(path: Option<String>, fields: EntityFields) -> Result<Option<Target>, Error> {
     if let Some(path) = path {
         return fields.into_target(path).map(Some);

@@ -190,7 +190,7 @@ impl ToolRequest {
 pub struct EditCall {
     /// The request of the edit.
     pub request: Request,
-    /// Options of the answer.
+    /// The options of the answer, with the profile of the tool.
     pub options: ResponseOptions,
 }
 
@@ -259,7 +259,7 @@ pub struct UnwrittenEdit {
     pub request: Request,
     /// The instruction for the code.
     pub instruction: Instruction,
-    /// Options of the answer.
+    /// The options of the answer, with the profile of the tool.
     pub options: ResponseOptions,
 }
 

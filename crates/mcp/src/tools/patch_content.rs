@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_field() {
+    fn a_rejection_names_the_field() {
         for (more, field, message) in [
             (json!({"old_string": ""}), "old_string", "old_string is required"),
             (json!({"old_string": " \n"}), "old_string", "blank"),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_has_its_words_alone_beside_the_message() {
+    fn a_rejection_has_its_words_alone_beside_the_message() {
         let options =
             ResponseOptions { path: Some("m.py".into()), profile: PROFILE, ..ResponseOptions::default() };
         for (error, message) in [

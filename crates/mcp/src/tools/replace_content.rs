@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_field() {
+    fn a_rejection_names_the_field() {
         for (arguments, field) in [
             (rmcp::object!({"path": "a"}), "content"),
             (rmcp::object!({"content": ""}), "path"),

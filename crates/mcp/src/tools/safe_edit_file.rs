@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_field() {
+    fn a_rejection_names_the_field() {
         let (code, field, _) = refused(json!({"content": "x"}));
         assert_eq!((code, field.as_deref()), (Code::InvalidInput, Some("path")));
         let good = json!({"start_line": 1, "end_line": 1, "new_content": ""});

@@ -221,7 +221,7 @@ tables! {
         "message": Text, Refused => "the message of the finding";
     }
 }
-/// The forms of output.
+/// The forms of `output` in a gate's definition.
 pub(super) const OUTPUT: ValueShape = Either(&[
     Map(&[JSON, SPOKEN]),
     Map(&[JSONL, SPOKEN]),

@@ -2,7 +2,7 @@
 
 use super::super::node::{MAX_WORD, PolicyError, YamlNode, clipped};
 
-/// The numbers of a version, `1.24.11` as 1, 24, 11; what stands behind them is not compared.
+/// The numbers of a version, `1.24.11` as 1, 24, 11; the text after them is not compared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Release(Vec<u32>);
 

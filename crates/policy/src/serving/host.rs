@@ -30,7 +30,7 @@ impl Host {
         ["localhost", "127.0.0.1", "[::1]"].iter().filter_map(|name| Host::read(name)).collect()
     }
 
-    /// True if a request for `asked` matches this host.
+    /// True if a request for `host` is meant for this one.
     pub fn admits(&self, host: &Host) -> bool {
         self.name == host.name && (self.port.is_none() || self.port == host.port)
     }
@@ -67,7 +67,7 @@ impl WebOrigin {
         Host::own().into_iter().map(site).collect()
     }
 
-    /// True if a page of `asked` has this origin.
+    /// True if a page of `origin` matches this one.
     pub fn admits(&self, origin: &WebOrigin) -> bool {
         let port = self.port.is_none() || self.port == origin.port;
         port && self.scheme == origin.scheme && self.name == origin.name

@@ -4,9 +4,9 @@ const OTHER: &str = "blake3:ff112233445566778899aabbccddeeff00112233445566778899
 const HASH: &str = "blake3:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
 fn read(text: &str) -> Result<Serving, String> {
-    Serving::parse("serve.yaml", &text.replace("HASH", HASH).replace("OTHER", OTHER)).map_err(|refusal| {
-        assert_eq!(refusal.code, Code::InvalidInput);
-        refusal.message
+    Serving::parse("serve.yaml", &text.replace("HASH", HASH).replace("OTHER", OTHER)).map_err(|rejection| {
+        assert_eq!(rejection.code, Code::InvalidInput);
+        rejection.message
     })
 }
 

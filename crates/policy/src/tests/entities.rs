@@ -109,7 +109,7 @@ fn a_hostile_policy_is_refused_in_a_few_words() {
         ),
         (format!("entities: {}", "{ a: ".repeat(5_000)), "quality.yaml:"),
     ] {
-        let message = refusal(&text);
+        let message = rejection(&text);
         assert!(message.contains(expected) && message.len() < 1_000, "{message}");
     }
     let many: String = (0..21)
@@ -131,7 +131,7 @@ fn types_come_down_with_what_is_extended() {
         read(&with_gates("entities: { page: { owner: app, gates: [titled] }, note: { owner: global } }\n"));
     let laid = |text: &str| {
         let source = PolicySource::read(PolicyOrigin::top("quality.yaml"), text).unwrap();
-        source.into_policy(&above).map_err(|refusal| refusal.message)
+        source.into_policy(&above).map_err(|error| error.message)
     };
     assert_eq!(types(&laid("extends: parent").unwrap())[3..], ["page", "note"]);
     assert_eq!(types(&laid("extends: default").unwrap())[3..], [""; 0]);

@@ -15,7 +15,7 @@ fn read(text: &str) -> Policy {
 }
 
 /// The whole message of a policy that is refused.
-fn refusal(text: &str) -> String {
+fn rejection(text: &str) -> String {
     message_of(Policy::parse("quality.yaml", text), text)
 }
 
@@ -27,7 +27,7 @@ fn message_of(read: Result<Policy, lockgate_error::Error>, text: &str) -> String
 
 #[track_caller]
 fn refused(text: &str, expected: &str) {
-    let message = refusal(text);
+    let message = rejection(text);
     assert!(message.contains(expected), "{text}\n{message}\n{expected}");
 }
 

@@ -90,7 +90,7 @@ fn every_word_of_the_table_is_read_and_no_other() {
 
 proptest! {
     #[test]
-    fn random_yaml_of_known_words_gives_a_policy_or_a_refusal(text in yaml()) {
+    fn random_yaml_of_known_words_gives_a_policy_or_a_rejection(text in yaml()) {
         if let Err(error) = Policy::parse("q.yaml", &text) {
             prop_assert_eq!(error.code, Code::PolicyInvalid);
             prop_assert!(error.message.starts_with("q.yaml:"), "{}", error.message);

@@ -102,7 +102,7 @@ pub(super) fn start(mut command: Command, sandbox: &Sandbox, places: &SandboxPat
         let listener = install_filter(families)?;
         Ok((command.spawn()?, listener))
     };
-    let thread = Builder::new().name("lockgate-cage".to_owned()).spawn(restricted)?;
+    let thread = Builder::new().name("gate-landlock".to_owned()).spawn(restricted)?;
     let started = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")));
     let (child, listener) = started?;
     if let Some(listener) = listener {
@@ -139,7 +139,7 @@ fn install_refusing_filter(metadata: Metadata, families: &'static [i32]) -> io::
 /// already.
 pub(crate) fn can_supervise() -> bool {
     let install = || Listener::install(&seccomp::supervising_filter()?).map(drop);
-    let thread = Builder::new().name("lockgate-cage".to_owned()).spawn(install);
+    let thread = Builder::new().name("gate-landlock".to_owned()).spawn(install);
     let installed = thread.map(std::thread::JoinHandle::join);
     !matches!(installed, Ok(Ok(Err(error))) if is_busy(&error))
 }

@@ -18,8 +18,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::{NamedTempFile, TempDir};
 
+<<<<<<< HEAD
 use super::bench::{Bench, LONG, exited, python, tools};
+=======
+>>>>>>> h-words
 use super::isolation::ATTEMPTS;
+use super::process_fixture::{LONG, ProcessFixture, exited, python};
 use crate::exit::Exit;
 use crate::isolation_level::Isolation;
 use crate::order::FilterParts;
@@ -140,14 +144,14 @@ impl Fixture {
     }
 
     /// The attempts that succeeded at this level: as the program reports them, or as they show outside of it.
-    pub(super) fn done(self, bench: &Bench, level: Isolation) -> BTreeMap<String, bool> {
-        self.done_with(bench, level, FilterParts::All)
+    pub(super) fn done(self, processes: &ProcessFixture, level: Isolation) -> BTreeMap<String, bool> {
+        self.done_with(processes, level, FilterParts::All)
     }
 
     /// The same with some parts of the filter.
     pub(super) fn done_with(
         mut self,
-        bench: &Bench,
+        processes: &ProcessFixture,
         level: Isolation,
         filter: FilterParts,
     ) -> BTreeMap<String, bool> {
@@ -155,11 +159,11 @@ impl Fixture {
         fs::create_dir(&own).unwrap();
         let sandbox = Sandbox { run_dir: Some(own), filter, ..self.sandbox(level) };
         let (sibling, mut child) =
-            RunningProcess::spawn(&Order { sandbox, ..bench.order(&["sleep"], None) }).unwrap();
+            RunningProcess::spawn(&Order { sandbox, ..processes.order(&["sleep"], None) }).unwrap();
         let mut setup = self.facts.clone();
         setup["sibling"] = json!(sibling.leader().as_raw_nonzero().get());
         let sandbox = Sandbox { filter, ..self.sandbox(level) };
-        let order = Order { sandbox, ..bench.order(&["attempts", &setup.to_string()], None) };
+        let order = Order { sandbox, ..processes.order(&["attempts", &setup.to_string()], None) };
         let (watch, over) = (Watch::idle(), AtomicBool::new(false));
         // A listener is only noticed by connecting to it.
         let port = self.facts["free"].as_u64().unwrap() as u16;

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::bench::{LONG, Manner, alone, exited, timed};
 use super::fixture::Fixture;
+use super::process_fixture::{CallerKind, LONG, alone, exited, timed};
 use crate::isolation::install_foreign_listener;
 use crate::isolation_level::Isolation;
 use crate::limits::ProcessLimits;
@@ -163,40 +163,50 @@ fn levels() -> Vec<Isolation> {
 
 #[test]
 fn each_level_stops_what_the_page_says() {
-    alone(concat!(module_path!(), "::each_level_stops_what_the_page_says"), Manner::Library, |bench| {
-        let levels = levels();
-        let done: Vec<_> = levels.iter().map(|level| (*level, Fixture::new().done(bench, *level))).collect();
-        let page = fs::read_to_string(PAGE).unwrap();
-        let (before, rest) = page.split_once(BEGIN).unwrap();
-        let (table, after) = rest.split_once(END).unwrap();
-        if env::var_os("UPDATE").is_some() && levels == LEVELS {
-            fs::write(PAGE, format!("{before}{BEGIN}{}{END}{after}", table_of(&done))).unwrap();
-            return;
-        }
-        for (level, done) in &done {
-            for (attempt, description) in ATTEMPTS {
-                let says = cell(table, description, *level);
-                let due = says == "stopped"
-                    && !(*level == Isolation::Landlock && NEWER.contains(&attempt) && !newer());
-                assert!(!(due && done[attempt]), "{}: {attempt} is not stopped\n{done:#?}", level.name());
-                // A newer kernel may stop more.
-                let lets =
-                    says == "let through" && *level != Isolation::Landlock && !BY_SYSTEM.contains(&attempt);
-                assert!(!lets || done[attempt], "{}: {attempt} is stopped", level.name());
+    alone(
+        concat!(module_path!(), "::each_level_stops_what_the_page_says"),
+        CallerKind::Library,
+        |processes| {
+            let levels = levels();
+            let done: Vec<_> =
+                levels.iter().map(|level| (*level, Fixture::new().done(processes, *level))).collect();
+            let page = fs::read_to_string(PAGE).unwrap();
+            let (before, rest) = page.split_once(BEGIN).unwrap();
+            let (table, after) = rest.split_once(END).unwrap();
+            if env::var_os("UPDATE").is_some() && levels == LEVELS {
+                fs::write(PAGE, format!("{before}{BEGIN}{}{END}{after}", table_of(&done))).unwrap();
+                return;
             }
-        }
-    });
+            for (level, done) in &done {
+                for (attempt, description) in ATTEMPTS {
+                    let says = cell(table, description, *level);
+                    let due = says == "stopped"
+                        && !(*level == Isolation::Landlock && NEWER.contains(&attempt) && !newer());
+                    assert!(!(due && done[attempt]), "{}: {attempt} is not stopped\n{done:#?}", level.name());
+                    // A newer kernel may stop more.
+                    let lets = says == "let through"
+                        && *level != Isolation::Landlock
+                        && !BY_SYSTEM.contains(&attempt);
+                    assert!(!lets || done[attempt], "{}: {attempt} is stopped", level.name());
+                }
+            }
+        },
+    );
 }
 
 /// The positive control of the whole table.
 #[test]
 fn without_isolation_all_is_let_through() {
-    alone(concat!(module_path!(), "::without_isolation_all_is_let_through"), Manner::Library, |bench| {
-        let done = Fixture::new().done(bench, Isolation::None);
-        let stopped: Vec<&String> =
-            done.iter().filter(|(_, done)| !**done).map(|(attempt, _)| attempt).collect();
-        assert!(stopped.iter().all(|attempt| BY_SYSTEM.contains(&attempt.as_str())), "{stopped:?}");
-    });
+    alone(
+        concat!(module_path!(), "::without_isolation_all_is_let_through"),
+        CallerKind::Library,
+        |processes| {
+            let done = Fixture::new().done(processes, Isolation::None);
+            let stopped: Vec<&String> =
+                done.iter().filter(|(_, done)| !**done).map(|(attempt, _)| attempt).collect();
+            assert!(stopped.iter().all(|attempt| BY_SYSTEM.contains(&attempt.as_str())), "{stopped:?}");
+        },
+    );
 }
 
 /// The control of the filter: with Landlock alone, each of these is done, and with the filter beside it none is.
@@ -204,12 +214,12 @@ fn without_isolation_all_is_let_through() {
 fn the_filter_stops_what_landlock_lets_through() {
     alone(
         concat!(module_path!(), "::the_filter_stops_what_landlock_lets_through"),
-        Manner::Library,
-        |bench| {
+        CallerKind::Library,
+        |processes| {
             if !levels().contains(&Isolation::Landlock) {
                 return;
             }
-            let done = |filter| Fixture::new().done_with(bench, Isolation::Landlock, filter);
+            let done = |filter| Fixture::new().done_with(processes, Isolation::Landlock, filter);
             let [all, unsupervised, nothing] =
                 [FilterParts::All, FilterParts::Unsupervised, FilterParts::Off].map(done);
             let is_superuser = rustix::process::geteuid().is_root();
@@ -241,13 +251,13 @@ fn the_filter_stops_what_landlock_lets_through() {
 fn under_another_supervisor_landlock_holds_and_refuses_all_changes_of_modes() {
     let name =
         concat!(module_path!(), "::under_another_supervisor_landlock_holds_and_refuses_all_changes_of_modes");
-    alone(name, Manner::Library, |bench| {
+    alone(name, CallerKind::Library, |processes| {
         let changes = || {
             let fixture = Fixture::new();
             let words = ["-c", "echo > \"$TMPDIR/x\" && chmod 0755 \"$TMPDIR/x\" && [ -x \"$TMPDIR/x\" ]"];
             let argv = words.map(OsString::from).to_vec();
             let sandbox = fixture.sandbox(Isolation::Landlock);
-            let order = Order { program: Path::new("/bin/sh"), argv, sandbox, ..bench.order(&[], None) };
+            let order = Order { program: Path::new("/bin/sh"), argv, sandbox, ..processes.order(&[], None) };
             match crate::run(&order, Watch::idle().until(Instant::now() + LONG)) {
                 ProcessOutcome::Exited { code, .. } => Some(code),
                 ended => {
@@ -263,7 +273,7 @@ fn under_another_supervisor_landlock_holds_and_refuses_all_changes_of_modes() {
         assert_eq!(unavailable_reason(Isolation::Landlock, Ceiling(Isolation::Bubblewrap)), None);
         assert!(strongest(Ceiling(Isolation::Landlock)) == Isolation::Landlock);
         assert_eq!(changes(), Some(1));
-        let done = Fixture::new().done(bench, Isolation::Landlock);
+        let done = Fixture::new().done(processes, Isolation::Landlock);
         for attempt in BY_THE_FILTER {
             assert!(!done[attempt], "{attempt}");
         }
@@ -303,7 +313,7 @@ fn cell<'t>(table: &'t str, description: &str, level: Isolation) -> &'t str {
 #[test]
 fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
     let name = concat!(module_path!(), "::what_goes_on_or_takes_too_much_is_ended_at_every_level");
-    alone(name, Manner::Adopting, |bench| {
+    alone(name, CallerKind::Adopting, |processes| {
         let (short, long) = (Duration::from_millis(1500), Duration::from_secs(30));
         let timed_out = |ended: &ProcessOutcome| *ended == ProcessOutcome::Halted(Halt::TimedOut);
         let broken = |ended: &ProcessOutcome| matches!(ended, ProcessOutcome::Broken(_));
@@ -325,7 +335,7 @@ fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
                 let sandbox = fixture.sandbox(level);
                 let bounds =
                     ProcessLimits { processes: 60, memory: 600 << 20, ..ProcessLimits::of_machine(&sandbox) };
-                let order = Order { sandbox, ..bench.order(what, None) };
+                let order = Order { sandbox, ..processes.order(what, None) };
                 let watch = Watch::idle();
                 // What is seen by a bound is given the time to get there on a busy machine.
                 let limit = if due(&ProcessOutcome::Halted(Halt::TimedOut)) { short } else { long };
@@ -333,7 +343,7 @@ fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
                 let (time, ended) = timed(start);
                 assert!(due(&ended), "{}: {what:?}: {ended:?}", level.name());
                 assert!(time < limit + Duration::from_secs(2), "{}: {what:?} took {time:?}", level.name());
-                assert_eq!(bench.left(), [], "{}: {what:?}", level.name());
+                assert_eq!(processes.left(), [], "{}: {what:?}", level.name());
             }
         }
     });
@@ -342,13 +352,13 @@ fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
 /// A disk is not filled: what is left of it is looked at, or the private folders hold only so much.
 #[test]
 fn a_disk_is_not_filled() {
-    alone(concat!(module_path!(), "::a_disk_is_not_filled"), Manner::Library, |bench| {
+    alone(concat!(module_path!(), "::a_disk_is_not_filled"), CallerKind::Library, |processes| {
         for level in levels() {
             let fixture = Fixture::new();
             let sandbox = fixture.sandbox(level);
             // What other programs free meanwhile counts for this one, so it may write far more than is left.
             let (mebibytes, seconds) = if level == Isolation::Bubblewrap { ("200", 4) } else { ("4000", 60) };
-            let mut order = Order { sandbox, ..bench.order(&["fill", mebibytes], None) };
+            let mut order = Order { sandbox, ..processes.order(&["fill", mebibytes], None) };
             if level == Isolation::None {
                 order.env.push(("TMPDIR".into(), fixture.around.path().into()));
             }
@@ -374,15 +384,20 @@ fn a_disk_is_not_filled() {
 
 #[test]
 fn the_private_folders_hold_only_so_much() {
-    alone(concat!(module_path!(), "::the_private_folders_hold_only_so_much"), Manner::Library, |bench| {
-        if !levels().contains(&Isolation::Bubblewrap) {
-            return;
-        }
-        let fixture = Fixture::new();
-        let size = "import os; print(max(s.f_blocks * s.f_frsize for s in map(os.statvfs, ['/tmp', '/dev/shm', '/run', os.environ['HOME']])))";
-        let argv = ["-c", size].map(OsString::from).to_vec();
-        let order = Order { argv, sandbox: fixture.sandbox(Isolation::Bubblewrap), ..bench.order(&[], None) };
-        let ended = crate::run(&order, Watch::idle().until(Instant::now() + LONG));
-        assert_eq!(exited(ended).1.trim(), (2_u64 << 30).to_string());
-    });
+    alone(
+        concat!(module_path!(), "::the_private_folders_hold_only_so_much"),
+        CallerKind::Library,
+        |processes| {
+            if !levels().contains(&Isolation::Bubblewrap) {
+                return;
+            }
+            let fixture = Fixture::new();
+            let size = "import os; print(max(s.f_blocks * s.f_frsize for s in map(os.statvfs, ['/tmp', '/dev/shm', '/run', os.environ['HOME']])))";
+            let argv = ["-c", size].map(OsString::from).to_vec();
+            let order =
+                Order { argv, sandbox: fixture.sandbox(Isolation::Bubblewrap), ..processes.order(&[], None) };
+            let ended = crate::run(&order, Watch::idle().until(Instant::now() + LONG));
+            assert_eq!(exited(ended).1.trim(), (2_u64 << 30).to_string());
+        },
+    );
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use rustix::process::getpid;
 
-use super::bench::{Bench, LONG, Manner, exited, timed};
-use super::in_both_manners;
+use super::for_both_callers;
+use super::process_fixture::{CallerKind, LONG, ProcessFixture, exited, timed};
 use crate::proc::{self, Process};
 
-in_both_manners! {
+for_both_callers! {
     a_child_in_the_group_is_ended
     a_chattering_child_is_not_listened_to
     a_daemon_is_ended
@@ -26,56 +26,56 @@ const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// Checks that an orphan existed and was killed.
 #[track_caller]
-fn ended(bench: &Bench, what: &[&str]) {
-    let (time, (code, stdout, _)) = timed(|| exited(bench.run(what, LONG)));
+fn ended(fixture: &ProcessFixture, what: &[&str]) {
+    let (time, (code, stdout, _)) = timed(|| exited(fixture.run(what, LONG)));
     assert_eq!(code, 0);
     assert!(stdout.parse::<u32>().is_ok_and(|number| number > 1), "no stray was there: {stdout:?}");
     assert!(time < AT_ONCE, "{what:?} took {time:?}");
-    assert_eq!(bench.left(), [], "{what:?}");
+    assert_eq!(fixture.left(), [], "{what:?}");
 }
 
-fn a_child_in_the_group_is_ended(bench: &Bench) {
+fn a_child_in_the_group_is_ended(fixture: &ProcessFixture) {
     // Without an environment, only the group identifies the program.
-    ended(bench, &["child", "plain", "exit"]);
-    ended(bench, &["child", "bare", "exit"]);
+    ended(fixture, &["child", "plain", "exit"]);
+    ended(fixture, &["child", "bare", "exit"]);
 }
 
-fn a_chattering_child_is_not_listened_to(bench: &Bench) {
-    let (time, (code, stdout, _)) = timed(|| exited(bench.run(&["leave-chatter"], LONG)));
+fn a_chattering_child_is_not_listened_to(fixture: &ProcessFixture) {
+    let (time, (code, stdout, _)) = timed(|| exited(fixture.run(&["leave-chatter"], LONG)));
     assert_eq!(code, 0);
     assert!(stdout.len() >= 4096 && time < AT_ONCE, "{} bytes in {time:?}", stdout.len());
 }
 
-fn a_daemon_is_ended(bench: &Bench) {
-    ended(bench, &["leave-daemon", "plain"]);
+fn a_daemon_is_ended(fixture: &ProcessFixture) {
+    ended(fixture, &["leave-daemon", "plain"]);
 }
 
-fn a_daemon_without_environment_is_ended_by_who_adopts_it(bench: &Bench) {
-    match bench.manner {
-        Manner::Adopting => ended(bench, &["leave-daemon", "bare"]),
-        Manner::Library => {
-            let pid = exited(bench.run(&["leave-daemon", "bare"], LONG)).1;
-            let left: Vec<String> = bench.left().iter().map(ToString::to_string).collect();
+fn a_daemon_without_environment_is_ended_by_who_adopts_it(fixture: &ProcessFixture) {
+    match fixture.caller {
+        CallerKind::Adopting => ended(fixture, &["leave-daemon", "bare"]),
+        CallerKind::Library => {
+            let pid = exited(fixture.run(&["leave-daemon", "bare"], LONG)).1;
+            let left: Vec<String> = fixture.left().iter().map(ToString::to_string).collect();
             assert_eq!(left, [pid], "what escapes is written at the head of the module");
-            bench.clear();
+            fixture.clear();
         }
     }
 }
 
-fn a_tree_is_ended(bench: &Bench) {
-    ended(bench, &["tree", "50", "exit"]);
+fn a_tree_is_ended(fixture: &ProcessFixture) {
+    ended(fixture, &["tree", "50", "exit"]);
 }
 
-fn a_bomb_is_ended(bench: &Bench) {
-    if bench.manner == Manner::Library {
+fn a_bomb_is_ended(fixture: &ProcessFixture) {
+    if fixture.caller == CallerKind::Library {
         return;
     }
-    let (time, (code, ..)) = timed(|| exited(bench.run(&["bomb", "100000", "exit"], LONG)));
+    let (time, (code, ..)) = timed(|| exited(fixture.run(&["bomb", "100000", "exit"], LONG)));
     assert!(code == 0 && time < AT_ONCE, "{time:?}");
 }
 
-fn a_daemon_of_another_is_left_alone(bench: &Bench) {
-    with_another(bench, "plain", |own, other| {
+fn a_daemon_of_another_is_left_alone(fixture: &ProcessFixture) {
+    with_another(fixture, "plain", |own, other| {
         ended(own, &["leave-daemon", "plain"]);
         ended(own, &["child", "bare", "exit"]);
         assert_eq!(zombies(), 0, "what was ended is not reaped");
@@ -83,24 +83,24 @@ fn a_daemon_of_another_is_left_alone(bench: &Bench) {
     });
 }
 
-fn a_nameless_daemon_may_be_of_another_that_runs(bench: &Bench) {
-    if bench.manner == Manner::Library {
+fn a_nameless_daemon_may_be_of_another_that_runs(fixture: &ProcessFixture) {
+    if fixture.caller == CallerKind::Library {
         return;
     }
-    with_another(bench, "bare", |own, other| {
+    with_another(fixture, "bare", |own, other| {
         exited(own.run(&["leave-daemon", "bare"], LONG));
         assert_eq!(other.left().len(), 2, "the other's daemon was ended");
         assert_eq!(own.left().len(), 1, "who was to know whose it is?");
     });
 }
 
-/// Runs a test while a program of another bench with a daemon is running; all daemons end with it.
-fn with_another(bench: &Bench, kind: &str, test: impl FnOnce(&Bench, &Bench)) {
-    let other = bench.another();
+/// Runs a test while a program of another fixture with a daemon is running; all daemons end with it.
+fn with_another(fixture: &ProcessFixture, kind: &str, test: impl FnOnce(&ProcessFixture, &ProcessFixture)) {
+    let other = fixture.another();
     thread::scope(|scope| {
         let run = scope.spawn(|| exited(other.run(&["leave-daemon", &format!("{kind}-wait")], LONG)));
         other.wait_for("ready");
-        test(bench, &other);
+        test(fixture, &other);
         fs::write(other.folder().join("go"), "").unwrap();
         run.join().unwrap();
     });

@@ -4,8 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
+<<<<<<< HEAD
 use super::bench::{Bench, LONG, Manner, alone, exited, python, tools};
 use super::in_both_manners;
+=======
+use super::for_both_callers;
+use super::process_fixture::{CallerKind, LONG, ProcessFixture, alone, exited, python};
+>>>>>>> h-words
 use crate::close_inherited_on_exec;
 use crate::isolation_level::Isolation;
 use crate::order::FilterParts;
@@ -15,7 +20,7 @@ use crate::{
     unavailable_reason,
 };
 
-in_both_manners! {
+for_both_callers! {
     answers_and_signals_pass_through
     a_program_changes_its_own_files
     a_draft_replaces_its_file_in_the_sandbox_only
@@ -28,29 +33,34 @@ fn levels() -> impl Iterator<Item = Isolation> {
     all.filter(|level| unavailable_reason(*level, Ceiling(Isolation::Bubblewrap)).is_none())
 }
 
-fn sandboxed<'a>(bench: &'a Bench, level: Isolation, what: &[&str], input: Option<&'a [u8]>) -> Order<'a> {
-    let own = bench.folder().join("own");
+fn sandboxed<'a>(
+    fixture: &'a ProcessFixture,
+    level: Isolation,
+    what: &[&str],
+    input: Option<&'a [u8]>,
+) -> Order<'a> {
+    let own = fixture.folder().join("own");
     fs::create_dir_all(&own).unwrap();
     let readable = vec![tools()];
     let sandbox = Sandbox {
         level,
-        tree: Some(bench.folder().into()),
+        tree: Some(fixture.folder().into()),
         run_dir: Some(own),
         readable,
         ..Sandbox::default()
     };
-    Order { sandbox, ..bench.order(what, input) }
+    Order { sandbox, ..fixture.order(what, input) }
 }
 
 fn give(order: &Order<'_>) -> ProcessOutcome {
     run(order, Watch::idle().until(Instant::now() + LONG))
 }
 
-fn answers_and_signals_pass_through(bench: &Bench) {
+fn answers_and_signals_pass_through(fixture: &ProcessFixture) {
     for level in levels() {
         for code in [0, 1, 3, 64, 255] {
             let (exit_code, stdout, stderr) =
-                exited(give(&sandboxed(bench, level, &["exit", &code.to_string()], None)));
+                exited(give(&sandboxed(fixture, level, &["exit", &code.to_string()], None)));
             assert_eq!(
                 (exit_code, stdout.as_str(), stderr.as_str()),
                 (code, "out", "err"),
@@ -58,7 +68,7 @@ fn answers_and_signals_pass_through(bench: &Bench) {
                 level.name()
             );
         }
-        let killed = give(&sandboxed(bench, level, &["die-of", "SIGKILL"], None));
+        let killed = give(&sandboxed(fixture, level, &["die-of", "SIGKILL"], None));
         assert_eq!(
             killed,
             ProcessOutcome::Broken("was killed by signal 9 (SIGKILL)".to_owned()),
@@ -66,17 +76,17 @@ fn answers_and_signals_pass_through(bench: &Bench) {
             level.name()
         );
         let text = vec![b'x'; 3 << 20];
-        assert_eq!(exited(give(&sandboxed(bench, level, &["echo"], Some(&text)))).1.len(), text.len());
+        assert_eq!(exited(give(&sandboxed(fixture, level, &["echo"], Some(&text)))).1.len(), text.len());
     }
 }
 
 /// Modes and times, as linkers and builds set them; without the supervisor Landlock's filter would refuse these, too.
-fn a_program_changes_its_own_files(bench: &Bench) {
+fn a_program_changes_its_own_files(fixture: &ProcessFixture) {
     for level in levels() {
-        let mut order = sandboxed(bench, level, &["own-files"], None);
+        let mut order = sandboxed(fixture, level, &["own-files"], None);
         let name = match level {
             Isolation::None => {
-                let own = bench.folder().join("own-tmp");
+                let own = fixture.folder().join("own-tmp");
                 fs::create_dir_all(&own).unwrap();
                 order.env.push(("TMPDIR".into(), own.into()));
                 "0"
@@ -90,18 +100,18 @@ fn a_program_changes_its_own_files(bench: &Bench) {
     }
 }
 
-fn a_draft_replaces_its_file_in_the_sandbox_only(bench: &Bench) {
+fn a_draft_replaces_its_file_in_the_sandbox_only(fixture: &ProcessFixture) {
     if unavailable_reason(Isolation::Bubblewrap, Ceiling(Isolation::Bubblewrap)).is_some() {
         return;
     }
-    let (tree, folder) = (bench.folder().canonicalize().unwrap(), bench.folder().join("pkg"));
+    let (tree, folder) = (fixture.folder().canonicalize().unwrap(), fixture.folder().join("pkg"));
     fs::create_dir(&folder).unwrap();
     for (name, text) in [("a", "old"), ("pkg/b", "kept"), ("draft", "new")] {
         fs::write(tree.join(name), text).unwrap();
     }
     let pkg = tree.join("pkg");
     let bind = |from: &str, at: &str| SandboxLayer::Bind { from: tree.join(from), at: tree.join(at) };
-    let mut order = sandboxed(bench, Isolation::Bubblewrap, &[], None);
+    let mut order = sandboxed(fixture, Isolation::Bubblewrap, &[], None);
     order.sandbox.layers = vec![
         SandboxLayer::Empty(pkg.clone()),
         bind("pkg/b", "pkg/b"),
@@ -119,17 +129,17 @@ fn a_draft_replaces_its_file_in_the_sandbox_only(bench: &Bench) {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 }
 
-fn a_failed_start_in_a_sandbox_says_why(bench: &Bench) {
+fn a_failed_start_in_a_sandbox_says_why(fixture: &ProcessFixture) {
     for level in levels() {
-        let nowhere = bench.folder().join("nowhere");
-        let order = Order { program: &nowhere, ..sandboxed(bench, level, &[], None) };
+        let nowhere = fixture.folder().join("nowhere");
+        let order = Order { program: &nowhere, ..sandboxed(fixture, level, &[], None) };
         let why = "could not be started: it was not found";
         assert_eq!(give(&order), ProcessOutcome::Broken(why.to_owned()), "{}", level.name());
     }
     assert!(python().exists());
 }
 
-fn an_unavailable_sandbox_is_not_replaced(_: &Bench) {
+fn an_unavailable_sandbox_is_not_replaced(_: &ProcessFixture) {
     let none = Ceiling(Isolation::None);
     assert_eq!(strongest(none), Isolation::None);
     assert_eq!(isolation_shortfall(Isolation::None, none), None);
@@ -149,8 +159,8 @@ fn an_unavailable_sandbox_is_not_replaced(_: &Bench) {
 fn no_program_inherits_what_its_caller_was_started_with() {
     use std::os::fd::AsRawFd;
     let name = concat!(module_path!(), "::no_program_inherits_what_its_caller_was_started_with");
-    alone(name, Manner::Library, |bench| {
-        let path = bench.folder().join("inherited");
+    alone(name, CallerKind::Library, |fixture| {
+        let path = fixture.folder().join("inherited");
         let file = fs::File::create(&path).unwrap();
         rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty()).unwrap();
         let number = file.as_raw_fd().to_string();
@@ -164,7 +174,7 @@ fn no_program_inherits_what_its_caller_was_started_with() {
             for level in levels() {
                 file.set_len(0).unwrap();
                 let argv = ["-c", words, &number].map(Into::into).to_vec();
-                let order = Order { argv, ..sandboxed(bench, level, &[], None) };
+                let order = Order { argv, ..sandboxed(fixture, level, &[], None) };
                 assert_eq!(exited(give(&order)).0, 0);
                 let has_leaked = !fs::read(&path).unwrap().is_empty();
                 assert_eq!(has_leaked, !is_marked, "{}", level.name());
@@ -178,7 +188,7 @@ fn no_program_inherits_what_its_caller_was_started_with() {
 #[test]
 #[ignore = "measures"]
 fn what_a_sandbox_costs() {
-    let bench = Bench::new(super::bench::Manner::Library);
+    let fixture = ProcessFixture::new(super::process_fixture::CallerKind::Library);
     let kinds = [
         ("none", Isolation::None, FilterParts::All),
         ("landlock without the filter", Isolation::Landlock, FilterParts::Off),
@@ -189,10 +199,11 @@ fn what_a_sandbox_costs() {
     let levels: Vec<Isolation> = levels().collect();
     let kinds: Vec<_> = kinds.into_iter().filter(|(_, level, _)| levels.contains(level)).collect();
     let run = |level, filter, program, argv: &[&str]| {
-        let Order { sandbox, .. } = sandboxed(&bench, level, &[], None);
+        let Order { sandbox, .. } = sandboxed(&fixture, level, &[], None);
         let argv = argv.iter().map(Into::into).collect();
-        let order = Order { program, argv, sandbox: Sandbox { filter, ..sandbox }, ..bench.order(&[], None) };
-        super::bench::timed(|| give(&order))
+        let order =
+            Order { program, argv, sandbox: Sandbox { filter, ..sandbox }, ..fixture.order(&[], None) };
+        super::process_fixture::timed(|| give(&order))
     };
     let mut times = vec![Vec::new(); kinds.len()];
     for _ in 0..200 {

@@ -4,28 +4,28 @@
 //! a program does that adopts orphans. `tests/tools/misbehave.py` is what misbehaves.
 
 mod answers;
-mod bench;
 mod endings;
 mod fixture;
 mod isolation;
 mod leftovers;
 mod levels;
+mod process_fixture;
 
-/// Makes a test of each of these functions for both manners.
-macro_rules! in_both_manners {
+/// Makes a test of each of these functions for both callers.
+macro_rules! for_both_callers {
     ($($name:ident)*) => {
         mod library {
             $(#[test] fn $name() {
                 let name = concat!(module_path!(), "::", stringify!($name));
-                super::super::bench::alone(name, super::super::bench::Manner::Library, super::$name);
+                super::super::process_fixture::alone(name, super::super::process_fixture::CallerKind::Library, super::$name);
             })*
         }
         mod adopting {
             $(#[test] fn $name() {
                 let name = concat!(module_path!(), "::", stringify!($name));
-                super::super::bench::alone(name, super::super::bench::Manner::Adopting, super::$name);
+                super::super::process_fixture::alone(name, super::super::process_fixture::CallerKind::Adopting, super::$name);
             })*
         }
     };
 }
-use in_both_manners;
+use for_both_callers;

@@ -7,13 +7,13 @@ use crate::sql::JournalRow;
 use lockgate_error::Error;
 use lockgate_text::Version;
 
-/// The name of the staged copy, which there is not.
+/// The value in place of the name of a staged copy: a change by another program has no copy.
 const NO_COPY: &str = ".outside.0000000000000000.lockgate";
 
 /// A change of one file that another program has written.
 #[derive(Debug, Clone, Copy)]
 pub struct OutsideChange<'a> {
-    /// The file.
+    /// The location of the changed file.
     pub place: &'a FileLocation,
     /// The bytes before; `None` if there was no file, or if they are not known.
     pub before: Option<&'a [u8]>,

@@ -40,12 +40,12 @@ impl PendingEdit {
     ///
     /// Errors: `NO_SPACE`, `STORE_UNAVAILABLE`.
     pub(crate) fn record(&self, inodes: &[Inodes]) -> Result<(), Error> {
-        self.database.record(self.number, inodes).map_err(|error| refusal(&error))
+        self.database.record(self.number, inodes).map_err(|error| to_error(&error))
     }
 
     /// Makes the recorded rows survive a power cut.
     pub(crate) fn sync(&self) -> Result<(), Error> {
-        self.database.sync().map_err(|error| refusal(&error))
+        self.database.sync().map_err(|error| to_error(&error))
     }
 
     /// Declares that the whole edit is applied. This survives the end of the process; after a power cut
@@ -55,7 +55,7 @@ impl PendingEdit {
     /// find it.
     pub(crate) fn settle(mut self) -> Result<EditId, String> {
         self.on_drop = OnDrop::Keep;
-        self.database.settle(self.number).map_err(|error| refusal(&error).message)?;
+        self.database.settle(self.number).map_err(|error| to_error(&error).message)?;
         Ok(self.id())
     }
 
@@ -125,6 +125,6 @@ pub(super) fn check_kind(meta: &EditMeta, database: &Database) -> Result<(), Dat
     }
 }
 
-fn refusal(error: &DatabaseError) -> Error {
+fn to_error(error: &DatabaseError) -> Error {
     error.to_error("the journal cannot be used")
 }

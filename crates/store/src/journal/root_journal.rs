@@ -52,7 +52,7 @@ impl RootJournal {
         if let Err(DatabaseError::Corrupt(_)) = result {
             result = self.once(&mut work);
         }
-        result.map_err(|error| refusal(&self.root, &error))
+        result.map_err(|error| to_error(&self.root, &error))
     }
 
     /// Runs a query; without a journal the result is empty.
@@ -147,6 +147,6 @@ pub(super) fn find<'a>(journals: &'a [RootJournal], place: &FileLocation) -> Res
     journals.get(place.root).ok_or_else(|| crate::system_error::outside(place.shown()))
 }
 
-fn refusal(root: &Path, error: &DatabaseError) -> Error {
+fn to_error(root: &Path, error: &DatabaseError) -> Error {
     error.to_error(&format!("the journal of {} cannot be used", root.display()))
 }

@@ -19,7 +19,7 @@ const MAX_WAITING: usize = 256;
 const MAX_BYTES: usize = 32 << 20;
 
 /// The time that a caller waits for a text that was read a moment ago.
-const PATIENCE: Duration = Duration::from_secs(1);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 enum JournalJob {
     Keep { journal: usize, text: Arc<Buffer> },
@@ -27,7 +27,7 @@ enum JournalJob {
     Notify(SyncSender<()>),
 }
 
-/// The thread, once it has had a job.
+/// The background thread, which starts with its first job.
 #[derive(Debug)]
 pub(super) struct Worker {
     journals: Arc<[RootJournal]>,
@@ -91,7 +91,7 @@ impl Worker {
     /// Waits until all queued jobs are done, or the time is up. Returns true if they were done.
     pub fn wait(&self) -> bool {
         let (sender, receiver) = sync_channel(1);
-        self.enqueue(JournalJob::Notify(sender)) && receiver.recv_timeout(PATIENCE).is_ok()
+        self.enqueue(JournalJob::Notify(sender)) && receiver.recv_timeout(WAIT_TIMEOUT).is_ok()
     }
 }
 

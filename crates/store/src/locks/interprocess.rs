@@ -47,7 +47,7 @@ impl IdleFiles {
 #[derive(Debug)]
 pub(super) struct Lock {
     path: PathBuf,
-    /// Taken only on drop.
+    /// The locked file; `None` only while the lock is dropped.
     file: Option<OwnedFd>,
     idle: Arc<IdleFiles>,
 }

@@ -72,7 +72,7 @@ pub struct LockGuard {
 
 #[derive(Debug)]
 struct One {
-    // Dropped in this order: other processes first; the claim must see that nobody holds the lock any more.
+    // Dropped in this order: other processes first; the claim must see that the lock is free.
     _across: Option<Lock>,
     _guard: OwnedMutexGuard<()>,
     _claim: Claim,
@@ -92,7 +92,7 @@ impl Locks {
     fn lock_files(&self, key: &LockKey) -> Option<LockFiles> {
         self.interprocess
             .as_ref()
-            .filter(|_| key.is_waited_for_by_all())
+            .filter(|_| key.needs_process_lock())
             .map(|process_locks| process_locks.lock_files(key))
     }
 
@@ -150,7 +150,7 @@ async fn acquire(
     wait: Duration,
 ) -> Result<Option<Lock>, Error> {
     match LockAttempt::try_from(lock_files.try_take())? {
-        LockAttempt::Held(lock) => return Ok(Some(lock)),
+        LockAttempt::Acquired(lock) => return Ok(Some(lock)),
         LockAttempt::Unsupported => return Ok(None),
         LockAttempt::Busy => {}
     }
@@ -169,7 +169,7 @@ async fn acquire(
     })?;
     loop {
         match LockAttempt::try_from(result)? {
-            LockAttempt::Held(lock) => return Ok(Some(lock)),
+            LockAttempt::Acquired(lock) => return Ok(Some(lock)),
             LockAttempt::Unsupported => return Ok(None),
             LockAttempt::Busy if Instant::now() < deadline => {}
             LockAttempt::Busy => return Err(timed_out(wait, &LockHolder::Process(lock_files.holder()))),
@@ -181,10 +181,9 @@ async fn acquire(
 
 /// The outcome of one attempt on the lock between processes.
 enum LockAttempt {
-    Held(Lock),
+    Acquired(Lock),
     /// The lock is unavailable here; publishing has its own guards.
     Unsupported,
-    /// Another process has it.
     Busy,
 }
 
@@ -193,7 +192,7 @@ impl TryFrom<rustix::io::Result<Option<Lock>>> for LockAttempt {
 
     fn try_from(result: rustix::io::Result<Option<Lock>>) -> Result<LockAttempt, Error> {
         match result {
-            Ok(Some(lock)) => Ok(LockAttempt::Held(lock)),
+            Ok(Some(lock)) => Ok(LockAttempt::Acquired(lock)),
             Ok(None) => Ok(LockAttempt::Busy),
             Err(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => {
                 Ok(LockAttempt::Unsupported)

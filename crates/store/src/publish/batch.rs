@@ -117,7 +117,7 @@ fn refuse_git_folders(roots: &[Root], writes: &[FileWrite<'_>], guards: Guards<'
         .iter()
         .map(|write| PlannedFile { place: write.place, after: write.after.map(|after| after.bytes) })
         .collect();
-    git_layout::refuse(roots, &planned).map_err(|refusal| refusal.1)
+    git_layout::refuse(roots, &planned).map_err(|error| error.1)
 }
 
 /// One write with its names and its method.

@@ -5,7 +5,7 @@
 use super::expected::ExpectedFile;
 use super::prepare::Leases;
 use super::stage::StagedFile;
-use super::swap::{Refusal, SwapNames};
+use super::swap::{SwapError, SwapNames};
 use super::{FileWrite, GuardLevel, PublishedFile, in_place, revert};
 use crate::snapshot::ExpectedContent;
 use lockgate_error::{Code, Error};
@@ -69,7 +69,7 @@ impl<'a> AppliedWrite<'a> {
         write: &'a FileWrite<'a>,
         before: ExpectedContent<'a>,
         leases: Leases<'a>,
-    ) -> Result<AppliedWrite<'a>, Refusal> {
+    ) -> Result<AppliedWrite<'a>, SwapError> {
         let level = names.take_checked(&before.expected_file(), leases.before.as_ref())?;
         Ok(AppliedWrite::new(names, write, TargetChange::Removed, level, None, leases))
     }
@@ -118,15 +118,15 @@ impl<'a> AppliedWrite<'a> {
                 if own.is_whole() || !before.is_whole() =>
             {
                 match self.names.exchange_back(&ours.expected(), Some(own)) {
-                    Refusal::Unchanged(_) => Ok(()),
-                    refusal => Err(refusal),
+                    SwapError::Unchanged(_) => Ok(()),
+                    error => Err(error),
                 }
             }
             (TargetChange::Created, Some(ours), Leases { ours: Some(own), .. }) if own.is_whole() => {
                 match self.names.take_checked(&ours.expected(), Some(own)) {
                     Ok(_) => Ok(()),
-                    Err(Refusal::Unchanged(_)) => return RevertOutcome::InUse(Box::new(self)),
-                    Err(refusal) => Err(refusal),
+                    Err(SwapError::Unchanged(_)) => return RevertOutcome::InUse(Box::new(self)),
+                    Err(error) => Err(error),
                 }
             }
             (TargetChange::Removed, ..) => self.names.put().map(drop),
@@ -159,8 +159,8 @@ impl<'a> AppliedWrite<'a> {
     }
 
     /// Removes the leftovers of a reverted write, or reports them.
-    fn finish_revert(&mut self, result: Result<(), Refusal>) -> Result<(), Error> {
-        result.map_err(|refusal| self.not_reverted(refusal))?;
+    fn finish_revert(&mut self, result: Result<(), SwapError>) -> Result<(), Error> {
+        result.map_err(|error| self.not_reverted(error))?;
         if matches!(self.change, TargetChange::Exchanged | TargetChange::Created | TargetChange::Written) {
             self.unlink();
         }
@@ -168,7 +168,7 @@ impl<'a> AppliedWrite<'a> {
     }
 
     fn discard(&mut self, before: &ExpectedContent<'_>) {
-        // Under the lease nobody could open it for writing during the check; without a lease another program
+        // Under the lease no program could open it for writing during the check; without a lease another program
         // may have, and writes late.
         if self.level == GuardLevel::Lease || before.expected_file().holds().unwrap_or(true) {
             return self.unlink();
@@ -189,7 +189,7 @@ impl<'a> AppliedWrite<'a> {
         }
     }
 
-    fn revoke(&self) -> Result<(), Refusal> {
+    fn revoke(&self) -> Result<(), SwapError> {
         match (self.change, self.write.before, &self.ours) {
             (TargetChange::Exchanged, Some(before), Some(ours)) => {
                 revert::exchanged(&self.names, &before, ours)
@@ -198,7 +198,7 @@ impl<'a> AppliedWrite<'a> {
             (TargetChange::Removed, ..) => self.names.put().map(drop),
             (TargetChange::Written, Some(before), Some(ours)) => {
                 let expected = ExpectedFile { bytes: ours.expected().bytes, ..before.expected_file() };
-                in_place::write(&self.names, &expected, before.content.bytes).map_err(Refusal::Unchanged)
+                in_place::write(&self.names, &expected, before.content.bytes).map_err(SwapError::Unchanged)
             }
             (TargetChange::Renamed, Some(before), Some(ours)) => {
                 revert::renamed(&self.names, self.write, &before, ours)
@@ -214,11 +214,11 @@ impl<'a> AppliedWrite<'a> {
     }
 
     /// The error for a write that could not be reverted.
-    fn not_reverted(&self, refusal: Refusal) -> Error {
-        let reason = match refusal {
-            Refusal::NotUndone(error) => return error,
-            Refusal::Unchanged(error) => error.message,
-            Refusal::Mounted => format!("{} is a mount point", self.names.shown),
+    fn not_reverted(&self, error: SwapError) -> Error {
+        let reason = match error {
+            SwapError::NotUndone(error) => return error,
+            SwapError::Unchanged(error) => error.message,
+            SwapError::Mounted => format!("{} is a mount point", self.names.shown),
         };
         let note = match self.change {
             TargetChange::Exchanged | TargetChange::Removed => {

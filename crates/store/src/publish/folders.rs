@@ -46,11 +46,11 @@ impl Drop for Chains<'_> {
 pub(super) struct NewFolders<'a> {
     shown: &'a str,
     first: Folder,
-    made: Vec<Made<'a>>,
+    made: Vec<CreatedFolder<'a>>,
     cleanup: FolderCleanup,
 }
 
-struct Made<'a> {
+struct CreatedFolder<'a> {
     name: &'a str,
     folder: Folder,
     origin: FolderOrigin,
@@ -91,7 +91,7 @@ impl<'a> NewFolders<'a> {
         };
         match enter(above) {
             Ok(folder) => {
-                self.made.push(Made { name, folder, origin });
+                self.made.push(CreatedFolder { name, folder, origin });
                 Ok(())
             }
             Err(errno) => {
@@ -117,11 +117,11 @@ impl<'a> NewFolders<'a> {
 
     /// The folders with a new name in them: the file's own, and the parents of created folders.
     pub fn changed(&self) -> impl Iterator<Item = &Folder> {
-        let is_ours = |(_, created): &(&Folder, &Made<'a>)| created.origin == FolderOrigin::Ours;
+        let is_ours = |(_, created): &(&Folder, &CreatedFolder<'a>)| created.origin == FolderOrigin::Ours;
         std::iter::once(self.last()).chain(self.parents().filter(is_ours).map(|(parent, _)| parent))
     }
 
-    fn parents(&self) -> impl DoubleEndedIterator<Item = (&Folder, &Made<'a>)> {
+    fn parents(&self) -> impl DoubleEndedIterator<Item = (&Folder, &CreatedFolder<'a>)> {
         let parent = |index: usize| {
             index
                 .checked_sub(1)

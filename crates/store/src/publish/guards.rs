@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 /// The time to wait for files that another program has open for writing.
-const PATIENCE: Duration = Duration::from_millis(100);
+const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The guards of a write, and a hook between its steps.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ impl Guards<'_> {
         root_in_place: true,
         together: true,
         unnamed: true,
-        timeout: PATIENCE,
+        timeout: BUSY_TIMEOUT,
         step: &|| {},
     };
 

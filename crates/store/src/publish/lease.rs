@@ -40,7 +40,7 @@ impl Lease<'_> {
         Ok(Lease(Holder::Shared(Arc::clone(file))))
     }
 
-    /// True if nobody waits for the end of the lease to open the file for writing.
+    /// True if no process waits for the end of the lease to open the file for writing.
     pub fn is_whole(&self) -> bool {
         fcntl(self.file(), libc::F_GETLEASE, 0) == Ok(libc::F_RDLCK)
     }

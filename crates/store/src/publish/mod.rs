@@ -37,7 +37,7 @@ pub(super) use expected::ExpectedFile;
 pub(super) use guards::Guards;
 pub(super) use in_place::{is_torn, overwrite};
 pub(super) use names::{may_be_cut, target_of};
-pub(super) use swap::{Refusal, SwapNames};
+pub(super) use swap::{SwapError, SwapNames};
 
 /// A text and its version.
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,7 @@ use super::FileWrite;
 use super::exchange::AppliedWrite;
 use super::lease::Lease;
 use super::stage::StagedFile;
-use super::swap::{FileBusy, Refusal, SwapNames};
+use super::swap::{FileBusy, SwapError, SwapNames};
 use crate::permit::{self, WriteMethod};
 use crate::snapshot::ExpectedContent;
 use crate::system_error::conflict;
@@ -126,18 +126,18 @@ fn replace<'a>(
     publishing: Publishing,
 ) -> Result<AppliedWrite<'a>, Error> {
     staged.replace(names, write, before, leases).or_else(|failed| match *failed {
-        (Refusal::Mounted, Some(staged)) if publishing.hard_links == HardLinks::InPlace => {
+        (SwapError::Mounted, Some(staged)) if publishing.hard_links == HardLinks::InPlace => {
             staged.write_into(names, write, before)
         }
-        (refusal, _) => Err(to_error(names)(refusal)),
+        (error, _) => Err(to_error(names)(error)),
     })
 }
 
 /// The error for the caller.
-fn to_error(names: SwapNames<'_>) -> impl Fn(Refusal) -> Error {
-    move |refusal| match refusal {
-        Refusal::Unchanged(error) | Refusal::NotUndone(error) => error,
-        Refusal::Mounted => permit::mounted(names.shown),
+fn to_error(names: SwapNames<'_>) -> impl Fn(SwapError) -> Error {
+    move |error| match error {
+        SwapError::Unchanged(error) | SwapError::NotUndone(error) => error,
+        SwapError::Mounted => permit::mounted(names.shown),
     }
 }
 

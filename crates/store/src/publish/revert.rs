@@ -10,7 +10,7 @@
 use super::FileWrite;
 use super::expected::ExpectedFile;
 use super::stage::StagedFile;
-use super::swap::{Refusal, SwapNames};
+use super::swap::{SwapError, SwapNames};
 use crate::folder::Identity;
 use crate::snapshot::ExpectedContent;
 use crate::system_error::failed;
@@ -28,17 +28,17 @@ pub(super) fn exchanged(
     names: &SwapNames<'_>,
     before: &ExpectedContent<'_>,
     ours: &StagedFile<'_>,
-) -> Result<(), Refusal> {
+) -> Result<(), SwapError> {
     let plain = || {
         if before.expected_file().holds().unwrap_or(false) {
             names.exchange(&ours.expected(), &before.expected_file()).map(drop)
         } else {
-            Err(Refusal::Unchanged(names.changed_meanwhile()))
+            Err(SwapError::Unchanged(names.changed_meanwhile()))
         }
     };
     retry(names, ours, plain, |added| {
         append(names, before, added)
-            .map_err(|errno| Refusal::Unchanged(failed("write", names.shown, errno)))?;
+            .map_err(|errno| SwapError::Unchanged(failed("write", names.shown, errno)))?;
         let (new, old) = ([ours.expected().bytes, added].concat(), [before.content.bytes, added].concat());
         let (new, old) = (
             ExpectedFile { bytes: &new, ..ours.expected() },
@@ -50,14 +50,14 @@ pub(super) fn exchanged(
 
 /// Removes the new file. Text that was appended to it is kept under another name, because there is no old
 /// text to append it to.
-pub(super) fn created(names: &SwapNames<'_>, ours: &StagedFile<'_>) -> Result<(), Refusal> {
+pub(super) fn created(names: &SwapNames<'_>, ours: &StagedFile<'_>) -> Result<(), SwapError> {
     let plain = || names.take(&ours.expected()).map(drop);
     retry(names, ours, plain, |added| {
         let new = [ours.expected().bytes, added].concat();
         names.take(&ExpectedFile { bytes: &new, ..ours.expected() })?;
         let (shown, name) = (names.shown, names.set_aside());
         let message = format!("{shown} was not created; text that another program added to it is in {name}");
-        Err(Refusal::NotUndone(Error::new(Code::EditConflict, message)))
+        Err(SwapError::NotUndone(Error::new(Code::EditConflict, message)))
     })
 }
 
@@ -67,12 +67,12 @@ pub(super) fn renamed(
     write: &FileWrite<'_>,
     before: &ExpectedContent<'_>,
     ours: &StagedFile<'_>,
-) -> Result<(), Refusal> {
+) -> Result<(), SwapError> {
     let restore = |new: &[u8], old: &[u8]| {
-        let copy = StagedFile::make(names, write, old).map_err(Refusal::Unchanged)?;
-        copy.sync().map_err(Refusal::Unchanged)?;
+        let copy = StagedFile::make(names, write, old).map_err(SwapError::Unchanged)?;
+        copy.sync().map_err(SwapError::Unchanged)?;
         let result = names.exchange(&ExpectedFile { bytes: new, ..ours.expected() }, &copy.expected());
-        if matches!(result, Ok(_) | Err(Refusal::NotUndone(_))) {
+        if matches!(result, Ok(_) | Err(SwapError::NotUndone(_))) {
             drop(copy.published());
         }
         result.map(drop)
@@ -85,13 +85,13 @@ pub(super) fn renamed(
 fn retry(
     names: &SwapNames<'_>,
     ours: &StagedFile<'_>,
-    plain: impl Fn() -> Result<(), Refusal>,
-    with: impl Fn(&[u8]) -> Result<(), Refusal>,
-) -> Result<(), Refusal> {
+    plain: impl Fn() -> Result<(), SwapError>,
+    with: impl Fn(&[u8]) -> Result<(), SwapError>,
+) -> Result<(), SwapError> {
     let mut result = plain();
     for _ in 0..ATTEMPTS {
         match result {
-            Err(Refusal::Unchanged(_)) if names.guards.together => {}
+            Err(SwapError::Unchanged(_)) if names.guards.together => {}
             result => return result,
         }
         result = match added(names, ours) {

@@ -9,7 +9,7 @@ use super::expected::ExpectedFile;
 use super::lease::Lease;
 use super::metadata::{self, CopiedMetadata};
 use super::prepare::Leases;
-use super::swap::{Refusal, SwapNames};
+use super::swap::{SwapError, SwapNames};
 use super::{FileWrite, GuardLevel, in_place};
 use crate::folder::{Folder, Identity};
 use crate::inode::{CreatedFile, Inode};
@@ -189,7 +189,7 @@ impl<'a> StagedFile<'a> {
         write: &'a FileWrite<'a>,
         before: ExpectedContent<'a>,
         leases: Leases<'a>,
-    ) -> Result<AppliedWrite<'a>, Box<(Refusal, Option<StagedFile<'a>>)>> {
+    ) -> Result<AppliedWrite<'a>, Box<(SwapError, Option<StagedFile<'a>>)>> {
         match names.exchange_checked(&before.expected_file(), &self.expected(), &leases) {
             Ok(level) => {
                 let change = if level == GuardLevel::Compare {
@@ -199,11 +199,11 @@ impl<'a> StagedFile<'a> {
                 };
                 Ok(AppliedWrite::new(names, write, change, level, Some(self.published()), leases))
             }
-            Err(Refusal::NotUndone(error)) => {
+            Err(SwapError::NotUndone(error)) => {
                 drop(self.published());
-                Err(Box::new((Refusal::NotUndone(error), None)))
+                Err(Box::new((SwapError::NotUndone(error), None)))
             }
-            Err(refusal) => Err(Box::new((refusal, Some(self)))),
+            Err(error) => Err(Box::new((error, Some(self)))),
         }
     }
 
@@ -232,7 +232,7 @@ impl<'a> StagedFile<'a> {
         names: SwapNames<'a>,
         write: &'a FileWrite<'a>,
         leases: Leases<'a>,
-    ) -> Result<AppliedWrite<'a>, Refusal> {
+    ) -> Result<AppliedWrite<'a>, SwapError> {
         let note = names.put()?;
         let ours = Some(self.published());
         let mut applied =
@@ -241,7 +241,7 @@ impl<'a> StagedFile<'a> {
         Ok(applied)
     }
 
-    /// Closes the writable descriptor, because a lease needs a file that nobody has open for writing.
+    /// Closes the writable descriptor, because a lease needs a file that no process has open for writing.
     pub fn seal(&mut self) {
         let is_same = |file: &OwnedFd| {
             rustix::fs::fstat(file).is_ok_and(|stat| Identity::from_stat(&stat) == self.identity)
@@ -268,7 +268,7 @@ impl Drop for StagedFile<'_> {
     }
 }
 
-/// The mode of an empty staged copy. Nobody else may read it before its final rights are set; a new file gets what
+/// The mode of an empty staged copy. No other user may read it before its final rights are set; a new file gets what
 /// the umask and the folder's ACL allow.
 fn first_mode(write: &FileWrite<'_>) -> Mode {
     Mode::from_raw_mode(if write.before.is_some() || write.mode.is_some() { 0o600 } else { 0o666 })

@@ -37,7 +37,7 @@ pub(super) struct FileBusy;
 
 /// The reason why a step failed.
 #[derive(Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum SwapError {
     /// Everything is as it was before.
     Unchanged(Error),
     /// Undoing it would have touched another program's text; no file of lockgate has the staged name any
@@ -54,7 +54,7 @@ impl SwapNames<'_> {
         &self,
         expected: &ExpectedFile<'_>,
         ours: &ExpectedFile<'_>,
-    ) -> Result<GuardLevel, Refusal> {
+    ) -> Result<GuardLevel, SwapError> {
         let before = self.lease(expected)?;
         let own = before.as_ref().and_then(|_| Lease::take(ours.file).ok());
         self.check(expected, before.as_ref())?;
@@ -67,7 +67,7 @@ impl SwapNames<'_> {
         expected: &ExpectedFile<'_>,
         ours: &ExpectedFile<'_>,
         leases: &Leases<'_>,
-    ) -> Result<GuardLevel, Refusal> {
+    ) -> Result<GuardLevel, SwapError> {
         self.guards.step();
         // The edit's earlier files were exchanged after the comparison.
         self.check_lease(leases.before.as_ref())?;
@@ -77,7 +77,7 @@ impl SwapNames<'_> {
         match self.folder.exchange(self.staged, self.target) {
             Ok(()) => {}
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => return self.rename(expected, leases),
-            Err(errno) => return Err(self.refused("exchange", errno)),
+            Err(errno) => return Err(self.swap_error("exchange", errno)),
         }
         self.guards.step();
         if !self.is_untouched(expected, self.staged, leases.before.as_ref()) {
@@ -87,7 +87,7 @@ impl SwapNames<'_> {
     }
 
     /// Moves the expected file from the target's name to the staged name.
-    pub fn take(&self, expected: &ExpectedFile<'_>) -> Result<GuardLevel, Refusal> {
+    pub fn take(&self, expected: &ExpectedFile<'_>) -> Result<GuardLevel, SwapError> {
         let lease = self.lease(expected)?;
         self.check(expected, lease.as_ref())?;
         self.take_checked(expected, lease.as_ref())
@@ -98,7 +98,7 @@ impl SwapNames<'_> {
         &self,
         expected: &ExpectedFile<'_>,
         lease: Option<&Lease<'_>>,
-    ) -> Result<GuardLevel, Refusal> {
+    ) -> Result<GuardLevel, SwapError> {
         self.guards.step();
         self.check_lease(lease)?;
         match self.folder.rename_new(self.target, self.staged) {
@@ -106,14 +106,14 @@ impl SwapNames<'_> {
             Ok(Renamed::OldNameLeft(errno)) => {
                 // The same file has both names; it keeps the first.
                 let _ = self.folder.unlink(self.staged);
-                return Err(self.refused("unlink", errno));
+                return Err(self.swap_error("unlink", errno));
             }
-            Err(errno) => return Err(self.refused("rename", errno)),
+            Err(errno) => return Err(self.swap_error("rename", errno)),
         }
         self.guards.step();
         if !self.is_untouched(expected, self.staged, lease) {
             return Err(match self.put() {
-                Ok(_) => Refusal::Unchanged(self.changed_meanwhile()),
+                Ok(_) => SwapError::Unchanged(self.changed_meanwhile()),
                 Err(_) => self.keep(),
             });
         }
@@ -122,28 +122,28 @@ impl SwapNames<'_> {
 
     /// Moves the file with the staged name to the target's name, which must be free. Returns a note if the
     /// staged name remains.
-    pub fn put(&self) -> Result<Option<String>, Refusal> {
+    pub fn put(&self) -> Result<Option<String>, SwapError> {
         self.guards.step();
         match self.folder.rename_new(self.staged, self.target) {
             Ok(Renamed::Whole) => Ok(None),
             Ok(Renamed::OldNameLeft(errno)) => Ok(Some(self.second_name(errno))),
-            Err(Errno::EXIST) => Err(Refusal::Unchanged(conflict(
+            Err(Errno::EXIST) => Err(SwapError::Unchanged(conflict(
                 self.shown,
                 "was created by another program in the meantime",
             ))),
-            Err(errno) => Err(self.refused("rename", errno)),
+            Err(errno) => Err(self.swap_error("rename", errno)),
         }
     }
 
     /// Keeps the file with the staged name, which is not lockgate's, under a name that the error tells.
-    pub fn keep(&self) -> Refusal {
+    pub fn keep(&self) -> SwapError {
         let name = self.set_aside();
         let message = format!(
             "{} was changed by another program during the write; one of the texts is in the same folder as {name}",
             self.shown
         );
         let error = Error::new(Code::EditConflict, message);
-        Refusal::NotUndone(
+        SwapError::NotUndone(
             error.hint(format!("read the file and {name}, and merge the two texts")).with_unknown_disk(),
         )
     }
@@ -159,23 +159,23 @@ impl SwapNames<'_> {
 
     /// Renames the staged file over the target where the two cannot be exchanged. The displaced file cannot
     /// be checked afterwards, so it is compared once more.
-    fn rename(&self, expected: &ExpectedFile<'_>, leases: &Leases<'_>) -> Result<GuardLevel, Refusal> {
+    fn rename(&self, expected: &ExpectedFile<'_>, leases: &Leases<'_>) -> Result<GuardLevel, SwapError> {
         self.check(expected, leases.before.as_ref())?;
-        self.folder.rename(self.staged, self.target).map_err(|errno| self.refused("rename", errno))?;
+        self.folder.rename(self.staged, self.target).map_err(|errno| self.swap_error("rename", errno))?;
         self.guards.step();
         Ok(GuardLevel::Compare)
     }
 
     /// Takes a lease on the file and waits for programs that have it open for writing; `None` if the system
     /// has no leases.
-    fn lease<'f>(&self, expected: &ExpectedFile<'f>) -> Result<Option<Lease<'f>>, Refusal> {
+    fn lease<'f>(&self, expected: &ExpectedFile<'f>) -> Result<Option<Lease<'f>>, SwapError> {
         let start = Instant::now();
         loop {
             match self.lease_now(expected) {
                 Ok(lease) => return Ok(lease),
                 Err(FileBusy) if start.elapsed() < self.guards.timeout => std::thread::sleep(PAUSE),
                 Err(FileBusy) => {
-                    return Err(Refusal::Unchanged(conflict(
+                    return Err(SwapError::Unchanged(conflict(
                         self.shown,
                         "is open for writing in another program",
                     )));
@@ -202,9 +202,9 @@ impl SwapNames<'_> {
         &self,
         expected: &ExpectedFile<'_>,
         lease: Option<&Lease<'_>>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), SwapError> {
         self.guards.step();
-        expected.check(self.folder, self.target, self.shown, &self.guards).map_err(Refusal::Unchanged)?;
+        expected.check(self.folder, self.target, self.shown, &self.guards).map_err(SwapError::Unchanged)?;
         self.guards.step();
         self.check_lease(lease)?;
         self.guards.step();
@@ -212,11 +212,11 @@ impl SwapNames<'_> {
     }
 
     /// Fails if another program waits for the end of the lease to write the file.
-    fn check_lease(&self, lease: Option<&Lease<'_>>) -> Result<(), Refusal> {
+    fn check_lease(&self, lease: Option<&Lease<'_>>) -> Result<(), SwapError> {
         match lease {
             Some(lease) if !lease.is_whole() => {
                 let message = "is being opened for writing by another program";
-                Err(Refusal::Unchanged(conflict(self.shown, message)))
+                Err(SwapError::Unchanged(conflict(self.shown, message)))
             }
             Some(_) | None => Ok(()),
         }
@@ -230,7 +230,7 @@ impl SwapNames<'_> {
     }
 
     /// Exchanges the files back, because the displaced file is not the expected one.
-    pub(super) fn exchange_back(&self, ours: &ExpectedFile<'_>, own: Option<&Lease<'_>>) -> Refusal {
+    pub(super) fn exchange_back(&self, ours: &ExpectedFile<'_>, own: Option<&Lease<'_>>) -> SwapError {
         self.guards.step();
         if !self.is_untouched(ours, self.target, None) {
             return self.keep();
@@ -241,14 +241,14 @@ impl SwapNames<'_> {
         }
         self.guards.step();
         match (ours.is_named(self.folder, self.staged), self.is_untouched(ours, self.staged, own)) {
-            (true, true) => Refusal::Unchanged(self.changed_meanwhile()),
+            (true, true) => SwapError::Unchanged(self.changed_meanwhile()),
             // The displaced file is back in place, but another program may have opened ours by now and be
             // about to write it.
             (true, false) => {
                 let mut error = self.changed_meanwhile();
                 error.message +=
                     &format!("; text that another program may still write is in {}", self.set_aside());
-                Refusal::NotUndone(error)
+                SwapError::NotUndone(error)
             }
             (false, _) => self.keep(),
         }
@@ -263,13 +263,13 @@ impl SwapNames<'_> {
         if leased { GuardLevel::Lease } else { GuardLevel::Exchange }
     }
 
-    fn refused(&self, call: &str, errno: Errno) -> Refusal {
+    fn swap_error(&self, call: &str, errno: Errno) -> SwapError {
         match errno {
-            Errno::BUSY => Refusal::Mounted,
+            Errno::BUSY => SwapError::Mounted,
             Errno::NOENT => {
-                Refusal::Unchanged(conflict(self.shown, "was removed by another program since it was read"))
+                SwapError::Unchanged(conflict(self.shown, "was removed by another program since it was read"))
             }
-            errno => Refusal::Unchanged(failed(call, self.shown, errno)),
+            errno => SwapError::Unchanged(failed(call, self.shown, errno)),
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::inspect::{FileOwner, PathContent, RecoveredFile, WriteState, split};
 use crate::git_layout;
-use crate::publish::{ExpectedFile, Guards, Refusal, SwapNames, overwrite};
+use crate::publish::{ExpectedFile, Guards, SwapError, SwapNames, overwrite};
 use crate::snapshot::FileSnapshot;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -75,8 +75,8 @@ impl RecoveredFile<'_> {
                 let _ = names.folder.unlink(names.staged);
                 None
             }
-            Err(Refusal::NotUndone(error)) => Some(error.message),
-            Err(Refusal::Unchanged(_) | Refusal::Mounted) => self.keep(),
+            Err(SwapError::NotUndone(error)) => Some(error.message),
+            Err(SwapError::Unchanged(_) | SwapError::Mounted) => self.keep(),
         }
     }
 
@@ -99,8 +99,8 @@ impl RecoveredFile<'_> {
                 let _ = names.folder.unlink(names.staged);
                 note
             }
-            Err(Refusal::Unchanged(error) | Refusal::NotUndone(error)) => Some(error.message),
-            Err(Refusal::Mounted) => note,
+            Err(SwapError::Unchanged(error) | SwapError::NotUndone(error)) => Some(error.message),
+            Err(SwapError::Mounted) => note,
         }
     }
 

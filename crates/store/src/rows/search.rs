@@ -19,7 +19,7 @@ const BYTES: u64 = 4 << 20;
 /// An entity in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowListed {
-    /// Its location.
+    /// The location of the entity.
     pub location: RowLocation,
     /// The length of its text in bytes.
     pub size: u64,

@@ -14,7 +14,7 @@ pub struct EntitySelector {
     entity: Entity,
     owner: EntityOwner,
     organization: Option<String>,
-    depot: u64,
+    database_number: u64,
     paths: PathSelection,
 }
 
@@ -104,7 +104,7 @@ impl EntityStore {
             entity,
             owner,
             organization,
-            depot: self.database.number(),
+            database_number: self.database.number(),
             paths: PathSelection::Everywhere,
         })
     }
@@ -143,7 +143,7 @@ impl EntitySelector {
         let owner = Some(organization.clone()).filter(|organization| !organization.is_empty());
         let organization_id = owner.clone().filter(|_| self.owner == EntityOwner::Organization);
         let entity = Entity { path: path.clone(), organization_id, ..self.entity.clone() };
-        RowLocation { entity, owner, database: self.depot }
+        RowLocation { entity, owner, database: self.database_number }
     }
 
     /// Calls `query` with the span of the selection.

@@ -18,7 +18,7 @@ pub(super) struct ProtectedLinks(OnceLock<Protected>);
 #[derive(Debug)]
 struct Protected {
     files: HashSet<Identity>,
-    seen: Coverage,
+    coverage: Coverage,
 }
 
 /// The rules that apply in a folder.
@@ -33,17 +33,17 @@ impl ProtectedLinks {
     /// know.
     pub(super) fn protect(&self, roots: &[Root], file: Identity) -> bool {
         let protected = self.0.get_or_init(|| Protected::beneath(roots));
-        protected.seen == Coverage::TooLittle || protected.files.contains(&file)
+        protected.coverage == Coverage::TooLittle || protected.files.contains(&file)
     }
 }
 
 impl Protected {
     /// Skips folders that may not be read: a user who cannot enter a folder has made no link to its files.
     fn beneath(roots: &[Root]) -> Protected {
-        let mut protected = Protected { files: HashSet::new(), seen: Coverage::All };
+        let mut protected = Protected { files: HashSet::new(), coverage: Coverage::All };
         for root in roots {
             let coverage = root.top().map_or(Coverage::TooLittle, |top| protected.look(&top));
-            protected.seen = protected.seen.max(coverage);
+            protected.coverage = protected.coverage.max(coverage);
         }
         protected
     }

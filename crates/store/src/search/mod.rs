@@ -124,12 +124,12 @@ impl Files {
 
     /// Lists the files below some folders.
     pub fn find(&self, below: &SearchRoots, hidden: Hidden, bounds: SearchLimits<'_>) -> FoundFiles {
-        let new_visitor = || Lister { first: FirstEntries::new(bounds.most), seen: 0 };
+        let new_visitor = || Lister { first: FirstEntries::new(bounds.most), count: 0 };
         let (visitors, skipped) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(new_visitor);
         let (mut first, mut count) = (FirstEntries::new(bounds.most), 0);
         for visitor in visitors {
             first.join(visitor.first);
-            count += visitor.seen;
+            count += visitor.count;
         }
         let files: Vec<(FileLocation, u64)> = first.into_first().map(|(_, file)| file).collect();
         FoundFiles { is_cut: count > files.len() || bounds.clock.is_stopped(), files, skipped }
@@ -247,7 +247,7 @@ impl FileSearcher<'_> {
 /// Lists the files of one thread.
 struct Lister {
     first: FirstEntries<(FileLocation, u64)>,
-    seen: usize,
+    count: usize,
 }
 
 impl Visitor for Lister {
@@ -257,7 +257,7 @@ impl Visitor for Lister {
             Ok(None) => return,
             Err(_) => return skipped.unreadable += 1,
         };
-        self.seen += 1;
+        self.count += 1;
         let key = (file.dir_state.root, file.dir_state.join(file.name));
         if self.first.would_keep(&key)
             && let Some(place) = file.place()

@@ -81,7 +81,7 @@ impl Fixture {
     }
 
     fn refused(&self, path: &str) -> Option<Code> {
-        self.files.search_target(Some(path)).err().map(|refusal| refusal.code)
+        self.files.search_target(Some(path)).err().map(|error| error.code)
     }
 }
 

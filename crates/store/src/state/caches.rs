@@ -389,7 +389,7 @@ fn root(folder: &Path) -> Option<PathBuf> {
     let mut path = Vec::new();
     file.take(LONGEST_PATH).read_to_end(&mut path).ok()?;
     let path = PathBuf::from(std::ffi::OsString::from_vec(path));
-    // A wrong path is possible only if somebody wrote it there.
+    // A wrong path is possible only if another program wrote it there.
     (folder.file_name() == Some(OsStr::new(&path_hash(&path).hex()))).then_some(path)
 }
 

@@ -114,7 +114,7 @@ fn create(path: &Path) -> std::io::Result<std::fs::File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Reads a record that nobody but the user can have written.
+/// Reads a record; `None` if another user can have written it.
 fn read(path: &Path) -> Option<Vec<u8>> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;

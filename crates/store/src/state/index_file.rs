@@ -66,7 +66,7 @@ impl IndexFile {
         (Version::hash(body).bytes().as_slice() == digest).then(|| body.to_vec())
     }
 
-    /// Stores bytes in place of the earlier ones, and removes the indexes of workspaces that nobody used for 30 days.
+    /// Stores bytes in place of the earlier ones, and removes the indexes of workspaces that were not used for 30 days.
     ///
     /// Errors: the reason why they cannot be stored. The earlier ones are then still there.
     pub fn write(&self, bytes: &[u8]) -> Result<(), String> {

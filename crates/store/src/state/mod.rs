@@ -1,6 +1,6 @@
 //! lockgate's own folders: the records of trust decisions, and the caches that tools keep between runs.
 //!
-//! A record is believed only if nobody but its owner can have written it.
+//! A record is believed only if no other user can have written it.
 //!
 //! Invariant: a record is whole, old or new. A doubtful record counts as none, and the reason is reported.
 //! Neither folder is used if it lies inside a root.

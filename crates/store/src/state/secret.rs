@@ -1,6 +1,6 @@
 //! Secrets for the user's own clients: created once, kept for the user alone.
 //!
-//! Invariant: a returned secret was read from a file that nobody else can read or write.
+//! Invariant: a returned secret was read from a file that no other user can read or write.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read};

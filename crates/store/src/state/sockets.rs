@@ -1,7 +1,7 @@
 //! Sockets in the state folder, on which a server of the user answers other processes of the same user.
 //!
-//! Invariant: a socket is used only if nobody but the user can have made it or can connect to it, and only with a process
-//! of the user at its other end.
+//! Invariant: a socket is used only if no other user can have made it or can connect to it, and only with a process of
+//! the user at its other end.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -24,7 +24,7 @@ const ENDING: &str = ".sock";
 const OTHERS: u32 = 0o077;
 /// The most sockets of a root that are tried.
 const MAX_TRIED: usize = 4;
-/// The age after which a socket that nobody listens on is removed, whatever its name.
+/// The age after which a socket that no process listens on is removed, whatever its name.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
 /// A socket on which a server listens. Dropping it removes its file.

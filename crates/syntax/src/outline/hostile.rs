@@ -6,7 +6,7 @@ use lockgate_text::Outline;
 use rustix::time::{ClockId, clock_gettime};
 
 /// The most processor time that an outline takes, without optimization and with other tests in the same process.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 const LANGUAGES: [&str; 16] = [
     "python",
@@ -45,7 +45,7 @@ fn symbol_count(language: &str, text: &str) -> Option<usize> {
         outline.names().count()
     });
     let spent = processor_time().saturating_sub(before);
-    assert!(spent < PATIENCE, "{language}: {text:.20}: {spent:?}");
+    assert!(spent < TIMEOUT, "{language}: {text:.20}: {spent:?}");
     symbols
 }
 

@@ -6,7 +6,7 @@ pub(super) const NAME: &str = "lockgate";
 /// The part of a client's configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli::init) enum Addition {
-    /// The server.
+    /// The entry of the MCP server.
     Server,
     /// The hooks, which judge the edits of the client's own tools.
     Hooks,
@@ -27,8 +27,8 @@ impl Addition {
 /// The configuration that is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli::init) enum Scope {
-    /// That of the project.
+    /// The configuration file of the project.
     Project,
-    /// That of the user, for all projects.
+    /// The configuration file of the user, for all projects.
     User,
 }

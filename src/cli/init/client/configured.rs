@@ -31,7 +31,7 @@ pub(in crate::cli) struct ConfiguredHook {
     /// The file that configures it.
     pub(in crate::cli) file: PathBuf,
     pub(in crate::cli) start: HookStart,
-    /// The timeout in seconds.
+    /// The time in seconds after which the client ends the hook.
     pub(in crate::cli) timeout: u64,
 }
 

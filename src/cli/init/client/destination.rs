@@ -21,7 +21,7 @@ pub(super) struct Destination<'a> {
     /// Missing if the folder does not exist and need not be created.
     workspace: Option<Opened<'a>>,
     path: String,
-    /// The path for messages.
+    /// The path for messages: relative to the project, else absolute.
     pub(super) shown: String,
 }
 

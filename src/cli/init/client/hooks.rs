@@ -32,7 +32,7 @@ exec lockgate hook
 /// The permission bits of a program.
 const PROGRAM_MODE: u32 = 0o755;
 
-/// The content of hooks.
+/// The hooks of a client, as parts of a configuration or as files.
 #[derive(Debug)]
 pub(super) enum HookContent {
     /// Parts of a JSON configuration.

@@ -140,7 +140,7 @@ pub(super) type HookEvent = (&'static str, Option<&'static str>);
 pub(super) enum FlatField {
     /// `timeout` in seconds, and `"version": 1` at the top.
     Timeout,
-    /// `show_output`.
+    /// `"show_output": true`, and no timeout.
     ShowOutput,
 }
 
@@ -149,7 +149,7 @@ pub(super) enum FlatField {
 pub(super) enum Exclusion {
     /// A list of the names of tools.
     List(&'static [&'static str], &'static [&'static str]),
-    /// A value.
+    /// The path of a field, and the value that it gets.
     Value(&'static [&'static str], &'static str),
     /// It cannot; the text is the next step for a person.
     None(&'static str),

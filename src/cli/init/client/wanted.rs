@@ -1,4 +1,4 @@
-//! What a configuration is to have.
+//! The parts of a client's configuration that `lockgate init` adds.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 pub(super) enum Wanted {
     /// An object with these fields; its other fields stay.
     Object { path: Vec<&'static str>, fields: Map<String, Value> },
-    /// A value.
+    /// A value; a different one is replaced only with `--force`.
     Value { path: Vec<&'static str>, value: Value },
     /// A value that is added only if there is none, and not removed.
     Default { path: Vec<&'static str>, value: Value },

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::known_tools::{KnownTool, TOOLS, ToolPurpose, WithoutSign};
 use super::project::ProjectFiles;
 use crate::cli::gates::gate_list::GateList;
-use crate::cli::gates::trial::Failure;
+use crate::cli::gates::trial::TrialError;
 use lockgate_policy::{Catalogue, Gate, Languages, language_named};
 
 /// The policy key for all languages.
@@ -41,7 +41,7 @@ pub(super) struct ToolChoice {
     /// The reason for the state.
     pub(super) why: String,
     /// The failure of its trial, if it failed.
-    pub(super) failure: Option<Failure>,
+    pub(super) failure: Option<TrialError>,
 }
 
 /// All choices by language, in the order in which the gates run.
@@ -49,7 +49,7 @@ pub(super) struct ToolChoice {
 pub(super) struct Choices(Vec<ToolChoice>);
 
 /// The trial results by the name of the gate.
-type Results = BTreeMap<String, Result<(), Failure>>;
+type Results = BTreeMap<String, Result<(), TrialError>>;
 
 /// A tool with the signs of its use.
 struct CheckedTool<'a> {
@@ -65,7 +65,7 @@ impl Choices {
     pub(super) fn select(
         project: &ProjectFiles<'_>,
         gate_list: &GateList,
-        trials: impl Fn(&[Arc<Gate>]) -> Vec<Result<(), Failure>>,
+        trials: impl Fn(&[Arc<Gate>]) -> Vec<Result<(), TrialError>>,
     ) -> Choices {
         let checked = check_tools(project, gate_list);
         let mut results = Results::new();

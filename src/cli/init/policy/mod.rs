@@ -20,7 +20,7 @@ use super::outcome::{FileStatus, InitOutcome, exists};
 use super::writing::WriteMode;
 use crate::cli::async_work::runtime;
 use crate::cli::gates::gate_list::{GateList, InsidePrograms};
-use crate::cli::gates::trial::{Failure, LIMIT, trials};
+use crate::cli::gates::trial::{LIMIT, TrialError, trials};
 use lockgate_checks::Watch;
 use lockgate_engine::{OwnWrite, Workspace};
 use lockgate_error::Error;
@@ -118,7 +118,7 @@ fn choice_json(choice: &choice::ToolChoice) -> Value {
         ToolState::Idle => "not_proposed",
     };
     let (trial, next) = match &choice.failure {
-        Some(Failure { why, next_step: next }) => (Some(why), Some(next)),
+        Some(TrialError { why, next_step: next }) => (Some(why), Some(next)),
         None => (None, None),
     };
     json!({

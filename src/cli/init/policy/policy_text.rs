@@ -6,7 +6,7 @@ use super::choice::{Choices, EVERY, ToolChoice, ToolState};
 use super::known_tools::{SLOW, ToolPurpose};
 use super::project::ProjectFiles;
 use crate::cli::gates::install;
-use crate::cli::gates::trial::Failure;
+use crate::cli::gates::trial::TrialError;
 use crate::cli::init::Trial;
 use lockgate_checks::sanitize;
 use lockgate_policy::{Policy, language_named};
@@ -118,7 +118,7 @@ fn not_proposed(name: &str, indent: &str, choices: &Choices) -> String {
                 format!("not on this machine, though {}{install}", choice.why)
             }
             (ToolState::Failed, None) => format!("it failed, though {}", choice.why),
-            (ToolState::Failed, Some(Failure { why, next_step: next })) => format!("{why}; next: {next}"),
+            (ToolState::Failed, Some(TrialError { why, next_step: next })) => format!("{why}; next: {next}"),
         };
         text += &format!("{indent}# {about}not proposed: {}: {}\n", choice.gate.name, comment(&reason));
     }

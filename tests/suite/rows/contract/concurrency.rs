@@ -27,7 +27,7 @@ pub fn many_servers_at_one_text(fixture: &EntityFixture) {
                         let request = fixture.request("src/a.txt", edit, Mode::Strict, Expect::Anything);
                         let server = &fixture.servers[(worker + number) % 2];
                         let answer = fixture.runtime.block_on(server.edit(request, Watch::idle()));
-                        (line(number), answer.map(|report| report.status).map_err(|refusal| refusal.code))
+                        (line(number), answer.map(|report| report.status).map_err(|error| error.code))
                     };
                     (0..EDITS).map(each).collect::<Vec<_>>()
                 })
@@ -78,7 +78,7 @@ pub fn many_servers_making_one_text(fixture: &EntityFixture) {
                         let answer = fixture
                             .runtime
                             .block_on(fixture.servers[worker % 2].edit(request, Watch::idle()));
-                        answer.map(|report| report.status).map_err(|refusal| refusal.code)
+                        answer.map(|report| report.status).map_err(|error| error.code)
                     })
                 })
                 .collect();

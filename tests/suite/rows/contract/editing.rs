@@ -35,8 +35,8 @@ pub fn the_four_modes(fixture: &EntityFixture) {
         assert_eq!(fixture.edit("src/a.txt", edit, Expect::Anything).unwrap_err().code, code);
     }
     for edit in [search("a", "b"), lines(1, 1, "x\n"), insertion(1, "x\n")] {
-        let refusal = fixture.edit("src/none.txt", edit, Expect::Anything).unwrap_err();
-        assert_eq!((refusal.code, refusal.field.as_deref()), (Code::FileNotFound, Some("path")));
+        let rejection = fixture.edit("src/none.txt", edit, Expect::Anything).unwrap_err();
+        assert_eq!((rejection.code, rejection.field.as_deref()), (Code::FileNotFound, Some("path")));
     }
     assert_eq!(fixture.text("src/a.txt"), "all new\n");
     assert_eq!(fixture.bytes("src/none.txt"), None);
@@ -71,17 +71,17 @@ pub fn the_modes_of_checking(fixture: &EntityFixture) {
 pub fn expected_versions(fixture: &EntityFixture) {
     let creation = fixture.edit("src/a.txt", content(FIVE), Expect::Absent).unwrap();
     assert_eq!(creation.status, Status::Written);
-    let refusal = fixture.edit("src/a.txt", content("x\n"), Expect::Absent).unwrap_err();
-    assert_eq!((refusal.code, refusal.field.as_deref()), (Code::FileExists, Some("path")));
+    let rejection = fixture.edit("src/a.txt", content("x\n"), Expect::Absent).unwrap_err();
+    assert_eq!((rejection.code, rejection.field.as_deref()), (Code::FileExists, Some("path")));
     let short = Expect::Version(creation.version.unwrap().hex()[..12].to_owned());
     let second = fixture.edit("src/a.txt", lines(1, 1, "ONE\n"), short).unwrap();
     let third = fixture.edit("src/a.txt", lines(5, 5, "FIVE\n"), version(&second)).unwrap();
     assert_eq!(third.status, Status::Written);
     let never = Expect::Version(Version::hash(b"never").hex());
-    let refusal = fixture.edit("src/a.txt", lines(2, 2, "x\n"), never.clone()).unwrap_err();
-    assert_eq!(refusal.code, Code::EditConflict);
-    let refusal = fixture.edit("src/none.txt", content("x\n"), never).unwrap_err();
-    assert_eq!((refusal.code, refusal.field.as_deref()), (Code::EditConflict, Some("expected_version")));
+    let rejection = fixture.edit("src/a.txt", lines(2, 2, "x\n"), never.clone()).unwrap_err();
+    assert_eq!(rejection.code, Code::EditConflict);
+    let rejection = fixture.edit("src/none.txt", content("x\n"), never).unwrap_err();
+    assert_eq!((rejection.code, rejection.field.as_deref()), (Code::EditConflict, Some("expected_version")));
     assert_eq!(fixture.text("src/a.txt"), "ONE\ntwo\nthree\nfour\nFIVE\n");
     assert_eq!(fixture.bytes("src/none.txt"), None);
 }
@@ -93,17 +93,17 @@ pub fn rebased_or_refused(fixture: &EntityFixture) {
     assert_eq!(rebased.status, Status::Written);
     assert!(rebased.notes.iter().any(|note| note.contains("rebased from")), "{:?}", rebased.notes);
     assert_eq!(fixture.text("src/a.txt"), "ONE\nand a half\ntwo\nthree\nFOUR\nfive\n");
-    let refusal = fixture.edit("src/a.txt", lines(1, 1, "uno\n"), version(&first)).unwrap_err();
-    assert_eq!(refusal.code, Code::EditConflict);
-    assert!(refusal.since.is_some_and(|since| since.diff.contains("-one\n+ONE\n")));
-    let refusal = fixture.edit("src/a.txt", content("whole\n"), version(&first)).unwrap_err();
-    assert_eq!(refusal.code, Code::EditConflict);
+    let rejection = fixture.edit("src/a.txt", lines(1, 1, "uno\n"), version(&first)).unwrap_err();
+    assert_eq!(rejection.code, Code::EditConflict);
+    assert!(rejection.since.is_some_and(|since| since.diff.contains("-one\n+ONE\n")));
+    let rejection = fixture.edit("src/a.txt", content("whole\n"), version(&first)).unwrap_err();
+    assert_eq!(rejection.code, Code::EditConflict);
     // An older version of another text says nothing of this one.
     let other = written(fixture, "src/b.txt", content("other\n"));
     let request = fixture.request("src/a.txt", lines(1, 1, "x\n"), Mode::Strict, version(&other));
-    let refusal = fixture.runtime.block_on(fixture.servers[0].edit(request, Watch::idle())).unwrap_err();
-    assert_eq!(refusal.code, Code::EditConflict);
-    let tells = refusal.since.is_some_and(|since| since.diff.contains("other"));
+    let rejection = fixture.runtime.block_on(fixture.servers[0].edit(request, Watch::idle())).unwrap_err();
+    assert_eq!(rejection.code, Code::EditConflict);
+    let tells = rejection.since.is_some_and(|since| since.diff.contains("other"));
     assert!(fixture.kept == Storage::Files || !tells, "texts belong to one row");
     assert_eq!(fixture.text("src/a.txt"), "ONE\nand a half\ntwo\nthree\nFOUR\nfive\n");
 }
@@ -111,8 +111,8 @@ pub fn rebased_or_refused(fixture: &EntityFixture) {
 pub fn removing(fixture: &EntityFixture) {
     let creation = written(fixture, "src/a.txt", content(FIVE));
     let second = written(fixture, "src/a.txt", lines(1, 1, "ONE\n"));
-    let refusal = fixture.edit("src/a.txt", Edit::Remove, version(&creation)).unwrap_err();
-    assert_eq!(refusal.code, Code::EditConflict);
+    let rejection = fixture.edit("src/a.txt", Edit::Remove, version(&creation)).unwrap_err();
+    assert_eq!(rejection.code, Code::EditConflict);
     let removal = fixture.edit("src/a.txt", Edit::Remove, version(&second)).unwrap();
     assert!(removal.removed && removal.version.is_none() && removal.previous_version == second.version);
     assert_eq!(fixture.bytes("src/a.txt"), None);
@@ -133,11 +133,11 @@ pub fn a_batch_is_whole_or_nothing(fixture: &EntityFixture) {
     let request = |path: &str, edit: Edit| fixture.request(path, edit, Mode::Strict, Expect::Anything);
     written(fixture, "src/a.txt", content(FIVE));
     let a = written(fixture, "src/a.py", content("x = 1\n"));
-    let refusal = fixture.edit_all(vec![
+    let rejection = fixture.edit_all(vec![
         request("src/a.txt", lines(1, 1, "ONE\n")),
         request("src/none.txt", lines(1, 1, "ONE\n")),
     ]);
-    assert_eq!(refusal.unwrap_err().code, Code::FileNotFound);
+    assert_eq!(rejection.unwrap_err().code, Code::FileNotFound);
     let refused = fixture.edit_all(vec![
         request("src/a.txt", lines(1, 1, "ONE\n")),
         request("src/a.py", content("x = (\n")),
@@ -206,6 +206,6 @@ pub fn the_same_request_again(fixture: &EntityFixture) {
     assert_eq!(fixture.text("src/a.txt"), "ONE\nTWO\ntwo and a half\nthree\nfour\nfive\n");
     let removal = fixture.edit("src/b.txt", Edit::Remove, version(&reports[1])).unwrap();
     let again = fixture.edit("src/b.txt", Edit::Remove, version(&reports[1]));
-    fixture.told.tell("removed again", Ok(format!("{} {}", removal.removed, again.is_ok())));
+    fixture.log.record("removed again", Ok(format!("{} {}", removal.removed, again.is_ok())));
     assert_eq!(fixture.history(Some("src/a.txt"), 9).len(), 3);
 }

@@ -75,8 +75,8 @@ pub fn undo_of_one_of_many(fixture: &EntityFixture) {
     fixture.redo(&edits[2]).unwrap();
     assert_eq!(fixture.text("src/a.txt"), "one\none!\ntwo\ntwo!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
     written(fixture, "src/a.txt", search("two!", "zwei!"));
-    let refusal = fixture.undo(&edits[1]).unwrap_err();
-    assert_eq!(refusal.code, Code::EditConflict);
+    let rejection = fixture.undo(&edits[1]).unwrap_err();
+    assert_eq!(rejection.code, Code::EditConflict);
     assert_eq!(fixture.text("src/a.txt"), "one\none!\ntwo\nzwei!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
 }
 

@@ -35,7 +35,7 @@ pub fn lines_and_whole_texts(fixture: &EntityFixture) {
             }
             other => panic!("{other:?}"),
         });
-        fixture.told.tell("lines", shown.as_ref().cloned());
+        fixture.log.record("lines", shown.as_ref().cloned());
         shown
     };
     assert_eq!(read_lines("src/a.txt", 2, 3).unwrap(), "src/a.txt 2 3 [\"two\", \"three\"]");
@@ -75,8 +75,8 @@ pub fn search_paths(
         }
         other => panic!("{other:?}"),
     });
-    fixture.told.tell("search", shown.as_ref().map(|lines| lines.join("; ")));
-    shown.map_err(|refusal| refusal.code).map(|lines| {
+    fixture.log.record("search", shown.as_ref().map(|lines| lines.join("; ")));
+    shown.map_err(|error| error.code).map(|lines| {
         lines.iter().map(|line| line.split_whitespace().next().unwrap_or_default().to_owned()).collect()
     })
 }
@@ -152,7 +152,7 @@ pub fn listing(fixture: &EntityFixture) {
             }
             other => panic!("{other:?}"),
         });
-        fixture.told.tell("list", shown.as_ref().map(|lines| lines.join("; ")));
+        fixture.log.record("list", shown.as_ref().map(|lines| lines.join("; ")));
         shown.unwrap().len() - 1
     };
     assert_eq!(listed("src/", 20), 8);

@@ -91,14 +91,14 @@ pub fn invalid_text(fixture: &EntityFixture) {
         [b"a\0b\n".as_slice(), b"\x7FELF\x02\x01\x01\0\0\0", b"\0\x01\x02\xFF"].into_iter().enumerate()
     {
         let path = format!("src/{number}.bin");
-        let refusal =
+        let rejection =
             fixture.edit_as(&path, Edit::Restore(bytes.to_vec()), Mode::Interactive, Expect::Absent);
-        fixture.told.tell("no text", refusal.as_ref().map(|report| report.status.name().to_owned()));
+        fixture.log.record("no text", rejection.as_ref().map(|report| report.status.name().to_owned()));
         let response = fixture.read(ReadRequest::Whole(fixture.target(&path).into()));
-        fixture.told.tell("read", response.as_ref().map(|_| "text".to_owned()));
+        fixture.log.record("read", response.as_ref().map(|_| "text".to_owned()));
     }
-    let refusal = fixture.edit("src/nul.txt", content("a\0b\n"), Expect::Anything);
-    fixture.told.tell("nul", refusal.as_ref().map(|report| report.status.name().to_owned()));
+    let rejection = fixture.edit("src/nul.txt", content("a\0b\n"), Expect::Anything);
+    fixture.log.record("nul", rejection.as_ref().map(|report| report.status.name().to_owned()));
 }
 
 pub fn too_large_texts(fixture: &EntityFixture) {
@@ -106,8 +106,8 @@ pub fn too_large_texts(fixture: &EntityFixture) {
     let fits = "x".repeat(limit - 1) + "\n";
     let creation = written(fixture, "src/a.txt", content(&fits));
     for edit in [content(&format!("{fits}x")), insertion(1, "x\n"), search("x\n", "xx\n")] {
-        let refusal = fixture.edit("src/a.txt", edit, Expect::Anything).unwrap_err();
-        assert_eq!(refusal.code, Code::TooLarge);
+        let rejection = fixture.edit("src/a.txt", edit, Expect::Anything).unwrap_err();
+        assert_eq!(rejection.code, Code::TooLarge);
     }
     assert_eq!(
         fixture.edit("src/b.txt", content(&format!("{fits}x")), Expect::Anything).unwrap_err().code,

@@ -59,7 +59,7 @@ fn nothing_is_acknowledged_into_a_file_that_was_removed() {
         assert_eq!(fixture.another().try_text("src/a.txt").unwrap_or_default().filter(|_| number == 0), None);
         fixture.connection().execute_batch(&the_app().replace("INSERT", "INSERT OR IGNORE")).unwrap();
         let found_text = fixture.another().try_text("src/a.txt").unwrap();
-        if answer.as_ref().is_err_and(|refusal| refusal.code == Code::FileNotFound) {
+        if answer.as_ref().is_err_and(|error| error.code == Code::FileNotFound) {
             assert_eq!(found_text, None);
             continue;
         }

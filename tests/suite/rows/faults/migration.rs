@@ -61,8 +61,8 @@ fn an_interrupted_migration_is_finished_by_the_next_server() {
         proxy.arm(When::Number(number), at, Then::Broken);
         let answer = interrupted.try_text("src/a.txt");
         let (messages, broke) = proxy.clear_fault();
-        if let Err(refusal) = &answer {
-            clear(refusal);
+        if let Err(rejection) = &answer {
+            clear(rejection);
         }
         let notes = database.boss("SELECT count(to_regclass('lockgate_migrations'))");
         created += usize::from(notes == "1");
@@ -122,9 +122,9 @@ fn tables_of_a_later_version_are_left_alone() {
         assert_eq!(Client::new(url, dir.path()).try_text("src/a.txt"), Ok(None));
         run(later);
         let waiting = Client::new(url, &dir.path().join("waiting"));
-        let refusal = waiting.try_text("src/a.txt").unwrap_err();
-        clear(&refusal);
-        assert!(refusal.message.contains("newer lockgate"), "{}", refusal.message);
+        let rejection = waiting.try_text("src/a.txt").unwrap_err();
+        clear(&rejection);
+        assert!(rejection.message.contains("newer lockgate"), "{}", rejection.message);
         run("DELETE FROM lockgate_migrations WHERE version = 99");
         assert_eq!(waiting.try_text("src/a.txt"), Ok(None));
     };

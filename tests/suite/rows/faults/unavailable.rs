@@ -1,4 +1,4 @@
-//! A database that lets nobody in, is gone, or is kept busy by others: a clear refusal, and service when it is over.
+//! A database that lets nobody in, is gone, or is kept busy by others: a clear rejection, and service when it is over.
 
 use super::super::postgres::{KEEPER, PASSWORD, Postgres};
 use super::{Client, WriteOutcome, clear, the_app, write_outcome};
@@ -55,10 +55,10 @@ fn database_changes_by_an_administrator_are_reported_and_survived() {
             postgres.boss("postgres", sql);
         };
         change(&disturb);
-        let refusal = server.put("src/a.txt", &format!("{what}\n")).unwrap_err();
-        clear(&refusal);
-        println!("{what}: {}", refusal.message);
-        assert!(!refusal.message.contains(name.as_str()), "{}", refusal.message);
+        let rejection = server.put("src/a.txt", &format!("{what}\n")).unwrap_err();
+        clear(&rejection);
+        println!("{what}: {}", rejection.message);
+        assert!(!rejection.message.contains(name.as_str()), "{}", rejection.message);
         let fresh = Client::new(&url, &dir.path().join(number.to_string()));
         assert_eq!(
             write_outcome(&fresh.put("src/a.txt", &format!("{what}\n"))),

@@ -46,13 +46,13 @@ impl Fixture {
         let what = format!("{when:?} {at:?} {then:?}: {broke:?} of {messages:#?}");
         match &answer {
             Ok(_) => (),
-            Err(refusal) => {
-                assert!(broke.is_some(), "nothing broke: {what}: {refusal:?}");
-                clear(refusal);
+            Err(rejection) => {
+                assert!(broke.is_some(), "nothing broke: {what}: {rejection:?}");
+                clear(rejection);
                 // Whoever may look again knows; and what was never sent was not obeyed.
                 let committing = messages.iter().any(|message| message == "Query COMMIT");
                 let may_be_unknown = then == Then::Broken && committing;
-                assert!(refusal.disk == Disk::Untouched || may_be_unknown, "{what}: {refusal:?}");
+                assert!(rejection.disk == Disk::Untouched || may_be_unknown, "{what}: {rejection:?}");
             }
         }
         check(&answer);
@@ -197,15 +197,15 @@ fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
             fixture.witness.edit(&path, line(number, text), Expect::Anything).unwrap();
         }
         fixture.proxy.arm(When::Number(number), FaultPoint::Before, Then::Broken);
-        let refusal = send().unwrap_err();
+        let rejection = send().unwrap_err();
         let (messages, broke) = fixture.proxy.clear_fault();
         assert_eq!(fixture.witness.text(&path).as_deref(), Some("ONE\ntwo\nthree\n"));
         let is_conflict =
-            refusal.code == Code::EditConflict && refusal.message.contains("already applied as edit");
-        assert!(is_conflict || broke.is_some(), "{refusal:?}");
+            rejection.code == Code::EditConflict && rejection.message.contains("already applied as edit");
+        assert!(is_conflict || broke.is_some(), "{rejection:?}");
         assert!(
-            is_conflict || refusal.code == Code::StoreUnavailable,
-            "{broke:?} of {messages:#?}: {refusal:?}"
+            is_conflict || rejection.code == Code::StoreUnavailable,
+            "{broke:?} of {messages:#?}: {rejection:?}"
         );
         unseen += usize::from(!is_conflict);
         if broke.is_none() {

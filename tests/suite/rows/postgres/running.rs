@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::host::{children, is_dead};
-use crate::suite::wire::PATIENCE;
+use crate::suite::wire::TIMEOUT;
 
 /// Runs a cluster until its input ends, and removes its folder if it was told so first.
 pub const GUARD: &str = r#"
@@ -65,7 +65,7 @@ impl Running {
         }
         let start = Instant::now();
         while !is_dead(self.postmaster) || !orphans.iter().copied().all(is_dead) {
-            assert!(start.elapsed() < PATIENCE, "PostgreSQL does not end");
+            assert!(start.elapsed() < TIMEOUT, "PostgreSQL does not end");
             std::thread::sleep(Duration::from_millis(5));
         }
         self.end("keep");

@@ -28,13 +28,13 @@ pub(super) fn look(texts: &TextPair<'_>, piece: &ReplacedLines) -> Option<Damage
         if marked(text(line)).is_some() && !is_objc_method(texts, text(line)) {
             run.push(line);
         } else if !text(line).starts_with([' ', '\t']) || run.is_empty() {
-            if let Some(spot) = judge(texts, piece, &run).filter(|spot| !is_example(spot.line)) {
-                return Some(spot);
+            if let Some(finding) = judge(texts, piece, &run).filter(|finding| !is_example(finding.line)) {
+                return Some(finding);
             }
             run.clear();
         }
     }
-    judge(texts, piece, &run).filter(|spot| !is_example(spot.line))
+    judge(texts, piece, &run).filter(|finding| !is_example(finding.line))
 }
 
 fn finding_at(line: usize, mark: &str) -> DamageFinding {
@@ -85,7 +85,7 @@ fn judge(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<D
         let is_long = |rest: &str| rest.trim().len() > 2;
         all().filter(|(mark, rest)| *mark == sign && is_long(rest) && was_present(texts, piece, rest)).count()
     };
-    let found = match texts.sort {
+    let found = match texts.kind {
         TextKind::Code => {
             plus > 1
                 || plus > 0 && minus > 0

@@ -33,25 +33,25 @@ struct PrefixedLine<'t> {
 }
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
-    if texts.sort == TextKind::Patch {
+    if texts.kind == TextKind::Patch {
         return Vec::new();
     }
-    let mut spots = Vec::new();
+    let mut findings = Vec::new();
     for piece in &texts.pieces {
         let lines = (piece.new.0..=piece.new.1).map(|line| (line, texts.after.text(line)));
         let mut run: Vec<PrefixedLine<'_>> = Vec::new();
         for (line, text) in lines {
             match numbered(line, text) {
                 Some(next) if follows(&run, &next) => run.push(next),
-                Some(next) => spots.extend(close(texts, piece, std::mem::replace(&mut run, vec![next]))),
+                Some(next) => findings.extend(close(texts, piece, std::mem::replace(&mut run, vec![next]))),
                 None if text.trim().is_empty() => {}
-                None => spots.extend(close(texts, piece, std::mem::take(&mut run))),
+                None => findings.extend(close(texts, piece, std::mem::take(&mut run))),
             }
         }
-        spots.extend(close(texts, piece, run));
-        spots.extend(diff::look(texts, piece));
+        findings.extend(close(texts, piece, run));
+        findings.extend(diff::look(texts, piece));
     }
-    spots
+    findings
 }
 
 fn follows(run: &[PrefixedLine<'_>], next: &PrefixedLine<'_>) -> bool {
@@ -97,7 +97,7 @@ impl AscendingLines<'_, '_> {
             return false;
         }
         let Some(separator) = self.lines.first().map(|line| line.separator) else { return false };
-        let code = match self.texts.sort {
+        let code = match self.texts.kind {
             TextKind::Code => true,
             TextKind::Data => matches!(self.texts.language(), "json" | "jsonc" | "toml"),
             TextKind::Prose => self.texts.language() == "html",

@@ -16,7 +16,7 @@ fn meeting(slots: usize) -> Trial {
         Define::default().gate("one", &meet("1", "2"), LINES, "").gate("two", &meet("2", "1"), LINES, "");
     let limits = "limits: { total: 2s }";
     let mut trial = define.policy("{ tool: one }, { tool: two }", limits);
-    trial.workshop.slots = Slots::new(slots);
+    trial.runtime.slots = Slots::new(slots);
     trial
 }
 
@@ -38,9 +38,9 @@ fn no_more_programs_run_than_there_are_slots() {
 #[test]
 fn a_wait_for_a_slot_is_not_the_gates_own_time() {
     let mut trial = finder(", timeout: 1s", "");
-    trial.workshop.slots = Slots::new(1);
+    trial.runtime.slots = Slots::new(1);
     let watch = Watch::idle();
-    let slot = trial.workshop.slots.take(watch.until(Instant::now() + Duration::from_secs(9))).unwrap();
+    let slot = trial.runtime.slots.take(watch.until(Instant::now() + Duration::from_secs(9))).unwrap();
     let verdict = std::thread::scope(|scope| {
         let judging = scope.spawn(|| trial.judge("a.txt", None, "x\n"));
         std::thread::sleep(Duration::from_millis(1200));
@@ -54,7 +54,7 @@ fn a_wait_for_a_slot_is_not_the_gates_own_time() {
 #[test]
 fn the_time_of_all_gates_ends_a_wait_for_a_slot() {
     let mut trial = finder("", "limits: { total: 50ms }");
-    trial.workshop.slots = Slots::new(0);
+    trial.runtime.slots = Slots::new(0);
     assert_eq!(
         outcomes(&trial.judge("a.txt", None, "x\n")),
         [("finder", Outcome::TimedOut, "timed out: all gates of the call have 50ms (`limits.total`)")]
@@ -93,7 +93,7 @@ fn a_caller_that_goes_ends_programs_and_waits() {
     );
     let limits = "limits: { total: 120s }";
     let mut trial = define.policy("{ tool: slow, timeout: 120s }, { tool: next, timeout: 120s }", limits);
-    trial.workshop.slots = Slots::new(1);
+    trial.runtime.slots = Slots::new(1);
     let watch = Watch::new(token.clone(), None);
     let (verdict, began) = std::thread::scope(|scope| {
         let judging = scope.spawn(|| trial.watched("a.txt", None, "x\n", &watch));

@@ -1,4 +1,4 @@
-//! A program that calls a draft clean must have been seen to find something.
+//! A program that finds nothing in a draft must find the mistake of its canary.
 
 use super::*;
 

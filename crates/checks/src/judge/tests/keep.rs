@@ -19,7 +19,7 @@ fn logging(scope: &str, path: &str) -> Trial {
     std::fs::set_permissions(trial.path("finder"), mode).unwrap();
     let search = SearchPath { folders: &[], roots: &[], path: OsStr::new("/usr/bin:/bin") };
     Trial {
-        grant: ExecPermission::Granted(ResolvedPrograms::find(trial.policy.commands(), &search)),
+        permission: ExecPermission::Granted(ResolvedPrograms::find(trial.policy.commands(), &search)),
         ..trial
     }
 }

@@ -1,12 +1,12 @@
 //! Judges drafts in a temporary project, with programs that are made up for the tests.
 
 mod ask;
+mod before;
 mod canary;
 mod fixers;
 mod keep;
-mod past;
+mod rules;
 mod stages;
-mod terms;
 mod together;
 
 use std::ffi::OsStr;
@@ -24,8 +24,8 @@ use lockgate_text::{Buffer, Hints, LineMap};
 struct Trial {
     project: tempfile::TempDir,
     policy: Policy,
-    grant: ExecPermission,
-    workshop: GateRuntime,
+    permission: ExecPermission,
+    runtime: GateRuntime,
     /// The folder for the caches of programs.
     cache: Option<PathBuf>,
 }
@@ -78,7 +78,7 @@ impl Trial {
         // Its scripts record in the project what they did.
         let ceiling = Ceiling(Isolation::None);
         let runtime = GateRuntime { slots: Slots::new(2), ceiling, ..GateRuntime::default() };
-        Trial { project, policy, grant: permission, workshop: runtime, cache: None }
+        Trial { project, policy, permission, runtime, cache: None }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -137,13 +137,13 @@ impl Trial {
                 rules: self.policy.effective_rules(path, language, Profile::Batch),
                 env: GateEnv {
                     root: self.project.path(),
-                    exec_permission: &self.grant,
-                    runtime: &self.workshop,
+                    exec_permission: &self.permission,
+                    runtime: &self.runtime,
                     isolation: Isolation::None,
                     cache: self.cache.as_deref(),
                 },
                 removed: false,
-                among: 0,
+                group: 0,
                 on_disk,
                 dead_links: &[],
                 lost: Lost::none(),
@@ -156,12 +156,12 @@ impl Trial {
         self.judged(path, before, after, watch, StepMode::Plain)
     }
 
-    fn in_manner(&self, step_mode: StepMode, path: &str, before: Option<&str>, after: &str) -> Verdict {
+    fn judge_step(&self, step_mode: StepMode, path: &str, before: Option<&str>, after: &str) -> Verdict {
         self.judged(path, before, after, &Watch::idle(), step_mode)
     }
 
     /// Judges a new text of a file on disk by these rules.
-    fn by_terms(&self, path: &str, after: &str, rules: &EffectiveRules<'_>) -> Verdict {
+    fn judge_by_rules(&self, path: &str, after: &str, rules: &EffectiveRules<'_>) -> Verdict {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let (old, new) = (read(&std::fs::read_to_string(self.path(path)).unwrap()), read(after));
         let map = old.rewrite(after).unwrap().line_map(&old, &new);
@@ -179,8 +179,8 @@ impl Trial {
         };
         let env = GateEnv {
             root: self.project.path(),
-            exec_permission: &self.grant,
-            runtime: &self.workshop,
+            exec_permission: &self.permission,
+            runtime: &self.runtime,
             isolation: Isolation::None,
             cache: self.cache.as_deref(),
         };
@@ -215,8 +215,8 @@ impl Trial {
         };
         let env = GateEnv {
             root: self.project.path(),
-            exec_permission: &self.grant,
-            runtime: &self.workshop,
+            exec_permission: &self.permission,
+            runtime: &self.runtime,
             isolation: Isolation::None,
             cache: None,
         };

@@ -82,7 +82,7 @@ fn a_program_runs_only_when_it_may_and_is_there() {
     let absent = ("absent", Outcome::Unavailable, "no no-such-program in the search path");
     assert_eq!(outcomes(&verdict), [("finder", Outcome::Found, ""), absent]);
     assert!(!verdict.runs.iter().any(|run| run.withheld));
-    trial.grant = ExecPermission::Untrusted("nobody did".to_owned());
+    trial.permission = ExecPermission::Untrusted("nobody did".to_owned());
     let verdict = trial.judge("a.txt", None, "bad\n");
     let withheld = |gate| (gate, Outcome::Skipped, "nobody did");
     assert_eq!(outcomes(&verdict), [withheld("finder"), withheld("absent")]);

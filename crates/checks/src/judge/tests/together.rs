@@ -283,7 +283,7 @@ fn crates(cache: &Path) -> Trial {
     let bin = Path::new(env!("CARGO")).parent().unwrap().to_str().unwrap();
     let path = format!("{bin}:/usr/bin:/bin");
     let search = SearchPath { folders: &[], roots: &[], path: OsStr::new(&path) };
-    trial.grant = ExecPermission::Granted(ResolvedPrograms::find(trial.policy.commands(), &search));
+    trial.permission = ExecPermission::Granted(ResolvedPrograms::find(trial.policy.commands(), &search));
     trial.cache = Some(cache.to_owned());
     let package =
         |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
@@ -360,7 +360,7 @@ fn runs_again(text: &str, change: impl Fn(&mut Trial)) -> [usize; 2] {
         };
         let mut trial = trial(GREP, "'{root}'", "canary: bad");
         trial.write("other.txt", "import a\n");
-        trial.workshop = process();
+        trial.runtime = process();
         let judge = |trial: &Trial, text: &str| {
             let before = trial.runs("log");
             let verdicts = trial.judge_together(&[("a.txt", Some("old\n"), text)], OnDisk::Before);
@@ -368,7 +368,7 @@ fn runs_again(text: &str, change: impl Fn(&mut Trial)) -> [usize; 2] {
             trial.runs("log") - before
         };
         assert_eq!(judge(&trial, "x\n"), 2);
-        trial.workshop = process();
+        trial.runtime = process();
         change(&mut trial);
         judge(&trial, text)
     })
@@ -402,7 +402,7 @@ fn a_proof_of_a_gate_that_looks_at_the_project_outlasts_its_minute() {
             trial.runs("log") - before
         };
         assert_eq!([judge("x\n"), judge("y\n")], [2, 1]);
-        trial.workshop.proofs.age(std::time::Duration::from_secs(61));
+        trial.runtime.proofs.age(std::time::Duration::from_secs(61));
         assert_eq!(judge("z\n"), runs, "{scope}");
         // A directive in the draft causes a trial at once, not after a minute.
         assert_eq!(judge("# nocheck\n"), 2, "{scope}");
@@ -413,7 +413,7 @@ fn a_proof_of_a_gate_that_looks_at_the_project_outlasts_its_minute() {
 fn a_file_that_is_no_module_any_more_does_not_count_as_compiled() {
     let (cache, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut trial = crates(cache.path());
-    trial.workshop = GateRuntime::with_proofs_dir(Some(folder.path().join("proofs")));
+    trial.runtime = GateRuntime::with_proofs_dir(Some(folder.path().join("proofs")));
     trial.write("src/lib.rs", "pub mod a;\npub fn g() -> i32 { d::f() }\n");
     let outcome = |trial: &Trial, text: &str| {
         let verdicts = trial.judge_together(&[("src/a.rs", Some("pub fn f() {}\n"), text)], OnDisk::Before);
@@ -423,7 +423,7 @@ fn a_file_that_is_no_module_any_more_does_not_count_as_compiled() {
     assert_eq!(outcome(&trial, "pub fn f() -> i32 { 2 }\n"), Outcome::Passed, "the control");
     trial.write("src/lib.rs", "pub fn g() -> i32 { d::f() }\n");
     assert_eq!(outcome(&trial, "pub fn f() -> i32 { 2.5 }\n"), Outcome::Broken, "the same process");
-    trial.workshop = GateRuntime::with_proofs_dir(Some(folder.path().join("proofs")));
+    trial.runtime = GateRuntime::with_proofs_dir(Some(folder.path().join("proofs")));
     assert_eq!(outcome(&trial, "pub fn f() -> i32 { \"\" }\n"), Outcome::Broken);
 }
 
@@ -443,7 +443,7 @@ fn a_draft_that_comes_and_goes_is_judged_each_time_by_its_own_text() {
     assert_eq!((good.len(), bad.len()), (disk.len(), disk.len()));
     for (at, text) in [good, bad, good, bad, bad, good, bad].into_iter().enumerate() {
         // No answer comes from the cache.
-        trial.workshop = GateRuntime { ceiling: Ceiling(Isolation::None), ..GateRuntime::default() };
+        trial.runtime = GateRuntime { ceiling: Ceiling(Isolation::None), ..GateRuntime::default() };
         let verdicts = trial.judge_together(&[("src/lib.rs", Some(disk), text)], OnDisk::Before);
         assert_eq!(verdicts[0].refuses(), text == bad, "{at}: {verdicts:?}");
     }
@@ -515,7 +515,7 @@ fn one_of_two_calls_waits_for_the_target_folder_and_says_so_when_its_time_is_up(
     let mut terms =
         trial.policy.effective_rules("src/lib.rs", language_of("src/lib.rs", None), Profile::Batch);
     terms.total = std::time::Duration::from_millis(300);
-    let verdict = trial.by_terms("src/lib.rs", "pub fn g() -> i32 { d::f() + 3 }\n", &terms);
+    let verdict = trial.judge_by_rules("src/lib.rs", "pub fn g() -> i32 { d::f() + 3 }\n", &terms);
     let why = "timed out waiting for another run that uses its target folder: all gates of the call have 300ms (`limits.total`)";
     assert_eq!(outcomes(&verdict), [("cargo-check", Outcome::TimedOut, why)]);
     // The control: it has ended.

@@ -59,7 +59,7 @@ fn a_traceback_of_the_end_of_an_interpreter_is_no_crash() {
 
 /// A formatter that rejects a text may quote it.
 #[test]
-fn a_refusal_that_quotes_a_crash_is_a_refusal() {
+fn a_rejection_that_quotes_a_crash_is_a_rejection() {
     let errors = regex(r"^<stdin>:(?P<line>\d+): (?P<message>.+)$");
     let tool =
         CommandSpec { exit_codes: vec![0, 2], ..command(OutputForm::Formatted { errors: Some(errors) }) };

@@ -60,12 +60,12 @@ fn the_number_of_running_servers_is_limited() {
     };
     ["p", "q"].iter().for_each(|folder| judge(folder, "bad\n"));
     judge("p", "bad again\n");
-    assert_eq!((trial.noted("started").len(), trial.workshop.pool.running_servers()), (2, 2));
+    assert_eq!((trial.noted("started").len(), trial.runtime.pool.running_servers()), (2, 2));
     judge("r", "bad\n");
     let started = trial.noted("started");
     wait_for("the end of the one that was not asked for longest", || !lives(&started[1]));
     assert!(lives(&started[0]) && lives(&started[2]));
-    assert_eq!(trial.workshop.pool.running_servers(), 2);
+    assert_eq!(trial.runtime.pool.running_servers(), 2);
     // Another configuration takes the place of the old one.
     trial.write("p/.project", "changed");
     judge("p", "bad once more\n");
@@ -78,8 +78,8 @@ fn prewarming_starts_the_server() {
     let warm = |trial: &Trial| {
         let env = GateEnv {
             root: trial.project.path(),
-            exec_permission: &trial.grant,
-            runtime: &trial.workshop,
+            exec_permission: &trial.permission,
+            runtime: &trial.runtime,
             isolation: Isolation::None,
             cache: None,
         };
@@ -91,9 +91,9 @@ fn prewarming_starts_the_server() {
     warm(&trial);
     assert_eq!(found(&trial.judge("a.txt", None, "bad\n")), ["1:1 new seen bad"]);
     assert_eq!(trial.noted("started").len(), 1);
-    let cold = Trial { workshop: GateRuntime::default(), ..Trial::new("pull") };
+    let cold = Trial { runtime: GateRuntime::default(), ..Trial::new("pull") };
     warm(&cold);
-    assert_eq!(cold.workshop.pool.running_servers(), 0, "the control: where none is kept");
+    assert_eq!(cold.runtime.pool.running_servers(), 0, "the control: where none is kept");
 }
 
 #[test]
@@ -102,6 +102,6 @@ fn no_server_outlives_the_runtime() {
     assert_eq!(found(&trial.judge("a.txt", None, "bad\n")), ["1:1 new seen bad"]);
     let pids = [trial.noted("started"), trial.noted("child")].concat();
     assert!(pids.len() == 2 && pids.iter().all(|pid| lives(pid)), "the control: {pids:?}");
-    drop(trial.workshop);
+    drop(trial.runtime);
     assert!(!pids.iter().any(|pid| lives(pid)), "{pids:?}");
 }

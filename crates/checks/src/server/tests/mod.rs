@@ -27,8 +27,8 @@ const COMMAND: &str =
 struct Trial {
     project: tempfile::TempDir,
     policy: Policy,
-    grant: ExecPermission,
-    workshop: GateRuntime,
+    permission: ExecPermission,
+    runtime: GateRuntime,
 }
 
 /// One file of a call: its path, its text before, and after.
@@ -75,7 +75,7 @@ impl Trial {
         let ceiling = Ceiling(Isolation::None);
         let runtime = GateRuntime { slots: Slots::new(2), pool, ceiling, ..GateRuntime::default() };
         runtime.keep_servers();
-        Trial { project, policy, grant: permission, workshop: runtime }
+        Trial { project, policy, permission, runtime }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -136,8 +136,8 @@ impl Trial {
             let is_there = self.path(path).exists();
             let env = GateEnv {
                 root: self.project.path(),
-                exec_permission: &self.grant,
-                runtime: &self.workshop,
+                exec_permission: &self.permission,
+                runtime: &self.runtime,
                 isolation: Isolation::None,
                 cache: None,
             };
@@ -155,7 +155,7 @@ impl Trial {
                 rules: self.policy.effective_rules(path, language, Profile::Batch),
                 env,
                 removed: false,
-                among: 0,
+                group: 0,
                 on_disk: OnDisk::Before,
                 dead_links: &[],
                 lost: Lost::none(),

@@ -21,11 +21,11 @@ fn every_way_to_tell_is_heard() {
 fn its_command_runs_if_servers_are_not_kept_running() {
     let trial = Trial::new("pull");
     let unkept = || GateRuntime { ceiling: Ceiling(Isolation::None), ..GateRuntime::default() };
-    let trial = Trial { workshop: unkept(), ..trial };
+    let trial = Trial { runtime: unkept(), ..trial };
     assert_eq!(found(&trial.judge("a.txt", Some(BEFORE), "bad\nbadly\n")).len(), 2);
     assert!(trial.runs() > 0 && trial.log().is_empty());
     let alone = Trial::with("pull", Has::ServerAlone, "", PoolLimits::default());
-    let alone = Trial { workshop: unkept(), ..alone };
+    let alone = Trial { runtime: unkept(), ..alone };
     let (outcome, why) = became(&alone.judge("a.txt", None, "bad\n"));
     assert_eq!((outcome, why.as_str()), (Outcome::Unavailable, "servers are not kept running"));
 }

@@ -14,7 +14,7 @@ const RANGE: std::ops::RangeInclusive<i64> = 100..=50_000;
 pub struct ContextFields {
     /// The file to outline; results near it rank higher.
     pub target_file: Option<String>,
-    /// Words to search for.
+    /// The words to search for in names and documentation.
     pub query: Option<String>,
     /// The symbol whose definition and references are requested.
     pub symbol: Option<String>,

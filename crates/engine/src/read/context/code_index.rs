@@ -54,7 +54,7 @@ impl CodeIndex {
         self.unsaved > 0 && self.unsaved >= MIN_CHANGES.max(self.fingerprints.len() / SHARE)
     }
 
-    /// Returns the stored form.
+    /// Returns the index and the fingerprints in their stored form.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut out = IndexWriter::default();
         self.index.write_to(&mut out);

@@ -68,7 +68,7 @@ fn the_smallest_answer_has_room_for_every_field() {
         path: longest.clone(),
         message: longest.clone(),
         notes: vec![longest.repeat(20)],
-        refusal: true,
+        rejection: true,
         ..RandomAnswer::default()
     };
     for forms in [Forms::Both, Forms::Json, Forms::Text] {
@@ -104,7 +104,7 @@ fn unbounded_facts_would_break_the_limit() {
     assert!(notes.contains("hunks are shown") && notes.contains("not shown: "), "{notes}");
 }
 
-/// A refusal with too much of everything.
+/// A rejection with too much of everything.
 fn overfull() -> RandomAnswer {
     let place = MatchLocation { line: 1, preview: "some place".into(), symbol: None };
     let found = |line: usize, blocking: bool| Finding {
@@ -121,7 +121,7 @@ fn overfull() -> RandomAnswer {
         locations: vec![place; 100],
         notes: vec!["a note".into(); 50],
         findings,
-        refusal: true,
+        rejection: true,
         ..RandomAnswer::default()
     }
 }
@@ -204,7 +204,7 @@ async fn a_note_about_gates_is_shown_once_per_connection_where_only_a_model_read
 }
 
 #[test]
-fn a_refusal_says_that_nothing_was_written_and_what_to_do() {
+fn a_rejection_says_that_nothing_was_written_and_what_to_do() {
     let place = EvidenceLine { line: 7, preview: "x = 1".into(), symbol: Some("f".into()) };
     let error =
         Error::new(Code::AmbiguousMatch, "the text stands in 2 places").field("search").places(vec![place]);

@@ -36,7 +36,7 @@ fn nearest() -> Best {
 }
 
 #[test]
-fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
+fn a_rejection_shows_what_comes_nearest_and_the_call_that_would_work() {
     let arguments =
         rmcp::object!({"file_path": "a.go", "search_context": "x", "new_content": "y", "mode": "strict"});
     let options = ResponseOptions {

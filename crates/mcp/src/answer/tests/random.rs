@@ -26,7 +26,7 @@ pub(super) struct RandomAnswer {
     pub(super) best: Option<NearestLines>,
     pub(super) next: Option<ProposedCall>,
     pub(super) match_details: Option<MatchDetails>,
-    pub(super) refusal: bool,
+    pub(super) rejection: bool,
 }
 
 impl RandomAnswer {
@@ -55,7 +55,7 @@ impl RandomAnswer {
             app_id: Some(self.path.clone()),
             organization_id: Some(self.word.clone()),
         };
-        let (refusal, details) = (self.refusal, &self.match_details);
+        let (rejection, details) = (self.rejection, &self.match_details);
         let edits = regions.iter().map(|region| ChangedRegion {
             start_line: region.start_line,
             end_line: region.end_line,
@@ -64,29 +64,29 @@ impl RandomAnswer {
             found: details.clone(),
         });
         let response = EditResponse {
-            success: Some(!refusal),
-            status: Some(if refusal { Status::Refused } else { Status::Written }.name().into()),
-            code: refusal.then(|| Code::GateRefused.name().into()),
+            success: Some(!rejection),
+            status: Some(if rejection { Status::Refused } else { Status::Written }.name().into()),
+            code: rejection.then(|| Code::GateRefused.name().into()),
             detail: None,
             message: Some(self.message.clone()),
-            error: refusal.then(|| self.message.clone()),
-            hint: refusal.then(|| self.message.clone()),
-            field: refusal.then(|| self.path.clone()),
+            error: rejection.then(|| self.message.clone()),
+            hint: rejection.then(|| self.message.clone()),
+            field: rejection.then(|| self.path.clone()),
             path: Some(self.path.clone()),
-            key: if refusal { key } else { EntityKey::default() },
-            resolved_path: refusal.then(|| self.message.clone()),
+            key: if rejection { key } else { EntityKey::default() },
+            resolved_path: rejection.then(|| self.message.clone()),
             version: Some("0123456789ab".into()),
             previous_version: Some("ba9876543210".into()),
-            written: Some(!refusal),
+            written: Some(!rejection),
             changed: Some(true),
-            edit_id: (!refusal).then(|| "7f3a-42".into()),
-            level: (!refusal).then(|| "exchange".into()),
-            bytes_outside_edit: Some(if refusal { self.word.clone() } else { "unchanged".into() }),
+            edit_id: (!rejection).then(|| "7f3a-42".into()),
+            level: (!rejection).then(|| "exchange".into()),
+            bytes_outside_edit: Some(if rejection { self.word.clone() } else { "unchanged".into() }),
             diff: None,
             since: None,
-            replacements: refusal.then_some(usize::MAX),
-            lines_changed: Some(if refusal { usize::MAX } else { 1 }),
-            created: (!refusal).then_some(true),
+            replacements: rejection.then_some(usize::MAX),
+            lines_changed: Some(if rejection { usize::MAX } else { 1 }),
+            created: (!rejection).then_some(true),
             removed: None,
             best: self.best.clone(),
             next: self.next.clone(),
@@ -99,7 +99,7 @@ impl RandomAnswer {
             gates: self.runs.iter().map(reported_gate).collect(),
             notes: self.notes.clone(),
             headline: self
-                .refusal
+                .rejection
                 .then(|| Headline { summary: self.message.clone(), details: self.word.clone() }),
             changed_lines: None,
             match_details: details.clone(),
@@ -208,7 +208,7 @@ pub(super) fn random_answer() -> impl Strategy<Value = RandomAnswer> {
             (word, path, message),
             (runs, findings, places, notes),
             (best, next, found),
-            refusal,
+            rejection,
         )| RandomAnswer {
             before,
             edited,
@@ -222,7 +222,7 @@ pub(super) fn random_answer() -> impl Strategy<Value = RandomAnswer> {
             best,
             next,
             match_details: found.then(match_details),
-            refusal,
+            rejection,
         },
     )
 }

@@ -1,7 +1,7 @@
 //! Two files of one edit, while other programs come to both of them.
 
 use super::dice::Dice;
-use super::foreign::{Foreign, Kind, Made};
+use super::foreign::{Foreign, Kind, StepResult};
 use super::{BASE, Fixture, OURS, SEED, SLOTS, TARGET, THEIRS, rounds};
 use crate::publish::{Content, FileWrite, Guards, PublishedBatch, batch};
 use lockgate_error::Error;
@@ -96,7 +96,7 @@ fn round(
     let step = || {
         now.set(now.get() + 1);
         while let Some((_, writer)) = slots.get(next.get()).filter(|(slot, _)| *slot < now.get()) {
-            if foreign[*writer].borrow_mut().advance() == Made::Held {
+            if foreign[*writer].borrow_mut().advance() == StepResult::Blocked {
                 break;
             }
             next.set(next.get() + 1);
@@ -105,7 +105,7 @@ fn round(
     let result = edit(fixture, second, Guards { step: &step, ..guards });
     let [first, other] = foreign.map(RefCell::into_inner);
     for mut foreign in [first, other] {
-        (0..100).take_while(|_| foreign.advance() != Made::Nothing).count();
+        (0..100).take_while(|_| foreign.advance() != StepResult::Finished).count();
     }
     count_outcome(fixture, (second, kind), &result, count);
 }

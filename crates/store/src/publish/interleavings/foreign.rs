@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// How a program saves.
+/// The way in which a program saves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// It truncates the file and writes it anew, in two parts.
@@ -18,7 +18,7 @@ pub enum Kind {
     Rename,
     /// It removes the file and makes it again.
     Recreate,
-    /// It adds a line to the end, whatever stands there.
+    /// It adds a line to the end, whatever the file contains.
     Append,
 }
 
@@ -29,23 +29,23 @@ pub struct Foreign<'a> {
     target: &'a str,
     step: usize,
     file: Option<File>,
-    /// What it has saved, or is about to.
+    /// The text that it has saved, or is about to.
     pub text: String,
 }
 
-/// What became of one of its steps.
+/// The result of one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Made {
-    /// It was made.
-    Step,
-    /// It has to wait: somebody has a lease.
-    Held,
-    /// There was none left.
-    Nothing,
+pub enum StepResult {
+    /// The step was made.
+    Done,
+    /// The step has to wait, because another process has a lease.
+    Blocked,
+    /// There is no step left.
+    Finished,
 }
 
 impl<'a> Foreign<'a> {
-    /// The steps of any of them.
+    /// The most steps of any kind.
     pub const STEPS: usize = 6;
 
     pub fn new(kind: Kind, folder: &'a Path, target: &'a str) -> Foreign<'a> {
@@ -53,7 +53,7 @@ impl<'a> Foreign<'a> {
     }
 
     /// Makes its next step.
-    pub fn advance(&mut self) -> Made {
+    pub fn advance(&mut self) -> StepResult {
         let outcome = match self.kind {
             Kind::InPlace => self.in_place(),
             Kind::Late => self.late(),
@@ -61,7 +61,7 @@ impl<'a> Foreign<'a> {
             Kind::Recreate => self.recreate(),
             Kind::Append => self.append(),
         };
-        if outcome == Made::Step {
+        if outcome == StepResult::Done {
             self.step += 1;
         }
         outcome
@@ -71,106 +71,106 @@ impl<'a> Foreign<'a> {
         self.folder.join(self.target)
     }
 
-    fn read(&mut self) -> Made {
+    fn read(&mut self) -> StepResult {
         self.text = fs::read_to_string(self.at()).unwrap_or_default() + THEIRS;
-        Made::Step
+        StepResult::Done
     }
 
-    fn open(&mut self, options: &mut OpenOptions) -> Made {
+    fn open(&mut self, options: &mut OpenOptions) -> StepResult {
         match options.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(self.at()) {
             Ok(file) => self.file = Some(file),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Made::Held,
-            // Somebody made it in the meantime: it is removed again.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return StepResult::Blocked,
+            // Another program made the file in the meantime. Remove it.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let _ = fs::remove_file(self.at());
-                return Made::Held;
+                return StepResult::Blocked;
             }
             Err(error) => panic!("{error}"),
         }
-        Made::Step
+        StepResult::Done
     }
 
-    fn part(&mut self, second: bool) -> Made {
+    fn part(&mut self, second: bool) -> StepResult {
         let (first, rest) = self.text.split_at(self.text.len() / 2);
         let part = if second { rest } else { first };
         self.file.as_ref().unwrap().write_all(part.as_bytes()).unwrap();
-        Made::Step
+        StepResult::Done
     }
 
-    fn close(&mut self) -> Made {
+    fn close(&mut self) -> StepResult {
         self.file = None;
-        Made::Step
+        StepResult::Done
     }
 
-    fn in_place(&mut self) -> Made {
+    fn in_place(&mut self) -> StepResult {
         match self.step {
             0 => self.read(),
             1 => self.open(OpenOptions::new().write(true).create(true).truncate(true)),
             2 => self.part(false),
             3 => self.part(true),
             4 => self.close(),
-            _ => Made::Nothing,
+            _ => StepResult::Finished,
         }
     }
 
-    fn late(&mut self) -> Made {
+    fn late(&mut self) -> StepResult {
         match self.step {
             0 => self.open(OpenOptions::new().read(true).write(true)),
             1 => {
                 let mut text = vec![0; 4096];
                 let length = self.file.as_ref().unwrap().read_at(&mut text, 0).unwrap();
                 self.text = String::from_utf8(text[..length].to_vec()).unwrap() + THEIRS;
-                Made::Step
+                StepResult::Done
             }
             2 => {
                 self.file.as_ref().unwrap().write_all_at(self.text.as_bytes(), 0).unwrap();
-                Made::Step
+                StepResult::Done
             }
             3 => self.close(),
-            _ => Made::Nothing,
+            _ => StepResult::Finished,
         }
     }
 
-    fn append(&mut self) -> Made {
+    fn append(&mut self) -> StepResult {
         match self.step {
             0 => self.open(OpenOptions::new().append(true).create(true)),
             1 => {
                 self.file.as_ref().unwrap().write_all(THEIRS.as_bytes()).unwrap();
-                Made::Step
+                StepResult::Done
             }
             2 => self.close(),
-            _ => Made::Nothing,
+            _ => StepResult::Finished,
         }
     }
 
-    fn rename(&mut self) -> Made {
+    fn rename(&mut self) -> StepResult {
         let temporary = self.folder.join(format!("theirs-{}.tmp", self.target));
         match self.step {
             0 => self.read(),
             1 => {
                 fs::write(&temporary, &self.text).unwrap();
-                Made::Step
+                StepResult::Done
             }
             2 => {
                 fs::rename(&temporary, self.at()).unwrap();
-                Made::Step
+                StepResult::Done
             }
-            _ => Made::Nothing,
+            _ => StepResult::Finished,
         }
     }
 
-    fn recreate(&mut self) -> Made {
+    fn recreate(&mut self) -> StepResult {
         match self.step {
             0 => self.read(),
             1 => {
                 let _ = fs::remove_file(self.at());
-                Made::Step
+                StepResult::Done
             }
             2 => self.open(OpenOptions::new().write(true).create_new(true)),
             3 => self.part(false),
             4 => self.part(true),
             5 => self.close(),
-            _ => Made::Nothing,
+            _ => StepResult::Finished,
         }
     }
 }

@@ -11,7 +11,7 @@ mod second;
 use super::{Content, FileWrite, Guards, PublishedBatch};
 use crate::Files;
 use dice::Dice;
-use foreign::{Foreign, Kind, Made};
+use foreign::{Foreign, Kind, StepResult};
 use lockgate_error::{Code, Disk, Error};
 use lockgate_policy::Publishing;
 use std::cell::{Cell, RefCell};
@@ -43,13 +43,13 @@ struct Count {
     written: usize,
     /// Texts that were saved, by them or by us, and are nowhere, although all is said to be well.
     lost: usize,
-    /// Texts of theirs that are nowhere after a refusal, and texts of ours that are there after one.
+    /// Texts of theirs that are nowhere after a rejection, and texts of ours that are there after one.
     lost_on_conflict: usize,
     /// Files that hold neither text, or ours built on half of theirs.
     torn: usize,
     /// Files that were left beside and are not told.
     left: usize,
-    /// Refusals that name a file in which a text is kept: two of their steps met ours.
+    /// Rejections that name a file in which a text is kept: two of their steps met ours.
     kept: usize,
 }
 
@@ -124,7 +124,7 @@ fn round(fixture: &Fixture, kind: Kind, guards: Guards<'_>, mut dice: Dice, coun
     let step = || {
         now.set(now.get() + 1);
         while now.get() > held_until.get() && slots.get(next.get()).is_some_and(|slot| *slot < now.get()) {
-            if theirs.borrow_mut().advance() == Made::Held {
+            if theirs.borrow_mut().advance() == StepResult::Blocked {
                 held_until.set(now.get() + shared_dice.borrow_mut().below(SLOTS / 2));
                 break;
             }
@@ -133,7 +133,7 @@ fn round(fixture: &Fixture, kind: Kind, guards: Guards<'_>, mut dice: Dice, coun
     };
     let result = edit(fixture, OURS, Guards { step: &step, ..guards });
     let mut theirs = theirs.into_inner();
-    (0..100).take_while(|_| theirs.advance() != Made::Nothing).count();
+    (0..100).take_while(|_| theirs.advance() != StepResult::Finished).count();
     count_outcome(fixture, &theirs.text, result, count);
 }
 

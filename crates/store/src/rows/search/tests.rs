@@ -129,7 +129,7 @@ fn rows_come_in_the_order_of_their_paths_within_reach() {
     write(&acme, EntityOwner::Organization, &some(&["b.py"]));
     let pattern = SearchPattern::new("abc", MatchReach::Line).unwrap();
     let found = |rows: &EntityStore, path: Option<&str>| {
-        let selector = rows.select(&workflows(), path).map_err(|refusal| refusal.code)?;
+        let selector = rows.select(&workflows(), path).map_err(|error| error.code)?;
         Ok(count_matches(rows, &selector, &pattern)
             .0
             .into_iter()
@@ -183,7 +183,7 @@ fn rows_come_in_the_order_of_their_paths_within_reach() {
             Err(Code::FileNotFound),
         ),
     ] {
-        let selector = acme.select(&filter, None).map_err(|refusal| refusal.code);
+        let selector = acme.select(&filter, None).map_err(|error| error.code);
         let found_rows = selector.map(|selector| {
             count_matches(&acme, &selector, &pattern)
                 .0

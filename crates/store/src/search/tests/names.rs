@@ -1,4 +1,4 @@
-//! Files with several names, links, and roots within roots, held against the admission of single paths.
+//! Compares the search with the admission of single paths, for hard links, symlinks and nested roots.
 
 use super::*;
 use std::os::unix::fs::symlink;

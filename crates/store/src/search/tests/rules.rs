@@ -1,4 +1,4 @@
-//! What git passes over, held against the walk of the crate `ignore`.
+//! Compares the files that a search skips with those that the crate `ignore` skips.
 
 use super::*;
 use ignore::WalkBuilder;

@@ -233,7 +233,7 @@ mod driver {
         }
 
         #[test]
-        fn a_refusal_says_no_more_than_is_known() {
+        fn a_rejection_says_no_more_than_is_known() {
             let code_and_disk = |error: EntityStoreError| {
                 let error = error.into_error();
                 (error.code, error.disk)

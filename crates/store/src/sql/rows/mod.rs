@@ -34,7 +34,7 @@ pub type StoreListener = Box<dyn Fn(&'static str, &'static str, Duration) + Send
 /// The key of a row. An absent organisation or app is the empty string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RowKey<'a> {
-    /// The entity type.
+    /// The name of the entity type, such as `workflow`.
     pub kind: &'a str,
     /// The organisation that owns the row.
     pub organization: &'a str,
@@ -68,7 +68,7 @@ pub enum Added {
 pub(crate) struct RowRead {
     /// Its bytes; `None` if there are more than the caller's limit.
     pub bytes: Option<Vec<u8>>,
-    /// The length in bytes.
+    /// The length of the text in bytes, also if `bytes` is `None`.
     pub size: u64,
     /// The version of its text.
     pub version: Version,

@@ -40,14 +40,14 @@ impl UnboundStatement {
         UnboundStatement { last: text.to_owned(), ..UnboundStatement::default() }
     }
 
-    /// Appends SQL text.
+    /// Appends SQL text, which must not contain data.
     #[must_use]
     pub fn push(mut self, text: &str) -> UnboundStatement {
         self.last.push_str(text);
         self
     }
 
-    /// Appends a value.
+    /// Appends a placeholder for a value.
     #[must_use]
     pub fn bind(mut self, value: impl Into<SqlValue>) -> UnboundStatement {
         self.pieces.push(std::mem::take(&mut self.last));

@@ -29,7 +29,7 @@ impl EntityDatabase {
         Ok(())
     }
 
-    /// Returns the total size of all texts in bytes.
+    /// Returns the total size of the tenant's texts in bytes.
     fn size(&self, tenant: &Tenant) -> Result<i64, EntityStoreError> {
         let size = UnboundStatement::new("SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM texts");
         let size = self.read(tenant, size.in_scope(tenant, "organization"))?;

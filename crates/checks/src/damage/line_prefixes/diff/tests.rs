@@ -1,9 +1,9 @@
 use super::operators::IS_OFF;
-use crate::damage::tests::spots;
+use crate::damage::tests::findings;
 use lockgate_policy::Accident;
 
 fn found(path: &str, before: &str, after: &str) -> usize {
-    spots(Accident::LinePrefixes, path, Some(before), after).len()
+    findings(Accident::LinePrefixes, path, Some(before), after).len()
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! An answer is never larger than was asked for, whatever it is about.
+//! Tests that no answer exceeds the requested size.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The bench on which programs misbehave: a process for each test, a folder and a tag for each run.
+//! The fixture in which programs misbehave: a process for each test, a folder and a tag for each run.
 
 use std::env;
 use std::ffi::OsString;
@@ -28,23 +28,23 @@ const ALONE: &str = "LOCKGATE_TEST_ALONE";
 /// A variable that no program of a gate may see.
 pub const SECRET: &str = "LOCKGATE_TEST_SECRET";
 
-/// The process that runs the gates adopts orphans, or does not.
+/// The kind of process that runs the gates: one that adopts orphans, or a library, which does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
+pub enum CallerKind {
     Library,
     Adopting,
 }
 
 /// Runs a test in a process of its own, and checks there that it leaves nothing behind.
-pub fn alone(name: &str, manner: Manner, test: fn(&Bench)) {
+pub fn alone(name: &str, caller: CallerKind, test: fn(&ProcessFixture)) {
     let (_, name) = name.split_once("::").unwrap();
     if env::var(ALONE).is_ok_and(|chosen| chosen == name) {
-        if manner == Manner::Adopting {
+        if caller == CallerKind::Adopting {
             adopt_orphans();
         }
-        let bench = Bench::new(manner);
-        test(&bench);
-        assert_eq!(bench.left(), [], "these were left running");
+        let fixture = ProcessFixture::new(caller);
+        test(&fixture);
+        assert_eq!(fixture.left(), [], "these were left running");
         let children =
             waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT);
         assert!(matches!(children, Err(Errno::CHILD)), "a child is left unreaped: {children:?}");
@@ -62,21 +62,21 @@ pub fn alone(name: &str, manner: Manner, test: fn(&Bench)) {
 
 /// A folder to run in, and a tag that identifies the processes that run there.
 #[derive(Debug)]
-pub struct Bench {
-    pub manner: Manner,
+pub struct ProcessFixture {
+    pub caller: CallerKind,
     folder: TempDir,
     tag: String,
 }
 
-impl Bench {
-    pub fn new(manner: Manner) -> Bench {
+impl ProcessFixture {
+    pub fn new(caller: CallerKind) -> ProcessFixture {
         let tag = format!("misbehave-{:016x}", RandomState::new().hash_one(0));
-        Bench { manner, folder: tempfile::tempdir().unwrap(), tag }
+        ProcessFixture { caller, folder: tempfile::tempdir().unwrap(), tag }
     }
 
-    /// Another bench beside this one.
-    pub fn another(&self) -> Bench {
-        Bench::new(self.manner)
+    /// Another fixture beside this one.
+    pub fn another(&self) -> ProcessFixture {
+        ProcessFixture::new(self.caller)
     }
 
     pub fn folder(&self) -> &Path {
@@ -119,7 +119,7 @@ impl Bench {
         }
     }
 
-    /// The processes of this bench that run now.
+    /// The processes of this fixture that run now.
     pub fn left(&self) -> Vec<Pid> {
         let numbers = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
             entry.file_name().to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw)

@@ -37,7 +37,7 @@ fn everything_in_a_new_file_is_new() {
 }
 
 /// Finds a bad word in the text, but cannot look at a text that holds `old`.
-fn without_past(on_old: &str) -> Trial {
+fn unable_on_old(on_old: &str) -> Trial {
     let script = format!("text=$(cat); case \"$text\" in *old*) {on_old};; *) echo 1:bad:seen;; esac");
     Define::default().gate("finder", &script, LINES, "").policy("{ tool: finder, timeout: 1s }", "")
 }
@@ -45,7 +45,7 @@ fn without_past(on_old: &str) -> Trial {
 #[test]
 fn a_text_before_that_cannot_be_judged_is_no_clean_one() {
     let outcome = |on_old: &str| {
-        let verdict = without_past(on_old).judge("a.txt", Some("old\n"), "new\n");
+        let verdict = unable_on_old(on_old).judge("a.txt", Some("old\n"), "new\n");
         assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
         let run = &verdict.runs[0];
         (run.outcome, run.why.clone().unwrap_or_default())

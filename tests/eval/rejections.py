@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Provokes refusals of different kinds, and makes the next call that each answer alone suggests.
+"""Provokes rejections of different kinds, and makes the next call that each answer alone suggests.
 
-    refusals.py [--binary target/debug/lockgate] [--least 90] [--only NAME] [--verbose]
+    rejections.py [--binary target/debug/lockgate] [--least 90] [--only NAME] [--verbose]
 
-Each case of refusals.json is a few files, perhaps the calls `first` and what somebody else then wrote (`then`), and one
+Each case of rejections.json is a few files, perhaps the calls `first` and what somebody else then wrote (`then`), and one
 call, which must be refused with the named code. The next call is built
 from the text of the answer and from the refused call, by the rules of `suggested`; nothing else is known. A proposed read
 or list must succeed; a proposed edit must succeed and write. Exits with 1 if fewer than `--least` of 100 succeed, or if a
-refusal writes.
+rejection writes.
 """
 import argparse, json, os, re, shutil, subprocess, sys, tempfile
 sys.dont_write_bytecode = True
@@ -20,10 +20,10 @@ class Server:
 
     def __init__(self, binary):
         """Starts a server that has every tool and sends the text alone."""
-        self.start(binary, ['--tools', 'all', '--structured', 'off'], 'refusals')
+        self.start(binary, ['--tools', 'all', '--structured', 'off'], 'rejections')
 
     def start(self, binary, arguments, client):
-        self.dir = tempfile.mkdtemp(prefix='refusals'); self.root = os.path.join(self.dir, 'root'); os.mkdir(self.root)
+        self.dir = tempfile.mkdtemp(prefix='rejections'); self.root = os.path.join(self.dir, 'root'); os.mkdir(self.root)
         environment = dict(os.environ, HOME=self.dir, XDG_STATE_HOME=os.path.join(self.dir, 'state'),
                            XDG_CACHE_HOME=os.path.join(self.dir, 'cache'), XDG_CONFIG_HOME=os.path.join(self.dir, 'config'))
         argv = [binary, 'serve', '--root', self.root, *arguments]
@@ -120,7 +120,7 @@ def judge(server, case):
     succeeded, text = server.call(tool, arguments)
     if succeeded: return f'not refused: {text}'
     if case['code'] not in text: return f'not {case["code"]}: {text}'
-    if server.files() != before: return 'the refusal wrote'
+    if server.files() != before: return 'the rejection wrote'
     call = suggested(text, tool, arguments)
     if call is None: return f'no next call: {text}'
     succeeded, answer = server.call(*call)
@@ -135,7 +135,7 @@ def main():
     ap.add_argument('--binary', default=os.path.join(target, 'debug', 'lockgate'))
     ap.add_argument('--least', type=int, default=90); ap.add_argument('--only'); ap.add_argument('--verbose', action='store_true')
     o = ap.parse_args()
-    cases = json.load(open(os.path.join(HERE, 'refusals.json'), encoding='utf8'))
+    cases = json.load(open(os.path.join(HERE, 'rejections.json'), encoding='utf8'))
     if o.only: cases = [case for case in cases if o.only in case['name']]
     server = Server(o.binary); failed = 0
     for case in cases:
@@ -143,7 +143,7 @@ def main():
         if fault is not None: failed += 1
         if fault is not None or o.verbose: print(f'{"FAULT" if fault else "right"} {case["name"]}' + (f': {fault}' if fault else ''))
     server.close()
-    print(f'{len(cases) - failed} of {len(cases)} refusals lead to a next call that succeeds')
+    print(f'{len(cases) - failed} of {len(cases)} rejections lead to a next call that succeeds')
     sys.exit(1 if (len(cases) - failed) * 100 < o.least * len(cases) else 0)
 
 

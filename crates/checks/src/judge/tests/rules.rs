@@ -100,7 +100,7 @@ fn one_step_of_several_softens_a_default_and_no_explicit_level() {
     let judged = |options: &str, step_mode: StepMode, text: &str| {
         let define = Define::default().gate("finder", FINDER, LINES, "in_steps: warn");
         let trial = define.policy(&format!("{{ tool: finder{options} }}"), "");
-        let verdict = trial.in_manner(step_mode, "a.txt", Some("x\n"), text);
+        let verdict = trial.judge_step(step_mode, "a.txt", Some("x\n"), text);
         (blocked(&verdict), verdict.runs[0].softened)
     };
     assert_eq!(judged("", StepMode::Step, "x\nbad\n"), (vec![], true));
@@ -115,7 +115,7 @@ fn one_step_of_several_makes_no_fixer_of_an_explicit_check() {
     let outcome = |options: &str| {
         let define = Define::default().gate("fixer", "sed s/bad/good/", TEXT, "in_steps: fix");
         let trial = define.policy(&format!("{{ tool: fixer{options} }}"), "");
-        let verdict = trial.in_manner(StepMode::Step, "a.txt", Some("x\n"), "x\nbad\n");
+        let verdict = trial.judge_step(StepMode::Step, "a.txt", Some("x\n"), "x\nbad\n");
         (verdict.fixed.is_some(), verdict.runs[0].outcome)
     };
     assert_eq!(outcome(""), (true, Outcome::Fixed));
@@ -146,7 +146,7 @@ fn a_required_gate_that_could_not_look_refuses() {
 #[test]
 fn a_required_gate_that_may_not_run_rejects_and_one_that_does_not_apply_does_not() {
     let mut trial = finder(", required: true", "");
-    trial.grant = ExecPermission::Untrusted("nobody did".to_owned());
+    trial.permission = ExecPermission::Untrusted("nobody did".to_owned());
     assert!(trial.judge("a.txt", None, "x\n").refuses());
     for idle in [", enabled: false", ", on: [check]"] {
         let trial = finder(&format!(", required: true{idle}"), "");
