@@ -67,7 +67,7 @@ mod tests {
     fn with_line_ends(file: &str, span: std::ops::Range<usize>, text: &str) -> String {
         let hints = Hints { charset: None, line_end: Some(LineEnd::CrLf) };
         let buffer = Buffer::read(file.into(), hints).unwrap();
-        with_line_ends(&buffer, &Change { span, text: text.into() }).into_owned()
+        super::with_line_ends(&buffer, &Change { span, text: text.into() }).into_owned()
     }
 
     #[test]

@@ -86,15 +86,11 @@ pub(super) fn text_error(error: Error, pattern: &str, window: &Window<'_>) -> Er
         .with_next(NextCall::Fields { set: Vec::new(), unset })
 }
 
-<<<<<<< HEAD
 fn times(count: usize) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
-/// Returns the number of matches of a pattern; `None` if there are none, or if it cannot be told within the limits.
-=======
 /// Returns the number of matches of a pattern; `None` if there are none, or if the limits do not suffice to count them.
->>>>>>> h-words
 fn matches(pattern: &str, flags: Flags, window: &Window<'_>) -> Option<usize> {
     let pattern = Pattern::compile(pattern, flags).ok()?;
     let template = ReplacementTemplate::parse("", &pattern).ok()?;

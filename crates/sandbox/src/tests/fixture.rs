@@ -18,12 +18,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::{NamedTempFile, TempDir};
 
-<<<<<<< HEAD
-use super::bench::{Bench, LONG, exited, python, tools};
-=======
->>>>>>> h-words
 use super::isolation::ATTEMPTS;
-use super::process_fixture::{LONG, ProcessFixture, exited, python};
+use super::process_fixture::{LONG, ProcessFixture, exited, python, tools};
 use crate::exit::Exit;
 use crate::isolation_level::Isolation;
 use crate::order::FilterParts;

@@ -4,13 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-<<<<<<< HEAD
-use super::bench::{Bench, LONG, Manner, alone, exited, python, tools};
-use super::in_both_manners;
-=======
 use super::for_both_callers;
-use super::process_fixture::{CallerKind, LONG, ProcessFixture, alone, exited, python};
->>>>>>> h-words
+use super::process_fixture::{CallerKind, LONG, ProcessFixture, alone, exited, python, tools};
 use crate::close_inherited_on_exec;
 use crate::isolation_level::Isolation;
 use crate::order::FilterParts;

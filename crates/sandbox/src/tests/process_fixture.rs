@@ -107,7 +107,7 @@ impl ProcessFixture {
     }
 
     pub fn order<'a>(&'a self, what: &[&str], input: Option<&'a [u8]>) -> Order<'a> {
-        let words = what.iter().chain([&self.tag.as_str()]).map(OsString::from);
+        let words = what.iter().copied().chain([self.tag.as_str()]).map(OsString::from);
         let argv = iter::once(tools().join("misbehave.py").into()).chain(words).collect();
         Order {
             program: python(),
