@@ -3,22 +3,17 @@
 //! Invariant: a path is checked under its requested spelling and under the path that it resolves to; an
 //! existing entry that is not a regular file is never admitted.
 
-use super::access;
 use super::alias::OtherNames;
 use super::file_location::{FileLocation, join};
+use super::file_system::is_made_up;
 use super::folder::Identity;
 use super::root::{Root, named};
 use super::walk::{self, PathStep, WalkEnd};
-use super::{alias, git_settings, permit, spelling, state, system_error};
+use super::{access, alias, git_settings, permit, spelling, system_error};
 use lockgate_error::{Code, Error};
 use lockgate_policy::Publishing;
 use rustix::fs::{FileType, Stat};
-use std::os::fd::{AsFd, OwnedFd};
-
-/// File systems whose files hold no content of their own: proc, sysfs, debugfs, tracefs, securityfs, cgroup,
-/// cgroup2, bpf.
-const PSEUDO: [u64; 8] =
-    [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0x0027_e0eb, 0x6367_7270, 0xcafe_4a11];
+use std::os::fd::OwnedFd;
 
 /// The purpose for which a path is admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +44,7 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
     let identity = file.as_ref().map(|(_, stat, _)| Identity::from_stat(stat));
     let ancestors = alias::ancestors(&found, &name, identity);
     alias::refuse_aliases(&found, &ancestors, path)?;
-    state::refuse_reached(&found, &name, path)?;
+    alias::refuse_own_folders(&found, &name, path)?;
     let links = match (purpose, &file) {
         (AccessPurpose::Write, Some((_, stat, fd))) => vet_file(roots, &found, &name, (stat, fd), path)?,
         (AccessPurpose::Write, None) => vet_new(&found, &name, path).map(|()| OtherNames::default())?,
@@ -117,7 +112,7 @@ pub(super) fn admit_own(roots: &[Root], path: &str) -> Result<FileLocation, Erro
             name
         }
     };
-    state::refuse_reached(&found, &name, path)?;
+    alias::refuse_own_folders(&found, &name, path)?;
     place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))
 }
 
@@ -212,13 +207,6 @@ pub(super) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<()
         FileType::Unknown => "of an unknown kind",
     };
     Err(system_error::not_a_file(path, description))
-}
-
-/// True if the kernel generates the files of this file system.
-pub(super) fn is_made_up(file: impl AsFd) -> rustix::io::Result<bool> {
-    let system = rustix::fs::fstatfs(file)?;
-    // The kernel's magic numbers have 32 bits; the field is wider on most machines.
-    Ok(u64::try_from(system.f_type).is_ok_and(|magic| PSEUDO.contains(&magic)))
 }
 
 /// The resolved path, relative to its root.

@@ -12,13 +12,16 @@ use super::file_location::join;
 use super::folder::{Folder, Identity};
 use super::folder_names::{FolderNames, NameLookup};
 use super::names::{self, Coverage, VisitStep};
-use super::permit;
 use super::root::Root;
 use super::system_error::failed;
 use super::walk::{PathStep, WalkEnd};
+use super::{permit, spelling, state};
 use lockgate_error::Error;
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
+
+/// The name of the rule that protects lockgate's own folders, for messages.
+const OWN_FOLDERS: &str = "lockgate's own folders";
 
 /// Fails for a path that a link of a protected name leads to, or a git folder under another name.
 pub(super) fn refuse_aliases(
@@ -42,6 +45,15 @@ pub(super) fn refuse_aliases(
         }
     }
     Ok(())
+}
+
+/// Fails for a path that leads into one of lockgate's own folders, whether that exists or not.
+pub(super) fn refuse_own_folders(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
+    let ancestors = ancestors(found, name, None);
+    let leads_into = |(own, missing): (Identity, String)| {
+        ancestors.iter().any(|(folder, below)| *folder == own && spelling::begins_with(below, &missing))
+    };
+    if state::own_locations().any(leads_into) { Err(access::protected(path, OWN_FOLDERS)) } else { Ok(()) }
 }
 
 /// Returns the rule by which a link of a runnable name, or one in a runnable folder, leads to the path.

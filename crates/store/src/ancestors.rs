@@ -8,7 +8,6 @@
 use super::file_location::FileLocation;
 use super::folder::Folder;
 use super::folder_names::FolderConfigs;
-use super::policy_file::upwards;
 use super::root::Root;
 use rustix::fs::FileType;
 use rustix::io::Errno;
@@ -44,6 +43,13 @@ pub(super) fn candidates<'p>(
         found.push(existing(folder.as_ref(), names));
     }
     upwards(path).zip(found.into_iter().rev()).collect()
+}
+
+/// Iterates over a folder's path, that of its parent, and so on to the root's, which is empty.
+pub(super) fn upwards(folder: &str) -> impl Iterator<Item = &str> {
+    let top = (!folder.is_empty()).then_some("");
+    let folders = std::iter::successors(Some(folder), |path| path.rsplit_once('/').map(|(above, _)| above));
+    folders.chain(top)
 }
 
 /// The names that may exist in a folder: all, if it could not be entered.

@@ -3,9 +3,9 @@
 //! Invariant: it holds no descriptor and no right; every call goes through the root again and finds the same
 //! folder, or fails.
 
-use super::document_path::LockKey;
 use super::folder::Identity;
 use super::folder_names::FolderConfigs;
+use super::lock_key::LockKey;
 
 /// A file path that was admitted and resolved in a root.
 #[derive(Debug, Clone, PartialEq, Eq)]

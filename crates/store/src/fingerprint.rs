@@ -13,6 +13,7 @@
 //!
 //! Invariant: the same fingerprint means the same bytes, with the exceptions above.
 
+use super::file_system::is_local;
 use super::folder::Identity;
 use rustix::fs::Stat;
 use std::os::fd::AsFd;
@@ -20,11 +21,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The time without changes that is required. Ticks are 10 ms at most; ext4 with small inodes counts seconds.
 const SETTLED: Duration = Duration::from_secs(2);
-
-/// File systems whose times come from this machine's clock: ext, xfs, btrfs, tmpfs, overlayfs, zfs, f2fs,
-/// bcachefs.
-const LOCAL: [u64; 8] =
-    [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1, 0xf2f5_2010, 0xca45_1a4e];
 
 /// The identity, size and times of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -81,14 +77,6 @@ impl FileFingerprint {
         let is_old = changed.checked_add(SETTLED)? <= began;
         (is_old && is_local(file)).then_some(self)
     }
-}
-
-/// True for a file system whose times come from this machine's clock, and whose names have no second spelling but
-/// their case and Unicode form.
-pub(super) fn is_local(file: impl AsFd) -> bool {
-    let system = rustix::fs::fstatfs(file);
-    // The kernel's magic numbers have 32 bits; the field is wider on most machines.
-    system.is_ok_and(|system| u64::try_from(system.f_type).is_ok_and(|magic| LOCAL.contains(&magic)))
 }
 
 #[cfg(test)]

@@ -6,9 +6,8 @@
 //! their lookup in case and Unicode form at most; in doubt it may exist.
 
 use super::access::{MARKED_NAMES, RUNNABLE_NAMES};
-use super::editorconfig;
+use super::config_file::{EDITORCONFIG, POLICY_NAMES};
 use super::folder::Folder;
-use super::policy_file;
 use lockgate_text::fold;
 use rustix::fs::FileType;
 use rustix::io::{Errno, Result as Io};
@@ -20,7 +19,7 @@ const GIT_NAMES: &[&str] = &["HEAD", "commondir"];
 
 /// The first parts of all names that are looked up in folders, folded.
 static LOOKED_UP: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    let tables = [MARKED_NAMES, RUNNABLE_NAMES, GIT_NAMES, policy_file::NAMES, &[editorconfig::NAME]];
+    let tables = [MARKED_NAMES, RUNNABLE_NAMES, GIT_NAMES, POLICY_NAMES, &[EDITORCONFIG]];
     tables.concat().into_iter().map(|name| fold(first_part(name))).collect()
 });
 
@@ -88,7 +87,7 @@ impl FolderNames {
 /// The configuration files that may exist in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FolderConfigs {
-    policies: [bool; policy_file::NAMES.len()],
+    policies: [bool; POLICY_NAMES.len()],
     editorconfig: bool,
     /// Set when the first name of a policy is that of a regular file.
     has_plain_policy: bool,
@@ -97,29 +96,23 @@ pub(super) struct FolderConfigs {
 impl FolderConfigs {
     /// Those that a listing of the folder shows.
     pub fn listed(names: &FolderNames) -> FolderConfigs {
-        let mut policies = [true; policy_file::NAMES.len()];
-        policies
-            .iter_mut()
-            .zip(policy_file::NAMES)
-            .for_each(|(may_exist, name)| *may_exist = names.may_have(name));
-        let editorconfig = names.may_have(editorconfig::NAME);
-        let has_plain_policy = policy_file::NAMES.first().is_some_and(|name| names.has_file(name));
+        let mut policies = [true; POLICY_NAMES.len()];
+        policies.iter_mut().zip(POLICY_NAMES).for_each(|(may_exist, name)| *may_exist = names.may_have(name));
+        let editorconfig = names.may_have(EDITORCONFIG);
+        let has_plain_policy = POLICY_NAMES.first().is_some_and(|name| names.has_file(name));
         FolderConfigs { policies, editorconfig, has_plain_policy }
     }
 
     /// Any may exist.
-    pub const UNKNOWN: FolderConfigs = FolderConfigs {
-        policies: [true; policy_file::NAMES.len()],
-        editorconfig: true,
-        has_plain_policy: false,
-    };
+    pub const UNKNOWN: FolderConfigs =
+        FolderConfigs { policies: [true; POLICY_NAMES.len()], editorconfig: true, has_plain_policy: false };
 
     /// True if a file of this name may exist.
     pub fn may_have(self, name: &str) -> bool {
-        let mut policies = policy_file::NAMES.iter().zip(self.policies);
+        let mut policies = POLICY_NAMES.iter().zip(self.policies);
         match policies.find(|(known, _)| **known == name) {
             Some((_, may_exist)) => may_exist,
-            None => name != editorconfig::NAME || self.editorconfig,
+            None => name != EDITORCONFIG || self.editorconfig,
         }
     }
 

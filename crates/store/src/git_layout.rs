@@ -21,9 +21,9 @@ use self::common::{CommonFolders, MAX_ENTRIES, SearchError};
 use super::file_location::{FileLocation, join};
 use super::folder::Folder;
 use super::root::Root;
+use super::spelling::folded_name;
 use super::{access, system_error};
 use lockgate_error::{Code, Error};
-use lockgate_text::fold;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -102,7 +102,7 @@ struct LayoutNames {
 impl LayoutNames {
     /// Records a name, in any spelling.
     fn note(&mut self, name: &str) {
-        match folded(name).as_str() {
+        match folded_name(name).as_str() {
             "head" => self.head = true,
             "objects" => self.objects = true,
             "refs" => self.refs = true,
@@ -136,8 +136,8 @@ pub(super) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), B
         let Some(after) = after else { continue };
         for (parent, name) in parents(&place.in_root) {
             let is_last = parent.len() + name.len() + usize::from(!parent.is_empty()) == place.in_root.len();
-            let is_config = is_last && matches!(folded(name).as_str(), "config" | "config.worktree");
-            let is_hook = !is_last && folded(name) == "hooks";
+            let is_config = is_last && matches!(folded_name(name).as_str(), "config" | "config.worktree");
+            let is_hook = !is_last && folded_name(name) == "hooks";
             let mut own = LayoutNames::default();
             own.note(name);
             if own.is_empty() && !is_config && !is_hook {
@@ -197,12 +197,12 @@ pub(super) fn is_git_folder(folder: &Folder) -> rustix::io::Result<bool> {
 
 /// Returns true for the names without which no folder is a git folder: one of them is always required.
 pub(super) fn is_entry_point(name: &str) -> bool {
-    matches!(folded(name).as_str(), "head" | "commondir")
+    matches!(folded_name(name).as_str(), "head" | "commondir")
 }
 
 /// Returns true for the names that git looks for next to a `HEAD`.
 pub(super) fn is_part(name: &str) -> bool {
-    matches!(folded(name).as_str(), "objects" | "refs")
+    matches!(folded_name(name).as_str(), "objects" | "refs")
 }
 
 /// Iterates over the folders above a path, each with the next name of the path.
@@ -266,14 +266,6 @@ fn list(top: &Folder, path: &str, names: &mut LayoutNames) -> rustix::io::Result
         }
         listed => listed,
     }
-}
-
-/// A name as file systems may compare it: ignoring case, width, invisible characters, and characters that
-/// Windows drops.
-fn folded(name: &str) -> String {
-    let folded = fold(name);
-    let stem = folded.split(':').next().unwrap_or_default();
-    stem.trim_end_matches(['.', ' ']).to_owned()
 }
 
 /// Returns true for a text that may be a git configuration which runs something.

@@ -21,10 +21,14 @@ mod access;
 mod admit;
 mod alias;
 mod ancestors;
+mod config_file;
+mod content;
 mod dispatch;
-mod document_path;
+mod document;
 mod editorconfig;
 mod file_location;
+mod file_system;
+mod file_write;
 mod files;
 mod fingerprint;
 mod folder;
@@ -32,11 +36,14 @@ mod folder_names;
 mod git;
 mod git_layout;
 mod git_settings;
+mod history;
 mod inode;
 mod journal;
 mod listing;
+mod lock_key;
 mod locks;
 mod names;
+mod outcome;
 mod permit;
 mod policy_file;
 mod policy_listing;
@@ -44,41 +51,48 @@ mod project;
 mod publish;
 mod recover;
 mod root;
+mod row_location;
 mod rows;
 mod search;
 mod snapshot;
 mod spelling;
 mod sql;
+mod staged_name;
 mod state;
 mod system_error;
+mod tenant;
 mod transfer;
 mod walk;
 
-pub use dispatch::{Store, Write, WriteOutcome};
-pub use document_path::{DocumentPath, LockKey};
+pub use content::Content;
+pub use dispatch::{Store, Write};
+pub use document::{DocumentPath, Snapshot};
 pub use file_location::FileLocation;
+pub use file_write::FileWrite;
 pub use files::Files;
 pub use fingerprint::FileFingerprint;
 pub use git::{FileAtRevision, Repository, Revision, RevisionFiles};
 pub use git_layout::PlannedFile;
-pub use journal::{EditId, EditMeta, Entry, EntryKind, FileChange, Journal, OutsideChange, RetentionLimits};
+pub use history::{EditId, EditMeta, Entry, EntryKind, FileChange, JournalRecord, RetentionLimits};
+pub use journal::{Journal, OutsideChange};
 pub use listing::{ListedPath, Listing, PathKind};
+pub use lock_key::LockKey;
 pub use locks::{LockGuard, LockWaits, Locks};
+pub use outcome::{GuardLevel, PublishedBatch, PublishedFile, WriteOutcome};
 pub use policy_file::PolicyText;
 pub use policy_listing::PolicyFile;
 pub use project::{ProjectRoot, relative};
-pub use publish::{Content, FileWrite, GuardLevel, JournalRecord, PublishedBatch, PublishedFile};
-pub use rows::{
-    EntityFilter, EntitySelector, EntityStore, RowListed, RowLocation, RowSnapshot, RowText, RowWrite, Tenant,
-};
+pub use row_location::{RowLocation, RowSnapshot, RowWrite};
+pub use rows::{EntityFilter, EntitySelector, EntityStore, RowListed, RowText};
 pub use search::{
     Clock, FileList, Finder, FoundFiles, Hidden, Hits, MatchReach, SearchClock, SearchEnd,
     SearchLimits as SearchBounds, SearchPattern, SearchRoots, SearchTarget, Skipped,
 };
-pub use snapshot::{ExpectedContent, FileSnapshot, Snapshot};
+pub use snapshot::{ExpectedContent, FileSnapshot};
 pub use sql::rows::{Added, EntityDatabase, Migrated, StoreListener};
 pub use state::{
     Cache, CacheLimits, Cached, ClearError, IndexFile, RecordSubject, StateFolder, StateSocket,
     ToolCallRecords, is_equal_peer, outside,
 };
+pub use tenant::Tenant;
 pub use transfer::{ExportDir, ImportDir, ImportItem, NamedKey};

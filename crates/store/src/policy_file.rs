@@ -3,22 +3,20 @@
 //! Invariant: an existing policy file is read whole or is an error; none is skipped because it could not be
 //! read, and none applies that an edit could change.
 
-use super::ancestors::{candidates, candidates_above};
+use super::access;
+use super::ancestors::{candidates, candidates_above, upwards};
+use super::config_file::{self, POLICY_NAMES};
 use super::file_location::{FileLocation, join};
 use super::fingerprint::FileFingerprint;
 use super::root::{Root, named};
-use super::{access, system_error};
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use cap_std::fs::Dir;
 use lockgate_error::{Code, Error};
-use rustix::fs::{AtFlags, FileType, OFlags};
+use rustix::fs::{AtFlags, FileType};
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-pub(super) const NAMES: &[&str] = &["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
-const LARGEST: u64 = 1024 * 1024;
 /// The most texts that are known; above this, all are read again when needed.
 const MAX_KNOWN: usize = 64;
 
@@ -78,10 +76,10 @@ pub(super) fn nearest(
     let Some(root) = roots.get(place.root) else { return Ok(None) };
     let is_plain = |folder: &str, name: &str| {
         let depth = folder.split('/').filter(|name| !name.is_empty()).count();
-        NAMES.first() == Some(&name)
+        POLICY_NAMES.first() == Some(&name)
             && place.configs.get(depth).is_some_and(|configs| configs.has_plain_policy())
     };
-    for (folder, names) in candidates_above(root, place, NAMES) {
+    for (folder, names) in candidates_above(root, place, POLICY_NAMES) {
         for name in names {
             let in_root = join(folder, name);
             if !is_plain(folder, name) {
@@ -124,7 +122,7 @@ pub(super) fn above(roots: &[Root], below: &PolicyText) -> Result<Option<PolicyT
 /// Returns the first policy file from a folder up to the root.
 fn upward(roots: &[Root], index: usize, folder: &str) -> Result<Option<PolicyText>, Error> {
     let Some(root) = roots.get(index) else { return Ok(None) };
-    for (folder, names) in candidates(root, folder, NAMES) {
+    for (folder, names) in candidates(root, folder, POLICY_NAMES) {
         for name in names {
             let in_root = join(folder, name);
             if let Some(text) = read(roots, index, folder, in_root)? {
@@ -140,7 +138,7 @@ fn read(roots: &[Root], index: usize, folder: &str, in_root: String) -> Result<O
     let Some(root) = roots.get(index) else { return Ok(None) };
     let refused =
         |reason: String| invalid(&named(roots, index, &in_root).unwrap_or_else(|| in_root.clone()), &reason);
-    let Some(text) = read_beside(root.dir(), &in_root).map_err(refused)? else { return Ok(None) };
+    let Some(text) = config_file::read(root.dir(), &in_root).map_err(refused)? else { return Ok(None) };
     refuse_unguarded(root.dir(), folder, &in_root).map_err(refused)?;
     Ok(Some(policy_text(roots, index, folder, in_root, text)))
 }
@@ -155,7 +153,7 @@ fn policy_text(roots: &[Root], index: usize, folder: &str, in_root: String, text
 ///
 /// A target is guarded if its own name is protected, or if the link lies above it.
 fn refuse_unguarded(dir: &Dir, above: &str, name: &str) -> Result<(), String> {
-    if links(dir, name).next().is_none() {
+    if config_file::links(dir, name).next().is_none() {
         return Ok(());
     }
     let real = dir.canonicalize(name).map_err(|error| error.to_string())?;
@@ -166,56 +164,6 @@ fn refuse_unguarded(dir: &Dir, above: &str, name: &str) -> Result<(), String> {
     Err(format!(
         "it is a symlink to {real}, which may be edited like any file; ask a person to name the target quality.yaml"
     ))
-}
-
-/// Iterates over a folder's path, that of its parent, and so on to the root's, which is empty.
-pub(super) fn upwards(folder: &str) -> impl Iterator<Item = &str> {
-    let top = (!folder.is_empty()).then_some("");
-    let folders = std::iter::successors(Some(folder), |path| path.rsplit_once('/').map(|(above, _)| above));
-    folders.chain(top)
-}
-
-/// Reads a configuration file, or returns the error; `None` if there is no such entry.
-pub(super) fn read_beside(dir: &Dir, name: &str) -> Result<Option<String>, String> {
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
-    let file = match dir.open_with(name, &options) {
-        Ok(file) => file,
-        Err(error) if is_absent(&error) => {
-            return if is_dangling(dir, name) { Err(DANGLING.into()) } else { Ok(None) };
-        }
-        Err(error) if system_error::is_escape(&error) => {
-            return Err("it is a symlink to a target outside the root".into());
-        }
-        Err(error) => return Err(error.to_string().to_lowercase()),
-    };
-    let meta = file.metadata().map_err(|error| error.to_string())?;
-    if !meta.is_file() {
-        return Err("it is not a file".into());
-    }
-    let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(format!("it is larger than {LARGEST} bytes"));
-    }
-    String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8".into())
-}
-
-const DANGLING: &str = "it is a symlink whose target does not exist";
-
-fn is_absent(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
-}
-
-/// True if a part of the path is a dangling symlink: then an entry exists, but cannot be read.
-fn is_dangling(dir: &Dir, name: &str) -> bool {
-    links(dir, name).any(|part| !dir.try_exists(part).unwrap_or(true))
-}
-
-/// The parts of a path that are symlinks, each as the path to it.
-fn links<'a>(dir: &'a Dir, name: &'a str) -> impl Iterator<Item = &'a str> {
-    let parts = name.match_indices('/').filter_map(|(end, _)| name.get(..end)).chain([name]);
-    parts.filter(|part| dir.symlink_metadata(part).is_ok_and(|meta| meta.is_symlink()))
 }
 
 fn invalid(name: &str, reason: &str) -> Error {

@@ -3,8 +3,8 @@
 //! Invariant: no file is skipped because its metadata could not be read.
 
 use super::ancestors::candidates;
+use super::config_file::POLICY_NAMES;
 use super::file_location::{FileLocation, join};
-use super::policy_file::NAMES;
 use super::root::Root;
 use cap_std::fs::{Dir, MetadataExt};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -29,7 +29,7 @@ pub(super) fn above(root: &Root, place: &FileLocation) -> Vec<PolicyFile> {
         let mut names = names.into_iter().map(|name| join(folder, name));
         names.find(|name| is_there(dir, name)).map(|name| file(dir, name))
     };
-    candidates(root, &place.folder, NAMES).into_iter().filter_map(in_folder).collect()
+    candidates(root, &place.folder, POLICY_NAMES).into_iter().filter_map(in_folder).collect()
 }
 
 fn is_there(dir: &Dir, name: &str) -> bool {
@@ -43,8 +43,11 @@ fn is_there(dir: &Dir, name: &str) -> bool {
 
 fn file(dir: &Dir, name: String) -> PolicyFile {
     let rules = |above: &&str| above.is_empty() || above.ends_with('/');
-    let folder =
-        NAMES.iter().rev().find_map(|known| name.strip_suffix(known).filter(rules)).unwrap_or_default();
+    let folder = POLICY_NAMES
+        .iter()
+        .rev()
+        .find_map(|known| name.strip_suffix(known).filter(rules))
+        .unwrap_or_default();
     let folder = folder.trim_end_matches('/').to_owned();
     let changed = changed(dir, &name);
     PolicyFile { name, folder, changed }

@@ -3,7 +3,7 @@
 //! Invariant: neither `/` nor the home directory is ever a project, and a folder that another user could have
 //! prepared makes no folder below it part of a project.
 
-use super::policy_file::NAMES;
+use super::config_file::POLICY_NAMES;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl ProjectRoot {
             real.ancestors().take_while(is_candidate).filter(|above| is_own(above, &own)).collect();
         let has = |above: &Path, names: &[&str]| names.iter().any(|name| is_there(&above.join(name)));
         let repository = above.iter().find(|above| has(above, &REPOSITORY));
-        let topmost_with_policy = || above.iter().rev().find(|above| has(above, NAMES));
+        let topmost_with_policy = || above.iter().rev().find(|above| has(above, POLICY_NAMES));
         let Some(root) = repository.or_else(topmost_with_policy) else { return folder_itself() };
         // A path that is not UTF-8 cannot be displayed, so nothing above such a folder can be its root.
         let base = real.strip_prefix(root).ok().and_then(Path::to_str);
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn without_a_repository_the_topmost_policy_marks_the_project() {
-        for policy in NAMES {
+        for policy in POLICY_NAMES {
             let fixture = Fixture::new(&[&format!("a/{policy}"), "a/b/quality.yaml", "a/b/c/x", "d/x"]);
             assert_eq!(fixture.project("a/b/c", "none"), at("a", "b/c"), "{policy}");
             assert_eq!(fixture.project("d", "none"), at("d", ""), "nothing marks it");

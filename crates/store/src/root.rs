@@ -3,9 +3,8 @@
 //! Invariant: the kernel (or cap-std's walk) decides, relative to the root's descriptor, if a path lies
 //! inside; the text of a path only selects the root.
 
-use super::admit;
 use super::file_location::FileLocation;
-use super::fingerprint::is_local;
+use super::file_system::{is_local, is_made_up};
 use super::folder::{Folder, Identity};
 use super::folder_names::NameLookup;
 use super::project::relative;
@@ -47,7 +46,7 @@ impl Root {
         let spellings = [real, without_dots(&absolute), absolute];
         // The root stays open, so its device keeps its number and its file system.
         let lookup = if is_local(&dir) { NameLookup::Listed } else { NameLookup::Unknown };
-        let is_storage = admit::is_made_up(&dir).is_ok_and(|is_made_up| !is_made_up);
+        let is_storage = is_made_up(&dir).is_ok_and(|is_made_up| !is_made_up);
         Ok(Root { dir, identity, lookup, is_storage, spellings, base: String::new() })
     }
 

@@ -74,6 +74,19 @@ pub(super) fn folded(path: &str) -> [Vec<String>; 2] {
     [names(&['/', '\\'], true), names(&['/', '\\', ':'], false)]
 }
 
+/// A name as file systems may compare it: ignoring case, width, invisible characters, and characters that
+/// Windows drops.
+pub(super) fn folded_name(name: &str) -> String {
+    let folded = fold(name);
+    let stem = folded.split(':').next().unwrap_or_default();
+    stem.trim_end_matches(['.', ' ']).to_owned()
+}
+
+/// True if a path begins with these names, under any spelling.
+pub(super) fn begins_with(path: &str, names: &str) -> bool {
+    folded(path).iter().zip(folded(names)).any(|(path, names)| path.starts_with(&names))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

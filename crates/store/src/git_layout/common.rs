@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
-use super::super::root::{Root, without_dots};
-use super::super::system_error;
-use super::folded;
+use crate::root::{Root, without_dots};
+use crate::spelling::folded_name;
+use crate::system_error;
 
 /// The most entries of folders that a search visits, in all roots together.
 pub(super) const MAX_ENTRIES: usize = 1_000_000;
@@ -128,7 +128,7 @@ fn look(folder: &Path, remaining: &mut usize) -> std::io::Result<Option<FolderCo
         let entry = entry?;
         let Some(fewer) = remaining.checked_sub(1) else { return Ok(None) };
         *remaining = fewer;
-        match entry.file_name().to_str().map(folded).as_deref() {
+        match entry.file_name().to_str().map(folded_name).as_deref() {
             Some("head") => contents.head = true,
             Some("commondir") => contents.commondirs.push(entry.path()),
             _ => {}

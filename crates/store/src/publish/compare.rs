@@ -3,8 +3,8 @@
 //! Invariant: rights that were withdrawn since the path was admitted are detected here, not after the first
 //! step.
 
-use super::FileWrite;
 use crate::file_location::FileLocation;
+use crate::file_write::FileWrite;
 use crate::folder::{Folder, Identity};
 use crate::permit::{self, WriteMethod};
 use crate::snapshot::ExpectedContent;

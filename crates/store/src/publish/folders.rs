@@ -3,7 +3,7 @@
 //! Invariant: dropping them removes those that were created here and are empty, the last first; keeping them
 //! consumes this.
 
-use super::FileWrite;
+use crate::file_write::FileWrite;
 use crate::folder::Folder;
 use crate::root::Root;
 use crate::system_error::{conflict, failed};

@@ -4,16 +4,13 @@
 //! Invariant: dropping it removes the file; only publishing, which consumes it, keeps the file under the
 //! target's name.
 
-use super::exchange::{AppliedWrite, TargetChange};
 use super::expected::ExpectedFile;
 use super::lease::Lease;
 use super::metadata::{self, CopiedMetadata};
-use super::prepare::Leases;
-use super::swap::{Refusal, SwapNames};
-use super::{FileWrite, GuardLevel, in_place};
+use super::swap::SwapNames;
+use crate::file_write::FileWrite;
 use crate::folder::{Folder, Identity};
 use crate::inode::{CreatedFile, Inode};
-use crate::snapshot::ExpectedContent;
 use crate::system_error::failed;
 use lockgate_error::Error;
 use rustix::fs::{Mode, OFlags};
@@ -179,66 +176,6 @@ impl<'a> StagedFile<'a> {
     /// A lease on the file, if the system supports it; requires `seal` first.
     pub fn lease(&self) -> Option<Lease<'static>> {
         Lease::take_shared(&self.file).ok()
-    }
-
-    /// Puts the file in the place of the one before. If that is rejected, the staged file is removed if it is
-    /// still ours.
-    pub fn replace(
-        self,
-        names: SwapNames<'a>,
-        write: &'a FileWrite<'a>,
-        before: ExpectedContent<'a>,
-        leases: Leases<'a>,
-    ) -> Result<AppliedWrite<'a>, Box<(Refusal, Option<StagedFile<'a>>)>> {
-        match names.exchange_checked(&before.expected_file(), &self.expected(), &leases) {
-            Ok(level) => {
-                let change = if level == GuardLevel::Compare {
-                    TargetChange::Renamed
-                } else {
-                    TargetChange::Exchanged
-                };
-                Ok(AppliedWrite::new(names, write, change, level, Some(self.published()), leases))
-            }
-            Err(Refusal::NotUndone(error)) => {
-                drop(self.published());
-                Err(Box::new((Refusal::NotUndone(error), None)))
-            }
-            Err(refusal) => Err(Box::new((refusal, Some(self)))),
-        }
-    }
-
-    /// Writes the file's text into the one before, under all of its names.
-    pub fn write_into(
-        self,
-        names: SwapNames<'a>,
-        write: &'a FileWrite<'a>,
-        before: ExpectedContent<'a>,
-    ) -> Result<AppliedWrite<'a>, Error> {
-        in_place::write(&names, &before.expected_file(), self.bytes)?;
-        let ours = Some(self.published());
-        Ok(AppliedWrite::new(
-            names,
-            write,
-            TargetChange::Written,
-            GuardLevel::InPlace,
-            ours,
-            Leases::default(),
-        ))
-    }
-
-    /// Gives the file the target's name, which must be free.
-    pub fn create(
-        self,
-        names: SwapNames<'a>,
-        write: &'a FileWrite<'a>,
-        leases: Leases<'a>,
-    ) -> Result<AppliedWrite<'a>, Refusal> {
-        let note = names.put()?;
-        let ours = Some(self.published());
-        let mut applied =
-            AppliedWrite::new(names, write, TargetChange::Created, GuardLevel::Exchange, ours, leases);
-        applied.notes.extend(note);
-        Ok(applied)
     }
 
     /// Closes the writable descriptor, because a lease needs a file that nobody has open for writing.

@@ -8,7 +8,7 @@ use crate::file_location::{FileLocation, join};
 use crate::files::Files;
 use crate::root::Root;
 use crate::walk::{self, WalkEnd};
-use crate::{admit, alias, spelling, state, system_error};
+use crate::{admit, alias, spelling, system_error};
 use lockgate_error::Error;
 use std::sync::Arc;
 
@@ -142,7 +142,7 @@ impl Files {
             admit::refuse_protected(&in_root, path)?;
             let ancestors = alias::ancestors(&found, &last.name, Some(last.identity));
             alias::refuse_aliases(&found, &ancestors, path)?;
-            state::refuse_reached(&found, &last.name, path)?;
+            alias::refuse_own_folders(&found, &last.name, path)?;
         }
         let root = found.root;
         let above =

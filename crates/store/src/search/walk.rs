@@ -12,11 +12,10 @@ use super::links::ProtectedLinks;
 use super::listed::{FolderListing, Hidden};
 use super::queue;
 use super::target::SearchRoots;
-use crate::admit;
 use crate::file_location::FileLocation;
 use crate::folder::{Folder, Identity};
 use crate::root::Root;
-use crate::state;
+use crate::{admit, file_system, state};
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
@@ -244,7 +243,7 @@ impl<'a> FileWalk<'a> {
 /// its parent.
 fn is_made_up(folder: &Folder, identity: Identity, above: Option<&DirState>) -> rustix::io::Result<bool> {
     let is_new = above.is_none_or(|above| above.identity.device != identity.device);
-    Ok(is_new && admit::is_made_up(folder)?)
+    Ok(is_new && file_system::is_made_up(folder)?)
 }
 
 impl File<'_> {

@@ -1,19 +1,15 @@
-//! The target of a request: a file below a root, or a row of a database.
+//! A document: a file below a root, or a row of a database. Its path, and its content as it was read.
 //!
-//! Invariant: it holds no descriptor, no connection and no right; every call goes through its store again and
-//! finds the same target, or fails.
+//! Invariant: a path holds no descriptor, no connection and no right; every call goes through its store again
+//! and finds the same document, or fails.
 
 use super::file_location::FileLocation;
-use super::folder::Identity;
-use super::rows::RowLocation;
+use super::lock_key::LockKey;
+use super::row_location::{RowLocation, RowSnapshot};
+use super::snapshot::FileSnapshot;
 use lockgate_edit::request::{Entity, EntityKind};
-use lockgate_text::Version;
-
-/// The device number of database rows: no file system has it.
-const ROWS: u64 = u64::MAX;
-
-/// The number of digits of a key's hash.
-const HASH: usize = 32;
+use lockgate_error::Error;
+use lockgate_policy::Publishing;
 
 /// An admitted target: a file or a database row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,14 +18,6 @@ pub enum DocumentPath {
     File(FileLocation),
     /// A row in a database.
     Row(RowLocation),
-}
-
-/// The key of a lock: the identity of the deepest existing folder and the names below it, or a row of a
-/// database.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LockKey {
-    folder: Identity,
-    rest: String,
 }
 
 impl DocumentPath {
@@ -118,43 +106,40 @@ impl From<RowLocation> for DocumentPath {
     }
 }
 
-impl LockKey {
-    /// True if the other key lies below this one, as in a folder.
-    pub fn holds(&self, other: &LockKey) -> bool {
-        let below = other.rest.strip_prefix(&self.rest).is_some_and(|rest| rest.starts_with('/'));
-        below && self.folder == other.folder
-    }
-
-    /// The key of a row of a database, which lies in no folder.
-    pub(super) fn of_row(database: u64, rest: &str) -> LockKey {
-        LockKey::below(Identity { device: ROWS, inode: database }, rest)
-    }
-
-    /// True if other processes are waited for as well; for rows the database decides.
-    pub(super) fn is_waited_for_by_all(&self) -> bool {
-        self.folder.device != ROWS
-    }
-
-    /// The key of these names below a folder.
-    pub(super) fn below(folder: Identity, rest: &str) -> LockKey {
-        LockKey { folder, rest: rest.to_owned() }
-    }
-
-    /// A hash that is the same in all processes, for use in file names.
-    pub(super) fn hash(&self) -> String {
-        let Identity { device, inode } = self.folder;
-        let whole = format!("{device}/{inode}/{}", self.rest);
-        Version::hash(whole.as_bytes()).hex().chars().take(HASH).collect()
-    }
+/// The content that was read, of a file or a row.
+#[derive(Debug)]
+pub enum Snapshot {
+    /// A file that is held open.
+    File(FileSnapshot),
+    /// A row of a database.
+    Row(RowSnapshot),
 }
 
-#[cfg(test)]
-impl LockKey {
-    pub(super) fn folder_identity(&self) -> Identity {
-        self.folder
+impl Snapshot {
+    /// Takes the content out, so that it need not be copied.
+    #[must_use]
+    pub fn take_bytes(&mut self) -> Vec<u8> {
+        match self {
+            Snapshot::File(snapshot) => snapshot.take_bytes(),
+            Snapshot::Row(snapshot) => snapshot.take_bytes(),
+        }
     }
 
-    pub(super) fn sample(inode: u64, rest: &str) -> LockKey {
-        LockKey::below(Identity { device: 1, inode }, rest)
+    /// The permission bits of a file.
+    pub fn mode(&self) -> Option<u32> {
+        match self {
+            Snapshot::File(snapshot) => Some(snapshot.mode),
+            Snapshot::Row(_) => None,
+        }
+    }
+
+    /// Fails if publishing would fail because of hard links, as in [`FileSnapshot::check_names`].
+    ///
+    /// Errors: `PERMISSION_DENIED`, with a hint.
+    pub fn check_names(&self, place: &DocumentPath, publishing: Publishing) -> Result<(), Error> {
+        match (self, place) {
+            (Snapshot::File(snapshot), DocumentPath::File(place)) => snapshot.check_names(place, publishing),
+            (Snapshot::File(_) | Snapshot::Row(_), DocumentPath::File(_) | DocumentPath::Row(_)) => Ok(()),
+        }
     }
 }

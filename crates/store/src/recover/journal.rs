@@ -1,11 +1,13 @@
-//! Finds half-done edits, and completes or reverts them according to the state of their files.
+//! Finds the half-done edits in the journals, and completes or reverts them according to the state of their files.
 //!
 //! Invariant: an edit is settled or forgotten only while the locks of all its files are held.
 
-use super::root_journal::RootJournal;
+use super::edit::{InterruptedEdit, RecoveryAction};
+use super::inspect::InterruptedFile;
+use super::sweep::JournalNames;
 use crate::files::Files;
+use crate::journal::{Journal, RootJournal};
 use crate::locks::Locks;
-use crate::recover::{InterruptedEdit, InterruptedFile, JournalNames, RecoveryAction};
 use crate::sql::{Database, DatabaseError, UnsettledEdit, UnsettledFile};
 use lockgate_text::Version;
 use std::fs::OpenOptions;
@@ -20,8 +22,18 @@ const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 /// copies.
 const SWEPT: &str = "swept";
 
+impl Journal {
+    /// Completes or reverts the edits that ended processes left half done. Returns notes for the user.
+    ///
+    /// Edits that another process is still working on are left alone.
+    pub fn recover(&self, files: &Files, locks: &Locks) -> Vec<String> {
+        let journals = self.root_journals().iter().enumerate();
+        journals.flat_map(|(root, journal)| recover_root(journal, root, files, locks)).collect()
+    }
+}
+
 /// Completes or reverts all half-done edits in the root with that number. Returns notes for the user.
-pub(super) fn recover_root(journal: &RootJournal, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
+fn recover_root(journal: &RootJournal, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
     let mut notes = Vec::new();
     let found = journal.query(|database| Ok(Some((Arc::clone(database), database.unsettled()?))));
     match found {

@@ -1,8 +1,8 @@
-//! The location of an entity, and its content when it was read.
+//! The location of an entity in a database, its content when it was read, and a write of it.
 
-use crate::document_path::LockKey;
-use crate::publish::{Content, JournalRecord};
-use crate::sql::rows::RowKey;
+use super::content::Content;
+use super::history::JournalRecord;
+use super::lock_key::LockKey;
 use lockgate_edit::request::Entity;
 use lockgate_text::Version;
 
@@ -38,6 +38,18 @@ pub struct RowWrite<'a> {
     pub after: Option<Content<'a>>,
     /// The journal data of this write.
     pub record: JournalRecord,
+}
+
+/// The key of a row. An absent organisation or app is the empty string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RowKey<'a> {
+    /// The entity type.
+    pub kind: &'a str,
+    /// The organisation that owns the row.
+    pub organization: &'a str,
+    /// The app that the row belongs to.
+    pub app: &'a str,
+    pub path: &'a str,
 }
 
 impl RowLocation {

@@ -87,3 +87,14 @@ impl FileChange {
         }
     }
 }
+
+/// The facts about a write that the journal records besides its texts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct JournalRecord {
+    /// The number of added lines.
+    pub added: usize,
+    /// The number of removed lines.
+    pub removed: usize,
+    /// Set when the journal may keep the texts.
+    pub keep: bool,
+}

@@ -1,4 +1,4 @@
-//! Temporary names in the target's folder: `.<name>.<16 hex>.lockgate`.
+//! The names of staged copies in the target's folder: `.<name>.<16 hex>.lockgate`.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -19,20 +19,20 @@ fn build(target: &str, random: u64) -> String {
 }
 
 /// The name for a text under a staged name that is not lockgate's to remove.
-pub(crate) fn kept(staged: &str) -> String {
+pub(super) fn kept(staged: &str) -> String {
     let name = staged.strip_prefix('.').and_then(|name| name.strip_suffix(ENDING)).unwrap_or(staged);
     format!("{name}.kept")
 }
 
 /// Returns the target's name, possibly cut, if `name` is a staged name.
-pub(crate) fn target_of(name: &str) -> Option<&str> {
+pub(super) fn target_of(name: &str) -> Option<&str> {
     let (target, random) = name.strip_prefix('.')?.strip_suffix(ENDING)?.rsplit_once('.')?;
     let digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     (!target.is_empty() && random.len() == DIGITS && random.bytes().all(digit)).then_some(target)
 }
 
 /// True if the target's name may have been cut to fit into the staged name.
-pub(crate) fn may_be_cut(staged: &str) -> bool {
+pub(super) fn may_be_cut(staged: &str) -> bool {
     // A character has at most four bytes.
     staged.len() + 4 > LONGEST_NAME
 }
