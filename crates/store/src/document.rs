@@ -3,8 +3,8 @@
 //! Invariant: a path holds no descriptor, no connection and no right; every call goes through its store again
 //! and finds the same document, or fails.
 
-use super::file_location::FileLocation;
 use super::lock_key::LockKey;
+use super::paths::file_location::FileLocation;
 use super::row_location::{RowLocation, RowSnapshot};
 use super::snapshot::FileSnapshot;
 use lockgate_edit::request::{Entity, EntityKind};

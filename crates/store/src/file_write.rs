@@ -1,8 +1,8 @@
 //! One file that an edit is to replace, create or remove.
 
 use super::content::Content;
-use super::file_location::FileLocation;
 use super::history::JournalRecord;
+use super::paths::file_location::FileLocation;
 use super::snapshot::ExpectedContent;
 
 /// One file to replace, create or remove.

@@ -3,15 +3,17 @@
 //! Invariant: a path reaches the disk only as a [`FileLocation`], and that only through the folder in which it
 //! was admitted; if that folder was replaced, the call fails.
 
-use super::admit::{self, AccessPurpose};
-use super::file_location::FileLocation;
-use super::fingerprint::FileFingerprint;
-use super::git_layout::{self, PlannedFile};
-use super::policy_file::{KnownPolicies, PolicyText};
-use super::policy_listing::{self, PolicyFile};
-use super::root::{self, Root};
+use super::config::policy_file::{KnownPolicies, PolicyText};
+use super::config::policy_listing::PolicyFile;
+use super::config::{editorconfig, policy_file, policy_listing};
+use super::disk::fingerprint::FileFingerprint;
+use super::paths::admit::AccessPurpose;
+use super::paths::file_location::FileLocation;
+use super::paths::git_layout::PlannedFile;
+use super::paths::root::Root;
+use super::paths::{admit, git_layout, root};
 use super::snapshot::{self, FileSnapshot};
-use super::{editorconfig, policy_file, system_error};
+use super::system_error;
 use lockgate_error::{Code, Error};
 use lockgate_text::Hints;
 use rustix::io::Errno;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a folder is named by its identity, so that two spellings of one path have the same key.
 
-use super::folder::Identity;
+use super::disk::folder::Identity;
 use lockgate_text::Version;
 
 /// The device number of database rows: no file system has it.

@@ -3,13 +3,13 @@
 //! Invariant: the content is one state of the file: all bytes were read between the same two detectable
 //! changes; and it is never longer than the limit.
 
-use super::admit::refuse_special_in;
 use super::content::Content;
-use super::file_location::FileLocation;
-use super::fingerprint::FileFingerprint;
-use super::folder::{Folder, Identity};
-use super::permit;
-use super::root::Root;
+use super::disk::fingerprint::FileFingerprint;
+use super::disk::folder::{Folder, Identity};
+use super::disk::permit;
+use super::paths::admit::refuse_special_in;
+use super::paths::file_location::FileLocation;
+use super::paths::root::Root;
 use super::system_error::{self, conflict, failed};
 use lockgate_error::{Code, Error};
 use lockgate_policy::Publishing;

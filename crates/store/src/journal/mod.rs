@@ -15,11 +15,11 @@ pub use outside::OutsideChange;
 pub use pending::PendingEdit;
 pub(super) use root_journal::RootJournal;
 
-use super::file_location::FileLocation;
+use super::disk::inode::Inodes;
 use super::file_write::FileWrite;
 use super::files::Files;
 use super::history::{EditFilter, EditId, EditMeta, Entry, RetentionLimits};
-use super::inode::Inodes;
+use super::paths::file_location::FileLocation;
 use super::state::StateFolder;
 use lockgate_error::Error;
 use lockgate_text::Buffer;

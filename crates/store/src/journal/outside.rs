@@ -2,7 +2,7 @@
 
 use super::pending::refuse_several_roots;
 use crate::content::Content;
-use crate::file_location::FileLocation;
+use crate::paths::file_location::FileLocation;
 use crate::sql::JournalRow;
 use lockgate_error::Error;
 use lockgate_text::Version;

@@ -2,10 +2,10 @@
 //!
 //! Invariant: it is settled, or its rows are removed again, or its process has ended and recovery finds it.
 
-use crate::file_location::FileLocation;
+use crate::disk::inode::Inodes;
 use crate::file_write::FileWrite;
 use crate::history::{EditId, EditMeta, EntryKind};
-use crate::inode::Inodes;
+use crate::paths::file_location::FileLocation;
 use crate::sql::{Database, DatabaseError, JournalRow};
 use lockgate_error::{Code, Error};
 use std::sync::Arc;

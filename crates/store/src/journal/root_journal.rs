@@ -5,7 +5,7 @@
 
 use crate::FileLocation;
 use crate::history::{Entry, RetentionLimits};
-use crate::project::relative;
+use crate::paths::project::relative;
 use crate::sql::{Database, DatabaseError};
 use crate::state::StateFolder;
 use lockgate_error::Error;

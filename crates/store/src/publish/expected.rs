@@ -5,7 +5,7 @@
 
 use super::guards::Guards;
 use super::metadata::CopiedMetadata;
-use crate::folder::{Folder, Identity};
+use crate::disk::folder::{Folder, Identity};
 use crate::snapshot::ExpectedContent;
 use crate::system_error::{conflict, failed};
 use lockgate_error::Error;

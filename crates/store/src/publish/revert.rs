@@ -10,8 +10,8 @@
 use super::expected::ExpectedFile;
 use super::stage::StagedFile;
 use super::swap::{Refusal, SwapNames};
+use crate::disk::folder::Identity;
 use crate::file_write::FileWrite;
-use crate::folder::Identity;
 use crate::snapshot::ExpectedContent;
 use crate::system_error::failed;
 use lockgate_error::{Code, Error};

@@ -7,8 +7,8 @@
 use super::expected::ExpectedFile;
 use super::guards::Guards;
 use super::lease::{Lease, Leases, PAUSE};
-use crate::file_system::is_unsure_of_writers;
-use crate::folder::{Folder, Renamed};
+use crate::disk::file_system::is_unsure_of_writers;
+use crate::disk::folder::{Folder, Renamed};
 use crate::outcome::GuardLevel;
 use crate::staged_name;
 use crate::system_error::{conflict, failed};

@@ -2,10 +2,10 @@
 //!
 //! Invariant: nothing is changed here.
 
-use crate::folder::{Folder, Identity};
-use crate::inode::{Inode, Inodes};
+use crate::disk::folder::{Folder, Identity};
+use crate::disk::inode::{Inode, Inodes};
 use crate::lock_key::LockKey;
-use crate::root::Root;
+use crate::paths::root::Root;
 use crate::snapshot::{self, FileSnapshot};
 use crate::system_error;
 use lockgate_error::{Code, Error};

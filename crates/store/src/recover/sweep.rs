@@ -7,11 +7,11 @@
 //! under the lock of its target.
 
 use super::inspect::PathContent;
+use crate::disk::folder::Folder;
 use crate::files::Files;
-use crate::folder::Folder;
 use crate::lock_key::LockKey;
 use crate::locks::Locks;
-use crate::root::Root;
+use crate::paths::root::Root;
 use crate::staged_name::{may_be_cut, target_of};
 use lockgate_text::Version;
 use rustix::fs::FileType;

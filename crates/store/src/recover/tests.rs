@@ -4,7 +4,7 @@ use super::edit::{InterruptedEdit, RecoveryAction};
 use super::inspect::InterruptedFile;
 use super::sweep::{self, JournalNames};
 use crate::Files;
-use crate::inode::{Inode, Inodes};
+use crate::disk::inode::{Inode, Inodes};
 use crate::lock_key::LockKey;
 use crate::locks::Locks;
 use lockgate_text::Version;

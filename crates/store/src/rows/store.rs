@@ -1,7 +1,4 @@
-//! The entities that a tenant can access: reads and writes rows, and queries their history.
-//!
-//! Invariant: rows and their history are accessible only within the tenant's scope. A row out of scope
-//! gets the same answers as one that does not exist.
+//! Reads and writes the entities that a tenant can access, and queries their history.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,7 +3,7 @@
 //! Invariant: no link is followed, and a file whose name is not UTF-8 is never returned.
 
 use super::dir_state::Signs;
-use crate::folder::Folder;
+use crate::disk::folder::Folder;
 use crate::staged_name;
 use rustix::fs::FileType;
 

@@ -34,9 +34,9 @@ pub use pattern::SearchPattern;
 pub use target::{SearchRoots, SearchTarget};
 pub use walk::Skipped;
 
-use super::file_location::FileLocation;
+use super::disk::fingerprint::FileFingerprint;
 use super::files::Files;
-use super::fingerprint::FileFingerprint;
+use super::paths::file_location::FileLocation;
 use first::FirstEntries;
 use lockgate_text::Hints;
 use reader::{FileContent, FileReader};

@@ -9,8 +9,8 @@ use super::error::DatabaseError;
 use super::journal_row::JournalRow;
 use super::texts::{self, Packs};
 use crate::content::Content;
+use crate::disk::inode::Inodes;
 use crate::history::{EditMeta, EntryKind};
-use crate::inode::Inodes;
 use rusqlite::{Transaction, params};
 use std::sync::atomic::{AtomicI64, Ordering};
 

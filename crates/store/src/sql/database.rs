@@ -5,7 +5,7 @@
 use super::connection::{LOG_KEPT, above_file_size_limit, connect, map_error};
 use super::error::DatabaseError;
 use super::schema;
-use crate::folder::Identity;
+use crate::disk::folder::Identity;
 use crate::history::EditId;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::fs::File;

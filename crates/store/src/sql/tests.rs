@@ -6,8 +6,8 @@ mod several;
 
 use super::{Database, DatabaseError, JournalRow};
 use crate::content::Content;
+use crate::disk::inode::{Inode, Inodes};
 use crate::history::{EditFilter, EditMeta, EntryKind};
-use crate::inode::{Inode, Inodes};
 use lockgate_text::Version;
 use proptest::prelude::*;
 use std::collections::HashMap;

@@ -6,7 +6,7 @@
 use super::columns::to_version;
 use super::database::Database;
 use super::error::DatabaseError;
-use crate::inode::{Inode, Inodes};
+use crate::disk::inode::{Inode, Inodes};
 use lockgate_text::Version;
 
 /// An edit that was begun and not settled.

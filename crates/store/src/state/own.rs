@@ -6,7 +6,7 @@
 //!
 //! Invariant: folders are compared by device and inode, as far as they exist.
 
-use crate::folder::Identity;
+use crate::disk::folder::Identity;
 use lockgate_error::{Code, Error};
 use std::env;
 use std::ffi::OsString;

@@ -12,7 +12,7 @@ use super::dialect::{SqlDialect, TransactionMode};
 use super::pool::{Pool, connect_with_retry};
 use super::session::EntityTransaction;
 use super::{DatabaseConnection, migrate};
-use crate::folder::Identity;
+use crate::disk::folder::Identity;
 use crate::tenant::Tenant;
 use sqlx::any::{AnyRow, install_default_drivers};
 use sqlx::{AnyConnection, AssertSqlSafe, ConnectOptions, Connection};

@@ -5,11 +5,13 @@
 
 use super::alias::OtherNames;
 use super::file_location::{FileLocation, join};
-use super::file_system::is_made_up;
-use super::folder::Identity;
 use super::root::{Root, named};
-use super::walk::{self, PathStep, WalkEnd};
-use super::{access, alias, git_settings, permit, spelling, system_error};
+use super::walk::{PathStep, WalkEnd};
+use super::{access, alias, git_settings, spelling, walk};
+use crate::disk::file_system::is_made_up;
+use crate::disk::folder::Identity;
+use crate::disk::permit;
+use crate::system_error;
 use lockgate_error::{Code, Error};
 use lockgate_policy::Publishing;
 use rustix::fs::{FileType, Stat};
@@ -17,7 +19,7 @@ use std::os::fd::OwnedFd;
 
 /// The purpose for which a path is admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AccessPurpose {
+pub(crate) enum AccessPurpose {
     /// The file is to be written.
     Write,
     /// The file is only read: publishing to a path admitted for this fails.
@@ -25,7 +27,7 @@ pub(super) enum AccessPurpose {
 }
 
 /// Admits a path for writing or reading.
-pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Result<FileLocation, Error> {
+pub(crate) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Result<FileLocation, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
     let normal = spelling::normal(&rest).unwrap_or_else(|| rest.clone());
@@ -90,7 +92,7 @@ fn runnable(
 
 /// Admits a path for a command that a person runs. Such a command may write protected files, and follows no
 /// link.
-pub(super) fn admit_own(roots: &[Root], path: &str) -> Result<FileLocation, Error> {
+pub(crate) fn admit_own(roots: &[Root], path: &str) -> Result<FileLocation, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
     let mut found = walk::walk(roots, root, &rest, path)?;
@@ -118,7 +120,7 @@ pub(super) fn admit_own(roots: &[Root], path: &str) -> Result<FileLocation, Erro
 
 /// Finds the folder that a path names, or that of the file that it names, without any right to its content:
 /// the result has no file name, so nothing can be written there.
-pub(super) fn find_folder(roots: &[Root], path: &str) -> Result<FileLocation, Error> {
+pub(crate) fn find_folder(roots: &[Root], path: &str) -> Result<FileLocation, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
     let found = walk::walk(roots, root, &rest, path)?;
@@ -130,7 +132,7 @@ pub(super) fn find_folder(roots: &[Root], path: &str) -> Result<FileLocation, Er
     place(roots, (root, &rest), found, String::new()).ok_or_else(|| system_error::outside(path))
 }
 
-pub(super) fn refuse_protected(real: &str, path: &str) -> Result<(), Error> {
+pub(crate) fn refuse_protected(real: &str, path: &str) -> Result<(), Error> {
     access::rule_for(real).map_or(Ok(()), |rule| Err(access::protected(path, rule)))
 }
 
@@ -175,7 +177,7 @@ fn vet_new(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
 
 /// Does the same as [`refuse_special`]; of a regular file in the root's own file system, the root knows that it is
 /// stored.
-pub(super) fn refuse_special_in(
+pub(crate) fn refuse_special_in(
     root: Option<&Root>,
     stat: &Stat,
     fd: &OwnedFd,
@@ -189,7 +191,7 @@ pub(super) fn refuse_special_in(
 }
 
 /// Fails for everything but regular files on file systems that store them.
-pub(super) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<(), Error> {
+pub(crate) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<(), Error> {
     let description = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
             let made_up = is_made_up(fd).map_err(|errno| system_error::failed("fstatfs", path, errno))?;
@@ -210,7 +212,7 @@ pub(super) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<()
 }
 
 /// The resolved path, relative to its root.
-pub(super) fn real_path(found: &WalkEnd, name: &str) -> String {
+pub(crate) fn real_path(found: &WalkEnd, name: &str) -> String {
     join(&join(&folder_path(found), &found.missing.join("/")), name)
 }
 

@@ -4,7 +4,7 @@
 //! rights would allow its replacement.
 
 use super::folder::Folder;
-use super::system_error::failed;
+use crate::system_error::failed;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{HardLinks, Publishing};
 use rustix::fs::{Access, Stat, Uid};
@@ -19,7 +19,7 @@ const CAPABILITIES: &str = "security.capability";
 
 /// Fails for a file that the effective user may not write, or whose privileges a rewrite would copy or drop. `file` gives
 /// no access to its content.
-pub(super) fn may_replace(
+pub(crate) fn may_replace(
     folder: &Folder,
     name: &str,
     (stat, file): (&Stat, &OwnedFd),
@@ -38,7 +38,7 @@ pub(super) fn may_replace(
 }
 
 /// Does the same for a file that is open for reading.
-pub(super) fn may_replace_open(
+pub(crate) fn may_replace_open(
     folder: &Folder,
     name: &str,
     (stat, file): (&Stat, &OwnedFd),
@@ -59,7 +59,7 @@ fn refuse_unwritable(folder: &Folder, name: &str, stat: &Stat, path: &str) -> Re
 }
 
 /// Fails if the effective user may not create names in the folder.
-pub(super) fn may_create(folder: &Folder, path: &str) -> Result<(), Error> {
+pub(crate) fn may_create(folder: &Folder, path: &str) -> Result<(), Error> {
     let rights = Access::WRITE_OK | Access::EXEC_OK;
     folder
         .access(".", rights)
@@ -83,13 +83,13 @@ fn metadata_problem(stat: &Stat) -> Option<&'static str> {
 }
 
 /// The number of hard links of the file.
-pub(super) fn names_of(stat: &Stat) -> usize {
+pub(crate) fn names_of(stat: &Stat) -> usize {
     usize::try_from(stat.st_nlink).unwrap_or(usize::MAX)
 }
 
 /// The method for writing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WriteMethod {
+pub(crate) enum WriteMethod {
     /// Replace the file under its name.
     Replace,
     /// Overwrite the file itself, which keeps all its hard links.
@@ -97,7 +97,7 @@ pub(super) enum WriteMethod {
 }
 
 /// Returns the method for a file with this many names; fails if the policy does not define it.
-pub(super) fn write_method(names: usize, publishing: Publishing, path: &str) -> Result<WriteMethod, Error> {
+pub(crate) fn write_method(names: usize, publishing: Publishing, path: &str) -> Result<WriteMethod, Error> {
     match publishing.hard_links {
         _ if names <= 1 => Ok(WriteMethod::Replace),
         HardLinks::Split => Ok(WriteMethod::Replace),
@@ -107,7 +107,7 @@ pub(super) fn write_method(names: usize, publishing: Publishing, path: &str) -> 
 }
 
 /// The error for a file with more than one name.
-pub(super) fn hard_linked(path: &str, names: usize) -> Error {
+pub(crate) fn hard_linked(path: &str, names: usize) -> Error {
     denied(path, &format!("has {names} names (hard links), and a write would change only this one")).hint(
         "ask a person to break the link (copy the file over itself), or to set in the policy how to treat such files: \
          `hard_links: split` or `in_place`",
@@ -115,7 +115,7 @@ pub(super) fn hard_linked(path: &str, names: usize) -> Error {
 }
 
 /// The error for a file whose name is a mount point, so that it cannot be replaced.
-pub(super) fn mounted(path: &str) -> Error {
+pub(crate) fn mounted(path: &str) -> Error {
     denied(path, "is a mount point: no other file can take its name").hint(
         "ask a person to set `hard_links: in_place` in the policy, which allows writing into it, or edit the file at \
          its real path",

@@ -6,13 +6,17 @@
 //! their lookup in case and Unicode form at most; in doubt it may exist.
 
 use super::access::{MARKED_NAMES, RUNNABLE_NAMES};
-use super::config_file::{EDITORCONFIG, POLICY_NAMES};
-use super::folder::Folder;
+use crate::disk::folder::Folder;
 use lockgate_text::fold;
 use rustix::fs::FileType;
 use rustix::io::{Errno, Result as Io};
 use std::collections::HashSet;
 use std::sync::LazyLock;
+
+/// The names of a policy in its folder; the first that exists counts.
+pub(crate) const POLICY_NAMES: &[&str] = &["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
+/// The name of the file with encodings and line ends.
+pub(crate) const EDITORCONFIG: &str = ".editorconfig";
 
 /// The names without which no folder is a git folder.
 const GIT_NAMES: &[&str] = &["HEAD", "commondir"];
@@ -25,7 +29,7 @@ static LOOKED_UP: LazyLock<HashSet<String>> = LazyLock::new(|| {
 
 /// The way in which names are looked up in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NameLookup {
+pub(crate) enum NameLookup {
     /// By their bytes, or by their case and Unicode form folded.
     Listed,
     /// Perhaps also by other spellings, such as short names; or it is not known how.
@@ -34,7 +38,7 @@ pub(super) enum NameLookup {
 
 /// The names of a folder that rules and settings concern.
 #[derive(Debug)]
-pub(super) struct FolderNames {
+pub(crate) struct FolderNames {
     lookup: NameLookup,
     /// The listed names that are looked up, folded, each with its kind.
     looked_up: Vec<(String, FileType)>,
@@ -86,7 +90,7 @@ impl FolderNames {
 
 /// The configuration files that may exist in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct FolderConfigs {
+pub(crate) struct FolderConfigs {
     policies: [bool; POLICY_NAMES.len()],
     editorconfig: bool,
     /// Set when the first name of a policy is that of a regular file.

@@ -18,11 +18,12 @@
 mod common;
 
 use self::common::{CommonFolders, MAX_ENTRIES, SearchError};
+use super::access;
 use super::file_location::{FileLocation, join};
-use super::folder::Folder;
 use super::root::Root;
 use super::spelling::folded_name;
-use super::{access, system_error};
+use crate::disk::folder::Folder;
+use crate::system_error;
 use lockgate_error::{Code, Error};
 use rustix::io::Errno;
 use std::collections::BTreeSet;
@@ -130,7 +131,7 @@ impl LayoutNames {
 ///
 /// Folders are read only if a path has one of the names in it. Removals are ignored: a file that the same
 /// call removes counts as present.
-pub(super) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), Box<(usize, Error)>> {
+pub(crate) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), Box<(usize, Error)>> {
     let common = CommonFolders::new(roots);
     for (at, PlannedFile { place, after }) in writes.iter().enumerate() {
         let Some(after) = after else { continue };
@@ -165,7 +166,7 @@ pub(super) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), B
 /// for.
 ///
 /// Errors: `OVERFLOW` if the roots have too many entries to know.
-pub(super) fn completes(root: &Root, path: &str) -> rustix::io::Result<bool> {
+pub(crate) fn completes(root: &Root, path: &str) -> rustix::io::Result<bool> {
     let top = root.top().map_err(|error| system_error::errno_of(&error).unwrap_or(Errno::IO))?;
     let common = CommonFolders::new(std::slice::from_ref(root));
     for (parent, name) in parents(path) {
@@ -189,19 +190,19 @@ pub(super) fn completes(root: &Root, path: &str) -> rustix::io::Result<bool> {
 }
 
 /// Returns true if git takes a folder for a git folder, by its names alone.
-pub(super) fn is_git_folder(folder: &Folder) -> rustix::io::Result<bool> {
+pub(crate) fn is_git_folder(folder: &Folder) -> rustix::io::Result<bool> {
     let mut names = LayoutNames::default();
     list(folder, "", &mut names)?;
     Ok(names.make_git_folder())
 }
 
 /// Returns true for the names without which no folder is a git folder: one of them is always required.
-pub(super) fn is_entry_point(name: &str) -> bool {
+pub(crate) fn is_entry_point(name: &str) -> bool {
     matches!(folded_name(name).as_str(), "head" | "commondir")
 }
 
 /// Returns true for the names that git looks for next to a `HEAD`.
-pub(super) fn is_part(name: &str) -> bool {
+pub(crate) fn is_part(name: &str) -> bool {
     matches!(folded_name(name).as_str(), "objects" | "refs")
 }
 

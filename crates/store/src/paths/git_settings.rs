@@ -8,10 +8,10 @@
 //! obey it either.
 
 use super::file_location::join;
-use super::folder::{Folder, Identity};
 use super::root::Root;
 use super::spelling;
 use super::walk::{PathStep, WalkEnd};
+use crate::disk::folder::{Folder, Identity};
 use lockgate_text::fold;
 use rustix::fs::FileType;
 use std::fs::File;
@@ -33,7 +33,7 @@ struct ConfiguredPath {
 }
 
 /// Returns the rule by which the configuration of a repository around a path makes git obey or run the file.
-pub(super) fn rule_for(roots: &[Root], found: &WalkEnd, name: &str) -> Option<&'static str> {
+pub(crate) fn rule_for(roots: &[Root], found: &WalkEnd, name: &str) -> Option<&'static str> {
     let root = roots.get(found.root)?;
     let top = &found.folders.first()?.folder;
     let folders = found.folders.iter().fold(String::new(), |path, step| join(&path, &step.name));

@@ -12,7 +12,7 @@ use std::ffi::CStr;
 const MAX_ENTRIES: usize = 400_000;
 
 /// A name in a folder.
-pub(super) struct Name<'a> {
+pub(crate) struct Name<'a> {
     pub folder: &'a Folder,
     /// The identity of the folder.
     pub identity: Identity,
@@ -27,7 +27,7 @@ pub(super) struct Name<'a> {
 }
 
 /// The next step of a walk.
-pub(super) enum VisitStep<T> {
+pub(crate) enum VisitStep<T> {
     /// Continue with the next name.
     On,
     /// Continue, and also enter the folder of this name, with a context for its entries.
@@ -38,7 +38,7 @@ pub(super) enum VisitStep<T> {
 
 /// The completeness of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Coverage {
+pub(crate) enum Coverage {
     /// Every name was visited, or all up to the end of the walk.
     All,
     /// Every name was visited but those in folders that may not be read.
@@ -54,7 +54,7 @@ struct PendingFolder<T> {
 }
 
 /// Visits every name below a root's folder, each with the context of its folder.
-pub(super) fn walk<T>(
+pub(crate) fn walk<T>(
     top: &Folder,
     known: T,
     mut visit: impl FnMut(&T, &Name<'_>) -> VisitStep<T>,

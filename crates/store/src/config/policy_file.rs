@@ -3,12 +3,13 @@
 //! Invariant: an existing policy file is read whole or is an error; none is skipped because it could not be
 //! read, and none applies that an edit could change.
 
-use super::access;
 use super::ancestors::{candidates, candidates_above, upwards};
-use super::config_file::{self, POLICY_NAMES};
-use super::file_location::{FileLocation, join};
-use super::fingerprint::FileFingerprint;
-use super::root::{Root, named};
+use super::file;
+use crate::disk::fingerprint::FileFingerprint;
+use crate::paths::access;
+use crate::paths::file_location::{FileLocation, join};
+use crate::paths::folder_names::POLICY_NAMES;
+use crate::paths::root::{Root, named};
 use cap_std::fs::Dir;
 use lockgate_error::{Code, Error};
 use rustix::fs::{AtFlags, FileType};
@@ -36,7 +37,7 @@ pub struct PolicyText {
 
 /// The texts of policy files that were read, each with the fingerprint that proves that it is current.
 #[derive(Debug, Default)]
-pub(super) struct KnownPolicies(Mutex<HashMap<(usize, String), (FileFingerprint, String)>>);
+pub(crate) struct KnownPolicies(Mutex<HashMap<(usize, String), (FileFingerprint, String)>>);
 
 impl KnownPolicies {
     /// The text of a regular file, if it is known and current.
@@ -68,7 +69,7 @@ fn current(dir: &Dir, in_root: &str) -> Option<FileFingerprint> {
 
 /// Returns the policy file nearest to a path. One that is a regular file in its folder is read only if it has
 /// changed.
-pub(super) fn nearest(
+pub(crate) fn nearest(
     roots: &[Root],
     known: &KnownPolicies,
     place: &FileLocation,
@@ -107,12 +108,12 @@ pub(super) fn nearest(
 }
 
 /// Returns the policy file for the base of the first root: the root itself, or a folder below it.
-pub(super) fn at_top(roots: &[Root]) -> Result<Option<PolicyText>, Error> {
+pub(crate) fn at_top(roots: &[Root]) -> Result<Option<PolicyText>, Error> {
     upward(roots, 0, roots.first().map_or("", Root::base))
 }
 
 /// Returns the next policy file above the folder of this one.
-pub(super) fn above(roots: &[Root], below: &PolicyText) -> Result<Option<PolicyText>, Error> {
+pub(crate) fn above(roots: &[Root], below: &PolicyText) -> Result<Option<PolicyText>, Error> {
     match upwards(&below.folder).nth(1) {
         Some(folder) => upward(roots, below.root, folder),
         None => Ok(None),
@@ -138,7 +139,7 @@ fn read(roots: &[Root], index: usize, folder: &str, in_root: String) -> Result<O
     let Some(root) = roots.get(index) else { return Ok(None) };
     let refused =
         |reason: String| invalid(&named(roots, index, &in_root).unwrap_or_else(|| in_root.clone()), &reason);
-    let Some(text) = config_file::read(root.dir(), &in_root).map_err(refused)? else { return Ok(None) };
+    let Some(text) = file::read(root.dir(), &in_root).map_err(refused)? else { return Ok(None) };
     refuse_unguarded(root.dir(), folder, &in_root).map_err(refused)?;
     Ok(Some(policy_text(roots, index, folder, in_root, text)))
 }
@@ -153,7 +154,7 @@ fn policy_text(roots: &[Root], index: usize, folder: &str, in_root: String, text
 ///
 /// A target is guarded if its own name is protected, or if the link lies above it.
 fn refuse_unguarded(dir: &Dir, above: &str, name: &str) -> Result<(), String> {
-    if config_file::links(dir, name).next().is_none() {
+    if file::links(dir, name).next().is_none() {
         return Ok(());
     }
     let real = dir.canonicalize(name).map_err(|error| error.to_string())?;

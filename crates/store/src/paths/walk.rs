@@ -6,10 +6,11 @@
 //! Invariant: every step opens one component in a folder that was reached the same way from a root; a walk
 //! that leaves the roots is an error.
 
-use super::folder::{Folder, Identity};
 use super::folder_names::{FolderConfigs, FolderNames, NameLookup};
 use super::root::Root;
-use super::system_error::{self, failed};
+use crate::disk::folder::{Folder, Identity};
+use crate::system_error;
+use crate::system_error::failed;
 use lockgate_error::{Code, Error};
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
@@ -21,7 +22,7 @@ use std::path::Path;
 const MAX_LINKS: usize = 40;
 
 /// The result of resolving a path.
-pub(super) struct WalkEnd {
+pub(crate) struct WalkEnd {
     pub root: usize,
     /// The folders from the root down, each with its name and identity.
     pub folders: Vec<PathStep>,
@@ -34,7 +35,7 @@ pub(super) struct WalkEnd {
 }
 
 /// A folder of the path.
-pub(super) struct PathStep {
+pub(crate) struct PathStep {
     pub name: String,
     pub folder: Folder,
     pub identity: Identity,
@@ -61,7 +62,7 @@ impl PathStep {
 
 /// Returns the root that a path names, and the rest of the path; a relative path starts at the base of the
 /// first root.
-pub(super) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Error> {
+pub(crate) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Error> {
     if !path.starts_with('/') {
         let base = roots.first().map_or("", Root::base);
         return Ok((0, if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") }));
@@ -76,7 +77,7 @@ pub(super) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Erro
 }
 
 /// Follows `path`, relative to the root of that index.
-pub(super) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Result<WalkEnd, Error> {
+pub(crate) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Result<WalkEnd, Error> {
     let mut walk = PathWalk {
         roots,
         shown,

@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 
 /// An inode and its birth time: a number is reused for another file as soon as the file is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Inode {
+pub(crate) struct Inode {
     /// The inode number on the device.
     pub number: u64,
     /// Nanoseconds since 1970; absent if the file system does not record it.
@@ -17,7 +17,7 @@ pub(super) struct Inode {
 
 /// A file that was just created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct CreatedFile {
+pub(crate) struct CreatedFile {
     pub identity: Identity,
     pub inode: Inode,
     /// The user and the group that own it.
@@ -53,7 +53,7 @@ fn birth_time(found: &Statx) -> Option<i64> {
 
 /// The files of one write, as the journal records them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Inodes {
+pub(crate) struct Inodes {
     /// The staged copy; absent if the file is to be removed.
     pub copy: Option<Inode>,
     /// The inode number of the file before; absent if there was none.

@@ -11,13 +11,13 @@ use lockgate_error::{Code, Error};
 
 /// One built-in rule: its glob, and the folded names that it matches in sequence at any depth.
 #[derive(Debug)]
-pub(super) struct AccessRule {
+pub(crate) struct AccessRule {
     glob: &'static str,
     names: &'static [&'static str],
 }
 
 /// Names of protected files or folders; a symlink of such a name protects its target.
-pub(super) const MARKED_NAMES: &[&str] = &[
+pub(crate) const MARKED_NAMES: &[&str] = &[
     ".git",
     ".git/hooks",
     ".lockgate",
@@ -71,7 +71,7 @@ pub(super) const MARKED_NAMES: &[&str] = &[
 
 /// Protected folders in which a symlink of any name protects its target, because the target is run, obeyed,
 /// or a secret.
-pub(super) const MARKED_FOLDERS: &[&str] = &[
+pub(crate) const MARKED_FOLDERS: &[&str] = &[
     ".git",
     ".git/hooks",
     ".lockgate",
@@ -89,7 +89,7 @@ pub(super) const MARKED_FOLDERS: &[&str] = &[
 ];
 
 /// Names of runnable files or folders; a symlink of such a name makes its target runnable.
-pub(super) const RUNNABLE_NAMES: &[&str] = &[
+pub(crate) const RUNNABLE_NAMES: &[&str] = &[
     ".githooks",
     ".hg",
     ".hg/hgrc",
@@ -115,7 +115,7 @@ pub(super) const RUNNABLE_NAMES: &[&str] = &[
 ];
 
 /// Runnable folders in which a symlink of any name makes its target runnable.
-pub(super) const RUNNABLE_FOLDERS: &[&str] = &[
+pub(crate) const RUNNABLE_FOLDERS: &[&str] = &[
     ".githooks",
     ".hg",
     ".jj",
@@ -262,21 +262,21 @@ const fn named(names: &'static [&'static str; 1]) -> AccessRule {
 }
 
 /// The rule for a git folder under another name.
-pub(super) const GIT_FOLDER: &str = ".git/**";
+pub(crate) const GIT_FOLDER: &str = ".git/**";
 
 /// Returns the first rule that covers a root-relative path, by its glob.
-pub(super) fn rule_for(path: &str) -> Option<&'static str> {
+pub(crate) fn rule_for(path: &str) -> Option<&'static str> {
     first(RULES, &spelling::folded(path))
 }
 
 /// Returns the glob of the first rule by which a root-relative path starts a program when the folder is
 /// opened or used.
-pub(super) fn runnable_for(path: &str) -> Option<&'static str> {
+pub(crate) fn runnable_for(path: &str) -> Option<&'static str> {
     first(RUNNABLE, &spelling::folded(path))
 }
 
 /// Returns the occasion on which the file at a root-relative path runs, for a person's review.
-pub(super) fn occasion_for(path: &str) -> Option<&'static str> {
+pub(crate) fn occasion_for(path: &str) -> Option<&'static str> {
     let readings = spelling::folded(path);
     REVIEWED.iter().find(|(_, rules)| first(rules, &readings).is_some()).map(|(occasion, _)| *occasion)
 }
@@ -287,7 +287,7 @@ fn first(rules: &[AccessRule], readings: &[Vec<String>; 2]) -> Option<&'static s
 
 /// Returns true for a name so plain that [`rule_for`] finds no rule for a path of such names alone. Much
 /// faster, and true of nearly every name.
-pub(super) fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     let bytes = name.as_bytes();
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.+=,@%#()[]{}".contains(byte);
     let has_ending = |ending: &str| {
@@ -305,7 +305,7 @@ pub(super) fn is_plain(name: &str) -> bool {
 }
 
 /// The error for a path that a rule covers.
-pub(super) fn protected(path: &str, rule: &str) -> Error {
+pub(crate) fn protected(path: &str, rule: &str) -> Error {
     Error::new(
         Code::Protected,
         format!("{path} may not be read or written: the built-in rule {rule} protects it"),
@@ -817,7 +817,7 @@ mod tests {
 
     #[test]
     fn the_page_of_the_policy_names_every_rule() {
-        let page = include_str!("../../../docs/policy.md");
+        let page = include_str!("../../../../docs/policy.md");
         let reviewed = REVIEWED.iter().flat_map(|(_, rules)| *rules);
         for rule in RULES.iter().chain(RUNNABLE).chain(reviewed) {
             assert!(page.contains(&format!("`{}`", rule.glob)), "{}", rule.glob);

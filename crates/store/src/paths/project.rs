@@ -3,7 +3,7 @@
 //! Invariant: neither `/` nor the home directory is ever a project, and a folder that another user could have
 //! prepared makes no folder below it part of a project.
 
-use super::config_file::POLICY_NAMES;
+use super::folder_names::POLICY_NAMES;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};

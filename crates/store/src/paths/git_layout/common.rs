@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
-use crate::root::{Root, without_dots};
-use crate::spelling::folded_name;
+use crate::paths::root::{Root, without_dots};
+use crate::paths::spelling::folded_name;
 use crate::system_error;
 
 /// The most entries of folders that a search visits, in all roots together.

@@ -17,21 +17,21 @@ const UNSURE: [u64; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
 
 /// True for a file system whose times come from this machine's clock, and whose names have no second spelling but
 /// their case and Unicode form.
-pub(super) fn is_local(file: impl AsFd) -> bool {
+pub(crate) fn is_local(file: impl AsFd) -> bool {
     let system = rustix::fs::fstatfs(file);
     // The kernel's magic numbers have 32 bits; the field is wider on most machines.
     system.is_ok_and(|system| u64::try_from(system.f_type).is_ok_and(|magic| LOCAL.contains(&magic)))
 }
 
 /// True if the kernel generates the files of this file system.
-pub(super) fn is_made_up(file: impl AsFd) -> rustix::io::Result<bool> {
+pub(crate) fn is_made_up(file: impl AsFd) -> rustix::io::Result<bool> {
     let system = rustix::fs::fstatfs(file)?;
     // The kernel's magic numbers have 32 bits; the field is wider on most machines.
     Ok(u64::try_from(system.f_type).is_ok_and(|magic| PSEUDO.contains(&magic)))
 }
 
 /// True if the file system reports a writer of a file when it cannot know.
-pub(super) fn is_unsure_of_writers(file: impl AsFd) -> bool {
+pub(crate) fn is_unsure_of_writers(file: impl AsFd) -> bool {
     let system = rustix::fs::fstatfs(file);
     system.is_ok_and(|system| {
         u64::try_from(system.f_type).is_ok_and(|magic| UNSURE.contains(&(magic & 0xffff_ffff)))

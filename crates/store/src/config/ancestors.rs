@@ -5,16 +5,16 @@
 //!
 //! Invariant: a name is left out only if it does not exist in its folder; in doubt it is included.
 
-use super::file_location::FileLocation;
-use super::folder::Folder;
-use super::folder_names::FolderConfigs;
-use super::root::Root;
+use crate::disk::folder::Folder;
+use crate::paths::file_location::FileLocation;
+use crate::paths::folder_names::FolderConfigs;
+use crate::paths::root::Root;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
 /// Does the same as [`candidates`] for the folders of an admitted path, by the names that were listed when it was
 /// admitted, if they were.
-pub(super) fn candidates_above<'p>(
+pub(crate) fn candidates_above<'p>(
     root: &Root,
     place: &'p FileLocation,
     names: &'static [&'static str],
@@ -31,7 +31,7 @@ pub(super) fn candidates_above<'p>(
 /// and with the names that may exist in it.
 ///
 /// Uses one descriptor at a time, and some system calls for each folder.
-pub(super) fn candidates<'p>(
+pub(crate) fn candidates<'p>(
     root: &Root,
     path: &'p str,
     names: &'static [&'static str],
@@ -46,7 +46,7 @@ pub(super) fn candidates<'p>(
 }
 
 /// Iterates over a folder's path, that of its parent, and so on to the root's, which is empty.
-pub(super) fn upwards(folder: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn upwards(folder: &str) -> impl Iterator<Item = &str> {
     let top = (!folder.is_empty()).then_some("");
     let folders = std::iter::successors(Some(folder), |path| path.rsplit_once('/').map(|(above, _)| above));
     folders.chain(top)

@@ -3,9 +3,9 @@
 //! Invariant: no file is skipped because its metadata could not be read.
 
 use super::ancestors::candidates;
-use super::config_file::POLICY_NAMES;
-use super::file_location::{FileLocation, join};
-use super::root::Root;
+use crate::paths::file_location::{FileLocation, join};
+use crate::paths::folder_names::POLICY_NAMES;
+use crate::paths::root::Root;
 use cap_std::fs::{Dir, MetadataExt};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -23,7 +23,7 @@ pub struct PolicyFile {
 }
 
 /// Returns the policy files above a path, the nearest first: for each folder the one that applies.
-pub(super) fn above(root: &Root, place: &FileLocation) -> Vec<PolicyFile> {
+pub(crate) fn above(root: &Root, place: &FileLocation) -> Vec<PolicyFile> {
     let dir = root.dir();
     let in_folder = |(folder, names): (&str, Vec<&str>)| {
         let mut names = names.into_iter().map(|name| join(folder, name));

@@ -3,22 +3,23 @@
 //! Invariant: these are hints; a file that cannot be read or parsed gives none, and is no error.
 
 use super::ancestors::candidates_above;
-use super::config_file::{self, EDITORCONFIG};
-use super::file_location::{FileLocation, join};
-use super::root::Root;
+use super::file;
+use crate::paths::file_location::{FileLocation, join};
+use crate::paths::folder_names::EDITORCONFIG;
+use crate::paths::root::Root;
 use ec4rs::property::{Charset, EndOfLine};
 use ec4rs::{ConfigParser, Properties, PropertiesSource, Section};
 use lockgate_text::{Encoding, Hints, LineEnd};
 
 /// Returns the hints for a path from all files up to the one with `root = true`; nearer ones take precedence.
-pub(super) fn hints(root: &Root, place: &FileLocation) -> Hints {
+pub(crate) fn hints(root: &Root, place: &FileLocation) -> Hints {
     let path = place.in_root();
     let mut configs = Vec::new();
     for (folder, names) in candidates_above(root, place, &[EDITORCONFIG]) {
         if names.is_empty() {
             continue;
         }
-        let Ok(Some(text)) = config_file::read(root.dir(), &join(folder, EDITORCONFIG)) else { continue };
+        let Ok(Some(text)) = file::read(root.dir(), &join(folder, EDITORCONFIG)) else { continue };
         let (is_root, sections) = parse(&text);
         configs.push((folder, sections));
         if is_root {

@@ -3,32 +3,32 @@
 //! Invariant: it holds no descriptor and no right; every call goes through the root again and finds the same
 //! folder, or fails.
 
-use super::folder::Identity;
 use super::folder_names::FolderConfigs;
-use super::lock_key::LockKey;
+use crate::disk::folder::Identity;
+use crate::lock_key::LockKey;
 
 /// A file path that was admitted and resolved in a root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileLocation {
-    pub(super) root: usize,
+    pub(crate) root: usize,
     /// The path of the deepest existing folder, free of symlinks.
-    pub(super) folder: String,
-    pub(super) identity: Identity,
+    pub(crate) folder: String,
+    pub(crate) identity: Identity,
     /// The folders between that one and the file that do not exist yet.
-    pub(super) missing: Vec<String>,
-    pub(super) name: String,
-    pub(super) shown: String,
-    pub(super) in_root: String,
-    pub(super) resolved: Option<String>,
+    pub(crate) missing: Vec<String>,
+    pub(crate) name: String,
+    pub(crate) shown: String,
+    pub(crate) in_root: String,
+    pub(crate) resolved: Option<String>,
     /// All names of a hard-linked file that is to be written, relative to its root like `in_root`.
-    pub(super) names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// The rule by which one of the file's names starts a program; set only for writes.
-    pub(super) runnable: Option<&'static str>,
+    pub(crate) runnable: Option<&'static str>,
     /// The occasion on which the file runs by one of its names; set only for writes.
-    pub(super) occasion: Option<&'static str>,
+    pub(crate) occasion: Option<&'static str>,
     /// The configuration files that the folders of the path may have, from the root down, when it was admitted;
     /// empty if they were not listed.
-    pub(super) configs: Vec<FolderConfigs>,
+    pub(crate) configs: Vec<FolderConfigs>,
 }
 
 impl FileLocation {
@@ -79,7 +79,7 @@ impl FileLocation {
 }
 
 /// Joins two relative paths, either of which may be empty.
-pub(super) fn join(folder: &str, name: &str) -> String {
+pub(crate) fn join(folder: &str, name: &str) -> String {
     match (folder, name) {
         ("", path) | (path, "") => path.to_owned(),
         (folder, name) => format!("{folder}/{name}"),

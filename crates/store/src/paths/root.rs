@@ -4,11 +4,11 @@
 //! inside; the text of a path only selects the root.
 
 use super::file_location::FileLocation;
-use super::file_system::{is_local, is_made_up};
-use super::folder::{Folder, Identity};
 use super::folder_names::NameLookup;
 use super::project::relative;
-use super::{state, system_error};
+use crate::disk::file_system::{is_local, is_made_up};
+use crate::disk::folder::{Folder, Identity};
+use crate::{state, system_error};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use lockgate_error::{Code, Error};
@@ -17,7 +17,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// One directory that may be edited, held open for as long as lockgate runs.
 #[derive(Debug)]
-pub(super) struct Root {
+pub(crate) struct Root {
     dir: Dir,
     identity: Identity,
     /// The way in which its file system looks up names.
@@ -138,7 +138,7 @@ impl Root {
 
 /// The displayed form of a path in the root of that index: relative to the base of the first root if it lies
 /// in that, else absolute.
-pub(super) fn named(roots: &[Root], index: usize, below: &str) -> Option<String> {
+pub(crate) fn named(roots: &[Root], index: usize, below: &str) -> Option<String> {
     match (index, roots.get(index)) {
         (0, first) => Some(relative(first.map_or("", Root::base), below)),
         (_, other) => other?.absolute(below),
@@ -146,7 +146,7 @@ pub(super) fn named(roots: &[Root], index: usize, below: &str) -> Option<String>
 }
 
 /// Opens the folder of a path again, and checks that it is the admitted one.
-pub(super) fn folder_of(roots: &[Root], place: &FileLocation) -> Result<Folder, Error> {
+pub(crate) fn folder_of(roots: &[Root], place: &FileLocation) -> Result<Folder, Error> {
     let root = roots.get(place.root).ok_or_else(|| system_error::outside(place.shown()))?;
     let folder = root.folder(&place.folder).map_err(|error| match system_error::errno_of(&error) {
         Some(errno) if !system_error::is_escape(&error) => {
@@ -193,7 +193,7 @@ fn refuse_wide(shown: &str, identity: Identity) -> Result<(), Error> {
 }
 
 /// Resolves `.` and `..` in a path by its text alone.
-pub(super) fn without_dots(path: &Path) -> PathBuf {
+pub(crate) fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {

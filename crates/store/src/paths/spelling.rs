@@ -12,7 +12,7 @@ const LONGEST_PATH: usize = 4095;
 const LONGEST_NAME: usize = 255;
 
 /// Fails for an invalid path: empty, with a NUL, or longer than the system allows.
-pub(super) fn check(path: &str) -> Result<(), Error> {
+pub(crate) fn check(path: &str) -> Result<(), Error> {
     let message = if path.is_empty() {
         "the path is empty"
     } else if path.contains('\0') {
@@ -28,7 +28,7 @@ pub(super) fn check(path: &str) -> Result<(), Error> {
 }
 
 /// Fails for a misleading new name: one with invisible characters, or characters that reorder others.
-pub(super) fn check_new(name: &str) -> Result<(), Error> {
+pub(crate) fn check_new(name: &str) -> Result<(), Error> {
     match name.chars().find(|&c| is_control_or_bidi(c) || c.is_control()) {
         None => Ok(()),
         Some(c) => {
@@ -40,7 +40,7 @@ pub(super) fn check_new(name: &str) -> Result<(), Error> {
 }
 
 /// Resolves `.` and `..` in a relative path by its text alone; `None` if it climbs above its start.
-pub(super) fn normal(path: &str) -> Option<String> {
+pub(crate) fn normal(path: &str) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
         match name {
@@ -55,13 +55,13 @@ pub(super) fn normal(path: &str) -> Option<String> {
 }
 
 /// Removes `.` and empty names from a relative path.
-pub(super) fn without_idle_dots(path: &str) -> String {
+pub(crate) fn without_idle_dots(path: &str) -> String {
     let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     names.join("/")
 }
 
 /// The folded names of a path, in the two readings of a colon: the start of a stream's name, or a separator.
-pub(super) fn folded(path: &str) -> [Vec<String>; 2] {
+pub(crate) fn folded(path: &str) -> [Vec<String>; 2] {
     let folded = fold(path);
     let names = |separators: &[char], streams: bool| {
         folded
@@ -76,14 +76,14 @@ pub(super) fn folded(path: &str) -> [Vec<String>; 2] {
 
 /// A name as file systems may compare it: ignoring case, width, invisible characters, and characters that
 /// Windows drops.
-pub(super) fn folded_name(name: &str) -> String {
+pub(crate) fn folded_name(name: &str) -> String {
     let folded = fold(name);
     let stem = folded.split(':').next().unwrap_or_default();
     stem.trim_end_matches(['.', ' ']).to_owned()
 }
 
 /// True if a path begins with these names, under any spelling.
-pub(super) fn begins_with(path: &str, names: &str) -> bool {
+pub(crate) fn begins_with(path: &str, names: &str) -> bool {
     folded(path).iter().zip(folded(names)).any(|(path, names)| path.starts_with(&names))
 }
 

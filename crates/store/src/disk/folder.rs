@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Device and inode: the identity of a file or folder under any name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Identity {
+pub(crate) struct Identity {
     /// The number of the device.
     pub device: u64,
     /// The number of the inode on the device.
@@ -30,7 +30,7 @@ impl Identity {
 
 /// The result of a rename to a new name; in either case the new name exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Renamed {
+pub(crate) enum Renamed {
     /// The old name is gone.
     Whole,
     /// The old name could not be removed and leads to the same file.
@@ -39,7 +39,7 @@ pub(super) enum Renamed {
 
 /// An open directory. It remains usable if the directory is renamed.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(crate) struct Folder {
     fd: OwnedFd,
     access: FolderAccess,
     /// Set once this descriptor was listed, because the next listing would begin where that one ended.

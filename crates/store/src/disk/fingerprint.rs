@@ -33,7 +33,7 @@ pub struct FileFingerprint {
 
 impl FileFingerprint {
     /// The fingerprint from a stat.
-    pub(super) fn from_stat(stat: &Stat) -> FileFingerprint {
+    pub(crate) fn from_stat(stat: &Stat) -> FileFingerprint {
         let nanoseconds = |part| i64::try_from(part).unwrap_or(i64::MAX);
         FileFingerprint {
             identity: Identity::from_stat(stat),
@@ -70,7 +70,7 @@ impl FileFingerprint {
 
     /// Returns the fingerprint if it proves that content read since `began` is current as long as it stays equal: the file
     /// is on a local file system, and its last change was long enough before `began`.
-    pub(super) fn settled(self, began: SystemTime, file: impl AsFd) -> Option<FileFingerprint> {
+    pub(crate) fn settled(self, began: SystemTime, file: impl AsFd) -> Option<FileFingerprint> {
         let began = began.duration_since(UNIX_EPOCH).ok()?;
         let (seconds, nanoseconds) = self.changed;
         let changed = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);

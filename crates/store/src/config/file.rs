@@ -1,19 +1,17 @@
-//! The configuration files that lockgate looks for in the folders of a path: their names, and reading one.
+//! Reads one configuration file.
+//!
+//! Invariant: an existing file is read whole or is an error.
 
-use super::system_error;
+use crate::system_error;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 use std::io::Read;
 
-/// The names of a policy in the folder to which it applies, the first that exists counts.
-pub(super) const POLICY_NAMES: &[&str] = &["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
-/// The name of the file with encodings and line ends.
-pub(super) const EDITORCONFIG: &str = ".editorconfig";
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 1024 * 1024;
 
 /// Reads a configuration file, or returns the error; `None` if there is no such entry.
-pub(super) fn read(dir: &Dir, name: &str) -> Result<Option<String>, String> {
+pub(crate) fn read(dir: &Dir, name: &str) -> Result<Option<String>, String> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
     let file = match dir.open_with(name, &options) {
@@ -50,7 +48,7 @@ fn is_dangling(dir: &Dir, name: &str) -> bool {
 }
 
 /// The parts of a path that are symlinks, each as the path to it.
-pub(super) fn links<'a>(dir: &'a Dir, name: &'a str) -> impl Iterator<Item = &'a str> {
+pub(crate) fn links<'a>(dir: &'a Dir, name: &'a str) -> impl Iterator<Item = &'a str> {
     let parts = name.match_indices('/').filter_map(|(end, _)| name.get(..end)).chain([name]);
     parts.filter(|part| dir.symlink_metadata(part).is_ok_and(|meta| meta.is_symlink()))
 }

@@ -7,15 +7,17 @@
 //!
 //! Invariant: names are compared by device and inode; a search that could not be finished is an error.
 
-use super::access::{self, GIT_FOLDER, MARKED_FOLDERS, MARKED_NAMES, RUNNABLE_FOLDERS, RUNNABLE_NAMES};
+use super::access::{GIT_FOLDER, MARKED_FOLDERS, MARKED_NAMES, RUNNABLE_FOLDERS, RUNNABLE_NAMES};
 use super::file_location::join;
-use super::folder::{Folder, Identity};
 use super::folder_names::{FolderNames, NameLookup};
-use super::names::{self, Coverage, VisitStep};
 use super::root::Root;
-use super::system_error::failed;
 use super::walk::{PathStep, WalkEnd};
-use super::{permit, spelling, state};
+use super::{access, spelling};
+use crate::disk::folder::{Folder, Identity};
+use crate::disk::names::{Coverage, VisitStep};
+use crate::disk::{names, permit};
+use crate::state;
+use crate::system_error::failed;
 use lockgate_error::Error;
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
@@ -24,7 +26,7 @@ use rustix::io::Errno;
 const OWN_FOLDERS: &str = "lockgate's own folders";
 
 /// Fails for a path that a link of a protected name leads to, or a git folder under another name.
-pub(super) fn refuse_aliases(
+pub(crate) fn refuse_aliases(
     found: &WalkEnd,
     ancestors: &[(Identity, String)],
     path: &str,
@@ -48,7 +50,7 @@ pub(super) fn refuse_aliases(
 }
 
 /// Fails for a path that leads into one of lockgate's own folders, whether that exists or not.
-pub(super) fn refuse_own_folders(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
+pub(crate) fn refuse_own_folders(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
     let ancestors = ancestors(found, name, None);
     let leads_into = |(own, missing): (Identity, String)| {
         ancestors.iter().any(|(folder, below)| *folder == own && spelling::begins_with(below, &missing))
@@ -59,7 +61,7 @@ pub(super) fn refuse_own_folders(found: &WalkEnd, name: &str, path: &str) -> Res
 /// Returns the rule by which a link of a runnable name, or one in a runnable folder, leads to the path.
 ///
 /// Errors: the links could not be read.
-pub(super) fn runnable_alias(
+pub(crate) fn runnable_alias(
     found: &WalkEnd,
     ancestors: &[(Identity, String)],
     path: &str,
@@ -80,7 +82,7 @@ pub(super) fn runnable_alias(
 
 /// Returns the targets of the protected names of a folder, and of the symlinks in its marked folders, each with the path
 /// that leads to it.
-pub(super) fn marks(folder: &Folder) -> rustix::io::Result<Vec<(Identity, String)>> {
+pub(crate) fn marks(folder: &Folder) -> rustix::io::Result<Vec<(Identity, String)>> {
     let names = FolderNames::read(folder, NameLookup::Unknown)?;
     marked(folder, &names, MARKED_NAMES, MARKED_FOLDERS, access::rule_for)
 }
@@ -103,7 +105,7 @@ fn marked(
 }
 
 /// True if a folder with an entry of this name can have [`marks`].
-pub(super) fn is_marked(name: &str) -> bool {
+pub(crate) fn is_marked(name: &str) -> bool {
     !access::is_plain(name)
         && (access::rule_for(name).is_some()
             || MARKED_NAMES.iter().any(|path| path.split('/').next() == Some(name)))
@@ -141,7 +143,7 @@ fn links_in_folders<'n>(
 
 /// Fails for a file of which another name is protected, with its rule; also if too many entries would have to
 /// be read to know.
-pub(super) fn refuse_protected_links(
+pub(crate) fn refuse_protected_links(
     roots: &[Root],
     found: &WalkEnd,
     stat: &Stat,
@@ -157,7 +159,7 @@ pub(super) fn refuse_protected_links(
 }
 
 /// The identity of every folder of the path, and of the file, each with the rest of the path.
-pub(super) fn ancestors(found: &WalkEnd, name: &str, file: Option<Identity>) -> Vec<(Identity, String)> {
+pub(crate) fn ancestors(found: &WalkEnd, name: &str, file: Option<Identity>) -> Vec<(Identity, String)> {
     let mut below = join(&found.missing.join("/"), name);
     let mut pairs = Vec::new();
     pairs.extend(file.map(|file| (file, String::new())));
@@ -173,7 +175,7 @@ pub(super) fn ancestors(found: &WalkEnd, name: &str, file: Option<Identity>) -> 
 /// Git requires `HEAD`, and searchable `objects` and `refs`, which may even be executable files; with a
 /// `commondir`, the last two lie elsewhere. An invalid `HEAD` counts too, because the next write could change
 /// it.
-pub(super) fn is_git_folder(folder: &Folder) -> bool {
+pub(crate) fn is_git_folder(folder: &Folder) -> bool {
     let holds = |name| folder.stat(name).is_ok();
     holds("HEAD") && (holds("commondir") || (holds("objects") && holds("refs")))
 }
@@ -181,7 +183,7 @@ pub(super) fn is_git_folder(folder: &Folder) -> bool {
 /// Does the same for a file that is to be written and whose names in the root must all be known. Fails if
 /// some names may lie in folders that cannot be read, because one of them may be protected. A name outside of
 /// all roots is not considered.
-pub(super) fn refuse_hidden_links(
+pub(crate) fn refuse_hidden_links(
     roots: &[Root],
     found: &WalkEnd,
     stat: &Stat,
@@ -202,7 +204,7 @@ pub(super) fn refuse_hidden_links(
 
 /// The other names of a file.
 #[derive(Debug, Default)]
-pub(super) struct OtherNames {
+pub(crate) struct OtherNames {
     /// All names of a hard-linked file in its root.
     pub names: Vec<String>,
     /// The rule by which a name in any root starts a program.
