@@ -2,12 +2,15 @@
 //!
 //! Invariant: a path is handed to the store that admitted it, and all writes of one edit go to one store.
 
-use super::document_path::DocumentPath;
+use super::content::Content;
+use super::document::{DocumentPath, Snapshot};
+use super::file_write::FileWrite;
 use super::files::Files;
-use super::journal::{EditId, EditMeta, Entry, Journal};
-use super::publish::{Content, FileWrite, JournalRecord, PublishedBatch};
-use super::rows::{EntityStore, RowWrite};
-use super::snapshot::Snapshot;
+use super::history::{EditId, EditMeta, Entry, JournalRecord};
+use super::journal::Journal;
+use super::outcome::WriteOutcome;
+use super::row_location::RowWrite;
+use super::rows::EntityStore;
 use lockgate_error::{Code, Error};
 use lockgate_policy::Publishing;
 use lockgate_text::Hints;
@@ -38,15 +41,6 @@ pub struct Write<'a> {
     pub folders: usize,
     /// The facts that the journal records besides the texts.
     pub record: JournalRecord,
-}
-
-/// The result of the writes of one edit.
-#[derive(Debug)]
-pub enum WriteOutcome {
-    /// All writes of the edit were made.
-    All(PublishedBatch),
-    /// A row has changed since it was read by a concurrent edit; nothing was written.
-    Overtaken,
 }
 
 impl Store {

@@ -1,24 +1,20 @@
-//! Admits, reads, replaces and queries the files below the roots.
+//! Admits, reads and queries the files below the roots.
 //!
 //! Invariant: a path reaches the disk only as a [`FileLocation`], and that only through the folder in which it
 //! was admitted; if that folder was replaced, the call fails.
 
-use super::admit::{self, AccessPurpose};
-use super::file_location::FileLocation;
-use super::fingerprint::FileFingerprint;
-use super::git_layout::{self, PlannedFile};
-use super::journal::{EditMeta, Journal};
-use super::locks::Locks;
-use super::policy_file::{KnownPolicies, PolicyText};
-use super::policy_listing::{self, PolicyFile};
-use super::publish::{self, FileWrite, PublishedBatch};
-use super::recover::{self, InterruptedEdit, Recovered};
-use super::root::{self, Root};
+use super::config::policy_file::{KnownPolicies, PolicyText};
+use super::config::policy_listing::PolicyFile;
+use super::config::{editorconfig, policy_file, policy_listing};
+use super::disk::fingerprint::FileFingerprint;
+use super::paths::admit::AccessPurpose;
+use super::paths::file_location::FileLocation;
+use super::paths::git_layout::PlannedFile;
+use super::paths::root::Root;
+use super::paths::{admit, git_layout, root};
 use super::snapshot::{self, FileSnapshot};
 use super::system_error;
-use super::{editorconfig, policy_file};
 use lockgate_error::{Code, Error};
-use lockgate_policy::Publishing;
 use lockgate_text::Hints;
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
@@ -103,35 +99,6 @@ impl Files {
     /// Publishing does the same check; this is for callers that check earlier, or that write nothing.
     pub fn refuse_git_folders(&self, writes: &[PlannedFile<'_>]) -> Result<(), Box<(usize, Error)>> {
         git_layout::refuse(&self.roots, writes)
-    }
-
-    /// Publishes all writes of one edit, or none, and records it if a journal is given.
-    ///
-    /// Errors: `EDIT_CONFLICT` if a file has changed since it was read.
-    pub fn publish(
-        &self,
-        writes: &[FileWrite<'_>],
-        publishing: Publishing,
-        record: Option<(&Journal, &EditMeta)>,
-    ) -> Result<PublishedBatch, Error> {
-        publish::publish(&self.roots, writes, publishing, record)
-    }
-
-    /// Completes a half-done edit, or reverts it.
-    pub(super) fn recover_edit(&self, locks: &Locks, edit: &InterruptedEdit<'_>) -> Recovered {
-        recover::recover_edit(&self.roots, locks, edit)
-    }
-
-    /// Removes from a folder in the root of that number the staged copies that no edit in its journal names,
-    /// if nothing is lost with them. Returns notes for the user.
-    pub(super) fn sweep(
-        &self,
-        locks: &Locks,
-        root: usize,
-        folder: &str,
-        known: &recover::JournalNames<'_>,
-    ) -> Vec<String> {
-        recover::sweep(&self.roots, locks, root, folder, known)
     }
 
     /// True if an entry exists at a path relative to the root that contains the file, as in

@@ -17,68 +17,63 @@
 //! # Ok::<(), lockgate_error::Error>(())
 //! ```
 
-mod access;
-mod admit;
-mod alias;
-mod ancestors;
+mod config;
+mod content;
+mod disk;
 mod dispatch;
-mod document_path;
-mod editorconfig;
-mod file_location;
+mod document;
+mod file_write;
 mod files;
-mod fingerprint;
-mod folder;
-mod folder_names;
 mod git;
-mod git_layout;
-mod git_settings;
-mod inode;
+mod history;
 mod journal;
 mod listing;
+mod lock_key;
 mod locks;
-mod names;
-mod permit;
-mod policy_file;
-mod policy_listing;
-mod project;
+mod outcome;
+mod paths;
 mod publish;
 mod recover;
-mod root;
+mod row_location;
 mod rows;
 mod search;
 mod snapshot;
-mod spelling;
 mod sql;
+mod staged_name;
 mod state;
 mod system_error;
+mod tenant;
 mod transfer;
-mod walk;
 
-pub use dispatch::{Store, Write, WriteOutcome};
-pub use document_path::{DocumentPath, LockKey};
-pub use file_location::FileLocation;
+pub use config::policy_file::PolicyText;
+pub use config::policy_listing::PolicyFile;
+pub use content::Content;
+pub use disk::fingerprint::FileFingerprint;
+pub use dispatch::{Store, Write};
+pub use document::{DocumentPath, Snapshot};
+pub use file_write::FileWrite;
 pub use files::Files;
-pub use fingerprint::FileFingerprint;
 pub use git::{FileAtRevision, Repository, Revision, RevisionFiles};
-pub use git_layout::PlannedFile;
-pub use journal::{EditId, EditMeta, Entry, EntryKind, FileChange, Journal, OutsideChange, RetentionLimits};
+pub use history::{EditId, EditMeta, Entry, EntryKind, FileChange, JournalRecord, RetentionLimits};
+pub use journal::{Journal, OutsideChange};
 pub use listing::{ListedPath, Listing, PathKind};
+pub use lock_key::LockKey;
 pub use locks::{LockGuard, LockWaits, Locks};
-pub use policy_file::PolicyText;
-pub use policy_listing::PolicyFile;
-pub use project::{ProjectRoot, relative};
-pub use publish::{Content, FileWrite, GuardLevel, JournalRecord, PublishedBatch, PublishedFile};
-pub use rows::{
-    EntityFilter, EntitySelector, EntityStore, RowListed, RowLocation, RowSnapshot, RowText, RowWrite, Tenant,
-};
+pub use outcome::{GuardLevel, PublishedBatch, PublishedFile, WriteOutcome};
+pub use paths::file_location::FileLocation;
+pub use paths::git_layout::PlannedFile;
+pub use paths::project::{ProjectRoot, relative};
+pub use row_location::{RowLocation, RowSnapshot, RowWrite};
+pub use rows::{EntityFilter, EntitySelector, EntityStore, RowListed, RowText};
 pub use search::{
     Clock, FileList, Finder, FoundFiles, Hidden, Hits, MatchReach, SearchClock, SearchEnd,
     SearchLimits as SearchBounds, SearchPattern, SearchRoots, SearchTarget, Skipped,
 };
-pub use snapshot::{ExpectedContent, FileSnapshot, Snapshot};
+pub use snapshot::{ExpectedContent, FileSnapshot};
 pub use sql::rows::{Added, EntityDatabase, Migrated, StoreListener};
 pub use state::{
     Cache, CacheLimits, Cached, ClearError, IndexFile, RecordSubject, StateFolder, StateSocket,
     ToolCallRecords, is_equal_peer, outside,
 };
+pub use tenant::Tenant;
 pub use transfer::{ExportDir, ImportDir, ImportItem, NamedKey};

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkBuilder};
 
-use super::file_location::FileLocation;
 use super::files::Files;
-use super::root::{Root, named};
-use super::walk;
-use super::{admit, spelling, system_error};
+use super::paths::file_location::FileLocation;
+use super::paths::root::{Root, named};
+use super::paths::{admit, spelling, walk};
+use super::system_error;
 use lockgate_error::Error;
 
 /// The resolved target of a path.

@@ -3,15 +3,13 @@
 //! Invariant: the content is one state of the file: all bytes were read between the same two detectable
 //! changes; and it is never longer than the limit.
 
-use super::admit::refuse_special_in;
-use super::document_path::DocumentPath;
-use super::file_location::FileLocation;
-use super::fingerprint::FileFingerprint;
-use super::folder::{Folder, Identity};
-use super::permit;
-use super::publish::{Content, ExpectedFile};
-use super::root::Root;
-use super::rows::RowSnapshot;
+use super::content::Content;
+use super::disk::fingerprint::FileFingerprint;
+use super::disk::folder::{Folder, Identity};
+use super::disk::permit;
+use super::paths::admit::refuse_special_in;
+use super::paths::file_location::FileLocation;
+use super::paths::root::Root;
 use super::system_error::{self, conflict, failed};
 use lockgate_error::{Code, Error};
 use lockgate_policy::Publishing;
@@ -36,44 +34,6 @@ pub struct FileSnapshot {
     /// The number of its hard links.
     pub(super) names: usize,
     fingerprint: Option<FileFingerprint>,
-}
-
-/// The content that was read, of a file or a row.
-#[derive(Debug)]
-pub enum Snapshot {
-    /// A file that is held open.
-    File(FileSnapshot),
-    /// A row of a database.
-    Row(RowSnapshot),
-}
-
-impl Snapshot {
-    /// Takes the content out, so that it need not be copied.
-    #[must_use]
-    pub fn take_bytes(&mut self) -> Vec<u8> {
-        match self {
-            Snapshot::File(snapshot) => snapshot.take_bytes(),
-            Snapshot::Row(snapshot) => snapshot.take_bytes(),
-        }
-    }
-
-    /// The permission bits of a file.
-    pub fn mode(&self) -> Option<u32> {
-        match self {
-            Snapshot::File(snapshot) => Some(snapshot.mode),
-            Snapshot::Row(_) => None,
-        }
-    }
-
-    /// Fails if publishing would fail because of hard links, as in [`FileSnapshot::check_names`].
-    ///
-    /// Errors: `PERMISSION_DENIED`, with a hint.
-    pub fn check_names(&self, place: &DocumentPath, publishing: Publishing) -> Result<(), Error> {
-        match (self, place) {
-            (Snapshot::File(snapshot), DocumentPath::File(place)) => snapshot.check_names(place, publishing),
-            (Snapshot::File(_) | Snapshot::Row(_), DocumentPath::File(_) | DocumentPath::Row(_)) => Ok(()),
-        }
-    }
 }
 
 /// The content that is expected in the file before it is replaced.
@@ -111,13 +71,6 @@ impl FileSnapshot {
     /// Combines this snapshot with the content that was read, for comparison during publishing.
     pub fn expected<'a>(&'a self, content: Content<'a>) -> ExpectedContent<'a> {
         ExpectedContent { snapshot: self, content }
-    }
-}
-
-impl<'a> ExpectedContent<'a> {
-    /// The file and its expected content.
-    pub(super) fn expected_file(&self) -> ExpectedFile<'a> {
-        ExpectedFile::new(&self.snapshot.file, self.snapshot.identity, self.content.bytes)
     }
 }
 

@@ -8,6 +8,7 @@
 //! folder outside of it.
 
 mod alternates;
+mod error_text;
 mod tree;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 use gix::objs::Kind;
 
+use error_text::describe;
 use lockgate_error::{Code, Error};
 use tree::Trees;
 
@@ -218,9 +220,4 @@ impl<'r> RevisionFiles<'r> {
 fn is_repository(folder: &Path) -> bool {
     let git = folder.join(".git");
     git.is_file() || git.join("HEAD").symlink_metadata().is_ok()
-}
-
-/// Formats an error with all of its causes on one line.
-fn describe(error: &gix::Error) -> String {
-    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
-use super::describe;
+use super::error_text::describe;
 
 /// The most entries of one revision: a few small trees that contain each other can stand for any number of
 /// files.

@@ -6,43 +6,28 @@
 //!
 //! Invariant: a returned text has the requested version; a text whose hash does not match counts as absent.
 
-mod entry;
-mod id;
 mod outside;
 mod pending;
-mod recovery;
 mod root_journal;
 mod worker;
 
-pub use entry::{EditMeta, Entry, EntryKind, FileChange};
-pub use id::EditId;
 pub use outside::OutsideChange;
 pub use pending::PendingEdit;
+pub(super) use root_journal::RootJournal;
 
-use super::file_location::FileLocation;
+use super::disk::inode::Inodes;
+use super::file_write::FileWrite;
 use super::files::Files;
-use super::inode::Inodes;
-use super::locks::Locks;
-use super::publish::FileWrite;
-use super::sql::EditFilter;
+use super::history::{EditFilter, EditId, EditMeta, Entry, RetentionLimits};
+use super::paths::file_location::FileLocation;
 use super::state::StateFolder;
 use lockgate_error::Error;
 use lockgate_text::Buffer;
-use root_journal::RootJournal;
 use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use worker::Worker;
-
-/// The size and age limits of the journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RetentionLimits {
-    /// The most bytes on the disk.
-    pub size: u64,
-    /// The greatest age of an entry.
-    pub age: Duration,
-}
 
 /// The journals of all roots; each is opened on first use.
 #[derive(Debug)]
@@ -130,12 +115,9 @@ impl Journal {
         Ok((is_interrupted, last.map(|last| journal.shown(last))))
     }
 
-    /// Completes or reverts the edits that ended processes left half done. Returns notes for the user.
-    ///
-    /// Edits that another process is still working on are left alone.
-    pub fn recover(&self, files: &Files, locks: &Locks) -> Vec<String> {
-        let journals = self.journals.iter().enumerate();
-        journals.flat_map(|(root, journal)| recovery::recover_root(journal, root, files, locks)).collect()
+    /// The journals of the roots, in the order of the roots.
+    pub(super) fn root_journals(&self) -> &[RootJournal] {
+        &self.journals
     }
 
     /// Returns the text of a version of the file, by the whole hash or a prefix of at least 12 hex digits;

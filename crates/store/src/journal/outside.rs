@@ -1,8 +1,8 @@
 //! Changes that another program has written, as the journal records them.
 
 use super::pending::refuse_several_roots;
-use crate::file_location::FileLocation;
-use crate::publish::Content;
+use crate::content::Content;
+use crate::paths::file_location::FileLocation;
 use crate::sql::JournalRow;
 use lockgate_error::Error;
 use lockgate_text::Version;

@@ -2,10 +2,10 @@
 //!
 //! Invariant: it is settled, or its rows are removed again, or its process has ended and recovery finds it.
 
-use super::{EditId, EditMeta, EntryKind};
-use crate::file_location::FileLocation;
-use crate::inode::Inodes;
-use crate::publish::FileWrite;
+use crate::disk::inode::Inodes;
+use crate::file_write::FileWrite;
+use crate::history::{EditId, EditMeta, EntryKind};
+use crate::paths::file_location::FileLocation;
 use crate::sql::{Database, DatabaseError, JournalRow};
 use lockgate_error::{Code, Error};
 use std::sync::Arc;

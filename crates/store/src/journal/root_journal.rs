@@ -4,8 +4,8 @@
 //! journal.
 
 use crate::FileLocation;
-use crate::journal::{Entry, RetentionLimits};
-use crate::project::relative;
+use crate::history::{Entry, RetentionLimits};
+use crate::paths::project::relative;
 use crate::sql::{Database, DatabaseError};
 use crate::state::StateFolder;
 use lockgate_error::Error;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// The journal of one root.
 #[derive(Debug)]
-pub(super) struct RootJournal {
+pub(crate) struct RootJournal {
     state: StateFolder,
     root: PathBuf,
     /// For the first root, the folder below it that paths are relative to.

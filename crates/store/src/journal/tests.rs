@@ -2,8 +2,10 @@
 
 mod bounds;
 
-use super::{EditId, EditMeta, Entry, EntryKind, Journal, PendingEdit, RetentionLimits};
-use crate::publish::{Content, FileWrite, JournalRecord};
+use super::{Journal, PendingEdit};
+use crate::content::Content;
+use crate::file_write::FileWrite;
+use crate::history::{EditId, EditMeta, Entry, EntryKind, JournalRecord, RetentionLimits};
 use crate::state::StateFolder;
 use crate::{FileLocation, Files, Locks};
 use lockgate_error::Code;
@@ -144,8 +146,9 @@ fn the_last_edit_is_looked_for_in_all_roots() {
     let newest_first: Vec<EditId> = edits.iter().rev().copied().collect();
     assert_eq!(ids(&fixture.journal.entries(None, 9).unwrap()), newest_first);
     assert_eq!(ids(&fixture.journal.entries(None, 2).unwrap()), newest_first[..2]);
-    let of_first_root =
-        fixture.journal.journals[0].query(|database| database.last(super::EditFilter::ToUndo)).unwrap();
+    let of_first_root = fixture.journal.journals[0]
+        .query(|database| database.last(crate::history::EditFilter::ToUndo))
+        .unwrap();
     assert_ne!(of_first_root.unwrap().1.id, newest_first[0], "the control: the first root's journal alone");
     let undone: Vec<EditId> =
         std::iter::from_fn(|| to_undo().map(|edit| revert(edit, EntryKind::Undo(edit)))).collect();

@@ -3,9 +3,9 @@
 //! Invariant: a caller waits for it only to get a text that was just read. When it is behind, texts are
 //! dropped rather than queued. Accepted jobs are done before the journal is dropped.
 
-use super::RetentionLimits;
 use super::root_journal::RootJournal;
-use crate::publish::Content;
+use crate::content::Content;
+use crate::history::RetentionLimits;
 use lockgate_error::Error;
 use lockgate_text::Buffer;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

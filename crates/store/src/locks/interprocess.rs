@@ -7,7 +7,7 @@
 //! Invariant: a lock file is removed only while its lock is held, and a lock counts only on a file that still
 //! has its name; no descriptor serves two locks at a time; no thread blocks inside a system call.
 
-use crate::document_path::LockKey;
+use crate::lock_key::LockKey;
 use lru::LruCache;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, Result as Io};

@@ -6,7 +6,7 @@
 
 mod interprocess;
 
-use super::document_path::LockKey;
+use super::lock_key::LockKey;
 use super::state::StateFolder;
 use super::system_error;
 use dashmap::DashMap;

@@ -10,12 +10,18 @@ use super::guards::Guards;
 use super::prepare::{self, PreparedWrite};
 use super::stage::StagedFile;
 use super::swap::SwapNames;
-use super::{FileWrite, PublishedBatch, PublishedFile, compare, durability, names, sync_threads};
-use crate::git_layout::{self, PlannedFile};
-use crate::inode::Inodes;
-use crate::journal::{EditId, EditMeta, Journal, PendingEdit};
-use crate::permit::WriteMethod;
-use crate::root::{self, Root};
+use super::{compare, durability, sync_threads};
+use crate::disk::inode::Inodes;
+use crate::disk::permit::WriteMethod;
+use crate::file_write::FileWrite;
+use crate::files::Files;
+use crate::history::{EditId, EditMeta};
+use crate::journal::{Journal, PendingEdit};
+use crate::outcome::{PublishedBatch, PublishedFile};
+use crate::paths::git_layout::PlannedFile;
+use crate::paths::root::Root;
+use crate::paths::{git_layout, root};
+use crate::staged_name;
 use crate::system_error::failed;
 use lockgate_error::{Disk, Error};
 use lockgate_policy::{Durability, HardLinks, Publishing};
@@ -23,6 +29,20 @@ use std::collections::BTreeSet;
 
 /// The number of files that are synced at the same time.
 const SYNCED_AT_ONCE: usize = 16;
+
+impl Files {
+    /// Publishes all writes of one edit, or none, and records it if a journal is given.
+    ///
+    /// Errors: `EDIT_CONFLICT` if a file has changed since it was read.
+    pub fn publish(
+        &self,
+        writes: &[FileWrite<'_>],
+        publishing: Publishing,
+        record: Option<(&Journal, &EditMeta)>,
+    ) -> Result<PublishedBatch, Error> {
+        publish_with_guards(&self.roots, writes, publishing, record, Guards::ALL)
+    }
+}
 
 /// Publishes all writes of one edit, or none.
 pub(super) fn publish_with_guards(
@@ -42,7 +62,7 @@ pub(super) fn publish_with_guards(
         methods.push(compare::check_target(&top, write, publishing)?);
         tops.push(top);
     }
-    let staged: Vec<String> = writes.iter().map(|write| names::staged(&write.place.name)).collect();
+    let staged: Vec<String> = writes.iter().map(|write| staged_name::staged(&write.place.name)).collect();
     // Dropped in reverse order: applied writes, staged copies, new folders, journal entry.
     let mut pending: Option<PendingEdit> = None;
     let makes_folders = writes.iter().any(|write| !write.place.missing.is_empty());

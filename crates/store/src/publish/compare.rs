@@ -3,10 +3,11 @@
 //! Invariant: rights that were withdrawn since the path was admitted are detected here, not after the first
 //! step.
 
-use super::FileWrite;
-use crate::file_location::FileLocation;
-use crate::folder::{Folder, Identity};
-use crate::permit::{self, WriteMethod};
+use crate::disk::folder::{Folder, Identity};
+use crate::disk::permit;
+use crate::disk::permit::WriteMethod;
+use crate::file_write::FileWrite;
+use crate::paths::file_location::FileLocation;
 use crate::snapshot::ExpectedContent;
 use crate::system_error::{conflict, failed};
 use lockgate_error::Error;

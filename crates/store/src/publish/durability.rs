@@ -3,8 +3,9 @@
 //! Invariant: a failure here is a note, never an error, because the edit is already applied.
 
 use super::folders::Chains;
-use super::{FileWrite, PublishedFile};
-use crate::folder::{Folder, Identity};
+use crate::disk::folder::{Folder, Identity};
+use crate::file_write::FileWrite;
+use crate::outcome::PublishedFile;
 
 /// Syncs the folders of all writes; a failure becomes a note on the file.
 pub(super) fn sync(chains: &Chains<'_>, writes: &[FileWrite<'_>], files: &mut [PublishedFile]) {

@@ -3,10 +3,12 @@
 //! Invariant: dropping it reverts the write; settling it, which consumes it, removes the displaced file.
 
 use super::expected::ExpectedFile;
-use super::prepare::Leases;
+use super::lease::Leases;
 use super::stage::StagedFile;
 use super::swap::{SwapError, SwapNames};
-use super::{FileWrite, GuardLevel, PublishedFile, in_place, revert};
+use super::{in_place, revert};
+use crate::file_write::FileWrite;
+use crate::outcome::{GuardLevel, PublishedFile};
 use crate::snapshot::ExpectedContent;
 use lockgate_error::{Code, Error};
 
@@ -52,7 +54,7 @@ pub(super) enum RevertOutcome<'a> {
 
 impl<'a> AppliedWrite<'a> {
     /// An applied write, with the change and the published file.
-    pub fn new(
+    fn new(
         names: SwapNames<'a>,
         write: &'a FileWrite<'a>,
         change: TargetChange,
@@ -63,6 +65,58 @@ impl<'a> AppliedWrite<'a> {
         AppliedWrite { names, write, change, level, ours, leases, notes: Vec::new(), is_open: true }
     }
 
+    /// Puts the staged file in the place of the one before. If that is rejected, the staged file is removed if
+    /// it is still ours.
+    pub fn replace(
+        names: SwapNames<'a>,
+        write: &'a FileWrite<'a>,
+        before: ExpectedContent<'a>,
+        staged: StagedFile<'a>,
+        leases: Leases<'a>,
+    ) -> Result<AppliedWrite<'a>, Box<(SwapError, Option<StagedFile<'a>>)>> {
+        match names.exchange_checked(&ExpectedFile::from(before), &staged.expected(), &leases) {
+            Ok(level) => {
+                let change = if level == GuardLevel::Compare {
+                    TargetChange::Renamed
+                } else {
+                    TargetChange::Exchanged
+                };
+                Ok(AppliedWrite::new(names, write, change, level, Some(staged.published()), leases))
+            }
+            Err(SwapError::NotUndone(error)) => {
+                drop(staged.published());
+                Err(Box::new((SwapError::NotUndone(error), None)))
+            }
+            Err(error) => Err(Box::new((error, Some(staged)))),
+        }
+    }
+
+    /// Writes the text of the staged file into the one before, under all of its names.
+    pub fn overwrite(
+        names: SwapNames<'a>,
+        write: &'a FileWrite<'a>,
+        before: ExpectedContent<'a>,
+        staged: StagedFile<'a>,
+    ) -> Result<AppliedWrite<'a>, Error> {
+        in_place::write(&names, &ExpectedFile::from(before), staged.expected().bytes)?;
+        let (change, level) = (TargetChange::Written, GuardLevel::InPlace);
+        Ok(AppliedWrite::new(names, write, change, level, Some(staged.published()), Leases::default()))
+    }
+
+    /// Gives the staged file the target's name, which must be free.
+    pub fn create(
+        names: SwapNames<'a>,
+        write: &'a FileWrite<'a>,
+        staged: StagedFile<'a>,
+        leases: Leases<'a>,
+    ) -> Result<AppliedWrite<'a>, SwapError> {
+        let note = names.put()?;
+        let (change, level) = (TargetChange::Created, GuardLevel::Exchange);
+        let mut applied = AppliedWrite::new(names, write, change, level, Some(staged.published()), leases);
+        applied.notes.extend(note);
+        Ok(applied)
+    }
+
     /// Removes the target, which was compared before.
     pub fn remove(
         names: SwapNames<'a>,
@@ -70,7 +124,7 @@ impl<'a> AppliedWrite<'a> {
         before: ExpectedContent<'a>,
         leases: Leases<'a>,
     ) -> Result<AppliedWrite<'a>, SwapError> {
-        let level = names.take_checked(&before.expected_file(), leases.before.as_ref())?;
+        let level = names.take_checked(&ExpectedFile::from(before), leases.before.as_ref())?;
         Ok(AppliedWrite::new(names, write, TargetChange::Removed, level, None, leases))
     }
 
@@ -170,7 +224,7 @@ impl<'a> AppliedWrite<'a> {
     fn discard(&mut self, before: &ExpectedContent<'_>) {
         // Under the lease no program could open it for writing during the check; without a lease another program
         // may have, and writes late.
-        if self.level == GuardLevel::Lease || before.expected_file().holds().unwrap_or(true) {
+        if self.level == GuardLevel::Lease || ExpectedFile::from(*before).holds().unwrap_or(true) {
             return self.unlink();
         }
         let name = self.names.set_aside();
@@ -197,7 +251,7 @@ impl<'a> AppliedWrite<'a> {
             (TargetChange::Created, _, Some(ours)) => revert::created(&self.names, ours),
             (TargetChange::Removed, ..) => self.names.put().map(drop),
             (TargetChange::Written, Some(before), Some(ours)) => {
-                let expected = ExpectedFile { bytes: ours.expected().bytes, ..before.expected_file() };
+                let expected = ExpectedFile { bytes: ours.expected().bytes, ..ExpectedFile::from(before) };
                 in_place::write(&self.names, &expected, before.content.bytes).map_err(SwapError::Unchanged)
             }
             (TargetChange::Renamed, Some(before), Some(ours)) => {

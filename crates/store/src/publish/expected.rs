@@ -5,7 +5,8 @@
 
 use super::guards::Guards;
 use super::metadata::CopiedMetadata;
-use crate::folder::{Folder, Identity};
+use crate::disk::folder::{Folder, Identity};
+use crate::snapshot::ExpectedContent;
 use crate::system_error::{conflict, failed};
 use lockgate_error::Error;
 use rustix::io::{Errno, Result as Io, retry_on_intr};
@@ -76,6 +77,12 @@ impl<'a> ExpectedFile<'a> {
     /// True if the file has exactly these bytes.
     pub(crate) fn holds(&self) -> Io<bool> {
         holds(self.file, self.bytes)
+    }
+}
+
+impl<'a> From<ExpectedContent<'a>> for ExpectedFile<'a> {
+    fn from(before: ExpectedContent<'a>) -> ExpectedFile<'a> {
+        ExpectedFile::new(&before.snapshot.file, before.snapshot.identity, before.content.bytes)
     }
 }
 

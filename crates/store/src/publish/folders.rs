@@ -3,9 +3,9 @@
 //! Invariant: dropping them removes those that were created here and are empty, the last first; keeping them
 //! consumes this.
 
-use super::FileWrite;
-use crate::folder::Folder;
-use crate::root::Root;
+use crate::disk::folder::Folder;
+use crate::file_write::FileWrite;
+use crate::paths::root::Root;
 use crate::system_error::{conflict, failed};
 use lockgate_error::Error;
 use rustix::io::Errno;

@@ -8,7 +8,7 @@
 
 use super::expected::ExpectedFile;
 use super::swap::SwapNames;
-use crate::folder::Identity;
+use crate::disk::folder::Identity;
 use crate::system_error::{conflict, failed};
 use lockgate_error::Error;
 use rustix::fs::{FallocateFlags, Mode, OFlags};

@@ -10,9 +10,13 @@
 use rustix::io::{Errno, Result as Io};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The command's number, which libc defines for few systems; Linux uses the same everywhere.
 const F_SETSIG: libc::c_int = 10;
+
+/// The pause before files that another program has open for writing are tried again.
+pub(super) const PAUSE: Duration = Duration::from_millis(2);
 
 /// A lease on an open file. Hold it only while the files of one edit are exchanged.
 #[derive(Debug)]
@@ -58,6 +62,15 @@ impl Drop for Lease<'_> {
         // The kernel may have ended the lease already.
         let _ = fcntl(self.file(), libc::F_SETLEASE, libc::F_UNLCK);
     }
+}
+
+/// The leases that hold back other programs during a change.
+#[derive(Debug, Default)]
+pub(super) struct Leases<'a> {
+    /// The lease on the old file.
+    pub before: Option<Lease<'a>>,
+    /// The lease on the published file: no other program can write to it before the edit is final.
+    pub ours: Option<Lease<'a>>,
 }
 
 fn acquire(file: &OwnedFd) -> Io<()> {

@@ -3,7 +3,7 @@
 //! Invariant: all of it is copied, or publishing fails. Only an attribute that the old file does not have, or
 //! that the file system does not support, may be missing.
 
-use crate::permit;
+use crate::disk::permit;
 use crate::system_error::failed;
 use lockgate_error::Error;
 use rustix::fs::{Gid, Mode, Stat, Uid, XattrFlags};

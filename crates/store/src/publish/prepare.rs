@@ -6,20 +6,19 @@
 //!
 //! Invariant: dropping it only removes the staged copy and ends the leases.
 
-use super::FileWrite;
 use super::exchange::AppliedWrite;
-use super::lease::Lease;
+use super::expected::ExpectedFile;
+use super::lease::{Leases, PAUSE};
 use super::stage::StagedFile;
 use super::swap::{FileBusy, SwapError, SwapNames};
-use crate::permit::{self, WriteMethod};
+use crate::disk::permit;
+use crate::disk::permit::WriteMethod;
+use crate::file_write::FileWrite;
 use crate::snapshot::ExpectedContent;
 use crate::system_error::conflict;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{HardLinks, Publishing};
-use std::time::{Duration, Instant};
-
-/// The pause before files that another program has open for writing are tried again.
-pub(super) const PAUSE: Duration = Duration::from_millis(2);
+use std::time::Instant;
 
 /// The order of the writes within an edit: the more exposed a write is to other programs until the last one
 /// is applied, the later it comes.
@@ -41,15 +40,6 @@ pub(super) struct PreparedWrite<'a> {
     method: WriteMethod,
     staged: Option<StagedFile<'a>>,
     leases: Leases<'a>,
-}
-
-/// The leases that hold back other programs during a change.
-#[derive(Debug, Default)]
-pub(super) struct Leases<'a> {
-    /// The lease on the old file.
-    pub before: Option<Lease<'a>>,
-    /// The lease on the published file: no other program can write to it before the edit is final.
-    pub ours: Option<Lease<'a>>,
 }
 
 impl<'a> PreparedWrite<'a> {
@@ -79,7 +69,7 @@ impl<'a> PreparedWrite<'a> {
             return Ok(());
         }
         if let Some(before) = self.write.before {
-            self.leases.before = self.names.lease_now(&before.expected_file())?;
+            self.leases.before = self.names.lease_now(&ExpectedFile::from(before))?;
         }
         let is_held =
             self.leases.before.is_some() || (self.write.before.is_none() && self.names.guards.lease);
@@ -93,7 +83,7 @@ impl<'a> PreparedWrite<'a> {
         match self.write.before {
             Some(before) if self.phase() != PublishPhase::WriteInto => {
                 let metadata = self.staged.as_ref().and_then(StagedFile::metadata);
-                let expected = super::ExpectedFile { copied_metadata: metadata, ..before.expected_file() };
+                let expected = ExpectedFile { copied_metadata: metadata, ..ExpectedFile::from(before) };
                 self.names.check(&expected, self.leases.before.as_ref()).map_err(to_error(self.names))
             }
             Some(_) | None => Ok(()),
@@ -104,11 +94,15 @@ impl<'a> PreparedWrite<'a> {
     pub fn make(self, publishing: Publishing) -> Result<AppliedWrite<'a>, Error> {
         let PreparedWrite { names, write, method, staged, leases } = self;
         match (staged, write.before, method) {
-            (Some(staged), Some(before), WriteMethod::InPlace) => staged.write_into(names, write, before),
+            (Some(staged), Some(before), WriteMethod::InPlace) => {
+                AppliedWrite::overwrite(names, write, before, staged)
+            }
             (Some(staged), Some(before), WriteMethod::Replace) => {
                 replace(names, write, staged, before, leases, publishing)
             }
-            (Some(staged), None, _) => staged.create(names, write, leases).map_err(to_error(names)),
+            (Some(staged), None, _) => {
+                AppliedWrite::create(names, write, staged, leases).map_err(to_error(names))
+            }
             (None, Some(before), _) => {
                 AppliedWrite::remove(names, write, before, leases).map_err(to_error(names))
             }
@@ -125,9 +119,9 @@ fn replace<'a>(
     leases: Leases<'a>,
     publishing: Publishing,
 ) -> Result<AppliedWrite<'a>, Error> {
-    staged.replace(names, write, before, leases).or_else(|failed| match *failed {
+    AppliedWrite::replace(names, write, before, staged, leases).or_else(|failed| match *failed {
         (SwapError::Mounted, Some(staged)) if publishing.hard_links == HardLinks::InPlace => {
-            staged.write_into(names, write, before)
+            AppliedWrite::overwrite(names, write, before, staged)
         }
         (error, _) => Err(to_error(names)(error)),
     })

@@ -7,11 +7,11 @@
 //! Invariant: no byte of another program is lost: it is under the target's name, or in a file that the error
 //! names.
 
-use super::FileWrite;
 use super::expected::ExpectedFile;
 use super::stage::StagedFile;
 use super::swap::{SwapError, SwapNames};
-use crate::folder::Identity;
+use crate::disk::folder::Identity;
+use crate::file_write::FileWrite;
 use crate::snapshot::ExpectedContent;
 use crate::system_error::failed;
 use lockgate_error::{Code, Error};
@@ -30,8 +30,8 @@ pub(super) fn exchanged(
     ours: &StagedFile<'_>,
 ) -> Result<(), SwapError> {
     let plain = || {
-        if before.expected_file().holds().unwrap_or(false) {
-            names.exchange(&ours.expected(), &before.expected_file()).map(drop)
+        if ExpectedFile::from(*before).holds().unwrap_or(false) {
+            names.exchange(&ours.expected(), &ExpectedFile::from(*before)).map(drop)
         } else {
             Err(SwapError::Unchanged(names.changed_meanwhile()))
         }
@@ -42,7 +42,7 @@ pub(super) fn exchanged(
         let (new, old) = ([ours.expected().bytes, added].concat(), [before.content.bytes, added].concat());
         let (new, old) = (
             ExpectedFile { bytes: &new, ..ours.expected() },
-            ExpectedFile { bytes: &old, ..before.expected_file() },
+            ExpectedFile { bytes: &old, ..ExpectedFile::from(*before) },
         );
         names.exchange(&new, &old).map(drop)
     })
@@ -134,7 +134,7 @@ fn append(names: &SwapNames<'_>, before: &ExpectedContent<'_>, added: &[u8]) -> 
     let (present, mut rest) =
         present.filter(|_| Identity::from_stat(&stat) == before.snapshot.identity).ok_or(Errno::BUSY)?;
     let text = [before.content.bytes, present].concat();
-    if !(ExpectedFile { bytes: &text, ..before.expected_file() }).holds()? {
+    if !(ExpectedFile { bytes: &text, ..ExpectedFile::from(*before) }).holds()? {
         return Err(Errno::BUSY);
     }
     while !rest.is_empty() {

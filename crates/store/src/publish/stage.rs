@@ -4,16 +4,13 @@
 //! Invariant: dropping it removes the file; only publishing, which consumes it, keeps the file under the
 //! target's name.
 
-use super::exchange::{AppliedWrite, TargetChange};
 use super::expected::ExpectedFile;
 use super::lease::Lease;
 use super::metadata::{self, CopiedMetadata};
-use super::prepare::Leases;
-use super::swap::{SwapError, SwapNames};
-use super::{FileWrite, GuardLevel, in_place};
-use crate::folder::{Folder, Identity};
-use crate::inode::{CreatedFile, Inode};
-use crate::snapshot::ExpectedContent;
+use super::swap::SwapNames;
+use crate::disk::folder::{Folder, Identity};
+use crate::disk::inode::{CreatedFile, Inode};
+use crate::file_write::FileWrite;
 use crate::system_error::failed;
 use lockgate_error::Error;
 use rustix::fs::{Mode, OFlags};
@@ -179,66 +176,6 @@ impl<'a> StagedFile<'a> {
     /// A lease on the file, if the system supports it; requires `seal` first.
     pub fn lease(&self) -> Option<Lease<'static>> {
         Lease::take_shared(&self.file).ok()
-    }
-
-    /// Puts the file in the place of the one before. If that is rejected, the staged file is removed if it is
-    /// still ours.
-    pub fn replace(
-        self,
-        names: SwapNames<'a>,
-        write: &'a FileWrite<'a>,
-        before: ExpectedContent<'a>,
-        leases: Leases<'a>,
-    ) -> Result<AppliedWrite<'a>, Box<(SwapError, Option<StagedFile<'a>>)>> {
-        match names.exchange_checked(&before.expected_file(), &self.expected(), &leases) {
-            Ok(level) => {
-                let change = if level == GuardLevel::Compare {
-                    TargetChange::Renamed
-                } else {
-                    TargetChange::Exchanged
-                };
-                Ok(AppliedWrite::new(names, write, change, level, Some(self.published()), leases))
-            }
-            Err(SwapError::NotUndone(error)) => {
-                drop(self.published());
-                Err(Box::new((SwapError::NotUndone(error), None)))
-            }
-            Err(error) => Err(Box::new((error, Some(self)))),
-        }
-    }
-
-    /// Writes the file's text into the one before, under all of its names.
-    pub fn write_into(
-        self,
-        names: SwapNames<'a>,
-        write: &'a FileWrite<'a>,
-        before: ExpectedContent<'a>,
-    ) -> Result<AppliedWrite<'a>, Error> {
-        in_place::write(&names, &before.expected_file(), self.bytes)?;
-        let ours = Some(self.published());
-        Ok(AppliedWrite::new(
-            names,
-            write,
-            TargetChange::Written,
-            GuardLevel::InPlace,
-            ours,
-            Leases::default(),
-        ))
-    }
-
-    /// Gives the file the target's name, which must be free.
-    pub fn create(
-        self,
-        names: SwapNames<'a>,
-        write: &'a FileWrite<'a>,
-        leases: Leases<'a>,
-    ) -> Result<AppliedWrite<'a>, SwapError> {
-        let note = names.put()?;
-        let ours = Some(self.published());
-        let mut applied =
-            AppliedWrite::new(names, write, TargetChange::Created, GuardLevel::Exchange, ours, leases);
-        applied.notes.extend(note);
-        Ok(applied)
     }
 
     /// Closes the writable descriptor, because a lease needs a file that no process has open for writing.

@@ -6,17 +6,15 @@
 
 use super::expected::ExpectedFile;
 use super::guards::Guards;
-use super::lease::Lease;
-use super::prepare::{Leases, PAUSE};
-use super::{GuardLevel, names};
-use crate::folder::{Folder, Renamed};
+use super::lease::{Lease, Leases, PAUSE};
+use crate::disk::file_system::is_unsure_of_writers;
+use crate::disk::folder::{Folder, Renamed};
+use crate::outcome::GuardLevel;
+use crate::staged_name;
 use crate::system_error::{conflict, failed};
 use lockgate_error::{Code, Error};
 use rustix::io::Errno;
 use std::time::Instant;
-
-/// File systems that report a writer when they cannot know: NFS, CIFS, SMB 2.
-const UNSURE: [u64; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
 
 /// Two names in one folder: the target's and the staged one.
 #[derive(Clone, Copy)]
@@ -150,7 +148,7 @@ impl SwapNames<'_> {
 
     /// Moves the file with the staged name to a name that no staged copy has, and returns it.
     pub fn set_aside(&self) -> String {
-        let name = names::kept(self.staged);
+        let name = staged_name::kept(self.staged);
         match self.folder.rename_new(self.staged, &name) {
             Ok(_) => name,
             Err(_) => self.staged.to_owned(),
@@ -192,7 +190,7 @@ impl SwapNames<'_> {
         self.guards.step();
         match Lease::take(expected.file) {
             Ok(lease) => Ok(Some(lease)),
-            Err(Errno::AGAIN) if is_unsure(expected) => Ok(None),
+            Err(Errno::AGAIN) if is_unsure_of_writers(expected.file) => Ok(None),
             Err(Errno::AGAIN) => Err(FileBusy),
             Err(_) => Ok(None),
         }
@@ -282,11 +280,4 @@ impl SwapNames<'_> {
             self.target
         )
     }
-}
-
-fn is_unsure(known: &ExpectedFile<'_>) -> bool {
-    let system = rustix::fs::fstatfs(known.file);
-    system.is_ok_and(|system| {
-        u64::try_from(system.f_type).is_ok_and(|magic| UNSURE.contains(&(magic & 0xffff_ffff)))
-    })
 }

@@ -2,10 +2,18 @@
 
 mod appenders;
 
-use super::*;
+use super::guards::Guards;
+use super::swap::SwapNames;
+use super::{batch, stage};
+use crate::content::Content;
+use crate::file_write::FileWrite;
+use crate::outcome::{GuardLevel, PublishedBatch};
+use crate::paths::file_location::FileLocation;
 use crate::{FileSnapshot, Files};
+use lockgate_error::Error;
 use lockgate_error::{Code, Disk};
 use lockgate_policy::HardLinks;
+use lockgate_policy::Publishing;
 use rustix::fs::OFlags;
 use std::cell::Cell;
 use std::fs;

@@ -2,11 +2,10 @@
 //!
 //! Invariant: nothing is changed here.
 
-use super::InterruptedFile;
-use crate::document_path::LockKey;
-use crate::folder::{Folder, Identity};
-use crate::inode::Inode;
-use crate::root::Root;
+use crate::disk::folder::{Folder, Identity};
+use crate::disk::inode::{Inode, Inodes};
+use crate::lock_key::LockKey;
+use crate::paths::root::Root;
 use crate::snapshot::{self, FileSnapshot};
 use crate::system_error;
 use lockgate_error::{Code, Error};
@@ -15,6 +14,23 @@ use rustix::io::Errno;
 
 /// The largest file that an edit can have produced, in bytes.
 const LARGEST: u64 = 1 << 30;
+
+/// One file of an edit that was begun and not settled, as the journal records it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InterruptedFile<'a> {
+    /// Its path, as spelled in [`FileLocation::in_root`](crate::FileLocation::in_root).
+    pub path: &'a str,
+    /// The name of its staged copy, in the same folder.
+    pub staged: &'a str,
+    /// The version before; absent if there was no file.
+    pub before: Option<Version>,
+    /// The version after; absent if the file was to be removed.
+    pub after: Option<Version>,
+    /// The number of folders to create for it.
+    pub folders: usize,
+    /// The inodes of its staged copy and of the file before; absent if the journal does not have them.
+    pub inodes: Option<Inodes>,
+}
 
 /// The state of one write of the edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

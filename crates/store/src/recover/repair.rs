@@ -5,7 +5,7 @@
 //! kept and reported.
 
 use super::inspect::{FileOwner, PathContent, RecoveredFile, WriteState, split};
-use crate::git_layout;
+use crate::paths::git_layout;
 use crate::publish::{ExpectedFile, Guards, SwapError, SwapNames, overwrite};
 use crate::snapshot::FileSnapshot;
 use rustix::fs::{Mode, OFlags};

@@ -7,11 +7,12 @@
 //! under the lock of its target.
 
 use super::inspect::PathContent;
-use crate::document_path::LockKey;
-use crate::folder::Folder;
+use crate::disk::folder::Folder;
+use crate::files::Files;
+use crate::lock_key::LockKey;
 use crate::locks::Locks;
-use crate::publish::{may_be_cut, target_of};
-use crate::root::Root;
+use crate::paths::root::Root;
+use crate::staged_name::{may_be_cut, target_of};
 use lockgate_text::Version;
 use rustix::fs::FileType;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -20,23 +21,25 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The journal's knowledge that distinguishes a staged copy from a file that only looks like one.
-pub(crate) struct JournalNames<'a> {
+pub(super) struct JournalNames<'a> {
     /// True if an edit in progress has a staged copy of that name; called after the folder was listed.
     pub is_named: &'a dyn Fn(&str) -> bool,
     /// True if the journal has a text of this version.
     pub is_kept: &'a dyn Fn(Version) -> bool,
 }
 
-/// Removes staged copies in a folder below a root that no edit in the journal names, if their text exists
-/// elsewhere: in the journal, or under the target's name. Returns notes for the user.
-pub(crate) fn sweep(
-    roots: &[Root],
-    locks: &Locks,
-    root: usize,
-    folder: &str,
-    known: &JournalNames<'_>,
-) -> Vec<String> {
-    older(roots, locks, (root, folder), known, OLD)
+impl Files {
+    /// Removes from a folder in the root of that number the staged copies that no edit in its journal names,
+    /// if their text exists elsewhere: in the journal, or under the target's name. Returns notes for the user.
+    pub(super) fn sweep(
+        &self,
+        locks: &Locks,
+        root: usize,
+        folder: &str,
+        known: &JournalNames<'_>,
+    ) -> Vec<String> {
+        older(&self.roots, locks, (root, folder), known, OLD)
+    }
 }
 
 /// Does the same for files of at least this age.

@@ -1,8 +1,13 @@
 //! Half-done edits as a killed process leaves them, at each step, and what becomes of them.
 
-use super::*;
+use super::edit::{InterruptedEdit, RecoveryAction};
+use super::inspect::InterruptedFile;
+use super::sweep::{self, JournalNames};
 use crate::Files;
-use crate::inode::Inode;
+use crate::disk::inode::{Inode, Inodes};
+use crate::lock_key::LockKey;
+use crate::locks::Locks;
+use lockgate_text::Version;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs;

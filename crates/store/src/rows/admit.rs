@@ -3,7 +3,10 @@
 //! Invariant: an entity out of scope gets the same error, and causes the same queries, as one that does
 //! not exist.
 
-use super::{EntityStore, RowLocation, Tenant};
+use super::store::EntityStore;
+use crate::row_location::RowLocation;
+use crate::sql::rows::EntityStoreError;
+use crate::tenant::Tenant;
 use lockgate_edit::request::Entity;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{EntityOwner, is_id};
@@ -51,8 +54,7 @@ impl EntityStore {
                 .field("app_id")
                 .hint(hint)
         };
-        let home =
-            self.database.owner_of_app(&self.tenant, app).map_err(super::EntityStoreError::into_error)?;
+        let home = self.database.owner_of_app(&self.tenant, app).map_err(EntityStoreError::into_error)?;
         let home = Some(home.ok_or_else(absent)?).filter(|organization| !organization.is_empty());
         self.app_owners.put(app, home.clone());
         Ok(home)
@@ -80,7 +82,7 @@ impl EntityStore {
     fn closest_owner(&self, entity: &Entity) -> Result<Option<String>, Error> {
         let Tenant::Organization(own) = &self.tenant else { return Ok(None) };
         let found = self.database.owner_of_path(&self.tenant, entity.kind.name(), &entity.path);
-        let found = found.map_err(super::EntityStoreError::into_error)?.unwrap_or_else(|| own.clone());
+        let found = found.map_err(EntityStoreError::into_error)?.unwrap_or_else(|| own.clone());
         Ok(Some(found).filter(|organization| !organization.is_empty()))
     }
 }

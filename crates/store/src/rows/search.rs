@@ -1,12 +1,11 @@
 //! Searches and lists rows.
 
 use super::selector::EntitySelector;
-use super::{EntityStore, RowLocation};
+use super::store::EntityStore;
+use crate::row_location::RowLocation;
 use crate::search::{NeedlePiece, SearchLimits, SearchPattern, Skipped};
 use crate::sql::rows::{EntityStoreError, RowFound};
-use lockgate_edit::request::EntityKind;
 use lockgate_error::Error;
-use lockgate_policy::EntityOwner;
 use lockgate_text::Version;
 
 /// The maximum number of keys in one query.
@@ -25,19 +24,6 @@ pub struct RowListed {
     pub size: u64,
     /// The version of its text.
     pub version: Version,
-}
-
-/// The entities that a search or a listing covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EntityFilter<'a> {
-    /// The type of the covered entities.
-    pub kind: &'a EntityKind,
-    /// The kind of owner that the type has.
-    pub owner: EntityOwner,
-    /// The app whose files are covered.
-    pub app_id: Option<&'a str>,
-    /// The organisation to which the request is limited.
-    pub organization_id: Option<&'a str>,
 }
 
 /// A row and its text for a search.

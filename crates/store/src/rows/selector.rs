@@ -1,12 +1,25 @@
 //! Selects rows for a search or a listing: by path, folder, glob or path prefix.
 
-use super::search::EntityFilter;
-use super::{EntityStore, RowLocation};
+use super::store::EntityStore;
+use crate::row_location::RowLocation;
 use crate::search::{SearchGlob, nothing_at};
 use crate::sql::rows::{EntityStoreError, Paths, RowFound, Span};
-use lockgate_edit::request::Entity;
+use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_error::Error;
 use lockgate_policy::EntityOwner;
+
+/// The entities that a search or a listing covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntityFilter<'a> {
+    /// The type of the covered entities.
+    pub kind: &'a EntityKind,
+    /// The kind of owner that the type has.
+    pub owner: EntityOwner,
+    /// The app whose files are covered.
+    pub app_id: Option<&'a str>,
+    /// The organisation to which the request is limited.
+    pub organization_id: Option<&'a str>,
+}
 
 /// The rows of one entity type that a request selects.
 #[derive(Debug)]

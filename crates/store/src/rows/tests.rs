@@ -5,14 +5,19 @@ mod history;
 mod isolation;
 mod starts;
 
-use super::*;
-use crate::journal::EntryKind;
-use crate::publish::{Content, JournalRecord};
-use crate::sql::rows::Added;
+use super::EntityStore;
+use crate::content::Content;
+use crate::history::{EditId, EditMeta, Entry, EntryKind, JournalRecord};
+use crate::outcome::WriteOutcome;
+use crate::row_location::{RowLocation, RowSnapshot, RowWrite};
+use crate::sql::rows::{Added, EntityDatabase};
+use crate::tenant::Tenant;
 use lockgate_edit::request::{Entity, EntityKind};
+use lockgate_error::{Code, Error};
 use lockgate_policy::EntityOwner;
 use lockgate_text::Version;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
 
 /// A database, and a name that is unique in it.
 struct Fixture {

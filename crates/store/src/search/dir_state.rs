@@ -1,16 +1,15 @@
 //! The state of a folder during a walk: its path, its identity, and the rules that apply in it.
 //!
 //! Invariant: a folder to which no path may be admitted gets no [`DirState`], and [`DirState::covers`] and
-//! [`DirState::is_reached`] report the files that [`admit`](crate::admit) would reject as a single
+//! [`DirState::is_reached`] report the files that [`admit`](crate::paths::admit) would reject as a single
 //! path.
 
 use super::ignores::{Holds, Ignores};
 use super::links::ProtectedLinks;
-use crate::access;
-use crate::alias;
-use crate::file_location::{FileLocation, join};
-use crate::folder::{Folder, Identity};
-use crate::root::{Root, named};
+use crate::disk::folder::{Folder, Identity};
+use crate::paths::file_location::{FileLocation, join};
+use crate::paths::root::{Root, named};
+use crate::paths::{access, alias};
 use rustix::fs::Stat;
 use rustix::io::Result;
 use std::path::Path;

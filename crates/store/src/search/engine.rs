@@ -3,11 +3,9 @@
 //!
 //! Invariant: both find the same lines.
 
-use super::pattern::{MatchReach, bad};
 use grep_matcher::{Match, Matcher, NoCaptures, NoError};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, Sink};
-use lockgate_error::Error;
 use regex::bytes::{Regex, RegexBuilder};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -18,6 +16,15 @@ pub(super) const LITTLE: usize = 1 << 20;
 /// The size limits of a compiled pattern and of each thread's lazy DFA cache, in bytes.
 const LARGEST: usize = 10 << 20;
 const MEMORY: usize = 4 << 20;
+
+/// The extent that a match may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatchReach {
+    /// A match lies within one line.
+    Line,
+    /// A match may span several lines.
+    Lines,
+}
 
 /// The engines for one pattern.
 #[derive(Debug)]
@@ -44,8 +51,8 @@ impl Engines {
     /// Builds the light engine for a parsed pattern; the heavy one as well, if only that confines a match to
     /// its line.
     ///
-    /// Errors: `BAD_PATTERN` for a pattern that is too large or asks for a line end.
-    pub fn new(pattern: &str, reach: MatchReach, is_whole: bool) -> Result<Engines, Error> {
+    /// Errors: the reason, for a pattern that is too large or asks for a line end.
+    pub fn new(pattern: &str, reach: MatchReach, is_whole: bool) -> Result<Engines, String> {
         let light =
             RegexBuilder::new(pattern).multi_line(true).size_limit(LARGEST).dfa_size_limit(MEMORY).build();
         let light = Light(light.map_err(|error| unbuilt(&error.to_string()))?);
@@ -114,7 +121,7 @@ impl Matcher for Light {
     }
 }
 
-fn unbuilt(message: &str) -> Error {
-    let large = message.contains("size limit");
-    bad(if large { "it is too large after expanding its repetitions".to_owned() } else { message.to_owned() })
+fn unbuilt(message: &str) -> String {
+    let is_large = message.contains("size limit");
+    if is_large { "it is too large after expanding its repetitions".to_owned() } else { message.to_owned() }
 }

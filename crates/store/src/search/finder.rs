@@ -193,7 +193,10 @@ fn around(text: &[u8], matched: Range<usize>) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{clock::SearchClock, engine::LITTLE, pattern::MatchReach};
+    use super::super::{
+        clock::SearchClock,
+        engine::{LITTLE, MatchReach},
+    };
     use super::*;
     use proptest::prelude::*;
 

@@ -6,7 +6,7 @@
 //!
 //! Invariant: the rules of a folder do not apply in another repository within it.
 
-use crate::folder::Folder;
+use crate::disk::folder::Folder;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{FileType, OFlags};

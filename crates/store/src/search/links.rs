@@ -3,10 +3,11 @@
 //! The roots are scanned once in a search, and only when a hard-linked file is met. Admitting a single path
 //! scans the root for the file's other names, which would be too slow for every file of a tree of hard links.
 
-use crate::access;
-use crate::folder::{Folder, Identity};
-use crate::names::{self, Coverage, VisitStep};
-use crate::root::Root;
+use crate::disk::folder::{Folder, Identity};
+use crate::disk::names;
+use crate::disk::names::{Coverage, VisitStep};
+use crate::paths::access;
+use crate::paths::root::Root;
 use rustix::fs::FileType;
 use std::collections::HashSet;
 use std::sync::OnceLock;

@@ -3,8 +3,8 @@
 //! Invariant: no link is followed, and a file whose name is not UTF-8 is never returned.
 
 use super::dir_state::Signs;
-use crate::folder::Folder;
-use crate::publish;
+use crate::disk::folder::Folder;
+use crate::staged_name;
 use rustix::fs::FileType;
 
 /// The treatment of hidden files.
@@ -40,7 +40,7 @@ impl FolderListing {
             };
             listed.signs.note(name);
             let is_hidden = name.starts_with('.');
-            if is_hidden && (hidden == Hidden::Excluded || publish::target_of(name).is_some()) {
+            if is_hidden && (hidden == Hidden::Excluded || staged_name::target_of(name).is_some()) {
                 return Ok(());
             }
             let kind = match kind {

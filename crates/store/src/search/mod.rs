@@ -25,18 +25,18 @@ mod tests;
 mod walk;
 
 pub use clock::{Clock, SearchClock};
+pub use engine::MatchReach;
 pub use finder::{Finder, SearchEnd};
 pub use glob::{SearchGlob, nothing_at};
 pub use listed::Hidden;
-pub use needle::Cell;
-pub use needle::NeedlePiece;
-pub use pattern::{MatchReach, SearchPattern};
+pub use needle::{Cell, NeedlePiece};
+pub use pattern::SearchPattern;
 pub use target::{SearchRoots, SearchTarget};
 pub use walk::Skipped;
 
-use super::file_location::FileLocation;
+use super::disk::fingerprint::FileFingerprint;
 use super::files::Files;
-use super::fingerprint::FileFingerprint;
+use super::paths::file_location::FileLocation;
 use first::FirstEntries;
 use lockgate_text::Hints;
 use reader::{FileContent, FileReader};

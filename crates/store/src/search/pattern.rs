@@ -2,7 +2,7 @@
 //!
 //! Invariant: the time to match is linear in the text; a pattern that would be too large is rejected.
 
-use super::engine::Engines;
+use super::engine::{Engines, MatchReach};
 use super::needle::{NeedlePiece, pieces};
 use lockgate_error::{Code, Error, FieldValue, NextCall};
 use regex_syntax::ast::ErrorKind;
@@ -15,15 +15,6 @@ const LONGEST: usize = 10_000;
 
 const SYNTAX: &str = "the syntax is that of the Rust crate regex: look-around and back references are not supported; \
     write \\( \\[ \\{ \\. \\* \\+ \\? \\| \\\\ to find these characters themselves";
-
-/// The extent that a match may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MatchReach {
-    /// A match lies within one line.
-    Line,
-    /// A match may span several lines.
-    Lines,
-}
 
 /// A regular expression, compiled to search texts.
 #[derive(Debug)]
@@ -61,7 +52,7 @@ impl SearchPattern {
         let look_set = parsed.properties().look_set();
         let is_whole =
             reach == MatchReach::Lines || look_set.contains(Look::Start) || look_set.contains(Look::End);
-        let engines = Engines::new(pattern, reach, is_whole)?;
+        let engines = Engines::new(pattern, reach, is_whole).map_err(bad)?;
         Ok(SearchPattern { engines, is_whole, pieces: pieces(&parsed) })
     }
 
@@ -82,7 +73,7 @@ impl SearchPattern {
     }
 }
 
-pub(super) fn bad(message: String) -> Error {
+fn bad(message: String) -> Error {
     let next =
         NextCall::Fields { set: vec![("literal", FieldValue::Flag(true))], unset: vec!["search_flags"] };
     Error::new(Code::BadPattern, format!("invalid regex: {message}"))

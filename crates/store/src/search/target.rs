@@ -4,11 +4,12 @@
 
 use super::dir_state::{DirState, Signs};
 use super::glob::{SearchGlob, nothing_at};
-use crate::file_location::{FileLocation, join};
 use crate::files::Files;
-use crate::root::Root;
-use crate::walk::{self, WalkEnd};
-use crate::{admit, alias, spelling, state, system_error};
+use crate::paths::file_location::{FileLocation, join};
+use crate::paths::root::Root;
+use crate::paths::walk::WalkEnd;
+use crate::paths::{admit, alias, spelling, walk};
+use crate::system_error;
 use lockgate_error::Error;
 use std::sync::Arc;
 
@@ -144,7 +145,7 @@ impl Files {
             admit::refuse_protected(&in_root, path)?;
             let ancestors = alias::ancestors(&found, &last.name, Some(last.identity));
             alias::refuse_aliases(&found, &ancestors, path)?;
-            state::refuse_reached(&found, &last.name, path)?;
+            alias::refuse_own_folders(&found, &last.name, path)?;
         }
         let root = found.root;
         let above =

@@ -12,10 +12,11 @@ use super::links::ProtectedLinks;
 use super::listed::{FolderListing, Hidden};
 use super::queue;
 use super::target::SearchRoots;
-use crate::admit;
-use crate::file_location::FileLocation;
-use crate::folder::{Folder, Identity};
-use crate::root::Root;
+use crate::disk::file_system;
+use crate::disk::folder::{Folder, Identity};
+use crate::paths::admit;
+use crate::paths::file_location::FileLocation;
+use crate::paths::root::Root;
 use crate::state;
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
@@ -244,7 +245,7 @@ impl<'a> FileWalk<'a> {
 /// its parent.
 fn is_made_up(folder: &Folder, identity: Identity, above: Option<&DirState>) -> rustix::io::Result<bool> {
     let is_new = above.is_none_or(|above| above.identity.device != identity.device);
-    Ok(is_new && admit::is_made_up(folder)?)
+    Ok(is_new && file_system::is_made_up(folder)?)
 }
 
 impl File<'_> {

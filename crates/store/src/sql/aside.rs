@@ -2,8 +2,8 @@
 //!
 //! Invariant: no part of it is deleted, and no new database is created while its name is taken.
 
-use super::DatabaseError;
 use super::database::io_error;
+use super::error::DatabaseError;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -3,15 +3,16 @@
 //! Invariant: one transaction writes an edit, its changes and their texts. An edit number is never
 //! reused.
 
+use super::columns::{count, now};
 use super::database::Database;
+use super::error::DatabaseError;
+use super::journal_row::JournalRow;
 use super::texts::{self, Packs};
-use super::{DatabaseError, JournalRow};
-use crate::inode::Inodes;
-use crate::journal::{EditMeta, EntryKind};
-use lockgate_text::Version;
+use crate::content::Content;
+use crate::disk::inode::Inodes;
+use crate::history::{EditMeta, EntryKind};
 use rusqlite::{Transaction, params};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 impl Database {
     /// Records an edit as begun and returns its number; `inodes` are those of its staged copies, in the order of
@@ -144,7 +145,7 @@ fn insert_change(
     let insert = "INSERT INTO changes(edit, position, path, staged, before, after, added, removed, mode, folders, kept,
         copy, born, replaced, in_place) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let (copy, born, replaced, in_place) = inode_columns(inodes);
-    let version = |content: Option<super::Content<'_>>| content.map(|content| *content.version.bytes());
+    let version = |content: Option<Content<'_>>| content.map(|content| *content.version.bytes());
     transaction.prepare_cached(insert)?.execute(params![
         number,
         count(position),
@@ -174,17 +175,6 @@ pub(super) fn kind(kind: i64, of: u64, database: &Database) -> EntryKind {
     }
 }
 
-/// Converts a count to SQLite's integer type.
-pub(super) fn count(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-/// Returns the current time as it is stored: milliseconds since 1970.
-pub(super) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
 /// Returns the time of a new edit. It is later than that of any earlier edit of this process in any
 /// journal, so that edits of several roots have one order.
 fn next_time() -> i64 {
@@ -192,9 +182,4 @@ fn next_time() -> i64 {
     let now = now();
     let next = |last: i64| now.max(last.saturating_add(1));
     LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last))).map_or(now, next)
-}
-
-/// Converts a column to a version.
-pub(super) fn to_version(bytes: Option<[u8; 32]>) -> Option<Version> {
-    bytes.map(Version::from_bytes)
 }

@@ -3,7 +3,7 @@
 //! Invariant: no commit waits for the disk, except one that restarts the log. A caller that finds the
 //! database busy retries soon and gives up after [`BUSY_TIMEOUT`].
 
-use super::DatabaseError;
+use super::error::DatabaseError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
 use std::path::Path;

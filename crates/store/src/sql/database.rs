@@ -3,9 +3,10 @@
 //! Invariant: one thread writes at a time, and readers never wait for it. Only point queries use its connection.
 
 use super::connection::{LOG_KEPT, above_file_size_limit, connect, map_error};
-use super::{DatabaseError, schema};
-use crate::folder::Identity;
-use crate::journal::EditId;
+use super::error::DatabaseError;
+use super::schema;
+use crate::disk::folder::Identity;
+use crate::history::EditId;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::fs::File;
 use std::io;

@@ -3,9 +3,9 @@
 //! Invariant: one process at a time creates a database or sets one aside. A file that may belong to
 //! another program is not used.
 
-use super::DatabaseError;
 use super::aside::set_aside;
 use super::database::{Database, io_error};
+use super::error::DatabaseError;
 use crate::state::doubt;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;

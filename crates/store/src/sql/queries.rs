@@ -3,13 +3,14 @@
 //! Invariant: each edit is read by one statement, so its list of changes is complete and has no other
 //! edit's changes.
 
-use super::begin::{kind, to_version};
+use super::begin::kind;
+use super::columns::{count, time, to_version};
 use super::database::Database;
-use super::{DatabaseError, EditFilter};
-use crate::journal::{EditMeta, Entry, FileChange};
+use super::error::DatabaseError;
+use crate::history::{EditFilter, EditMeta, Entry, FileChange};
 use lockgate_text::Version;
 use rusqlite::{Connection, OptionalExtension, Params, params};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 const COLUMNS: &str =
     "number, at, tool, author, request, kind, of, gates, undone, path, before, after, added, removed,
@@ -27,7 +28,7 @@ impl Database {
         let all = "number IN (SELECT number FROM edits WHERE settled = 1 ORDER BY number DESC LIMIT ?)";
         let of_path = "number IN (SELECT number FROM changes CROSS JOIN edits ON number = edit
             WHERE path = ? AND settled = 1 ORDER BY edit DESC LIMIT ?)";
-        let most = super::begin::count(most);
+        let most = count(most);
         self.read(|reader| match path {
             None => self.entries_where(reader, all, [most]),
             Some(path) => self.entries_where(reader, of_path, params![path, most]),
@@ -144,11 +145,6 @@ const fn filter_sql(filter: EditFilter) -> (&'static str, &'static str) {
         EditFilter::ToUndo => ("settled = 1 AND kind = 0 AND undone IS NULL", "number"),
         EditFilter::ToRedo => ("settled = 1 AND undone IS NOT NULL", "undone"),
     }
-}
-
-/// Converts a stored time, in milliseconds since 1970.
-fn time(at: i64) -> SystemTime {
-    UNIX_EPOCH + Duration::from_millis(u64::try_from(at).unwrap_or(0))
 }
 
 fn first(entries: Vec<Entry>) -> Option<Entry> {

@@ -4,10 +4,10 @@
 mod broken;
 mod several;
 
-use super::{Database, DatabaseError, EditFilter, JournalRow};
-use crate::inode::{Inode, Inodes};
-use crate::journal::{EditMeta, EntryKind};
-use crate::publish::Content;
+use super::{Database, DatabaseError, JournalRow};
+use crate::content::Content;
+use crate::disk::inode::{Inode, Inodes};
+use crate::history::{EditFilter, EditMeta, EntryKind};
 use lockgate_text::Version;
 use proptest::prelude::*;
 use std::collections::HashMap;

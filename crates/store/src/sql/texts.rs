@@ -3,9 +3,12 @@
 //! Invariant: a text is packed only against an existing one, in chains of at most [`DEEPEST`]. A
 //! returned text always matches the version under which it is stored.
 
-use super::begin::{count, now};
+use super::columns::{count, now};
 use super::database::Database;
-use super::{Content, DatabaseError, JournalRow, pack};
+use super::error::DatabaseError;
+use super::journal_row::JournalRow;
+use super::pack;
+use crate::content::Content;
 use lockgate_text::Version;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 

@@ -5,11 +5,12 @@
 //! Invariant: an unsettled edit is never removed, nor a text that a remaining edit refers to or that
 //! such a text is packed against.
 
-use super::begin::now;
+use super::columns::now;
+use super::connection;
 use super::connection::LOG_KEPT;
 use super::database::Database;
-use super::{DatabaseError, connection};
-use crate::journal::RetentionLimits;
+use super::error::DatabaseError;
+use crate::history::RetentionLimits;
 use rusqlite::{Connection, params};
 use std::collections::{HashMap, HashSet};
 
@@ -233,7 +234,7 @@ fn texts_of_unsettled(reader: &Connection) -> rusqlite::Result<HashSet<i64>> {
 impl Database {
     /// Removes this many of the oldest edits, and their texts.
     pub fn forget_some(&self, most: usize) -> Result<(), DatabaseError> {
-        self.forget_oldest(super::begin::count(most), i64::MAX)?;
+        self.forget_oldest(super::columns::count(most), i64::MAX)?;
         self.sweep()
     }
 }

@@ -3,10 +3,36 @@
 //! Invariant: an edit listed here may still be in progress in a live process; only the locks on its
 //! files tell.
 
-use super::begin::to_version;
+use super::columns::to_version;
 use super::database::Database;
-use super::{DatabaseError, UnsettledEdit, UnsettledFile};
-use crate::inode::{Inode, Inodes};
+use super::error::DatabaseError;
+use crate::disk::inode::{Inode, Inodes};
+use lockgate_text::Version;
+
+/// An edit that was begun and not settled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnsettledEdit {
+    pub number: u64,
+    /// Its files in the recorded order.
+    pub files: Vec<UnsettledFile>,
+}
+
+/// A file of an unsettled edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnsettledFile {
+    /// Its path relative to the root.
+    pub path: String,
+    /// The name of its staged copy.
+    pub staged: String,
+    /// The version before the edit; `None` if there was no file.
+    pub before: Option<Version>,
+    /// The version after the edit; `None` if it removes the file.
+    pub after: Option<Version>,
+    /// The number of folders that were to be created.
+    pub folders: usize,
+    /// The inodes of its staged copy and of the file before; `None` if they were not recorded.
+    pub inodes: Option<Inodes>,
+}
 
 impl Database {
     /// Returns the edits that were begun and not settled, oldest first.

@@ -27,7 +27,7 @@ pub use caches::{Cache, CacheLimits, Cached, ClearError};
 pub use calls::ToolCallRecords;
 pub use index_file::IndexFile;
 pub use own::outside;
-pub(super) use own::{own_folders, refuse_inside, refuse_reached};
+pub(super) use own::{own_folders, own_locations, refuse_inside};
 pub use sockets::{StateSocket, is_equal_peer};
 
 /// The folder of the records about trust, in the state folder.

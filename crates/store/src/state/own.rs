@@ -6,11 +6,7 @@
 //!
 //! Invariant: folders are compared by device and inode, as far as they exist.
 
-use crate::access;
-use crate::file_location::join;
-use crate::folder::Identity;
-use crate::spelling;
-use crate::walk::WalkEnd;
+use crate::disk::folder::Identity;
 use lockgate_error::{Code, Error};
 use std::env;
 use std::ffi::OsString;
@@ -20,8 +16,6 @@ use std::sync::OnceLock;
 
 /// lockgate's folder within the user's state or cache folder.
 const NAME: &str = "lockgate";
-/// The name of the rule that protects the folders, for messages.
-const RULE: &str = "lockgate's own folders";
 
 /// The folder for persistent state.
 pub(super) fn state_home() -> Result<PathBuf, String> {
@@ -102,16 +96,14 @@ pub(crate) fn refuse_inside(real: &Path) -> Result<(), Error> {
     }
 }
 
-/// Fails for a path that leads into one of lockgate's own folders.
-pub(crate) fn refuse_reached(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
-    let reached =
-        folders().iter().filter_map(|own| deepest_existing(own)).any(|own| reaches(found, name, &own));
-    if reached { Err(access::protected(path, RULE)) } else { Ok(()) }
-}
-
 /// The identities of lockgate's own folders that exist.
 pub(crate) fn own_folders() -> Vec<Identity> {
     folders().iter().filter_map(|own| identity(own).ok()).collect()
+}
+
+/// The deepest existing folder on the way to each of lockgate's own folders, with the missing names below it.
+pub(crate) fn own_locations() -> impl Iterator<Item = (Identity, String)> {
+    folders().iter().filter_map(|own| deepest_existing(own))
 }
 
 /// The identity of the deepest existing folder, and the missing names below it.
@@ -121,22 +113,6 @@ fn deepest_existing(own: &Path) -> Option<(Identity, String)> {
         Some((identity(above).ok()?, missing.to_owned()))
     };
     own.ancestors().find_map(position)
-}
-
-fn reaches(found: &WalkEnd, name: &str, (folder, missing): &(Identity, String)) -> bool {
-    let mut below = join(&found.missing.join("/"), name);
-    for step in found.folders.iter().rev() {
-        if step.identity == *folder && starts_with(&below, missing) {
-            return true;
-        }
-        below = join(&step.name, &below);
-    }
-    false
-}
-
-/// True if a path begins with these names, under any spelling.
-fn starts_with(path: &str, names: &str) -> bool {
-    spelling::folded(path).iter().zip(spelling::folded(names)).any(|(path, names)| path.starts_with(&names))
 }
 
 /// Both folders, from the environment at the first call.

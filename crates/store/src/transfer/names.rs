@@ -9,7 +9,7 @@
 //! Invariant: two keys have two names, and decoding a name returns the key that it was encoded from. No
 //! name is protected or runnable.
 
-use crate::{access, git_layout};
+use crate::paths::{access, git_layout};
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_error::{Code, Error};
 use std::fmt::Write;

@@ -2,7 +2,7 @@
 
 use super::APPS;
 use super::names::{self, NamedKey};
-use crate::folder::Folder;
+use crate::disk::folder::Folder;
 use crate::system_error;
 use lockgate_error::{Code, Error};
 use lockgate_policy::is_id;

@@ -2,8 +2,8 @@
 
 use super::APPS;
 use super::names::{self, EntityPath, FILE_SUFFIX};
-use crate::folder::Folder;
-use crate::git_layout;
+use crate::disk::folder::Folder;
+use crate::paths::git_layout;
 use crate::system_error;
 use lockgate_edit::request::Entity;
 use lockgate_error::{Code, Error};

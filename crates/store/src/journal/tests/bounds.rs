@@ -1,7 +1,7 @@
 //! The bounds of the journal: in bytes on the disk, and in time.
 
 use super::{ALL, Fixture, shared_text};
-use crate::journal::RetentionLimits;
+use crate::history::RetentionLimits;
 use lockgate_text::Version;
 use proptest::prelude::*;
 use std::fs;

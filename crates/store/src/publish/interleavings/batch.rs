@@ -3,7 +3,10 @@
 use super::dice::Dice;
 use super::foreign::{Foreign, Kind, StepResult};
 use super::{BASE, Fixture, OURS, SEED, SLOTS, TARGET, THEIRS, rounds};
-use crate::publish::{Content, FileWrite, Guards, PublishedBatch, batch};
+use crate::content::Content;
+use crate::file_write::FileWrite;
+use crate::outcome::PublishedBatch;
+use crate::publish::{Guards, batch};
 use lockgate_error::Error;
 use lockgate_policy::Publishing;
 use std::cell::{Cell, RefCell};

@@ -8,8 +8,11 @@ mod dice;
 mod foreign;
 mod second;
 
-use super::{Content, FileWrite, Guards, PublishedBatch};
+use super::Guards;
 use crate::Files;
+use crate::content::Content;
+use crate::file_write::FileWrite;
+use crate::outcome::PublishedBatch;
 use dice::Dice;
 use foreign::{Foreign, Kind, StepResult};
 use lockgate_error::{Code, Disk, Error};
@@ -197,7 +200,7 @@ fn play_two(guards: Guards<'_>) -> Count {
 fn has_leases() -> bool {
     let fixture = Fixture::new();
     fixture.reset();
-    edit(&fixture, OURS, Guards::ALL).unwrap().1.files[0].level == super::GuardLevel::Lease
+    edit(&fixture, OURS, Guards::ALL).unwrap().1.files[0].level == crate::GuardLevel::Lease
 }
 
 #[test]

@@ -3,14 +3,17 @@
 mod narrowed;
 
 use super::*;
-use crate::dispatch::WriteOutcome;
-use crate::journal::{EditMeta, EntryKind};
-use crate::publish::{Content, JournalRecord};
-use crate::rows::{EntityFilter, RowWrite, Tenant};
+use crate::content::Content;
+use crate::history::{EditMeta, EntryKind, JournalRecord};
+use crate::outcome::WriteOutcome;
+use crate::row_location::RowWrite;
+use crate::rows::EntityFilter;
 use crate::search::{Clock, Finder, MatchReach, SearchClock};
 use crate::sql::rows::EntityDatabase;
-use lockgate_edit::request::Entity;
+use crate::tenant::Tenant;
+use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_error::Code;
+use lockgate_policy::EntityOwner;
 use lockgate_text::{Buffer, Hints};
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -1,6 +1,8 @@
 //! Tests of undo, redo and the removal of old edits.
 
 use super::*;
+use crate::history::RetentionLimits;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[test]

@@ -5,8 +5,8 @@ use super::connection::{Address, Connected, EntityTransaction, SqlDialect, Trans
 use super::metrics::StoreMetrics;
 use super::statement::Statement;
 use super::{EntityStoreError, StoreListener};
-use crate::rows::Tenant;
 use crate::state::StateFolder;
+use crate::tenant::Tenant;
 use lockgate_error::Error;
 use sqlx::any::AnyRow;
 use std::path::Path;

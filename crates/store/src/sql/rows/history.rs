@@ -3,14 +3,15 @@
 //! Invariant: each edit is read by one statement, so it is complete. An edit that changed a row out of
 //! scope is not found.
 
-use super::super::{EditFilter, pack};
+use super::super::pack;
+use super::EntityStoreError;
 use super::connection::{SqlDialect, get, read_version};
 use super::database::EntityDatabase;
 use super::statement::{OWNER_BY_NUMBER_E, OWNER_BY_NUMBER_E2, Statement, UnboundStatement};
 use super::write::{REDO, UNDO};
-use super::{EntityStoreError, RowKey};
-use crate::journal::{EditId, EditMeta, Entry, EntryKind, FileChange};
-use crate::rows::Tenant;
+use crate::history::{EditFilter, EditId, EditMeta, Entry, EntryKind, FileChange};
+use crate::row_location::RowKey;
+use crate::tenant::Tenant;
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_text::Version;
 use sqlx::any::AnyRow;

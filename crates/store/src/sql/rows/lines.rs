@@ -9,7 +9,7 @@
 
 use super::prepare::{NewContent, OriginalRow, PreparedRow, count};
 use super::statement::{Statement, UnboundStatement};
-use crate::rows::Tenant;
+use crate::tenant::Tenant;
 use std::collections::HashSet;
 
 /// The approximate overhead of a part in bytes: its key, the key's index entry and the row header.
@@ -61,7 +61,7 @@ fn is_own_part(lines: &str, after: &NewContent, edit: i64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sql::rows::RowKey;
+    use crate::row_location::RowKey;
     use lockgate_text::Version;
 
     const KEY: RowKey<'_> = RowKey { kind: "module", organization: "", app: "", path: "a" };

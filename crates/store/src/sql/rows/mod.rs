@@ -31,18 +31,6 @@ use std::time::Duration;
 /// A listener that gets each database call's operation, its result and its duration.
 pub type StoreListener = Box<dyn Fn(&'static str, &'static str, Duration) + Send + Sync>;
 
-/// The key of a row. An absent organisation or app is the empty string.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct RowKey<'a> {
-    /// The name of the entity type, such as `workflow`.
-    pub kind: &'a str,
-    /// The organisation that owns the row.
-    pub organization: &'a str,
-    /// The app that the row belongs to.
-    pub app: &'a str,
-    pub path: &'a str,
-}
-
 /// The result of a migration of a database's tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Migrated {

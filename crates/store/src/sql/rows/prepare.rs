@@ -2,9 +2,9 @@
 //! compressed and diffed.
 
 use super::super::pack;
-use super::{EntityStoreError, RowKey};
-use crate::publish::Content;
-use crate::rows::RowWrite;
+use super::EntityStoreError;
+use crate::content::Content;
+use crate::row_location::{RowKey, RowWrite};
 use lockgate_text::{Buffer, Hints, Version};
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::time::{SystemTime, UNIX_EPOCH};

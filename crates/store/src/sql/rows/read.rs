@@ -1,13 +1,13 @@
 //! Reads single rows and their owners.
 
-use super::super::EditFilter;
 use super::connection::{get, read_version};
 use super::database::EntityDatabase;
 use super::history::of_row;
 use super::statement::{Statement, UnboundStatement};
-use super::{EntityStoreError, RowKey, RowRead};
-use crate::journal::Entry;
-use crate::rows::Tenant;
+use super::{EntityStoreError, RowRead};
+use crate::history::{EditFilter, Entry};
+use crate::row_location::RowKey;
+use crate::tenant::Tenant;
 use sqlx::any::AnyRow;
 
 impl EntityDatabase {

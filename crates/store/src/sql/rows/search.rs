@@ -10,8 +10,8 @@ use super::connection::{SqlDialect, get, read_version};
 use super::database::EntityDatabase;
 use super::statement::{Statement, UnboundStatement};
 use super::{EntityStoreError, Paths, RowFound, Span};
-use crate::rows::Tenant;
 use crate::search::{Cell, NeedlePiece};
+use crate::tenant::Tenant;
 use std::collections::HashMap;
 
 /// The batch sizes for texts. The smallest sufficient one is used, so that few distinct statements are

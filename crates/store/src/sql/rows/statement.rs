@@ -3,10 +3,10 @@
 //! Invariant: only [`UnboundStatement::in_scope`] makes a statement about rows, so every such statement
 //! has the clause.
 
-use super::RowKey;
 use super::connection::SqlDialect;
 use super::value::SqlValue;
-use crate::rows::Tenant;
+use crate::row_location::RowKey;
+use crate::tenant::Tenant;
 use sqlx::Arguments;
 use sqlx::any::AnyArguments;
 use std::fmt::Write;

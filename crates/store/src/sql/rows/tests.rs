@@ -1,5 +1,6 @@
 use super::*;
-use crate::rows::Tenant;
+use crate::row_location::RowKey;
+use crate::tenant::Tenant;
 
 /// Opens a database in a temporary file, or the one in `LOCKGATE_TEST_STORE` to run the tests by hand.
 fn open_database() -> (tempfile::TempDir, EntityDatabase) {

@@ -10,8 +10,8 @@ use super::connection::{EntityTransaction, get};
 use super::database::EntityDatabase;
 use super::prepare::now;
 use super::statement::{Statement, UnboundStatement};
-use crate::journal::RetentionLimits;
-use crate::rows::Tenant;
+use crate::history::RetentionLimits;
+use crate::tenant::Tenant;
 
 /// The most edits that one transaction removes.
 const PORTION: i64 = 256;

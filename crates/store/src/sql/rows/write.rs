@@ -6,13 +6,13 @@
 use super::super::pack;
 use super::connection::{EntityTransaction, get};
 use super::database::EntityDatabase;
-use super::lines;
 use super::prepare::{NewContent, PreparedRow, count, now, random_number};
 use super::statement::{OWNER_BY_NUMBER, Statement, UnboundStatement};
 use super::value::SqlValue;
-use super::{EntityStoreError, RowKey};
-use crate::journal::{EditId, EditMeta, EntryKind};
-use crate::rows::{RowWrite, Tenant};
+use super::{EntityStoreError, lines};
+use crate::history::{EditId, EditMeta, EntryKind};
+use crate::row_location::{RowKey, RowWrite};
+use crate::tenant::Tenant;
 use lockgate_text::Version;
 
 /// The owner of an edit that changed rows of several organisations. No organisation has this name.

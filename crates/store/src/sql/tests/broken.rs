@@ -1,8 +1,8 @@
 //! Tests of files that are not a database, or that must not be used.
 
 use super::{DatabaseError, begin, edit, meta, new_database, open, row, text};
-use crate::journal::EntryKind;
-use crate::sql::{Database, EditFilter};
+use crate::history::{EditFilter, EntryKind};
+use crate::sql::Database;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

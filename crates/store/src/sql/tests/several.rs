@@ -1,7 +1,7 @@
 //! Several threads and several processes at one database.
 
 use super::{Database, edit, number, open, text};
-use crate::sql::EditFilter;
+use crate::history::EditFilter;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 

@@ -7,14 +7,13 @@
 
 use super::super::statement::{OWNER_BY_NUMBER, Statement, UnboundStatement};
 use super::super::{EntityStoreError, Migrated};
-use super::DatabaseConnection;
 use super::address::Address;
 use super::dialect::{SqlDialect, TransactionMode};
-use super::migrate;
 use super::pool::{Pool, connect_with_retry};
 use super::session::EntityTransaction;
-use crate::folder::Identity;
-use crate::rows::Tenant;
+use super::{DatabaseConnection, migrate};
+use crate::disk::folder::Identity;
+use crate::tenant::Tenant;
 use sqlx::any::{AnyRow, install_default_drivers};
 use sqlx::{AnyConnection, AssertSqlSafe, ConnectOptions, Connection};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The differences between SQLite and PostgreSQL.
 
 use super::super::value::literal;
-use crate::rows::Tenant;
+use crate::tenant::Tenant;
 use std::time::Duration;
 
 /// The time limit of a statement, and of waiting for a row that another edit has locked.

@@ -1,0 +1,151 @@
+//! Checks the rights that a rename alone would bypass.
+//!
+//! Invariant: a file that its own mode, owner, links or privileges guard is rejected, although the folder's
+//! rights would allow its replacement.
+
+use super::folder::Folder;
+use crate::system_error::failed;
+use lockgate_error::{Code, Error};
+use lockgate_policy::{HardLinks, Publishing};
+use rustix::fs::{Access, Stat, Uid};
+use rustix::io::Errno;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::OnceLock;
+
+const ANY_WRITE: u32 = 0o222;
+const SET_ID: u32 = 0o6000;
+/// The extended attribute with the capabilities of a program.
+const CAPABILITIES: &str = "security.capability";
+
+/// Fails for a file that the effective user may not write, or whose privileges a rewrite would copy or drop. `file` gives
+/// no access to its content.
+pub(crate) fn may_replace(
+    folder: &Folder,
+    name: &str,
+    (stat, file): (&Stat, &OwnedFd),
+    path: &str,
+) -> Result<(), Error> {
+    refuse_unwritable(folder, name, stat, path)?;
+    // The attributes of such a descriptor can be read only by its name.
+    match rustix::fs::getxattr(named(file), CAPABILITIES, &mut [0_u8; 0][..]) {
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::PERM) => {
+            let file = folder.open_to_read(name).map_err(|errno| failed("opening", path, errno))?;
+            refuse_capabilities(&file, path)?;
+        }
+        found => refuse_found(found, path)?,
+    }
+    may_create(folder, path)
+}
+
+/// Does the same for a file that is open for reading.
+pub(crate) fn may_replace_open(
+    folder: &Folder,
+    name: &str,
+    (stat, file): (&Stat, &OwnedFd),
+    path: &str,
+) -> Result<(), Error> {
+    refuse_unwritable(folder, name, stat, path)?;
+    refuse_capabilities(file, path)?;
+    may_create(folder, path)
+}
+
+fn refuse_unwritable(folder: &Folder, name: &str, stat: &Stat, path: &str) -> Result<(), Error> {
+    if let Some(problem) = metadata_problem(stat) {
+        return Err(denied(path, problem));
+    }
+    folder
+        .access(name, Access::WRITE_OK)
+        .map_err(|errno| refused(path, errno, "is not writable by this user"))
+}
+
+/// Fails if the effective user may not create names in the folder.
+pub(crate) fn may_create(folder: &Folder, path: &str) -> Result<(), Error> {
+    let rights = Access::WRITE_OK | Access::EXEC_OK;
+    folder
+        .access(".", rights)
+        .map_err(|errno| refused(path, errno, "is in a folder that this user may not write to"))
+}
+
+/// The reason in the metadata why a file may not be replaced, if there is one.
+fn metadata_problem(stat: &Stat) -> Option<&'static str> {
+    // No part of lockgate changes its user.
+    static USER: OnceLock<Uid> = OnceLock::new();
+    let user = *USER.get_or_init(rustix::process::geteuid);
+    if stat.st_mode & ANY_WRITE == 0 {
+        Some("is read-only: no write bit is set")
+    } else if stat.st_mode & SET_ID != 0 {
+        Some("runs with the rights of its owner or group (setuid, setgid)")
+    } else if !user.is_root() && stat.st_uid != user.as_raw() {
+        Some("belongs to another user")
+    } else {
+        None
+    }
+}
+
+/// The number of hard links of the file.
+pub(crate) fn names_of(stat: &Stat) -> usize {
+    usize::try_from(stat.st_nlink).unwrap_or(usize::MAX)
+}
+
+/// The method for writing a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WriteMethod {
+    /// Replace the file under its name.
+    Replace,
+    /// Overwrite the file itself, which keeps all its hard links.
+    InPlace,
+}
+
+/// Returns the method for a file with this many names; fails if the policy does not define it.
+pub(crate) fn write_method(names: usize, publishing: Publishing, path: &str) -> Result<WriteMethod, Error> {
+    match publishing.hard_links {
+        _ if names <= 1 => Ok(WriteMethod::Replace),
+        HardLinks::Split => Ok(WriteMethod::Replace),
+        HardLinks::InPlace => Ok(WriteMethod::InPlace),
+        HardLinks::Refuse => Err(hard_linked(path, names)),
+    }
+}
+
+/// The error for a file with more than one name.
+pub(crate) fn hard_linked(path: &str, names: usize) -> Error {
+    denied(path, &format!("has {names} names (hard links), and a write would change only this one")).hint(
+        "ask a person to break the link (copy the file over itself), or to set in the policy how to treat such files: \
+         `hard_links: split` or `in_place`",
+    )
+}
+
+/// The error for a file whose name is a mount point, so that it cannot be replaced.
+pub(crate) fn mounted(path: &str) -> Error {
+    denied(path, "is a mount point: no other file can take its name").hint(
+        "ask a person to set `hard_links: in_place` in the policy, which allows writing into it, or edit the file at \
+         its real path",
+    )
+}
+
+fn refuse_capabilities(file: &OwnedFd, path: &str) -> Result<(), Error> {
+    refuse_found(rustix::fs::fgetxattr(file, CAPABILITIES, &mut [0_u8; 0][..]), path)
+}
+
+/// Returns the path under which the kernel shows an open file.
+fn named(file: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+fn refuse_found(found: rustix::io::Result<usize>, path: &str) -> Result<(), Error> {
+    match found {
+        Ok(_) => Err(denied(path, "carries file capabilities")),
+        Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => Ok(()),
+        Err(errno) => Err(failed("reading the extended attributes", path, errno)),
+    }
+}
+
+fn refused(path: &str, errno: Errno, problem: &str) -> Error {
+    match errno {
+        Errno::ACCESS | Errno::PERM | Errno::ROFS => denied(path, problem),
+        errno => failed("access", path, errno),
+    }
+}
+
+fn denied(path: &str, problem: &str) -> Error {
+    Error::new(Code::PermissionDenied, format!("{path} {problem}"))
+}

@@ -1,0 +1,244 @@
+//! Admits a path before anything of the file is read.
+//!
+//! Invariant: a path is checked under its requested spelling and under the path that it resolves to; an
+//! existing entry that is not a regular file is never admitted.
+
+use super::alias::OtherNames;
+use super::file_location::{FileLocation, join};
+use super::root::{Root, named};
+use super::walk::{PathStep, WalkEnd};
+use super::{access, alias, git_settings, spelling, walk};
+use crate::disk::file_system::is_made_up;
+use crate::disk::folder::Identity;
+use crate::disk::permit;
+use crate::system_error;
+use lockgate_error::{Code, Error};
+use lockgate_policy::Publishing;
+use rustix::fs::{FileType, Stat};
+use std::os::fd::OwnedFd;
+
+/// The purpose for which a path is admitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AccessPurpose {
+    /// The file is to be written.
+    Write,
+    /// The file is only read: publishing to a path admitted for this fails.
+    Read,
+}
+
+/// Admits a path for writing or reading.
+pub(crate) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Result<FileLocation, Error> {
+    spelling::check(path)?;
+    let (root, rest) = walk::choose(roots, path)?;
+    let normal = spelling::normal(&rest).unwrap_or_else(|| rest.clone());
+    refuse_protected(&normal, path)?;
+    let mut found = walk::walk(roots, root, &rest, path)?;
+    let file = found.file.take();
+    let name = match &file {
+        Some((name, ..)) => Some(name.clone()),
+        None => found.missing.pop(),
+    };
+    let name = name.ok_or_else(|| system_error::not_a_file(path, "a directory"))?;
+    if path.ends_with('/') {
+        return Err(closed(path, file.is_some()));
+    }
+    refuse_protected(&real_path(&found, &name), path)?;
+    let identity = file.as_ref().map(|(_, stat, _)| Identity::from_stat(stat));
+    let ancestors = alias::ancestors(&found, &name, identity);
+    alias::refuse_aliases(&found, &ancestors, path)?;
+    alias::refuse_own_folders(&found, &name, path)?;
+    let links = match (purpose, &file) {
+        (AccessPurpose::Write, Some((_, stat, fd))) => vet_file(roots, &found, &name, (stat, fd), path)?,
+        (AccessPurpose::Write, None) => check_new(&found, &name, path).map(|()| OtherNames::default())?,
+        (AccessPurpose::Read, Some((_, stat, fd))) => {
+            check_readable(roots, &found, (stat, fd), path).map(|()| OtherNames::default())?
+        }
+        (AccessPurpose::Read, None) => OtherNames::default(),
+    };
+    let (runnable, occasion) = match purpose {
+        AccessPurpose::Write => {
+            let runnable = runnable(&found, &name, &normal, &links, &ancestors, path)?;
+            let runnable = runnable.or_else(|| git_settings::rule_for(roots, &found, &name));
+            (runnable, occasion(&normal, &real_path(&found, &name), &links))
+        }
+        AccessPurpose::Read => (None, None),
+    };
+    let place = place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))?;
+    Ok(FileLocation { names: links.names, runnable, occasion, ..place })
+}
+
+/// The occasion on which a file that is to be written runs, under any of its names.
+fn occasion(normal: &str, real: &str, links: &OtherNames) -> Option<&'static str> {
+    let names = [normal, real].into_iter().chain(links.names.iter().map(String::as_str));
+    names.filter_map(access::occasion_for).next()
+}
+
+/// The rule by which a file that is to be written starts a program: under the requested path, the resolved
+/// path, a link of a runnable name, or a second hard link.
+fn runnable(
+    found: &WalkEnd,
+    name: &str,
+    normal: &str,
+    links: &OtherNames,
+    ancestors: &[(Identity, String)],
+    path: &str,
+) -> Result<Option<&'static str>, Error> {
+    let by_path = access::runnable_for(normal).or_else(|| access::runnable_for(&real_path(found, name)));
+    match by_path.or(links.runnable) {
+        Some(rule) => Ok(Some(rule)),
+        None => alias::runnable_alias(found, ancestors, path),
+    }
+}
+
+/// Admits a path for a command that a person runs. Such a command may write protected files, and follows no
+/// link.
+pub(crate) fn admit_own(roots: &[Root], path: &str) -> Result<FileLocation, Error> {
+    spelling::check(path)?;
+    let (root, rest) = walk::choose(roots, path)?;
+    let mut found = walk::walk(roots, root, &rest, path)?;
+    if found.followed {
+        return Err(system_error::not_a_file(path, "behind a symlink, which this command does not follow"));
+    }
+    let file = found.file.take();
+    let name = match &file {
+        Some((name, stat, fd)) => {
+            refuse_special(stat, fd, path)?;
+            let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
+            permit::may_replace(&step.folder, name, (stat, fd), path)?;
+            permit::write_method(permit::names_of(stat), Publishing::default(), path)?;
+            name.clone()
+        }
+        None => {
+            let name = found.missing.pop().ok_or_else(|| system_error::not_a_file(path, "a directory"))?;
+            check_new(&found, &name, path)?;
+            name
+        }
+    };
+    alias::refuse_own_folders(&found, &name, path)?;
+    place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))
+}
+
+/// Finds the folder that a path names, or that of the file that it names, without any right to its content:
+/// the result has no file name, so nothing can be written there.
+pub(crate) fn find_folder(roots: &[Root], path: &str) -> Result<FileLocation, Error> {
+    spelling::check(path)?;
+    let (root, rest) = walk::choose(roots, path)?;
+    let found = walk::walk(roots, root, &rest, path)?;
+    if !found.missing.is_empty() {
+        return Err(Error::new(Code::FileNotFound, format!("{path} does not exist"))
+            .field("path")
+            .hint("name an existing file or folder"));
+    }
+    place(roots, (root, &rest), found, String::new()).ok_or_else(|| system_error::outside(path))
+}
+
+pub(crate) fn refuse_protected(real: &str, path: &str) -> Result<(), Error> {
+    access::rule_for(real).map_or(Ok(()), |rule| Err(access::protected(path, rule)))
+}
+
+/// The error for a path that ends in `/` like a directory's.
+fn closed(path: &str, is_file: bool) -> Error {
+    let description = if is_file { "names a file" } else { "names nothing that exists" };
+    let error = Error::new(Code::NotAFile, format!("not a file: {path} ends in `/` but {description}"));
+    error.field("path").hint("name the file without the `/` at its end")
+}
+
+/// Finds the other names of a hard-linked file.
+fn vet_file(
+    roots: &[Root],
+    found: &WalkEnd,
+    name: &str,
+    (stat, fd): (&Stat, &OwnedFd),
+    path: &str,
+) -> Result<OtherNames, Error> {
+    refuse_special_in(roots.get(found.root), stat, fd, path)?;
+    let links = alias::refuse_hidden_links(roots, found, stat, path)?;
+    let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
+    permit::may_replace(&step.folder, name, (stat, fd), path)?;
+    Ok(links)
+}
+
+/// Checks a file for reading: allowed under any of its names, unless another one is protected.
+fn check_readable(
+    roots: &[Root],
+    found: &WalkEnd,
+    (stat, fd): (&Stat, &OwnedFd),
+    path: &str,
+) -> Result<(), Error> {
+    refuse_special_in(roots.get(found.root), stat, fd, path)?;
+    alias::refuse_protected_links(roots, found, stat, path)
+}
+
+fn check_new(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
+    found.missing.iter().map(String::as_str).chain([name]).try_for_each(spelling::check_new)?;
+    let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
+    permit::may_create(&step.folder, path)
+}
+
+/// Does the same as [`refuse_special`]; of a regular file in the root's own file system, the root knows that it is
+/// stored.
+pub(crate) fn refuse_special_in(
+    root: Option<&Root>,
+    stat: &Stat,
+    fd: &OwnedFd,
+    path: &str,
+) -> Result<(), Error> {
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    match root {
+        Some(root) if is_file && root.stores(Identity::from_stat(stat)) => Ok(()),
+        Some(_) | None => refuse_special(stat, fd, path),
+    }
+}
+
+/// Fails for everything but regular files on file systems that store them.
+pub(crate) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<(), Error> {
+    let description = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {
+            let made_up = is_made_up(fd).map_err(|errno| system_error::failed("fstatfs", path, errno))?;
+            return if made_up {
+                Err(system_error::not_a_file(path, "generated by the kernel"))
+            } else {
+                Ok(())
+            };
+        }
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a symlink",
+        FileType::Fifo => "a FIFO",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        FileType::Unknown => "of an unknown kind",
+    };
+    Err(system_error::not_a_file(path, description))
+}
+
+/// The resolved path, relative to its root.
+pub(crate) fn real_path(found: &WalkEnd, name: &str) -> String {
+    join(&join(&folder_path(found), &found.missing.join("/")), name)
+}
+
+fn folder_path(found: &WalkEnd) -> String {
+    found.folders.iter().fold(String::new(), |path, step| join(&path, &step.name))
+}
+
+fn place(roots: &[Root], (root, rest): (usize, &str), found: WalkEnd, name: String) -> Option<FileLocation> {
+    let in_root = real_path(&found, &name);
+    // After a link the text of the path does not determine the folder: `link/..` is the parent of the link's
+    // target.
+    let plain = if found.followed { None } else { spelling::normal(rest) };
+    let below = plain.unwrap_or_else(|| spelling::without_idle_dots(rest));
+    let configs = found.folders.iter().map(PathStep::configs).collect();
+    Some(FileLocation {
+        root: found.root,
+        folder: folder_path(&found),
+        identity: found.folders.last()?.identity,
+        missing: found.missing,
+        name,
+        shown: named(roots, root, &below)?,
+        resolved: if found.followed { Some(named(roots, found.root, &in_root)?) } else { None },
+        in_root,
+        names: Vec::new(),
+        runnable: None,
+        occasion: None,
+        configs,
+    })
+}

@@ -1,0 +1,87 @@
+//! An admitted file path, resolved to a folder in a root and a name in it.
+//!
+//! Invariant: it holds no descriptor and no right; every call goes through the root again and finds the same
+//! folder, or fails.
+
+use super::folder_names::FolderConfigs;
+use crate::disk::folder::Identity;
+use crate::lock_key::LockKey;
+
+/// A file path that was admitted and resolved in a root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileLocation {
+    pub(crate) root: usize,
+    /// The path of the deepest existing folder, free of symlinks.
+    pub(crate) folder: String,
+    pub(crate) identity: Identity,
+    /// The folders between that one and the file that do not exist yet.
+    pub(crate) missing: Vec<String>,
+    pub(crate) name: String,
+    pub(crate) shown: String,
+    pub(crate) in_root: String,
+    pub(crate) resolved: Option<String>,
+    /// All names of a hard-linked file that is to be written, relative to its root like `in_root`.
+    pub(crate) names: Vec<String>,
+    /// The rule by which one of the file's names starts a program; set only for writes.
+    pub(crate) runnable: Option<&'static str>,
+    /// The occasion on which the file runs by one of its names; set only for writes.
+    pub(crate) occasion: Option<&'static str>,
+    /// The configuration files that the folders of the path may have, from the root down, when it was admitted;
+    /// empty if they were not listed.
+    pub(crate) configs: Vec<FolderConfigs>,
+}
+
+impl FileLocation {
+    /// The lock key; two spellings of one path have the same key.
+    pub fn key(&self) -> LockKey {
+        let mut rest = self.missing.join("/");
+        if !rest.is_empty() {
+            rest.push('/');
+        }
+        LockKey::below(self.identity, &(rest + &self.name))
+    }
+
+    /// The path as the caller named it: relative if it lies below the first root, else absolute; with `/`.
+    ///
+    /// Admitted again, it leads to the same file.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// The path of the file that is really edited, links resolved, relative to its root, with `/`.
+    pub fn in_root(&self) -> &str {
+        &self.in_root
+    }
+
+    /// The path of the file that is really edited, if a symlink was followed; spelled like `shown`.
+    pub fn resolved(&self) -> Option<&str> {
+        self.resolved.as_deref()
+    }
+}
+
+impl FileLocation {
+    /// All names of a hard-linked file that is to be written, relative to its root.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The built-in rule by which a file that is to be written, under any of its names, starts a program when
+    /// a person opens or uses the folder.
+    pub fn runnable(&self) -> Option<&'static str> {
+        self.runnable
+    }
+
+    /// The occasion, such as `in a build`, on which a file that is to be written runs under any of its names,
+    /// for a person's review.
+    pub fn occasion(&self) -> Option<&'static str> {
+        self.occasion
+    }
+}
+
+/// Joins two relative paths, either of which may be empty.
+pub(crate) fn join(folder: &str, name: &str) -> String {
+    match (folder, name) {
+        ("", path) | (path, "") => path.to_owned(),
+        (folder, name) => format!("{folder}/{name}"),
+    }
+}

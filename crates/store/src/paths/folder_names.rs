@@ -1,0 +1,166 @@
+//! The names of a folder that rules and settings concern, from one listing.
+//!
+//! A lookup of each such name would cost a system call for each, in every folder of a path, in every call.
+//!
+//! Invariant: a name counts as absent only after a complete listing of a folder in which names differ from
+//! their lookup in case and Unicode form at most; in doubt it may exist.
+
+use super::access::{MARKED_NAMES, RUNNABLE_NAMES};
+use crate::disk::folder::Folder;
+use lockgate_text::fold;
+use rustix::fs::FileType;
+use rustix::io::{Errno, Result as Io};
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// The names of a policy in its folder; the first that exists counts.
+pub(crate) const POLICY_NAMES: &[&str] = &["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
+/// The name of the file with encodings and line ends.
+pub(crate) const EDITORCONFIG: &str = ".editorconfig";
+
+/// The names without which no folder is a git folder.
+const GIT_NAMES: &[&str] = &["HEAD", "commondir"];
+
+/// The first parts of all names that are looked up in folders, folded.
+static LOOKED_UP: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let tables = [MARKED_NAMES, RUNNABLE_NAMES, GIT_NAMES, POLICY_NAMES, &[EDITORCONFIG]];
+    tables.concat().into_iter().map(|name| fold(first_part(name))).collect()
+});
+
+/// The way in which names are looked up in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NameLookup {
+    /// By their bytes, or by their case and Unicode form folded.
+    Listed,
+    /// Perhaps also by other spellings, such as short names; or it is not known how.
+    Unknown,
+}
+
+/// The names of a folder that rules and settings concern.
+#[derive(Debug)]
+pub(crate) struct FolderNames {
+    lookup: NameLookup,
+    /// The listed names that are looked up, folded, each with its kind.
+    looked_up: Vec<(String, FileType)>,
+    /// The names of all symlinks, and of entries whose kind the file system does not tell.
+    links: Vec<String>,
+}
+
+impl FolderNames {
+    /// Lists a folder. One that may be passed but not listed has no known links, and any name may exist.
+    pub fn read(folder: &Folder, lookup: NameLookup) -> Io<FolderNames> {
+        let mut names = FolderNames { lookup, looked_up: Vec::new(), links: Vec::new() };
+        let listed = folder.each(|_, kind, name| {
+            if matches!(kind, FileType::Symlink | FileType::Unknown) {
+                names.links.push(name.to_owned());
+            }
+            let folded = fold(name);
+            if LOOKED_UP.contains(&folded) {
+                names.looked_up.push((folded, kind));
+            }
+            Ok(())
+        });
+        match listed {
+            Ok(()) => Ok(names),
+            Err(Errno::ACCESS) => Ok(FolderNames { lookup: NameLookup::Unknown, ..names }),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// True unless the folder has no entry of this name; of a name with several parts, the first counts.
+    pub fn may_have(&self, name: &str) -> bool {
+        let first = fold(first_part(name));
+        self.lookup == NameLookup::Unknown
+            || !LOOKED_UP.contains(&first)
+            || self.looked_up.iter().any(|(listed, _)| *listed == first)
+    }
+
+    /// True if the listing shows a regular file of this name.
+    pub fn has_file(&self, name: &str) -> bool {
+        let name = fold(name);
+        self.lookup == NameLookup::Listed
+            && self.looked_up.iter().any(|(listed, kind)| *listed == name && *kind == FileType::RegularFile)
+    }
+
+    /// The names of all symlinks, and of entries whose kind the file system does not tell.
+    pub fn links(&self) -> impl Iterator<Item = &str> {
+        self.links.iter().map(String::as_str)
+    }
+}
+
+/// The configuration files that may exist in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FolderConfigs {
+    policies: [bool; POLICY_NAMES.len()],
+    editorconfig: bool,
+    /// Set when the first name of a policy is that of a regular file.
+    has_plain_policy: bool,
+}
+
+impl FolderConfigs {
+    /// Returns the files that a listing of the folder shows.
+    pub fn listed(names: &FolderNames) -> FolderConfigs {
+        let mut policies = [true; POLICY_NAMES.len()];
+        policies.iter_mut().zip(POLICY_NAMES).for_each(|(may_exist, name)| *may_exist = names.may_have(name));
+        let editorconfig = names.may_have(EDITORCONFIG);
+        let has_plain_policy = POLICY_NAMES.first().is_some_and(|name| names.has_file(name));
+        FolderConfigs { policies, editorconfig, has_plain_policy }
+    }
+
+    /// The value for a folder that was not listed: any file may exist.
+    pub const UNKNOWN: FolderConfigs =
+        FolderConfigs { policies: [true; POLICY_NAMES.len()], editorconfig: true, has_plain_policy: false };
+
+    /// True if a file of this name may exist.
+    pub fn may_have(self, name: &str) -> bool {
+        let mut policies = POLICY_NAMES.iter().zip(self.policies);
+        match policies.find(|(known, _)| **known == name) {
+            Some((_, may_exist)) => may_exist,
+            None => name != EDITORCONFIG || self.editorconfig,
+        }
+    }
+
+    /// True if the first name of a policy is that of a regular file.
+    pub fn has_plain_policy(self) -> bool {
+        self.has_plain_policy
+    }
+}
+
+fn first_part(name: &str) -> &str {
+    name.split('/').next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    fn folder(dir: &std::path::Path) -> Folder {
+        Folder::new(fs::File::open(dir).unwrap().into())
+    }
+
+    #[test]
+    fn only_names_that_a_complete_listing_lacks_are_absent() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in [".GIT", "quality.yaml", "main.rs", "Head"] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        fs::create_dir(dir.path().join(".hg")).unwrap();
+        symlink("nowhere", dir.path().join(".env")).unwrap();
+        symlink("main.rs", dir.path().join("other")).unwrap();
+        let names = FolderNames::read(&folder(dir.path()), NameLookup::Listed).unwrap();
+        for name in [".git", ".git/hooks", "HEAD", ".hg/hgrc", ".env", "quality.yaml", "not-in-any-table"] {
+            assert!(names.may_have(name), "{name}");
+        }
+        for name in [".ssh", ".lockgate/quality.yaml", "commondir", ".editorconfig", "opencode.json"] {
+            assert!(!names.may_have(name), "{name}");
+        }
+        assert!(names.has_file("quality.yaml") && !names.has_file(".hg") && !names.has_file(".env"));
+        let mut links: Vec<_> = names.links().collect();
+        links.sort_unstable();
+        assert_eq!(links, [".env", "other"]);
+        let unknown = FolderNames::read(&folder(dir.path()), NameLookup::Unknown).unwrap();
+        assert!(unknown.may_have(".ssh") && !unknown.has_file("quality.yaml"));
+    }
+}

@@ -1,0 +1,154 @@
+//! Validates paths, and folds their spellings into one form for comparison.
+//!
+//! A file system may find `.git` under `.GIT`, under a name with a zero-width joiner in it, or under `GIT~1`;
+//! the rules of [`access`](super::access) must match all of them.
+//!
+//! Invariant: nothing here touches a file; folding only ever makes more rules match.
+
+use lockgate_error::{Code, Error};
+use lockgate_text::{fold, is_control_or_bidi};
+
+const LONGEST_PATH: usize = 4095;
+const LONGEST_NAME: usize = 255;
+
+/// Fails for an invalid path: empty, with a NUL, or longer than the system allows.
+pub(crate) fn check(path: &str) -> Result<(), Error> {
+    let message = if path.is_empty() {
+        "the path is empty"
+    } else if path.contains('\0') {
+        "the path contains a NUL character"
+    } else if path.len() > LONGEST_PATH {
+        "the path is longer than 4095 bytes"
+    } else if path.split('/').any(|name| name.len() > LONGEST_NAME) {
+        "a name in the path is longer than 255 bytes"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(Code::InvalidInput, message).field("path"))
+}
+
+/// Fails for a misleading new name: one with invisible characters, or characters that reorder others.
+pub(crate) fn check_new(name: &str) -> Result<(), Error> {
+    match name.chars().find(|&c| is_control_or_bidi(c) || c.is_control()) {
+        None => Ok(()),
+        Some(c) => {
+            let message = format!("the new name {name:?} contains the character U+{:04X}", u32::from(c));
+            let hint = "give new files names without control, bidirectional or invisible characters";
+            Err(Error::new(Code::InvalidInput, message).field("path").hint(hint))
+        }
+    }
+}
+
+/// Resolves `.` and `..` in a relative path by its text alone; `None` if it climbs above its start.
+pub(crate) fn normal(path: &str) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop()?;
+            }
+            name => names.push(name),
+        }
+    }
+    Some(names.join("/"))
+}
+
+/// Removes `.` and empty names from a relative path.
+pub(crate) fn without_idle_dots(path: &str) -> String {
+    let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+    names.join("/")
+}
+
+/// The folded names of a path, in the two readings of a colon: the start of a stream's name, or a separator.
+pub(crate) fn folded(path: &str) -> [Vec<String>; 2] {
+    let folded = fold(path);
+    let names = |separators: &[char], streams: bool| {
+        folded
+            .split(separators)
+            .map(|name| if streams { name.split(':').next().unwrap_or(name) } else { name })
+            .map(|name| name.trim_end_matches(['.', ' ']).to_owned())
+            .filter(|name| !name.is_empty())
+            .collect()
+    };
+    [names(&['/', '\\'], true), names(&['/', '\\', ':'], false)]
+}
+
+/// A name as file systems may compare it: ignoring case, width, invisible characters, and characters that
+/// Windows drops.
+pub(crate) fn folded_name(name: &str) -> String {
+    let folded = fold(name);
+    let stem = folded.split(':').next().unwrap_or_default();
+    stem.trim_end_matches(['.', ' ']).to_owned()
+}
+
+/// True if a path begins with these names, under any spelling.
+pub(crate) fn begins_with(path: &str, names: &str) -> bool {
+    folded(path).iter().zip(folded(names)).any(|(path, names)| path.starts_with(&names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_path_may_hold_is_refused_with_its_field() {
+        let long = "x".repeat(256);
+        let deep = "x/".repeat(2048);
+        for path in ["", "a\0b", long.as_str(), deep.as_str()] {
+            let error = check(path).unwrap_err();
+            assert_eq!(
+                (error.code, error.field.as_deref()),
+                (Code::InvalidInput, Some("path")),
+                "{path:.20}"
+            );
+        }
+        assert!(check(&"x".repeat(255)).is_ok());
+    }
+
+    #[test]
+    fn new_names_with_unseen_characters_are_refused() {
+        for name in [
+            "a\nb",
+            "a\tb",
+            "a\u{7f}",
+            "a\u{202e}txt.exe",
+            "\u{200f}a",
+            "a\u{2066}b",
+            "a\u{85}b",
+            "a\u{2028}b",
+            "a\u{200b}b",
+        ] {
+            assert_eq!(check_new(name).unwrap_err().code, Code::InvalidInput, "{name:?}");
+        }
+        for name in ["naïve.py", "файл.rs", "ملف.txt", "a b.md", "日本.c"] {
+            assert!(check_new(name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn dots_are_taken_out_by_text_alone() {
+        assert_eq!(normal("a/./b/../c").as_deref(), Some("a/c"));
+        assert_eq!(normal("a//b/").as_deref(), Some("a/b"));
+        assert_eq!(normal("a/../../c"), None);
+        assert_eq!(without_idle_dots("./a//../b/."), "a/../b");
+    }
+
+    #[test]
+    fn spellings_of_one_name_fold_to_one_form() {
+        for path in [
+            ".git",
+            ".GIT",
+            ".g\u{200c}it",
+            ".gıt",
+            "．ｇｉｔ",
+            ".git. .",
+            ".git::$INDEX_ALLOCATION",
+            ".ＧＩＴ",
+        ] {
+            assert_eq!(folded(path)[0], [".git"], "{path}");
+        }
+        assert_eq!(folded(".git\\config")[0], [".git", "config"]);
+        assert_eq!(folded("C:.git\\config")[1], ["c", ".git", "config"]);
+    }
+}

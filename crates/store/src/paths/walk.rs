@@ -1,0 +1,212 @@
+//! Resolves a path to a folder and a name, one component at a time.
+//!
+//! Symlinks are followed by this code, so that one with an absolute target inside a root works as well, and
+//! so that missing folders are distinguished from dangling links.
+//!
+//! Invariant: every step opens one component in a folder that was reached the same way from a root; a walk
+//! that leaves the roots is an error.
+
+use super::folder_names::{FolderConfigs, FolderNames, NameLookup};
+use super::root::Root;
+use crate::disk::folder::{Folder, Identity};
+use crate::system_error;
+use crate::system_error::failed;
+use lockgate_error::{Code, Error};
+use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
+use std::cell::OnceCell;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+/// The most symlinks in a path; the kernel has the same limit.
+const MAX_LINKS: usize = 40;
+
+/// The result of resolving a path.
+pub(crate) struct WalkEnd {
+    pub root: usize,
+    /// The folders from the root down, each with its name and identity.
+    pub folders: Vec<PathStep>,
+    /// The names after the last existing folder; the last of them is the file's, unless `file` is set.
+    pub missing: Vec<String>,
+    /// The existing file, with a descriptor that gives no access to its content.
+    pub file: Option<(String, Stat, OwnedFd)>,
+    /// Set when a symlink was followed.
+    pub followed: bool,
+}
+
+/// A folder of the path.
+pub(crate) struct PathStep {
+    pub name: String,
+    pub folder: Folder,
+    pub identity: Identity,
+    lookup: NameLookup,
+    names: OnceCell<Result<FolderNames, Errno>>,
+}
+
+impl PathStep {
+    fn new(name: String, folder: Folder, identity: Identity, root: &Root) -> PathStep {
+        PathStep { name, folder, identity, lookup: root.name_lookup(identity), names: OnceCell::new() }
+    }
+
+    /// The names in the folder that rules and settings concern; it is listed once.
+    pub fn names(&self) -> Result<&FolderNames, Errno> {
+        let names = self.names.get_or_init(|| FolderNames::read(&self.folder, self.lookup));
+        names.as_ref().map_err(|errno| *errno)
+    }
+
+    /// The configuration files that the folder may have.
+    pub fn configs(&self) -> FolderConfigs {
+        self.names().map_or(FolderConfigs::UNKNOWN, FolderConfigs::listed)
+    }
+}
+
+/// Returns the root that a path names, and the rest of the path; a relative path starts at the base of the
+/// first root.
+pub(crate) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Error> {
+    if !path.starts_with('/') {
+        let base = roots.first().map_or("", Root::base);
+        return Ok((0, if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") }));
+    }
+    let candidates = roots.iter().enumerate().rev().filter_map(|(index, root)| {
+        root.rest_of(Path::new(path)).map(|(length, rest)| (length, index, rest))
+    });
+    let (_, index, rest) =
+        candidates.max_by_key(|(length, _, _)| *length).ok_or_else(|| system_error::outside(path))?;
+    let rest = rest.into_os_string().into_string().map_err(|_| system_error::outside(path))?;
+    Ok((index, rest))
+}
+
+/// Follows `path`, relative to the root of that index.
+pub(crate) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Result<WalkEnd, Error> {
+    let mut walk = PathWalk {
+        roots,
+        shown,
+        todo: Vec::new(),
+        links: Vec::new(),
+        followed: 0,
+        found: start(roots, root, shown)?,
+    };
+    walk.push(path);
+    while let Some(name) = walk.todo.pop() {
+        walk.step(name)?;
+    }
+    let mut found = walk.found;
+    found.followed = walk.followed > 0;
+    Ok(found)
+}
+
+fn start(roots: &[Root], root: usize, shown: &str) -> Result<WalkEnd, Error> {
+    let start_root = roots.get(root).ok_or_else(|| system_error::outside(shown))?;
+    start_root.check_in_place()?;
+    let folder =
+        start_root.top().map_err(|error| system_error::failed_io("opening the root", shown, &error))?;
+    let top = PathStep::new(String::new(), folder, start_root.identity(), start_root);
+    Ok(WalkEnd { root, folders: vec![top], missing: Vec::new(), file: None, followed: false })
+}
+
+struct PathWalk<'a> {
+    roots: &'a [Root],
+    shown: &'a str,
+    /// The remaining names, the next one last.
+    todo: Vec<String>,
+    /// For each link that is being followed: the number of names that remained at the link, and its name.
+    links: Vec<(usize, String)>,
+    followed: usize,
+    found: WalkEnd,
+}
+
+impl PathWalk<'_> {
+    fn push(&mut self, path: &str) {
+        let names = path.split('/').rev().filter(|name| !name.is_empty() && *name != ".");
+        self.todo.extend(names.map(str::to_owned));
+    }
+
+    fn step(&mut self, name: String) -> Result<(), Error> {
+        let remaining = self.todo.len();
+        self.links.retain(|(before, _)| remaining >= *before);
+        if self.found.file.is_some() {
+            return Err(system_error::not_a_file(self.shown, "below something that is not a folder"));
+        }
+        if name == ".." {
+            return self.climb();
+        }
+        if !self.found.missing.is_empty() {
+            self.found.missing.push(name);
+            return Ok(());
+        }
+        self.enter(name)
+    }
+
+    fn climb(&mut self) -> Result<(), Error> {
+        if self.found.missing.pop().is_none() {
+            self.found.folders.pop();
+        }
+        if self.found.folders.is_empty() { Err(system_error::outside(self.shown)) } else { Ok(()) }
+    }
+
+    fn enter(&mut self, name: String) -> Result<(), Error> {
+        let Some(PathStep { folder, .. }) = self.found.folders.last() else {
+            return Err(system_error::outside(self.shown));
+        };
+        // A name with others after it is nearly always a folder, which is then listed through the same descriptor.
+        if !self.todo.is_empty()
+            && let Ok(folder) = folder.enter_to_read(&name)
+        {
+            let identity = folder.identity().map_err(|errno| failed("fstat", self.shown, errno))?;
+            return self.push_folder(name, folder, identity);
+        }
+        let fd = match folder.touch(&name) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT) => return self.not_there(name),
+            Err(errno) => return Err(failed("opening", self.shown, errno)),
+        };
+        let stat = rustix::fs::fstat(&fd).map_err(|errno| failed("fstat", self.shown, errno))?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Symlink => self.follow(name, &fd),
+            FileType::Directory => self.push_folder(name, Folder::new(fd), Identity::from_stat(&stat)),
+            // Of rustix's file types these two alone have entries or a target.
+            _ => {
+                self.found.file = Some((name, stat, fd));
+                Ok(())
+            }
+        }
+    }
+
+    fn push_folder(&mut self, name: String, folder: Folder, identity: Identity) -> Result<(), Error> {
+        let root = self.roots.get(self.found.root).ok_or_else(|| system_error::outside(self.shown))?;
+        self.found.folders.push(PathStep::new(name, folder, identity, root));
+        Ok(())
+    }
+
+    fn not_there(&mut self, name: String) -> Result<(), Error> {
+        if let Some((_, link)) = self.links.last() {
+            let message =
+                format!("{} leads through the symlink {link}, whose target does not exist", self.shown);
+            let hint = "name the file itself, or ask a person to fix the link";
+            return Err(Error::new(Code::FileNotFound, message).hint(hint));
+        }
+        self.found.missing.push(name);
+        Ok(())
+    }
+
+    fn follow(&mut self, name: String, link: &OwnedFd) -> Result<(), Error> {
+        self.followed += 1;
+        if self.followed > MAX_LINKS {
+            return Err(system_error::not_a_file(self.shown, "a loop of symlinks"));
+        }
+        let target = rustix::fs::readlinkat(link, "", Vec::new())
+            .map_err(|errno| failed("readlink", self.shown, errno))?;
+        let target = target
+            .into_string()
+            .map_err(|_| system_error::not_a_file(self.shown, "a symlink to a name that is not UTF-8"))?;
+        self.links.push((self.todo.len(), name));
+        if !target.starts_with('/') {
+            self.push(&target);
+            return Ok(());
+        }
+        let (root, rest) = choose(self.roots, &target).map_err(|_| system_error::outside(self.shown))?;
+        self.found = start(self.roots, root, self.shown)?;
+        self.push(&rest);
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! Finds the half-done edits in the journals, and completes or reverts them according to the state of their files.
+//!
+//! Invariant: an edit is settled or forgotten only while the locks of all its files are held.
+
+use super::edit::{InterruptedEdit, RecoveryAction};
+use super::inspect::InterruptedFile;
+use super::sweep::JournalNames;
+use crate::files::Files;
+use crate::journal::{Journal, RootJournal};
+use crate::locks::Locks;
+use crate::sql::{Database, DatabaseError, UnsettledEdit, UnsettledFile};
+use lockgate_text::Version;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The kernel's id of the current boot.
+const BOOT: &str = "/proc/sys/kernel/random/boot_id";
+/// The file in a journal's folder that records the boot in which its root was last searched for staged
+/// copies.
+const SWEPT: &str = "swept";
+
+impl Journal {
+    /// Completes or reverts the edits that ended processes left half done. Returns notes for the user.
+    ///
+    /// Edits that another process is still working on are left alone.
+    pub fn recover(&self, files: &Files, locks: &Locks) -> Vec<String> {
+        let journals = self.root_journals().iter().enumerate();
+        journals.flat_map(|(root, journal)| recover_root(journal, root, files, locks)).collect()
+    }
+}
+
+/// Completes or reverts all half-done edits in the root with that number. Returns notes for the user.
+fn recover_root(journal: &RootJournal, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
+    let mut notes = Vec::new();
+    let found = journal.query(|database| Ok(Some((Arc::clone(database), database.unsettled()?))));
+    match found {
+        Ok(Some((database, edits))) => {
+            for edit in edits {
+                notes.extend(recover_edit(&database, &edit, root, files, locks));
+            }
+            notes.extend(sweep(journal, &database, root, files, locks));
+        }
+        Ok(None) => {}
+        Err(error) => notes.push(format!("cannot search for incomplete edits: {}", error.message)),
+    }
+    notes.extend(journal.take_notes());
+    notes
+}
+
+fn recover_edit(
+    database: &Database,
+    edit: &UnsettledEdit,
+    root: usize,
+    files: &Files,
+    locks: &Locks,
+) -> Vec<String> {
+    let interrupted: Vec<InterruptedFile<'_>> = edit.files.iter().map(interrupted_file).collect();
+    let interrupted_edit = InterruptedEdit {
+        root,
+        files: &interrupted,
+        text: &|version| database.text(&version.hex()).ok().flatten(),
+        // If this cannot be determined, the edit is left alone.
+        is_open: &|| database.is_unsettled(edit.number).unwrap_or(false),
+    };
+    let recovered = files.recover_edit(locks, &interrupted_edit);
+    let result = match recovered.action {
+        RecoveryAction::Settle => database.settle(edit.number),
+        RecoveryAction::Forget => database.forget(edit.number),
+        RecoveryAction::Leave => Ok(()),
+    };
+    let mut notes = recovered.notes;
+    notes.extend(result.err().map(|error| not_recorded(database, edit.number, &error)));
+    drop(recovered.locks);
+    notes
+}
+
+fn interrupted_file(file: &UnsettledFile) -> InterruptedFile<'_> {
+    let UnsettledFile { path, staged, before, after, folders, inodes } = file;
+    InterruptedFile { path, staged, before: *before, after: *after, folders: *folders, inodes: *inodes }
+}
+
+fn not_recorded(database: &Database, number: u64, error: &DatabaseError) -> String {
+    let (_, reason) = error.code_and_reason();
+    let id = database.id(number);
+    format!("the edit {id} is incomplete, and the journal could not record its outcome: {reason}")
+}
+
+/// Removes staged copies that no row names. Only a power cut leaves them, so this runs once after each boot.
+fn sweep(
+    journal: &RootJournal,
+    database: &Database,
+    root: usize,
+    files: &Files,
+    locks: &Locks,
+) -> Vec<String> {
+    let boot = std::fs::read(BOOT).unwrap_or_default();
+    let marker = journal.folder().ok().map(|folder| folder.join(SWEPT));
+    let is_done = |marker: &Path| !boot.is_empty() && std::fs::read(marker).is_ok_and(|last| last == boot);
+    if marker.as_deref().is_none_or(is_done) {
+        return Vec::new();
+    }
+    // A name that cannot be looked up counts as needed.
+    let is_named = |name: &str| database.is_staged(name).unwrap_or(true);
+    let is_kept = |version: Version| database.text(&version.hex()).is_ok_and(|text| text.is_some());
+    let folders = database.folders().unwrap_or_default();
+    let known = JournalNames { is_named: &is_named, is_kept: &is_kept };
+    let sweep_folder = |folder: &String| files.sweep(locks, root, folder, &known);
+    let notes = folders.iter().flat_map(sweep_folder).collect();
+    // If the marker cannot be written, the sweep is repeated.
+    drop(marker.map(|marker| write_marker(&marker, &boot)));
+    notes
+}
+
+/// Writes the marker, readable by the user alone.
+fn write_marker(marker: &Path, boot: &[u8]) -> std::io::Result<()> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(marker)?.write_all(boot)
+}

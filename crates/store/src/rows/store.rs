@@ -1,0 +1,165 @@
+//! Reads and writes the entities that a tenant can access, and queries their history.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::app_owners::AppOwners;
+use crate::history::{EditFilter, EditId, EditMeta, Entry, RetentionLimits};
+use crate::outcome::{GuardLevel, PublishedBatch, PublishedFile, WriteOutcome};
+use crate::row_location::{RowKey, RowLocation, RowSnapshot, RowWrite};
+use crate::sql::rows::{EntityDatabase, EntityStoreError, RowRead, StoreListener};
+use crate::tenant::Tenant;
+use lockgate_error::{Code, Error};
+
+/// The average number of edits between two checks of the journal's limits. Edit numbers are random.
+const EVERY: u64 = 1024;
+
+/// The entities that a tenant can access.
+#[derive(Debug, Clone)]
+pub struct EntityStore {
+    pub(super) database: Arc<EntityDatabase>,
+    pub(super) tenant: Tenant,
+    pub(super) app_owners: AppOwners,
+    /// Set when the journal's limits should be checked.
+    pub(super) due: Arc<AtomicBool>,
+}
+
+impl EntityStore {
+    /// Gives this tenant access to its rows of a database.
+    pub fn new(database: Arc<EntityDatabase>, tenant: Tenant) -> EntityStore {
+        EntityStore { database, tenant, app_owners: AppOwners::default(), due: Arc::default() }
+    }
+
+    /// Reports each database call to this function.
+    pub fn set_listener(&self, listener: StoreListener) {
+        self.database.set_listener(listener);
+    }
+
+    /// True if a database or an organisation was configured, instead of the user's own database.
+    pub fn is_configured(&self) -> bool {
+        self.database.is_configured() || self.tenant != Tenant::Global
+    }
+
+    /// Reads the row, at most `limit` bytes; `None` if it does not exist.
+    ///
+    /// Errors: `TOO_LARGE`, `STORE_UNAVAILABLE`.
+    pub fn read(&self, place: &RowLocation, limit: u64) -> Result<Option<RowSnapshot>, Error> {
+        let read =
+            self.database.row(&self.tenant, place.row_key(), limit).map_err(EntityStoreError::into_error)?;
+        read.map(|read| snapshot(place, read, limit)).transpose()
+    }
+
+    /// Reads the row and its last journal entry.
+    ///
+    /// Errors: those of [`EntityStore::read`].
+    pub fn read_and_last(
+        &self,
+        place: &RowLocation,
+        limit: u64,
+    ) -> Result<(Option<RowSnapshot>, Option<Entry>), Error> {
+        let both = self.database.row_and_last(&self.tenant, place.row_key(), limit);
+        let (read, last) = both.map_err(EntityStoreError::into_error)?;
+        Ok((read.map(|read| snapshot(place, read, limit)).transpose()?, last))
+    }
+
+    /// True if an entity of the same type, app and organisation exists at another path.
+    pub fn exists(&self, place: &RowLocation, path: &str) -> bool {
+        self.database.has_row(&self.tenant, RowKey { path, ..place.row_key() }).unwrap_or(false)
+    }
+
+    /// Writes and journals all rows of one edit, or none, in one transaction.
+    ///
+    /// Errors: `NO_SPACE`, `STORE_UNAVAILABLE`. If the connection is lost during the commit, the
+    /// message says that the edit may or may not have been written.
+    pub fn publish(&self, writes: &[RowWrite<'_>], meta: &EditMeta) -> Result<WriteOutcome, Error> {
+        if writes.is_empty() {
+            return Err(Error::new(Code::Internal, "an edit has no rows"));
+        }
+        let Some(edit) =
+            self.database.publish(&self.tenant, writes, meta).map_err(EntityStoreError::into_error)?
+        else {
+            return Ok(WriteOutcome::Overtaken);
+        };
+        if edit.number().is_multiple_of(EVERY) {
+            self.due.store(true, Ordering::Relaxed);
+        }
+        let published_file = |write: &RowWrite<'_>| PublishedFile {
+            created: write.before.is_none(),
+            level: GuardLevel::Transaction,
+            notes: Vec::new(),
+        };
+        Ok(WriteOutcome::All(PublishedBatch {
+            files: writes.iter().map(published_file).collect(),
+            edit: Some(edit),
+        }))
+    }
+
+    /// Returns the last change of the row.
+    pub fn latest(&self, place: &RowLocation) -> Result<Option<Entry>, Error> {
+        self.newest(place, EditFilter::Settled)
+    }
+
+    /// Returns the text of a version of this row, by the whole version or a prefix of at least 12 hex
+    /// digits.
+    pub fn text(&self, place: &RowLocation, version: &str) -> Result<Option<Vec<u8>>, Error> {
+        self.database.text(&self.tenant, place.row_key(), version).map_err(EntityStoreError::into_error)
+    }
+
+    /// Returns the entry with this id if everything it changed is in scope.
+    pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
+        if !self.database.may_have_content() {
+            return Ok(None);
+        }
+        self.database.entry(&self.tenant, id).map_err(EntityStoreError::into_error)
+    }
+
+    /// Returns the last entries in scope, newest first; those of one row, or all.
+    ///
+    /// A database that was never used has none.
+    pub fn entries(&self, of: Option<&RowLocation>, most: usize) -> Result<Vec<Entry>, Error> {
+        if !self.database.may_have_content() {
+            return Ok(Vec::new());
+        }
+        self.database
+            .entries(&self.tenant, of.map(RowLocation::row_key), most)
+            .map_err(EntityStoreError::into_error)
+    }
+
+    /// Returns the newest edit of a row that is not undone.
+    pub fn to_undo(&self, place: &RowLocation) -> Result<Option<Entry>, Error> {
+        self.newest(place, EditFilter::ToUndo)
+    }
+
+    /// Returns the most recently undone edit of a row, if it is still undone.
+    pub fn to_redo(&self, place: &RowLocation) -> Result<Option<Entry>, Error> {
+        self.newest(place, EditFilter::ToRedo)
+    }
+
+    fn newest(&self, place: &RowLocation, filter: EditFilter) -> Result<Option<Entry>, Error> {
+        self.database.newest(&self.tenant, place.row_key(), filter).map_err(EntityStoreError::into_error)
+    }
+
+    /// True if old edits should be removed.
+    pub fn is_due(&self) -> bool {
+        self.due.load(Ordering::Relaxed)
+    }
+
+    /// Removes the oldest edits in this tenant's scope until the journal is within its limits. Call it
+    /// now and then only.
+    pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
+        if self.due.swap(false, Ordering::Relaxed) {
+            self.database.tidy(&self.tenant, bounds).map_err(EntityStoreError::into_error)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn snapshot(place: &RowLocation, read: RowRead, limit: u64) -> Result<RowSnapshot, Error> {
+    let RowRead { bytes, size, version, changed } = read;
+    let bytes = bytes.ok_or_else(|| {
+        let path = place.path();
+        Error::new(Code::TooLarge, format!("{path} is too large: {size} bytes, limit {limit} bytes"))
+    })?;
+    Ok(RowSnapshot::new(bytes, version, changed))
+}
