@@ -232,7 +232,7 @@ fn growth() {
     println!("|---|---|---|---|---|---|");
     let files: Vec<Buffer> =
         [1_000, 10_000, 100_000, 1_000_000].map(|lines| buffer(&texts::planted(lines))).into();
-    for (name, Quoted { search, replace }, tolerance) in texts::rungs() {
+    for (name, Quoted { search, replace }, tolerance) in texts::levels() {
         let edit = edit(&search, &replace, tolerance);
         print!("| {name} |");
         let mut report = String::new();

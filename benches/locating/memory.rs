@@ -14,7 +14,7 @@ pub fn table() {
     println!("| MB of peak memory, in a file of | 1 MB | 10 MB | 50 MB | of 6 x file + 32 MiB |");
     println!("|---|---|---|---|---|");
     let texts = sizes.map(text);
-    for (name, Quoted { search, replace }, _) in texts::rungs() {
+    for (name, Quoted { search, replace }, _) in texts::levels() {
         print!("| {name} |");
         let mut worst: f64 = 0.0;
         for text in &texts {

@@ -164,7 +164,7 @@ pub fn planted(lines: usize) -> String {
 }
 
 /// A search text for every match level, and some that no level finds.
-pub fn rungs() -> Vec<(&'static str, Quoted, MatchTolerance)> {
+pub fn levels() -> Vec<(&'static str, Quoted, MatchTolerance)> {
     let with = |line: fn((usize, &str)) -> String| PLANTED.lines().enumerate().map(line).collect::<String>();
     let indented = with(|(_, line)| format!("    {line}\n"));
     let marked = PLANTED.replace('"', "\u{201d}").replace(' ', "\u{a0}");

@@ -78,10 +78,10 @@ fn random_search(search: &str, replace: &str, dice: &mut Random<'_>) -> Search {
 }
 
 fn with_crlf(search: &Search) -> Search {
-    let dressed = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
+    let with_crlf = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
     Search {
-        needle: Needle::Literal(dressed(needle(search))),
-        replace: dressed(&search.replace),
+        needle: Needle::Literal(with_crlf(needle(search))),
+        replace: with_crlf(&search.replace),
         ..search.clone()
     }
 }

@@ -115,7 +115,7 @@ fn a_call_that_waits_too_long_is_refused() {
     assert!(!text.contains("y = 2"));
 }
 
-/// The positive control: with patience, the same second call is written.
+/// The positive control: with a longer wait, the same second call is written.
 #[test]
 fn a_call_that_waits_long_enough_is_served() {
     let (first, second, text) = contend("60s");

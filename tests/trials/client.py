@@ -43,7 +43,7 @@ class Server:
         except (OSError, ValueError) as error:
             raise Gone(str(error)) from error
 
-    def ask(self, method, params, patience=60):
+    def ask(self, method, params, timeout=60):
         """The result of a request. `Gone` when the server ends; `queue.Empty` when it does not answer."""
         answers = queue.SimpleQueue()
         with self.writing:
@@ -53,16 +53,16 @@ class Server:
             number = self.next
             self.waiting[number] = answers
             self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        message = answers.get(timeout=patience)
+        message = answers.get(timeout=timeout)
         if message is None:
             raise Gone
         if "result" not in message:
             raise AssertionError(f"an error of the protocol: {message['error']}")
         return message["result"]
 
-    def call(self, tool, arguments, patience=60):
+    def call(self, tool, arguments, timeout=60):
         """What a tool answered, for programs."""
-        return self.ask("tools/call", {"name": tool, "arguments": arguments}, patience)["structuredContent"]
+        return self.ask("tools/call", {"name": tool, "arguments": arguments}, timeout)["structuredContent"]
 
     def kill(self):
         self.process.kill()

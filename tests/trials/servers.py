@@ -60,7 +60,7 @@ class NaiveServerGroup(ServerGroup):
     def stop(self):
         pass
 
-    def call(self, tool, arguments, patience=60):
+    def call(self, tool, arguments, timeout=60):
         path = self.lab.root / arguments["path"]
         if tool == "read_content_lines":
             lines = (self.lab.root / arguments["path"]).read_text().splitlines()

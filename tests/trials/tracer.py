@@ -81,7 +81,7 @@ def ptrace(request, pid, address=0, data=0):
         raise OSError(number, f"ptrace {request}: {os.strerror(number)}")
 
 
-def run(command, env, stdin, cwd, act, patience=20):
+def run(command, env, stdin, cwd, act, timeout=20):
     """Runs `command`; `act(number, name, arguments, thread)` is called before each system call.
 
     It answers `None`, `"kill"`, `"short"` (one byte instead of all), or the number of an error that the call is to give
@@ -93,7 +93,7 @@ def run(command, env, stdin, cwd, act, patience=20):
         pid = start(command, env, cwd, [stdin_file.fileno(), out.fileno(), err.fileno()])
         trace = Trace(pid, act)
         previous = signal.signal(signal.SIGALRM, too_long)
-        signal.setitimer(signal.ITIMER_REAL, patience)
+        signal.setitimer(signal.ITIMER_REAL, timeout)
         try:
             status = trace.follow()
         except Hang:

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::Hints;
 
-    fn with_line_ends(file: &str, span: std::ops::Range<usize>, text: &str) -> String {
+    fn converted(file: &str, span: std::ops::Range<usize>, text: &str) -> String {
         let hints = Hints { charset: None, line_end: Some(LineEnd::CrLf) };
         let buffer = Buffer::read(file.into(), hints).unwrap();
         super::with_line_ends(&buffer, &Change { span, text: text.into() }).into_owned()
@@ -72,31 +72,27 @@ mod tests {
 
     #[test]
     fn a_uniform_file_decides_and_an_empty_one_asks_the_hint() {
-        assert_eq!(with_line_ends("a\nb\n", 0..2, "x\r\ny\n"), "x\ny\n");
-        assert_eq!(with_line_ends("a\r\nb", 3..3, "\nx\n\r"), "\r\nx\r\n\r");
-        assert_eq!(with_line_ends("", 0..0, "x\ny"), "x\r\ny");
+        assert_eq!(converted("a\nb\n", 0..2, "x\r\ny\n"), "x\ny\n");
+        assert_eq!(converted("a\r\nb", 3..3, "\nx\n\r"), "\r\nx\r\n\r");
+        assert_eq!(converted("", 0..0, "x\ny"), "x\r\ny");
     }
 
     #[test]
     fn in_a_mixed_file_each_line_end_follows_the_one_it_replaces() {
         let file = "a\r\nb\nc\r\nd\ne\nf\n";
-        assert_eq!(with_line_ends(file, 0..4, "x\ny\n"), "x\r\ny\n");
-        assert_eq!(with_line_ends(file, 2..6, "x\ny\nz\n"), "x\ny\r\nz\r\n");
-        assert_eq!(with_line_ends(file, 0..6, "x\n"), "x\r\n");
+        assert_eq!(converted(file, 0..4, "x\ny\n"), "x\r\ny\n");
+        assert_eq!(converted(file, 2..6, "x\ny\nz\n"), "x\ny\r\nz\r\n");
+        assert_eq!(converted(file, 0..6, "x\n"), "x\r\n");
     }
 
     #[test]
     fn in_a_mixed_file_an_insertion_follows_the_line_above_and_a_split_line_itself() {
         let file = "a\r\nb\nc\r\nd\ne\nf";
-        assert_eq!(with_line_ends(file, 2..2, "x\n"), "x\r\n");
-        assert_eq!(with_line_ends(file, 4..4, "x\n"), "x\n");
-        assert_eq!(with_line_ends(file, 2..3, "x\ny"), "x\ny");
-        assert_eq!(with_line_ends(file, 5..5, "\n"), "\r\n");
-        assert_eq!(with_line_ends(file, 0..0, "x\n"), "x\n", "no line above: the majority");
-        assert_eq!(
-            with_line_ends(file, 11..11, "\nx"),
-            "\nx",
-            "an open line has no line end: the line above"
-        );
+        assert_eq!(converted(file, 2..2, "x\n"), "x\r\n");
+        assert_eq!(converted(file, 4..4, "x\n"), "x\n");
+        assert_eq!(converted(file, 2..3, "x\ny"), "x\ny");
+        assert_eq!(converted(file, 5..5, "\n"), "\r\n");
+        assert_eq!(converted(file, 0..0, "x\n"), "x\n", "no line above: the majority");
+        assert_eq!(converted(file, 11..11, "\nx"), "\nx", "an open line has no line end: the line above");
     }
 }

@@ -54,7 +54,7 @@ impl CaseEntry {
     /// Reads the words and the text of a block.
     pub fn read(fence: &Fence) -> Result<CaseEntry, String> {
         let mut entry = CaseEntry { path: String::new(), kind: Kind::Absent, mode: None };
-        let mut dress = ContentOptions::default();
+        let mut options = ContentOptions::default();
         let mut kind = None;
         for word in &fence.words {
             match word.split_once('=') {
@@ -63,12 +63,12 @@ impl CaseEntry {
                 Some(("symlink", target)) => kind = Some(Kind::Link(target.to_owned())),
                 Some(("hardlink", target)) => kind = Some(Kind::HardLink(target.to_owned())),
                 Some(("sparse", size)) => kind = Some(Kind::Sparse(number(word, size.parse())?)),
-                Some(("repeat", times)) => dress.repeat = Some(number(word, times.parse())?),
+                Some(("repeat", times)) => options.repeat = Some(number(word, times.parse())?),
                 None | Some(_) => match word.as_str() {
                     "dir" => kind = Some(Kind::Folder),
                     "fifo" => kind = Some(Kind::Pipe),
                     "absent" => kind = Some(Kind::Absent),
-                    _ => dress.wear(word)?,
+                    _ => options.add(word)?,
                 },
             }
         }
@@ -78,7 +78,7 @@ impl CaseEntry {
         entry.kind = match kind {
             Some(_) if !fence.text.is_empty() => return Err("only a file has text".to_owned()),
             Some(kind) => kind,
-            None => Kind::File(dress.apply(&fence.text)?),
+            None => Kind::File(options.apply(&fence.text)?),
         };
         Ok(entry)
     }
@@ -89,7 +89,7 @@ fn number<T, E: std::fmt::Display>(word: &str, number: Result<T, E>) -> Result<T
 }
 
 impl ContentOptions {
-    fn wear(&mut self, word: &str) -> Result<(), String> {
+    fn add(&mut self, word: &str) -> Result<(), String> {
         match word {
             "bytes" => self.bytes = true,
             "no-final-newline" => self.no_final_newline = true,

@@ -85,7 +85,7 @@ fn check_ai_edit_answer(
     let mut check = |holds: bool, words: &str| {
         if !holds {
             broken
-                .push(format!("a law of every dressed answer is broken: {words}; the answer is {response}"));
+                .push(format!("a law of every rendered answer is broken: {words}; the answer is {response}"));
         }
     };
     let failed = answer.status() == "failure";

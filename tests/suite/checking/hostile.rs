@@ -107,8 +107,8 @@ fn names_break_no_format() {
     for line in annotations.lines() {
         let ours = line.starts_with("::error file=") && line.matches("::").count() >= 2;
         assert!(ours || !(line.trim_start().starts_with("::") || line.contains("##[")), "{line:?}");
-        let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
-        assert!(!line.contains(steers), "{line:?}");
+        let is_control_or_bidi = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!line.contains(is_control_or_bidi), "{line:?}");
     }
     assert_eq!(
         annotations.lines().filter(|line| line.starts_with("::error file=")).count(),

@@ -99,9 +99,9 @@ fn adding_none() -> Vec<Case> {
         written("a clean function below", insert(22, "\n\ndef more():\n    return 7\n")),
         written("a clean function above", insert(1, "def more():\n    return 7\n\n\n")),
         written("a clean line between two findings", insert(13, "    plain = 1\n    print(plain)\n")),
-        written("one is mended", replace("value == None", "value is None")),
+        written("one is fixed", replace("value == None", "value is None")),
         written(
-            "three are mended at once",
+            "three are fixed at once",
             content(
                 &OLD.replace("not value in", "value not in")
                     .replace("== None", "is None")
@@ -213,12 +213,12 @@ fn trading() -> Vec<Case> {
     let fixed = OLD.replace("value == None", "value is None");
     vec![
         refused(
-            "one is mended and another kind added",
+            "one is fixed and another kind added",
             content(&format!("{fixed}\n\nz = len == True\n")),
             &[(24, "E712")],
         ),
         refused(
-            "one is mended and the same kind added elsewhere",
+            "one is fixed and the same kind added elsewhere",
             content(&format!("{fixed}\n\nz = len == None\n")),
             &[(24, "E711")],
         ),
@@ -258,7 +258,7 @@ fn elsewhere() -> Vec<Case> {
         ),
         Case {
             before: broken.clone(),
-            ..tolerated("a text that did not parse is mended", replace("return (1\n", "return 1\n"), &TEN)
+            ..tolerated("a text that did not parse is fixed", replace("return (1\n", "return 1\n"), &TEN)
         },
         Case {
             before: broken,

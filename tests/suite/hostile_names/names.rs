@@ -168,7 +168,7 @@ pub const LEGAL: &[&str] = &[
 /// What becomes of a name beside itself.
 pub const SHAPES: &[&str] = &["NAME.py", "-d/NAME", "NAME.d/x"];
 
-/// Names that hold what is not seen, or what steers: a new file may not have them.
+/// Names with invisible or control characters, which a new file may not have.
 pub const UNSEEMLY: &[&str] = &[
     "a\0b",
     "\0",

@@ -35,11 +35,11 @@ pub struct Client {
 
 impl Client {
     pub fn new(url: &str, own: &Path) -> Client {
-        let depot = Arc::new(EntityDatabase::from_url(url).unwrap());
+        let database = Arc::new(EntityDatabase::from_url(url).unwrap());
         let tenant = Tenant::Organization(OWNER.to_owned());
         let workspace = Workspace::without_roots()
             .with_state_dir(own)
-            .with_database(depot)
+            .with_database(database)
             .with_tenant(tenant)
             .open()
             .unwrap();

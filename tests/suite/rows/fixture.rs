@@ -69,11 +69,11 @@ impl EntityFixture {
                 format!("own{number}")
             });
             let roots: [PathBuf; 1] = [root.clone()];
-            let depot = Arc::new(EntityDatabase::from_url(&url).unwrap());
+            let database = Arc::new(EntityDatabase::from_url(&url).unwrap());
             let tenant = Tenant::Organization(OWNER.to_owned());
             Workspace::at(&roots)
                 .with_state_dir(&own)
-                .with_database(depot)
+                .with_database(database)
                 .with_tenant(tenant)
                 .open()
                 .unwrap()

@@ -131,19 +131,19 @@ fn the_target_of_a_link_with_a_runnable_name_is_runnable_and_not_protected() {
     ] {
         for above in ["", "pkg/"] {
             let unrelated = format!("{above}unrelated/x");
-            let scene = Fixture::new(&[(&format!("{above}conf/app.json"), "x"), (&unrelated, "x")]);
+            let fixture = Fixture::new(&[(&format!("{above}conf/app.json"), "x"), (&unrelated, "x")]);
             let written = format!("{above}{written}");
-            let rule = |path: &str| scene.files.admit(path).unwrap().runnable();
+            let rule = |path: &str| fixture.files.admit(path).unwrap().runnable();
             assert_eq!(rule(&written), None, "the control: {link}");
-            scene.link(target, &format!("{above}{link}"));
+            fixture.link(target, &format!("{above}{link}"));
             assert_eq!(rule(&written), Some("*.code-workspace"), "{above}{link}");
-            assert!(scene.files.admit_to_read(&written).is_ok(), "{above}{link}");
+            assert!(fixture.files.admit_to_read(&written).is_ok(), "{above}{link}");
             assert_eq!(rule(&unrelated), None, "{above}{link}");
         }
     }
-    let scene = Fixture::new(&[("conf/app.json", "x")]);
-    scene.link("conf/app.json", "app.code-workspace.md");
-    assert_eq!(scene.files.admit("conf/app.json").unwrap().runnable(), None);
+    let fixture = Fixture::new(&[("conf/app.json", "x")]);
+    fixture.link("conf/app.json", "app.code-workspace.md");
+    assert_eq!(fixture.files.admit("conf/app.json").unwrap().runnable(), None);
 }
 
 #[test]
