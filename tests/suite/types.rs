@@ -9,7 +9,7 @@ use lockgate_edit::request::{
     Author, BlockFields, Direction, Entity, EntityKind, Expect, FilePermissions, GateOptions, Mode,
     ReadRequest, Request, Target, UndoRequest, Whose,
 };
-use lockgate_edit::{Edit, Insertion, LineEdit, LineEditNames, Occurrences};
+use lockgate_edit::{Edit, Insertion, LineEdit, LineEditNames, Occurrences, OnDuplicate};
 use lockgate_engine::{Report, Status, TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
 use tempfile::TempDir;
@@ -97,7 +97,7 @@ fn edits(line: usize, from: &str, to: &str, whole: &str) -> [Edit; 4] {
         start_line: None,
         end_line: None,
         within: None,
-        versioned: false,
+        on_duplicate: OnDuplicate::Reject,
     };
     let lines = LineEdit {
         start_line: line,

@@ -187,9 +187,13 @@ pub enum OnDuplicate {
 }
 
 impl OnDuplicate {
-    /// Returns the action for a caller who knows the file's version, or does not.
-    pub const fn from_versioned(versioned: bool) -> OnDuplicate {
-        if versioned { OnDuplicate::InsertAgain } else { OnDuplicate::Reject }
+    /// Returns the action for a caller with this expected version. A caller who knows the file's version intends a
+    /// second copy.
+    pub const fn from_expected_version(version: Option<&str>) -> OnDuplicate {
+        match version {
+            Some(_) => OnDuplicate::InsertAgain,
+            None => OnDuplicate::Reject,
+        }
     }
 }
 

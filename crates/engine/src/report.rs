@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::decide::Decision;
 use super::difference::line_map;
 use super::load::CurrentText;
-use super::plan::FileDraft;
+use super::plan::{Drafted, FileDraft};
 use super::resolve::ResolvedTarget;
 use super::services::Services;
 use lockgate_checks::{Outcome, Verdict, sanitize};
@@ -124,7 +124,7 @@ impl Report {
             Some(Err(_)) | None => drafted.map.shifts(),
         };
         let before = current.into_previous_text();
-        let status = status(decision, published.is_some(), drafted.is_changed);
+        let status = status(decision, published.as_ref(), &drafted);
         let before_version = before.as_ref().map(Buffer::version);
         let removed = status == Status::Written && request.edit == Edit::Remove;
         let (version, previous_version) = match status {
@@ -260,7 +260,7 @@ pub(super) fn report(
     for draft in drafts {
         let is_written = !is_refused && draft.decision() == Decision::Write && draft.drafted.is_changed;
         let published = if is_written { files.next() } else { None };
-        let notes = notes(services, batch, &draft, published.is_some());
+        let notes = notes(services, batch, &draft, published.as_ref());
         let decision = match draft.decision() {
             Decision::Write if is_refused => Decision::Show,
             decision => decision,
@@ -276,7 +276,12 @@ pub(super) fn report(
 }
 
 /// Returns the notes on outside changes to the file, on this edit, and on the isolation of gates.
-fn notes(services: &Services, batch: &Batch, draft: &FileDraft<'_>, is_written: bool) -> Vec<String> {
+fn notes(
+    services: &Services,
+    batch: &Batch,
+    draft: &FileDraft<'_>,
+    published: Option<&PublishedFile>,
+) -> Vec<String> {
     let place = &draft.target.place;
     let foreign =
         draft.target.last.as_ref().and_then(|last| outside_notes(last, draft.target, &draft.current));
@@ -288,8 +293,8 @@ fn notes(services: &Services, batch: &Batch, draft: &FileDraft<'_>, is_written: 
         ),
         None => None,
     };
-    let lost = lost.filter(|_| is_written && batch.kind == EntryKind::Edit);
-    let occasion = place.occasion().filter(|_| is_written);
+    let lost = lost.filter(|_| published.is_some() && batch.kind == EntryKind::Edit);
+    let occasion = place.occasion().filter(|_| published.is_some());
     let review = occasion
         .map(|occasion| format!("{} runs {occasion}; a person should review it", sanitize(place.shown())));
     foreign.into_iter().chain(lost).chain(review).collect()
@@ -311,12 +316,12 @@ fn outside_notes(last: &Entry, target: &ResolvedTarget, current: &CurrentText) -
     }
 }
 
-fn status(decision: Decision, published: bool, differs: bool) -> Status {
+fn status(decision: Decision, published: Option<&PublishedFile>, drafted: &Drafted) -> Status {
     match (decision, published) {
         (Decision::Refuse, _) => Status::Refused,
-        (Decision::Write, true) => Status::Written,
-        (Decision::Show, _) if differs => Status::Verified,
-        (Decision::Write, false) | (Decision::Show, _) => Status::Unchanged,
+        (Decision::Write, Some(_)) => Status::Written,
+        (Decision::Show, _) if drafted.is_changed => Status::Verified,
+        (Decision::Write, None) | (Decision::Show, _) => Status::Unchanged,
     }
 }
 

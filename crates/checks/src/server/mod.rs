@@ -70,7 +70,7 @@ pub(super) fn check(
     let buffers: Vec<&Buffer> =
         std::iter::once(input.text).chain(input.batched.iter().filter_map(|other| other.text)).collect();
     let launch = || launch(input, server, &folder, runtime.pool.limits);
-    runtime.pool.with_server(&key(input, server, &folder), question.has_new_files, limit, launch, |session| {
+    runtime.pool.with_server(&key(input, server, &folder), &question, limit, launch, |session| {
         let _slot = runtime.slots.take(limit)?;
         let (items, columns) = session.diagnostics(&question, limit.with_timeout(input.rule.timeout))?;
         let both = items.iter().zip(&buffers);

@@ -218,11 +218,9 @@ impl<'s> OpenDocuments<'s> {
             Some(Offer::Pull) => WaitOutcome::Done(None),
             Some(Offer::Push | Offer::Versioned) | None => {
                 let names_all = state.states_versions || offer == Some(Offer::Versioned);
-                match state
-                    .published
-                    .get(path)
-                    .map(|published| check_published(published, version, names_all))
-                {
+                let published = state.published.get(path);
+                let published = published.filter(|published| published.version.is_some() || !names_all);
+                match published.map(|published| check_published(published, version)) {
                     Some(WaitOutcome::Done(items)) => WaitOutcome::Done(Some(items)),
                     Some(WaitOutcome::Until(moment)) => WaitOutcome::Until(moment),
                     Some(WaitOutcome::Wait) | None => WaitOutcome::Wait,
@@ -285,18 +283,12 @@ impl Drop for OpenDocuments<'_> {
     }
 }
 
-/// Checks published diagnostics against a version; `names_all` is true if the server states versions
-/// otherwise.
-fn check_published(
-    published: &PublishedDiagnostics,
-    version: i64,
-    names_all: bool,
-) -> WaitOutcome<Vec<Value>> {
+/// Checks published diagnostics against a version. Without a version, they count once no others follow for a while.
+fn check_published(published: &PublishedDiagnostics, version: i64) -> WaitOutcome<Vec<Value>> {
     match published.version {
         Some(of) if of == version => WaitOutcome::Done(published.items.clone()),
         // They are about an older text.
         Some(_) => WaitOutcome::Wait,
-        None if names_all => WaitOutcome::Wait,
         None if published.at.elapsed() >= SETTLE => WaitOutcome::Done(published.items.clone()),
         None => WaitOutcome::Until(published.at + SETTLE),
     }

@@ -41,9 +41,8 @@ pub struct Fields {
     pub lines: Option<WindowFields>,
     /// The symbol to search in.
     pub within: Option<String>,
-    /// Set when the file has the version that the caller knows. A second copy of the replacement is intended
-    /// then.
-    pub versioned: bool,
+    /// The action if the replacement is already in the file.
+    pub on_duplicate: OnDuplicate,
 }
 
 /// Flags of a pattern, as Python's integer or by name.
@@ -121,13 +120,16 @@ impl Fields {
                 search_flags,
                 lines,
                 within,
-                versioned,
+                on_duplicate,
                 ..
             } => {
                 let count = search_count.map(parse_count).transpose()?;
                 let expect_matches = expect_matches.map(parse_expected_matches).transpose()?;
                 let lines = lines.map(parse_window).transpose()?;
-                let needle = parse_needle(search, regex.unwrap_or(false), search_flags)?;
+                let needle = match regex {
+                    Some(true) => parse_pattern(search, search_flags)?,
+                    Some(false) | None => parse_literal(search, search_flags)?,
+                };
                 Ok(Edit::Search(Search {
                     needle,
                     replace,
@@ -137,7 +139,7 @@ impl Fields {
                     within,
                     occurrences: Occurrences::Matches,
                     tolerance: MatchTolerance::Wrapping,
-                    on_duplicate: OnDuplicate::from_versioned(versioned),
+                    on_duplicate,
                 }))
             }
             Fields { .. } => Err(no_mode()),
@@ -289,18 +291,26 @@ fn parse_expected_matches(count: i64) -> Result<NonZeroUsize, Error> {
     })
 }
 
-fn parse_needle(search: String, regex: bool, flags: Option<FlagsValue>) -> Result<Needle, Error> {
+fn parse_pattern(pattern: String, flags: Option<FlagsValue>) -> Result<Needle, Error> {
+    check_not_empty(&pattern)?;
+    let flags = flags.map(FlagsValue::into_flags).transpose()?.unwrap_or_default();
+    Ok(Needle::Regex { pattern, flags })
+}
+
+fn parse_literal(text: String, flags: Option<FlagsValue>) -> Result<Needle, Error> {
+    check_not_empty(&text)?;
+    let flags = flags.map(FlagsValue::into_flags).transpose()?.unwrap_or_default();
+    if flags != Flags::default() {
+        return Err(Error::new(Code::InvalidInput, "search_flags needs regex: true").field("search_flags"));
+    }
+    Ok(Needle::Literal(text))
+}
+
+fn check_not_empty(search: &str) -> Result<(), Error> {
     if search.is_empty() {
         return Err(
             Error::new(Code::InvalidInput, "search is empty, so it would match everywhere").field("search")
         );
     }
-    let flags = flags.map(FlagsValue::into_flags).transpose()?.unwrap_or_default();
-    if regex {
-        return Ok(Needle::Regex { pattern: search, flags });
-    }
-    if flags != Flags::default() {
-        return Err(Error::new(Code::InvalidInput, "search_flags needs regex: true").field("search_flags"));
-    }
-    Ok(Needle::Literal(search))
+    Ok(())
 }

@@ -188,7 +188,7 @@ fn with_files(mut head: BatchResponse, files: Vec<SizedEdit>, missing: usize, of
         lines.push(text);
     }
     lines.extend(head.notes.iter().map(|note| format!("note: {note}")));
-    Answer::new(head.success, Response::Batch(Box::new(head)), lines.join("\n"))
+    Answer::new(Response::Batch(Box::new(head)), lines.join("\n"))
 }
 
 /// Returns the status of the whole call: the first in `order` that any file has.

@@ -77,13 +77,6 @@ pub enum DiffDisplay {
     Omitted,
 }
 
-impl DiffDisplay {
-    /// Returns `Shown` for true.
-    pub const fn from_shown(is_shown: bool) -> DiffDisplay {
-        if is_shown { DiffDisplay::Shown } else { DiffDisplay::Omitted }
-    }
-}
-
 /// What a call is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {

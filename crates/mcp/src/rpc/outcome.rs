@@ -25,8 +25,23 @@ pub(super) struct ToolOutcome {
     pub(super) options: ResponseOptions,
     pub(super) question: Option<Box<Confirmation>>,
     pub(super) reply: ToolReply,
-    /// Set when rendering is faster than starting another thread.
-    pub(super) is_short: bool,
+    pub(super) rendering: Rendering,
+}
+
+/// The work of rendering an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rendering {
+    /// It is faster than starting another thread.
+    Short,
+    /// It needs a thread that may block.
+    Blocking,
+}
+
+impl Rendering {
+    /// Returns the work for a text of this size, if the size is known.
+    fn of_size(size: Option<usize>) -> Rendering {
+        if size.is_some_and(|size| size < SHORT_TEXT_BYTES) { Rendering::Short } else { Rendering::Blocking }
+    }
 }
 
 /// Maximum bytes of text that are rendered on the reactor.
@@ -70,7 +85,7 @@ pub(super) async fn execute(
                 options,
                 question: None,
                 reply: Box::new(move |options| answer::render_error(&rejection, options)),
-                is_short: false,
+                rendering: Rendering::Blocking,
             }
         }
         ToolRequest::Batch(all) => edit_all(*all, options, call_context, context).await,
@@ -81,14 +96,12 @@ pub(super) async fn execute(
             });
             let response = response.await.unwrap_or_else(|error| Err(call_failed(&error)));
             let response = response.map_err(|rejection| options.profile.rename_error_field(rejection));
-            let is_short = response
-                .as_ref()
-                .is_ok_and(|response| response.size().is_some_and(|size| size < SHORT_TEXT_BYTES));
+            let rendering = Rendering::of_size(response.as_ref().ok().and_then(|response| response.size()));
             ToolOutcome {
                 options,
                 question: None,
                 reply: Box::new(move |options| answer::read(&response, options)),
-                is_short,
+                rendering,
             }
         }
         ToolRequest::History(history) => {
@@ -98,7 +111,7 @@ pub(super) async fn execute(
             let edits = tokio::spawn(async move { workspace.history(history).await });
             let edits = edits.await.unwrap_or_else(|error| Err(call_failed(&error)));
             let reply = Box::new(move |options: &ResponseOptions| answer::history(&edits, most, options));
-            ToolOutcome { options, question: None, reply, is_short: false }
+            ToolOutcome { options, question: None, reply, rendering: Rendering::Blocking }
         }
     }
 }
@@ -122,12 +135,12 @@ async fn edit(
             .await;
     let question = take_confirmation(&mut edited);
     let edited = edited.map_err(|error| options.profile.rename_error_field(error));
-    let is_short = edited.as_ref().is_ok_and(|report| report.size() < SHORT_TEXT_BYTES);
+    let rendering = Rendering::of_size(edited.as_ref().ok().map(|report| report.size()));
     ToolOutcome {
         options,
         question,
         reply: Box::new(move |options| answer::render(&edited, options)),
-        is_short,
+        rendering,
     }
 }
 
@@ -152,7 +165,7 @@ async fn edit_all(
         options,
         question,
         reply: Box::new(move |options| answer::batch(&edited, &paths, options)),
-        is_short: false,
+        rendering: Rendering::Blocking,
     }
 }
 
@@ -172,13 +185,13 @@ async fn revert(
             let reply = Box::new(move |options: &ResponseOptions| {
                 answer::render_revert(&reports, &reverted, options)
             });
-            ToolOutcome { options, question, reply, is_short: false }
+            ToolOutcome { options, question, reply, rendering: Rendering::Blocking }
         }
         Err(error) => ToolOutcome {
             options,
             question: None,
             reply: Box::new(move |options| answer::render_error(&error, options)),
-            is_short: false,
+            rendering: Rendering::Blocking,
         },
     }
 }

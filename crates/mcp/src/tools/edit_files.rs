@@ -75,7 +75,7 @@ impl TryFrom<EditFiles> for ToolRequest {
         }
         let options = ResponseOptions {
             limit: response_limit(input.max_bytes)?,
-            diff: DiffDisplay::from_shown(input.show_diff),
+            diff: if input.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted },
             ..ResponseOptions::default()
         };
         let mode = input.mode.map(Mode::from).unwrap_or_default();

@@ -333,7 +333,7 @@ async fn a_job_that_panics_does_not_claim_that_nothing_was_written() {
     let stopped = written(Watch::new(CancellationToken::new(), Some(panics))).await;
     let answer =
         render(&stopped, &ResponseOptions { path: Some("a.py".into()), ..ResponseOptions::default() });
-    assert!(!answer.success);
+    assert!(!answer.is_success());
     let message = answer.json["message"].as_str().unwrap();
     assert!(message.starts_with("it is not known whether the file was written: "), "{message}");
     assert!(
