@@ -31,13 +31,22 @@ pub struct RebaseConflict {
     pub change: Option<Region>,
 }
 
+/// The result of rebasing a plan.
+#[derive(Debug, Clone)]
+pub enum Rebased {
+    /// The plan for the other version.
+    Plan(Plan),
+    /// The plan does not fit onto the other version.
+    Conflict(RebaseConflict),
+}
+
 impl Plan {
     /// Rebases a plan from version `from` onto version `to`.
     ///
-    /// Errors: the inner error is the position of the conflict.
-    pub fn rebase(&self, from: &Buffer, to: &Buffer) -> Result<Result<Plan, RebaseConflict>, Error> {
+    /// Errors: `INTERNAL` for a plan that does not belong to `from`.
+    pub fn rebase(&self, from: &Buffer, to: &Buffer) -> Result<Rebased, Error> {
         if from.version() == to.version() {
-            return Ok(Ok(self.clone()));
+            return Ok(Rebased::Plan(self.clone()));
         }
         let texts = [from.text(), to.text()];
         let starts = [lines::starts(&texts[0]), lines::starts(&texts[1])];
@@ -54,10 +63,10 @@ impl Plan {
             let touched = TouchedLines::from_splice(&course, span);
             match runs.iter().find(|run| run.contains(&touched)).and_then(|run| run.shift(splice, from, to)) {
                 Some(shifted) => splices.push(shifted),
-                None => return Ok(Err(touched.conflict(&runs))),
+                None => return Ok(Rebased::Conflict(touched.conflict(&runs))),
             }
         }
-        Plan::new(to, splices).map(Ok)
+        Plan::new(to, splices).map(Rebased::Plan)
     }
 }
 
@@ -313,11 +322,18 @@ mod tests {
         Buffer::read(text.into(), Hints::default()).unwrap()
     }
 
+    fn rebased_plan(plan: &Plan, from: &Buffer, to: &Buffer) -> Result<Plan, RebaseConflict> {
+        match plan.rebase(from, to).unwrap() {
+            Rebased::Plan(plan) => Ok(plan),
+            Rebased::Conflict(conflict) => Err(conflict),
+        }
+    }
+
     /// Rebases an edit onto another version, and returns the result or the conflict.
     fn rebased(from: &str, edited: &str, to: &str) -> Result<String, RebaseConflict> {
         let [from, edited, to] = [from, edited, to].map(read);
         let plan = from.plan_to(&edited).unwrap();
-        plan.rebase(&from, &to).unwrap().map(|plan| to.apply(&plan).unwrap().view().to_owned())
+        rebased_plan(&plan, &from, &to).map(|plan| to.apply(&plan).unwrap().view().to_owned())
     }
 
     #[test]
@@ -415,7 +431,7 @@ mod tests {
                 for text in [format!("new\n{line_text}"), format!("{line_text}new\n")] {
                     let plan = base.plan(vec![Change { span: span.clone(), text }]).unwrap();
                     if base.apply(&plan).unwrap().view() == now.view() {
-                        assert!(plan.rebase(&base, &now).unwrap().is_err(), "{from:?} {edited:?} {line}");
+                        assert!(rebased_plan(&plan, &base, &now).is_err(), "{from:?} {edited:?} {line}");
                     }
                 }
             }
@@ -428,7 +444,7 @@ mod tests {
         let plan = from.plan_to(&edited).unwrap();
         for (bytes, is_conflict) in [(&b"\xEF\xBB\xBFa\nb\nc\nd\n"[..], true), (b"a\nb\nc\nd\n", false)] {
             let to = Buffer::read(bytes.to_vec(), Hints::default()).unwrap();
-            assert_eq!(plan.rebase(&from, &to).unwrap().is_err(), is_conflict, "{bytes:?}");
+            assert_eq!(rebased_plan(&plan, &from, &to).is_err(), is_conflict, "{bytes:?}");
         }
     }
 
@@ -453,7 +469,7 @@ mod tests {
             let (base, left, right) = (whole(&first, &second), whole(&one, &second), whole(&first, &other));
             let (to_left, to_right) = (base.plan_to(&left).unwrap(), base.plan_to(&right).unwrap());
             let [onto_left, onto_right] =
-                [(&to_right, &left), (&to_left, &right)].map(|(plan, to)| plan.rebase(&base, to).unwrap());
+                [(&to_right, &left), (&to_left, &right)].map(|(plan, to)| rebased_plan(plan, &base, to));
             if let (Ok(onto_left), Ok(onto_right)) = (onto_left, onto_right) {
                 let (one, other) = (left.apply(&onto_left).unwrap(), right.apply(&onto_right).unwrap());
                 prop_assert_eq!(one.view(), other.view());
@@ -470,7 +486,7 @@ mod tests {
             };
             let (base, left, right) = (whole(&first, &second), whole(&one, &second), whole(&first, &other));
             let plan = base.plan_to(&right).unwrap();
-            let onto = plan.rebase(&base, &left).unwrap();
+            let onto = rebased_plan(&plan, &base, &left);
             let onto = onto.map_err(|conflict| TestCaseError::fail(format!("{conflict:?}")))?;
             let (merged, both) = (left.apply(&onto).unwrap(), whole(&one, &other));
             prop_assert_eq!(merged.view(), both.view());

@@ -14,7 +14,7 @@ use super::project;
 use crate::error::GateError;
 use crate::output::NamedFile;
 use crate::overlay::DraftOverlays;
-use crate::stage::{CargoRecord, FileTime, Stage, StagedPath, TARGET};
+use crate::stage::{CargoRecord, CargoRecordError, FileTime, Stage, StagedPath, TARGET};
 use lockgate_policy::{CacheScope, CommandSpec, CommandWord, Hole, Input, Rule, Unconfigured, WordPart};
 use lockgate_sandbox::Isolation;
 use lockgate_sandbox::create_private;
@@ -67,11 +67,12 @@ impl<'a> RunDir<'a> {
         }
         let record =
             match cargo_target(input, command).map(|target| CargoRecord::open(&target, limit)).transpose() {
-                Ok(None) => None,
-                Ok(Some(Ok(record))) => Some(record),
-                Ok(Some(Err(Halt::TimedOut))) => return Err(GateError::TimedOut(WAIT_TIMED_OUT.to_owned())),
-                Ok(Some(Err(halt))) => return Err(halt.into()),
-                Err(error) => {
+                Ok(record) => record,
+                Err(CargoRecordError::Halted(Halt::TimedOut)) => {
+                    return Err(GateError::TimedOut(WAIT_TIMED_OUT.to_owned()));
+                }
+                Err(CargoRecordError::Halted(Halt::Cancelled)) => return Err(Halt::Cancelled.into()),
+                Err(CargoRecordError::Disk(error)) => {
                     return Err(GateError::Broken(format!("could not get its target folder: {error}")));
                 }
             };

@@ -94,7 +94,10 @@ pub(super) async fn execute(
             let response = watched(call_context, context, |workspace, watch| async move {
                 workspace.run_read(read_request, watch).await
             });
-            let response = response.await.unwrap_or_else(|error| Err(call_failed(&error)));
+            let response = response.await.map_err(|failure| match failure {
+                CallFailure::Rejected(error) => error,
+                CallFailure::Stopped(error) => call_failed(&error),
+            });
             let response = response.map_err(|rejection| options.profile.rename_error_field(rejection));
             let rendering = Rendering::of_size(response.as_ref().ok().and_then(|response| response.size()));
             ToolOutcome {
@@ -211,10 +214,20 @@ where
     T: Edited + Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
-    let result = watched(call_context, context, operation).await;
-    let result = result.unwrap_or_else(|error| Err(call_failed(&error).with_unknown_disk()));
+    let result = watched(call_context, context, operation).await.map_err(|failure| match failure {
+        CallFailure::Rejected(error) => error,
+        CallFailure::Stopped(error) => call_failed(&error).with_unknown_disk(),
+    });
     call_context.metrics.edited(&result);
     result
+}
+
+/// The reason why an operation has no result.
+enum CallFailure {
+    /// The operation was rejected.
+    Rejected(Error),
+    /// The operation stopped before it had a result.
+    Stopped(JoinError),
 }
 
 /// Runs an operation with a watch until it is done.
@@ -222,7 +235,7 @@ async fn watched<T, F>(
     call_context: &CallContext,
     context: &Context,
     operation: impl FnOnce(Arc<Workspace>, Watch) -> F,
-) -> Result<Result<T, Error>, JoinError>
+) -> Result<T, CallFailure>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
@@ -236,7 +249,7 @@ where
         both = async { tokio::join!(operation, progress.send_all()) } => both,
         never = cancel_after_stop(ended, call_context.stop.clone()) => match never {},
     };
-    result
+    result.map_err(CallFailure::Stopped)?.map_err(CallFailure::Rejected)
 }
 
 /// Time for a call to finish after the server is stopped; most edits are written within it.
