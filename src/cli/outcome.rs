@@ -54,7 +54,7 @@ impl CommandOutcome {
             .iter()
             .copied()
             .flatten()
-            .map(|report| Excerpt::whole(report.draft.view()))
+            .map(|report| Excerpt::whole(report.change.draft.view()))
             .collect();
         let shown = match &response {
             Response::Batch(batch) => show::batch(batch, &excerpts, verbosity),

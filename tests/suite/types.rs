@@ -174,7 +174,7 @@ fn restored_text_is_not_judged() {
     assert_eq!(revert(Direction::Undo, &first), None);
     let removed = fixture.edit("job", content("# A\n"), Mode::Strict).unwrap();
     assert_eq!(removed.status, Status::Written);
-    assert!(fixture.edit("job", Edit::Remove, Mode::Strict).unwrap().removed);
+    assert!(fixture.edit("job", Edit::Remove, Mode::Strict).unwrap().is_removed());
 }
 
 #[test]

@@ -114,7 +114,7 @@ pub(super) fn rebase(
         }
     };
     let moved = line_map(base, &current.buffer)?;
-    for place in &mut planned.match_lines {
+    for place in &mut planned.matches.lines {
         place.line = moved.new_line_of(place.line).unwrap_or(place.line);
     }
     let (was, is) = (base.version(), current.buffer.version());

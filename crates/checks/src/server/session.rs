@@ -217,8 +217,8 @@ impl<'s> OpenDocuments<'s> {
         self.session.server.wait(limit, |state| match state.offer(offer) {
             Some(Offer::Pull) => WaitOutcome::Done(None),
             Some(Offer::Push | Offer::Versioned) | None => {
-                let names_all = state.states_versions || offer == Some(Offer::Versioned);
-                let published = state.published.get(path);
+                let names_all = state.diagnostics.states_versions || offer == Some(Offer::Versioned);
+                let published = state.diagnostics.published.get(path);
                 let published = published.filter(|published| published.version.is_some() || !names_all);
                 match published.map(|published| check_published(published, version)) {
                     Some(WaitOutcome::Done(items)) => WaitOutcome::Done(Some(items)),
@@ -234,7 +234,7 @@ impl<'s> OpenDocuments<'s> {
         let params = json!({ "textDocument": { "uri": uri(path) } });
         self.session.server.with_state(|state| PullRequest {
             id: state.request("textDocument/diagnostic", &params),
-            refreshes: state.refreshes,
+            refreshes: state.diagnostics.refreshes,
         })
     }
 
@@ -251,7 +251,7 @@ impl<'s> OpenDocuments<'s> {
         loop {
             let PullRequest { id, refreshes } = first.take().unwrap_or_else(|| self.request(path));
             let answer = link.wait(limit, |state| match state.take_response(id) {
-                Some(answer) => WaitOutcome::Done((answer, state.refreshes)),
+                Some(answer) => WaitOutcome::Done((answer, state.diagnostics.refreshes)),
                 None => WaitOutcome::Wait,
             });
             let (answer, refreshed) = answer.inspect_err(|_| link.with_state(|state| state.cancel(id)))?;

@@ -217,7 +217,7 @@ fn success_message(
         (some, all) => format!("{some} of {all} files"),
     };
     let named: Vec<&str> =
-        concerned.iter().take(MAX_NAMED_FILES).map(|report| report.path.as_str()).collect();
+        concerned.iter().take(MAX_NAMED_FILES).map(|report| report.target.path.as_str()).collect();
     let more = if concerned.len() > named.len() { ", ..." } else { "" };
     let (counts, named) = (format!("(+{added} -{removed})"), format!("{}{more}", named.join(", ")));
     match status {

@@ -66,9 +66,9 @@ impl Message {
         errors: &[String],
         options: &ResponseOptions,
     ) -> Message {
-        let path = display_name(&report.path, &key(report.entity.as_ref()));
+        let path = display_name(&report.target.path, &key(report.target.entity.as_ref()));
         let counts = format!("(+{} -{})", diff.added(), diff.removed());
-        let replaced = match report.replacements {
+        let replaced = match report.matches.replacements {
             Some(1) => ", 1 replacement".to_owned(),
             Some(count) => format!(", {count} replacements"),
             None => String::new(),
@@ -76,9 +76,9 @@ impl Message {
         match report.status {
             Status::Written => {
                 let own = (options.profile.success_message)(report);
-                Message::plain(own.unwrap_or_else(|| match report.created {
+                Message::plain(own.unwrap_or_else(|| match report.is_created() {
                     true => format!("created {path} {counts}"),
-                    false if report.removed => format!("removed {path} {counts}"),
+                    false if report.is_removed() => format!("removed {path} {counts}"),
                     false => format!("wrote {path} {counts}{replaced}"),
                 }))
             }
@@ -129,7 +129,7 @@ const MAX_LISTED_LINES: usize = 10;
 
 /// Returns the first line of the text form; `None` if it is the message.
 pub(super) fn headline(report: &Report, diff: &Diff<'_>, blocking: usize) -> Option<Headline> {
-    let path = display_name(&report.path, &key(report.entity.as_ref()));
+    let path = display_name(&report.target.path, &key(report.target.entity.as_ref()));
     let counts = format!("(+{} -{})", diff.added(), diff.removed());
     let outside = match report.fixed_outside.as_slice() {
         [] => String::new(),
@@ -137,7 +137,7 @@ pub(super) fn headline(report: &Report, diff: &Diff<'_>, blocking: usize) -> Opt
     };
     match report.status {
         Status::Written => {
-            let verb = match (report.created, report.removed) {
+            let verb = match (report.is_created(), report.is_removed()) {
                 (true, _) => "created",
                 (_, true) => "removed",
                 (false, false) => "wrote",
@@ -165,10 +165,10 @@ pub(super) fn headline(report: &Report, diff: &Diff<'_>, blocking: usize) -> Opt
 
 /// Returns the number of replaced matches, that of all matches, and where they were, as in `2 of 3 (lines 7, 9)`.
 fn replaced(report: &Report) -> Option<String> {
-    let count = report.replacements?;
-    let total = report.total_matches.map(|total| format!(" of {total}")).unwrap_or_default();
+    let count = report.matches.replacements?;
+    let total = report.matches.total.map(|total| format!(" of {total}")).unwrap_or_default();
     let lines: Vec<String> =
-        report.places.iter().take(MAX_LISTED_LINES).map(|place| place.line.to_string()).collect();
+        report.matches.lines.iter().take(MAX_LISTED_LINES).map(|place| place.line.to_string()).collect();
     let word = if count == 1 { "line" } else { "lines" };
     let more = match count.saturating_sub(lines.len()) {
         0 => String::new(),
@@ -190,11 +190,11 @@ pub(super) fn outside_edit(report: &Report) -> String {
 
 /// Returns a short description of the change to a file.
 pub(super) fn change_summary(report: &Report, diff: &Diff<'_>) -> String {
-    let verb = match (report.created, report.removed) {
+    let verb = match (report.is_created(), report.is_removed()) {
         (true, _) => "created ",
         (_, true) => "removed ",
         (false, false) => "",
     };
-    let path = display_name(&report.path, &key(report.entity.as_ref()));
+    let path = display_name(&report.target.path, &key(report.target.entity.as_ref()));
     format!("{verb}{path} (+{} -{})", diff.added(), diff.removed())
 }

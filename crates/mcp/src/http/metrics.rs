@@ -181,7 +181,7 @@ impl MetricsSink for HttpMetrics {
 
     fn reported(&self, tool: &'static str, report: &Report) {
         self.edits.get_or_create(&EditLabels { tool, status: report.status.name() }).inc();
-        if let Some(match_info) = &report.match_info {
+        if let Some(match_info) = &report.matches.info {
             self.matches.get_or_create(&Matched { tier: match_info.level.name() }).inc();
         }
         for run in &report.verdict.runs {

@@ -140,9 +140,9 @@ impl EditCode {
 }
 
 fn replaced_block(report: &Report) -> Option<String> {
-    let first = report.places.first().map(|place| place.line);
-    let line = report.match_info.map(|match_info| match_info.line).or(first)?;
-    let score = report.match_info.map_or(Score::IDENTICAL, |match_info| match_info.score);
+    let first = report.matches.lines.first().map(|place| place.line);
+    let line = report.matches.info.map(|match_info| match_info.line).or(first)?;
+    let score = report.matches.info.map_or(Score::IDENTICAL, |match_info| match_info.score);
     Some(format!("Replaced block at line {line} (Match Score: {}%)", score.percent()))
 }
 

@@ -139,8 +139,8 @@ fn check_edits(edits: &[ReplacementArgs], given: [(&str, bool); 4]) -> Result<()
 
 /// Returns the message with the number of replacements.
 pub(super) fn success_message(report: &Report) -> Option<String> {
-    let count = report.replacements?;
-    Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
+    let count = report.matches.replacements?;
+    Some(format!("Successfully replaced {count} occurrence(s) in {}", report.target.path))
 }
 
 fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String> {
