@@ -23,16 +23,11 @@ pub fn plan(parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Re
     }
     let mut planned = Vec::with_capacity(parts.len());
     for part in parts {
-        let own = super::plan(&part.edit, buffer, context).map_err(|error| in_part(part, error))?;
+        let own =
+            super::plan(&part.edit, buffer, context).map_err(|error| error.with_named_entry(part.entry))?;
         planned.push(own);
     }
     join(planned, buffer)
-}
-
-/// Adds the index of the edit to its error.
-fn in_part(part: &EditPart, mut error: Error) -> Error {
-    error.message = format!("edits[{}]: {}", part.entry, error.message);
-    error.with_entry(part.entry)
 }
 
 fn join(parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> {

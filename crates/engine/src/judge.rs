@@ -209,5 +209,5 @@ fn unknown_command(name: &str, rules: &Policy) -> Error {
     };
     let message =
         format!("`{name}` is not one of the `validate_commands` of the policy {}", rules.origin.name);
-    Error::new(Code::InvalidInput, message).field("validate_command").hint(hint)
+    Error::new(Code::InvalidInput, message).named_field("validate_command").hint(hint)
 }

@@ -71,16 +71,16 @@ fn print_results(format: OutputFormat, apps: &[Imported], files: &[Imported]) ->
         all.iter().filter(|one| matches!(&one.result, Ok(status) if *status == wanted)).count()
     };
     let (mut counts, mut parts) = (Map::new(), Vec::new());
-    for (name, count) in [
-        ("created", count_of(files, ImportStatus::Created)),
-        ("replaced", count_of(files, ImportStatus::Replaced)),
-        ("unchanged", count_of(files, ImportStatus::Unchanged)),
-        ("verified", count_of(files, ImportStatus::Verified)),
-        ("new_apps", count_of(apps, ImportStatus::Created)),
+    for (name, label, count) in [
+        ("created", "created", count_of(files, ImportStatus::Created)),
+        ("replaced", "replaced", count_of(files, ImportStatus::Replaced)),
+        ("unchanged", "unchanged", count_of(files, ImportStatus::Unchanged)),
+        ("verified", "verified", count_of(files, ImportStatus::Verified)),
+        ("new_apps", "new apps", count_of(apps, ImportStatus::Created)),
     ] {
         counts.insert(name.to_owned(), count.into());
         if count > 0 {
-            parts.push(format!("{}: {count}", name.replace('_', " ")));
+            parts.push(format!("{label}: {count}"));
         }
     }
     let imported = || apps.iter().chain(files);

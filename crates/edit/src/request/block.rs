@@ -64,13 +64,13 @@ impl BlockFields {
     fn parse_tolerance(&self, likeness: ToleranceFields) -> Result<MatchTolerance, Error> {
         let threshold = Score::from_ratio(likeness.threshold).ok_or_else(|| {
             let message = format!("threshold must be from 0 to 1, found {}", likeness.threshold);
-            Error::new(Code::InvalidInput, message).field("threshold")
+            Error::new(Code::InvalidInput, message).named_field("threshold")
         })?;
         let narrowed = self.within.is_some() || self.start_line.is_some();
         match (likeness.any_line, narrowed) {
             (true, false) => {
                 let message = "`similar: any` needs `within` or `start_line`, which narrow the place";
-                Err(Error::new(Code::InvalidInput, message).field("similar"))
+                Err(Error::new(Code::InvalidInput, message).named_field("similar"))
             }
             (true, true) => Ok(MatchTolerance::Similar { threshold, typos: TypoPolicy::Any }),
             (false, _) => Ok(MatchTolerance::Similar { threshold, typos: TypoPolicy::Certain }),

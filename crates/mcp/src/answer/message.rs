@@ -1,5 +1,7 @@
 //! The first sentence of an answer: the result of the edit, or the reason of a rejection.
 
+use std::borrow::Cow;
+
 use super::entity::{display_name, key};
 use super::options::{Purpose, ResponseOptions};
 use lockgate_checks::Finding;
@@ -11,16 +13,36 @@ use lockgate_text::Diff;
 /// Prefix of the message of every rejected edit that left the file unchanged.
 const NOTHING_WRITTEN: &str = "nothing was written: ";
 
-/// Prefix of the message of every rejected read.
-const NOT_READ: &str = "not read: ";
-
 /// Value of `bytes_outside_edit` when the bytes outside the edit are unchanged.
 pub(super) const UNCHANGED: &str = "unchanged";
+
+/// The beginning of a message: what a rejection means for the target.
+#[derive(Debug, Clone, Default)]
+enum Preface {
+    /// The message is not about a rejection.
+    #[default]
+    None,
+    NothingWritten,
+    NotRead,
+    /// It is not known whether the target, which has this noun, was written.
+    Unknown(String),
+}
+
+impl Preface {
+    fn text(&self) -> Cow<'static, str> {
+        match self {
+            Preface::None => "".into(),
+            Preface::NothingWritten => NOTHING_WRITTEN.into(),
+            Preface::NotRead => "not read: ".into(),
+            Preface::Unknown(noun) => format!("it is not known whether the {noun} was written: ").into(),
+        }
+    }
+}
 
 /// A message in parts; one edit of several shows only the body.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Message {
-    prefix: String,
+    preface: Preface,
     pub(super) body: String,
     suffix: &'static str,
 }
@@ -33,15 +55,16 @@ impl Message {
 
     /// Creates the message of a rejection that left the file unchanged.
     pub(super) fn rejection(body: String) -> Message {
-        Message { prefix: NOTHING_WRITTEN.to_owned(), body, suffix: "" }
+        Message { preface: Preface::NothingWritten, ..Message::plain(body) }
     }
 
     /// Creates the message of an error in the terms of its tool, prefixed with the field at fault.
     pub(super) fn of_error(error: &Error, options: &ResponseOptions) -> Message {
         let own = (options.profile.rejection_message)(error, options);
+        let names_field = own.is_none() && error.names_field();
         let message = own.unwrap_or_else(|| error.message.clone());
         let body = match error.field_path() {
-            Some(field) if error.code.family() == ErrorFamily::Request && !message.contains(&field) => {
+            Some(field) if error.code.family() == ErrorFamily::Request && !names_field => {
                 format!("{field}: {message}")
             }
             Some(_) | None => message,
@@ -49,11 +72,11 @@ impl Message {
         match error.disk {
             Disk::Untouched => match options.purpose {
                 Purpose::Edit => Message::rejection(body),
-                Purpose::Read => Message { prefix: NOT_READ.to_owned(), body, suffix: "" },
+                Purpose::Read => Message { preface: Preface::NotRead, ..Message::plain(body) },
             },
             Disk::Unknown => {
-                let prefix = format!("it is not known whether the {} was written: ", options.noun());
-                Message { prefix, body, suffix: "" }
+                let preface = Preface::Unknown(options.noun().to_owned());
+                Message { preface, ..Message::plain(body) }
             }
         }
     }
@@ -111,15 +134,14 @@ impl Message {
 
     /// Returns the whole message.
     pub(super) fn text(&self) -> String {
-        format!("{}{}{}", self.prefix, self.body, self.suffix)
+        format!("{}{}{}", self.preface.text(), self.body, self.suffix)
     }
 
-    /// Returns the value of `error`: the message without its prefix.
+    /// Returns the value of `error`: the message without the statement that nothing was written or read.
     pub(super) fn reason(&self) -> String {
-        if [NOTHING_WRITTEN, NOT_READ].contains(&self.prefix.as_str()) {
-            self.body.clone()
-        } else {
-            self.text()
+        match self.preface {
+            Preface::NothingWritten | Preface::NotRead => self.body.clone(),
+            Preface::None | Preface::Unknown(_) => self.text(),
         }
     }
 }

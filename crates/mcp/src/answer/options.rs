@@ -178,7 +178,9 @@ impl ToolProfile {
             Some(field) if field == plain.end => own.end,
             Some(_) | None => return error,
         };
-        error.field = Some(name.into());
+        if error.field.as_deref() != Some(name) {
+            error.rename_field(name);
+        }
         error
     }
 

@@ -120,7 +120,7 @@ impl EditCode {
         };
         let search = self.search_context.ok_or_else(|| {
             let message = "`search_context` is missing: only overwrite_file does not need it";
-            Error::new(Code::InvalidInput, message).field("search_context")
+            Error::new(Code::InvalidInput, message).named_field("search_context")
         })?;
         let fields = BlockFields {
             search,

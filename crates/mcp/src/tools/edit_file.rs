@@ -119,14 +119,14 @@ impl ReplacementArgs {
 }
 
 fn required(value: Option<String>, name: &str) -> Result<String, Error> {
-    value.ok_or_else(|| Error::new(Code::InvalidInput, format!("`{name}` is missing")).field(name))
+    value.ok_or_else(|| Error::new(Code::InvalidInput, format!("`{name}` is missing")).named_field(name))
 }
 
 /// Rejects an empty list, one that is too long, and one beside a single replacement.
 fn check_edits(edits: &[ReplacementArgs], given: [(&str, bool); 4]) -> Result<(), Error> {
     if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
         let message = format!("`{name}` and `edits` were both given");
-        let error = Error::new(Code::ModeConflict, message).field(name);
+        let error = Error::new(Code::ModeConflict, message).named_field(name);
         return Err(error.hint(format!("put `{name}` into an entry of `edits`")));
     }
     let message = match edits.len() {
@@ -134,7 +134,7 @@ fn check_edits(edits: &[ReplacementArgs], given: [(&str, bool); 4]) -> Result<()
         1..=MAX_REPLACEMENTS => return Ok(()),
         length => format!("`edits` has {length} entries, more than the {MAX_REPLACEMENTS} of one call"),
     };
-    Err(Error::new(Code::InvalidInput, message).field("edits"))
+    Err(Error::new(Code::InvalidInput, message).named_field("edits"))
 }
 
 /// Returns the message with the number of replacements.

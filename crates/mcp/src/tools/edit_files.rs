@@ -71,7 +71,7 @@ impl TryFrom<EditFiles> for ToolRequest {
             length => Some(format!("`edits` has {length} entries, more than the {MAX_EDITS} of one call")),
         };
         if let Some(message) = message {
-            return Err(Error::new(Code::InvalidInput, message).field("edits"));
+            return Err(Error::new(Code::InvalidInput, message).named_field("edits"));
         }
         let options = ResponseOptions {
             limit: response_limit(input.max_bytes)?,

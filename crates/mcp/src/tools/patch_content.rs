@@ -46,7 +46,7 @@ impl TryFrom<PatchContent> for ToolRequest {
 
     fn try_from(input: PatchContent) -> Result<ToolRequest, Error> {
         if input.old_string.is_empty() {
-            return Err(Error::new(Code::InvalidInput, "old_string is required").field("old_string"));
+            return Err(Error::new(Code::InvalidInput, "old_string is required").named_field("old_string"));
         }
         let lines = input.old_string.lines().count().max(input.new_string.lines().count());
         let target = input.entity.fields().into_target(input.path)?;

@@ -181,7 +181,7 @@ fn check_permissions(permissions: FilePermissions, fields: &Fields) -> Result<()
     match (permissions, &fields.content) {
         (FilePermissions::Executable, None) => {
             let message = "`executable` is only for content, which can create a file";
-            Err(Error::new(Code::ModeConflict, message).field("executable"))
+            Err(Error::new(Code::ModeConflict, message).named_field("executable"))
         }
         (FilePermissions::Executable, Some(_)) | (FilePermissions::Usual, _) => Ok(()),
     }

@@ -61,7 +61,7 @@ fn answers_and_signals_pass_through(bench: &Bench) {
         let killed = give(&sandboxed(bench, level, &["die-of", "SIGKILL"], None));
         assert_eq!(
             killed,
-            ProcessOutcome::Broken("was killed by signal 9 (SIGKILL)".to_owned()),
+            ProcessOutcome::Killed { signal: 9, why: "was killed by signal 9 (SIGKILL)".to_owned() },
             "{}",
             level.name()
         );

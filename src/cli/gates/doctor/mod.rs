@@ -75,6 +75,18 @@ impl GateState {
         }
     }
 
+    /// Returns the name in JSON.
+    fn json_name(&self) -> &'static str {
+        match self {
+            GateState::Works => "works",
+            GateState::Unproven => "unproven",
+            GateState::Broken(_) => "broken",
+            GateState::Unavailable(_) => "unavailable",
+            GateState::Untrusted(_) => "needs_trust",
+            GateState::Unconfigured(_) => "needs_configuration",
+        }
+    }
+
     pub(super) fn why(&self) -> Option<&str> {
         match self {
             GateState::Works => None,
