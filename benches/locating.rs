@@ -31,7 +31,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use lockgate_edit::{
-    Edit, EditLimits, Needle, Occurrences, OnDuplicate, PlanContext, PlannedEdit, Search, plan,
+    Edit, EditLimits, Matches, Needle, Occurrences, OnDuplicate, PlanContext, PlannedEdit, Search, plan,
 };
 use lockgate_error::{Code, Error};
 use lockgate_matching::{MatchLevel, MatchTolerance, TypoPolicy};
@@ -129,7 +129,9 @@ fn share(mut costs: Vec<Cost>, percent: usize) -> Cost {
 /// How an answer is called in a table.
 fn answer(planned: &Result<PlannedEdit, Error>) -> String {
     match planned {
-        Ok(PlannedEdit { match_info: Some(match_info), .. }) => match_info.level.name().to_owned(),
+        Ok(PlannedEdit { matches: Matches { info: Some(match_info), .. }, .. }) => {
+            match_info.level.name().to_owned()
+        }
         Ok(_) => "unchanged".to_owned(),
         Err(refused) => {
             let best = refused.best.as_ref().map(|best| format!(", best {}", best.score.percent()));
@@ -209,13 +211,13 @@ fn similar_row(
         let (cost, planned) = once(&edit(&search, &replace, SIMILAR), before);
         costs.push(cost);
         let found = match &planned {
-            Ok(planned) => planned.match_info.map(|match_info| match_info.line),
+            Ok(planned) => planned.matches.info.map(|match_info| match_info.line),
             Err(Error { code: Code::MatchNotFound, best: Some(best), .. }) => Some(best.start_line),
             Err(refused) => panic!("{refused:?}"),
         };
         right += usize::from(found == Some(at));
         applied += usize::from(
-            planned.is_ok_and(|planned| planned.match_info.unwrap().level == MatchLevel::Similar),
+            planned.is_ok_and(|planned| planned.matches.info.unwrap().level == MatchLevel::Similar),
         );
     }
     let (median, slow) = (share(costs.clone(), 50), share(costs, 95));

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use clap::ArgAction;
 use serde_json::{Value, json};
 
+use super::output_format::OutputFormat;
 use super::paint::{self, DONE, FAINT, LABEL, REJECTED, WARNING, labelled, visible};
 use super::roots::current_folder;
 use lockgate_engine::{Cached, Caches, ProjectRoot};
@@ -45,8 +47,8 @@ enum CacheCommand {
 #[derive(Debug, clap::Args)]
 struct OutputArgs {
     /// Prints JSON
-    #[arg(long)]
-    json: bool,
+    #[arg(id = "json", long, action = ArgAction::SetTrue)]
+    format: OutputFormat,
 }
 
 const LIMITS_HELP: &str = "The caches of a workspace take at most 10 GiB, and all caches 30 GiB. About once an hour, and when \
@@ -56,19 +58,23 @@ const LIMITS_HELP: &str = "The caches of a workspace take at most 10 GiB, and al
 pub(super) fn run(args: CacheArgs) -> Result<ExitCode, Error> {
     let caches = Caches::for_user();
     match args.command {
-        None => show(&caches, args.output.json),
-        Some(CacheCommand::Clear { workspace, all, output: form }) => {
-            clear(&caches, workspace.as_deref(), all, form.json)
+        None => show(&caches, args.output.format),
+        Some(CacheCommand::Clear { workspace, all, output }) => {
+            let selection = match all {
+                true => CacheSelection::All,
+                false => CacheSelection::Workspace(root(workspace.as_deref())?),
+            };
+            clear(&caches, &selection, output.format)
         }
     }
 }
 
-fn show(caches: &Caches, json: bool) -> Result<ExitCode, Error> {
+fn show(caches: &Caches, format: OutputFormat) -> Result<ExitCode, Error> {
     caches.bound();
     let (folder, all) = (caches.folder()?, caches.list()?);
     let size: u64 = all.iter().map(|cached| cached.size).sum();
     let limits = Caches::limits();
-    if json {
+    if format == OutputFormat::Json {
         let json_value = json!({
             "folder": folder.display().to_string(),
             "size": size,
@@ -105,14 +111,25 @@ fn show(caches: &Caches, json: bool) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Result<ExitCode, Error> {
-    let root = if all { None } else { Some(root(workspace)?) };
-    let is_meant = |cached: &Cached| match (&root, &cached.root) {
-        (None, _) => true,
-        (Some(root), Some(cached)) => cached.starts_with(root),
-        (Some(_), None) => false,
-    };
-    let selected: Vec<Cached> = caches.list()?.into_iter().filter(is_meant).collect();
+/// The caches to remove.
+enum CacheSelection {
+    All,
+    /// Those of the workspaces in this folder.
+    Workspace(PathBuf),
+}
+
+impl CacheSelection {
+    fn has(&self, cached: &Cached) -> bool {
+        match (self, &cached.root) {
+            (CacheSelection::All, _) => true,
+            (CacheSelection::Workspace(root), Some(cached)) => cached.starts_with(root),
+            (CacheSelection::Workspace(_), None) => false,
+        }
+    }
+}
+
+fn clear(caches: &Caches, selection: &CacheSelection, format: OutputFormat) -> Result<ExitCode, Error> {
+    let selected: Vec<Cached> = caches.list()?.into_iter().filter(|cached| selection.has(cached)).collect();
     let (mut removed, mut in_use, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for cached in selected {
         match caches.clear(&cached) {
@@ -121,7 +138,7 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
             Err(error) => failed.push((cached, error)),
         }
     }
-    if json {
+    if format == OutputFormat::Json {
         let listed = |list: &[Cached]| list.iter().map(cache_json).collect::<Vec<_>>();
         let errors = failed.iter().map(|(cached, error)| {
             json!({ "folder": cached.folder.display().to_string(), "code": error.code.name(), "message": error.message })
@@ -146,9 +163,12 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
             text += &labelled(REJECTED, "failed", format!("{}: {message}", name(cached)));
         }
         if text.is_empty() {
-            let suffix = root.map_or_else(String::new, |root| {
-                format!(" for {}", escape_name(&root.display().to_string()))
-            });
+            let suffix = match selection {
+                CacheSelection::All => String::new(),
+                CacheSelection::Workspace(root) => {
+                    format!(" for {}", escape_name(&root.display().to_string()))
+                }
+            };
             text = labelled(DONE, "removed", format!("nothing: gates have no caches{suffix}"));
         }
         paint::print(&text)?;

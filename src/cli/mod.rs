@@ -17,6 +17,7 @@ mod hook;
 mod init;
 mod limits;
 mod outcome;
+mod output_format;
 mod pager;
 mod paint;
 mod roots;

@@ -3,27 +3,12 @@
 use std::process::ExitCode;
 
 use super::excerpt::Excerpt;
+use super::output_format::OutputFormat;
 use super::{Verbosity, paint, show};
 use lockgate_engine::Report;
 use lockgate_error::{Code, Confirmation, Error, ErrorFamily};
 use lockgate_mcp::answer::{self, Answer, Forms, ResponseOptions, RevertedEdit};
 use lockgate_protocol::Response;
-
-/// The form in which a command prints its answer.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum OutputFormat {
-    /// Plain text for people.
-    Text(Verbosity),
-    /// The JSON of the MCP tool.
-    Json,
-}
-
-impl OutputFormat {
-    /// Returns the format that the flag `--json` chooses.
-    pub(super) fn new(json: bool, verbosity: Verbosity) -> OutputFormat {
-        if json { OutputFormat::Json } else { OutputFormat::Text(verbosity) }
-    }
-}
 
 /// The result of a command that may write.
 #[derive(Debug)]
@@ -43,13 +28,18 @@ impl CommandOutcome {
     /// Prints the answer as JSON or text and returns the exit code.
     ///
     /// Errors: `IO_FAILED` when standard output fails.
-    pub(super) fn print(&self, options: ResponseOptions, format: OutputFormat) -> Result<ExitCode, Error> {
+    pub(super) fn print(
+        &self,
+        options: ResponseOptions,
+        format: OutputFormat,
+        verbosity: Verbosity,
+    ) -> Result<ExitCode, Error> {
         match format {
             OutputFormat::Json => {
                 paint::print_bytes(format!("{}\n", self.answer(&options).json).as_bytes())?;
             }
-            OutputFormat::Text(Verbosity::Quiet) if self.is_success() => {}
-            OutputFormat::Text(verbosity) => self.show(options, verbosity)?,
+            OutputFormat::Text if verbosity == Verbosity::Quiet && self.is_success() => {}
+            OutputFormat::Text => self.show(options, verbosity)?,
         }
         Ok(self.exit_code())
     }
@@ -64,7 +54,7 @@ impl CommandOutcome {
             .iter()
             .copied()
             .flatten()
-            .map(|report| Excerpt::whole(report.draft.view()))
+            .map(|report| Excerpt::whole(report.change.draft.view()))
             .collect();
         let shown = match &response {
             Response::Batch(batch) => show::batch(batch, &excerpts, verbosity),

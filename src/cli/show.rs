@@ -64,21 +64,31 @@ fn body(edit: &EditResponse, excerpts: &[Excerpt], verbosity: Verbosity) -> Stri
 
 /// Renders a unified diff in colours.
 pub(super) fn diff(diff: &str) -> String {
-    let mut in_hunk = false;
+    let mut part = DiffPart::Header;
     diff.lines().fold(String::new(), |text, line| {
-        in_hunk |= line.starts_with("@@");
-        text + &paint(style_of(line, in_hunk), visible(line)) + "\n"
+        if line.starts_with("@@") {
+            part = DiffPart::Hunks;
+        }
+        text + &paint(style_of(line, part), visible(line)) + "\n"
     })
 }
 
-fn style_of(line: &str, in_hunk: bool) -> Style {
-    match line.chars().next() {
-        Some('@') => HUNK,
-        Some(_) if !in_hunk => LABEL,
-        Some('+') => ADDED,
-        Some('-') => REMOVED,
-        Some('\\') => FAINT,
-        Some(_) | None => Style::new(),
+/// The part of a unified diff that a line is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DiffPart {
+    /// The lines with the names of the file.
+    Header,
+    Hunks,
+}
+
+fn style_of(line: &str, part: DiffPart) -> Style {
+    match (part, line.chars().next()) {
+        (_, Some('@')) => HUNK,
+        (DiffPart::Header, Some(_)) => LABEL,
+        (DiffPart::Hunks, Some('+')) => ADDED,
+        (DiffPart::Hunks, Some('-')) => REMOVED,
+        (DiffPart::Hunks, Some('\\')) => FAINT,
+        (DiffPart::Hunks, Some(_)) | (_, None) => Style::new(),
     }
 }
 

@@ -9,7 +9,7 @@ use lockgate_edit::request::{
     Author, BlockFields, Direction, Entity, EntityKind, Expect, FilePermissions, GateOptions, Mode,
     ReadRequest, Request, Target, UndoRequest, Whose,
 };
-use lockgate_edit::{Edit, Insertion, LineEdit, LineEditNames, Occurrences};
+use lockgate_edit::{Edit, Insertion, LineEdit, LineEditNames, Occurrences, OnDuplicate};
 use lockgate_engine::{Report, Status, TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
 use tempfile::TempDir;
@@ -97,7 +97,7 @@ fn edits(line: usize, from: &str, to: &str, whole: &str) -> [Edit; 4] {
         start_line: None,
         end_line: None,
         within: None,
-        versioned: false,
+        on_duplicate: OnDuplicate::Reject,
     };
     let lines = LineEdit {
         start_line: line,
@@ -174,7 +174,7 @@ fn restored_text_is_not_judged() {
     assert_eq!(revert(Direction::Undo, &first), None);
     let removed = fixture.edit("job", content("# A\n"), Mode::Strict).unwrap();
     assert_eq!(removed.status, Status::Written);
-    assert!(fixture.edit("job", Edit::Remove, Mode::Strict).unwrap().removed);
+    assert!(fixture.edit("job", Edit::Remove, Mode::Strict).unwrap().is_removed());
 }
 
 #[test]

@@ -132,6 +132,35 @@ impl ComparedFinding {
     }
 }
 
+/// A finding after an edit, compared with those before it.
+#[derive(Debug, Clone)]
+pub(super) struct MarkedFinding {
+    pub(super) finding: ComparedFinding,
+    /// Set when the edit introduced the finding.
+    pub(super) fresh: bool,
+}
+
+impl MarkedFinding {
+    /// Marks a finding as introduced by the edit.
+    pub(super) fn fresh(finding: ComparedFinding) -> MarkedFinding {
+        MarkedFinding { finding, fresh: true }
+    }
+
+    /// Marks each finding with the flag at its place: true if the edit introduced it.
+    pub(super) fn all(
+        findings: impl IntoIterator<Item = ComparedFinding>,
+        flags: impl IntoIterator<Item = bool>,
+    ) -> Vec<MarkedFinding> {
+        let marked = |(finding, fresh)| MarkedFinding { finding, fresh };
+        findings.into_iter().zip(flags).map(marked).collect()
+    }
+
+    /// True if the edit introduced the finding, and it is a fault in any case.
+    pub(super) fn is_certain_and_fresh(&self) -> bool {
+        self.fresh && self.finding.belief == Belief::Certain
+    }
+}
+
 /// Returns a line for comparison: unchanged if short, otherwise both ends with the length between them.
 fn shortened(line: &str) -> String {
     if line.len() <= LONGEST_LINE {

@@ -55,7 +55,7 @@ pub(super) fn version_with_limit(
         ProcessOutcome::Exited { code, .. } | ProcessOutcome::StdinUnread { code, .. } => {
             Err(format!("ended with exit code {code} when it was run for its version"))
         }
-        ProcessOutcome::Broken(why) => Err(why),
+        ProcessOutcome::Broken(why) | ProcessOutcome::Killed { why, .. } => Err(why),
         ProcessOutcome::Halted(Halt::TimedOut) => Err("did not report its version in time".to_owned()),
         ProcessOutcome::Halted(Halt::Cancelled) => Err("was cancelled".to_owned()),
     }

@@ -63,10 +63,13 @@ impl ResolvedPrograms {
         let mut results = BTreeMap::new();
         for gate in commands.into_iter().map(|rule| &rule.gate) {
             if let Some(command) = gate.command() {
-                results.insert(gate.name.clone(), finder.find_program(&command.bin));
+                results.insert(gate.name.clone(), finder.find_program(&command.program.bin));
             }
             if let Some(server) = gate.server() {
-                results.insert(ResolvedPrograms::server_name(&gate.name), finder.find_program(&server.bin));
+                results.insert(
+                    ResolvedPrograms::server_name(&gate.name),
+                    finder.find_program(&server.program.bin),
+                );
             }
         }
         let path = std::env::join_paths(&finder.path).unwrap_or_default();

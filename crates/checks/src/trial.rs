@@ -106,7 +106,7 @@ mod tests {
         assert!(all.len() > 10, "{}", all.len());
         for (gate, sample) in all {
             assert!(gate.covers(language_of(&sample.path, None)), "{}: {}", gate.name, sample.path);
-            let passed_over = gate.command().is_some_and(|command| command.excludes(&sample.path));
+            let passed_over = gate.command().is_some_and(|command| command.files.excludes(&sample.path));
             assert!(!passed_over, "{}: {}", gate.name, sample.path);
         }
     }

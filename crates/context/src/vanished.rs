@@ -133,18 +133,20 @@ impl Index {
     fn uses(&self, lost: &IndexedSymbol<'_>, files: &[RemainingFile<'_>]) -> Vec<(String, usize)> {
         let keys = self.keys(lost, files);
         let language_family = family(lost.file.language);
-        let same_folder = |path: &str| folder(path) == folder(lost.path);
+        let place = |path: &str| {
+            if folder(path) == folder(lost.path) { FolderOfUse::Same } else { FolderOfUse::Other }
+        };
         let mut uses: Vec<(&str, u32)> = Vec::new();
         for (path, file) in &self.files {
             if path == lost.path || family(file.language) != language_family {
                 continue;
             }
-            let before = lines(&keys, language_family, same_folder(path), &|key| file.lines(key));
+            let before = lines(&keys, language_family, place(path), &|key| file.lines(key));
             match files.iter().find(|one| one.path == path) {
                 // In a file of the call, only the remaining uses count.
                 Some(RemainingFile { tags: Some(tags), .. }) if !before.is_empty() => {
                     let after = |key| tags.uses.get(self.names.text(key)).cloned().unwrap_or_default();
-                    let after = lines(&keys, language_family, same_folder(path), &after);
+                    let after = lines(&keys, language_family, place(path), &after);
                     uses.extend(after.into_iter().map(|line| (path.as_str(), line)));
                 }
                 Some(_) => {}
@@ -201,13 +203,21 @@ impl Index {
     }
 }
 
+/// The folder of a file that may use a removed definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FolderOfUse {
+    /// The folder of the definition.
+    Same,
+    Other,
+}
+
 /// Returns the lines of one file that use a removed definition; `at` returns those of a key.
-fn lines(keys: &Keys, family: LanguageFamily, same_folder: bool, at: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
+fn lines(keys: &Keys, family: LanguageFamily, place: FolderOfUse, at: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
     let mut lines: Vec<u32> = keys.sure.iter().flat_map(|key| at(*key)).collect();
     let is_brought_in = || keys.imports.iter().any(|key| !at(*key).is_empty());
     let plain_means_it = match family {
         LanguageFamily::Python | LanguageFamily::Rust | LanguageFamily::Script => is_brought_in(),
-        LanguageFamily::Go => same_folder && keys.is_only,
+        LanguageFamily::Go => place == FolderOfUse::Same && keys.is_only,
         LanguageFamily::Java | LanguageFamily::C => keys.is_only,
         LanguageFamily::Other => false,
     };

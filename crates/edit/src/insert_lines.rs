@@ -1,7 +1,7 @@
 //! Mode `insert_lines`: inserts text before lines. All line numbers are those before the edit.
 
 use crate::expect::{self, ListEntry};
-use crate::{Insertion, PlannedEdit};
+use crate::{Insertion, LineEditNames, PlannedEdit};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_text::{Buffer, Change};
 
@@ -36,12 +36,15 @@ fn check_bounds(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<
     if insertion.at_line <= last || insertion.at_line == Insertion::END {
         return Ok(());
     }
-    Err(Error::new(
-        Code::RangeOutOfBounds,
-        format!("Line {} is out of bounds ({} may be 1-{last})", insertion.at_line, names.name("at_line")),
-    )
-    .field(names.path("insert_lines", index, "at_line"))
-    .with_next_if(NextCall::read_end(last - 1)))
+    let message =
+        format!("Line {} is out of bounds ({} may be 1-{last})", insertion.at_line, names.name("at_line"));
+    let error = Error::new(Code::RangeOutOfBounds, message);
+    let field = names.path("insert_lines", index, "at_line");
+    let error = match names {
+        LineEditNames::Lists => error.field(field),
+        LineEditNames::Instruction => error.named_field(field),
+    };
+    Err(error.with_next_if(NextCall::read_end(last - 1)))
 }
 
 fn check_expect(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {

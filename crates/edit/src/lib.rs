@@ -187,9 +187,13 @@ pub enum OnDuplicate {
 }
 
 impl OnDuplicate {
-    /// Returns the action for a caller who knows the file's version, or does not.
-    pub const fn from_versioned(versioned: bool) -> OnDuplicate {
-        if versioned { OnDuplicate::InsertAgain } else { OnDuplicate::Reject }
+    /// Returns the action for a caller with this expected version. A caller who knows the file's version intends a
+    /// second copy.
+    pub const fn from_expected_version(version: Option<&str>) -> OnDuplicate {
+        match version {
+            Some(_) => OnDuplicate::InsertAgain,
+            None => OnDuplicate::Reject,
+        }
     }
 }
 
@@ -257,6 +261,19 @@ pub struct PlanContext<'a> {
     pub limits: EditLimits,
 }
 
+/// The matches of a search; empty for another edit mode.
+#[derive(Debug, Clone, Default)]
+pub struct Matches {
+    /// The number of replaced matches.
+    pub replacements: Option<usize>,
+    /// The number of matches in the searched text, replaced or not; `None` if counting them took too many steps.
+    pub total: Option<usize>,
+    /// The lines of the matches, at most 20.
+    pub lines: Vec<EvidenceLine>,
+    /// Details of the match, for a literal search.
+    pub info: Option<MatchInfo>,
+}
+
 /// A plan, with details of how it was made.
 #[derive(Debug)]
 pub struct PlannedEdit {
@@ -266,14 +283,8 @@ pub struct PlannedEdit {
     pub notes: Vec<String>,
     /// Problems that do not stop the call.
     pub warnings: Vec<String>,
-    /// The number of replaced matches, for a search.
-    pub replacements: Option<usize>,
-    /// The number of matches in the searched text, replaced or not; `None` if counting them took too many steps.
-    pub total_matches: Option<usize>,
-    /// The positions of the search's matches, at most 20.
-    pub match_lines: Vec<EvidenceLine>,
-    /// Details of the match, for a literal search.
-    pub match_info: Option<MatchInfo>,
+    /// The matches, for a search.
+    pub matches: Matches,
     /// The new content, if its encoding differs from the old one.
     pub new_buffer: Option<Buffer>,
 }
@@ -281,16 +292,7 @@ pub struct PlannedEdit {
 impl PlannedEdit {
     fn new(plan: Plan, mut notes: Vec<String>) -> PlannedEdit {
         notes.extend_from_slice(plan.notes());
-        PlannedEdit {
-            plan,
-            notes,
-            warnings: Vec::new(),
-            replacements: None,
-            total_matches: None,
-            match_lines: Vec::new(),
-            match_info: None,
-            new_buffer: None,
-        }
+        PlannedEdit { plan, notes, warnings: Vec::new(), matches: Matches::default(), new_buffer: None }
     }
 
     /// Returns an empty plan with a warning, for a search without a match that is not an error.
@@ -298,7 +300,8 @@ impl PlannedEdit {
     /// Errors: `INTERNAL` if the empty plan is invalid.
     pub fn no_match(buffer: &Buffer, warning: String) -> Result<PlannedEdit, Error> {
         let planned = PlannedEdit::new(buffer.plan(Vec::new())?, Vec::new());
-        Ok(PlannedEdit { warnings: vec![warning], replacements: Some(0), ..planned })
+        let matches = Matches { replacements: Some(0), ..Matches::default() };
+        Ok(PlannedEdit { warnings: vec![warning], matches, ..planned })
     }
 }
 

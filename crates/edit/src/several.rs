@@ -1,6 +1,6 @@
 //! Several edits of one text in one call.
 
-use super::{EditPart, PlanContext, PlannedEdit};
+use super::{EditPart, Matches, PlanContext, PlannedEdit};
 use lockgate_error::{Code, Error, EvidenceLine};
 use lockgate_matching::MatchInfo;
 use lockgate_text::{Buffer, Plan};
@@ -23,41 +23,31 @@ pub fn plan(parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Re
     }
     let mut planned = Vec::with_capacity(parts.len());
     for part in parts {
-        let own = super::plan(&part.edit, buffer, context).map_err(|error| in_part(part, error))?;
+        let own =
+            super::plan(&part.edit, buffer, context).map_err(|error| error.with_named_entry(part.entry))?;
         planned.push(own);
     }
     join(planned, buffer)
-}
-
-/// Adds the index of the edit to its error.
-fn in_part(part: &EditPart, mut error: Error) -> Error {
-    error.message = format!("edits[{}]: {}", part.entry, error.message);
-    error.with_entry(part.entry)
 }
 
 fn join(parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let sum = |count: fn(&PlannedEdit) -> Option<usize>| {
         parts.iter().any(|part| count(part).is_some()).then(|| parts.iter().filter_map(count).sum())
     };
-    let replacements = sum(|part| part.replacements);
-    let total_matches = sum(|part| part.total_matches);
-    let match_info =
-        parts.iter().filter_map(|part| part.match_info).min_by_key(|info: &MatchInfo| info.score);
-    let mut match_lines: Vec<EvidenceLine> = parts.iter().flat_map(|part| part.match_lines.clone()).collect();
-    match_lines.sort_by_key(|place| place.line);
-    match_lines.truncate(MAX_MATCH_LINES);
+    let mut lines: Vec<EvidenceLine> = parts.iter().flat_map(|part| part.matches.lines.clone()).collect();
+    lines.sort_by_key(|place| place.line);
+    lines.truncate(MAX_MATCH_LINES);
+    let infos = parts.iter().filter_map(|part| part.matches.info);
+    let matches = Matches {
+        replacements: sum(|part| part.matches.replacements),
+        total: sum(|part| part.matches.total),
+        lines,
+        info: infos.min_by_key(|info: &MatchInfo| info.score),
+    };
     let [notes, warnings] = [
         parts.iter().flat_map(|part| part.notes.clone()).collect(),
         parts.iter().flat_map(|part| part.warnings.clone()).collect(),
     ];
     let plan = Plan::join(buffer, parts.into_iter().map(|part| part.plan))?;
-    Ok(PlannedEdit {
-        notes,
-        warnings,
-        replacements,
-        total_matches,
-        match_lines,
-        match_info,
-        ..PlannedEdit::new(plan, Vec::new())
-    })
+    Ok(PlannedEdit { notes, warnings, matches, ..PlannedEdit::new(plan, Vec::new()) })
 }

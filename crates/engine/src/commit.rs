@@ -67,7 +67,7 @@ pub(super) fn tidy_rows(services: &Arc<Services>, reports: &[Report], limits: Op
 /// Does the same for the journal of files. The journal has a thread of its own for the work.
 pub(super) fn tidy_journal(services: &Services, reports: &[Report], limits: Option<RetentionLimits>) {
     let mut written_reports = reports.iter().filter(|report| report.edit_id.is_some());
-    if let (Some(limits), true) = (limits, written_reports.any(|report| report.entity.is_none())) {
+    if let (Some(limits), true) = (limits, written_reports.any(|report| report.target.entity.is_none())) {
         warn_untidy(services.store.journal.tidy(limits));
     }
 }

@@ -25,7 +25,7 @@ impl Services {
         watch: Watch,
     ) -> Result<Vec<Report>, Error> {
         if requests.is_empty() {
-            return Err(Error::new(Code::InvalidInput, "`edits` is an empty list").field("edits"));
+            return Err(Error::new(Code::InvalidInput, "`edits` is an empty list").named_field("edits"));
         }
         pipeline::run(self, Batch::new(requests, EntryKind::Edit), watch).await
     }

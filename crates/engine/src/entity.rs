@@ -80,19 +80,19 @@ fn list_types(policy: &Policy, owner: Option<EntityOwner>) -> String {
 fn unknown_type(kind: &EntityKind, policy: &Policy) -> Error {
     let (name, known) = (kind.name(), list_types(policy, None));
     let message = format!("there is no entity_type `{name}`: must be one of {}, {known}", EntityKind::FILE);
-    Error::new(Code::InvalidInput, message).field("entity_type")
+    Error::new(Code::InvalidInput, message).named_field("entity_type")
 }
 
 fn missing_owner(known: &EntityType) -> Error {
     let message =
         format!("app_id is missing: {} is identified by its app and its path", with_article(&known.name));
-    Error::new(Code::InvalidInput, message).field("app_id")
+    Error::new(Code::InvalidInput, message).named_field("app_id")
 }
 
 fn unexpected_owner(known: &EntityType, field: &'static str, alternatives: &str) -> Error {
     let message =
         format!("`{field}` is only for entity_type {alternatives}; this is {}", with_article(&known.name));
-    Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
+    Error::new(Code::InvalidInput, message).named_field(field).hint(format!("leave {field} out"))
 }
 
 /// Puts the article before a type name: `a module`, `an app_file`.

@@ -130,7 +130,7 @@ fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
     match (mode, rules.demands.interactive) {
         (Mode::Interactive, Interactive::Deny) => {
             let message = format!("`mode: interactive` is denied by the policy {}", rules.origin.name);
-            let error = Error::new(Code::InvalidInput, message).field("mode");
+            let error = Error::new(Code::InvalidInput, message).named_field("mode");
             Err(error.hint("send it with `mode: strict`"))
         }
         (Mode::Interactive, Interactive::Allow) | (Mode::Strict | Mode::VerifyOnly, _) => Ok(()),
@@ -154,7 +154,7 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result
     if let (Some(action), Guard::Required) = (whole, rules.demands.overwrite) {
         let message =
             format!("the policy {policy} requires `expected_version` when {action}: {}", place.shown());
-        let error = Error::new(Code::InvalidInput, message).field("expected_version");
+        let error = Error::new(Code::InvalidInput, message).named_field("expected_version");
         let hint =
             format!("read the {noun}, and send the `version` from that response as `expected_version`");
         return Err(error.hint(hint));
@@ -164,7 +164,7 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result
             let message = format!(
                 "the policy {policy} requires `expect` or `expected_version` for edits by line number; `{field}` is missing"
             );
-            let error = Error::new(Code::InvalidInput, message).field(field);
+            let error = Error::new(Code::InvalidInput, message).named_field(field);
             Err(error.hint("read the file, and give the current line as `expect`, or `expected_version`"))
         }
         (Some(_), Guard::Optional) | (None, _) => Ok(()),

@@ -77,7 +77,7 @@ fn verdicts(
     let dead = services.dead_links(batch, drafts, watch)?;
     let permissions = CallPermissions::new(&services.trust, &services.store.files);
     let input = |(at, (draft, dead)): (usize, (_, &Vec<DeadLinks>))| {
-        judge_input(services, &permissions, batch, draft, !dead.is_empty())
+        judge_input(services, &permissions, batch, draft, dead)
             .map_err(|error| batch.with_edit_index(error, at))
     };
     let inputs = drafts.iter().zip(&dead).enumerate().map(input).collect::<Result<Vec<_>, _>>()?;
@@ -119,23 +119,22 @@ fn verdicts(
     Ok(gate::judge_all(&cases, watch))
 }
 
-/// Collects the input for judging a draft; `has_dead_links` is set when links of other pages point to
-/// removed targets.
+/// Collects the input for judging a draft; `dead_links` are the links of other pages to targets that it removes.
 fn judge_input<'a>(
     services: &'a Services,
     permissions: &CallPermissions<'_>,
     batch: &Batch,
     draft: &FileDraft<'a>,
-    has_dead_links: bool,
+    dead_links: &[DeadLinks],
 ) -> Result<JudgeInput<'a>, Error> {
     let rules = &draft.target.rules;
     // For a removed file, only the links to it are checked, by the gate of the pages that have them.
-    let language = if draft.request.edit == Edit::Remove && has_dead_links {
+    let language = if draft.request.edit == Edit::Remove && !dead_links.is_empty() {
         markdown()
     } else {
         draft.target.language(draft.drafted.buffer.view())
     };
-    let effective_rules = effective_rules(batch, draft, language, has_dead_links)?;
+    let effective_rules = effective_rules(batch, draft, language, dead_links)?;
     let bare = |why: String| {
         let (root, permission) = (Path::new(""), ExecPermission::NoDirectory(why));
         JudgeInput {
@@ -168,7 +167,7 @@ fn effective_rules<'a>(
     batch: &Batch,
     draft: &FileDraft<'a>,
     language: Option<&'static Language>,
-    has_dead_links: bool,
+    dead_links: &[DeadLinks],
 ) -> Result<EffectiveRules<'a>, Error> {
     let ResolvedTarget { place, rules, .. } = draft.target;
     let profile = if batch.is_batch { Profile::Batch } else { Profile::Edit };
@@ -178,7 +177,7 @@ fn effective_rules<'a>(
         effective_rules.rules.retain(|rule| rule.role != Role::Fix);
     }
     if draft.request.edit == Edit::Remove {
-        effective_rules.rules.retain(|rule| has_dead_links && checks_links(rule));
+        effective_rules.rules.retain(|rule| !dead_links.is_empty() && checks_links(rule));
     }
     if draft.request.gate_options.step {
         effective_rules.step_mode = StepMode::Step;
@@ -210,5 +209,5 @@ fn unknown_command(name: &str, rules: &Policy) -> Error {
     };
     let message =
         format!("`{name}` is not one of the `validate_commands` of the policy {}", rules.origin.name);
-    Error::new(Code::InvalidInput, message).field("validate_command").hint(hint)
+    Error::new(Code::InvalidInput, message).named_field("validate_command").hint(hint)
 }

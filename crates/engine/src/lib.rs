@@ -85,7 +85,7 @@ pub use read::{
     CodeContext, CodeSymbol, Entries, LineMatch, ListedText, MatchCount, Matches, NumberedLine,
     ProjectSummary, ReadLines, ReadResponse, Reference,
 };
-pub use report::{Report, Status};
+pub use report::{Report, Status, TargetNames, TextChange};
 pub use root_files::{OwnFile, OwnWrite};
 pub use transfer::{Exported, Import, ImportStatus, Imported, OnConflict, export, import_apps};
 pub use trust::{Commands, TrustOverride};

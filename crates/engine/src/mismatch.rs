@@ -181,7 +181,7 @@ fn check_verdict(known: &EntityType, verdict: &Verdict, text: &Buffer) -> Result
 /// Sets the field of an error to the one that the request has.
 fn with_entity_field(mut error: Error, request: &Request) -> Error {
     if error.field.as_deref() == Some("content") && !matches!(request.edit, Edit::Content(_)) {
-        error.field = Some("entity_type".into());
+        error.rename_field("entity_type");
     }
     error
 }

@@ -114,7 +114,7 @@ fn refuse_inside(database: &EntityDatabase, roots: &[PathBuf]) -> Result<(), Err
     let Some(file) = database.file() else { return Ok(()) };
     outside(file, roots).map(drop).map_err(|why| {
         Error::new(Code::InvalidInput, format!("edits of files could change the stored content: {why}"))
-            .field("store")
+            .named_field("store")
             .hint("move the database outside every root")
     })
 }

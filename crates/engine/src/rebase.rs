@@ -12,7 +12,7 @@ use lockgate_edit::PlannedEdit;
 use lockgate_edit::request::{Expect, Request};
 use lockgate_error::{Code, Error, EvidenceLine, NextCall, Since};
 use lockgate_store::{EditId, Entry, EntryKind};
-use lockgate_text::{Buffer, RebaseConflict};
+use lockgate_text::{Buffer, RebaseConflict, Rebased};
 
 /// The number of recent edits that are searched for a repeated request.
 const RECENT_ENTRIES: usize = 50;
@@ -96,23 +96,25 @@ pub(super) fn rebase(
     target: &ResolvedTarget,
     current: &CurrentText,
 ) -> Result<PlannedEdit, Error> {
-    let mismatch = planned.new_buffer.is_some().then(|| encoding_conflict(base));
-    let plan = match mismatch {
-        Some(found_conflict) => Err(found_conflict),
+    let rebased = match planned.new_buffer {
+        Some(_) => Rebased::Conflict(encoding_conflict(base)),
         None => planned.plan.rebase(base, &current.buffer)?,
     };
-    planned.plan = plan.map_err(|found_conflict| {
-        let places = conflicting_lines(&found_conflict, &current.buffer);
-        let count = current.buffer.lines().count();
-        let next = found_conflict
-            .change
-            .as_ref()
-            .and_then(|region| NextCall::read_around(region.new_start_line, region.new_end_line, count));
-        let message = describe_conflict(&found_conflict, base);
-        conflict(message, target, base, current).places(places).with_next_if(next)
-    })?;
+    planned.plan = match rebased {
+        Rebased::Plan(plan) => plan,
+        Rebased::Conflict(found_conflict) => {
+            let places = conflicting_lines(&found_conflict, &current.buffer);
+            let count = current.buffer.lines().count();
+            let next = found_conflict
+                .change
+                .as_ref()
+                .and_then(|region| NextCall::read_around(region.new_start_line, region.new_end_line, count));
+            let message = describe_conflict(&found_conflict, base);
+            return Err(conflict(message, target, base, current).places(places).with_next_if(next));
+        }
+    };
     let moved = line_map(base, &current.buffer)?;
-    for place in &mut planned.match_lines {
+    for place in &mut planned.matches.lines {
         place.line = moved.new_line_of(place.line).unwrap_or(place.line);
     }
     let (was, is) = (base.version(), current.buffer.version());

@@ -4,14 +4,13 @@ use super::batch::Batch;
 use super::decide::Decision;
 use super::difference::line_map;
 use super::load::CurrentText;
-use super::plan::FileDraft;
+use super::plan::{Drafted, FileDraft};
 use super::resolve::ResolvedTarget;
 use super::services::Services;
 use lockgate_checks::{Outcome, Verdict, sanitize};
-use lockgate_edit::Edit;
 use lockgate_edit::request::Entity;
-use lockgate_error::{Error, EvidenceLine};
-use lockgate_matching::MatchInfo;
+use lockgate_edit::{Edit, Matches};
+use lockgate_error::Error;
 use lockgate_store::{EditId, Entry, EntryKind, GuardLevel, PublishedBatch, PublishedFile};
 use lockgate_text::diff::{self, Diff};
 use lockgate_text::{Buffer, LineMap, LineShift, Plan, Region, Version};
@@ -57,36 +56,18 @@ impl Status {
 pub struct Report {
     /// The status of the target.
     pub status: Status,
-    /// The target as lockgate names it: relative to its root, with `/`.
-    pub path: String,
-    /// The key of the entity, if it is stored in a database.
-    pub entity: Option<Entity>,
-    /// The real path, if a symbolic link was followed.
-    pub resolved_path: Option<String>,
+    /// The names of the target.
+    pub target: TargetNames,
     /// The version on disk after the call; `None` if there is no file.
     pub version: Option<Version>,
     /// The version before the call, if the call wrote another; `None` if there was no file.
     pub previous_version: Option<Version>,
-    /// Set when the edit created the file.
-    pub created: bool,
-    /// Set when the edit removed the file.
-    pub removed: bool,
-    /// Set when the edit is a removal, written or not.
-    pub removes: bool,
     /// The id of the edit in the journal; `None` if it is not recorded.
     pub edit_id: Option<EditId>,
     /// The level of protection against concurrent writes by other programs; `None` when nothing was written.
     pub level: Option<GuardLevel>,
-    /// The number of replaced matches; only for a search.
-    pub replacements: Option<usize>,
-    /// The number of matches in the searched text; `None` if it is not known.
-    pub total_matches: Option<usize>,
-    /// The locations that the search matched.
-    pub places: Vec<EvidenceLine>,
-    /// The match level and related facts; only for a literal search.
-    pub match_info: Option<MatchInfo>,
-    /// The shifts of lines since the version that the caller refers to.
-    pub shifts: Vec<LineShift>,
+    /// The matches, for a search.
+    pub matches: Matches,
     /// The verdict of the gates.
     pub verdict: Verdict,
     /// Problems that did not stop the call, such as a search in `interactive` without a match.
@@ -95,18 +76,51 @@ pub struct Report {
     pub notes: Vec<String>,
     /// The gates that fixed the draft, if that changed bytes outside the edit.
     pub fixed_outside: Vec<String>,
+    /// The change of the text.
+    pub change: TextChange,
+}
+
+/// The names of the target of a report.
+#[derive(Debug)]
+pub struct TargetNames {
+    /// The path as lockgate names it: relative to its root, with `/`.
+    pub path: String,
+    /// The key of the entity, if it is stored in a database.
+    pub entity: Option<Entity>,
+    /// The real path, if a symbolic link was followed.
+    pub resolved_path: Option<String>,
+    in_root: String,
+}
+
+/// The change that an edit makes to a text, written or not.
+#[derive(Debug, Default)]
+pub struct TextChange {
     /// The text before; `None` if there was no file.
     pub before: Option<Buffer>,
     /// The judged text: the written text, or the one that would have been written.
     pub draft: Buffer,
+    /// Set when the edit is a removal.
+    pub is_removal: bool,
+    /// The shifts of lines since the version that the caller refers to.
+    pub shifts: Vec<LineShift>,
     plan: Plan,
-    in_root: String,
 }
 
 impl Report {
     /// Returns the bytes of its texts.
     pub fn size(&self) -> usize {
-        self.draft.view().len() + self.before.as_ref().map_or(0, |before| before.view().len())
+        let TextChange { before, draft, .. } = &self.change;
+        draft.view().len() + before.as_ref().map_or(0, |before| before.view().len())
+    }
+
+    /// True if the edit created the file.
+    pub fn is_created(&self) -> bool {
+        self.status == Status::Written && self.change.before.is_none()
+    }
+
+    /// True if the edit removed the file.
+    pub fn is_removed(&self) -> bool {
+        self.status == Status::Written && self.change.is_removal
     }
 
     /// Builds the report of one draft.
@@ -124,11 +138,11 @@ impl Report {
             Some(Err(_)) | None => drafted.map.shifts(),
         };
         let before = current.into_previous_text();
-        let status = status(decision, published.is_some(), drafted.is_changed);
+        let status = status(decision, published.as_ref(), &drafted);
         let before_version = before.as_ref().map(Buffer::version);
-        let removed = status == Status::Written && request.edit == Edit::Remove;
+        let is_removal = request.edit == Edit::Remove;
         let (version, previous_version) = match status {
-            Status::Written if removed => (None, before_version),
+            Status::Written if is_removal => (None, before_version),
             Status::Written => (Some(drafted.buffer.version()), before_version),
             Status::Unchanged | Status::AlreadyApplied | Status::Verified | Status::Refused => {
                 (before_version, None)
@@ -146,23 +160,20 @@ impl Report {
         Report {
             version,
             previous_version,
-            created: status == Status::Written && before.is_none(),
-            removed,
-            removes: request.edit == Edit::Remove,
             edit_id,
             level,
-            replacements: planned.replacements,
-            total_matches: planned.total_matches,
-            places: planned.match_lines,
-            match_info: planned.match_info,
-            shifts,
+            matches: planned.matches,
             verdict,
             warnings: planned.warnings,
             notes,
             fixed_outside,
-            before,
-            draft: drafted.buffer,
-            plan: drafted.fix_plan.unwrap_or(planned.plan),
+            change: TextChange {
+                before,
+                draft: drafted.buffer,
+                is_removal,
+                shifts,
+                plan: drafted.fix_plan.unwrap_or(planned.plan),
+            },
             ..Report::for_target(target, status)
         }
     }
@@ -185,14 +196,17 @@ impl Report {
             edit_id: Some(edit_id),
             ..Report::for_target(target, Status::AlreadyApplied)
         };
-        let Some(before) = before else { return Ok(Report { draft, ..report }) };
+        let Some(before) = before else {
+            return Ok(Report { change: TextChange { draft, ..TextChange::default() }, ..report });
+        };
         let plan = if before.has_same_encoding(&draft) {
             before.plan_to(&draft)?
         } else {
             before.replace_all(draft.bytes())?
         };
         let shifts = plan.line_map(&before, &draft).shifts();
-        Ok(Report { shifts, plan, before: Some(before), draft, ..report })
+        let change = TextChange { before: Some(before), draft, is_removal: false, shifts, plan };
+        Ok(Report { change, ..report })
     }
 
     /// Builds a report with a target and a status only.
@@ -200,29 +214,22 @@ impl Report {
         let place = &target.place;
         Report {
             status,
-            path: place.shown().to_owned(),
-            entity: place.entity().cloned(),
-            resolved_path: place.resolved().map(str::to_owned),
+            target: TargetNames {
+                path: place.shown().to_owned(),
+                entity: place.entity().cloned(),
+                resolved_path: place.resolved().map(str::to_owned),
+                in_root: place.in_root().to_owned(),
+            },
             version: None,
             previous_version: None,
-            created: false,
-            removed: false,
-            removes: false,
             edit_id: None,
             level: None,
-            replacements: None,
-            total_matches: None,
-            places: Vec::new(),
-            match_info: None,
-            shifts: Vec::new(),
+            matches: Matches::default(),
             verdict: Verdict::default(),
             warnings: Vec::new(),
             notes: Vec::new(),
             fixed_outside: Vec::new(),
-            before: None,
-            draft: Buffer::default(),
-            plan: Plan::default(),
-            in_root: place.in_root().to_owned(),
+            change: TextChange::default(),
         }
     }
 
@@ -230,19 +237,22 @@ impl Report {
     ///
     /// It names the real file, relative to its root: `git apply` does not write through a link.
     pub fn diff(&self) -> Diff<'_> {
-        match (&self.before, self.status) {
-            (Some(before), _) if self.removes => diff::removal(&self.in_root, before, &self.draft),
+        let TextChange { before, draft, plan, .. } = &self.change;
+        let path = &self.target.in_root;
+        match (before, self.status) {
+            (Some(before), _) if self.change.is_removal => diff::removal(path, before, draft),
             // The text before is no longer stored, and this call changed nothing.
             (None, Status::AlreadyApplied) => {
-                diff::unified_with_map(&self.in_root, Some(&self.draft), &self.draft, &LineMap::default())
+                diff::unified_with_map(path, Some(draft), draft, &LineMap::default())
             }
-            (before, _) => diff::unified(&self.in_root, before.as_ref(), &self.draft, &self.plan),
+            (before, _) => diff::unified(path, before.as_ref(), draft, plan),
         }
     }
 
     /// The edited ranges, before and after.
     pub fn regions(&self) -> Vec<Region> {
-        self.before.as_ref().map_or_else(Vec::new, |before| self.plan.regions(before, &self.draft))
+        let TextChange { before, draft, plan, .. } = &self.change;
+        before.as_ref().map_or_else(Vec::new, |before| plan.regions(before, draft))
     }
 }
 
@@ -260,7 +270,7 @@ pub(super) fn report(
     for draft in drafts {
         let is_written = !is_refused && draft.decision() == Decision::Write && draft.drafted.is_changed;
         let published = if is_written { files.next() } else { None };
-        let notes = notes(services, batch, &draft, published.is_some());
+        let notes = notes(services, batch, &draft, published.as_ref());
         let decision = match draft.decision() {
             Decision::Write if is_refused => Decision::Show,
             decision => decision,
@@ -276,7 +286,12 @@ pub(super) fn report(
 }
 
 /// Returns the notes on outside changes to the file, on this edit, and on the isolation of gates.
-fn notes(services: &Services, batch: &Batch, draft: &FileDraft<'_>, is_written: bool) -> Vec<String> {
+fn notes(
+    services: &Services,
+    batch: &Batch,
+    draft: &FileDraft<'_>,
+    published: Option<&PublishedFile>,
+) -> Vec<String> {
     let place = &draft.target.place;
     let foreign =
         draft.target.last.as_ref().and_then(|last| outside_notes(last, draft.target, &draft.current));
@@ -288,8 +303,8 @@ fn notes(services: &Services, batch: &Batch, draft: &FileDraft<'_>, is_written: 
         ),
         None => None,
     };
-    let lost = lost.filter(|_| is_written && batch.kind == EntryKind::Edit);
-    let occasion = place.occasion().filter(|_| is_written);
+    let lost = lost.filter(|_| published.is_some() && batch.kind == EntryKind::Edit);
+    let occasion = place.occasion().filter(|_| published.is_some());
     let review = occasion
         .map(|occasion| format!("{} runs {occasion}; a person should review it", sanitize(place.shown())));
     foreign.into_iter().chain(lost).chain(review).collect()
@@ -311,12 +326,12 @@ fn outside_notes(last: &Entry, target: &ResolvedTarget, current: &CurrentText) -
     }
 }
 
-fn status(decision: Decision, published: bool, differs: bool) -> Status {
+fn status(decision: Decision, published: Option<&PublishedFile>, drafted: &Drafted) -> Status {
     match (decision, published) {
         (Decision::Refuse, _) => Status::Refused,
-        (Decision::Write, true) => Status::Written,
-        (Decision::Show, _) if differs => Status::Verified,
-        (Decision::Write, false) | (Decision::Show, _) => Status::Unchanged,
+        (Decision::Write, Some(_)) => Status::Written,
+        (Decision::Show, _) if drafted.is_changed => Status::Verified,
+        (Decision::Write, None) | (Decision::Show, _) => Status::Unchanged,
     }
 }
 

@@ -177,6 +177,8 @@ pub struct Error {
     pub field: Option<Box<str>>,
     /// The index of the edit in the call's list `edits`, if the error concerns one of several.
     pub entry: Option<u32>,
+    /// Set when the message names the path of the field.
+    names_field: bool,
     /// Places in the file that the error is about; only the first of many.
     pub places: Box<[EvidenceLine]>,
     /// The number of all places, if not all are listed; compact, because every call returns a `Result` with an error.
@@ -202,6 +204,7 @@ impl Error {
             hint: None,
             field: None,
             entry: None,
+            names_field: false,
             places: Box::default(),
             count: None,
             best: None,
@@ -219,18 +222,49 @@ impl Error {
         self
     }
 
-    /// Sets the invalid field of the request.
+    /// Sets the invalid field of the request. A frontend adds its name to the message.
     #[must_use]
     pub fn field(mut self, field: impl Into<String>) -> Error {
-        self.field = Some(field.into().into_boxed_str());
+        self.rename_field(field);
         self
+    }
+
+    /// Sets the invalid field of the request, which the message names.
+    #[must_use]
+    pub fn named_field(mut self, field: impl Into<String>) -> Error {
+        let field = field.into();
+        debug_assert!(self.message.contains(&field), "{field}: {}", self.message);
+        self.rename_field(field);
+        self.names_field = true;
+        self
+    }
+
+    /// Sets the invalid field to another name, which the message does not have.
+    pub fn rename_field(&mut self, field: impl Into<String>) {
+        self.field = Some(field.into().into_boxed_str());
+        self.names_field = false;
     }
 
     /// Sets the index of the edit in the call's list `edits`.
     #[must_use]
     pub fn with_entry(mut self, index: usize) -> Error {
         self.entry = u32::try_from(index).ok();
+        self.names_field = false;
         self
+    }
+
+    /// Sets the index of the edit in the call's list `edits`, and adds it to the message.
+    #[must_use]
+    pub fn with_named_entry(self, index: usize) -> Error {
+        let mut error = self.with_entry(index);
+        error.message = format!("edits[{index}]: {}", error.message);
+        error.names_field = error.field.is_none();
+        error
+    }
+
+    /// True if the message names the path of the invalid field.
+    pub const fn names_field(&self) -> bool {
+        self.names_field
     }
 
     /// Returns the index of the edit in the call's list `edits`.

@@ -5,10 +5,10 @@
 use super::edit::{QuoteMatches, QuotedReplacement};
 use super::patch::Chunk;
 use super::simulate::unix;
-use lockgate_edit::Occurrences;
 use lockgate_edit::request::{BlockFields, ToleranceFields};
 use lockgate_edit::{
-    self as edit, Edit, EditLimits, EditPart, Insertion, LineEditNames, LineWindow, PlanContext,
+    self as edit, Edit, EditLimits, EditPart, Insertion, LineEditNames, LineWindow, Occurrences, OnDuplicate,
+    PlanContext,
 };
 use lockgate_error::{Code, Error};
 use lockgate_policy::language_of;
@@ -73,7 +73,7 @@ fn block(search: String, replace: String, occurrences: Occurrences) -> BlockFiel
         start_line: None,
         end_line: None,
         within: None,
-        versioned: false,
+        on_duplicate: OnDuplicate::Reject,
     }
 }
 

@@ -40,7 +40,7 @@ fn index(cells: &[Value], cell: &CellEdit) -> Option<usize> {
 /// Returns the text that the host's tool writes.
 fn written(text: &str, cell: &CellEdit) -> Option<String> {
     let mut notebook: Value = serde_json::from_str(text).ok()?;
-    let has_ids = has_ids(&notebook);
+    let new_id = new_id(&notebook, cell);
     let cells = notebook.get_mut("cells")?.as_array_mut()?;
     let at = index(cells, cell);
     match cell.mode {
@@ -57,7 +57,7 @@ fn written(text: &str, cell: &CellEdit) -> Option<String> {
         }
         CellMode::Insert => {
             let place = insert_place(at, cell)?;
-            cells.insert(place, new_cell(cell, has_ids));
+            cells.insert(place, new_cell(cell, new_id));
         }
         CellMode::Delete => drop(cells.remove(at?)),
     }
@@ -73,18 +73,18 @@ fn insert_place(at: Option<usize>, cell: &CellEdit) -> Option<usize> {
     }
 }
 
-/// Cells have ids since version 4.5 of the format.
-fn has_ids(notebook: &Value) -> bool {
+/// Returns the id of a new cell. Cells have ids since version 4.5 of the format.
+fn new_id(notebook: &Value, cell: &CellEdit) -> Option<String> {
     let number = |name: &str| notebook.get(name).and_then(Value::as_u64).unwrap_or_default();
-    (number("nbformat"), number("nbformat_minor")) >= (4, 5)
+    let has_ids = (number("nbformat"), number("nbformat_minor")) >= (4, 5);
+    has_ids.then(|| lockgate_text::Version::hash(cell.source.as_bytes()).hex().chars().take(8).collect())
 }
 
-fn new_cell(cell: &CellEdit, has_ids: bool) -> Value {
+fn new_cell(cell: &CellEdit, id: Option<String>) -> Value {
     let mut fields = serde_json::Map::new();
     let is_code = cell.cell_type.as_deref() == Some("code");
     fields.insert("cell_type".to_owned(), if is_code { "code" } else { "markdown" }.into());
-    if has_ids {
-        let id: String = lockgate_text::Version::hash(cell.source.as_bytes()).hex().chars().take(8).collect();
+    if let Some(id) = id {
         fields.insert("id".to_owned(), id.into());
     }
     if is_code {
@@ -139,7 +139,7 @@ fn faithful(text: &str, cell: &CellEdit) -> Option<String> {
         }
         CellMode::Insert => {
             let place = insert_place(at, cell)?;
-            let value = new_cell(cell, has_ids(&notebook));
+            let value = new_cell(cell, new_id(&notebook, cell));
             match (place.checked_sub(1), ranges.first()) {
                 (Some(above), _) => {
                     let above = ranges.get(above)?;

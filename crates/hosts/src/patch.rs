@@ -240,7 +240,7 @@ impl<'t> Reader<'_, 't> {
             } else if line.starts_with("***") {
                 break;
             } else {
-                chunks.push(self.chunk(chunks.is_empty())?);
+                chunks.push(self.chunk(chunks.len())?);
             }
         }
         if chunks.is_empty() {
@@ -249,7 +249,8 @@ impl<'t> Reader<'_, 't> {
         Ok(FilePatch { path: path.to_owned(), change: PatchChange::Update { move_to, chunks } })
     }
 
-    fn chunk(&mut self, is_first: bool) -> Result<Chunk, String> {
+    /// Reads a chunk; the first of a file needs no `@@`.
+    fn chunk(&mut self, index: usize) -> Result<Chunk, String> {
         let mut chunk = Chunk::default();
         match self.peek() {
             Some(line) if line.trim_end() == "@@" => self.at += 1,
@@ -257,7 +258,7 @@ impl<'t> Reader<'_, 't> {
                 chunk.header = line.strip_prefix("@@ ").map(str::to_owned);
                 self.at += 1;
             }
-            _ if is_first => {}
+            _ if index == 0 => {}
             _ => return self.fail("expected `@@`"),
         }
         let start = self.at;

@@ -218,14 +218,16 @@ pub fn unix(text: &str) -> String {
 pub fn update(before: &[u8], chunks: &[Chunk]) -> Simulation {
     let Ok(buffer) = Buffer::read(before.to_vec(), Hints::default()) else { return Simulation::Unknown };
     let Ok(text) = std::str::from_utf8(before) else { return Simulation::Unknown };
-    // The tool takes a byte order mark for a part of the first line.
-    let marked = text.starts_with(MARK);
     let lines = buffer.lines();
-    let texts: Vec<&str> = lines.iter().collect();
+    let target = PatchTarget {
+        lines: lines.iter().collect(),
+        // The tool takes a byte order mark for a part of the first line, which therefore differs from every quote.
+        first_quotable: usize::from(text.starts_with(MARK)),
+    };
     let mut replaced: Vec<(Range<usize>, &[String])> = Vec::new();
     let mut from = 0;
     for chunk in chunks {
-        match place(&texts, chunk, from, marked) {
+        match target.place(chunk, from) {
             Ok((range, new)) => {
                 from = range.end;
                 replaced.push((range, new));
@@ -244,48 +246,56 @@ pub fn update(before: &[u8], chunks: &[Chunk]) -> Simulation {
     Simulation::Made(Simulated { faithful: faithful.bytes().to_vec(), written: Some(written) })
 }
 
-/// Returns the lines that a chunk replaces, from 0, and the new ones.
-fn place<'a>(
-    texts: &[&str],
-    chunk: &'a Chunk,
-    mut from: usize,
-    marked: bool,
-) -> Result<(Range<usize>, &'a [String]), Simulation> {
-    if let Some(header) = &chunk.header {
-        let at = (from..texts.len()).find(|&at| texts.get(at) == Some(&header.as_str()));
-        from = at.ok_or(Simulation::Missing)? + 1;
-    }
-    let (mut old, mut new) = (chunk.old.as_slice(), chunk.new.as_slice());
-    if old.is_empty() {
-        return Ok((texts.len()..texts.len(), new));
-    }
-    let starts = |old: &[String]| -> Vec<usize> {
-        let is_at = |start: &usize| {
-            // The mark belongs to the first line, which therefore differs from every quote.
-            let hidden = marked && *start == 0;
-            let lines = texts.get(*start..start + old.len());
-            !hidden && lines.is_some_and(|lines| lines.iter().zip(old).all(|(line, old)| line == old))
+/// The lines of a file that a patch changes.
+struct PatchTarget<'t> {
+    lines: Vec<&'t str>,
+    /// The first line that a quote can equal, from 0.
+    first_quotable: usize,
+}
+
+impl PatchTarget<'_> {
+    /// Returns the lines that a chunk replaces, from 0, and the new ones.
+    fn place<'a>(
+        &self,
+        chunk: &'a Chunk,
+        mut from: usize,
+    ) -> Result<(Range<usize>, &'a [String]), Simulation> {
+        let texts = &self.lines;
+        if let Some(header) = &chunk.header {
+            let at = (from..texts.len()).find(|&at| texts.get(at) == Some(&header.as_str()));
+            from = at.ok_or(Simulation::Missing)? + 1;
+        }
+        let (mut old, mut new) = (chunk.old.as_slice(), chunk.new.as_slice());
+        if old.is_empty() {
+            return Ok((texts.len()..texts.len(), new));
+        }
+        let starts = |old: &[String]| -> Vec<usize> {
+            let is_at = |start: &usize| {
+                let lines = texts.get(*start..start + old.len());
+                *start >= self.first_quotable
+                    && lines.is_some_and(|lines| lines.iter().zip(old).all(|(line, old)| line == old))
+            };
+            let last = texts.len().saturating_sub(old.len());
+            let first = if chunk.at_end && old.len() <= texts.len() { last } else { from };
+            (first..=last).filter(is_at).collect()
         };
-        let last = texts.len().saturating_sub(old.len());
-        let first = if chunk.at_end && old.len() <= texts.len() { last } else { from };
-        (first..=last).filter(is_at).collect()
-    };
-    let mut found = starts(old);
-    if let ([], [rest @ .., end]) = (found.as_slice(), old)
-        && end.is_empty()
-    {
-        old = rest;
-        new = match new {
-            [rest @ .., end] if end.is_empty() => rest,
-            all => all,
-        };
-        found = starts(old);
-    }
-    match found.as_slice() {
-        [] => Err(Simulation::Missing),
-        // Below a header, the first match is meant.
-        [at, rest @ ..] if rest.is_empty() || chunk.header.is_some() => Ok((*at..at + old.len(), new)),
-        several => Err(Simulation::Several(several.len())),
+        let mut found = starts(old);
+        if let ([], [rest @ .., end]) = (found.as_slice(), old)
+            && end.is_empty()
+        {
+            old = rest;
+            new = match new {
+                [rest @ .., end] if end.is_empty() => rest,
+                all => all,
+            };
+            found = starts(old);
+        }
+        match found.as_slice() {
+            [] => Err(Simulation::Missing),
+            // Below a header, the first match is meant.
+            [at, rest @ ..] if rest.is_empty() || chunk.header.is_some() => Ok((*at..at + old.len(), new)),
+            several => Err(Simulation::Several(several.len())),
+        }
     }
 }
 

@@ -49,13 +49,20 @@ pub(super) fn find(
     spans.into_iter().filter(|(_, distance)| *distance == 1).map(|(span, _)| span).find(good)
 }
 
+/// The part of its lines that a matched text covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MatchExtent {
+    WholeLines,
+    PartOfLine,
+}
+
 /// Applies the difference between search and replacement to the actual text, word by word. If the edit changes the
 /// differing word, the replacement's word wins.
 ///
 /// Returns `None` for an edit that deletes everything, removes blank lines at the edges, or moves the differing word.
-/// Blank lines are only added at the edges of `whole` lines.
-pub(super) fn rebase(search: &str, replace: &str, actual: &str, whole: bool) -> Option<String> {
-    let (above, below) = added_edges(search, replace, whole)?;
+/// Blank lines are only added at the edges of whole lines.
+pub(super) fn rebase(search: &str, replace: &str, actual: &str, extent: MatchExtent) -> Option<String> {
+    let (above, below) = added_edges(search, replace, extent)?;
     let (search, replace) = (bare(search), bare(replace));
     let (old, new, own) = (tokens(search), tokens(replace), tokens(actual));
     if old.len() != own.len() || replace.trim().is_empty() {
@@ -76,13 +83,13 @@ pub(super) fn rebase(search: &str, replace: &str, actual: &str, whole: bool) -> 
 }
 
 /// Returns the number of blank lines that the replacement adds at each edge; `None` if it has fewer.
-fn added_edges(search: &str, replace: &str, whole: bool) -> Option<(usize, usize)> {
+fn added_edges(search: &str, replace: &str, extent: MatchExtent) -> Option<(usize, usize)> {
     let edges = |text: &str| {
         let rest = text.trim_start_matches('\n');
         (text.len() - rest.len(), rest.len() - rest.trim_end_matches('\n').len())
     };
     let ((above, below), (more_above, more_below)) = (edges(search), edges(replace));
-    if !whole {
+    if extent == MatchExtent::PartOfLine {
         return ((above, below) == (more_above, more_below)).then_some((0, 0));
     }
     // A newline at the end only terminates the last line.
@@ -356,11 +363,11 @@ mod tests {
     fn the_replacement_wins_where_it_changes_the_differing_word() {
         let actual = "fmt.Println(\"a\")";
         assert_eq!(
-            rebase("fmt.Printl(\"a\")", "fmt.Printl(\"b\")", actual, true).as_deref(),
+            rebase("fmt.Printl(\"a\")", "fmt.Printl(\"b\")", actual, MatchExtent::WholeLines).as_deref(),
             Some("fmt.Println(\"b\")")
         );
         assert_eq!(
-            rebase("fmt.Printl(\"a\")", "log.Print(1)", actual, true).as_deref(),
+            rebase("fmt.Printl(\"a\")", "log.Print(1)", actual, MatchExtent::WholeLines).as_deref(),
             Some("log.Print(1)")
         );
     }
@@ -386,17 +393,23 @@ mod tests {
 
     #[test]
     fn blank_lines_at_the_edges_are_added_to_whole_lines_alone() {
-        let rebased = |replace, whole| rebase("retrun total;\n", replace, "return total;", whole);
-        assert_eq!(rebased("\nretrun sum;\n\n", true).as_deref(), Some("\nreturn sum;\n"));
-        assert_eq!(rebased("\nretrun sum;\n", false), None);
-        assert_eq!(rebased("", true), None);
-        assert_eq!(rebase("\nretrun total;\n", "retrun sum;\n", "return total;", true), None);
+        let rebased = |replace, extent| rebase("retrun total;\n", replace, "return total;", extent);
+        let (whole, part) = (MatchExtent::WholeLines, MatchExtent::PartOfLine);
+        assert_eq!(rebased("\nretrun sum;\n\n", whole).as_deref(), Some("\nreturn sum;\n"));
+        assert_eq!(rebased("\nretrun sum;\n", part), None);
+        assert_eq!(rebased("", whole), None);
+        assert_eq!(rebase("\nretrun total;\n", "retrun sum;\n", "return total;", whole), None);
     }
 
     #[test]
     fn a_word_that_differs_is_not_moved() {
         assert_eq!(
-            rebase("first;\nvaule;\nlast;", "vaule;\nfirst;\nlast;", "first;\nvalue;\nlast;", true),
+            rebase(
+                "first;\nvaule;\nlast;",
+                "vaule;\nfirst;\nlast;",
+                "first;\nvalue;\nlast;",
+                MatchExtent::WholeLines
+            ),
             None
         );
     }

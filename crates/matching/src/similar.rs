@@ -7,6 +7,7 @@
 
 use std::ops::RangeInclusive;
 
+use super::char_edit::MatchExtent;
 use super::elision::{is_closer, is_mark};
 use super::fold::fold;
 use super::indent::indent_of;
@@ -141,8 +142,9 @@ fn by_letter(matcher: &mut Matcher<'_>, threshold: Score) -> Option<Located> {
     }
     let lines = range.text.line_at(span.start)..=range.text.line_at(span.end.saturating_sub(1));
     let whole = range.text.block(*lines.start(), *lines.end());
-    let whole = span.start == whole.start && (span.end..=span.end + 1).contains(&whole.end);
-    let text = char_edit::rebase(search_text.search, search_text.replace, actual, whole)?;
+    let is_whole = span.start == whole.start && (span.end..=span.end + 1).contains(&whole.end);
+    let extent = if is_whole { MatchExtent::WholeLines } else { MatchExtent::PartOfLine };
+    let text = char_edit::rebase(search_text.search, search_text.replace, actual, extent)?;
     let end = if range.view.get(span.end..).is_some_and(|rest| rest.starts_with('\n')) { "\n" } else { "" };
     let changes = exact::line_by_line(span.start, &format!("{actual}{end}"), &format!("{text}{end}"));
     let match_info = MatchInfo::only(MatchLevel::Similar, score, *lines.start());

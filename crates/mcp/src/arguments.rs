@@ -130,14 +130,12 @@ fn fit_name(schema: &JsonObject, text: String, path: &str) -> Result<Value, Erro
 fn unknown_field(known: &JsonObject, name: &str, path: &str) -> Error {
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
     let shown: String = path.chars().take(2 * MAX_QUOTED_CHARS).collect();
-    let error = match nearest(name, names.iter().copied()).or_else(|| synonym(name, &names)) {
-        Some(suggestion) => {
-            let next = NextCall::Rename { field: path.to_owned(), name: suggestion.to_owned() };
-            invalid(path, format!("unknown field `{shown}`; did you mean `{suggestion}`?")).with_next(next)
-        }
-        None => invalid(path, format!("unknown field `{shown}`")),
-    };
-    error.hint(format!("known fields here: {}", names.join(", ")))
+    let suggestion = nearest(name, names.iter().copied()).or_else(|| synonym(name, &names));
+    let meant = suggestion.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    let error = Error::new(Code::InvalidInput, format!("unknown field `{shown}`{meant}"));
+    let error = if shown == path { error.named_field(path) } else { error.field(path) };
+    let next = suggestion.map(|name| NextCall::Rename { field: path.to_owned(), name: name.to_owned() });
+    error.with_next_if(next).hint(format!("known fields here: {}", names.join(", ")))
 }
 
 /// Returns the known name that means the same as another one.
@@ -184,8 +182,9 @@ fn quoted(value: &Value) -> String {
     text.chars().take(2 * MAX_QUOTED_CHARS).collect()
 }
 
+/// Returns the error for a field whose path the message has.
 fn invalid(path: &str, message: String) -> Error {
-    Error::new(Code::InvalidInput, message).field(path)
+    Error::new(Code::InvalidInput, message).named_field(path)
 }
 
 #[cfg(test)]

@@ -52,10 +52,10 @@ pub use catalogue::Catalogue;
 pub use damage::{Accident, Damage, Weight};
 pub use definition::{
     CacheScope, Canary, CanaryKind, CanaryText, Columns, CommandSpec, CommandWord, Configuration, Demand,
-    Expected, FindingPaths, Gate, GateKind, HeaderRule, Hole, InSteps, Input, Manager, Message, Missing,
-    NewFiles, Offer, OlderRelease, OutputForm, OutputSpec, Packages, PatternRules, Pointer, ProjectValue,
-    Release, Role, Sample, Scaffold, ScaffoldLayout, ServerSpec, Stream, Transitional, Unconfigured,
-    WordPart,
+    DependencyPatterns, DiagnosticsSpec, Expected, FileFilter, FindingPaths, Gate, GateKind, HeaderRule,
+    Hole, InSteps, Input, Manager, Message, Missing, NewFiles, Offer, OlderRelease, OutputForm, OutputSpec,
+    Packages, PatternRules, Pointer, ProgramSpec, ProjectValue, Release, Role, RunEnvironment, Sample,
+    Scaffold, ScaffoldLayout, ServerSpec, StatusPatterns, Stream, Transitional, Unconfigured, WordPart,
 };
 pub use demands::{Confirm, Demands, Guard, Interactive, Runnable};
 pub use entity::{EntityOwner, EntityType, is_id};

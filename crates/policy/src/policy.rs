@@ -55,10 +55,22 @@ pub struct Policy {
     /// The hash of its text and name, of its base, and of the definitions of the gates that it names.
     pub version: Version,
     lists: Lists,
+    files: FileRules,
+    definitions: Definitions,
+}
+
+/// The rules for files by their path.
+#[derive(Debug, Clone)]
+struct FileRules {
     paths: Vec<PathRule>,
+    /// The files whose texts the journal does not keep.
     unjournalled: Unjournalled,
-    defined: Vec<Arc<Gate>>,
-    /// The entity types that policies add to the built-in ones.
+}
+
+/// The definitions of a policy and its bases, beside the built-in ones.
+#[derive(Debug, Clone, Default)]
+struct Definitions {
+    gates: Vec<Arc<Gate>>,
     entities: Vec<EntityType>,
 }
 
@@ -88,7 +100,7 @@ impl Policy {
         let listed = self.lists.rules_for(language);
         let in_lists =
             |plain: &'_ Rule| listed.iter().find(|rule| rule.gate.name == plain.gate.name).copied();
-        let rules = match paths::gates(&self.paths, path) {
+        let rules = match paths::gates(&self.files.paths, path) {
             Some(rules) => rules.iter().map(|plain| in_lists(plain).unwrap_or(plain)).collect(),
             None => listed,
         };
@@ -104,7 +116,7 @@ impl Policy {
 
     /// Returns every entity type, the built-in ones first.
     pub fn entity_types(&self) -> impl Iterator<Item = &EntityType> {
-        embedded_types().iter().chain(&self.entities)
+        embedded_types().iter().chain(&self.definitions.entities)
     }
 
     /// Returns the entity type of this name.
@@ -114,12 +126,12 @@ impl Policy {
 
     /// Returns the entry that denies writing to a file, if any; `path` is relative to the root.
     pub fn protection(&self, path: &str) -> Option<Protection<'_>> {
-        paths::protection(&self.paths, path)
+        paths::protection(&self.files.paths, path)
     }
 
     /// True if the text of a file may be stored in the journal; `path` is relative to the root.
     pub fn journals(&self, path: &str) -> bool {
-        !self.unjournalled.finds(path)
+        !self.files.unjournalled.finds(path)
     }
 
     /// Returns the rules that run programs, one for each gate.
@@ -148,7 +160,7 @@ impl Policy {
 
     /// Returns the gates that this policy and its bases define.
     pub fn defined(&self) -> &[Arc<Gate>] {
-        &self.defined
+        &self.definitions.gates
     }
 
     /// Returns the rules for a file of a language.
@@ -157,7 +169,7 @@ impl Policy {
     }
 
     fn rules(&self) -> impl Iterator<Item = &Rule> {
-        self.lists.rules().chain(self.paths.iter().flat_map(PathRule::rules))
+        self.lists.rules().chain(self.files.paths.iter().flat_map(PathRule::rules))
     }
 
     /// Returns a policy without gates or requirements.
@@ -175,10 +187,8 @@ impl Policy {
             origin: Arc::default(),
             version: Version::hash(b""),
             lists: Lists::default(),
-            paths: Vec::new(),
-            unjournalled: Unjournalled::secrets(),
-            defined: Vec::new(),
-            entities: Vec::new(),
+            files: FileRules { paths: Vec::new(), unjournalled: Unjournalled::secrets() },
+            definitions: Definitions::default(),
         }
     }
 
@@ -187,17 +197,17 @@ impl Policy {
         self.lists.rebind(&gate).map_err(|option| {
             key.fault(format!("`{}` is redefined here, and cannot keep {option}", gate.name))
         })?;
-        self.paths.iter_mut().for_each(|rule| rule.rebind(&gate));
-        let mut types = self.entities.iter_mut();
+        self.files.paths.iter_mut().for_each(|rule| rule.rebind(&gate));
+        let mut types = self.definitions.entities.iter_mut();
         types.try_for_each(|known| known.rebind(&gate)).map_err(|why| key.fault(why))?;
-        self.defined.retain(|other| other.name != gate.name);
-        self.defined.push(gate);
+        self.definitions.gates.retain(|other| other.name != gate.name);
+        self.definitions.gates.push(gate);
         Ok(())
     }
 
     /// Returns the hash of everything that the policy depends on.
     fn with_versions(&self, text: Version, base: Version) -> Version {
-        let rules = self.rules().chain(self.entities.iter().flat_map(|known| &known.rules));
+        let rules = self.rules().chain(self.definitions.entities.iter().flat_map(|known| &known.rules));
         let in_use: BTreeMap<&str, Version> =
             rules.map(|rule| (rule.gate.name.as_str(), rule.gate.version)).collect();
         let gates = in_use.iter().map(|(name, version)| format!("{name} {}\n", version.hex()));
@@ -222,16 +232,16 @@ pub(super) fn extend(
     for (key, gate) in fields.optional("define", defined)?.unwrap_or_default() {
         policy.define(key, gate)?;
     }
-    let own = policy.defined.clone();
+    let own = policy.definitions.gates.clone();
     let tools = GateDefinitions { defined: &own };
     if let Some(node) = fields.get("quality_gates") {
         policy.lists.replace(lists(node, tools)?);
     }
     if let Some(node) = fields.get("paths") {
-        policy.paths = paths::paths(node, tools, origin, policy.paths)?;
+        policy.files.paths = paths::paths(node, tools, origin, policy.files.paths)?;
     }
     if let Some(node) = fields.get("entities") {
-        policy.entities = entities(node, tools, policy.entities)?;
+        policy.definitions.entities = entities(node, tools, policy.definitions.entities)?;
     }
     apply_settings(&mut policy, &fields)?;
     policy.version = policy.with_versions(text, below);
@@ -261,7 +271,8 @@ fn apply_settings(policy: &mut Policy, fields: &MapFields<'_>) -> Result<(), Pol
         policy.hooks = hooks(node, policy.hooks)?;
     }
     if let Some(node) = fields.get("never_journal") {
-        policy.unjournalled = Unjournalled::read(node, &policy.origin, policy.unjournalled.clone())?;
+        let files = &mut policy.files;
+        files.unjournalled = Unjournalled::read(node, &policy.origin, files.unjournalled.clone())?;
     }
     if let Some(toolsets) = fields.optional("server", server_toolsets::toolsets)?.flatten() {
         policy.toolsets = Some(toolsets);

@@ -222,6 +222,13 @@ pub struct AiEditResponse {
     pub edit: EditResponse,
 }
 
+impl AiEditResponse {
+    /// True if the request succeeded.
+    pub fn is_success(&self) -> bool {
+        self.error.is_none()
+    }
+}
+
 impl From<EditResponse> for AiEditResponse {
     fn from(mut edit: EditResponse) -> AiEditResponse {
         let message = edit.message.take().unwrap_or_default();

@@ -63,6 +63,23 @@ pub enum Response {
     History(HistoryResponse),
 }
 
+impl Response {
+    /// True if the request succeeded.
+    pub fn is_success(&self) -> bool {
+        match self {
+            Response::Edit(edit) => edit.is_success(),
+            Response::AiEdit(edit) => edit.is_success(),
+            Response::Batch(batch) => batch.success,
+            Response::Lines(_)
+            | Response::Text(_)
+            | Response::Search(_)
+            | Response::List(_)
+            | Response::Context(_)
+            | Response::History(_) => true,
+        }
+    }
+}
+
 /// The key of an entity apart from its path; empty for a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntityKey {

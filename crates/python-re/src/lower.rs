@@ -54,8 +54,12 @@ enum Empty {
 
 /// Translates a pattern that needs no backtracking.
 pub(super) fn lower(parsed: &ParsedPattern) -> Option<Lowered> {
-    let lines = lines(&parsed.row, parsed.flags)?;
-    let mut lowering = Lowering { lines: lines.unwrap_or(LineMode::Newlines), ranges: MAX_RANGES };
+    let lines = match needed_mode(&parsed.row, parsed.flags) {
+        NeededMode::Any => LineMode::Newlines,
+        NeededMode::Only(mode) => mode,
+        NeededMode::Both => return None,
+    };
+    let mut lowering = Lowering { lines, ranges: MAX_RANGES };
     let piece = lowering.row(&parsed.row, parsed.flags)?;
     if piece.empty == Empty::Earlier {
         return None;
@@ -63,36 +67,45 @@ pub(super) fn lower(parsed: &ParsedPattern) -> Option<Lowered> {
     Some(Lowered { hir: piece.hir, lines: lowering.lines })
 }
 
-/// Returns the line mode that the pattern needs; `None` if it needs both.
-fn lines(row: &[Node], flags: Flags) -> Option<Option<LineMode>> {
-    let mut mode = None;
-    for node in row {
-        let node_mode = match node {
-            Node::At(at) => match Anchor::from_position(*at, flags) {
-                Anchor::LineStart | Anchor::LineEnd => Some(LineMode::Newlines),
-                Anchor::LastLineEnd => Some(LineMode::LastOnly),
-                Anchor::TextStart | Anchor::TextEnd | Anchor::Boundary(..) => None,
-            },
-            Node::Group { add, remove, body, .. } => lines(body, flags.scoped(*add, *remove))?,
-            Node::Repeat { body, .. } => lines(body, flags)?,
-            Node::Branch(rows) => merged(rows, flags)?,
-            Node::Literal(_) | Node::NotLiteral(_) | Node::Any | Node::In(_) => None,
-            Node::Atomic(_) | Node::Look { .. } | Node::Reference(_) | Node::Condition { .. } => None,
-        };
-        mode = both(mode, node_mode)?;
-    }
-    Some(mode)
+/// The line mode that a part of a pattern needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NeededMode {
+    /// The part means the same in every mode.
+    Any,
+    Only(LineMode),
+    /// Parts of it need different modes, so no mode is right.
+    Both,
 }
 
-fn merged(rows: &[Sequence], flags: Flags) -> Option<Option<LineMode>> {
-    rows.iter().try_fold(None, |mode, row| both(mode, lines(row, flags)?))
+impl NeededMode {
+    /// Returns the mode that both parts need together.
+    fn and(self, other: NeededMode) -> NeededMode {
+        match (self, other) {
+            (NeededMode::Any, mode) | (mode, NeededMode::Any) => mode,
+            (one, other) if one == other => one,
+            (NeededMode::Only(_) | NeededMode::Both, NeededMode::Only(_) | NeededMode::Both) => {
+                NeededMode::Both
+            }
+        }
+    }
 }
 
-fn both(one: Option<LineMode>, other: Option<LineMode>) -> Option<Option<LineMode>> {
-    match (one, other) {
-        (Some(one), Some(other)) if one != other => None,
-        (one, other) => Some(one.or(other)),
-    }
+fn needed_mode(row: &[Node], flags: Flags) -> NeededMode {
+    let of_node = |node: &Node| match node {
+        Node::At(at) => match Anchor::from_position(*at, flags) {
+            Anchor::LineStart | Anchor::LineEnd => NeededMode::Only(LineMode::Newlines),
+            Anchor::LastLineEnd => NeededMode::Only(LineMode::LastOnly),
+            Anchor::TextStart | Anchor::TextEnd | Anchor::Boundary(..) => NeededMode::Any,
+        },
+        Node::Group { add, remove, body, .. } => needed_mode(body, flags.scoped(*add, *remove)),
+        Node::Repeat { body, .. } => needed_mode(body, flags),
+        Node::Branch(rows) => {
+            rows.iter().map(|row| needed_mode(row, flags)).fold(NeededMode::Any, NeededMode::and)
+        }
+        Node::Literal(_) | Node::NotLiteral(_) | Node::Any | Node::In(_) => NeededMode::Any,
+        Node::Atomic(_) | Node::Look { .. } | Node::Reference(_) | Node::Condition { .. } => NeededMode::Any,
+    };
+    row.iter().map(of_node).fold(NeededMode::Any, NeededMode::and)
 }
 
 struct Lowering {

@@ -36,7 +36,14 @@ pub(super) enum Layer {
 /// The result of a step.
 pub(super) enum Flow {
     Run(Point),
-    Done(bool),
+    Done(Attempt),
+}
+
+/// The result of an attempt to match a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Attempt {
+    Matched,
+    Failed,
 }
 
 /// A step that waits for the result of a part.
@@ -126,15 +133,15 @@ impl<'p, 't> Machine<'p, 't> {
         self.saved.clear();
         let mut point = Point { pc: 0, at, layer };
         loop {
-            let mut matched = self.advance(point, budget)?;
+            let mut attempt = self.advance(point, budget)?;
             point = loop {
                 let Some(frame) = self.frames.pop() else {
-                    return Ok(matched.then_some(self.part_end));
+                    return Ok((attempt == Attempt::Matched).then_some(self.part_end));
                 };
                 budget.spend(1)?;
-                match self.resume(frame, matched, budget)? {
+                match self.resume(frame, attempt, budget)? {
                     Flow::Run(next) => break next,
-                    Flow::Done(outcome) => matched = outcome,
+                    Flow::Done(result) => attempt = result,
                 }
             };
         }
@@ -158,11 +165,11 @@ impl<'p, 't> Machine<'p, 't> {
     }
 
     /// Runs until the current part matches or fails.
-    fn advance(&mut self, from: Point, budget: &mut StepBudget) -> Result<bool, Error> {
+    fn advance(&mut self, from: Point, budget: &mut StepBudget) -> Result<Attempt, Error> {
         let mut point = from;
         loop {
             budget.spend(1)?;
-            let Some(op) = self.program.ops.get(point.pc).copied() else { return Ok(false) };
+            let Some(op) = self.program.ops.get(point.pc).copied() else { return Ok(Attempt::Failed) };
             let taken = match op {
                 Op::Char(wanted) => self.char_at(point.at).filter(|(char, _)| *char == wanted),
                 Op::Set(unit) => self.char_at(point.at).filter(|(char, _)| self.accepts(unit, *char)),
@@ -172,17 +179,18 @@ impl<'p, 't> Machine<'p, 't> {
                 }
                 Op::Success => {
                     self.part_end = point.at;
-                    return Ok(point.layer == Layer::Free || point.at != self.start);
+                    let counts = point.layer == Layer::Free || point.at != self.start;
+                    return Ok(if counts { Attempt::Matched } else { Attempt::Failed });
                 }
                 _ => match self.control(op, point, budget)? {
                     Flow::Run(next) => {
                         point = next;
                         continue;
                     }
-                    Flow::Done(outcome) => return Ok(outcome),
+                    Flow::Done(attempt) => return Ok(attempt),
                 },
             };
-            let Some((_, next)) = taken else { return Ok(false) };
+            let Some((_, next)) = taken else { return Ok(Attempt::Failed) };
             point = Point { pc: point.pc + 1, at: next, layer: point.layer };
         }
     }
@@ -192,7 +200,7 @@ impl<'p, 't> Machine<'p, 't> {
         let next = Point { pc: point.pc + 1, ..point };
         match op {
             Op::Mark(mark) => self.mark(mark, point.at),
-            Op::At(anchor) if !self.holds(anchor, point.at) => return Ok(Flow::Done(false)),
+            Op::At(anchor) if !self.holds(anchor, point.at) => return Ok(Flow::Done(Attempt::Failed)),
             Op::At(_) | Op::Char(_) | Op::Set(_) | Op::Jump(_) | Op::Success => {}
             Op::Branch(index) => return self.branch(index, point, budget),
             Op::RepeatUnit { greediness: Greediness::Greedy, min, max, unit } => {
@@ -203,7 +211,11 @@ impl<'p, 't> Machine<'p, 't> {
             }
             Op::RepeatUnit { greediness: Greediness::Possessive, min, max, unit } => {
                 let (count, at) = self.count(unit, point.at, max, budget)?;
-                return Ok(if count < min { Flow::Done(false) } else { Flow::Run(Point { at, ..next }) });
+                return Ok(if count < min {
+                    Flow::Done(Attempt::Failed)
+                } else {
+                    Flow::Run(Point { at, ..next })
+                });
             }
             Op::Repeat { min, max, until } => return self.repeat((min, max), until, point, budget),
             Op::Until(Greediness::Lazy) => return self.until_lazy(point, budget),

@@ -7,7 +7,7 @@ use super::budget::StepBudget;
 use super::compiled::Pattern;
 use super::error::Error;
 use super::template::{ReplacementTemplate, TemplatePart};
-use super::walk::{Match, MatchWalk};
+use super::walk::{Match, MatchDetail, MatchWalk};
 
 /// A match, and the text that takes its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,8 @@ impl Pattern {
     ) -> Result<Vec<Replacement>, Error> {
         let offset = window.start;
         let Some(text) = text.get(window) else { return Ok(Vec::new()) };
-        let mut walk = MatchWalk::new(self, text, template.has_groups());
+        let detail = if template.has_groups() { MatchDetail::Groups } else { MatchDetail::Span };
+        let mut walk = MatchWalk::new(self, text, detail);
         let mut changes = Vec::new();
         while count.is_none_or(|count| changes.len() < count.get()) {
             let Some(found) = walk.next(budget)? else { break };

@@ -17,6 +17,15 @@ use super::search::BacktrackingSearch;
 /// The cost of a match besides the search, in steps.
 const MATCH: usize = 16;
 
+/// The details of a match that a walk finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MatchDetail {
+    /// The span of the whole match.
+    Span,
+    /// The spans of its groups, too.
+    Groups,
+}
+
 pub(super) struct Match {
     pub(super) span: Range<usize>,
 }
@@ -28,18 +37,18 @@ pub(super) struct MatchWalk<'p, 't> {
     text: &'t str,
     at: usize,
     layer: Layer,
-    wants_groups: bool,
+    detail: MatchDetail,
 }
 
 impl<'p, 't> MatchWalk<'p, 't> {
-    pub(super) fn new(pattern: &'p Pattern, text: &'t str, wants_groups: bool) -> MatchWalk<'p, 't> {
+    pub(super) fn new(pattern: &'p Pattern, text: &'t str, detail: MatchDetail) -> MatchWalk<'p, 't> {
         MatchWalk {
             linear: pattern.linear.as_ref().map(|linear| (linear, linear.memory())),
             search: BacktrackingSearch::new(pattern, text),
             text,
             at: 0,
             layer: Layer::Free,
-            wants_groups: wants_groups && pattern.groups > 0,
+            detail: if pattern.groups > 0 { detail } else { MatchDetail::Span },
         }
     }
 
@@ -76,7 +85,8 @@ impl<'p, 't> MatchWalk<'p, 't> {
                 self.search.find(self.at, self.layer, budget)
             }
             LinearOutcome::Match(start, end) => {
-                if self.wants_groups && self.search.machine.attempt(start, Layer::Free, budget)? != Some(end)
+                if self.detail == MatchDetail::Groups
+                    && self.search.machine.attempt(start, Layer::Free, budget)? != Some(end)
                 {
                     return Err(Error::Disagreement);
                 }
@@ -149,10 +159,10 @@ mod tests {
             let pattern = Pattern::compile(pattern, Flags::default()).unwrap();
             assert!(pattern.linear.is_some());
             for text in texts(&['a', 'b', '\n'], 5).into_iter().chain(texts(&['a', 'é'], 4)) {
-                let mut backtracking = MatchWalk::new(&pattern, &text, false);
+                let mut backtracking = MatchWalk::new(&pattern, &text, MatchDetail::Span);
                 backtracking.linear = None;
                 assert_eq!(
-                    spans(MatchWalk::new(&pattern, &text, false)),
+                    spans(MatchWalk::new(&pattern, &text, MatchDetail::Span)),
                     spans(backtracking),
                     "{pattern:?} {text:?}"
                 );

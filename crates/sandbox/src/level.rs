@@ -148,7 +148,7 @@ fn probe(level: Isolation) -> Result<(), String> {
                 |(_, why)| (*why).to_owned(),
             ))
         }
-        ProcessOutcome::Broken(why) => Err(why),
+        ProcessOutcome::Broken(why) | ProcessOutcome::Killed { why, .. } => Err(why),
         ProcessOutcome::Halted(_) => Err("its probe timed out".to_owned()),
     }
 }

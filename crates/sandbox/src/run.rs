@@ -37,6 +37,13 @@ pub enum ProcessOutcome {
         /// Standard error, shortened as above.
         stderr: Vec<u8>,
     },
+    /// A signal ended the program.
+    Killed {
+        /// The number of the signal.
+        signal: i32,
+        /// The reason, as for [`ProcessOutcome::Broken`].
+        why: String,
+    },
     /// The program failed. The reason is the end of a sentence that begins with the program's name.
     Broken(String),
     /// The program was stopped: its time was up, or the call was cancelled.
@@ -133,9 +140,10 @@ fn outcome(level: Isolation, exit: Exit, pipes: Pipes<'_>) -> ProcessOutcome {
                 ProcessOutcome::Exited { code, stdout, stderr }
             }
         }
-        Exit::Signal(number) => {
-            let status = ExitStatus::from_raw(number).to_string();
-            ProcessOutcome::Broken(format!("was killed by {}", status.replacen("signal: ", "signal ", 1)))
+        Exit::Signal(signal) => {
+            let status = ExitStatus::from_raw(signal).to_string();
+            let why = format!("was killed by {}", status.replacen("signal: ", "signal ", 1));
+            ProcessOutcome::Killed { signal, why }
         }
         Exit::Unknown => ProcessOutcome::Broken(
             "ended with an unknown status, because this process ignores SIGCHLD".to_owned(),

@@ -126,14 +126,11 @@ pub fn release() {
     }
 }
 
-fn count_allocated(block: *mut c_void, summary: bool) -> *mut c_void {
+fn count_allocated(block: *mut c_void) -> *mut c_void {
     let size = size(block);
     LIVE.set(LIVE.get() + size.cast_signed());
     if size == STACK_NODE_BLOCK + HEADER {
         STACK_NODES.set(STACK_NODES.get() + 1);
-    }
-    if summary {
-        SUMMARIES.set(SUMMARIES.get() + 1);
     }
     #[cfg(test)]
     PEAK.set(PEAK.get().max(LIVE.get()));
@@ -167,28 +164,32 @@ fn block(size: usize) -> usize {
 
 /// Aborts the process if the allocation failed, because tree-sitter does not check. Its default
 /// functions abort, too.
-fn check_allocation(block: *mut c_void, wanted: usize, summary: bool) -> *mut c_void {
+fn check_allocation(block: *mut c_void, wanted: usize) -> *mut c_void {
     if block.is_null() && wanted > 0 {
         std::alloc::handle_alloc_error(Layout::from_size_align(wanted, 1).unwrap_or(Layout::new::<u8>()));
     }
-    count_allocated(block, summary)
+    count_allocated(block)
 }
 
 unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     // SAFETY: any size may be asked for.
-    check_allocation(unsafe { libc::malloc(block(size)) }, size, size == SUMMARY)
+    let allocated = check_allocation(unsafe { libc::malloc(block(size)) }, size);
+    if size == SUMMARY {
+        SUMMARIES.set(SUMMARIES.get() + 1);
+    }
+    allocated
 }
 
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     let wanted = count.saturating_mul(size);
     // SAFETY: any size may be asked for.
-    check_allocation(unsafe { libc::calloc(1, block(wanted)) }, wanted, false)
+    check_allocation(unsafe { libc::calloc(1, block(wanted)) }, wanted)
 }
 
 unsafe extern "C" fn realloc(old: *mut c_void, wanted: usize) -> *mut c_void {
     count_freed(size(old));
     // SAFETY: tree-sitter hands back a block that it got here, or a null pointer.
-    check_allocation(unsafe { libc::realloc(old, block(wanted)) }, wanted, false)
+    check_allocation(unsafe { libc::realloc(old, block(wanted)) }, wanted)
 }
 
 unsafe extern "C" fn free(old: *mut c_void) {

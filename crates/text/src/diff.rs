@@ -83,7 +83,7 @@ pub fn unified_with_map<'a>(
         None => whole(),
     };
     let hunks = grouped(pieces.into_iter().filter(|piece| !piece.is_empty()));
-    Diff { header: header(path, before, after, hunks.is_empty()), before, after, hunks }
+    Diff { header: header(path, before, after, &hunks), before, after, hunks }
 }
 
 /// Returns the diff that removes the file at this root-relative path. `after` is the empty text.
@@ -274,14 +274,14 @@ fn line_count(buffer: &Buffer) -> usize {
     if is_lone_mark(buffer) { 1 } else { buffer.lines().count() }
 }
 
-fn header(path: &str, before: Option<&Buffer>, after: &Buffer, same: bool) -> String {
+fn header(path: &str, before: Option<&Buffer>, after: &Buffer, hunks: &[Vec<DifferingLines>]) -> String {
     let [old, new] = ["a/", "b/"].map(|side| quoted(&format!("{side}{path}")));
     let tab = if path.contains(' ') { "\t" } else { "" };
     let is_empty = |buffer: &Buffer| buffer.bytes().is_empty();
     match before {
-        None if same => format!("diff --git {old} {new}\nnew file mode 100644\n"),
+        None if hunks.is_empty() => format!("diff --git {old} {new}\nnew file mode 100644\n"),
         None => format!("--- /dev/null\n+++ {new}{tab}\n"),
-        Some(_) if same => String::new(),
+        Some(_) if hunks.is_empty() => String::new(),
         // Without this header git would read an empty side as a creation or a deletion.
         Some(before) if is_empty(before) || is_empty(after) => {
             format!("diff --git {old} {new}\n--- {old}{tab}\n+++ {new}{tab}\n")

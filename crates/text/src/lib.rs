@@ -59,7 +59,7 @@ pub use lines::Lines;
 pub use nearest::nearest;
 pub use outline::{Outline, OutlineEntry, OutlineSymbol, SymbolRank};
 pub use plan::{Plan, bytes_outside_unchanged};
-pub use rebase::RebaseConflict;
+pub use rebase::{RebaseConflict, Rebased};
 pub use region::Region;
 pub use symbol_kind::SymbolKind;
 pub use syntax::{CodeTree, NoSyntax, OpaquePart, ParentNode, Syntax};

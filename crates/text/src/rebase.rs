@@ -31,19 +31,29 @@ pub struct RebaseConflict {
     pub change: Option<Region>,
 }
 
+/// The result of rebasing a plan.
+#[derive(Debug, Clone)]
+pub enum Rebased {
+    /// The plan for the other version.
+    Plan(Plan),
+    /// The plan does not fit onto the other version.
+    Conflict(RebaseConflict),
+}
+
 impl Plan {
     /// Rebases a plan from version `from` onto version `to`.
     ///
-    /// Errors: the inner error is the position of the conflict.
-    pub fn rebase(&self, from: &Buffer, to: &Buffer) -> Result<Result<Plan, RebaseConflict>, Error> {
+    /// Errors: `INTERNAL` for a plan that does not belong to `from`.
+    pub fn rebase(&self, from: &Buffer, to: &Buffer) -> Result<Rebased, Error> {
         if from.version() == to.version() {
-            return Ok(Ok(self.clone()));
+            return Ok(Rebased::Plan(self.clone()));
         }
         let texts = [from.text(), to.text()];
         let starts = [lines::starts(&texts[0]), lines::starts(&texts[1])];
         let sides =
             TextVersions { old: Lines::new(&texts[0], &starts[0]), new: Lines::new(&texts[1], &starts[1]) };
-        let runs = sides.runs(from.has_same_encoding(to));
+        let changes = if from.has_same_encoding(to) { sides.changes() } else { vec![sides.all_lines()] };
+        let runs = sides.runs(changes);
         let after = from.apply(self)?;
         let spans: Vec<_> =
             self.splices().iter().map(|splice| splice.span.clone()).zip(self.new_spans()).collect();
@@ -53,10 +63,10 @@ impl Plan {
             let touched = TouchedLines::from_splice(&course, span);
             match runs.iter().find(|run| run.contains(&touched)).and_then(|run| run.shift(splice, from, to)) {
                 Some(shifted) => splices.push(shifted),
-                None => return Ok(Err(touched.conflict(&runs))),
+                None => return Ok(Rebased::Conflict(touched.conflict(&runs))),
             }
         }
-        Plan::new(to, splices).map(Ok)
+        Plan::new(to, splices).map(Rebased::Plan)
     }
 }
 
@@ -168,50 +178,67 @@ struct CommonLines {
     new: Range<usize>,
     /// The old lines whose position is proved.
     proved: Range<usize>,
-    /// Set if both versions begin with the run, and if both end with it.
-    ends: (bool, bool),
-    /// Set if lines were inserted directly before the run, and directly behind it.
-    inserted: (bool, bool),
+    /// Both versions begin with the run, and both end with it.
+    text_ends: Edges,
+    /// Lines were inserted directly before the run, and directly behind it.
+    inserted: Edges,
+}
+
+/// A property that each edge of a run has or has not.
+#[derive(Debug, Clone, Copy)]
+struct Edges {
+    start: bool,
+    end: bool,
 }
 
 impl TextVersions<'_> {
+    fn all_lines(&self) -> DifferingLines {
+        DifferingLines { old: 0..self.old.count(), new: 0..self.new.count() }
+    }
+
+    /// Returns the changes between the versions, which have the same encoding.
+    fn changes(&self) -> Vec<DifferingLines> {
+        let steps = &mut AlignBudget::of_one_plan();
+        let all = self.all_lines();
+        differing(&all, |i| self.old.with_line_end(i + 1), |j| self.new.with_line_end(j + 1), steps)
+    }
+
     /// Returns the runs between the changes, one more than there are changes; any may be empty.
-    fn runs(&self, alike: bool) -> Vec<CommonLines> {
-        let all = DifferingLines { old: 0..self.old.count(), new: 0..self.new.count() };
-        let pieces = match alike {
-            true => {
-                let steps = &mut AlignBudget::of_one_plan();
-                differing(&all, |i| self.old.with_line_end(i + 1), |j| self.new.with_line_end(j + 1), steps)
-            }
-            false => vec![all.clone()],
-        };
+    fn runs(&self, changes: Vec<DifferingLines>) -> Vec<CommonLines> {
+        let all = self.all_lines();
         let start = std::iter::once(DifferingLines { old: 0..0, new: 0..0 });
         let end = DifferingLines { old: all.old.end..all.old.end, new: all.new.end..all.new.end };
-        let borders: Vec<DifferingLines> = start.chain(pieces).chain([end]).collect();
+        let borders: Vec<DifferingLines> = start.chain(changes).chain([end]).collect();
         let once = self.lines_found_once();
         let between = borders.iter().zip(borders.iter().skip(1)).enumerate();
         let last = borders.len().saturating_sub(2);
-        between.map(|(at, (before, behind))| self.run(before, behind, (at == 0, at == last), &once)).collect()
+        let run = |(at, (before, behind)): (usize, (&DifferingLines, &DifferingLines))| {
+            self.run(before, behind, Edges { start: at == 0, end: at == last }, &once)
+        };
+        between.map(run).collect()
     }
 
     fn run(
         &self,
         before: &DifferingLines,
         behind: &DifferingLines,
-        ends: (bool, bool),
+        text_ends: Edges,
         once: &LineCounts<'_>,
     ) -> CommonLines {
         let old = before.old.end..behind.old.start;
         let new = before.new.end..behind.new.start;
-        let proved = ends.0 || ends.1 || old.clone().any(|line| once.has(self.old.with_line_end(line + 1)));
+        let is_proved = text_ends.start
+            || text_ends.end
+            || old.clone().any(|line| once.has(self.old.with_line_end(line + 1)));
         let start = (old.start + self.reach(before).1).min(old.end);
-        let proved = if proved {
+        let proved = if is_proved {
             start..old.end.saturating_sub(self.reach(behind).0).max(start)
         } else {
             start..start
         };
-        let inserted = |piece: &DifferingLines| piece.old.is_empty() && !piece.new.is_empty();
-        CommonLines { old, new, proved, ends, inserted: (inserted(before), inserted(behind)) }
+        let is_insertion = |piece: &DifferingLines| piece.old.is_empty() && !piece.new.is_empty();
+        let inserted = Edges { start: is_insertion(before), end: is_insertion(behind) };
+        CommonLines { old, new, proved, text_ends, inserted }
     }
 
     /// Returns the number of lines before and behind a change that count as changed with it.
@@ -261,15 +288,15 @@ impl CommonLines {
     /// text its end.
     fn contains(&self, touched: &TouchedLines) -> bool {
         let (start, end) = (touched.lines.start, touched.lines.end);
-        let is_last = self.ends.1 && end == self.old.end;
+        let is_last = self.text_ends.end && end == self.old.end;
         if touched.ends && !is_last {
             return false;
         }
         if !touched.inserts {
-            let (before, behind) = (usize::from(self.inserted.0), usize::from(self.inserted.1));
+            let (before, behind) = (usize::from(self.inserted.start), usize::from(self.inserted.end));
             return self.proved.start + before <= start && end + behind <= self.proved.end;
         }
-        let at_start = self.ends.0 && start == 0 && self.proved.start == 0;
+        let at_start = self.text_ends.start && start == 0 && self.proved.start == 0;
         let at_end = is_last && self.proved.end == self.old.end;
         (self.proved.start < start || at_start) && (end < self.proved.end || at_end)
     }
@@ -295,11 +322,18 @@ mod tests {
         Buffer::read(text.into(), Hints::default()).unwrap()
     }
 
+    fn rebased_plan(plan: &Plan, from: &Buffer, to: &Buffer) -> Result<Plan, RebaseConflict> {
+        match plan.rebase(from, to).unwrap() {
+            Rebased::Plan(plan) => Ok(plan),
+            Rebased::Conflict(conflict) => Err(conflict),
+        }
+    }
+
     /// Rebases an edit onto another version, and returns the result or the conflict.
     fn rebased(from: &str, edited: &str, to: &str) -> Result<String, RebaseConflict> {
         let [from, edited, to] = [from, edited, to].map(read);
         let plan = from.plan_to(&edited).unwrap();
-        plan.rebase(&from, &to).unwrap().map(|plan| to.apply(&plan).unwrap().view().to_owned())
+        rebased_plan(&plan, &from, &to).map(|plan| to.apply(&plan).unwrap().view().to_owned())
     }
 
     #[test]
@@ -397,7 +431,7 @@ mod tests {
                 for text in [format!("new\n{line_text}"), format!("{line_text}new\n")] {
                     let plan = base.plan(vec![Change { span: span.clone(), text }]).unwrap();
                     if base.apply(&plan).unwrap().view() == now.view() {
-                        assert!(plan.rebase(&base, &now).unwrap().is_err(), "{from:?} {edited:?} {line}");
+                        assert!(rebased_plan(&plan, &base, &now).is_err(), "{from:?} {edited:?} {line}");
                     }
                 }
             }
@@ -410,7 +444,7 @@ mod tests {
         let plan = from.plan_to(&edited).unwrap();
         for (bytes, is_conflict) in [(&b"\xEF\xBB\xBFa\nb\nc\nd\n"[..], true), (b"a\nb\nc\nd\n", false)] {
             let to = Buffer::read(bytes.to_vec(), Hints::default()).unwrap();
-            assert_eq!(plan.rebase(&from, &to).unwrap().is_err(), is_conflict, "{bytes:?}");
+            assert_eq!(rebased_plan(&plan, &from, &to).is_err(), is_conflict, "{bytes:?}");
         }
     }
 
@@ -435,7 +469,7 @@ mod tests {
             let (base, left, right) = (whole(&first, &second), whole(&one, &second), whole(&first, &other));
             let (to_left, to_right) = (base.plan_to(&left).unwrap(), base.plan_to(&right).unwrap());
             let [onto_left, onto_right] =
-                [(&to_right, &left), (&to_left, &right)].map(|(plan, to)| plan.rebase(&base, to).unwrap());
+                [(&to_right, &left), (&to_left, &right)].map(|(plan, to)| rebased_plan(plan, &base, to));
             if let (Ok(onto_left), Ok(onto_right)) = (onto_left, onto_right) {
                 let (one, other) = (left.apply(&onto_left).unwrap(), right.apply(&onto_right).unwrap());
                 prop_assert_eq!(one.view(), other.view());
@@ -452,7 +486,7 @@ mod tests {
             };
             let (base, left, right) = (whole(&first, &second), whole(&one, &second), whole(&first, &other));
             let plan = base.plan_to(&right).unwrap();
-            let onto = plan.rebase(&base, &left).unwrap();
+            let onto = rebased_plan(&plan, &base, &left);
             let onto = onto.map_err(|conflict| TestCaseError::fail(format!("{conflict:?}")))?;
             let (merged, both) = (left.apply(&onto).unwrap(), whole(&one, &other));
             prop_assert_eq!(merged.view(), both.view());

@@ -130,8 +130,8 @@ impl Results {
     pub(super) fn of_reports(reports: Vec<Report>) -> Results {
         let mut results = Results::default();
         for report in reports {
-            let change = if report.before.is_some() { "modified" } else { "added" };
-            let (path, file) = (report.path, results.files.len());
+            let change = if report.change.before.is_some() { "modified" } else { "added" };
+            let (path, file) = (report.target.path, results.files.len());
             for finding in report.verdict.findings {
                 let path = finding.elsewhere.clone().unwrap_or_else(|| path.clone());
                 let file = finding.elsewhere.is_none().then_some(file);
@@ -145,7 +145,7 @@ impl Results {
                 });
             }
             report.verdict.runs.into_iter().for_each(|run| results.add_run(run));
-            results.files.push(FileResult { path, change, from: None, text: report.draft });
+            results.files.push(FileResult { path, change, from: None, text: report.change.draft });
         }
         results.sorted()
     }

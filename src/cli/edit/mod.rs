@@ -10,6 +10,7 @@ mod source;
 
 use std::process::ExitCode;
 
+use clap::ArgAction;
 use serde_json::{Map, Value};
 
 pub(super) use source::parse_request;
@@ -17,7 +18,8 @@ pub(super) use source::parse_request;
 use super::Verbosity;
 use super::async_work::{author, work};
 use super::confirm;
-use super::outcome::{CommandOutcome, OutputFormat};
+use super::outcome::CommandOutcome;
+use super::output_format::OutputFormat;
 use super::roots::TrustArgs;
 use super::spinner::with_spinner;
 use super::store_args::CommandWorkspace;
@@ -40,24 +42,26 @@ pub(super) struct EditArgs {
     #[command(flatten)]
     trust: TrustArgs,
     /// Prints the answer as JSON, like the MCP tool
-    #[arg(long)]
-    json: bool,
+    #[arg(id = "json", long, action = ArgAction::SetTrue)]
+    format: OutputFormat,
     #[command(flatten)]
     source: source::RequestSource,
 }
 
 /// Applies the request and prints the result.
 pub(super) fn run(args: EditArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
-    let format = OutputFormat::new(args.json, verbosity);
     let patch = match args.source.patch() {
         Ok(patch) => patch,
-        Err(error) => return CommandOutcome::rejected(error).print(ResponseOptions::default(), format),
+        Err(error) => {
+            let options = ResponseOptions::default();
+            return CommandOutcome::rejected(error).print(options, args.format, verbosity);
+        }
     };
     if let Some((patch, mode)) = patch {
         let (outcome, options) = confirm::with_confirmation(|agreed| {
             patch::apply(&args.workspace, args.trust.trust_override(), &patch, mode, agreed)
         });
-        return outcome.print(options, format);
+        return outcome.print(options, args.format, verbosity);
     }
     let (outcome, options) = match args.source.into_object() {
         Ok(arguments) => confirm::with_confirmation(|agreed| {
@@ -65,7 +69,7 @@ pub(super) fn run(args: EditArgs, verbosity: Verbosity) -> Result<ExitCode, Erro
         }),
         Err(error) => (CommandOutcome::rejected(error), ResponseOptions::default()),
     };
-    outcome.print(options, format)
+    outcome.print(options, args.format, verbosity)
 }
 
 /// Returns the tool whose JSON format the request has.

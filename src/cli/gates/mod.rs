@@ -15,10 +15,13 @@ pub(super) mod trial;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::ArgAction;
 use tokio::runtime::Builder;
 
 use self::gate_list::GateList;
+use self::samples::RequiredGates;
 use super::async_work::runtime;
+use super::output_format::OutputFormat;
 use super::paint;
 use super::roots::TrustArgs;
 use lockgate_checks::Watch;
@@ -85,41 +88,41 @@ struct GateSelection {
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// Prints JSON
-    #[arg(long)]
-    json: bool,
+    #[arg(id = "json", long, action = ArgAction::SetTrue)]
+    format: OutputFormat,
 }
 
 pub(super) fn run(args: GatesArgs) -> Result<ExitCode, Error> {
     match args.command.unwrap_or(GatesCommand::List { selection: args.selection }) {
         GatesCommand::List { selection: of } => {
             let gate_list = GateList::open(of.root, TrustOverride::Recorded)?;
-            print(of.json, || list::json(&gate_list), || list::text(&gate_list))
+            print(of.format, || list::json(&gate_list), || list::text(&gate_list))
         }
         GatesCommand::Show { name, selection: of } => {
             let gate_list = GateList::open(of.root, TrustOverride::Recorded)?;
             let gate = gate_list.find(&name)?;
-            print(of.json, || show::json(&gate_list, gate), || show::text(&gate_list, gate))
+            print(of.format, || show::json(&gate_list, gate), || show::text(&gate_list, gate))
         }
         GatesCommand::Doctor { names, selection: of, trust } => {
             let gate_list = GateList::open(of.root, trust.trust_override())?;
-            run_cancellable(|watch| doctor::run(&gate_list, &names, of.json, watch))
+            run_cancellable(|watch| doctor::run(&gate_list, &names, of.format, watch))
         }
         GatesCommand::Test { names, require_all, selection: of, trust } => {
             let gate_list = GateList::open(of.root, trust.trust_override())?;
-            run_cancellable(|watch| samples::run(&gate_list, &names, require_all, of.json, watch))
+            let required = if require_all { RequiredGates::All } else { RequiredGates::Testable };
+            run_cancellable(|watch| samples::run(&gate_list, &names, required, of.format, watch))
         }
     }
 }
 
 fn print(
-    json: bool,
+    format: OutputFormat,
     for_programs: impl FnOnce() -> serde_json::Value,
     for_people: impl FnOnce() -> String,
 ) -> Result<ExitCode, Error> {
-    if json {
-        print_json(&for_programs())?
-    } else {
-        paint::print(&for_people())?
+    match format {
+        OutputFormat::Json => print_json(&for_programs())?,
+        OutputFormat::Text => paint::print(&for_people())?,
     }
     Ok(ExitCode::SUCCESS)
 }

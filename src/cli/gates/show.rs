@@ -43,7 +43,7 @@ pub(super) fn text(gate_list: &GateList, gate: &Arc<Gate>) -> String {
 
 /// Renders the command line of a server and its fallback.
 fn server_line(server: &ServerSpec) -> String {
-    let words = [&server.program].into_iter().chain(&server.words);
+    let words = [&server.program.name].into_iter().chain(&server.words);
     let words = words.map(String::as_str).collect::<Vec<_>>().join(" ");
     let instead = if server.fallback.is_some() { "else the command" } else { "no fallback command" };
     format!("{words}, if servers are enabled; {instead}")
@@ -81,7 +81,7 @@ fn command_parts(gate: &Arc<Gate>, command: &CommandSpec) -> Vec<(&'static str, 
         ("output", output),
         ("scope", scope(command).to_owned()),
     ];
-    let env = command.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
+    let env = command.environment.variables.iter().map(|(name, value)| format!("{name}={}", word(value)));
     parts.extend(env.map(|setting| ("with", setting)));
     let unconfigured = match &command.unconfigured {
         Unconfigured::Skip => "; without any it does not run".to_owned(),
@@ -89,7 +89,7 @@ fn command_parts(gate: &Arc<Gate>, command: &CommandSpec) -> Vec<(&'static str, 
         Unconfigured::Words(words) => format!("; without any: {}", words.join(" ")),
     };
     let config = configuration(command).join(", ") + &unconfigured;
-    let except = command.except.join(", ");
+    let except = command.files.except.join(", ");
     let more = [("config", config), ("not for", except)];
     parts.extend(more.into_iter().filter(|(_, value)| !value.is_empty()));
     parts
@@ -137,7 +137,7 @@ fn stream(command: &CommandSpec) -> &'static str {
 }
 
 fn columns(command: &CommandSpec) -> &'static str {
-    match command.columns {
+    match command.output.columns {
         Columns::Characters => "characters",
         Columns::Bytes => "bytes",
         Columns::Utf16 => "utf16",
@@ -211,7 +211,8 @@ pub(super) fn json(gate_list: &GateList, gate: &Arc<Gate>) -> Value {
         "policy": settings.unwrap_or_default(),
     });
     let command = gate.command().map(|command| command_json(gate, command)).unwrap_or_default();
-    let words = |server: &ServerSpec| [&server.program].into_iter().chain(&server.words).cloned().collect();
+    let words =
+        |server: &ServerSpec| [&server.program.name].into_iter().chain(&server.words).cloned().collect();
     let server = gate.server().map(|server| ("server".to_owned(), words(server)));
     if let (Some(entry), Value::Object(common)) = (entry.as_object_mut(), common) {
         entry.extend(common.into_iter().chain(command).chain(server));
@@ -220,10 +221,15 @@ pub(super) fn json(gate_list: &GateList, gate: &Arc<Gate>) -> Value {
 }
 
 fn command_json(gate: &Arc<Gate>, command: &CommandSpec) -> Map<String, Value> {
-    let env = command.env.iter().map(|(name, value)| (name.clone(), Value::from(word(value)))).collect();
+    let env = command
+        .environment
+        .variables
+        .iter()
+        .map(|(name, value)| (name.clone(), Value::from(word(value))))
+        .collect();
     let parts: [(&str, Value); 11] = [
         ("command", words(command, &placeholder_rule(gate)).into()),
-        ("bin", command.bin.iter().map(word).collect()),
+        ("bin", command.program.bin.iter().map(word).collect()),
         ("input", input(command).into()),
         ("output", form(command).into()),
         ("from", stream(command).into()),
@@ -231,8 +237,8 @@ fn command_json(gate: &Arc<Gate>, command: &CommandSpec) -> Map<String, Value> {
         ("scope", scope(command).into()),
         ("config", configuration(command).into()),
         ("env", Value::Object(env)),
-        ("install", command.install.clone().into()),
-        ("install_hints", install::hints(&command.install).into()),
+        ("install", command.program.install.clone().into()),
+        ("install_hints", install::hints(&command.program.install).into()),
     ];
     parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

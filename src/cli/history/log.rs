@@ -5,11 +5,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use clap::ArgAction;
 use clap::builder::RangedU64ValueParser;
 
 use super::list::{self, Style};
 use super::since::Since;
 use crate::cli::async_work::work;
+use crate::cli::output_format::OutputFormat;
 use crate::cli::pager;
 use crate::cli::paint;
 use crate::cli::store_args::CommandWorkspace;
@@ -46,8 +48,8 @@ pub(in crate::cli) struct LogArgs {
     #[command(flatten)]
     workspace: CommandWorkspace,
     /// Prints the list as JSON, like the MCP tool
-    #[arg(long, conflicts_with_all = ["patch", "stat"])]
-    json: bool,
+    #[arg(id = "json", long, action = ArgAction::SetTrue, conflicts_with_all = ["patch", "stat"])]
+    format: OutputFormat,
 }
 
 /// Number of edits that are shown unless the caller chooses.
@@ -62,7 +64,7 @@ fn numbers() -> RangedU64ValueParser<usize> {
 }
 
 pub(in crate::cli) fn run(args: LogArgs) -> Result<ExitCode, Error> {
-    let LogArgs { path, number, since, patch, stat, follow, workspace: place, json } = args;
+    let LogArgs { path, number, since, patch, stat, follow, workspace: place, format } = args;
     let since = since.map(|Since(moment)| moment);
     let number = number.unwrap_or(if since.is_some() { MAX_NUMBER } else { DEFAULT_NUMBER });
     let style = match (patch, stat) {
@@ -75,7 +77,7 @@ pub(in crate::cli) fn run(args: LogArgs) -> Result<ExitCode, Error> {
     work(opened, |workspace, watch| async move {
         let mut entries = edits(&workspace, target.clone(), number, since).await?;
         let complete = entries.len() <= number;
-        if json {
+        if format == OutputFormat::Json {
             let options =
                 ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
             return paint::print_bytes(

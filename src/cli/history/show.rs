@@ -2,8 +2,11 @@
 
 use std::process::ExitCode;
 
+use clap::ArgAction;
+
 use super::list;
 use crate::cli::async_work::work;
+use crate::cli::output_format::OutputFormat;
 use crate::cli::store_args::CommandWorkspace;
 use crate::cli::{pager, paint};
 use lockgate_edit::request::HistoryRequest;
@@ -19,13 +22,13 @@ pub(in crate::cli) struct ShowArgs {
     #[command(flatten)]
     workspace: CommandWorkspace,
     /// Prints the edit as JSON
-    #[arg(long)]
-    json: bool,
+    #[arg(id = "json", long, action = ArgAction::SetTrue)]
+    format: OutputFormat,
 }
 
 /// Shows one edit with its diffs.
 pub(in crate::cli) fn run(args: ShowArgs) -> Result<ExitCode, Error> {
-    let ShowArgs { id, workspace: place, json } = args;
+    let ShowArgs { id, workspace: place, format } = args;
     let found = work(place.open(TrustOverride::default()), |workspace, _| async move {
         let id = match id {
             Some(id) => id,
@@ -34,11 +37,12 @@ pub(in crate::cli) fn run(args: ShowArgs) -> Result<ExitCode, Error> {
         workspace.entry_diffs(id).await
     })?;
     let record = answer::edit_record(&found);
-    if json {
-        let json = serde_json::to_string(&record).unwrap_or_default();
-        paint::print_bytes(format!("{json}\n").as_bytes())?;
-    } else {
-        pager::page(&list::full(&record))?;
+    match format {
+        OutputFormat::Json => {
+            let json = serde_json::to_string(&record).unwrap_or_default();
+            paint::print_bytes(format!("{json}\n").as_bytes())?;
+        }
+        OutputFormat::Text => pager::page(&list::full(&record))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,10 +2,13 @@
 
 use std::process::ExitCode;
 
+use clap::ArgAction;
+
 use crate::cli::Verbosity;
 use crate::cli::async_work::{author, work};
 use crate::cli::confirm;
-use crate::cli::outcome::{CommandOutcome, OutputFormat};
+use crate::cli::outcome::CommandOutcome;
+use crate::cli::output_format::OutputFormat;
 use crate::cli::roots::TrustArgs;
 use crate::cli::spinner::with_spinner;
 use crate::cli::store_args::CommandWorkspace;
@@ -27,8 +30,8 @@ pub(in crate::cli) struct UndoArgs {
     #[command(flatten)]
     trust: TrustArgs,
     /// Prints the answer as JSON, like the MCP tool
-    #[arg(long)]
-    json: bool,
+    #[arg(id = "json", long, action = ArgAction::SetTrue)]
+    format: OutputFormat,
 }
 
 /// Undoes or redoes an edit and prints the result.
@@ -37,7 +40,7 @@ pub(in crate::cli) fn run(
     direction: Direction,
     verbosity: Verbosity,
 ) -> Result<ExitCode, Error> {
-    let UndoArgs { id, path, workspace: place, trust, json } = args;
+    let UndoArgs { id, path, workspace: place, trust, format } = args;
     let name = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",
@@ -57,5 +60,5 @@ pub(in crate::cli) fn run(
         };
         (outcome, options.clone())
     });
-    outcome.print(options, OutputFormat::new(json, verbosity))
+    outcome.print(options, format, verbosity)
 }

@@ -75,11 +75,12 @@ pub(super) fn run(root: &Path, only: Option<Host>) -> Result<ExitCode, Error> {
     }
     let mut all_work = !hooks.is_empty();
     for hook in &hooks {
-        let result = examine(hook)?;
-        all_work &= result.is_ok();
-        let (style, label, found) = match result {
-            Ok(found) => (DONE, "works", found),
-            Err(problem) => (REJECTED, "fails", problem),
+        let (style, label, found) = match examine(hook)? {
+            HookCheck::Works(found) => (DONE, "works", found),
+            HookCheck::Fails(problem) => {
+                all_work = false;
+                (REJECTED, "fails", problem)
+            }
         };
         let mut line = format!("{} ({})", hook.client, hook.file.display());
         _ = write!(line, "\n{found}");
@@ -89,10 +90,19 @@ pub(super) fn run(root: &Path, only: Option<Host>) -> Result<ExitCode, Error> {
     Ok(if all_work { ExitCode::SUCCESS } else { ExitCode::from(NOT_GUARDED) })
 }
 
-/// Tries one hook; the inner error says why it does not guard.
-fn examine(hook: &ConfiguredHook) -> Result<Result<String, String>, Error> {
+/// The result of trying a hook.
+enum HookCheck {
+    /// It guards; what its host would do.
+    Works(String),
+    /// It does not guard; the reason.
+    Fails(String),
+}
+
+/// Tries one hook.
+fn examine(hook: &ConfiguredHook) -> Result<HookCheck, Error> {
     if let HookStart::Other(command) = &hook.start {
-        return Ok(Err(format!("not tried, because it is not as `lockgate init` writes it: {command}")));
+        let problem = format!("not tried, because it is not as `lockgate init` writes it: {command}");
+        return Ok(HookCheck::Fails(problem));
     }
     let [bad, good] = events(hook.host);
     let (bad, good) = (try_event(hook, bad)?, try_event(hook, good)?);
@@ -102,20 +112,24 @@ fn examine(hook: &ConfiguredHook) -> Result<Result<String, String>, Error> {
             HostAction::Denies => "it would deny every edit",
             HostAction::Warns | HostAction::Passes => "it would let every edit pass",
         };
-        return Ok(Err(format!("{problem}; {action}")));
+        return Ok(HookCheck::Fails(format!("{problem}; {action}")));
     }
     let note = match hook.host {
         Host::Codex => "; Codex skips it until a person trusts it with `/hooks`, which does not show here",
         _ => "",
     };
     Ok(match (bad.action, good.action) {
-        (_, HostAction::Denies | HostAction::Warns) => Err("it would stop a good edit".to_owned()),
-        (HostAction::Passes, HostAction::Passes) => Err("it would let a broken edit pass".to_owned()),
+        (_, HostAction::Denies | HostAction::Warns) => {
+            HookCheck::Fails("it would stop a good edit".to_owned())
+        }
+        (HostAction::Passes, HostAction::Passes) => {
+            HookCheck::Fails("it would let a broken edit pass".to_owned())
+        }
         (HostAction::Denies, _) => {
-            Ok(format!("denies a broken edit, passes a good one ({slowest} ms){note}"))
+            HookCheck::Works(format!("denies a broken edit, passes a good one ({slowest} ms){note}"))
         }
         (HostAction::Warns, _) => {
-            Ok(format!("warns of a broken edit, passes a good one ({slowest} ms){note}"))
+            HookCheck::Works(format!("warns of a broken edit, passes a good one ({slowest} ms){note}"))
         }
     })
 }

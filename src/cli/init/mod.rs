@@ -12,12 +12,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::ArgAction;
+
 use self::client::{Addition, Change, Client, ClientCall, Scope};
 pub(super) use self::client::{ConfiguredHook, HookStart, configured_hooks};
 use self::outcome::InitOutcome;
 use self::writing::{OnExisting, WriteMode};
 use super::gates::INTERRUPTED;
 use super::gates::gate_list::InsidePrograms;
+use super::output_format::OutputFormat;
 use super::paint;
 use super::roots::current_folder;
 use lockgate_engine::Workspace;
@@ -66,8 +69,8 @@ pub(super) struct InitArgs {
     #[arg(long, requires = "client")]
     force: bool,
     /// Prints JSON
-    #[arg(long)]
-    json: bool,
+    #[arg(id = "json", long, action = ArgAction::SetTrue)]
+    format: OutputFormat,
 }
 
 /// The kind of trial before a tool is proposed.
@@ -81,14 +84,14 @@ enum Trial {
 
 /// Proposes a policy, or adds the server to a client's configuration.
 pub(super) fn run(args: InitArgs) -> Result<ExitCode, Error> {
-    let (json, print) = (args.json, args.print);
+    let (format, print) = (args.format, args.print);
     let error = match execute(args) {
         Ok(None) => return Ok(ExitCode::from(INTERRUPTED)),
-        Ok(Some(outcome)) if print && !json => return outcome.print(),
-        Ok(Some(outcome)) => return outcome.finish(json),
+        Ok(Some(outcome)) if print && format == OutputFormat::Text => return outcome.print(),
+        Ok(Some(outcome)) => return outcome.finish(format),
         Err(error) => error,
     };
-    if !json {
+    if format == OutputFormat::Text {
         return Err(error);
     }
     paint::print_bytes(format!("{:#}\n", outcome::error_json(&error)).as_bytes())?;

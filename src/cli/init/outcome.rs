@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
+use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{self, DONE, FAINT, LABEL, WARNING, labelled, paint, visible};
 use crate::cli::show;
 use lockgate_error::{Code, Error};
@@ -82,14 +83,18 @@ impl InitOutcome {
     /// Prints the outcome and returns the exit code.
     ///
     /// Errors: the rejection itself in the text form, and `IO_FAILED`.
-    pub(super) fn finish(self, json: bool) -> Result<ExitCode, Error> {
-        if json {
-            paint::print_bytes(format!("{:#}\n", self.json()).as_bytes())?;
-            let exit = self.rejection.map(|error| error.code.family().exit_code());
-            return Ok(exit.map_or(ExitCode::SUCCESS, ExitCode::from));
+    pub(super) fn finish(self, format: OutputFormat) -> Result<ExitCode, Error> {
+        match format {
+            OutputFormat::Json => {
+                paint::print_bytes(format!("{:#}\n", self.json()).as_bytes())?;
+                let exit = self.rejection.map(|error| error.code.family().exit_code());
+                Ok(exit.map_or(ExitCode::SUCCESS, ExitCode::from))
+            }
+            OutputFormat::Text => {
+                paint::print(&self.text())?;
+                self.rejection.map_or(Ok(ExitCode::SUCCESS), Err)
+            }
         }
-        paint::print(&self.text())?;
-        self.rejection.map_or(Ok(ExitCode::SUCCESS), Err)
     }
 
     /// Prints only the text of a new file, so that the output can be redirected to a file.
@@ -98,7 +103,7 @@ impl InitOutcome {
     pub(super) fn print(self) -> Result<ExitCode, Error> {
         match (&self.text, &self.rejection) {
             (Some(text), None) => paint::print_bytes(text.as_bytes()).map(|()| ExitCode::SUCCESS),
-            _ => self.finish(false),
+            _ => self.finish(OutputFormat::Text),
         }
     }
 

@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
+use clap::ArgAction;
 use serde_json::{Value, json};
 
 use super::{StoreLocation, database, print};
+use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{DONE, FAINT, LABEL, labelled, visible};
 use lockgate_engine::Added;
 use lockgate_error::Error;
@@ -28,22 +30,22 @@ enum AppCommand {
         #[command(flatten)]
         store: StoreLocation,
         /// Prints the result as JSON
-        #[arg(long)]
-        json: bool,
+        #[arg(id = "json", long, action = ArgAction::SetTrue)]
+        format: OutputFormat,
     },
     /// Lists the registered apps
     List {
         #[command(flatten)]
         store: StoreLocation,
         /// Prints the list as JSON
-        #[arg(long)]
-        json: bool,
+        #[arg(id = "json", long, action = ArgAction::SetTrue)]
+        format: OutputFormat,
     },
 }
 
 pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
     match args.command {
-        AppCommand::Add { id, organization, store, json } => {
+        AppCommand::Add { id, organization, store, format } => {
             let added = database(&store)?.add_app(&id, organization.as_deref())?;
             let result_text = match added {
                 Added::New => "was registered",
@@ -55,9 +57,9 @@ pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
                 "app",
                 format!("{} {result_text}, {}", visible(&id), owner_text(organization.as_deref())),
             );
-            print(json, &value, &text)?;
+            print(format, &value, &text)?;
         }
-        AppCommand::List { store, json } => {
+        AppCommand::List { store, format } => {
             let apps = database(&store)?.apps()?;
             let value = |(id, organization): &(String, Option<String>)| json!({"id": id, "organization": organization});
             let line = |(id, organization): &(String, Option<String>)| {
@@ -71,7 +73,7 @@ pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
                     "no app is registered; lockgate store app add ID registers one",
                 );
             }
-            print(json, &json!({"apps": apps.iter().map(value).collect::<Vec<Value>>()}), &text)?;
+            print(format, &json!({"apps": apps.iter().map(value).collect::<Vec<Value>>()}), &text)?;
         }
     }
     Ok(ExitCode::SUCCESS)

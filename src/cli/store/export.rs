@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::ArgAction;
 use serde_json::json;
 
 use super::{StoreLocation, database, failures, print, print_rejections};
+use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{DONE, labelled};
 use lockgate_engine::Exported;
 use lockgate_error::Error;
@@ -18,8 +20,8 @@ pub(super) struct ExportArgs {
     #[command(flatten)]
     store: StoreLocation,
     /// Prints the counts as JSON
-    #[arg(long)]
-    json: bool,
+    #[arg(id = "json", long, action = ArgAction::SetTrue)]
+    format: OutputFormat,
 }
 
 /// Exports and prints the counts.
@@ -30,7 +32,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Error> {
     let counts = json!({"entities": entities, "apps": apps, "failed": failures(each())});
     let rejected = if failed.is_empty() { String::new() } else { format!(", {} refused", failed.len()) };
     let text = labelled(DONE, "exported", format!("entities: {entities}, apps: {apps}{rejected}"));
-    let code = print_rejections(args.json, each());
-    print(args.json, &counts, &text)?;
+    let code = print_rejections(args.format, each());
+    print(args.format, &counts, &text)?;
     Ok(code)
 }

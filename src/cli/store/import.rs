@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::ArgAction;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value, json};
 
 use super::{StoreLocation, database, failures, print, print_rejections};
 use crate::cli::async_work::{author, work};
+use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{DONE, labelled};
 use crate::cli::roots::TrustArgs;
 use lockgate_checks::adopt_orphans;
@@ -39,14 +41,14 @@ pub(super) struct ImportArgs {
     #[command(flatten)]
     trust: TrustArgs,
     /// Prints the counts and the rejected files as JSON
-    #[arg(long)]
-    json: bool,
+    #[arg(id = "json", long, action = ArgAction::SetTrue)]
+    format: OutputFormat,
 }
 
 /// Imports and prints the result of each file.
 pub(super) fn run(args: ImportArgs) -> Result<ExitCode, Error> {
     adopt_orphans();
-    let ImportArgs { dir, store, replace, mode, root, trust, json } = args;
+    let ImportArgs { dir, store, replace, mode, root, trust, format } = args;
     let (database, mode) = (database(&store)?, Mode::from_name(&mode).unwrap_or_default());
     // `verify_only` writes nothing, not even apps.
     let apps =
@@ -61,24 +63,24 @@ pub(super) fn run(args: ImportArgs) -> Result<ExitCode, Error> {
     let on_conflict = if replace { OnConflict::Replace } else { OnConflict::Keep };
     let import = Import { folder: dir, on_conflict, mode, author: author("store import") };
     let files = work(opened, |workspace, watch| async move { workspace.import(import, watch).await })?;
-    print_results(json, &apps, &files)
+    print_results(format, &apps, &files)
 }
 
-fn print_results(as_json: bool, apps: &[Imported], files: &[Imported]) -> Result<ExitCode, Error> {
+fn print_results(format: OutputFormat, apps: &[Imported], files: &[Imported]) -> Result<ExitCode, Error> {
     let count_of = |all: &[Imported], wanted: ImportStatus| {
         all.iter().filter(|one| matches!(&one.result, Ok(status) if *status == wanted)).count()
     };
     let (mut counts, mut parts) = (Map::new(), Vec::new());
-    for (name, count) in [
-        ("created", count_of(files, ImportStatus::Created)),
-        ("replaced", count_of(files, ImportStatus::Replaced)),
-        ("unchanged", count_of(files, ImportStatus::Unchanged)),
-        ("verified", count_of(files, ImportStatus::Verified)),
-        ("new_apps", count_of(apps, ImportStatus::Created)),
+    for (name, label, count) in [
+        ("created", "created", count_of(files, ImportStatus::Created)),
+        ("replaced", "replaced", count_of(files, ImportStatus::Replaced)),
+        ("unchanged", "unchanged", count_of(files, ImportStatus::Unchanged)),
+        ("verified", "verified", count_of(files, ImportStatus::Verified)),
+        ("new_apps", "new apps", count_of(apps, ImportStatus::Created)),
     ] {
         counts.insert(name.to_owned(), count.into());
         if count > 0 {
-            parts.push(format!("{}: {count}", name.replace('_', " ")));
+            parts.push(format!("{label}: {count}"));
         }
     }
     let imported = || apps.iter().chain(files);
@@ -90,7 +92,7 @@ fn print_results(as_json: bool, apps: &[Imported], files: &[Imported]) -> Result
     counts.insert("failed".to_owned(), json!(rejections));
     let summary =
         if parts.is_empty() { "the folder has nothing to import".to_owned() } else { parts.join(", ") };
-    let code = print_rejections(as_json, failed());
-    print(as_json, &Value::Object(counts), &labelled(DONE, "imported", summary))?;
+    let code = print_rejections(format, failed());
+    print(format, &Value::Object(counts), &labelled(DONE, "imported", summary))?;
     Ok(code)
 }

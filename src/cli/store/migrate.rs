@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
+use clap::ArgAction;
 use serde_json::json;
 
 use super::{StoreLocation, database, print};
+use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{DONE, WARNING, labelled};
 use lockgate_engine::Migrated;
 use lockgate_error::Error;
@@ -15,8 +17,8 @@ pub(super) struct MigrateArgs {
     #[command(flatten)]
     store: StoreLocation,
     /// Prints the versions as JSON
-    #[arg(long)]
-    json: bool,
+    #[arg(id = "json", long, action = ArgAction::SetTrue)]
+    format: OutputFormat,
 }
 
 /// Migrates and prints the old and new version.
@@ -35,6 +37,6 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Error> {
         let why = "no index narrows searches: the extension pg_trgm is not available to this role";
         text += &labelled(WARNING, "slow", why);
     }
-    print(args.json, &json!({"from": from, "to": to, "narrows": narrows}), &text)?;
+    print(args.format, &json!({"from": from, "to": to, "narrows": narrows}), &text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::output_format::OutputFormat;
 use super::paint::{self, REJECTED, labelled, visible};
 use super::store_args::StoreLocation;
 use lockgate_engine::{EntityDatabase, Workspace};
@@ -54,8 +55,11 @@ fn database(store: &StoreLocation) -> Result<Arc<EntityDatabase>, Error> {
 }
 
 /// Prints the result as JSON or text.
-fn print(json: bool, value: &Value, text: &str) -> Result<(), Error> {
-    if json { paint::print_bytes(format!("{value}\n").as_bytes()) } else { paint::print(text) }
+fn print(format: OutputFormat, value: &Value, text: &str) -> Result<(), Error> {
+    match format {
+        OutputFormat::Json => paint::print_bytes(format!("{value}\n").as_bytes()),
+        OutputFormat::Text => paint::print(text),
+    }
 }
 
 /// Renders the rejected files as JSON.
@@ -65,13 +69,16 @@ fn failures<'a>(failed: impl Iterator<Item = (&'a str, &'a Error)>) -> Vec<Value
 }
 
 /// Prints the rejected files as text and returns the exit code of the first one.
-fn print_rejections<'a>(json: bool, failed: impl Iterator<Item = (&'a str, &'a Error)>) -> ExitCode {
+fn print_rejections<'a>(
+    format: OutputFormat,
+    failed: impl Iterator<Item = (&'a str, &'a Error)>,
+) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for (at, (name, why)) in failed.enumerate() {
         if at == 0 {
             code = ExitCode::from(why.code.family().exit_code());
         }
-        if !json {
+        if format == OutputFormat::Text {
             let (name, message) = (visible(name), visible(&why.message));
             paint::print_error(&labelled(
                 REJECTED,

@@ -7,6 +7,9 @@ pub(super) mod render;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
+use clap::ArgAction;
+
+use super::output_format::OutputFormat;
 use super::paint::{self, DONE, LABEL, TITLE, WARNING, labelled, visible};
 use super::roots::Roots;
 use super::show;
@@ -44,8 +47,8 @@ enum TrustCommand {
         #[arg(default_value = ".")]
         path: String,
         /// Prints the policy's commands and whether they may run as JSON
-        #[arg(long)]
-        json: bool,
+        #[arg(id = "json", long, action = ArgAction::SetTrue)]
+        format: OutputFormat,
     },
     /// Revokes the trust in a policy, immediately and also for running servers
     Revoke {
@@ -59,9 +62,12 @@ enum TrustCommand {
 /// Shows the commands of a policy and asks for trust, or runs the subcommand.
 pub(super) fn run(args: TrustCommandArgs) -> Result<ExitCode, Error> {
     match args.command {
-        None => trust(&*args.roots.open(TrustOverride::Recorded)?, &args.path, args.yes),
-        Some(TrustCommand::Status { roots, path, json }) => {
-            status(&*roots.open(TrustOverride::Recorded)?, &path, json)
+        None => {
+            let consent = if args.yes { Consent::Given } else { Consent::Ask };
+            trust(&*args.roots.open(TrustOverride::Recorded)?, &args.path, consent)
+        }
+        Some(TrustCommand::Status { roots, path, format }) => {
+            status(&*roots.open(TrustOverride::Recorded)?, &path, format)
         }
         Some(TrustCommand::Revoke { roots, path }) => {
             let count = roots.open(TrustOverride::Recorded)?.revoke(path.as_deref())?;
@@ -72,7 +78,16 @@ pub(super) fn run(args: TrustCommandArgs) -> Result<ExitCode, Error> {
     }
 }
 
-fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error> {
+/// The way to the consent of a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Consent {
+    /// The person is asked at the terminal.
+    Ask,
+    /// The person has given it in the arguments.
+    Given,
+}
+
+fn trust(workspace: &Workspace, path: &str, consent: Consent) -> Result<ExitCode, Error> {
     let (policy, commands) = workspace.commands(path)?;
     let shown = render::commands(&policy, &commands);
     paint::print(&shown)?;
@@ -100,7 +115,7 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
         let title = format!("Changed since these commands were trusted, {}", age(at));
         paint::print(&format!("\n{}\n{}\n", paint::paint(TITLE, title), show::diff(changed_lines(&diff))))?;
     }
-    if !yes && !ask_person()? {
+    if consent == Consent::Ask && !ask_person()? {
         paint::print(&labelled(WARNING, "withheld", "nothing was trusted"))?;
         return Ok(ExitCode::from(ErrorFamily::Policy.exit_code()));
     }
@@ -138,20 +153,21 @@ fn ask_person() -> Result<bool, Error> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES"))
 }
 
-fn status(workspace: &Workspace, path: &str, json: bool) -> Result<ExitCode, Error> {
+fn status(workspace: &Workspace, path: &str, format: OutputFormat) -> Result<ExitCode, Error> {
     let (policy, commands) = workspace.commands(path)?;
     let why = if needs_trust(&policy, &commands) { workspace.missing_trust(&commands) } else { None };
-    if json {
-        let value = render::json(&policy, &commands, why.as_deref());
-        paint::print_bytes(format!("{value:#}\n").as_bytes())?;
-    } else {
-        paint::print(&match &why {
+    match format {
+        OutputFormat::Json => {
+            let value = render::json(&policy, &commands, why.as_deref());
+            paint::print_bytes(format!("{value:#}\n").as_bytes())?;
+        }
+        OutputFormat::Text => paint::print(&match &why {
             None => labelled(DONE, "trusted", visible(commands.describe())),
             Some(why) => {
                 labelled(WARNING, "withheld", visible(why))
                     + &labelled(LABEL, "hint", "review and trust the commands with `lockgate trust`")
             }
-        })?;
+        })?,
     }
     Ok(why.map_or(ExitCode::SUCCESS, |_| ExitCode::from(ErrorFamily::Policy.exit_code())))
 }

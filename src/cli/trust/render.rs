@@ -53,7 +53,7 @@ fn loosened(settings: HookSettings) -> String {
 }
 
 fn command(rule: &Rule, command: &CommandSpec, commands: &Commands) -> String {
-    let env = command.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
+    let env = command.environment.variables.iter().map(|(name, value)| format!("{name}={}", word(value)));
     let with = env.chain(extras(command)).collect();
     run((&rule.gate.name, &rule.gate.about), &line(command, rule), with, commands)
 }
@@ -72,7 +72,7 @@ fn server(rule: &Rule, server: &ServerSpec, commands: &Commands) -> String {
 }
 
 fn server_words(server: &ServerSpec) -> Vec<String> {
-    [&server.program].into_iter().chain(&server.words).cloned().collect()
+    [&server.program.name].into_iter().chain(&server.words).cloned().collect()
 }
 
 /// Returns the options and settings that a server receives.
@@ -101,7 +101,8 @@ fn run((name, about): (&str, &str), words: &str, with: Vec<String>, commands: &C
 
 /// Returns the further inputs of a command.
 fn extras(command: &CommandSpec) -> Vec<String> {
-    let folders = command.path.iter().map(|folder| format!("{} before its search path", word(folder)));
+    let folders =
+        command.environment.path.iter().map(|folder| format!("{} before its search path", word(folder)));
     let mut extras: Vec<String> = folders.collect();
     extras.extend(command.values.iter().map(|value| {
         format!("{{{}}} from {}, else `{}`", value.name, value.files.join(" or "), value.default)
@@ -156,7 +157,7 @@ fn quoted(words: &[String]) -> String {
 
 /// Returns the words of the command line.
 pub(in crate::cli) fn words(command: &CommandSpec, rule: &Rule) -> Vec<String> {
-    let mut words = vec![command.program.clone()];
+    let mut words = vec![command.program.name.clone()];
     for template in &command.words {
         if template.has(Hole::Args) {
             words.extend(rule.args.iter().cloned());
@@ -221,7 +222,7 @@ pub(super) fn json(policy: &Policy, commands: &Commands, why: Option<&str>) -> V
     let both = |rule: &Rule| {
         let name = &rule.gate.name;
         let command = rule.gate.command();
-        let command = command.map(|it| entry(name, words(it, rule), &it.env, extras(it)));
+        let command = command.map(|it| entry(name, words(it, rule), &it.environment.variables, extras(it)));
         let server = rule.gate.server();
         let server = server.map(|it| {
             entry(&ResolvedPrograms::server_name(name), server_words(it), &it.env, server_settings(it))

@@ -35,12 +35,12 @@ fn a_file_that_was_made_is_removed_with_its_folders_and_comes_back() {
     let path = fixture.dir.path().join("root/new/deep/a.sh");
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o750)).unwrap();
     let back = fixture.undo(&edit).unwrap();
-    assert!(back[0].removed && back[0].version.is_none(), "{:?}", back[0]);
+    assert!(back[0].is_removed() && back[0].version.is_none(), "{:?}", back[0]);
     assert!(back[0].diff().render(9999).0.contains("deleted file mode"));
     assert!(!fixture.dir.path().join("root/new").exists(), "the folders went with it");
     let undo_id = back[0].edit_id.unwrap().to_string();
     let again = fixture.revert(Direction::Undo, Some(&undo_id), None).unwrap();
-    assert!(again[0].created);
+    assert!(again[0].is_created());
     assert_eq!(fixture.text("new/deep/a.sh"), "#!/bin/sh\n");
     let mode = std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o750);
@@ -170,7 +170,7 @@ fn an_empty_file_that_was_made_is_removed_as_well() {
     fixture.edit(content("a.txt", "1\n")).unwrap();
     let batch = vec![content("pkg/__init__.py", ""), content("pkg/m.py", "x = 1\n")];
     let creation = fixture.edit_all(batch).unwrap().remove(0);
-    assert!(fixture.undo(&creation).unwrap().iter().all(|report| report.removed));
+    assert!(fixture.undo(&creation).unwrap().iter().all(|report| report.is_removed()));
     assert!(!fixture.dir.path().join("root/pkg").exists());
     fixture.revert(Direction::Redo, None, None).unwrap();
     assert_eq!(

@@ -26,7 +26,7 @@ fn an_edit_of_an_older_version_is_rebased_without_a_conflict() {
         assert_eq!(report.status, Status::Written);
         assert_eq!(fixture.text("a.txt"), expected.replace("one\n", "one\n1a\n1b\n"));
         assert!(report.notes.iter().any(|note| note.contains("rebased from version")), "{:?}", report.notes);
-        let shifts: Vec<_> = report.shifts.iter().map(|shift| (shift.from, shift.by)).collect();
+        let shifts: Vec<_> = report.change.shifts.iter().map(|shift| (shift.from, shift.by)).collect();
         assert_eq!(
             shifts.first(),
             Some(&(2, 2)),

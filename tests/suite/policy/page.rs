@@ -129,8 +129,8 @@ fn gates() -> String {
         };
         let runs = match &gate.kind {
             GateKind::Syntax | GateKind::Damage | GateKind::Pattern(_) => "in lockgate".to_owned(),
-            GateKind::Command(command) => format!("the program `{}`", command.program),
-            GateKind::Server(server) => format!("the server `{}`", server.program),
+            GateKind::Command(command) => format!("the program `{}`", command.program.name),
+            GateKind::Server(server) => format!("the server `{}`", server.program.name),
         };
         writeln!(text, "| `{}` | {languages} | {runs} | {} |", gate.name, gate.about.replace('|', "\\|"))
             .unwrap();

@@ -96,7 +96,9 @@ impl<'a> FinishedRun<'a> {
         let (code, stdout, stderr, unread) = match sandbox::run(&run_dir.order()?, limit) {
             ProcessOutcome::Exited { code, stdout, stderr } => (code, stdout, stderr, false),
             ProcessOutcome::StdinUnread { code, stdout, stderr } => (code, stdout, stderr, true),
-            ProcessOutcome::Broken(why) => return Err(GateError::Broken(why)),
+            ProcessOutcome::Broken(why) | ProcessOutcome::Killed { why, .. } => {
+                return Err(GateError::Broken(why));
+            }
             ProcessOutcome::Halted(halt) => return Err(GateError::Halted(halt)),
         };
         let [stdout, stderr] = [stdout, stderr].map(|output| run_dir.rewrite_paths(output));

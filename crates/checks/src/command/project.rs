@@ -48,7 +48,7 @@ pub(super) fn name(root: &Path, path: &str, command: &CommandSpec) -> String {
     let locks: Vec<String> = names.filter(is_lock).cloned().collect();
     let has_lock =
         folders_above(path).any(|folder| locks.iter().any(|lock| root.join(folder).join(lock).is_file()));
-    let folder = folder_of(root, path, if has_lock { &locks } else { &command.cwd });
+    let folder = folder_of(root, path, if has_lock { &locks } else { &command.environment.cwd });
     Version::hash(folder.as_bytes()).hex().chars().take(NAME_LENGTH).collect()
 }
 

@@ -59,7 +59,7 @@ fn names(command: &CommandSpec, sample: &Sample, draft: &str) -> RunNames {
     let paths: Vec<String> = sample.with.iter().map(|(path, _)| path.clone()).collect();
     let known = |path: &Path| paths.iter().any(|known| Path::new(known) == path);
     let root = Path::new(ROOT);
-    let folder = project::join(root, project::nearest(&sample.path, &command.cwd, known));
+    let folder = project::join(root, project::nearest(&sample.path, &command.environment.cwd, known));
     let own = root.join(&sample.path);
     let bases = [folder.as_path(), root, own.parent().unwrap_or(root)];
     RunNames::new(

@@ -14,7 +14,7 @@ use super::project;
 use crate::error::GateError;
 use crate::output::NamedFile;
 use crate::overlay::DraftOverlays;
-use crate::stage::{CargoRecord, FileTime, Stage, StagedPath, TARGET};
+use crate::stage::{CargoRecord, CargoRecordError, FileTime, Stage, StagedPath, TARGET};
 use lockgate_policy::{CacheScope, CommandSpec, CommandWord, Hole, Input, Rule, Unconfigured, WordPart};
 use lockgate_sandbox::Isolation;
 use lockgate_sandbox::create_private;
@@ -67,11 +67,12 @@ impl<'a> RunDir<'a> {
         }
         let record =
             match cargo_target(input, command).map(|target| CargoRecord::open(&target, limit)).transpose() {
-                Ok(None) => None,
-                Ok(Some(Ok(record))) => Some(record),
-                Ok(Some(Err(Halt::TimedOut))) => return Err(GateError::TimedOut(WAIT_TIMED_OUT.to_owned())),
-                Ok(Some(Err(halt))) => return Err(halt.into()),
-                Err(error) => {
+                Ok(record) => record,
+                Err(CargoRecordError::Halted(Halt::TimedOut)) => {
+                    return Err(GateError::TimedOut(WAIT_TIMED_OUT.to_owned()));
+                }
+                Err(CargoRecordError::Halted(Halt::Cancelled)) => return Err(Halt::Cancelled.into()),
+                Err(CargoRecordError::Disk(error)) => {
                     return Err(GateError::Broken(format!("could not get its target folder: {error}")));
                 }
             };
@@ -121,7 +122,8 @@ impl<'a> RunDir<'a> {
         let cache = if needs_cache { cache_folder(input.cache, stage.as_ref())? } else { None };
         let sandbox =
             Sandbox { layers, ..sandbox_for(input, command, level, (stage.as_ref(), cache.as_deref())) };
-        let folder = project::join(&root, project::folder_of(input.root, input.path, &command.cwd));
+        let folder =
+            project::join(&root, project::folder_of(input.root, input.path, &command.environment.cwd));
         let roots = [input.root, &root].into_iter();
         let names = RunNames::new(
             input.path,
@@ -217,7 +219,7 @@ impl<'a> RunDir<'a> {
             project::python_environment(self.input.search)
                 .map(|home| (OsString::from("VIRTUAL_ENV"), home.into())),
         );
-        for (name, value) in &self.command.env {
+        for (name, value) in &self.command.environment.variables {
             env.push((name.into(), self.expand(value)?));
         }
         Ok(env)
@@ -269,7 +271,7 @@ fn sandbox_for(
         readable: literal_paths(input, command),
         run_dir: stage.map(|stage| stage.path().to_owned()),
         cache: cache.map(Path::to_owned),
-        network: command.network,
+        network: command.environment.network,
         ..Sandbox::default()
     }
 }
@@ -345,7 +347,7 @@ fn stage_drafts(
         (None, Input::Stdin | Input::Staged) => FileTime::Now,
     };
     // A program that gets the root in its environment gets a different one in each run.
-    let knows_by_root = command.env.iter().any(|(_, value)| value.has(Hole::Root));
+    let knows_by_root = command.environment.variables.iter().any(|(_, value)| value.has(Hole::Root));
     if level == Isolation::Bubblewrap
         && !knows_by_root
         && let Some(layers) = stage.mount_layers(input.root, &staged, file_time)?
@@ -403,7 +405,7 @@ pub(super) fn added_args(
     root: &Path,
     path: &str,
 ) -> Result<Vec<OsString>, GateError> {
-    if command.excludes(path) {
+    if command.files.excludes(path) {
         return Err(GateError::Skipped("not for this file".to_owned()));
     }
     let configured = || project::is_configured(root, path, &command.config);
@@ -412,7 +414,7 @@ pub(super) fn added_args(
         Unconfigured::Words(words) => words,
         Unconfigured::Skip if configured() => &[],
         Unconfigured::Skip => {
-            let why = format!("the project has no configuration of {}", command.program);
+            let why = format!("the project has no configuration of {}", command.program.name);
             return Err(GateError::Skipped(why));
         }
     };
@@ -420,12 +422,12 @@ pub(super) fn added_args(
 }
 
 fn templates(command: &CommandSpec) -> impl Iterator<Item = &CommandWord> {
-    command.words.iter().chain(command.env.iter().map(|(_, value)| value))
+    command.words.iter().chain(command.environment.variables.iter().map(|(_, value)| value))
 }
 
 /// The folder of cargo's build results, if it outlasts the run.
 fn cargo_target(input: &ProgramInput<'_>, command: &CommandSpec) -> Option<PathBuf> {
-    let (_, template) = command.env.iter().find(|(name, _)| name == TARGET)?;
+    let (_, template) = command.environment.variables.iter().find(|(name, _)| name == TARGET)?;
     if command.input != Input::Staged || !template.has(Hole::Cache) {
         return None;
     }

@@ -34,7 +34,7 @@ pub(crate) fn shared_part(rule: &Rule, command: &CommandSpec, root: &Path, path:
     let names_folder = |command: &CommandSpec| command.words.iter().any(|word| word.has(Hole::Folder));
     let own = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     Some(SharedPart {
-        folder: project::folder_of(root, path, &command.cwd).to_owned(),
+        folder: project::folder_of(root, path, &command.environment.cwd).to_owned(),
         args: run_dir::added_args(rule, command, root, path).ok()?,
         values: command.values.iter().map(|value| project::value(root, path, value)).collect(),
         named_folder: std::iter::once(command).chain(older).any(names_folder).then(|| own.to_owned()),

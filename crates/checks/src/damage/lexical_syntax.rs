@@ -53,12 +53,25 @@ pub(super) struct LexicalSyntax {
     pub(super) quirk: Quirk,
 }
 
-const fn quoted(open: &'static str, escapes: bool, lines: bool) -> Quoted {
-    Quoted { open, close: open, escapes, lines }
+/// Returns the syntax of a string of one line in which a backslash escapes the next character.
+const fn quoted(open: &'static str) -> Quoted {
+    Quoted { open, close: open, escapes: true, lines: false }
 }
 
-const DOUBLE: Quoted = quoted("\"", true, false);
-const SINGLE: Quoted = quoted("'", true, false);
+impl Quoted {
+    /// Returns the same without escapes.
+    const fn raw(self) -> Quoted {
+        Quoted { escapes: false, ..self }
+    }
+
+    /// Returns the same for a string that may span lines.
+    const fn multiline(self) -> Quoted {
+        Quoted { lines: true, ..self }
+    }
+}
+
+const DOUBLE: Quoted = quoted("\"");
+const SINGLE: Quoted = quoted("'");
 const C_LIKE: &[Quoted] = &[DOUBLE, SINGLE];
 const SLASHES: &[&str] = &["//"];
 const STARS: Option<(&str, &str)> = Some(("/*", "*/"));
@@ -86,21 +99,21 @@ static TABLE: [LexicalSyntax; 22] = [
     hashed(
         "python",
         TextKind::Code,
-        &[quoted("\"\"\"", true, true), quoted("'''", true, true), DOUBLE, SINGLE],
+        &[quoted("\"\"\"").multiline(), quoted("'''").multiline(), DOUBLE, SINGLE],
         Quirk::None,
     ),
-    code("go", &[DOUBLE, SINGLE, quoted("`", false, true)]),
-    LexicalSyntax { quirk: Quirk::Rust, ..code("rust", &[quoted("\"", true, true)]) },
-    LexicalSyntax { quirk: Quirk::Slashes, ..code("javascript", &[DOUBLE, SINGLE, quoted("`", true, true)]) },
-    LexicalSyntax { quirk: Quirk::Slashes, ..code("typescript", &[DOUBLE, SINGLE, quoted("`", true, true)]) },
+    code("go", &[DOUBLE, SINGLE, quoted("`").raw().multiline()]),
+    LexicalSyntax { quirk: Quirk::Rust, ..code("rust", &[quoted("\"").multiline()]) },
+    LexicalSyntax { quirk: Quirk::Slashes, ..code("javascript", &[DOUBLE, SINGLE, quoted("`").multiline()]) },
+    LexicalSyntax { quirk: Quirk::Slashes, ..code("typescript", &[DOUBLE, SINGLE, quoted("`").multiline()]) },
     code("c", C_LIKE),
     code("cpp", C_LIKE),
-    code("java", &[quoted("\"\"\"", true, true), DOUBLE, SINGLE]),
+    code("java", &[quoted("\"\"\"").multiline(), DOUBLE, SINGLE]),
     LexicalSyntax { line_comments: &[], ..code("css", C_LIKE) },
     hashed(
         "bash",
         TextKind::Code,
-        &[quoted("\"", true, true), quoted("'", false, true), quoted("`", true, true)],
+        &[quoted("\"").multiline(), quoted("'").raw().multiline(), quoted("`").multiline()],
         Quirk::Shell,
     ),
     LexicalSyntax {
@@ -113,13 +126,13 @@ static TABLE: [LexicalSyntax; 22] = [
     hashed(
         "toml",
         TextKind::Data,
-        &[quoted("\"\"\"", true, true), quoted("'''", false, true), DOUBLE, quoted("'", false, false)],
+        &[quoted("\"\"\"").multiline(), quoted("'''").raw().multiline(), DOUBLE, quoted("'").raw()],
         Quirk::None,
     ),
-    hashed("yaml", TextKind::Data, &[quoted("\"", true, true), quoted("'", false, true)], Quirk::Words),
+    hashed("yaml", TextKind::Data, &[quoted("\"").multiline(), quoted("'").raw().multiline()], Quirk::Words),
     LexicalSyntax {
         line_comments: &["--"],
-        ..code("sql", &[quoted("'", false, true), quoted("\"", false, true)])
+        ..code("sql", &[quoted("'").raw().multiline(), quoted("\"").raw().multiline()])
     },
     hashed("dockerfile", TextKind::Unknown, &[], Quirk::Words),
     LexicalSyntax { block_comment: POINTED, ..plain("xml", TextKind::Data) },

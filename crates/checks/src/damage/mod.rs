@@ -30,7 +30,7 @@ mod used_definitions;
 use regex::Regex;
 
 use self::text_pair::{DamageFinding, TextPair};
-use super::delta::ComparedFinding;
+use super::delta::{ComparedFinding, MarkedFinding};
 use super::draft::Draft;
 use super::finding::Severity;
 use super::lost::Lost;
@@ -61,7 +61,7 @@ const fn rule(accident: Accident) -> fn(&TextPair<'_>) -> Vec<DamageFinding> {
     }
 }
 
-/// Finds the accidents that the policy enables. Every finding is new, so each has the flag `true`. `own` is the text as the
+/// Finds the accidents that the policy enables. Every finding is new. `own` is the text as the
 /// edit left it if a formatter changed it since: the indentation of a formatter is no accident of the edit.
 pub(super) fn judge(
     draft: &Draft<'_>,
@@ -69,7 +69,7 @@ pub(super) fn judge(
     damage: &Damage,
     lost: &Lost,
     limit: Limit<'_>,
-) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
+) -> Result<Vec<MarkedFinding>, ParseFailure> {
     if draft.changes_nothing() {
         return Ok(Vec::new());
     }
@@ -85,9 +85,12 @@ pub(super) fn judge(
             return Err(ParseFailure::Halted(halt));
         }
         let findings = rule(accident)(&texts).into_iter().take(MAX_FINDINGS);
-        marks.extend(findings.map(|finding| (compared_finding(&texts, accident, severity, finding), true)));
+        marks.extend(
+            findings
+                .map(|finding| MarkedFinding::fresh(compared_finding(&texts, accident, severity, finding))),
+        );
     }
-    marks.sort_by_key(|(finding, _)| (finding.line, finding.column));
+    marks.sort_by_key(|mark| (mark.finding.line, mark.finding.column));
     Ok(marks)
 }
 

@@ -6,7 +6,7 @@
 
 use regex::Regex;
 
-use crate::delta::{Belief, ComparedFinding};
+use crate::delta::{Belief, ComparedFinding, MarkedFinding};
 use crate::draft::Draft;
 use crate::finding::{Finding, Severity};
 use lockgate_policy::{Baseline, Level, Profile, Rule};
@@ -54,17 +54,18 @@ impl Excuse {
 }
 
 impl Weights<'_> {
-    /// Weighs each finding, given with a flag that is true if the edit introduced it.
-    pub(super) fn weigh(&self, marks: Vec<(ComparedFinding, bool)>) -> Vec<Finding> {
+    /// Weighs each finding.
+    pub(super) fn weigh(&self, marks: Vec<MarkedFinding>) -> Vec<Finding> {
         let on_the_way = if marks.is_empty() { Vec::new() } else { self.allowed_first() };
-        let weighed = marks.into_iter().map(|(finding, fresh)| self.weigh_one(finding, fresh, &on_the_way));
+        let weighed = marks.into_iter().map(|mark| self.weigh_one(mark, &on_the_way));
         let mut findings: Vec<Finding> = weighed.collect();
         findings.sort_by_key(|finding| (!finding.blocking, !finding.counts, !finding.fresh));
         findings.truncate(MAX_FINDINGS);
         findings
     }
 
-    fn weigh_one(&self, finding: ComparedFinding, fresh: bool, on_the_way: &[&Regex]) -> Finding {
+    fn weigh_one(&self, mark: MarkedFinding, on_the_way: &[&Regex]) -> Finding {
+        let MarkedFinding { finding, fresh } = mark;
         let severity = self.severity(&finding);
         let counts = fresh || self.counts(&finding);
         let refuses = counts && self.level == Level::Block && severity <= self.rule.fail_on;

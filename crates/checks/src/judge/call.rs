@@ -12,7 +12,7 @@ use super::plan::{External, InProcess, PlannedGate};
 use super::program::{GateProgram, ProgramContext};
 use super::repair::Repair;
 use super::report::GateReport;
-use crate::delta::{self, ComparedFinding};
+use crate::delta::{self, ComparedFinding, MarkedFinding};
 use crate::draft::Draft;
 use crate::error::GateError;
 use crate::finding::Finding;
@@ -23,8 +23,8 @@ use lockgate_sandbox::Isolation;
 use lockgate_sandbox::{Halt, Limit, Watch};
 use lockgate_text::Buffer;
 
-/// The findings of a gate, each with a flag that is true if the edit introduced it.
-type MarkedFindings = Result<Vec<(ComparedFinding, bool)>, GateError>;
+/// The findings of a gate, compared with those before.
+type MarkedFindings = Result<Vec<MarkedFinding>, GateError>;
 
 /// A draft and one of its gates that runs a program.
 pub(super) struct Member<'a, 'd> {
@@ -101,7 +101,7 @@ impl<'a> JudgeCall<'a> {
             InProcess::Pattern(PatternRules::Markdown) => {
                 let dead = links::marks(self.input.dead_links, draft, gate.rule);
                 let found = patterns(draft, &PatternRules::Markdown, limit)?;
-                Ok(found.into_iter().chain(dead.into_iter().map(|finding| (finding, true))).collect())
+                Ok(found.into_iter().chain(dead.into_iter().map(MarkedFinding::fresh)).collect())
             }
             InProcess::Pattern(rules) => patterns(draft, rules, limit),
         });
@@ -204,8 +204,8 @@ impl<'a> JudgeCall<'a> {
     ) -> GateReport {
         let (rule, mut text_before, mut note) = (member.gate.rule, TextBefore::Plain, None);
         let marks = findings.map(|Findings { mut marks, note: about_others }| {
-            marks.retain(|(finding, _)| !is_reported_elsewhere(finding));
-            if marks.iter().any(|(_, fresh)| *fresh) {
+            marks.retain(|mark| !is_reported_elsewhere(&mark.finding));
+            if marks.iter().any(|mark| mark.fresh) {
                 text_before = run_text_before();
             }
             note = about_others;
@@ -292,7 +292,7 @@ fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> Marked
     };
     let after = check(draft.after)?;
     let Some(before) = draft.before.filter(|_| !after.is_empty()) else {
-        return Ok(after.into_iter().map(|finding| (finding, true)).collect());
+        return Ok(after.into_iter().map(MarkedFinding::fresh).collect());
     };
     let lines = (before.lines().count(), draft.after.lines().count());
     let old = match check(before) {
@@ -303,7 +303,7 @@ fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> Marked
         Ok(old) => old,
     };
     let new = delta::flag_new(&old, &after, draft.map, lines);
-    Ok(after.into_iter().zip(new).collect())
+    Ok(MarkedFinding::all(after, new))
 }
 
 fn compared_finding(finding: Finding, buffer: &Buffer) -> ComparedFinding {

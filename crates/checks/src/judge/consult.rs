@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::program::{GateProgram, Proven};
 use super::repair::Repair;
-use crate::delta::{self, ComparedFinding};
+use crate::delta::{self, ComparedFinding, MarkedFinding};
 use crate::draft::Draft;
 use crate::error::GateError;
 use crate::output::ToolFinding;
@@ -18,8 +18,8 @@ use lockgate_text::Buffer;
 /// The findings of a program in one draft.
 #[derive(Debug)]
 pub(super) struct Findings {
-    /// The findings, each with a flag that is true if the edit introduced it.
-    pub(super) marks: Vec<(ComparedFinding, bool)>,
+    /// The findings, compared with those before.
+    pub(super) marks: Vec<MarkedFinding>,
     /// A note to show with the findings.
     pub(super) note: Option<&'static str>,
 }
@@ -53,7 +53,7 @@ pub(super) fn consult(
         Some(Err(error)) => return Err(error.with_context("the text before the edit")),
         None => Vec::new(),
     };
-    let mut found: Vec<Vec<(ComparedFinding, bool)>> = Vec::new();
+    let mut found: Vec<Vec<MarkedFinding>> = Vec::new();
     for (at, (draft, after)) in drafts.iter().zip(after).enumerate() {
         let new = if counts_all {
             vec![true; after.len()]
@@ -62,16 +62,15 @@ pub(super) fn consult(
         } else {
             new_findings(draft, before.get(at).map_or(&[], Vec::as_slice), &after)
         };
-        found.push(after.into_iter().zip(new).collect());
+        found.push(MarkedFinding::all(after, new));
     }
     // Old findings prove nothing about the draft: a program that reads the file on disk finds them too.
-    let unproven = |found: &Vec<(ComparedFinding, bool)>| {
-        !found.iter().any(|(finding, new)| *new && finding.elsewhere.is_none())
-    };
+    let unproven =
+        |found: &Vec<MarkedFinding>| !found.iter().any(|mark| mark.fresh && mark.finding.elsewhere.is_none());
     let left: BTreeSet<usize> =
         found.iter().enumerate().filter(|(_, found)| unproven(found)).map(|(at, _)| at).collect();
     let proven = program.prove(&all, left);
-    let into_findings = |(marks, proven): (Vec<(ComparedFinding, bool)>, Result<Proven, GateError>)| {
+    let into_findings = |(marks, proven): (Vec<MarkedFinding>, Result<Proven, GateError>)| {
         proven.map(|proven| Findings { marks, note: proven.note() })
     };
     Ok(found.into_iter().zip(proven).map(into_findings).collect())

@@ -129,7 +129,7 @@ fn check_applies(rule: &Rule, draft: &Draft<'_>, profile: Profile) -> Result<(),
     if !rule.gate.covers(draft.language) {
         return Err(skipped("not for this language"));
     }
-    if rule.gate.command().is_some_and(|command| command.excludes(draft.path)) {
+    if rule.gate.command().is_some_and(|command| command.files.excludes(draft.path)) {
         return Err(skipped("not for this file"));
     }
     if !rule.profiles.include(profile) {

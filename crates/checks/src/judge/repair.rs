@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use super::baseline::TextBefore;
-use crate::delta::{self, Belief, ComparedFinding};
+use crate::delta::{self, ComparedFinding, MarkedFinding};
 use crate::draft::Draft;
 use crate::syntax;
 use lockgate_sandbox::Limit;
@@ -54,7 +54,7 @@ impl<'a> Repair<'a> {
         let after = self.faults(self.draft.after)?;
         let repairs = delta::unmatched(&before, &after, self.draft.map).gone.contains(&true);
         let findings = syntax::judge(self.draft, self.limit).ok()?.marks;
-        let adds = findings.iter().any(|(finding, fresh)| *fresh && finding.belief == Belief::Certain);
+        let adds = findings.iter().any(MarkedFinding::is_certain_and_fresh);
         Some(RepairedText {
             parsed: false,
             text_before: if repairs && !adds { TextBefore::Hidden } else { TextBefore::Plain },
@@ -64,6 +64,6 @@ impl<'a> Repair<'a> {
     fn faults(&self, text: &Buffer) -> Option<Vec<ComparedFinding>> {
         let alone = Draft { before: None, after: text, ..*self.draft };
         let findings = syntax::judge(&alone, self.limit).ok()?.marks;
-        Some(findings.into_iter().map(|(finding, _)| finding).collect())
+        Some(findings.into_iter().map(|mark| mark.finding).collect())
     }
 }

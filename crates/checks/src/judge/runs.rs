@@ -150,7 +150,7 @@ impl<'a, 'd> Runs<'a, 'd> {
     fn ask_places(&self, places: &[usize], tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>) -> Vec<GateReply> {
         let (mut parts, mut splits, mut replies) = (VecDeque::from([places]), 0, Vec::new());
         while let Some(part) = parts.pop_front() {
-            match self.ask_together(part, tool, splits < MAX_SPLITS) {
+            match self.ask_together(part, tool, splits) {
                 Some(answers) => replies.extend(answers),
                 None => {
                     splits += 1;
@@ -162,12 +162,13 @@ impl<'a, 'd> Runs<'a, 'd> {
         replies
     }
 
-    /// Runs a program once for these members; `None` if that failed for a whole list that may be split.
+    /// Runs a program once for these members; `None` if that failed for a whole list that may be split, because so far
+    /// there were fewer than [`MAX_SPLITS`] splits.
     fn ask_together(
         &self,
         places: &[usize],
         tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>,
-        may_split: bool,
+        splits: usize,
     ) -> Option<Vec<GateReply>> {
         let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
         let Some(first) = members.first() else { return Some(Vec::new()) };
@@ -191,7 +192,7 @@ impl<'a, 'd> Runs<'a, 'd> {
         let fails =
             |found: &Result<_, GateError>| matches!(found, Err(GateError::Skipped(_) | GateError::Broken(_)));
         let list_fails = lists_files(how.mode) && members.len() > 1 && consulted.iter().all(fails);
-        if list_fails && may_split {
+        if list_fails && splits < MAX_SPLITS {
             return None;
         }
         let is_hidden = || repairs.iter().any(|repair| repair.text_before() == TextBefore::Hidden);

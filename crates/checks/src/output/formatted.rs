@@ -59,7 +59,7 @@ pub(super) fn findings(
     if run.code != 0 {
         return reported_errors(command, errors, run);
     }
-    hunks(text.view(), &formatted_text(run, text.view())?, &command.program)
+    hunks(text.view(), &formatted_text(run, text.view())?, &command.program.name)
 }
 
 /// Reads errors about an unreadable text from standard error.
@@ -69,7 +69,8 @@ fn reported_errors(
     run: &ProgramOutput<'_>,
 ) -> Result<Vec<RawFinding>, String> {
     let text = String::from_utf8_lossy(run.stderr).replace("\r\n", "\n");
-    let errors = errors.map_or(Ok(Vec::new()), |errors| lines::among(&text, errors, command.columns))?;
+    let errors =
+        errors.map_or(Ok(Vec::new()), |errors| lines::among(&text, errors, command.output.columns))?;
     if errors.is_empty() { Err(run.failure_message()) } else { Ok(errors) }
 }
 

@@ -38,7 +38,9 @@ fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<Raw
         None | Some(_) => Severity::Error,
     };
     let source = item.get("source").and_then(Value::as_str).unwrap_or_default();
-    if !server.sources.is_empty() && !server.sources.iter().any(|known| known == source) {
+    if !server.diagnostics.sources.is_empty()
+        && !server.diagnostics.sources.iter().any(|known| known == source)
+    {
         return Ok(None);
     }
     let start = item.get("range").and_then(|range| range.get("start"));
@@ -52,7 +54,7 @@ fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<Raw
     let Some(message) = message_text(item.get("message")) else {
         return Err("wrote a diagnostic without a message".to_owned());
     };
-    let message = match server.message {
+    let message = match server.diagnostics.message {
         Message::Whole => message,
         Message::FirstLine => message.lines().next().unwrap_or_default(),
     };
@@ -62,7 +64,7 @@ fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<Raw
         end_line: None,
         column: Some(column),
         columns,
-        code: code(item).map(|code| server.code.replace("{code}", &code)),
+        code: code(item).map(|code| server.diagnostics.code.replace("{code}", &code)),
         severity: Some(severity),
         message: message.to_owned(),
         identity: BTreeSet::new(),

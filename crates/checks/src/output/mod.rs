@@ -200,7 +200,7 @@ fn check_ran(command: &CommandSpec, run: &ProgramOutput<'_>) -> Result<(), GateE
     if let Some(why) = missing_dependencies(command, run) {
         return Err(GateError::Unavailable(why));
     }
-    if command.exit_codes.contains(&run.code) {
+    if command.output.exit_codes.contains(&run.code) {
         Ok(())
     } else {
         Err(GateError::Broken(run.failure_message()))
@@ -213,7 +213,7 @@ fn check_ran(command: &CommandSpec, run: &ProgramOutput<'_>) -> Result<(), GateE
 /// they are the whole output.
 fn skip_message(command: &CommandSpec, run: &ProgramOutput<'_>, stream: Stream) -> Option<String> {
     let output = run.stream_text(stream);
-    let words = command.ignored_input.as_ref()?.find(&output)?.as_str();
+    let words = command.output.ignored_input.as_ref()?.find(&output)?.as_str();
     let is_text = matches!((&command.output.form, stream), (OutputForm::Formatted { .. }, Stream::Stdout));
     let counts = !(is_text && notes::is_on()) || words.trim() == output.trim();
     counts.then(|| sanitize(words))
@@ -243,7 +243,7 @@ fn check_no_crash(command: &CommandSpec, run: &ProgramOutput<'_>) -> Result<(), 
 /// Returns the dependencies that a program lacks, and the command that fetches them.
 fn missing_dependencies(command: &CommandSpec, run: &ProgramOutput<'_>) -> Option<String> {
     let output = if run.code == 0 { return None } else { run.stream_text(Stream::Both) };
-    command.missing.iter().find_map(|missing| {
+    command.dependencies.missing.iter().find_map(|missing| {
         let found = missing.pattern.find(&output)?;
         let fetch = &missing.fetch;
         Some(format!(
@@ -267,12 +267,12 @@ fn raw_findings(
 ) -> Result<Vec<RawFinding>, String> {
     let output = || run.stream_text(command.output.from);
     match &command.output.form {
-        OutputForm::Json(place) => json::document(&output(), place, command.columns),
-        OutputForm::Jsonl(place) => json::lines(&output(), run.code, place, command.columns),
-        OutputForm::Sarif => sarif::findings(&output(), command.columns),
+        OutputForm::Json(place) => json::document(&output(), place, command.output.columns),
+        OutputForm::Jsonl(place) => json::lines(&output(), run.code, place, command.output.columns),
+        OutputForm::Sarif => sarif::findings(&output(), command.output.columns),
         OutputForm::Rdjson => rdjson::findings(&output()),
         OutputForm::Regex { pattern, ignore } => {
-            lines::findings(&output(), pattern, ignore.as_ref(), command.columns, is_ours)
+            lines::findings(&output(), pattern, ignore.as_ref(), command.output.columns, is_ours)
         }
         OutputForm::Exit(_) if run.code == 0 => Ok(Vec::new()),
         OutputForm::Exit(message) if message.is_empty() => Ok(vec![failure::failure(run)]),

@@ -50,7 +50,8 @@ impl Uninstalled {
 
 /// Turns findings caused by such packages into warnings that say how to install them.
 pub(super) fn explain(input: &ProgramInput<'_>, lists: &mut [Vec<ToolFinding>]) {
-    let Some(packages) = input.rule.gate.command().and_then(|command| command.packages.as_ref()) else {
+    let Some(packages) = input.rule.gate.command().and_then(|command| command.dependencies.packages.as_ref())
+    else {
         return;
     };
     let paths = std::iter::once(input.path).chain(input.batched.iter().map(|other| other.path));
@@ -69,7 +70,7 @@ pub(super) fn explain(input: &ProgramInput<'_>, lists: &mut [Vec<ToolFinding>]) 
 
 /// Returns the reason why a run with this output failed, if it is such a package.
 pub(super) fn failure(input: &ProgramInput<'_>, command: &CommandSpec, output: &str) -> Option<String> {
-    let packages = command.packages.as_ref()?;
+    let packages = command.dependencies.packages.as_ref()?;
     let name = package_name(&packages.failures, output)?;
     Some(uninstalled(input, input.path, packages.manager, name)?.describe())
 }

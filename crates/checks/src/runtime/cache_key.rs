@@ -147,7 +147,7 @@ impl<'a> CacheInputs<'a> {
             CacheInputs::Command(command) => {
                 let configuration = command.config.iter().map(|configuration| &configuration.name);
                 let values = command.values.iter().flat_map(|value| &value.files);
-                configuration.chain(values).chain(&command.cwd).collect()
+                configuration.chain(values).chain(&command.environment.cwd).collect()
             }
             CacheInputs::Server(server) => {
                 let configuration = server.config.iter().map(|configuration| &configuration.name);

@@ -57,7 +57,7 @@ impl Versions {
             return Some(release.clone());
         }
         drop(known);
-        let version = version_with_limit(&command.probe, program, search, limit).ok().flatten()?;
+        let version = version_with_limit(&command.program.probe, program, search, limit).ok().flatten()?;
         let release = Release::parse(&version)?;
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.put(key, release.clone());

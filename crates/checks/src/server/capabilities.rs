@@ -4,13 +4,12 @@
 
 use std::time::Instant;
 
-use regex::Regex;
 use serde_json::{Value, json};
 
 use super::state::{PublishedDiagnostics, ServerState};
 use crate::finding::sanitize;
 use crate::output::uri;
-use lockgate_policy::Columns;
+use lockgate_policy::{Columns, StatusPatterns};
 
 /// The JSON-RPC error code of an unknown method.
 const METHOD_NOT_FOUND: i64 = -32601;
@@ -22,10 +21,8 @@ const MAX_REGISTRATIONS: usize = 1000;
 pub(super) struct Capabilities {
     /// The settings that the server may request, by section.
     pub(super) settings: Value,
-    /// The pattern of its message that the project is loaded.
-    pub(super) ready: Option<Regex>,
-    /// The pattern of its message that its configuration is unreadable.
-    pub(super) config_error: Option<Regex>,
+    /// Recognises the messages in which the server reports its state.
+    pub(super) status: StatusPatterns,
 }
 
 impl Capabilities {
@@ -71,7 +68,7 @@ impl Capabilities {
             return Err(format!("refused to start: {}", sanitize(why.unwrap_or("it gave no reason"))));
         };
         if capabilities.get("diagnosticProvider").is_some_and(|offer| !offer.is_null()) {
-            state.pull_registrations.insert(String::new());
+            state.diagnostics.pull_registrations.insert(String::new());
         }
         state.columns = match capabilities.get("positionEncoding").and_then(Value::as_str) {
             None | Some("utf-16") => Columns::Utf16,
@@ -83,7 +80,7 @@ impl Capabilities {
         state.notify("initialized", &json!({}));
         state.notify("workspace/didChangeConfiguration", &json!({ "settings": self.settings }));
         state.initialized = true;
-        state.ready |= self.ready.is_none();
+        state.ready |= self.status.ready.is_none();
         Ok(())
     }
 
@@ -97,9 +94,9 @@ impl Capabilities {
             "client/registerCapability" => {
                 for (id, method) in registrations(params, "registrations") {
                     if method == "textDocument/diagnostic"
-                        && state.pull_registrations.len() < MAX_REGISTRATIONS
+                        && state.diagnostics.pull_registrations.len() < MAX_REGISTRATIONS
                     {
-                        state.pull_registrations.insert(id);
+                        state.diagnostics.pull_registrations.insert(id);
                     }
                 }
                 Some(Value::Null)
@@ -107,12 +104,12 @@ impl Capabilities {
             "client/unregisterCapability" => {
                 // The protocol misspells the name of this key.
                 for (id, _) in registrations(params, "unregisterations") {
-                    state.pull_registrations.remove(&id);
+                    state.diagnostics.pull_registrations.remove(&id);
                 }
                 Some(Value::Null)
             }
             "workspace/diagnostic/refresh" => {
-                state.refreshes += 1;
+                state.diagnostics.refreshes += 1;
                 Some(Value::Null)
             }
             "workspace/applyEdit" => {
@@ -163,8 +160,8 @@ impl Capabilities {
     }
 
     fn check_message(&self, message: &str, state: &mut ServerState) {
-        state.ready |= self.ready.as_ref().is_some_and(|ready| ready.is_match(message));
-        if self.config_error.as_ref().is_some_and(|ill| ill.is_match(message)) {
+        state.ready |= self.status.ready.as_ref().is_some_and(|ready| ready.is_match(message));
+        if self.status.failed.as_ref().is_some_and(|ill| ill.is_match(message)) {
             state.config_error = Some(sanitize(message));
         }
     }
@@ -172,12 +169,12 @@ impl Capabilities {
 
 fn record_diagnostics(params: &Value, state: &mut ServerState) {
     let path = params.get("uri").and_then(Value::as_str).and_then(uri::path);
-    let Some(path) = path.filter(|path| state.open.contains(path)) else { return };
+    let Some(path) = path.filter(|path| state.diagnostics.open.contains(path)) else { return };
     // A value that is not a list does not mean that there are no diagnostics.
     let Some(items) = params.get("diagnostics").and_then(Value::as_array).cloned() else { return };
     let version = params.get("version").and_then(Value::as_i64);
-    state.states_versions |= version.is_some();
-    state.published.insert(path, PublishedDiagnostics { version, items, at: Instant::now() });
+    state.diagnostics.states_versions |= version.is_some();
+    state.diagnostics.published.insert(path, PublishedDiagnostics { version, items, at: Instant::now() });
 }
 
 /// The name and method of each registration.

@@ -44,10 +44,10 @@ impl Documents {
         } else {
             let document = json!({ "uri": uri, "languageId": language, "version": version, "text": text });
             state.notify("textDocument/didOpen", &json!({ "textDocument": document }));
-            state.open.insert(path.to_owned());
+            state.diagnostics.open.insert(path.to_owned());
         }
         // Earlier diagnostics are about an older text.
-        state.published.remove(path);
+        state.diagnostics.published.remove(path);
         self.open.insert(path.to_owned(), Document { text: Version::hash(text.as_bytes()), version });
         version
     }
@@ -82,8 +82,8 @@ impl Documents {
 
     fn close(&mut self, state: &mut ServerState, path: &str) {
         self.open.remove(path);
-        state.open.remove(path);
-        state.published.remove(path);
+        state.diagnostics.open.remove(path);
+        state.diagnostics.published.remove(path);
         state.notify("textDocument/didClose", &json!({ "textDocument": { "uri": uri(path) } }));
     }
 }

@@ -65,12 +65,12 @@ pub(super) fn check(
         overlays: overlays.iter().map(text).collect(),
         files,
         has_new_files: !input.on_disk || input.overlays.iter().any(|other| !imports::is_on_disk(other)),
-        offer: server.offer,
+        offer: server.diagnostics.offer,
     };
     let buffers: Vec<&Buffer> =
         std::iter::once(input.text).chain(input.batched.iter().filter_map(|other| other.text)).collect();
     let launch = || launch(input, server, &folder, runtime.pool.limits);
-    runtime.pool.with_server(&key(input, server, &folder), question.has_new_files, limit, launch, |session| {
+    runtime.pool.with_server(&key(input, server, &folder), &question, limit, launch, |session| {
         let _slot = runtime.slots.take(limit)?;
         let (items, columns) = session.diagnostics(&question, limit.with_timeout(input.rule.timeout))?;
         let both = items.iter().zip(&buffers);
@@ -213,11 +213,7 @@ fn launch(
         folder: folder.to_owned(),
         env: env(input, server, folder)?,
         initialize_params: initialize_params(&uri, folder, server),
-        capabilities: Capabilities {
-            settings: server.settings.clone(),
-            ready: server.ready.clone(),
-            config_error: server.failed.clone(),
-        },
+        capabilities: Capabilities { settings: server.settings.clone(), status: server.status.clone() },
         memory: server.memory,
         idle_timeout: limits.idle_timeout,
     })

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::running::Launch;
-use super::session::ServerSession;
+use super::session::{DiagnosticsRequest, ServerSession};
 use super::state::ServerExit;
 use crate::error::GateError;
 use crate::runtime::Slots;
@@ -90,14 +90,13 @@ impl ServerPool {
         self.enabled.load(Ordering::Relaxed)
     }
 
-    /// Runs `work` with a server, which is started if necessary; `has_new` says that the work shows it a file
-    /// that is not on disk.
+    /// Runs `work`, which sends this request, with a server, which is started if necessary.
     ///
     /// Errors: [`GateError::Unreachable`] if it cannot be used, those of the work, and those of the limit.
     pub(super) fn with_server<T>(
         &self,
         key: &ServerKey,
-        has_new: bool,
+        request: &DiagnosticsRequest<'_>,
         limit: Limit<'_>,
         launch: impl Fn() -> Result<Launch, GateError>,
         mut work: impl FnMut(&mut ServerSession) -> Result<T, GateError>,
@@ -107,7 +106,7 @@ impl ServerPool {
         let mut server = lock(&slot.server);
         let mut deaths = 0;
         loop {
-            if let Some(why) = server.new_file_death.as_ref().filter(|_| has_new) {
+            if let Some(why) = server.new_file_death.as_ref().filter(|_| request.has_new_files) {
                 return Err(GateError::Unreachable(format!(
                     "the language server gets no files that are not on disk, because it failed on them twice: it {why}"
                 )));
@@ -122,7 +121,7 @@ impl ServerPool {
                 Err(GateError::Unreachable(why)) => {
                     server.handle_exit(why)?;
                     deaths += 1;
-                    if has_new && deaths > 1 {
+                    if request.has_new_files && deaths > 1 {
                         server.avoid_new_files();
                     }
                 }

@@ -217,12 +217,10 @@ impl<'s> OpenDocuments<'s> {
         self.session.server.wait(limit, |state| match state.offer(offer) {
             Some(Offer::Pull) => WaitOutcome::Done(None),
             Some(Offer::Push | Offer::Versioned) | None => {
-                let names_all = state.states_versions || offer == Some(Offer::Versioned);
-                match state
-                    .published
-                    .get(path)
-                    .map(|published| check_published(published, version, names_all))
-                {
+                let names_all = state.diagnostics.states_versions || offer == Some(Offer::Versioned);
+                let published = state.diagnostics.published.get(path);
+                let published = published.filter(|published| published.version.is_some() || !names_all);
+                match published.map(|published| check_published(published, version)) {
                     Some(WaitOutcome::Done(items)) => WaitOutcome::Done(Some(items)),
                     Some(WaitOutcome::Until(moment)) => WaitOutcome::Until(moment),
                     Some(WaitOutcome::Wait) | None => WaitOutcome::Wait,
@@ -236,7 +234,7 @@ impl<'s> OpenDocuments<'s> {
         let params = json!({ "textDocument": { "uri": uri(path) } });
         self.session.server.with_state(|state| PullRequest {
             id: state.request("textDocument/diagnostic", &params),
-            refreshes: state.refreshes,
+            refreshes: state.diagnostics.refreshes,
         })
     }
 
@@ -253,7 +251,7 @@ impl<'s> OpenDocuments<'s> {
         loop {
             let PullRequest { id, refreshes } = first.take().unwrap_or_else(|| self.request(path));
             let answer = link.wait(limit, |state| match state.take_response(id) {
-                Some(answer) => WaitOutcome::Done((answer, state.refreshes)),
+                Some(answer) => WaitOutcome::Done((answer, state.diagnostics.refreshes)),
                 None => WaitOutcome::Wait,
             });
             let (answer, refreshed) = answer.inspect_err(|_| link.with_state(|state| state.cancel(id)))?;
@@ -285,18 +283,12 @@ impl Drop for OpenDocuments<'_> {
     }
 }
 
-/// Checks published diagnostics against a version; `names_all` is true if the server states versions
-/// otherwise.
-fn check_published(
-    published: &PublishedDiagnostics,
-    version: i64,
-    names_all: bool,
-) -> WaitOutcome<Vec<Value>> {
+/// Checks published diagnostics against a version. Without a version, they count once no others follow for a while.
+fn check_published(published: &PublishedDiagnostics, version: i64) -> WaitOutcome<Vec<Value>> {
     match published.version {
         Some(of) if of == version => WaitOutcome::Done(published.items.clone()),
         // They are about an older text.
         Some(_) => WaitOutcome::Wait,
-        None if names_all => WaitOutcome::Wait,
         None if published.at.elapsed() >= SETTLE => WaitOutcome::Done(published.items.clone()),
         None => WaitOutcome::Until(published.at + SETTLE),
     }

@@ -31,6 +31,28 @@ pub(super) struct PublishedDiagnostics {
     pub(super) at: Instant,
 }
 
+/// The diagnostics of a server, and the ways in which it reports them.
+#[derive(Debug, Default)]
+pub(super) struct DiagnosticsState {
+    /// The registrations for pull diagnostics; the one from `initialize` has an empty name.
+    pub(super) pull_registrations: HashSet<String>,
+    /// The number of requests of the server to refresh them.
+    pub(super) refreshes: u64,
+    /// The paths of the documents whose diagnostics are kept.
+    pub(super) open: HashSet<String>,
+    pub(super) published: HashMap<String, PublishedDiagnostics>,
+    /// Set when it has published diagnostics with a version.
+    pub(super) states_versions: bool,
+}
+
+/// The requests to a server whose responses are awaited.
+#[derive(Debug, Default)]
+struct SentRequests {
+    /// The response of each, or the code of its error, once it has arrived.
+    responses: HashMap<u64, Option<Result<Value, i64>>>,
+    last_id: u64,
+}
+
 /// The state of a running server.
 #[derive(Debug)]
 pub(super) struct ServerState {
@@ -45,17 +67,8 @@ pub(super) struct ServerState {
     pub(super) ready: bool,
     /// The unit in which it counts columns.
     pub(super) columns: Columns,
-    /// The registrations for pull diagnostics; the one from `initialize` has an empty name.
-    pub(super) pull_registrations: HashSet<String>,
-    /// The number of refresh requests for its diagnostics.
-    pub(super) refreshes: u64,
-    /// The paths of the documents whose diagnostics are kept.
-    pub(super) open: HashSet<String>,
-    pub(super) published: HashMap<String, PublishedDiagnostics>,
-    /// Set when it has published diagnostics with a version.
-    pub(super) states_versions: bool,
-    pending: HashMap<u64, Option<Result<Value, i64>>>,
-    last_id: u64,
+    pub(super) diagnostics: DiagnosticsState,
+    requests: SentRequests,
     /// Set while a caller uses it; `used` is the time of the last use.
     pub(super) busy: bool,
     pub(super) last_used: Instant,
@@ -74,13 +87,8 @@ impl ServerState {
             initialized: false,
             ready: false,
             columns: Columns::Utf16,
-            pull_registrations: HashSet::new(),
-            refreshes: 0,
-            open: HashSet::new(),
-            published: HashMap::new(),
-            states_versions: false,
-            pending: HashMap::new(),
-            last_id: 0,
+            diagnostics: DiagnosticsState::default(),
+            requests: SentRequests::default(),
             busy: false,
             last_used: Instant::now(),
             last_message: None,
@@ -95,10 +103,11 @@ impl ServerState {
 
     /// Queues a request, and returns its id.
     pub(super) fn request(&mut self, method: &str, params: &Value) -> u64 {
-        self.last_id += 1;
-        self.pending.insert(self.last_id, None);
-        self.send(&json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params }));
-        self.last_id
+        self.requests.last_id += 1;
+        let id = self.requests.last_id;
+        self.requests.responses.insert(id, None);
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
     }
 
     pub(super) fn send(&mut self, message: &Value) {
@@ -107,19 +116,20 @@ impl ServerState {
 
     /// Takes the response to a request, if it has arrived.
     pub(super) fn take_response(&mut self, id: u64) -> Option<Result<Value, i64>> {
-        if self.pending.get(&id)?.is_some() { self.pending.remove(&id).flatten() } else { None }
+        let responses = &mut self.requests.responses;
+        if responses.get(&id)?.is_some() { responses.remove(&id).flatten() } else { None }
     }
 
     /// Stores a response, if it is awaited.
     pub(super) fn store_response(&mut self, id: u64, answer: Result<Value, i64>) {
-        if let Some(awaited) = self.pending.get_mut(&id) {
+        if let Some(awaited) = self.requests.responses.get_mut(&id) {
             *awaited = Some(answer);
         }
     }
 
     /// Cancels a request whose response is no longer needed.
     pub(super) fn cancel(&mut self, id: u64) {
-        if self.pending.remove(&id).is_some() {
+        if self.requests.responses.remove(&id).is_some() {
             self.notify("$/cancelRequest", &json!({ "id": id }));
         }
     }
@@ -127,6 +137,6 @@ impl ServerState {
     /// Returns how the server reports diagnostics, as far as it is known; `None` while it may still register
     /// for pull diagnostics.
     pub(super) fn offer(&self, stated: Option<Offer>) -> Option<Offer> {
-        stated.or((!self.pull_registrations.is_empty()).then_some(Offer::Pull))
+        stated.or((!self.diagnostics.pull_registrations.is_empty()).then_some(Offer::Pull))
     }
 }

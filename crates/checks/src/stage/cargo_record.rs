@@ -58,6 +58,21 @@ pub(crate) struct CargoRecord {
     _lock: File,
 }
 
+/// The reason why a record cannot be opened.
+#[derive(Debug)]
+pub(crate) enum CargoRecordError {
+    /// The wait for another run ended.
+    Halted(Halt),
+    /// The target folder cannot be used.
+    Disk(io::Error),
+}
+
+impl From<io::Error> for CargoRecordError {
+    fn from(error: io::Error) -> CargoRecordError {
+        CargoRecordError::Disk(error)
+    }
+}
+
 /// The record of a target folder.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
@@ -92,9 +107,7 @@ pub(crate) struct TextToStage {
 
 impl CargoRecord {
     /// Waits until no other run uses the target folder, and reads its record.
-    ///
-    /// Errors: the inner ones are of the limit, the outer ones of the disk.
-    pub(crate) fn open(target: &Path, limit: Limit<'_>) -> io::Result<Result<CargoRecord, Halt>> {
+    pub(crate) fn open(target: &Path, limit: Limit<'_>) -> Result<CargoRecord, CargoRecordError> {
         create_private(target)?;
         let mut options = OpenOptions::new();
         let lock = options.create(true).append(true).mode(0o600).open(target.join(".lockgate-lock"))?;
@@ -102,17 +115,17 @@ impl CargoRecord {
             match lock.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::Error(error)) => return Err(error.into()),
             }
             if let Some(halt) = limit.reached() {
-                return Ok(Err(halt));
+                return Err(CargoRecordError::Halted(halt));
             }
             std::thread::sleep(POLL_INTERVAL);
         }
         let record = match fs::read(target.join(RECORD)) {
             Ok(text) => serde_json::from_slice(&text).ok(),
             Err(error) if error.kind() == ErrorKind::NotFound => Some(Record::default()),
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         };
         let record = match record.filter(|record: &Record| record.is_sound(SystemTime::now())) {
             Some(record) => record,
@@ -122,7 +135,7 @@ impl CargoRecord {
                 Record::default()
             }
         };
-        Ok(Ok(CargoRecord { target: target.to_owned(), record, _lock: lock }))
+        Ok(CargoRecord { target: target.to_owned(), record, _lock: lock })
     }
 
     /// Returns the texts to stage for a run: the given ones, and those staged earlier that differ from the
@@ -251,9 +264,7 @@ mod tests {
     }
 
     fn opened(target: &Path) -> CargoRecord {
-        CargoRecord::open(target, Watch::idle().until(Instant::now() + Duration::from_secs(9)))
-            .unwrap()
-            .unwrap()
+        CargoRecord::open(target, Watch::idle().until(Instant::now() + Duration::from_secs(9))).unwrap()
     }
 
     /// The paths and texts that are staged for a run.
@@ -433,7 +444,8 @@ mod tests {
         let first = opened(target.path());
         let watch = Watch::idle();
         let soon = watch.until(Instant::now() + Duration::from_millis(30));
-        assert_eq!(CargoRecord::open(target.path(), soon).unwrap().unwrap_err(), Halt::TimedOut);
+        let error = CargoRecord::open(target.path(), soon).unwrap_err();
+        assert!(matches!(error, CargoRecordError::Halted(Halt::TimedOut)), "{error:?}");
         drop(first);
         drop(opened(target.path()));
     }

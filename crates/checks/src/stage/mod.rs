@@ -26,7 +26,7 @@ use std::time::{Duration, SystemTime};
 use lockgate_sandbox::{PrivateFolder, create_private};
 use lockgate_text::Version;
 
-pub(super) use self::cargo_record::{CargoRecord, TARGET};
+pub(super) use self::cargo_record::{CargoRecord, CargoRecordError, TARGET};
 pub(super) use self::mounts::FileTime;
 pub(super) use self::notes::{Note, Notes};
 

@@ -13,7 +13,7 @@
 //!
 //! Invariant: an edit that leaves the faults unchanged or only removes some has no new fault.
 
-use super::super::delta::{self, Belief, ComparedFinding, ReplacedLines};
+use super::super::delta::{self, ComparedFinding, MarkedFinding, ReplacedLines};
 use super::brackets::balance;
 use super::table::{ParserKind, Stops};
 use super::{fault, tree};
@@ -55,8 +55,8 @@ pub(super) struct BeforeAfter<'a> {
 }
 
 /// Marks every fault as new, for a file that parsed before or did not exist.
-pub(super) fn all_new(after: &Faults) -> Vec<(ComparedFinding, bool)> {
-    after.iter().map(|(finding, _)| (finding.clone(), true)).collect()
+pub(super) fn all_new(after: &Faults) -> Vec<MarkedFinding> {
+    after.iter().map(|(finding, _)| MarkedFinding::fresh(finding.clone())).collect()
 }
 
 impl BeforeAfter<'_> {
@@ -71,21 +71,13 @@ impl BeforeAfter<'_> {
         }
     }
 
-    /// Returns the faults, each with `true` if the edit introduced it, plus new ones that only tree-sitter finds.
-    pub(super) fn judge(
-        &self,
-        before: &Faults,
-        after: &Faults,
-        opinion: &Opinion,
-    ) -> Vec<(ComparedFinding, bool)> {
+    /// Returns the faults, compared with those before, plus new ones that only tree-sitter finds.
+    pub(super) fn judge(&self, before: &Faults, after: &Faults, opinion: &Opinion) -> Vec<MarkedFinding> {
         let context = self.context([before, &opinion.old], [after, &opinion.new]);
         let fresh = context.fresh(self, before, after);
-        let certain =
-            |(finding, fresh): (&(ComparedFinding, u8), &bool)| *fresh && finding.0.belief == Belief::Certain;
-        let has_certain = after.iter().zip(&fresh).any(certain);
-        let mut judged: Vec<_> = after.iter().map(|(finding, _)| finding.clone()).zip(fresh).collect();
-        if !has_certain {
-            judged.extend(self.second_look(&context, opinion).into_iter().map(|finding| (finding, true)));
+        let mut judged = MarkedFinding::all(marks(after), fresh);
+        if !judged.iter().any(MarkedFinding::is_certain_and_fresh) {
+            judged.extend(self.second_look(&context, opinion).into_iter().map(MarkedFinding::fresh));
         }
         judged
     }
@@ -96,10 +88,10 @@ impl BeforeAfter<'_> {
         [new_faults, second_new]: [&Faults; 2],
     ) -> EditContext {
         let (old, new) = (self.before.lines().count(), self.after.lines().count());
-        let with_gone = |before: &Faults, after: &Faults| -> Vec<(ComparedFinding, bool)> {
+        let with_gone = |before: &Faults, after: &Faults| -> Vec<OldFault> {
             let (old, new) = (marks(before), marks(after));
             let gone = delta::unmatched(&old, &new, self.map).gone;
-            old.into_iter().zip(gone).collect()
+            old.into_iter().zip(gone).map(|(finding, is_gone)| OldFault { finding, is_gone }).collect()
         };
         // A parser that reports every fault needs no second opinion on their places.
         let second = if self.by == REPORTS_ALL { Vec::new() } else { with_gone(second_old, second_new) };
@@ -150,10 +142,17 @@ impl BeforeAfter<'_> {
 /// The replaced lines of an edit and the faults before it.
 struct EditContext {
     pieces: Vec<ReplacedLines>,
-    /// The parser's faults before the edit, and tree-sitter's, each with `true` if it is gone.
-    faults_of_each: [Vec<(ComparedFinding, bool)>; 2],
+    /// The parser's faults before the edit, and tree-sitter's.
+    faults_of_each: [Vec<OldFault>; 2],
     /// The number of the last line after the edit.
     last_line: usize,
+}
+
+/// A fault before the edit.
+struct OldFault {
+    finding: ComparedFinding,
+    /// Set when the text after the edit does not have it.
+    is_gone: bool,
 }
 
 impl EditContext {
@@ -228,8 +227,8 @@ impl EditContext {
             finding.line <= last && finding.end_line >= first
         };
         let (first, last) = piece.old;
-        let counts = |(finding, gone): &&(ComparedFinding, bool)| {
-            meets(finding, first, last) || (*gone && meets(finding, first.saturating_sub(1), last + 1))
+        let counts = |OldFault { finding, is_gone }: &&OldFault| {
+            meets(finding, first, last) || (*is_gone && meets(finding, first.saturating_sub(1), last + 1))
         };
         self.faults_of_each
             .iter()

@@ -6,7 +6,7 @@
 //!
 //! Invariant: every fault is either reported or counted.
 
-use super::super::delta::{Belief, ComparedFinding};
+use super::super::delta::{Belief, ComparedFinding, MarkedFinding};
 use super::brackets::{BracketReport, Brackets};
 use super::fault::SyntaxFault;
 use lockgate_text::{Buffer, LineMap};
@@ -150,32 +150,31 @@ pub(super) enum Explains {
 /// Puts the cause of new faults first and folds the faults that follow from it into one, with their count. A fault near the
 /// cause replaces it.
 pub(super) fn folded(
-    found: Vec<(ComparedFinding, bool)>,
+    found: Vec<MarkedFinding>,
     cause: Option<ComparedFinding>,
     explains: Explains,
-) -> Vec<(ComparedFinding, bool)> {
+) -> Vec<MarkedFinding> {
     let Some(cause) = cause else { return found };
-    let follows = |(finding, fresh): &(ComparedFinding, bool)| {
-        *fresh && (explains == Explains::All || finding.line >= cause.line)
-    };
+    let follows =
+        |mark: &MarkedFinding| mark.fresh && (explains == Explains::All || mark.finding.line >= cause.line);
     let (mut follow, rest): (Vec<_>, Vec<_>) = found.into_iter().partition(follows);
     let is_near = |finding: &ComparedFinding| {
         finding.belief == Belief::Certain && finding.line.abs_diff(cause.line) < NEAR
     };
-    if !follow.iter().any(|(finding, _)| finding.belief == Belief::Certain) {
+    if !follow.iter().any(MarkedFinding::is_certain_and_fresh) {
         return rest.into_iter().chain(follow).collect();
     }
-    let head = match follow.iter().position(|(finding, _)| is_near(finding)) {
+    let head = match follow.iter().position(|mark| is_near(&mark.finding)) {
         Some(index) => follow.remove(index),
-        None => (cause, true),
+        None => MarkedFinding::fresh(cause),
     };
-    follow.sort_by_key(|(finding, _)| (finding.belief, finding.line, finding.column));
+    follow.sort_by_key(|mark| (mark.finding.belief, mark.finding.line, mark.finding.column));
     let more = follow.len().saturating_sub(1);
     if more > 0 {
         follow.truncate(1);
-        if let Some((finding, _)) = follow.first_mut() {
-            finding.message =
-                format!("{}; and {more} more that follow from line {}", finding.message, head.0.line);
+        if let Some(MarkedFinding { finding, .. }) = follow.first_mut() {
+            let line = head.finding.line;
+            finding.message = format!("{}; and {more} more that follow from line {line}", finding.message);
         }
     }
     [head].into_iter().chain(follow).chain(rest).collect()
@@ -317,7 +316,7 @@ mod tests {
             let watch = crate::Watch::idle();
             let limit = watch.until(std::time::Instant::now() + std::time::Duration::from_secs(60));
             let found = super::super::judge(&draft, limit).unwrap().marks;
-            let first = found.first().map_or(0, |(finding, _)| finding.line);
+            let first = found.first().map_or(0, |mark| mark.finding.line);
             if first.abs_diff(line) >= NEAR || found.len() > 2 {
                 elsewhere.push(language.path);
             }

@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::thread::Builder;
 
+use libc::SIGABRT;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
@@ -146,9 +147,9 @@ pub(crate) fn ask(
             Ok(reply) => Ok(reply),
             Err(_) => Err(NoReply::Failed("gave an incomplete reply".to_owned())),
         },
-        // A failed allocation ends the process with SIGABRT.
-        ProcessOutcome::Broken(why) if why.contains("signal 6") => Err(too_large()),
-        ProcessOutcome::Broken(why) => Err(NoReply::Failed(why)),
+        // A failed allocation ends the process with it.
+        ProcessOutcome::Killed { signal: SIGABRT, .. } => Err(too_large()),
+        ProcessOutcome::Killed { why, .. } | ProcessOutcome::Broken(why) => Err(NoReply::Failed(why)),
         ProcessOutcome::Exited { code, .. } | ProcessOutcome::StdinUnread { code, .. } => {
             Err(NoReply::Failed(format!("ended with exit code {code}")))
         }

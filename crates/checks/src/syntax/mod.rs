@@ -53,7 +53,7 @@ use self::parts::{ChangedPart, PartRules};
 use self::table::{LanguageParsers, OwnParser, ParserKind, Stops};
 use self::tree::TreeReport;
 use self::worker::JobOutcome;
-use super::delta::{self, Belief, ComparedFinding};
+use super::delta::{self, Belief, ComparedFinding, MarkedFinding};
 use super::draft::Draft;
 use lockgate_sandbox::Limit;
 use lockgate_syntax as grammar;
@@ -70,7 +70,7 @@ const LEAST_STACK: usize = 8 << 20;
 /// first, and the faults that follow from it become one finding.
 pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult, ParseFailure> {
     let found = judge(draft, limit)?;
-    let is_broken = found.marks.iter().any(|(finding, fresh)| *fresh && finding.belief == Belief::Certain);
+    let is_broken = found.marks.iter().any(MarkedFinding::is_certain_and_fresh);
     let row = draft.language.and_then(|language| table::row(&language.name));
     let Some(row) = row.filter(|row| is_broken && row.credit.brackets) else { return Ok(found) };
     let readers = LanguageReaders::new(row, draft.path, limit);
@@ -93,8 +93,8 @@ pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult
 /// The result of the parsers for a draft.
 #[derive(Debug)]
 pub(super) struct SyntaxResult {
-    /// The faults, each with `true` if the edit introduced it.
-    pub(super) marks: Vec<(ComparedFinding, bool)>,
+    /// The faults, compared with those before.
+    pub(super) marks: Vec<MarkedFinding>,
     /// A note about a step that was skipped or replaced, with the reason.
     pub(super) note: Option<String>,
 }
@@ -116,10 +116,7 @@ pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult,
     }
 }
 
-fn marks(
-    draft: &Draft<'_>,
-    readers: &LanguageReaders<'_>,
-) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
+fn marks(draft: &Draft<'_>, readers: &LanguageReaders<'_>) -> Result<Vec<MarkedFinding>, ParseFailure> {
     let row = readers.parsers;
     let after = readers.read_after(draft)?;
     if readers.is_template(draft, &after)? {
@@ -268,12 +265,12 @@ impl<'a> LanguageReaders<'a> {
         Self::reading(own, part, worker::run(stack, self.limit, job))
     }
 
-    /// Returns the duplicate keys of a text without faults, each with `true` if the edit introduced it; they only warn.
+    /// Returns the duplicate keys of a text without faults, compared with those before; they only warn.
     fn doubled(
         &self,
         draft: &Draft<'_>,
         after: Option<&[ComparedFinding]>,
-    ) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
+    ) -> Result<Vec<MarkedFinding>, ParseFailure> {
         if !doubled::LANGUAGES.contains(&self.parsers.name) {
             return Ok(Vec::new());
         }
@@ -285,7 +282,7 @@ impl<'a> LanguageReaders<'a> {
                 delta::flag_new(&self.keys(before)?, &after, draft.map, lines)
             }
         };
-        Ok(after.into_iter().zip(new).collect())
+        Ok(MarkedFinding::all(after, new))
     }
 
     fn keys(&self, buffer: &Buffer) -> Result<Vec<ComparedFinding>, ParseFailure> {
@@ -475,7 +472,7 @@ impl<'a> LanguageReaders<'a> {
         draft: &Draft<'_>,
         before: &Buffer,
         after: Arc<ParseResult>,
-    ) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
+    ) -> Result<Vec<MarkedFinding>, ParseFailure> {
         let (old, after) = match self.read(before) {
             Ok(old) if old.by == after.by => (old, after),
             Err(ParseFailure::Halted(halt)) => return Err(ParseFailure::Halted(halt)),

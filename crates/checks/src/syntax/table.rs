@@ -92,12 +92,16 @@ pub(super) struct Credit {
 const FULL: Credit =
     Credit { brackets: true, trust: GrammarTrust::Whole, trailing_commas: false, preprocessor: false };
 
-const fn doubted(brackets: bool, sure: &'static [&'static str]) -> Credit {
-    Credit { brackets, trust: GrammarTrust::Only(sure), ..FULL }
+/// A grammar of which only unmatched brackets are certain.
+const ONLY_BRACKETS: Credit = Credit { trust: GrammarTrust::Only(&[]), ..FULL };
+
+/// A grammar of which only these tokens are certain, if they are missing.
+const fn only_tokens(sure: &'static [&'static str]) -> Credit {
+    Credit { brackets: false, trust: GrammarTrust::Only(sure), ..FULL }
 }
 
 /// A grammar of a language with a preprocessor, whose brackets are counted as a compiler reads them.
-const PREPROCESSED: Credit = Credit { preprocessor: true, ..doubted(true, &[]) };
+const PREPROCESSED: Credit = Credit { preprocessor: true, ..ONLY_BRACKETS };
 
 /// Stack per level of nesting, in bytes. Measured per byte of text and per level of the tree, on the worst of a hundred kinds
 /// of nesting, and doubled. Ruff's parser allocates further stacks when it needs them; these are included.
@@ -196,13 +200,13 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
         parts: None,
     },
     LanguageParsers { parts: Some(INDEPENDENT), ..tree("go", FULL) },
-    tree("bash", doubted(false, &["fi", "done", "esac"])),
-    tree("html", doubted(false, &[])),
-    tree("css", doubted(true, &[])),
+    tree("bash", only_tokens(&["fi", "done", "esac"])),
+    tree("html", only_tokens(&[])),
+    tree("css", ONLY_BRACKETS),
     tree("c", PREPROCESSED),
     tree("cpp", PREPROCESSED),
     tree("java", FULL),
-    tree("markdown", doubted(false, &[])),
+    tree("markdown", only_tokens(&[])),
 ];
 
 const fn tree(name: &'static str, credit: Credit) -> LanguageParsers {

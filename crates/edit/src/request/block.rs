@@ -22,9 +22,8 @@ pub struct BlockFields {
     pub end_line: Option<i64>,
     /// The symbol to search in.
     pub within: Option<String>,
-    /// Set when the file has the version that the caller knows. A second copy of the replacement is intended
-    /// then.
-    pub versioned: bool,
+    /// The action if the replacement is already in the file.
+    pub on_duplicate: OnDuplicate,
 }
 
 /// The tolerance for differing lines, as given.
@@ -58,20 +57,20 @@ impl BlockFields {
             within: self.within,
             occurrences: self.occurrences,
             tolerance,
-            on_duplicate: OnDuplicate::from_versioned(self.versioned),
+            on_duplicate: self.on_duplicate,
         }))
     }
 
     fn parse_tolerance(&self, likeness: ToleranceFields) -> Result<MatchTolerance, Error> {
         let threshold = Score::from_ratio(likeness.threshold).ok_or_else(|| {
             let message = format!("threshold must be from 0 to 1, found {}", likeness.threshold);
-            Error::new(Code::InvalidInput, message).field("threshold")
+            Error::new(Code::InvalidInput, message).named_field("threshold")
         })?;
         let narrowed = self.within.is_some() || self.start_line.is_some();
         match (likeness.any_line, narrowed) {
             (true, false) => {
                 let message = "`similar: any` needs `within` or `start_line`, which narrow the place";
-                Err(Error::new(Code::InvalidInput, message).field("similar"))
+                Err(Error::new(Code::InvalidInput, message).named_field("similar"))
             }
             (true, true) => Ok(MatchTolerance::Similar { threshold, typos: TypoPolicy::Any }),
             (false, _) => Ok(MatchTolerance::Similar { threshold, typos: TypoPolicy::Certain }),
@@ -108,7 +107,7 @@ mod tests {
             start_line: None,
             end_line: None,
             within: None,
-            versioned: false,
+            on_duplicate: OnDuplicate::Reject,
         }
     }
 
@@ -126,11 +125,11 @@ mod tests {
 
     #[test]
     fn a_version_asks_for_a_second_copy() {
-        assert_eq!(parsed(fields()).on_duplicate, OnDuplicate::Reject);
-        assert_eq!(
-            parsed(BlockFields { versioned: true, ..fields() }).on_duplicate,
-            OnDuplicate::InsertAgain
-        );
+        for (version, expected) in [(None, OnDuplicate::Reject), (Some("01"), OnDuplicate::InsertAgain)] {
+            let on_duplicate = OnDuplicate::from_expected_version(version);
+            let search = parsed(BlockFields { on_duplicate, ..fields() });
+            assert_eq!(search.on_duplicate, expected);
+        }
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl EntityFields {
         };
         if path.is_empty() {
             let message = format!("path is empty: a {} is identified by its path", kind.name());
-            return Err(Error::new(Code::InvalidInput, message).field("path"));
+            return Err(Error::new(Code::InvalidInput, message).named_field("path"));
         }
         Ok(Target::Entity(Entity { kind, path, app_id, organization_id }))
     }
@@ -48,7 +48,7 @@ impl EntityFields {
                 return Err(of_a_file(field));
             }
             if id.is_empty() {
-                return Err(Error::new(Code::InvalidInput, format!("{field} is empty")).field(field));
+                return Err(Error::new(Code::InvalidInput, format!("{field} is empty")).named_field(field));
             }
         }
         let EntityFields { app_id, organization_id, .. } = self;
@@ -67,14 +67,14 @@ impl EntityFields {
 fn of_a_file(field: &str) -> Error {
     let owner = if field == "app_id" { EntityKind::APP_FILE } else { EntityKind::WORKFLOW };
     let message = format!("`{field}` is only for entity_type {}; this is a file", owner.name());
-    Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
+    Error::new(Code::InvalidInput, message).named_field(field).hint(format!("leave {field} out"))
 }
 
 fn no_name() -> Error {
     let most = EntityKind::MAX_NAME;
     let message =
         format!("`entity_type` is not a type name: at most {most} lower-case letters, digits and `_`");
-    let error = Error::new(Code::InvalidInput, message).field("entity_type");
+    let error = Error::new(Code::InvalidInput, message).named_field("entity_type");
     error.hint("give file, app_file, workflow, module, or a type of the policy")
 }
 

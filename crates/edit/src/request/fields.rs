@@ -41,9 +41,8 @@ pub struct Fields {
     pub lines: Option<WindowFields>,
     /// The symbol to search in.
     pub within: Option<String>,
-    /// Set when the file has the version that the caller knows. A second copy of the replacement is intended
-    /// then.
-    pub versioned: bool,
+    /// The action if the replacement is already in the file.
+    pub on_duplicate: OnDuplicate,
 }
 
 /// Flags of a pattern, as Python's integer or by name.
@@ -121,13 +120,16 @@ impl Fields {
                 search_flags,
                 lines,
                 within,
-                versioned,
+                on_duplicate,
                 ..
             } => {
                 let count = search_count.map(parse_count).transpose()?;
                 let expect_matches = expect_matches.map(parse_expected_matches).transpose()?;
                 let lines = lines.map(parse_window).transpose()?;
-                let needle = parse_needle(search, regex.unwrap_or(false), search_flags)?;
+                let needle = match regex {
+                    Some(true) => parse_pattern(search, search_flags)?,
+                    Some(false) | None => parse_literal(search, search_flags)?,
+                };
                 Ok(Edit::Search(Search {
                     needle,
                     replace,
@@ -137,7 +139,7 @@ impl Fields {
                     within,
                     occurrences: Occurrences::Matches,
                     tolerance: MatchTolerance::Wrapping,
-                    on_duplicate: OnDuplicate::from_versioned(versioned),
+                    on_duplicate,
                 }))
             }
             Fields { .. } => Err(no_mode()),
@@ -176,7 +178,7 @@ impl Fields {
             Code::InvalidInput,
             format!("this mode needs both search and replace; `{missing}` is missing"),
         )
-        .field(missing))
+        .named_field(missing))
     }
 
     fn check_no_search_options(&self) -> Result<(), Error> {
@@ -196,7 +198,7 @@ impl Fields {
             None => Ok(()),
             Some((name, _)) => {
                 Err(Error::new(Code::ModeConflict, format!("`{name}` is only for search and replace"))
-                    .field(name))
+                    .named_field(name))
             }
         }
     }
@@ -248,7 +250,7 @@ fn check_length<T>(field: &str, list: &[T]) -> Result<(), Error> {
         1..=MAX_ITEMS => return Ok(()),
         length => format!("`{field}` has {length} items, more than the {MAX_ITEMS} of one call"),
     };
-    Err(Error::new(Code::InvalidInput, message).field(field))
+    Err(Error::new(Code::InvalidInput, message).named_field(field))
 }
 
 /// Converts a 1-based line number.
@@ -268,7 +270,7 @@ fn parse_window(window: WindowFields) -> Result<LineWindow, Error> {
             Code::InvalidInput,
             format!("lines.start must be <= lines.end, found {start} and {end}"),
         )
-        .field("lines.end"));
+        .named_field("lines.end"));
     }
     Ok(LineWindow { start, end })
 }
@@ -276,7 +278,7 @@ fn parse_window(window: WindowFields) -> Result<LineWindow, Error> {
 fn parse_count(count: i64) -> Result<NonZeroUsize, Error> {
     usize::try_from(count).ok().and_then(NonZeroUsize::new).ok_or_else(|| {
         Error::new(Code::InvalidInput, format!("search_count must be at least 1, found {count}"))
-            .field("search_count")
+            .named_field("search_count")
             .hint("leave search_count out to replace every match")
     })
 }
@@ -284,23 +286,32 @@ fn parse_count(count: i64) -> Result<NonZeroUsize, Error> {
 fn parse_expected_matches(count: i64) -> Result<NonZeroUsize, Error> {
     usize::try_from(count).ok().and_then(NonZeroUsize::new).ok_or_else(|| {
         Error::new(Code::InvalidInput, format!("expect_matches must be at least 1, found {count}"))
-            .field("expect_matches")
+            .named_field("expect_matches")
             .hint("leave expect_matches out to accept any number of matches")
     })
 }
 
-fn parse_needle(search: String, regex: bool, flags: Option<FlagsValue>) -> Result<Needle, Error> {
-    if search.is_empty() {
+fn parse_pattern(pattern: String, flags: Option<FlagsValue>) -> Result<Needle, Error> {
+    check_not_empty(&pattern)?;
+    let flags = flags.map(FlagsValue::into_flags).transpose()?.unwrap_or_default();
+    Ok(Needle::Regex { pattern, flags })
+}
+
+fn parse_literal(text: String, flags: Option<FlagsValue>) -> Result<Needle, Error> {
+    check_not_empty(&text)?;
+    let flags = flags.map(FlagsValue::into_flags).transpose()?.unwrap_or_default();
+    if flags != Flags::default() {
         return Err(
-            Error::new(Code::InvalidInput, "search is empty, so it would match everywhere").field("search")
+            Error::new(Code::InvalidInput, "search_flags needs regex: true").named_field("search_flags")
         );
     }
-    let flags = flags.map(FlagsValue::into_flags).transpose()?.unwrap_or_default();
-    if regex {
-        return Ok(Needle::Regex { pattern: search, flags });
+    Ok(Needle::Literal(text))
+}
+
+fn check_not_empty(search: &str) -> Result<(), Error> {
+    if search.is_empty() {
+        return Err(Error::new(Code::InvalidInput, "search is empty, so it would match everywhere")
+            .named_field("search"));
     }
-    if flags != Flags::default() {
-        return Err(Error::new(Code::InvalidInput, "search_flags needs regex: true").field("search_flags"));
-    }
-    Ok(Needle::Literal(search))
+    Ok(())
 }

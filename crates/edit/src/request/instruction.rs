@@ -160,7 +160,7 @@ fn check_text(text: String) -> Result<String, Error> {
 }
 
 fn invalid_field(field: &str, message: impl Into<String>) -> Error {
-    Error::new(Code::InvalidInput, message).field(field)
+    Error::new(Code::InvalidInput, message).named_field(field)
 }
 
 #[cfg(test)]

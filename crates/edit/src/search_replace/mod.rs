@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use crate::pattern_error::pattern_error;
-use crate::{Needle, Occurrences, PlanContext, PlannedEdit, Search, evidence_line};
+use crate::{Matches, Needle, Occurrences, PlanContext, PlannedEdit, Search, evidence_line};
 use lockgate_error::{Code, Error, EvidenceLine, Score};
 use lockgate_matching::{MatchInfo, MatchLevel, exact};
 use lockgate_python_re::{Pattern, Replacement, ReplacementTemplate, StepBudget};
@@ -29,9 +29,9 @@ const MATCHES: usize = 200_000;
 /// matches than one edit replaces, or for new text that certainly exceeds the limits.
 pub fn plan(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
     let planned = plan_matches(search, buffer, context)?;
-    match (search.expect_matches, planned.total_matches) {
+    match (search.expect_matches, planned.matches.total) {
         (Some(expected), Some(found)) if expected.get() != found => {
-            Err(unexpected_count(expected.get(), found, planned.match_lines))
+            Err(unexpected_count(expected.get(), found, planned.matches.lines))
         }
         _ => Ok(planned),
     }
@@ -118,7 +118,9 @@ fn replace_every(
         line: place.line,
     });
     let planned = PlannedEdit::new(buffer.plan(changes)?, Vec::new());
-    Ok(PlannedEdit { replacements: Some(found), total_matches, match_lines: places, match_info, ..planned })
+    let matches =
+        Matches { replacements: Some(found), total: total_matches, lines: places, info: match_info };
+    Ok(PlannedEdit { matches, ..planned })
 }
 
 /// Returns the matches of a literal text, but at most one more than one edit replaces.

@@ -87,7 +87,7 @@ impl<'a> Window<'a> {
             let message =
                 format!("{symbol} shares line {line} with other symbols, but `within` selects whole lines");
             let hint = "quote more of the line instead";
-            let error = Error::new(Code::InvalidInput, message).field("within").hint(hint);
+            let error = Error::new(Code::InvalidInput, message).named_field("within").hint(hint);
             return Err(self.with_other_symbol(search, None, error));
         }
         let found: Vec<(usize, usize)> = spans.iter().filter_map(inside).collect();

@@ -10,7 +10,7 @@ use super::super::load;
 use super::super::services::Services;
 use super::super::trust::CallPermissions;
 use super::ChangeKind;
-use super::judge::AuditedFile;
+use super::judge::{AuditedFile, ComparedWith};
 use lockgate_checks::{ExecPermission, GateRun, Watch};
 use lockgate_error::Error;
 use lockgate_policy::{Policy, Profile, language_of};
@@ -35,7 +35,7 @@ impl Services {
         let permissions = CallPermissions::new(&self.trust, &self.store.files);
         let (files, wanted) = self.files_to_try(gates.iter().copied().collect(), &permissions)?;
         let mut contexts: Vec<_> =
-            files.iter().map(|file| self.audit_context(file, &permissions, true)).collect();
+            files.iter().map(|file| self.audit_context(file, &permissions, ComparedWith::Nothing)).collect();
         for (context, wanted) in contexts.iter_mut().zip(&wanted) {
             context.rules.rules.retain(|rule| wanted.contains(rule.gate.name.as_str()));
         }

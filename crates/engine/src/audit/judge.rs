@@ -48,6 +48,15 @@ enum FileRead {
     Skipped(SkippedFile),
 }
 
+/// The text that a file is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ComparedWith {
+    /// The text before; the policy says which findings count.
+    TextBefore,
+    /// Nothing, so every finding counts.
+    Nothing,
+}
+
 /// The rules, permission and cache with which a file is judged.
 pub(super) struct AuditContext<'a> {
     language: Option<&'static Language>,
@@ -83,10 +92,13 @@ impl Services {
         subjects.sort_by(|one, other| one.path.cmp(&other.path));
         let to_removed: Vec<Vec<DeadLinks>> =
             subjects.iter().map(|file| to_removed.remove(&file.path).unwrap_or_default()).collect();
-        let all_counts = survey.revision.is_none();
+        let compared_with = match survey.revision {
+            Some(_) => ComparedWith::TextBefore,
+            None => ComparedWith::Nothing,
+        };
         let permissions = CallPermissions::new(&self.trust, &self.store.files);
         let contexts = parallel(&subjects, self.threads, |subject| {
-            self.audit_context(subject, &permissions, all_counts)
+            self.audit_context(subject, &permissions, compared_with)
         });
         let verdicts = self.audit_verdicts(&subjects, &contexts, to_removed, watch)?;
         audit.files.extend(subjects.into_iter().zip(verdicts).map(|(subject, verdict)| {
@@ -188,19 +200,20 @@ impl Services {
         self.links_to_lost_anchors(&pages, watch)
     }
 
-    /// Returns the context of a file; `all_counts` is set when there is no revision to compare with.
+    /// Returns the context of a file.
     pub(super) fn audit_context<'s>(
         &self,
         subject: &'s AuditedFile,
         permissions: &CallPermissions<'_>,
-        all_counts: bool,
+        compared_with: ComparedWith,
     ) -> AuditContext<'s> {
         let AuditedFile { place, policy: rules, after, .. } = subject;
         let language = language_of(place.in_root(), after.view().lines().next());
         let mut effective_rules = rules.effective_rules(place.in_root(), language, Profile::Check);
         effective_rules.total = TOTAL_TIMEOUT;
-        if all_counts {
-            effective_rules.baseline = Baseline::All;
+        match compared_with {
+            ComparedWith::TextBefore => {}
+            ComparedWith::Nothing => effective_rules.baseline = Baseline::All,
         }
         let permission = permissions.grant(place, rules, &effective_rules);
         let cache = match &permission {

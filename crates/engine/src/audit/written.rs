@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::load;
 use super::super::services::{Services, cancelled};
 use super::super::trust::CallPermissions;
-use super::judge::AuditedFile;
+use super::judge::{AuditedFile, ComparedWith};
 use super::normalize::comparable;
 use super::{ChangeKind, CheckedFile};
 use lockgate_checks::Watch;
@@ -37,7 +37,7 @@ impl Services {
         let (before, map) = before.map_or((None, LineMap::default()), |(before, map)| (Some(before), map));
         let file = AuditedFile { place, policy, change, before, map, after, path: path.to_owned() };
         let permissions = CallPermissions::new(&self.trust, &self.store.files);
-        let context = self.audit_context(&file, &permissions, false);
+        let context = self.audit_context(&file, &permissions, ComparedWith::TextBefore);
         let verdict = self
             .audit_verdicts(std::slice::from_ref(&file), std::slice::from_ref(&context), Vec::new(), watch)?
             .into_iter()

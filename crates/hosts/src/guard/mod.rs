@@ -144,7 +144,11 @@ impl EventGuard<'_> {
         let reports = self.judge(&plan.drafts, settings).await?;
         let judged: Vec<Judged<'_>> = reports
             .iter()
-            .map(|report| Judged { path: &report.path, text: &report.draft, verdict: &report.verdict })
+            .map(|report| Judged {
+                path: &report.target.path,
+                text: &report.change.draft,
+                verdict: &report.verdict,
+            })
             .collect();
         if reports.iter().any(|report| report.verdict.refuses()) {
             return Ok(HookDecision::Deny(texts::findings(&judged, self.denied(settings))));

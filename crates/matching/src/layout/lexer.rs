@@ -81,8 +81,10 @@ fn token(rest: &str, rules: &LexicalRules) -> Option<(usize, TokenKind)> {
         let end = rest.get(open.len()..)?.find(close)?;
         return Some((open.len() + end + close.len(), TokenKind::Comment));
     }
-    if let Some(length) = string(rest, rules) {
-        return length.map(|length| (length, TokenKind::Text));
+    match string(rest, rules) {
+        StringStart::Closed(length) => return Some((length, TokenKind::Text)),
+        StringStart::Unclosed => return None,
+        StringStart::NoString => {}
     }
     let word = word_length(rest);
     if word > 0 {
@@ -109,37 +111,42 @@ fn word_length(rest: &str) -> usize {
     end
 }
 
-/// Returns the length of a string, with its prefix: `None` if the text does not begin with one, and `Some(None)` if it
-/// does not end.
-#[expect(clippy::option_option, reason = "no string, or one without an end")]
-fn string(rest: &str, rules: &LexicalRules) -> Option<Option<usize>> {
+/// The string at the start of a text.
+enum StringStart {
+    NoString,
+    /// A string of this length, with its prefix and delimiters.
+    Closed(usize),
+    /// A string that does not end.
+    Unclosed,
+}
+
+fn string(rest: &str, rules: &LexicalRules) -> StringStart {
     let bare = rest.trim_start_matches(|letter| rules.prefixes.contains(letter));
     let prefix = rest.len() - bare.len();
-    if prefix > 2 {
-        return None;
+    if prefix > 2 || (rules.has_lifetimes && prefix == 0 && is_lifetime(bare)) {
+        return StringStart::NoString;
     }
-    if rules.has_lifetimes && prefix == 0 && is_lifetime(bare) {
-        return None;
-    }
-    let rule = rules.strings.iter().find(|rule| bare.starts_with(rule.delimiter))?;
+    let Some(rule) = rules.strings.iter().find(|rule| bare.starts_with(rule.delimiter)) else {
+        return StringStart::NoString;
+    };
     let inner = bare.get(rule.delimiter.len()..).unwrap_or_default();
     let is_raw = rest.get(..prefix).is_some_and(|prefix| prefix.contains(['r', 'R'])) && rules.has_lifetimes;
     let mut at = 0;
     while let Some(tail) = inner.get(at..).filter(|tail| !tail.is_empty()) {
         if tail.starts_with(rule.delimiter) {
-            return Some(Some(prefix + rule.delimiter.len() + at + rule.delimiter.len()));
+            return StringStart::Closed(prefix + rule.delimiter.len() + at + rule.delimiter.len());
         }
         let mut characters = tail.chars();
-        let first = characters.next()?;
+        let Some(first) = characters.next() else { break };
         if first == '\n' && !rule.is_multiline {
-            return Some(None);
+            return StringStart::Unclosed;
         }
         at += first.len_utf8();
         if first == '\\' && rule.has_escapes && !is_raw {
             at += characters.next().map_or(0, char::len_utf8);
         }
     }
-    Some(None)
+    StringStart::Unclosed
 }
 
 /// Returns true for a quote that begins a lifetime and not a character.

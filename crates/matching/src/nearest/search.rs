@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::align::{Effort, align};
 use super::alphabet::CharNumber;
 use super::needle::{NearestSearch, area_end};
-use super::span_cache::SpanCache;
+use super::span_cache::{CachedSpan, SpanCache};
 use super::starts::{StartLine, Starts};
 use super::steps::{NearestBudget, OutOfSteps};
 
@@ -155,8 +155,8 @@ impl<S: CharNumber> SearchState<'_, S> {
         let stop = area_end(areas, line);
         let end_line = self.search.symbol_text.reach(line, self.search.needle.len() + self.limit, stop);
         let height = match self.cache.get(self.search.symbol_text, &(line..end_line), steps)? {
-            Some(height) => height,
-            None => {
+            CachedSpan::Aligned(height) => height,
+            CachedSpan::Unknown => {
                 let NearestSearch { rows, symbol_text, .. } = self.search;
                 let height = align(rows, symbol_text, line..stop, self.limit, Effort::Exact, steps)?;
                 self.cache.insert(symbol_text, line..end_line, height);

@@ -17,6 +17,14 @@ pub(super) struct SpanCache {
     spans: BTreeMap<u64, (Range<usize>, Option<Height>)>,
 }
 
+/// The result of a lookup in the cache.
+pub(super) enum CachedSpan {
+    /// The span was aligned; `None` if that found no block.
+    Aligned(Option<Height>),
+    /// No span like it was aligned.
+    Unknown,
+}
+
 impl SpanCache {
     /// Returns the result of a span with the same symbols and line ends, moved to this span.
     pub(super) fn get<S: CharNumber>(
@@ -24,8 +32,10 @@ impl SpanCache {
         symbol_text: &SymbolText<S>,
         lines: &Range<usize>,
         steps: &mut NearestBudget,
-    ) -> Result<Option<Option<Height>>, OutOfSteps> {
-        let Some((known, height)) = self.spans.get(&hash_key(symbol_text, lines)) else { return Ok(None) };
+    ) -> Result<CachedSpan, OutOfSteps> {
+        let Some((known, height)) = self.spans.get(&hash_key(symbol_text, lines)) else {
+            return Ok(CachedSpan::Unknown);
+        };
         let other = known.start..known.start + lines.len();
         steps.take(16 + lines.len() + symbol_text.length(lines) / 32)?;
         let starts = |span: &Range<usize>, line: usize| {
@@ -36,7 +46,8 @@ impl SpanCache {
             && (0..lines.len()).all(|line| starts(&other, line) == starts(lines, line));
         let moved = height.map(|height| Height { end: height.end - known.start + lines.start, ..height });
         // The result may need lines beyond the end of this span, which the end of its area cuts short.
-        Ok((same && moved.is_none_or(|height| height.end <= lines.end)).then_some(moved))
+        let fits = moved.is_none_or(|height| height.end <= lines.end);
+        Ok(if same && fits { CachedSpan::Aligned(moved) } else { CachedSpan::Unknown })
     }
 
     /// Stores the result of a span.

@@ -188,7 +188,7 @@ fn with_files(mut head: BatchResponse, files: Vec<SizedEdit>, missing: usize, of
         lines.push(text);
     }
     lines.extend(head.notes.iter().map(|note| format!("note: {note}")));
-    Answer::new(head.success, Response::Batch(Box::new(head)), lines.join("\n"))
+    Answer::new(Response::Batch(Box::new(head)), lines.join("\n"))
 }
 
 /// Returns the status of the whole call: the first in `order` that any file has.
@@ -217,7 +217,7 @@ fn success_message(
         (some, all) => format!("{some} of {all} files"),
     };
     let named: Vec<&str> =
-        concerned.iter().take(MAX_NAMED_FILES).map(|report| report.path.as_str()).collect();
+        concerned.iter().take(MAX_NAMED_FILES).map(|report| report.target.path.as_str()).collect();
     let more = if concerned.len() > named.len() { ", ..." } else { "" };
     let (counts, named) = (format!("(+{added} -{removed})"), format!("{}{more}", named.join(", ")));
     match status {

@@ -119,7 +119,7 @@ pub fn history(result: &Result<Vec<Entry>, Error>, most: usize, options: &Respon
     if lines.is_empty() {
         lines.push("no edits found".to_owned());
     }
-    Answer::new(true, Response::History(list), lines.join("\n"))
+    Answer::new(Response::History(list), lines.join("\n"))
 }
 
 /// Returns one edit with the diffs of its files.

@@ -1,5 +1,7 @@
 //! The first sentence of an answer: the result of the edit, or the reason of a rejection.
 
+use std::borrow::Cow;
+
 use super::entity::{display_name, key};
 use super::options::{Purpose, ResponseOptions};
 use lockgate_checks::Finding;
@@ -11,16 +13,36 @@ use lockgate_text::Diff;
 /// Prefix of the message of every rejected edit that left the file unchanged.
 const NOTHING_WRITTEN: &str = "nothing was written: ";
 
-/// Prefix of the message of every rejected read.
-const NOT_READ: &str = "not read: ";
-
 /// Value of `bytes_outside_edit` when the bytes outside the edit are unchanged.
 pub(super) const UNCHANGED: &str = "unchanged";
+
+/// The beginning of a message: what a rejection means for the target.
+#[derive(Debug, Clone, Default)]
+enum Preface {
+    /// The message is not about a rejection.
+    #[default]
+    None,
+    NothingWritten,
+    NotRead,
+    /// It is not known whether the target, which has this noun, was written.
+    Unknown(String),
+}
+
+impl Preface {
+    fn text(&self) -> Cow<'static, str> {
+        match self {
+            Preface::None => "".into(),
+            Preface::NothingWritten => NOTHING_WRITTEN.into(),
+            Preface::NotRead => "not read: ".into(),
+            Preface::Unknown(noun) => format!("it is not known whether the {noun} was written: ").into(),
+        }
+    }
+}
 
 /// A message in parts; one edit of several shows only the body.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Message {
-    prefix: String,
+    preface: Preface,
     pub(super) body: String,
     suffix: &'static str,
 }
@@ -33,15 +55,16 @@ impl Message {
 
     /// Creates the message of a rejection that left the file unchanged.
     pub(super) fn rejection(body: String) -> Message {
-        Message { prefix: NOTHING_WRITTEN.to_owned(), body, suffix: "" }
+        Message { preface: Preface::NothingWritten, ..Message::plain(body) }
     }
 
     /// Creates the message of an error in the terms of its tool, prefixed with the field at fault.
     pub(super) fn of_error(error: &Error, options: &ResponseOptions) -> Message {
         let own = (options.profile.rejection_message)(error, options);
+        let names_field = own.is_none() && error.names_field();
         let message = own.unwrap_or_else(|| error.message.clone());
         let body = match error.field_path() {
-            Some(field) if error.code.family() == ErrorFamily::Request && !message.contains(&field) => {
+            Some(field) if error.code.family() == ErrorFamily::Request && !names_field => {
                 format!("{field}: {message}")
             }
             Some(_) | None => message,
@@ -49,11 +72,11 @@ impl Message {
         match error.disk {
             Disk::Untouched => match options.purpose {
                 Purpose::Edit => Message::rejection(body),
-                Purpose::Read => Message { prefix: NOT_READ.to_owned(), body, suffix: "" },
+                Purpose::Read => Message { preface: Preface::NotRead, ..Message::plain(body) },
             },
             Disk::Unknown => {
-                let prefix = format!("it is not known whether the {} was written: ", options.noun());
-                Message { prefix, body, suffix: "" }
+                let preface = Preface::Unknown(options.noun().to_owned());
+                Message { preface, ..Message::plain(body) }
             }
         }
     }
@@ -66,9 +89,9 @@ impl Message {
         errors: &[String],
         options: &ResponseOptions,
     ) -> Message {
-        let path = display_name(&report.path, &key(report.entity.as_ref()));
+        let path = display_name(&report.target.path, &key(report.target.entity.as_ref()));
         let counts = format!("(+{} -{})", diff.added(), diff.removed());
-        let replaced = match report.replacements {
+        let replaced = match report.matches.replacements {
             Some(1) => ", 1 replacement".to_owned(),
             Some(count) => format!(", {count} replacements"),
             None => String::new(),
@@ -76,9 +99,9 @@ impl Message {
         match report.status {
             Status::Written => {
                 let own = (options.profile.success_message)(report);
-                Message::plain(own.unwrap_or_else(|| match report.created {
+                Message::plain(own.unwrap_or_else(|| match report.is_created() {
                     true => format!("created {path} {counts}"),
-                    false if report.removed => format!("removed {path} {counts}"),
+                    false if report.is_removed() => format!("removed {path} {counts}"),
                     false => format!("wrote {path} {counts}{replaced}"),
                 }))
             }
@@ -111,15 +134,14 @@ impl Message {
 
     /// Returns the message as a reader sees it.
     pub(super) fn text(&self) -> String {
-        format!("{}{}{}", self.prefix, self.body, self.suffix)
+        format!("{}{}{}", self.preface.text(), self.body, self.suffix)
     }
 
-    /// Returns the value of `error`: the message without its prefix.
+    /// Returns the value of `error`: the message without the statement that nothing was written or read.
     pub(super) fn reason(&self) -> String {
-        if [NOTHING_WRITTEN, NOT_READ].contains(&self.prefix.as_str()) {
-            self.body.clone()
-        } else {
-            self.text()
+        match self.preface {
+            Preface::NothingWritten | Preface::NotRead => self.body.clone(),
+            Preface::None | Preface::Unknown(_) => self.text(),
         }
     }
 }
@@ -129,7 +151,7 @@ const MAX_LISTED_LINES: usize = 10;
 
 /// Returns the first line of the text form; `None` if it is the message.
 pub(super) fn headline(report: &Report, diff: &Diff<'_>, blocking: usize) -> Option<Headline> {
-    let path = display_name(&report.path, &key(report.entity.as_ref()));
+    let path = display_name(&report.target.path, &key(report.target.entity.as_ref()));
     let counts = format!("(+{} -{})", diff.added(), diff.removed());
     let outside = match report.fixed_outside.as_slice() {
         [] => String::new(),
@@ -137,7 +159,7 @@ pub(super) fn headline(report: &Report, diff: &Diff<'_>, blocking: usize) -> Opt
     };
     match report.status {
         Status::Written => {
-            let verb = match (report.created, report.removed) {
+            let verb = match (report.is_created(), report.is_removed()) {
                 (true, _) => "created",
                 (_, true) => "removed",
                 (false, false) => "wrote",
@@ -165,10 +187,10 @@ pub(super) fn headline(report: &Report, diff: &Diff<'_>, blocking: usize) -> Opt
 
 /// Returns the number of replaced matches, that of all matches, and where they were, as in `2 of 3 (lines 7, 9)`.
 fn replaced(report: &Report) -> Option<String> {
-    let count = report.replacements?;
-    let total = report.total_matches.map(|total| format!(" of {total}")).unwrap_or_default();
+    let count = report.matches.replacements?;
+    let total = report.matches.total.map(|total| format!(" of {total}")).unwrap_or_default();
     let lines: Vec<String> =
-        report.places.iter().take(MAX_LISTED_LINES).map(|place| place.line.to_string()).collect();
+        report.matches.lines.iter().take(MAX_LISTED_LINES).map(|place| place.line.to_string()).collect();
     let word = if count == 1 { "line" } else { "lines" };
     let more = match count.saturating_sub(lines.len()) {
         0 => String::new(),
@@ -190,11 +212,11 @@ pub(super) fn outside_edit(report: &Report) -> String {
 
 /// Returns a short description of the change to a file.
 pub(super) fn change_summary(report: &Report, diff: &Diff<'_>) -> String {
-    let verb = match (report.created, report.removed) {
+    let verb = match (report.is_created(), report.is_removed()) {
         (true, _) => "created ",
         (_, true) => "removed ",
         (false, false) => "",
     };
-    let path = display_name(&report.path, &key(report.entity.as_ref()));
+    let path = display_name(&report.target.path, &key(report.target.entity.as_ref()));
     format!("{verb}{path} (+{} -{})", diff.added(), diff.removed())
 }

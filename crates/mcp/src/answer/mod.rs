@@ -45,8 +45,6 @@ pub use timestamp::age;
 /// An answer in all its forms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// True if the request succeeded.
-    pub success: bool,
     /// The response that the other forms are made from.
     pub response: Response,
     /// The JSON form, for programs.
@@ -56,13 +54,18 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn new(success: bool, response: Response, text: String) -> Answer {
-        Answer { success, json: serde_json::to_value(&response).unwrap_or_default(), response, text }
+    fn new(response: Response, text: String) -> Answer {
+        Answer { json: serde_json::to_value(&response).unwrap_or_default(), response, text }
+    }
+
+    /// True if the request succeeded.
+    pub fn is_success(&self) -> bool {
+        self.response.is_success()
     }
 
     fn of_edit(full: &FullResponse<'_>, options: &ResponseOptions) -> Answer {
         let fitted = size_limit::fit(full, options);
-        Answer::new(fitted.response.is_success(), options.profile.formatted(fitted.response), fitted.text)
+        Answer::new(options.profile.formatted(fitted.response), fitted.text)
     }
 }
 

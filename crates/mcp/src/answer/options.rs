@@ -77,13 +77,6 @@ pub enum DiffDisplay {
     Omitted,
 }
 
-impl DiffDisplay {
-    /// Returns `Shown` if `is_shown`, else `Omitted`.
-    pub const fn from_shown(is_shown: bool) -> DiffDisplay {
-        if is_shown { DiffDisplay::Shown } else { DiffDisplay::Omitted }
-    }
-}
-
 /// What a call is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -185,7 +178,9 @@ impl ToolProfile {
             Some(field) if field == plain.end => own.end,
             Some(_) | None => return error,
         };
-        error.field = Some(name.into());
+        if error.field.as_deref() != Some(name) {
+            error.rename_field(name);
+        }
         error
     }
 

@@ -92,7 +92,7 @@ impl<'a> FullResponse<'a> {
         let remedy = if blocking.is_empty() { MISSING_GATE_HINT } else { Code::GateRefused.remedy() };
         let (code, detail) = options.profile.code_pair(Code::GateRefused);
         let message = Message::of_report(report, &diff, &blocking, &errors, options);
-        let match_details = report.match_info.map(|info| MatchDetails {
+        let match_details = report.matches.info.map(|info| MatchDetails {
             tier: info.level.name().into(),
             score: info.score.ratio(),
             candidates: info.candidates,
@@ -106,24 +106,25 @@ impl<'a> FullResponse<'a> {
             message: Some(message.text()),
             headline: message::headline(report, &diff, blocking.len()),
             error: error_field(&message, options).filter(|_| refused),
-            key: target_key(report.entity.as_ref(), options),
+            key: target_key(report.target.entity.as_ref(), options),
             hint: refused.then(|| remedy.to_owned()),
-            path: Some(report.path.clone()),
-            resolved_path: report.resolved_path.clone(),
+            path: Some(report.target.path.clone()),
+            resolved_path: report.target.resolved_path.clone(),
             version: report.version.map(|version| version.to_string()),
             previous_version: report.previous_version.map(|version| version.to_string()),
             written: Some(report.status == Status::Written),
-            changed: Some(report.created || report.removed || diff.hunks() > 0),
+            changed: Some(report.is_created() || report.is_removed() || diff.hunks() > 0),
             edit_id: report.edit_id.map(|id| id.to_string()),
             level: report.level.map(GuardLevel::name).map(Into::into),
             bytes_outside_edit: Some(message::outside_edit(report)),
-            replacements: report.replacements,
+            replacements: report.matches.replacements,
             lines_changed: lines_changed(&regions, options),
             created: created(report, options),
-            removed: report.removed.then_some(true),
-            match_locations: locations(&report.places),
+            removed: report.is_removed().then_some(true),
+            match_locations: locations(&report.matches.lines),
             edits: regions.iter().map(|region| changed_region(region, match_details.as_ref())).collect(),
             line_map: report
+                .change
                 .shifts
                 .iter()
                 .map(|shift| MovedLines { from: shift.from, by: shift.by })
@@ -149,7 +150,7 @@ impl<'a> FullResponse<'a> {
         let near =
             refused.then(|| blocking.iter().filter(|it| it.elsewhere.is_none()).map(|it| it.line).collect());
         // The caller knows the text of a file that it creates.
-        let is_known = !refused && (report.before.is_none() || report.removes);
+        let is_known = !refused && (report.change.before.is_none() || report.change.is_removal);
         let extent = (!is_known).then_some(Extent { max_run: MAX_SHOWN_RUN, near });
         FullResponse { response, message, diff: DiffSource::Edit(diff), extent, omitted }
             .in_forms(options.forms)
@@ -237,7 +238,7 @@ fn target_key(entity: Option<&Entity>, options: &ResponseOptions) -> EntityKey {
 /// Returns `created` if the tool reports it always, or if the edit created the file.
 fn created(report: &Report, options: &ResponseOptions) -> Option<bool> {
     let says = report.status.is_success() && options.profile.has_extra_field(ExtraField::Created);
-    (says || report.created).then_some(report.created)
+    (says || report.is_created()).then_some(report.is_created())
 }
 
 /// Returns the number of removed or inserted lines, whichever is larger.

@@ -59,10 +59,14 @@ impl ConnState {
         }
     }
 
-    /// Records a write; `taken` is true if the client accepted it.
-    pub(super) fn sent(&self, taken: bool) {
-        let mut state = self.state();
-        state.blocked_since = if taken { None } else { state.blocked_since.or_else(|| Some(Instant::now())) };
+    /// Records a write that the client accepted.
+    pub(super) fn sent(&self) {
+        self.state().blocked_since = None;
+    }
+
+    /// Records a write that the client does not accept yet.
+    pub(super) fn blocked(&self) {
+        self.state().blocked_since.get_or_insert_with(Instant::now);
     }
 
     /// Records that the body of an answered request may be unread.
@@ -159,12 +163,12 @@ mod tests {
         let request = busy.begin_request();
         busy.received();
         assert_eq!((left(&busy), busy.idle_since()), (None, None), "busy");
-        busy.sent(false);
-        busy.sent(false);
+        busy.blocked();
+        busy.blocked();
         assert_eq!(left(&busy), Some(30), "an answer that nobody reads");
         drop(request);
         assert_eq!((left(&busy), busy.idle_since()), (Some(30), None), "nor its end");
-        busy.sent(true);
+        busy.sent();
         assert_eq!(left(&busy), Some(90), "idle again");
         assert!(busy.idle_since().is_some());
     }

@@ -15,7 +15,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::connections::Connections;
-use crate::rpc::MetricsSink;
+use crate::rpc::{CallOutcome, MetricsSink};
 use lockgate_engine::Report;
 use lockgate_error::Error;
 use lockgate_policy::Catalogue;
@@ -171,14 +171,17 @@ impl HttpMetrics {
 }
 
 impl MetricsSink for HttpMetrics {
-    fn answered(&self, tool: &'static str, success: bool) {
-        let outcome = if success { "done" } else { "refused" };
+    fn answered(&self, tool: &'static str, outcome: CallOutcome) {
+        let outcome = match outcome {
+            CallOutcome::Done => "done",
+            CallOutcome::Refused => "refused",
+        };
         self.calls.get_or_create(&CallLabels { tool, outcome }).inc();
     }
 
     fn reported(&self, tool: &'static str, report: &Report) {
         self.edits.get_or_create(&EditLabels { tool, status: report.status.name() }).inc();
-        if let Some(match_info) = &report.match_info {
+        if let Some(match_info) = &report.matches.info {
             self.matches.get_or_create(&Matched { tier: match_info.level.name() }).inc();
         }
         for run in &report.verdict.runs {

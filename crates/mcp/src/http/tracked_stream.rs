@@ -30,7 +30,10 @@ impl TrackedStream {
     }
 
     fn record_write(&self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        self.state.sent(result.is_ready());
+        match result {
+            Poll::Ready(_) => self.state.sent(),
+            Poll::Pending => self.state.blocked(),
+        }
         result
     }
 

@@ -9,7 +9,7 @@ use tokio::task::{JoinError, spawn_blocking};
 
 use super::ask::{AskOutcome, Inquiry, ModelCode, Prompt, ReturnedInput, VerifiedInput};
 use super::call_context::{CallContext, Caller, Context};
-use super::outcome::{ToolOutcome, execute, parse_request};
+use super::outcome::{Rendering, ToolOutcome, execute, parse_request};
 use super::{Structured, TEXT_CLIENTS};
 use crate::answer::{self, Answer, CallOffers, Forms, Purpose, ResponseOptions, ToolCall};
 use crate::tools::{Effect, Tool, ToolRequest, UnwrittenEdit};
@@ -160,9 +160,9 @@ async fn execute_confirmed(
 ) -> CallToolResponse {
     for _ in 0..MAX_CONFIRMATIONS {
         let again = inquiry.reaches_a_person().then(|| request.clone());
-        let ToolOutcome { options: wanted, question, reply, is_short } =
+        let ToolOutcome { options: wanted, question, reply, rendering } =
             execute(request.with_author(&author), options.clone(), call_context, context).await;
-        let Some(question) = question else { return render(wanted, reply, is_short).await.into() };
+        let Some(question) = question else { return render(wanted, reply, rendering).await.into() };
         match (inquiry.ask_person(&question, model_code.as_ref()).await, again) {
             (AskOutcome::Answered(()), Some(again)) => {
                 author.confirmation_id = Some(question.id);
@@ -178,7 +178,7 @@ async fn execute_confirmed(
 }
 
 async fn render_error(options: ResponseOptions, error: Error) -> CallToolResult {
-    render(options, move |options| answer::render_error(&error, options), false).await
+    render(options, move |options| answer::render_error(&error, options), Rendering::Blocking).await
 }
 
 /// Returns the author: the name of the token and the name that the client gives itself.
@@ -200,11 +200,11 @@ fn repeatable_call(tool: &'static Tool, arguments: &JsonObject) -> Option<ToolCa
     (!is_whole).then(|| ToolCall { tool: tool.name, arguments: arguments.clone(), schema: tool.schema })
 }
 
-/// Renders an answer; on a blocking thread, unless it is short.
+/// Renders an answer.
 async fn render(
     options: ResponseOptions,
     reply: impl FnOnce(&ResponseOptions) -> Answer + Send + 'static,
-    is_short: bool,
+    rendering: Rendering,
 ) -> CallToolResult {
     let (forms, shown_notes) = (options.forms, options.shown_notes.clone());
     let plain = ResponseOptions {
@@ -212,13 +212,13 @@ async fn render(
         entity: options.entity.clone(),
         ..ResponseOptions::default()
     };
-    let rendered = if is_short {
-        tokio::spawn(async move { reply(&options) }).await
-    } else {
-        spawn_blocking(move || reply(&options)).await
+    let rendered = match rendering {
+        Rendering::Short => tokio::spawn(async move { reply(&options) }).await,
+        Rendering::Blocking => spawn_blocking(move || reply(&options)).await,
     };
-    let Answer { success, json, text, response } =
-        rendered.unwrap_or_else(|error| render_failed(&error, &plain));
+    let answer = rendered.unwrap_or_else(|error| render_failed(&error, &plain));
+    let success = answer.is_success();
+    let Answer { json, text, response } = answer;
     shown_notes.add(&response);
     let text = match forms {
         Forms::Compact => answer::first_line(&text).to_owned(),
@@ -263,7 +263,7 @@ mod tests {
             &error,
             &ResponseOptions { path: Some("a.py".into()), ..ResponseOptions::default() },
         );
-        assert!(!answer.success);
+        assert!(!answer.is_success());
         assert_eq!((&answer.json["path"], &answer.json["hint"]), (&"a.py".into(), &"read the file".into()));
         for text in [&answer.text, answer.json["message"].as_str().unwrap()] {
             assert!(

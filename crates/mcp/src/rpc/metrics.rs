@@ -13,7 +13,7 @@ use lockgate_error::Error;
 /// Receives events about tool calls.
 pub trait MetricsSink: Send + Sync {
     /// Called when a tool call was answered.
-    fn answered(&self, tool: &'static str, success: bool);
+    fn answered(&self, tool: &'static str, outcome: CallOutcome);
 
     /// Called for each report of an edit.
     fn reported(&self, tool: &'static str, report: &Report);
@@ -25,6 +25,15 @@ pub trait MetricsSink: Send + Sync {
     fn waited(&self, time: Duration);
 }
 
+/// The outcome of a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallOutcome {
+    /// The call did what was asked.
+    Done,
+    /// The call was answered with an error.
+    Refused,
+}
+
 /// Reports the calls of one tool to a sink, if there is one.
 #[derive(Clone, Default)]
 pub(super) struct CallMetrics {
@@ -34,13 +43,14 @@ pub(super) struct CallMetrics {
 
 impl CallMetrics {
     pub(super) fn answered(&self, response: &CallToolResponse) {
-        let success = match response {
-            CallToolResponse::Complete(result) => result.is_error != Some(true),
+        let outcome = match response {
+            CallToolResponse::Complete(result) if result.is_error == Some(true) => CallOutcome::Refused,
+            CallToolResponse::Complete(_) => CallOutcome::Done,
             // The client repeats this call, and it is counted then.
             _ => return,
         };
         if let Some(sink) = &self.sink {
-            sink.answered(self.tool, success);
+            sink.answered(self.tool, outcome);
         }
     }
 

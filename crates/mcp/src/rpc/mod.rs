@@ -32,7 +32,7 @@ use lockgate_error::{Code, Error};
 use pipe::Pipe;
 
 pub(super) use call_context::Caller;
-pub use metrics::MetricsSink;
+pub use metrics::{CallOutcome, MetricsSink};
 pub(super) use outcome::GRACE;
 pub(super) use reader::{LARGE_MESSAGE_BYTES, ParsedMessage, parse_message};
 pub(super) use server::Server;

@@ -25,8 +25,23 @@ pub(super) struct ToolOutcome {
     pub(super) options: ResponseOptions,
     pub(super) question: Option<Box<Confirmation>>,
     pub(super) reply: ToolReply,
-    /// Set when rendering is faster than starting another thread.
-    pub(super) is_short: bool,
+    pub(super) rendering: Rendering,
+}
+
+/// The work of rendering an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rendering {
+    /// It is faster than starting another thread.
+    Short,
+    /// It needs a thread that may block.
+    Blocking,
+}
+
+impl Rendering {
+    /// Returns the work for a text of this size, if the size is known.
+    fn of_size(size: Option<usize>) -> Rendering {
+        if size.is_some_and(|size| size < SHORT_TEXT_BYTES) { Rendering::Short } else { Rendering::Blocking }
+    }
 }
 
 /// Maximum bytes of text that are rendered on the reactor.
@@ -70,7 +85,7 @@ pub(super) async fn execute(
                 options,
                 question: None,
                 reply: Box::new(move |options| answer::render_error(&rejection, options)),
-                is_short: false,
+                rendering: Rendering::Blocking,
             }
         }
         ToolRequest::Batch(all) => edit_all(*all, options, call_context, context).await,
@@ -79,16 +94,17 @@ pub(super) async fn execute(
             let response = watched(call_context, context, |workspace, watch| async move {
                 workspace.run_read(read_request, watch).await
             });
-            let response = response.await.unwrap_or_else(|error| Err(call_failed(&error)));
+            let response = response.await.map_err(|failure| match failure {
+                CallFailure::Rejected(error) => error,
+                CallFailure::Stopped(error) => call_failed(&error),
+            });
             let response = response.map_err(|rejection| options.profile.rename_error_field(rejection));
-            let is_short = response
-                .as_ref()
-                .is_ok_and(|response| response.size().is_some_and(|size| size < SHORT_TEXT_BYTES));
+            let rendering = Rendering::of_size(response.as_ref().ok().and_then(|response| response.size()));
             ToolOutcome {
                 options,
                 question: None,
                 reply: Box::new(move |options| answer::read(&response, options)),
-                is_short,
+                rendering,
             }
         }
         ToolRequest::History(history) => {
@@ -98,7 +114,7 @@ pub(super) async fn execute(
             let edits = tokio::spawn(async move { workspace.history(history).await });
             let edits = edits.await.unwrap_or_else(|error| Err(call_failed(&error)));
             let reply = Box::new(move |options: &ResponseOptions| answer::history(&edits, most, options));
-            ToolOutcome { options, question: None, reply, is_short: false }
+            ToolOutcome { options, question: None, reply, rendering: Rendering::Blocking }
         }
     }
 }
@@ -122,12 +138,12 @@ async fn edit(
             .await;
     let question = take_confirmation(&mut edited);
     let edited = edited.map_err(|error| options.profile.rename_error_field(error));
-    let is_short = edited.as_ref().is_ok_and(|report| report.size() < SHORT_TEXT_BYTES);
+    let rendering = Rendering::of_size(edited.as_ref().ok().map(|report| report.size()));
     ToolOutcome {
         options,
         question,
         reply: Box::new(move |options| answer::render(&edited, options)),
-        is_short,
+        rendering,
     }
 }
 
@@ -152,7 +168,7 @@ async fn edit_all(
         options,
         question,
         reply: Box::new(move |options| answer::batch(&edited, &paths, options)),
-        is_short: false,
+        rendering: Rendering::Blocking,
     }
 }
 
@@ -172,13 +188,13 @@ async fn revert(
             let reply = Box::new(move |options: &ResponseOptions| {
                 answer::render_revert(&reports, &reverted, options)
             });
-            ToolOutcome { options, question, reply, is_short: false }
+            ToolOutcome { options, question, reply, rendering: Rendering::Blocking }
         }
         Err(error) => ToolOutcome {
             options,
             question: None,
             reply: Box::new(move |options| answer::render_error(&error, options)),
-            is_short: false,
+            rendering: Rendering::Blocking,
         },
     }
 }
@@ -198,10 +214,20 @@ where
     T: Edited + Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
-    let result = watched(call_context, context, operation).await;
-    let result = result.unwrap_or_else(|error| Err(call_failed(&error).with_unknown_disk()));
+    let result = watched(call_context, context, operation).await.map_err(|failure| match failure {
+        CallFailure::Rejected(error) => error,
+        CallFailure::Stopped(error) => call_failed(&error).with_unknown_disk(),
+    });
     call_context.metrics.edited(&result);
     result
+}
+
+/// The reason why an operation has no result.
+enum CallFailure {
+    /// The operation was rejected.
+    Rejected(Error),
+    /// The operation stopped before it had a result.
+    Stopped(JoinError),
 }
 
 /// Runs an operation with a watch until it is done.
@@ -209,7 +235,7 @@ async fn watched<T, F>(
     call_context: &CallContext,
     context: &Context,
     operation: impl FnOnce(Arc<Workspace>, Watch) -> F,
-) -> Result<Result<T, Error>, JoinError>
+) -> Result<T, CallFailure>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
@@ -223,7 +249,7 @@ where
         both = async { tokio::join!(operation, progress.send_all()) } => both,
         never = cancel_after_stop(ended, call_context.stop.clone()) => match never {},
     };
-    result
+    result.map_err(CallFailure::Stopped)?.map_err(CallFailure::Rejected)
 }
 
 /// Time for a call to finish after the server is stopped; most edits are written within it.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{EditCall, ToolRequest, WireMode, edit_file, edit_request};
 use crate::answer::{FieldNames, ResponseOptions, ToolProfile};
 use lockgate_edit::request::{BlockFields, GateOptions, Request, Target, ToleranceFields};
-use lockgate_edit::{Edit, Occurrences};
+use lockgate_edit::{Edit, Occurrences, OnDuplicate};
 use lockgate_engine::Report;
 use lockgate_error::{Code, Error, Score};
 
@@ -120,7 +120,7 @@ impl EditCode {
         };
         let search = self.search_context.ok_or_else(|| {
             let message = "`search_context` is missing: only overwrite_file does not need it";
-            Error::new(Code::InvalidInput, message).field("search_context")
+            Error::new(Code::InvalidInput, message).named_field("search_context")
         })?;
         let fields = BlockFields {
             search,
@@ -133,16 +133,16 @@ impl EditCode {
             start_line: self.start_line,
             end_line: self.end_line,
             within: self.within,
-            versioned: self.expected_version.is_some(),
+            on_duplicate: OnDuplicate::from_expected_version(self.expected_version.as_deref()),
         };
         fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))
     }
 }
 
 fn replaced_block(report: &Report) -> Option<String> {
-    let first = report.places.first().map(|place| place.line);
-    let line = report.match_info.map(|match_info| match_info.line).or(first)?;
-    let score = report.match_info.map_or(Score::IDENTICAL, |match_info| match_info.score);
+    let first = report.matches.lines.first().map(|place| place.line);
+    let line = report.matches.info.map(|match_info| match_info.line).or(first)?;
+    let score = report.matches.info.map_or(Score::IDENTICAL, |match_info| match_info.score);
     Some(format!("Replaced block at line {line} (Match Score: {}%)", score.percent()))
 }
 
@@ -172,7 +172,7 @@ fn rejection_message(error: &Error, _: &ResponseOptions) -> Option<String> {
 mod tests {
     use super::*;
     use crate::answer::render_error;
-    use lockgate_edit::{LineWindow, OnDuplicate, Search};
+    use lockgate_edit::{LineWindow, Search};
     use lockgate_error::{Best, EvidenceLine};
     use lockgate_matching::{MatchTolerance, TypoPolicy};
     use serde_json::json;

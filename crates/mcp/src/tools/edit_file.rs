@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::{EditCall, ToolRequest, WireMode, edit_request};
 use crate::answer::{FieldNames, ResponseOptions, ToolProfile};
 use lockgate_edit::request::{BlockFields, Target};
-use lockgate_edit::{Edit, EditPart, Occurrences};
+use lockgate_edit::{Edit, EditPart, Occurrences, OnDuplicate};
 use lockgate_engine::Report;
 use lockgate_error::{Code, Error};
 
@@ -66,7 +66,7 @@ impl TryFrom<EditFile> for ToolRequest {
     type Error = Error;
 
     fn try_from(input: EditFile) -> Result<ToolRequest, Error> {
-        let versioned = input.expected_version.is_some();
+        let on_duplicate = OnDuplicate::from_expected_version(input.expected_version.as_deref());
         let EditFile {
             file_path,
             old_string,
@@ -81,7 +81,7 @@ impl TryFrom<EditFile> for ToolRequest {
             None => {
                 let (old_string, new_string) =
                     (required(old_string, "old_string")?, required(new_string, "new_string")?);
-                ReplacementArgs { old_string, new_string, replace_all, within }.into_edit(versioned)?
+                ReplacementArgs { old_string, new_string, replace_all, within }.into_edit(on_duplicate)?
             }
             Some(edits) => {
                 let given = [
@@ -92,7 +92,7 @@ impl TryFrom<EditFile> for ToolRequest {
                 ];
                 check_edits(&edits, given)?;
                 let part = |(entry, edit): (usize, ReplacementArgs)| {
-                    let edit = edit.into_edit(versioned).map_err(|error| error.with_entry(entry))?;
+                    let edit = edit.into_edit(on_duplicate).map_err(|error| error.with_entry(entry))?;
                     Ok(EditPart { entry, edit })
                 };
                 Edit::Several(edits.into_iter().enumerate().map(part).collect::<Result<_, Error>>()?)
@@ -103,7 +103,7 @@ impl TryFrom<EditFile> for ToolRequest {
 }
 
 impl ReplacementArgs {
-    fn into_edit(self, versioned: bool) -> Result<Edit, Error> {
+    fn into_edit(self, on_duplicate: OnDuplicate) -> Result<Edit, Error> {
         let occurrences =
             if self.replace_all == Some(true) { Occurrences::EveryBlock } else { Occurrences::Block };
         let fields = BlockFields {
@@ -111,7 +111,7 @@ impl ReplacementArgs {
             replace: self.new_string,
             occurrences,
             within: self.within,
-            versioned,
+            on_duplicate,
             ..BlockFields::default()
         };
         fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))
@@ -119,14 +119,14 @@ impl ReplacementArgs {
 }
 
 fn required(value: Option<String>, name: &str) -> Result<String, Error> {
-    value.ok_or_else(|| Error::new(Code::InvalidInput, format!("`{name}` is missing")).field(name))
+    value.ok_or_else(|| Error::new(Code::InvalidInput, format!("`{name}` is missing")).named_field(name))
 }
 
 /// Rejects an empty list, one that is too long, and one beside a single replacement.
 fn check_edits(edits: &[ReplacementArgs], given: [(&str, bool); 4]) -> Result<(), Error> {
     if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
         let message = format!("`{name}` and `edits` were both given");
-        let error = Error::new(Code::ModeConflict, message).field(name);
+        let error = Error::new(Code::ModeConflict, message).named_field(name);
         return Err(error.hint(format!("put `{name}` into an entry of `edits`")));
     }
     let message = match edits.len() {
@@ -134,13 +134,13 @@ fn check_edits(edits: &[ReplacementArgs], given: [(&str, bool); 4]) -> Result<()
         1..=MAX_REPLACEMENTS => return Ok(()),
         length => format!("`edits` has {length} entries, more than the {MAX_REPLACEMENTS} of one call"),
     };
-    Err(Error::new(Code::InvalidInput, message).field("edits"))
+    Err(Error::new(Code::InvalidInput, message).named_field("edits"))
 }
 
 /// Returns the message with the number of replacements.
 pub(super) fn success_message(report: &Report) -> Option<String> {
-    let count = report.replacements?;
-    Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
+    let count = report.matches.replacements?;
+    Some(format!("Successfully replaced {count} occurrence(s) in {}", report.target.path))
 }
 
 fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String> {

@@ -71,11 +71,11 @@ impl TryFrom<EditFiles> for ToolRequest {
             length => Some(format!("`edits` has {length} entries, more than the {MAX_EDITS} of one call")),
         };
         if let Some(message) = message {
-            return Err(Error::new(Code::InvalidInput, message).field("edits"));
+            return Err(Error::new(Code::InvalidInput, message).named_field("edits"));
         }
         let options = ResponseOptions {
             limit: response_limit(input.max_bytes)?,
-            diff: DiffDisplay::from_shown(input.show_diff),
+            diff: if input.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted },
             ..ResponseOptions::default()
         };
         let mode = input.mode.map(Mode::from).unwrap_or_default();

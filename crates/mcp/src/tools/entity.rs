@@ -68,7 +68,7 @@ pub(super) fn target(path: Option<String>, fields: EntityFields) -> Result<Optio
         SearchScope::Files => Ok(None),
         SearchScope::Entities { kind, .. } => {
             let message = format!("path is missing: a {} is identified by its path", kind.name());
-            Err(Error::new(Code::InvalidInput, message).field("path"))
+            Err(Error::new(Code::InvalidInput, message).named_field("path"))
         }
     }
 }

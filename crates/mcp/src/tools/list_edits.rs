@@ -40,7 +40,7 @@ impl TryFrom<ListEdits> for ToolRequest {
         let within = usize::try_from(limit).ok().filter(|_| (1..=most).contains(&limit));
         let rejection = || {
             Error::new(Code::InvalidInput, format!("max_results must be from 1 to {most}, found {limit}"))
-                .field("max_results")
+                .named_field("max_results")
         };
         Ok(ToolRequest::History(HistoryRequest { target, max_entries: within.ok_or_else(rejection)? }))
     }

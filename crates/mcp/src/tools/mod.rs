@@ -248,7 +248,7 @@ fn response_limit(max_bytes: Option<i64>) -> Result<usize, Error> {
     within.ok_or_else(|| {
         let (least, most) = (ResponseOptions::LIMITS.start(), ResponseOptions::LIMITS.end());
         Error::new(Code::InvalidInput, format!("max_bytes must be from {least} to {most}, found {bytes}"))
-            .field("max_bytes")
+            .named_field("max_bytes")
     })
 }
 

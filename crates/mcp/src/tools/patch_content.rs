@@ -6,8 +6,8 @@ use serde::Deserialize;
 use super::entity::RequiredEntityArgs;
 use super::{EditCall, ToolRequest, edit_request};
 use crate::answer::{ExtraField, FieldNames, ResponseOptions, ToolProfile};
-use lockgate_edit::Occurrences;
 use lockgate_edit::request::BlockFields;
+use lockgate_edit::{Occurrences, OnDuplicate};
 use lockgate_error::{Code, Error};
 
 tool! {
@@ -46,7 +46,7 @@ impl TryFrom<PatchContent> for ToolRequest {
 
     fn try_from(input: PatchContent) -> Result<ToolRequest, Error> {
         if input.old_string.is_empty() {
-            return Err(Error::new(Code::InvalidInput, "old_string is required").field("old_string"));
+            return Err(Error::new(Code::InvalidInput, "old_string is required").named_field("old_string"));
         }
         let lines = input.old_string.lines().count().max(input.new_string.lines().count());
         let target = input.entity.fields().into_target(input.path)?;
@@ -55,7 +55,7 @@ impl TryFrom<PatchContent> for ToolRequest {
             replace: input.new_string,
             occurrences: Occurrences::Block,
             within: input.within,
-            versioned: input.expected_version.is_some(),
+            on_duplicate: OnDuplicate::from_expected_version(input.expected_version.as_deref()),
             ..BlockFields::default()
         };
         let edit = fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))?;
@@ -83,7 +83,6 @@ fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String>
 mod tests {
     use super::*;
     use crate::answer::render_error;
-    use lockgate_edit::OnDuplicate;
     use lockgate_edit::request::{Expect, Mode, Target};
     use serde_json::{Value, json};
 

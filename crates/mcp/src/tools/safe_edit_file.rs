@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{EditCall, ToolRequest, WireMode, edit_request, response_limit};
 use crate::answer::{DiffDisplay, ToolProfile};
 use crate::arguments;
+use lockgate_edit::OnDuplicate;
 use lockgate_edit::request::{
     Fields, FilePermissions, FlagsValue, InsertFields, LineEditFields, Request, Target, WindowFields,
 };
@@ -156,29 +157,33 @@ impl TryFrom<SafeEditFile> for EditCall {
             search_flags: input.search_flags.map(|SearchFlags(flags)| flags),
             lines: input.lines.map(|LineArg { start, end }| WindowFields { start, end }),
             within: input.within,
-            versioned: input.expected_version.is_some(),
+            on_duplicate: OnDuplicate::from_expected_version(input.expected_version.as_deref()),
         };
         let target = Target::File(input.path);
-        let permissions = permissions(&input.executable, &fields)?;
+        let permissions = match input.executable {
+            Some(true) => FilePermissions::Executable,
+            Some(false) | None => FilePermissions::Usual,
+        };
+        check_permissions(permissions, &fields)?;
         let request = edit_request(target, fields.into_edit()?, input.mode, input.expected_version);
         let request = Request { permissions, ..request };
         let mut call = EditCall::new(request, ToolProfile::PLAIN);
-        (call.options.limit, call.options.diff) = (limit, DiffDisplay::from_shown(input.show_diff));
+        call.options.limit = limit;
+        call.options.diff = if input.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted };
         Ok(call)
     }
 }
 
-/// Returns the permissions of a file that the call creates.
+/// Checks the permissions of a file that the call creates.
 ///
 /// Errors: `MODE_CONFLICT` for a call that cannot create a file.
-fn permissions(executable: &Option<bool>, fields: &Fields) -> Result<FilePermissions, Error> {
-    match (executable, &fields.content) {
-        (Some(true), Some(_)) => Ok(FilePermissions::Executable),
-        (Some(true), None) => {
+fn check_permissions(permissions: FilePermissions, fields: &Fields) -> Result<(), Error> {
+    match (permissions, &fields.content) {
+        (FilePermissions::Executable, None) => {
             let message = "`executable` is only for content, which can create a file";
-            Err(Error::new(Code::ModeConflict, message).field("executable"))
+            Err(Error::new(Code::ModeConflict, message).named_field("executable"))
         }
-        (Some(false) | None, _) => Ok(FilePermissions::Usual),
+        (FilePermissions::Executable, Some(_)) | (FilePermissions::Usual, _) => Ok(()),
     }
 }
 

@@ -7,8 +7,8 @@ use super::super::node::{self, MapFields, PolicyError, YamlNode};
 use super::super::severity::Severity;
 use super::super::value_shape::Absent::{Described, Is, Refused};
 use super::super::value_shape::ValueShape::{ByName, Either, Flag, List, Map, Text, Whole, Words};
-use super::super::value_shape::{Range, Setting, ValueShape, names_of, tables};
-use super::output::{OUTPUT, OutputForm, OutputSpec, Stream, output};
+use super::super::value_shape::{Setting, ValueShape, names_of, tables};
+use super::output::{COLUMNS, Columns, EXIT, OUTPUT, OutputForm, OutputSpec, Stream, output};
 use super::project::{
     Configuration, ProjectValue, Unconfigured, VALUE, configurations, names, unconfigured, values,
 };
@@ -22,6 +22,50 @@ pub struct OlderRelease {
     pub before: Release,
     /// The command for all earlier versions, and for a program of unknown version.
     pub command: CommandSpec,
+}
+
+/// The program of a gate.
+#[derive(Debug)]
+pub struct ProgramSpec {
+    /// Its name, for messages.
+    pub name: String,
+    /// Candidates for the program; the first that exists is used. A bare name is searched in `PATH`.
+    pub bin: Vec<CommandWord>,
+    /// The arguments that make it print its version.
+    pub probe: Vec<String>,
+    /// Package URLs that install it, such as `pkg:pypi/bandit`.
+    pub install: Vec<String>,
+}
+
+/// The environment in which a program runs.
+#[derive(Debug, Default)]
+pub struct RunEnvironment {
+    /// Names of files: the program runs in the nearest folder above the file that has one of them, else in the root.
+    pub cwd: Vec<String>,
+    /// Folders that precede the program's search path, if they exist.
+    pub path: Vec<CommandWord>,
+    /// Variables that are added.
+    pub variables: Vec<(String, CommandWord)>,
+    /// True if the program may use the network.
+    pub network: bool,
+}
+
+/// The files that a program checks.
+#[derive(Debug, Default)]
+pub struct FileFilter {
+    /// Names of files that the program always ignores; one `*` in a name matches any characters.
+    pub except: Vec<String>,
+    /// The only files that the program checks, each in the notation of `languages.yaml`; all if empty.
+    pub only: Vec<String>,
+}
+
+/// Recognises runs and findings that only lack dependencies.
+#[derive(Debug, Default)]
+pub struct DependencyPatterns {
+    /// Patterns for runs that fail because dependencies are not installed.
+    pub missing: Vec<Missing>,
+    /// Patterns for npm or Python packages that cannot be found.
+    pub packages: Option<Packages>,
 }
 
 /// A failure for lack of dependencies.
@@ -62,28 +106,16 @@ pub struct Packages {
 pub struct CommandSpec {
     /// The way in which the program gets the draft.
     pub input: Input,
-    /// The program's name for messages.
-    pub program: String,
+    /// The program.
+    pub program: ProgramSpec,
     /// The words after the program.
     pub words: Vec<CommandWord>,
-    /// Candidates for the program; the first that exists is used. A bare name is searched in `PATH`.
-    pub bin: Vec<CommandWord>,
-    /// Folders that precede the program's search path, if they exist.
-    pub path: Vec<CommandWord>,
-    /// Names of files: the program runs in the nearest folder above the file that has one of them, else in the root.
-    pub cwd: Vec<String>,
-    /// The exit codes after which the output is read.
-    pub exit_codes: Vec<i32>,
-    /// The format of the output.
+    /// The environment in which it runs.
+    pub environment: RunEnvironment,
+    /// The way in which its output is read.
     pub output: OutputSpec,
-    /// Matches the output of a run that ignored the file, on standard output or standard error.
-    pub ignored_input: Option<Regex>,
-    /// Patterns for runs that fail because dependencies are not installed.
-    pub missing: Vec<Missing>,
-    /// Patterns for npm or Python packages that cannot be found.
-    pub packages: Option<Packages>,
-    /// The unit of columns in the output.
-    pub columns: Columns,
+    /// Recognises a lack of dependencies in its output.
+    pub dependencies: DependencyPatterns,
     /// The inputs that the result depends on.
     pub scope: CacheScope,
     /// Files whose text affects the result, from the file's folder up to the root.
@@ -92,18 +124,8 @@ pub struct CommandSpec {
     pub unconfigured: Unconfigured,
     /// Values from files of the project, filled in by name.
     pub values: Vec<ProjectValue>,
-    /// Variables that are added to the environment.
-    pub env: Vec<(String, CommandWord)>,
-    /// Names of files that the program always ignores; one `*` in a name matches any characters.
-    pub except: Vec<String>,
-    /// The only files that the program checks, each in the notation of `languages.yaml`; all if empty.
-    pub only: Vec<String>,
-    /// True if the program may use the network.
-    pub network: bool,
-    /// The arguments that make it print its version.
-    pub probe: Vec<String>,
-    /// Package URLs that install the program, such as `pkg:pypi/bandit`.
-    pub install: Vec<String>,
+    /// The files that the program checks.
+    pub files: FileFilter,
     /// The command for older versions, if it differs.
     pub older: Option<Box<OlderRelease>>,
 }
@@ -122,35 +144,38 @@ impl CommandSpec {
     pub(super) fn validating(program: &str, words: &[String]) -> CommandSpec {
         CommandSpec {
             input: Input::Staged,
-            program: program.to_owned(),
+            program: ProgramSpec {
+                name: program.to_owned(),
+                bin: vec![plain(program)],
+                probe: Vec::new(),
+                install: Vec::new(),
+            },
             words: words.iter().map(|word| plain(word)).collect(),
-            bin: vec![plain(program)],
-            path: Vec::new(),
-            cwd: POLICY_FILES.map(str::to_owned).to_vec(),
-            exit_codes: (0..=255).collect(),
+            environment: RunEnvironment {
+                cwd: POLICY_FILES.map(str::to_owned).to_vec(),
+                variables: validating_env(program),
+                ..RunEnvironment::default()
+            },
             output: OutputSpec {
                 form: OutputForm::Exit(String::new()),
                 from: Stream::Both,
                 severity: Severity::Error,
+                exit_codes: (0..=255).collect(),
+                ignored_input: None,
+                columns: Columns::Characters,
             },
-            ignored_input: None,
-            missing: Vec::new(),
-            packages: None,
-            columns: Columns::Characters,
+            dependencies: DependencyPatterns::default(),
             scope: CacheScope::Project,
             config: Vec::new(),
             unconfigured: Unconfigured::default(),
             values: Vec::new(),
-            env: validating_env(program),
-            except: Vec::new(),
-            only: Vec::new(),
-            network: false,
-            probe: Vec::new(),
-            install: Vec::new(),
+            files: FileFilter::default(),
             older: None,
         }
     }
+}
 
+impl FileFilter {
     /// True if the program always ignores this file.
     pub fn excludes(&self, path: &str) -> bool {
         let is_meant = self.only.is_empty() || self.only.iter().any(|name| names_file(name, path));
@@ -184,17 +209,6 @@ pub enum Input {
     Staged,
 }
 
-/// The unit in which a program counts columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Columns {
-    /// Unicode scalar values, as Rust's `char`.
-    Characters,
-    /// Bytes of the UTF-8 encoding.
-    Bytes,
-    /// UTF-16 code units, as in LSP by default.
-    Utf16,
-}
-
 /// The inputs of a result beside the file's text and the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheScope {
@@ -208,8 +222,6 @@ pub enum CacheScope {
 
 pub(crate) const INPUTS: [(&str, Input); 3] =
     [("stdin", Input::Stdin), ("shadow", Input::Shadow), ("staged", Input::Staged)];
-pub(crate) const COLUMNS: [(&str, Columns); 3] =
-    [("characters", Columns::Characters), ("bytes", Columns::Bytes), ("utf16", Columns::Utf16)];
 pub(crate) const SCOPES: [(&str, CacheScope); 3] =
     [("file", CacheScope::File), ("package", CacheScope::Package), ("project", CacheScope::Project)];
 
@@ -233,12 +245,12 @@ pub(super) fn command(fields: &MapFields) -> Result<CommandSpec, PolicyError> {
     let own = parse_command(fields, fields.require("command")?, fields.require("input")?)?;
     let Some(node) = fields.get("older") else { return Ok(own) };
     let older = node.settings("`older`", &[OLDER])?;
-    if own.probe.is_empty() {
+    if own.program.probe.is_empty() {
         return Err(node.fault("`older` needs `probe`, which prints the version"));
     }
     let command = parse_command(fields, older.require("command")?, older.require("input")?)?;
-    if command.program != own.program {
-        return Err(node.fault(format!("the program of `older` must be `{}`, too", own.program)));
+    if command.program.name != own.program.name {
+        return Err(node.fault(format!("the program of `older` must be `{}`, too", own.program.name)));
     }
     if let Some(name) = key_of_one(&own, &command) {
         let expected = "both must pass files in the same way, because several drafts share one run";
@@ -277,36 +289,46 @@ fn parse_command(fields: &MapFields, argv: &YamlNode, input: &YamlNode) -> Resul
     let own: Vec<&str> = values.iter().map(|value| value.name.as_str()).collect();
     let words = words.iter().map(|word| template(word, "a word of `command`", &IN_COMMAND, &own));
     let words = words.collect::<Result<Vec<_>, _>>()?;
-    let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
-    let bin = fields.optional("bin", candidates)?.unwrap_or_else(|| vec![plain(&program)]);
     Ok(CommandSpec {
+        program: program_spec(program, fields, fields)?,
         input: parse_input(input, &words)?,
-        program,
         words,
-        bin,
-        path: fields.optional("path", own_folders)?.unwrap_or_default(),
-        cwd: fields.optional("cwd", names)?.unwrap_or_default(),
-        exit_codes: fields.optional("ran", exit_codes)?.unwrap_or_else(|| vec![0, 1]),
-        output: output(fields.require("output")?)?,
-        ignored_input: fields.optional("unseen", YamlNode::regex)?,
-        missing: fields.optional("missing", missing)?.unwrap_or_default(),
-        packages: fields.optional("packages", packages)?,
-        columns: fields.optional("columns", columns)?.unwrap_or(Columns::Characters),
+        environment: RunEnvironment {
+            path: fields.optional("path", own_folders)?.unwrap_or_default(),
+            cwd: fields.optional("cwd", names)?.unwrap_or_default(),
+            variables: fields.optional("env", environment)?.unwrap_or_default(),
+            network: fields.optional("network", YamlNode::flag)?.unwrap_or_default(),
+        },
+        output: output(fields)?,
+        dependencies: DependencyPatterns {
+            missing: fields.optional("missing", missing)?.unwrap_or_default(),
+            packages: fields.optional("packages", packages)?,
+        },
         scope: fields.optional("scope", scope)?.unwrap_or(CacheScope::File),
         config: fields.optional("config", configurations)?.unwrap_or_default(),
         unconfigured: fields.optional("unconfigured", unconfigured)?.unwrap_or_default(),
         values,
-        except: fields.optional("except", names)?.unwrap_or_default(),
-        only: fields.optional("only", YamlNode::texts)?.unwrap_or_default(),
-        env: fields.optional("env", environment)?.unwrap_or_default(),
-        network: fields.optional("network", YamlNode::flag)?.unwrap_or_default(),
-        probe: texts("probe")?.into_iter().skip(1).collect(),
-        install: texts("install")?,
+        files: FileFilter {
+            except: fields.optional("except", names)?.unwrap_or_default(),
+            only: fields.optional("only", YamlNode::texts)?.unwrap_or_default(),
+        },
         older: None,
     })
 }
 
-pub(super) fn plain(word: &str) -> CommandWord {
+/// Reads the program of this name: `bin` is in `own`, and the rest in the fields of the definition.
+pub(super) fn program_spec(
+    name: String,
+    own: &MapFields,
+    fields: &MapFields,
+) -> Result<ProgramSpec, PolicyError> {
+    let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
+    let bin = own.optional("bin", candidates)?.unwrap_or_else(|| vec![plain(&name)]);
+    let probe = texts("probe")?.into_iter().skip(1).collect();
+    Ok(ProgramSpec { name, bin, probe, install: texts("install")? })
+}
+
+fn plain(word: &str) -> CommandWord {
     CommandWord { pieces: vec![WordPart::Text(word.to_owned())] }
 }
 
@@ -334,7 +356,7 @@ fn is_path(word: &CommandWord) -> bool {
     [Hole::Path, Hole::Paths, Hole::Folder, Hole::Folders, Hole::Root].into_iter().any(|hole| word.has(hole))
 }
 
-pub(super) fn candidates(node: &YamlNode, what: &str) -> Result<Vec<CommandWord>, PolicyError> {
+fn candidates(node: &YamlNode, what: &str) -> Result<Vec<CommandWord>, PolicyError> {
     let places = node.list(what)?;
     if places.is_empty() {
         return Err(node.fault(format!("{what} is empty: leave it out to find the program by its name")));
@@ -391,20 +413,6 @@ fn packages(node: &YamlNode, what: &str) -> Result<Packages, PolicyError> {
         findings: fields.optional("findings", patterns)?.unwrap_or_default(),
         failures: fields.optional("failures", patterns)?.unwrap_or_default(),
     })
-}
-
-fn exit_codes(node: &YamlNode, what: &str) -> Result<Vec<i32>, PolicyError> {
-    node.list(what)?.iter().map(|code| exit_code(code, what)).collect()
-}
-
-/// An exit code of POSIX: 0 to 255.
-pub(super) fn exit_code(node: &YamlNode, what: &str) -> Result<i32, PolicyError> {
-    let code = node.whole_in_range(&format!("an exit code of {what}"), EXIT)?;
-    Ok(i32::from(u8::try_from(code).unwrap_or(u8::MAX)))
-}
-
-fn columns(node: &YamlNode, what: &str) -> Result<Columns, PolicyError> {
-    node.one_of(what, &COLUMNS)
 }
 
 pub(super) fn scope(node: &YamlNode, what: &str) -> Result<CacheScope, PolicyError> {
@@ -474,4 +482,3 @@ tables! {
         "command": List(&Text, 1), Refused => "the same program, with the arguments for an older version";
     }
 }
-pub(super) const EXIT: Range = Range { min: 0, max: 255, description: "from 0 to 255" };

@@ -21,8 +21,11 @@ use regex::Regex;
 use self::canary::CANARY;
 pub use self::canary::{Canary, CanaryKind, CanaryText};
 use self::command::COMMAND;
-pub use self::command::{CacheScope, Columns, CommandSpec, Input, Manager, Missing, OlderRelease, Packages};
-pub use self::output::{FindingPaths, OutputForm, OutputSpec, Pointer, Stream};
+pub use self::command::{
+    CacheScope, CommandSpec, DependencyPatterns, FileFilter, Input, Manager, Missing, OlderRelease, Packages,
+    ProgramSpec, RunEnvironment,
+};
+pub use self::output::{Columns, FindingPaths, OutputForm, OutputSpec, Pointer, Stream};
 use self::pattern::PATTERN;
 pub use self::pattern::PatternRules;
 pub use self::project::{Configuration, ProjectValue, Unconfigured};
@@ -31,7 +34,7 @@ use self::sample::SAMPLE;
 pub use self::sample::{Expected, Sample};
 pub use self::scaffold::{Demand, HeaderRule, Scaffold, ScaffoldLayout};
 use self::server::{BESIDE, SERVED, SERVER_KIND};
-pub use self::server::{Message, NewFiles, Offer, ServerSpec};
+pub use self::server::{DiagnosticsSpec, Message, NewFiles, Offer, ServerSpec, StatusPatterns};
 pub use self::template::{CommandWord, Hole, WordPart};
 use super::language::{Language, Languages, parse_languages};
 use super::node::{MapFields, PolicyError, YamlNode, unknown};
@@ -125,8 +128,8 @@ impl Gate {
     /// Returns package URLs for the installation of the gate's program.
     pub fn install(&self) -> &[String] {
         match (self.command(), self.server()) {
-            (Some(command), _) => &command.install,
-            (None, Some(server)) => &server.install,
+            (Some(command), _) => &command.program.install,
+            (None, Some(server)) => &server.program.install,
             (None, None) => &[],
         }
     }
@@ -134,8 +137,8 @@ impl Gate {
     /// Returns the arguments that make the gate's program print its version.
     pub fn probe(&self) -> &[String] {
         match (self.command(), self.server()) {
-            (Some(command), _) => &command.probe,
-            (None, Some(server)) => &server.probe,
+            (Some(command), _) => &command.program.probe,
+            (None, Some(server)) => &server.program.probe,
             (None, None) => &[],
         }
     }

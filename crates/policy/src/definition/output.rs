@@ -6,9 +6,9 @@ use super::super::node::{MAX_WORD, MapFields, PolicyError, YamlNode, clipped};
 use super::super::severity::{SEVERITIES, Severity, severity};
 use super::super::value_shape::Absent::{Described, Is, Refused};
 use super::super::value_shape::ValueShape::{Either, Map, Text, Words};
-use super::super::value_shape::{Setting, ValueShape, names_of, tables};
+use super::super::value_shape::{Range, Setting, ValueShape, names_of, tables};
 
-/// The format and the stream of a program's findings.
+/// The way in which a program's output is read.
 #[derive(Debug)]
 pub struct OutputSpec {
     /// The format of the output.
@@ -17,7 +17,30 @@ pub struct OutputSpec {
     pub from: Stream,
     /// The severity of findings without one.
     pub severity: Severity,
+    /// The exit codes after which the output is read.
+    pub exit_codes: Vec<i32>,
+    /// Matches the output of a run that ignored the file, on standard output or standard error.
+    pub ignored_input: Option<Regex>,
+    /// The unit of columns.
+    pub columns: Columns,
 }
+
+/// The unit in which a program counts columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Columns {
+    /// Unicode scalar values, as Rust's `char`.
+    Characters,
+    /// Bytes of the UTF-8 encoding.
+    Bytes,
+    /// UTF-16 code units, as in LSP by default.
+    Utf16,
+}
+
+pub(crate) const COLUMNS: [(&str, Columns); 3] =
+    [("characters", Columns::Characters), ("bytes", Columns::Bytes), ("utf16", Columns::Utf16)];
+
+/// The exit codes of POSIX.
+pub(super) const EXIT: Range = Range { min: 0, max: 255, description: "from 0 to 255" };
 
 /// The stream that a program's findings are read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +116,9 @@ pub(crate) const STREAMS: [(&str, Stream); 3] =
 
 const FORMS: [&str; 6] = ["json", "jsonl", "sarif", "rdjson", "regex", "text"];
 
-pub(super) fn output(node: &YamlNode) -> Result<OutputSpec, PolicyError> {
+/// Reads the output of a command from the fields of its definition.
+pub(super) fn output(definition: &MapFields) -> Result<OutputSpec, PolicyError> {
+    let node = definition.require("output")?;
     let known: Vec<&str> =
         FORMS.iter().chain(&["from", "severity", "ignore", "message", "errors"]).copied().collect();
     let fields = node.fields("`output`", &known)?;
@@ -110,7 +135,23 @@ pub(super) fn output(node: &YamlNode) -> Result<OutputSpec, PolicyError> {
         form,
         from: fields.optional("from", stream)?.unwrap_or(Stream::Stdout),
         severity: fields.optional("severity", severity)?.unwrap_or(Severity::Error),
+        exit_codes: definition.optional("ran", exit_codes)?.unwrap_or_else(|| vec![0, 1]),
+        ignored_input: definition.optional("unseen", YamlNode::regex)?,
+        columns: definition.optional("columns", columns)?.unwrap_or(Columns::Characters),
     })
+}
+
+fn exit_codes(node: &YamlNode, what: &str) -> Result<Vec<i32>, PolicyError> {
+    node.list(what)?.iter().map(|code| exit_code(code, what)).collect()
+}
+
+pub(super) fn exit_code(node: &YamlNode, what: &str) -> Result<i32, PolicyError> {
+    let code = node.whole_in_range(&format!("an exit code of {what}"), EXIT)?;
+    Ok(i32::from(u8::try_from(code).unwrap_or(u8::MAX)))
+}
+
+fn columns(node: &YamlNode, what: &str) -> Result<Columns, PolicyError> {
+    node.one_of(what, &COLUMNS)
 }
 
 /// The form, and the keys beside it that belong to it.

@@ -5,7 +5,7 @@ use super::super::severity::{SEVERITIES, Severity, severity};
 use super::super::value_shape::Absent::{Described, Is, Refused};
 use super::super::value_shape::ValueShape::{ByName, List, Map, Text, Whole, Words};
 use super::super::value_shape::{Range, Setting, names_of, tables};
-use super::command::EXIT;
+use super::output::{EXIT, exit_code};
 
 /// A text with the findings that a gate must give for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(super) fn sample(node: &YamlNode) -> Result<Sample, PolicyError> {
         with: fields.optional("with", files)?.unwrap_or_default(),
         output: text("output")?,
         errors: text("errors")?.unwrap_or_default(),
-        exit: fields.optional("exit", super::command::exit_code)?.unwrap_or(0),
+        exit: fields.optional("exit", exit_code)?.unwrap_or(0),
         finds: finds.iter().map(expected).collect::<Result<_, PolicyError>>()?,
     })
 }

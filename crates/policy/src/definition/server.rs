@@ -10,7 +10,7 @@ use super::super::value_shape::Absent::{Described, Is, Refused};
 use super::super::value_shape::ValueShape::{ByName, List, Map, Size, Text, Words};
 use super::super::value_shape::{Range, Setting, ValueShape, names_of, tables};
 use super::command::{
-    COMMAND, CacheScope, CommandSpec, SCOPES, candidates, command, environment, plain, scope,
+    COMMAND, CacheScope, CommandSpec, ProgramSpec, SCOPES, command, environment, program_spec, scope,
 };
 use super::project::{Configuration, configurations, names};
 use super::template::CommandWord;
@@ -21,12 +21,10 @@ const DEFAULT_MEMORY: u64 = 4 << 30;
 /// A language server, which communicates over its standard input and output.
 #[derive(Debug)]
 pub struct ServerSpec {
-    /// The program's name, as messages give it.
-    pub program: String,
+    /// The program.
+    pub program: ProgramSpec,
     /// The arguments of the program.
     pub words: Vec<String>,
-    /// Candidates for the program, as in [`CommandSpec::bin`].
-    pub bin: Vec<CommandWord>,
     /// The server's language ids, by language name.
     pub language_ids: Vec<(String, String)>,
     /// The value of `initializationOptions` at startup; an empty object by default.
@@ -37,18 +35,10 @@ pub struct ServerSpec {
     pub env: Vec<(String, CommandWord)>,
     /// The memory limit of the server and its children, in bytes.
     pub memory: u64,
-    /// The way in which it reports diagnostics, unless its capabilities decide that.
-    pub offer: Option<Offer>,
-    /// The sources of the diagnostics that count; empty for all.
-    pub sources: Vec<String>,
-    /// The template of codes; `{code}` is the server's own code.
-    pub code: String,
-    /// The part of a message that is used.
-    pub message: Message,
-    /// Matches the message that reports a loaded project.
-    pub ready: Option<Regex>,
-    /// Matches the message that reports an invalid configuration.
-    pub failed: Option<Regex>,
+    /// The way in which its diagnostics are read.
+    pub diagnostics: DiagnosticsSpec,
+    /// Recognises the messages in which it reports its state.
+    pub status: StatusPatterns,
     /// The files that it sees although they are not on disk.
     pub new_files: NewFiles,
     /// File names: the server starts in the nearest folder above the file that has one of them, else in the root.
@@ -57,12 +47,30 @@ pub struct ServerSpec {
     pub config: Vec<Configuration>,
     /// The inputs that the result depends on.
     pub scope: CacheScope,
-    /// The arguments that make its program print a version.
-    pub probe: Vec<String>,
-    /// Package URLs that install the server, such as `pkg:npm/basedpyright`.
-    pub install: Vec<String>,
     /// The program that judges if the server cannot; its findings have the same gate name.
     pub fallback: Option<CommandSpec>,
+}
+
+/// The way in which the diagnostics of a server are read.
+#[derive(Debug)]
+pub struct DiagnosticsSpec {
+    /// The way in which the server reports them, unless its capabilities decide that.
+    pub offer: Option<Offer>,
+    /// The sources of those that count; empty for all.
+    pub sources: Vec<String>,
+    /// The template of codes; `{code}` is the server's own code.
+    pub code: String,
+    /// The part of a message that is used.
+    pub message: Message,
+}
+
+/// Recognises the messages in which a server reports its state.
+#[derive(Debug, Clone, Default)]
+pub struct StatusPatterns {
+    /// Matches the message that reports a loaded project.
+    pub ready: Option<Regex>,
+    /// Matches the message that reports an invalid configuration.
+    pub failed: Option<Regex>,
 }
 
 /// The way in which a server reports diagnostics.
@@ -123,12 +131,9 @@ pub(super) fn server(fields: &MapFields) -> Result<ServerSpec, PolicyError> {
     if program.is_empty() || program.contains(['{', '/', '\0']) {
         return Err(argv.fault("the program must be a plain name; `bin` says where to look for it"));
     }
-    let code = own.optional("code", YamlNode::text)?.unwrap_or("{code}").to_owned();
-    let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
     Ok(ServerSpec {
-        program: program.clone(),
+        program: program_spec(program.clone(), &own, fields)?,
         words: words.to_vec(),
-        bin: own.optional("bin", candidates)?.unwrap_or_else(|| vec![plain(program)]),
         language_ids: own.optional("language_ids", ids)?.unwrap_or_default(),
         options: own.optional("options", json)?.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
         settings: own.optional("settings", json)?.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
@@ -136,22 +141,24 @@ pub(super) fn server(fields: &MapFields) -> Result<ServerSpec, PolicyError> {
         memory: own
             .optional("memory", |node, what| quantity::size(node, what, MEMORY))?
             .unwrap_or(DEFAULT_MEMORY),
-        offer: own.optional("diagnostics", |node, what| node.one_of(what, &OFFERS))?,
-        sources: own.optional("sources", YamlNode::texts)?.unwrap_or_default(),
-        code,
-        message: own
-            .optional("message", |node, what| node.one_of(what, &MESSAGES))?
-            .unwrap_or(Message::Whole),
-        ready: own.optional("ready", YamlNode::regex)?,
-        failed: own.optional("ill", YamlNode::regex)?,
+        diagnostics: DiagnosticsSpec {
+            offer: own.optional("diagnostics", |node, what| node.one_of(what, &OFFERS))?,
+            sources: own.optional("sources", YamlNode::texts)?.unwrap_or_default(),
+            code: own.optional("code", YamlNode::text)?.unwrap_or("{code}").to_owned(),
+            message: own
+                .optional("message", |node, what| node.one_of(what, &MESSAGES))?
+                .unwrap_or(Message::Whole),
+        },
+        status: StatusPatterns {
+            ready: own.optional("ready", YamlNode::regex)?,
+            failed: own.optional("ill", YamlNode::regex)?,
+        },
         new_files: own
             .optional("new_files", |node, what| node.one_of(what, &NEW_FILES))?
             .unwrap_or(NewFiles::Alone),
         cwd: fields.optional("cwd", names)?.unwrap_or_default(),
         config: fields.optional("config", configurations)?.unwrap_or_default(),
         scope: fields.optional("scope", scope)?.unwrap_or(CacheScope::Project),
-        probe: texts("probe")?.into_iter().skip(1).collect(),
-        install: texts("install")?,
         fallback: fallback(fields)?,
     })
 }

@@ -316,7 +316,9 @@ fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
     alone(name, CallerKind::Adopting, |processes| {
         let (short, long) = (Duration::from_millis(1500), Duration::from_secs(30));
         let timed_out = |ended: &ProcessOutcome| *ended == ProcessOutcome::Halted(Halt::TimedOut);
-        let broken = |ended: &ProcessOutcome| matches!(ended, ProcessOutcome::Broken(_));
+        let broken = |ended: &ProcessOutcome| {
+            matches!(ended, ProcessOutcome::Broken(_) | ProcessOutcome::Killed { .. })
+        };
         type Due = fn(&ProcessOutcome) -> bool;
         // With the processes of the sandbox, a tree of 30 is far below the limit of 60, so its time ends it.
         let attempts: [(&[&str], Due); 8] = [

@@ -66,7 +66,7 @@ fn answers_and_signals_pass_through(fixture: &ProcessFixture) {
         let killed = give(&sandboxed(fixture, level, &["die-of", "SIGKILL"], None));
         assert_eq!(
             killed,
-            ProcessOutcome::Broken("was killed by signal 9 (SIGKILL)".to_owned()),
+            ProcessOutcome::Killed { signal: 9, why: "was killed by signal 9 (SIGKILL)".to_owned() },
             "{}",
             level.name()
         );

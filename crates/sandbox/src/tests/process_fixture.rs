@@ -173,7 +173,10 @@ pub fn exited(ended: ProcessOutcome) -> (i32, String, String) {
     let text = |bytes| String::from_utf8(bytes).unwrap();
     match ended {
         ProcessOutcome::Exited { code, stdout, stderr } => (code, text(stdout), text(stderr)),
-        ProcessOutcome::StdinUnread { .. } | ProcessOutcome::Broken(_) | ProcessOutcome::Halted(_) => {
+        ProcessOutcome::StdinUnread { .. }
+        | ProcessOutcome::Broken(_)
+        | ProcessOutcome::Killed { .. }
+        | ProcessOutcome::Halted(_) => {
             panic!("{ended:?}")
         }
     }

@@ -24,7 +24,7 @@ pub(crate) fn check(path: &str) -> Result<(), Error> {
     } else {
         return Ok(());
     };
-    Err(Error::new(Code::InvalidInput, message).field("path"))
+    Err(Error::new(Code::InvalidInput, message).named_field("path"))
 }
 
 /// Fails for a misleading new name: one with invisible characters, or characters that reorder others.

@@ -89,7 +89,7 @@ impl EntityStore {
 
 fn no_id(field: &'static str) -> Error {
     let message = format!("{field} must have 1 to 128 bytes and no control characters");
-    Error::new(Code::InvalidInput, message).field(field)
+    Error::new(Code::InvalidInput, message).named_field(field)
 }
 
 /// Accepts only a path with a single spelling.
@@ -104,7 +104,7 @@ fn check_path(path: &str) -> Result<(), Error> {
         return Ok(());
     };
     let hint = "give a relative path with `/` between its parts";
-    Err(Error::new(Code::InvalidInput, format!("the path {reason}")).field("path").hint(hint))
+    Err(Error::new(Code::InvalidInput, format!("the path {reason}")).named_field("path").hint(hint))
 }
 
 #[cfg(test)]

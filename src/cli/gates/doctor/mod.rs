@@ -15,6 +15,7 @@ use std::time::Instant;
 use super::gate_list::{GateList, NotRun};
 use super::install;
 use super::parallel::parallel;
+use crate::cli::output_format::OutputFormat;
 use crate::cli::paint;
 use lockgate_checks::{
     DiskState, Finding, InstalledProgram, Outcome, SampleError, Watch, canaries, run_sample, version,
@@ -74,6 +75,18 @@ impl GateState {
         }
     }
 
+    /// Returns the name in JSON.
+    fn json_name(&self) -> &'static str {
+        match self {
+            GateState::Works => "works",
+            GateState::Unproven => "unproven",
+            GateState::Broken(_) => "broken",
+            GateState::Unavailable(_) => "unavailable",
+            GateState::Untrusted(_) => "needs_trust",
+            GateState::Unconfigured(_) => "needs_configuration",
+        }
+    }
+
     pub(super) fn why(&self) -> Option<&str> {
         match self {
             GateState::Works => None,
@@ -98,19 +111,19 @@ impl GateState {
 }
 
 /// Tests the gates, prints the results, and returns true if all required gates work.
-pub(super) fn run(gate_list: &GateList, names: &[String], json: bool, watch: &Watch) -> Result<bool, Error> {
+pub(super) fn run(
+    gate_list: &GateList,
+    names: &[String],
+    format: OutputFormat,
+    watch: &Watch,
+) -> Result<bool, Error> {
     let gates = gates_to_test(gate_list, names)?;
     let mut checkups = Vec::new();
-    parallel(
-        &gates,
-        |gate| checkup(gate_list, gate, !names.is_empty(), watch),
-        |_, result| checkups.push(result),
-    );
+    parallel(&gates, |gate| checkup(gate_list, gate, names, watch), |_, result| checkups.push(result));
     try_in_project(gate_list, &mut checkups, watch)?;
-    if json {
-        super::print_json(&render::json(gate_list, &checkups))?;
-    } else {
-        paint::print(&render::text(gate_list, &checkups))?;
+    match format {
+        OutputFormat::Json => super::print_json(&render::json(gate_list, &checkups))?,
+        OutputFormat::Text => paint::print(&render::text(gate_list, &checkups))?,
     }
     Ok(all_ok(&checkups))
 }
@@ -168,13 +181,14 @@ fn gates_to_test<'a>(gate_list: &'a GateList, names: &[String]) -> Result<Vec<&'
     Ok(gate_list.gates.iter().filter(is_due).collect())
 }
 
-fn checkup(gate_list: &GateList, gate: &Arc<Gate>, is_named: bool, watch: &Watch) -> Checkup {
+/// Tests a gate. If the caller names gates, only those are tested.
+fn checkup(gate_list: &GateList, gate: &Arc<Gate>, names: &[String], watch: &Watch) -> Checkup {
     let started = Instant::now();
     let (version, state) =
         if gate.runs_program() { examine(gate_list, gate, watch) } else { (None, GateState::Works) };
     Checkup {
         name: gate.name.clone(),
-        is_required: is_named || gate_list.is_enabled(gate),
+        is_required: !names.is_empty() || gate_list.is_enabled(gate),
         is_enabled: gate_list.is_enabled(gate),
         program: gate_list.program(gate).map(|program| program.program.display().to_string()),
         version,

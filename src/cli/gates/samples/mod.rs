@@ -6,12 +6,13 @@
 mod render;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::doctor::disk_states;
 use super::gate_list::{GateList, NotRun};
 use super::install;
 use super::parallel::parallel;
+use crate::cli::output_format::OutputFormat;
 use crate::cli::paint;
 use lockgate_checks::{
     DiskState, Finding, InstalledProgram, Mismatch, Outcome as GateOutcome, SampleError, Watch, mismatch,
@@ -75,12 +76,41 @@ impl TestedGate {
     }
 }
 
+/// The gates that must pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RequiredGates {
+    /// Those that can be tested here.
+    Testable,
+    /// All, also those without samples, and those whose program is not installed or not trusted.
+    All,
+}
+
+/// The results of all gates.
+struct SampleResults {
+    gates: Vec<TestedGate>,
+    required: RequiredGates,
+    took: Duration,
+}
+
+impl SampleResults {
+    /// True if all required gates passed.
+    fn is_success(&self) -> bool {
+        self.gates.iter().all(|tested| match tested.outcome() {
+            SampleOutcome::Passed => true,
+            SampleOutcome::Failed => false,
+            SampleOutcome::Unavailable | SampleOutcome::Untrusted | SampleOutcome::Untested => {
+                self.required == RequiredGates::Testable
+            }
+        })
+    }
+}
+
 /// Tests the gates, prints each result when it is ready, and returns true on success.
 pub(super) fn run(
     gate_list: &GateList,
     names: &[String],
-    require_all: bool,
-    json: bool,
+    required: RequiredGates,
+    format: OutputFormat,
     watch: &Watch,
 ) -> Result<bool, Error> {
     let gates =
@@ -92,28 +122,19 @@ pub(super) fn run(
         &gates,
         |gate| test_gate(gate_list, gate, watch),
         |_, tested| {
-            if !json && written.is_ok() {
+            if format == OutputFormat::Text && written.is_ok() {
                 written = paint::print(&render::gate(&tested, width));
             }
             all.push(tested);
         },
     );
     written?;
-    let success = all.iter().all(|tested| is_ok(tested, require_all));
-    if json {
-        super::print_json(&render::json(&all, success))?;
-    } else {
-        paint::print(&render::summary(&all, success, started.elapsed()))?;
+    let results = SampleResults { gates: all, required, took: started.elapsed() };
+    match format {
+        OutputFormat::Json => super::print_json(&render::json(&results))?,
+        OutputFormat::Text => paint::print(&render::summary(&results))?,
     }
-    Ok(success)
-}
-
-fn is_ok(tested: &TestedGate, require_all: bool) -> bool {
-    match tested.outcome() {
-        SampleOutcome::Passed => true,
-        SampleOutcome::Failed => false,
-        SampleOutcome::Unavailable | SampleOutcome::Untrusted | SampleOutcome::Untested => !require_all,
-    }
+    Ok(results.is_success())
 }
 
 fn test_gate(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> TestedGate {

@@ -1,10 +1,8 @@
 //! Renders the results of `lockgate gates test` as text and JSON.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
-use super::{SampleOutcome, SampleReply, TestedGate, Trial};
+use super::{SampleOutcome, SampleReply, SampleResults, TestedGate, Trial};
 use crate::cli::gates::gate_list::NotRun;
 use crate::cli::paint::{ADDED, DONE, FAINT, LABEL, REJECTED, REMOVED, WARNING, labelled, paint};
 use crate::cli::trust::render::visible;
@@ -53,6 +51,17 @@ fn outcome_name(outcome: SampleOutcome) -> &'static str {
         SampleOutcome::Failed => "failed",
         SampleOutcome::Unavailable => "unavailable",
         SampleOutcome::Untrusted => "needs trust",
+        SampleOutcome::Untested => "untested",
+    }
+}
+
+/// Returns the name of an outcome in JSON.
+fn json_name(outcome: SampleOutcome) -> &'static str {
+    match outcome {
+        SampleOutcome::Passed => "passed",
+        SampleOutcome::Failed => "failed",
+        SampleOutcome::Unavailable => "unavailable",
+        SampleOutcome::Untrusted => "needs_trust",
         SampleOutcome::Untested => "untested",
     }
 }
@@ -111,7 +120,8 @@ fn join_parts(place: &str, parts: [Option<String>; 3]) -> String {
     [Some(place.to_owned())].into_iter().chain(parts).flatten().collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn summary(all: &[TestedGate], success: bool, took: Duration) -> String {
+pub(super) fn summary(results: &SampleResults) -> String {
+    let all = &results.gates;
     let names_of = |outcome: SampleOutcome| {
         let names: Vec<String> = all
             .iter()
@@ -132,9 +142,9 @@ pub(super) fn summary(all: &[TestedGate], success: bool, took: Duration) -> Stri
         SampleOutcome::Untested,
     ];
     let rest = rest.map(names_of).concat();
-    let text =
-        format!("{passed} of {} gates passed in {:.1} s{rest}\n{TESTED}", all.len(), took.as_secs_f64());
-    let (style, label) = match (success, passed) {
+    let seconds = results.took.as_secs_f64();
+    let text = format!("{passed} of {} gates passed in {seconds:.1} s{rest}\n{TESTED}", all.len());
+    let (style, label) = match (results.is_success(), passed) {
         (false, _) => (REJECTED, "failed"),
         (true, 0) => (WARNING, "untested"),
         (true, _) => (DONE, "passed"),
@@ -143,18 +153,19 @@ pub(super) fn summary(all: &[TestedGate], success: bool, took: Duration) -> Stri
 }
 
 /// Renders the same content as JSON.
-pub(super) fn json(all: &[TestedGate], success: bool) -> Value {
+pub(super) fn json(results: &SampleResults) -> Value {
     let gate = |tested: &TestedGate| {
         json!({
             "name": tested.name,
-            "outcome": outcome_name(tested.outcome()).replace(' ', "_"),
+            "outcome": json_name(tested.outcome()),
             "why": tested.not_run.as_ref().map(NotRun::why),
             "ms": tested.trials.iter().map(|trial| trial.ms).sum::<u64>(),
             "samples": tested.trials.iter().map(sample).collect::<Vec<_>>(),
             "install_hints": tested.install,
         })
     };
-    json!({ "passed": success, "tested": TESTED, "gates": all.iter().map(gate).collect::<Vec<_>>() })
+    let gates: Vec<Value> = results.gates.iter().map(gate).collect();
+    json!({ "passed": results.is_success(), "tested": TESTED, "gates": gates })
 }
 
 fn sample(trial: &Trial) -> Value {

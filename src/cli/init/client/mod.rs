@@ -129,31 +129,35 @@ fn add(
     file: &ConfigFile,
 ) -> Result<(FileChange, Option<(usize, usize)>), Error> {
     let before = file.text()?;
-    let merged = merge_content(kind, content, before.unwrap_or_default(), before.is_some());
+    let merged = merge_content(kind, content, before);
     let merged = merged.map_err(|error| merge_error(&file.shown, &error))?;
     let (text, place) = match merged {
         MergeResult::Unchanged => return Ok((FileChange::None, None)),
         MergeResult::Added(text) => (text, None),
         MergeResult::Replaced(text, place) => (text, Some(place)),
     };
-    match merge_content(kind, content, &text, true) {
+    match merge_content(kind, content, Some(&text)) {
         Ok(MergeResult::Unchanged) => Ok((FileChange::Write(text), place)),
         other => Err(Error::new(Code::Internal, format!("the new text is wrong: {other:?}"))),
     }
 }
 
+/// Merges the content into the text of a file, if the file exists.
 fn merge_content(
     kind: &ClientKind,
     content: &Content,
-    before: &str,
-    exists: bool,
+    before: Option<&str>,
 ) -> Result<MergeResult, MergeError> {
     match content {
-        Content::Json(wanted) => merge::merge(before, wanted),
-        Content::TomlServer(fields) => config_toml::merge(before, server_table(kind), fields),
-        Content::Own { text, .. } if before == text => Ok(MergeResult::Unchanged),
-        Content::Own { text, .. } if exists => Ok(MergeResult::Replaced(text.clone(), (1, 1))),
-        Content::Own { text, .. } => Ok(MergeResult::Added(text.clone())),
+        Content::Json(wanted) => merge::merge(before.unwrap_or_default(), wanted),
+        Content::TomlServer(fields) => {
+            config_toml::merge(before.unwrap_or_default(), server_table(kind), fields)
+        }
+        Content::Own { text, .. } => Ok(match before {
+            before if before.unwrap_or_default() == text => MergeResult::Unchanged,
+            Some(_) => MergeResult::Replaced(text.clone(), (1, 1)),
+            None => MergeResult::Added(text.clone()),
+        }),
     }
 }
 
@@ -177,7 +181,7 @@ fn remove(
         }
         None => {}
     }
-    if matches!(merge_content(kind, content, "", false), Ok(MergeResult::Added(text)) if text == current) {
+    if matches!(merge_content(kind, content, None), Ok(MergeResult::Added(text)) if text == current) {
         return Ok(FileChange::Delete { folders: 0 });
     }
     let text = match content {

@@ -13,20 +13,20 @@ use crate::suite::rows::fixture::{EntityFixture, Storage, version};
 
 pub fn the_four_modes(fixture: &EntityFixture) {
     let creation = written(fixture, "src/a.txt", content(FIVE));
-    assert!(creation.created && creation.previous_version.is_none());
+    assert!(creation.is_created() && creation.previous_version.is_none());
     let second = written(fixture, "src/a.txt", lines(2, 3, "TWO\n"));
     assert_eq!(fixture.text("src/a.txt"), "one\nTWO\nfour\nfive\n");
-    assert_eq!((second.previous_version, second.created), (creation.version, false));
+    assert_eq!((second.previous_version, second.is_created()), (creation.version, false));
     written(fixture, "src/a.txt", insertion(1, "zero\n"));
     written(fixture, "src/a.txt", insertion(Insertion::END, "six"));
     assert_eq!(fixture.text("src/a.txt"), "zero\none\nTWO\nfour\nfive\nsix\n");
     let found = written(fixture, "src/a.txt", search("o", "0"));
-    assert_eq!(found.replacements, Some(3));
+    assert_eq!(found.matches.replacements, Some(3));
     assert_eq!(fixture.text("src/a.txt"), "zer0\n0ne\nTWO\nf0ur\nfive\nsix\n");
     let same = fixture.edit("src/a.txt", search("six", "six"), Expect::Anything).unwrap();
     assert_eq!((same.status, same.edit_id), (Status::Unchanged, None));
     let whole = written(fixture, "src/a.txt", content("all new\n"));
-    assert!(!whole.created);
+    assert!(!whole.is_created());
     for (edit, code) in [
         (search("nowhere to be found", "x"), Code::MatchNotFound),
         (lines(7, 7, "x\n"), Code::RangeOutOfBounds),
@@ -114,18 +114,18 @@ pub fn removing(fixture: &EntityFixture) {
     let rejection = fixture.edit("src/a.txt", Edit::Remove, version(&creation)).unwrap_err();
     assert_eq!(rejection.code, Code::EditConflict);
     let removal = fixture.edit("src/a.txt", Edit::Remove, version(&second)).unwrap();
-    assert!(removal.removed && removal.version.is_none() && removal.previous_version == second.version);
+    assert!(removal.is_removed() && removal.version.is_none() && removal.previous_version == second.version);
     assert_eq!(fixture.bytes("src/a.txt"), None);
     assert_eq!(
         fixture.edit("src/a.txt", Edit::Remove, Expect::Anything).unwrap_err().code,
         Code::FileNotFound
     );
     let again = fixture.edit("src/a.txt", content("back\n"), Expect::Absent).unwrap();
-    assert!(again.created);
+    assert!(again.is_created());
     // An empty text is not the same as none.
     written(fixture, "src/empty.txt", content(""));
     assert_eq!(fixture.bytes("src/empty.txt"), Some(Vec::new()));
-    assert!(fixture.edit("src/empty.txt", Edit::Remove, Expect::Anything).unwrap().removed);
+    assert!(fixture.edit("src/empty.txt", Edit::Remove, Expect::Anything).unwrap().is_removed());
     assert_eq!(fixture.bytes("src/empty.txt"), None);
 }
 
@@ -206,6 +206,6 @@ pub fn the_same_request_again(fixture: &EntityFixture) {
     assert_eq!(fixture.text("src/a.txt"), "ONE\nTWO\ntwo and a half\nthree\nfour\nfive\n");
     let removal = fixture.edit("src/b.txt", Edit::Remove, version(&reports[1])).unwrap();
     let again = fixture.edit("src/b.txt", Edit::Remove, version(&reports[1]));
-    fixture.log.record("removed again", Ok(format!("{} {}", removal.removed, again.is_ok())));
+    fixture.log.record("removed again", Ok(format!("{} {}", removal.is_removed(), again.is_ok())));
     assert_eq!(fixture.history(Some("src/a.txt"), 9).len(), 3);
 }

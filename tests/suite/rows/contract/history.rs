@@ -43,13 +43,13 @@ pub fn undo_and_redo(fixture: &EntityFixture) {
 pub fn undo_of_creation_and_removal(fixture: &EntityFixture) {
     let creation = written(fixture, "src/a.txt", content(FIVE));
     let back = fixture.undo(&creation).unwrap();
-    assert!(back[0].removed && back[0].version.is_none());
+    assert!(back[0].is_removed() && back[0].version.is_none());
     assert_eq!(fixture.bytes("src/a.txt"), None);
     let again = fixture.redo(&creation).unwrap();
-    assert!(again[0].created && again[0].version == creation.version);
+    assert!(again[0].is_created() && again[0].version == creation.version);
     let removal = fixture.edit("src/a.txt", Edit::Remove, Expect::Anything).unwrap();
     let back = fixture.undo(&removal).unwrap();
-    assert!(back[0].created && back[0].version == creation.version);
+    assert!(back[0].is_created() && back[0].version == creation.version);
     fixture.redo(&removal).unwrap();
     assert_eq!(fixture.bytes("src/a.txt"), None);
     // Somebody else's text stands where the removed one is to come back.

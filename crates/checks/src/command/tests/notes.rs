@@ -159,7 +159,7 @@ fn notes_without_a_result_are_no_result() {
     {
         let lines = [table["*"].all(), table[gate.name.as_str()].all()].concat();
         let sample = recorded(gate).next().unwrap();
-        for exit in command.exit_codes.iter().copied().filter(|exit| *exit != 0).chain([99]) {
+        for exit in command.output.exit_codes.iter().copied().filter(|exit| *exit != 0).chain([99]) {
             let without_output =
                 Sample { output: Some(String::new()), errors: String::new(), exit, ..sample.clone() };
             let noisy = read_from(&without_output, command, block(&lines));
@@ -277,7 +277,7 @@ fn a_compiler_that_quotes_a_missing_dependency_has_found_something() {
         let gate = Catalogue::embedded().find(name).unwrap();
         let command = gate.command().unwrap();
         let sample = recorded(gate).next().unwrap();
-        let exit = command.exit_codes.iter().copied().find(|exit| *exit != 0).unwrap();
+        let exit = command.output.exit_codes.iter().copied().find(|exit| *exit != 0).unwrap();
         let run = |errors: &str| {
             let recording =
                 Sample { output: Some(String::new()), errors: String::new(), exit, ..sample.clone() };

@@ -7,7 +7,10 @@ const DRAFT: &str = "a = 1\nb  =  2\nc = 3\nd = 4\n";
 
 fn formatter() -> CommandSpec {
     let errors = regex(r"^<stdin>:(?P<line>\d+):(?P<column>\d+): (?P<message>.+)$");
-    CommandSpec { exit_codes: vec![0, 2], ..command(OutputForm::Formatted { errors: Some(errors) }) }
+    command_with(OutputSpec {
+        exit_codes: vec![0, 2],
+        ..output_of(OutputForm::Formatted { errors: Some(errors) })
+    })
 }
 
 fn hunks(draft: &str, output: &str) -> Result<Vec<String>, String> {
@@ -194,9 +197,11 @@ fn a_draft_that_cannot_be_read_has_findings_and_no_text() {
 /// rustfmt names the fault on one line and the place on the next; black says the place only.
 #[test]
 fn a_reason_may_take_several_lines_or_be_the_whole_line() {
-    let with = |errors: &str| CommandSpec {
-        exit_codes: vec![0, 1],
-        ..command(OutputForm::Formatted { errors: Some(regex(errors)) })
+    let with = |errors: &str| {
+        command_with(OutputSpec {
+            exit_codes: vec![0, 1],
+            ..output_of(OutputForm::Formatted { errors: Some(regex(errors)) })
+        })
     };
     let stderr = b"error: expected `}`\n --> <stdin>:2:3\n  |\nerror: cannot parse: a.py:3:1\n";
     let run = ProgramOutput { code: 1, stdout: b"", stderr };

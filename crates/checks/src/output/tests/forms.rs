@@ -208,7 +208,8 @@ fn a_line_without_a_position_is_about_the_whole_text() {
 #[test]
 fn a_program_that_says_that_it_did_not_look_is_skipped() {
     let ignored = Regex::new(r#""filesAnalyzed": 0|(?m)^File ignored.*"#).ok();
-    let tool = CommandSpec { ignored_input: ignored, ..command(OutputForm::Json(plain_place())) };
+    let tool =
+        command_with(OutputSpec { ignored_input: ignored, ..output_of(OutputForm::Json(plain_place())) });
     for (code, stdout, stderr, expected) in [
         (0, "{\"filesAnalyzed\": 0}", "", Some("\"filesAnalyzed\": 0")),
         (32, "", "warning\nFile \u{1b}[1mignored\n", None),
@@ -266,14 +267,17 @@ fn columns_are_those_of_characters() {
         (Columns::Utf16, 7, "3:6 error - m"),
         (Columns::Bytes, 9, "3:6 error - m"),
     ] {
-        let tool = CommandSpec { columns, ..command(lines_of(pattern, None)) };
+        let tool = command_with(OutputSpec { columns, ..output_of(lines_of(pattern, None)) });
         check(&tool, 0, &format!("3:{column} m"), Ok(&[expected]));
     }
 }
 
 #[test]
 fn an_exit_code_alone_may_be_a_finding() {
-    let tool = CommandSpec { exit_codes: vec![0, 3], ..command(OutputForm::Exit("is not tidy".to_owned())) };
+    let tool = command_with(OutputSpec {
+        exit_codes: vec![0, 3],
+        ..output_of(OutputForm::Exit("is not tidy".to_owned()))
+    });
     check(&tool, 0, "anything", Ok(&[]));
     check(&tool, 3, "", Ok(&["1:1 error - is not tidy"]));
     check(&tool, 1, "usage: tool", Err("ended with exit code 1: usage: tool"));
@@ -314,7 +318,8 @@ fn an_unexpected_exit_code_is_an_error_with_a_message() {
         reading(&tool, &ProgramOutput { code: -9, stdout: b"\xff", stderr: b"\0" }).unwrap_err(),
         "ended with exit code -9: \u{fffd}"
     );
-    let never = CommandSpec { exit_codes: vec![1], ..tool };
+    let never =
+        command_with(OutputSpec { exit_codes: vec![1], ..output_of(OutputForm::Jsonl(plain_place())) });
     check(&never, 0, "", Err("ended with exit code 0"));
 }
 

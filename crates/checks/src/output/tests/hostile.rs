@@ -117,7 +117,8 @@ fn columns_on_a_long_line_are_counted_once() {
     let item =
         |at: usize| json!({ "line": 1, "column": 1_999_990 - at % 7 - at, "message": "m" }).to_string();
     let output = (0..MAX_FINDINGS).map(item).collect::<Vec<_>>().join("\n");
-    let command = CommandSpec { columns: Columns::Bytes, ..command(OutputForm::Jsonl(plain_place())) };
+    let command =
+        command_with(OutputSpec { columns: Columns::Bytes, ..output_of(OutputForm::Jsonl(plain_place())) });
     let start = Instant::now();
     let findings = read(&command, &program_output(1, &output), &text, &named_file).unwrap();
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());

@@ -12,39 +12,50 @@ use regex::Regex;
 use super::{NamedFile, ProgramOutput, ToolFinding, notes, read};
 use crate::error::GateError;
 use lockgate_policy::{
-    CacheScope, Columns, CommandSpec, FindingPaths, Input, OutputForm, OutputSpec, Pointer, Severity, Stream,
-    Unconfigured,
+    CacheScope, Columns, CommandSpec, DependencyPatterns, FileFilter, FindingPaths, Input, OutputForm,
+    OutputSpec, Pointer, ProgramSpec, RunEnvironment, Severity, Stream, Unconfigured,
 };
 use lockgate_text::{Buffer, Hints};
 
 /// A text whose lines have characters of one to four bytes.
 pub(super) const TEXT: &str = "import os\r\né = 'x'\r\n\t😀 = é\r\nlast";
 
-/// A command that ends with 0 or 1 and says what it found in this form.
-pub(super) fn command(form: OutputForm) -> CommandSpec {
-    CommandSpec {
-        packages: None,
-        network: false,
-        only: Vec::new(),
-        input: Input::Stdin,
-        program: "tool".to_owned(),
-        words: Vec::new(),
-        bin: Vec::new(),
-        path: Vec::new(),
-        cwd: Vec::new(),
+/// An output in this form, of a command that ends with 0 or 1.
+pub(super) fn output_of(form: OutputForm) -> OutputSpec {
+    OutputSpec {
+        form,
+        from: Stream::Stdout,
+        severity: Severity::Error,
         exit_codes: vec![0, 1],
-        output: OutputSpec { form, from: Stream::Stdout, severity: Severity::Error },
         ignored_input: None,
-        missing: Vec::new(),
         columns: Columns::Characters,
+    }
+}
+
+/// A command that says what it found in this form.
+pub(super) fn command(form: OutputForm) -> CommandSpec {
+    command_with(output_of(form))
+}
+
+/// A command with this output.
+pub(super) fn command_with(output: OutputSpec) -> CommandSpec {
+    CommandSpec {
+        input: Input::Stdin,
+        program: ProgramSpec {
+            name: "tool".to_owned(),
+            bin: Vec::new(),
+            probe: Vec::new(),
+            install: Vec::new(),
+        },
+        words: Vec::new(),
+        environment: RunEnvironment::default(),
+        output,
+        dependencies: DependencyPatterns::default(),
         scope: CacheScope::File,
         config: Vec::new(),
         unconfigured: Unconfigured::default(),
         values: Vec::new(),
-        env: Vec::new(),
-        except: Vec::new(),
-        probe: Vec::new(),
-        install: Vec::new(),
+        files: FileFilter::default(),
         older: None,
     }
 }

@@ -8,10 +8,10 @@ const TRACEBACK: &str =
     "Traceback (most recent call last):\n  File \"tool.py\", line 3, in <module>\nKeyError: 1\n";
 
 fn lines_tool() -> CommandSpec {
-    CommandSpec {
+    command_with(OutputSpec {
         exit_codes: vec![0, 1],
-        ..command(lines_of(r"^(?P<file>.+?):(?P<line>\d+): (?P<message>.*)$", None))
-    }
+        ..output_of(lines_of(r"^(?P<file>.+?):(?P<line>\d+): (?P<message>.*)$", None))
+    })
 }
 
 /// The result of reading an output, with and without known notes.
@@ -61,8 +61,10 @@ fn a_traceback_of_the_end_of_an_interpreter_is_no_crash() {
 #[test]
 fn a_rejection_that_quotes_a_crash_is_a_rejection() {
     let errors = regex(r"^<stdin>:(?P<line>\d+): (?P<message>.+)$");
-    let tool =
-        CommandSpec { exit_codes: vec![0, 2], ..command(OutputForm::Formatted { errors: Some(errors) }) };
+    let tool = command_with(OutputSpec {
+        exit_codes: vec![0, 2],
+        ..output_of(OutputForm::Formatted { errors: Some(errors) })
+    });
     let stderr = format!("<stdin>:2: expected ')'\n{TRACEBACK}");
     let refused = ProgramOutput { code: 2, stdout: b"", stderr: stderr.as_bytes() };
     assert_eq!(reading(&tool, &refused), Ok(vec!["2:1 error - expected ')'".to_owned()]));
@@ -73,10 +75,10 @@ fn a_rejection_that_quotes_a_crash_is_a_rejection() {
 #[test]
 fn a_text_that_quotes_the_words_of_a_skip_is_formatted() {
     let text = "# Skipped 1 files\nx = 1\n";
-    let tool = CommandSpec {
+    let tool = command_with(OutputSpec {
         ignored_input: Some(regex(r"Skipped \d+ files")),
-        ..command(OutputForm::Formatted { errors: None })
-    };
+        ..output_of(OutputForm::Formatted { errors: None })
+    });
     let run = |stdout: &str, stderr: &str| {
         let run = ProgramOutput { code: 0, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
         formatted(&tool, &run, &buffer(text))
@@ -159,7 +161,8 @@ fn an_invalid_document_next_to_a_valid_one_is_an_error() {
 
 #[test]
 fn an_error_behind_findings_is_why_the_run_failed() {
-    let jsonl = CommandSpec { exit_codes: vec![0, 1, 2], ..command(OutputForm::Jsonl(plain_place())) };
+    let jsonl =
+        command_with(OutputSpec { exit_codes: vec![0, 1, 2], ..output_of(OutputForm::Jsonl(plain_place())) });
     let note = r#"{ "file": "a.py", "line": 1, "severity": "note", "message": "m" }"#;
     for error in ["error: cannot go on", "tool: fatal: no memory", "FATAL x", "Critical: x"] {
         let output = format!("{note}\n{error}\n");

@@ -119,7 +119,7 @@ fn columns_are_counted_as_the_run_says_else_as_the_definition() {
         (json!(null), "3:2 warning - m"),
     ] {
         log["runs"][0]["columnKind"] = kind;
-        let bytes = CommandSpec { columns: Columns::Bytes, ..command(OutputForm::Sarif) };
+        let bytes = command_with(OutputSpec { columns: Columns::Bytes, ..output_of(OutputForm::Sarif) });
         check(&bytes, 0, &log.to_string(), Ok(&[expected]));
     }
 }

@@ -67,7 +67,7 @@ impl SearchFields {
     pub fn into_request(self) -> Result<SearchRequest, Error> {
         if self.pattern.is_empty() {
             return Err(Error::new(Code::InvalidInput, "pattern is empty, so every line would match")
-                .field("pattern"));
+                .named_field("pattern"));
         }
         let context = number(self.context_lines, CONTEXT, 0..=MAX_CONTEXT, "context_lines")?;
         let most = number(self.max_results, DEFAULT_MATCHES, 1..=MAX_MATCHES, "max_results")?;
@@ -113,6 +113,6 @@ pub(super) fn number(
         let message = format!("{field} must be from {} to {}, found {value}", range.start(), range.end());
         let nearest = value.clamp(*range.start(), *range.end()).unsigned_abs();
         let next = NextCall::Correct { field: field.to_owned(), value: FieldValue::Number(nearest) };
-        Error::new(Code::InvalidInput, message).field(field).with_next(next)
+        Error::new(Code::InvalidInput, message).named_field(field).with_next(next)
     })
 }

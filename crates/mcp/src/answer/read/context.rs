@@ -16,7 +16,7 @@ pub(super) fn context(context: &CodeContext) -> Answer {
         response.truncated = Some(true);
     }
     let text = text(&response, context.max_bytes);
-    Answer::new(true, Response::Context(Box::new(response)), text)
+    Answer::new(Response::Context(Box::new(response)), text)
 }
 
 fn response(context: &CodeContext) -> ContextResponse {

@@ -14,7 +14,7 @@ pub(super) fn entries(found: &Entries) -> Answer {
         notes: found.notes.clone(),
     };
     let text = text(&response);
-    Answer::new(true, Response::List(response), text)
+    Answer::new(Response::List(response), text)
 }
 
 fn row(ListedText { path, entity, size, version }: &ListedText) -> ListRow {

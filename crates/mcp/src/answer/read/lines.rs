@@ -29,7 +29,7 @@ pub(super) fn lines(reading: &ReadLines, most: usize) -> Answer {
         resolved_path: reading.resolved_path.clone(),
     };
     let text = text(&response);
-    Answer::new(true, Response::Lines(response), text)
+    Answer::new(Response::Lines(response), text)
 }
 
 fn text(response: &LinesResponse) -> String {

@@ -16,7 +16,7 @@ pub(super) fn matches(found: &Matches) -> Answer {
         notes: found.notes.clone(),
     };
     let text = text(&response);
-    Answer::new(true, Response::Search(response), text)
+    Answer::new(Response::Search(response), text)
 }
 
 /// Maximum number of files whose matches are counted in an answer.

@@ -26,7 +26,7 @@ pub(super) fn whole(reading: &ReadLines, most: usize) -> Answer {
         warning: truncated.then(|| warning(content, first, total_lines)),
     };
     let text = text(&response);
-    Answer::new(true, Response::Text(response), text)
+    Answer::new(Response::Text(response), text)
 }
 
 fn text(response: &TextResponse) -> String {

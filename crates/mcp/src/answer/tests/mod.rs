@@ -302,10 +302,10 @@ async fn an_edit_says_how_its_text_was_found() {
         edited(json!({"path": "a.py", "line_edits": [{"start_line": 1, "end_line": 1, "new_content": "y"}]}))
             .await
             .unwrap();
-    report.replacements = Some(1);
+    report.matches.replacements = Some(1);
     let score = Score::from_distance(2, 100);
     let found = |level, runner_up| Some(MatchInfo { level, score, candidates: 1, runner_up, line: 20 });
-    report.match_info = found(MatchLevel::Indent, Some(Score::from_distance(1, 2)));
+    report.matches.info = found(MatchLevel::Indent, Some(Score::from_distance(1, 2)));
     let report = Ok(report);
     let answer = |profile| render(&report, &ResponseOptions { profile, ..ResponseOptions::default() });
     let plain = answer(ToolProfile::PLAIN);
@@ -317,7 +317,7 @@ async fn an_edit_says_how_its_text_was_found() {
     assert_eq!(message(edit_file::TOOL.profile), "Successfully replaced 1 occurrence(s) in a.py");
     assert_eq!(message(edit_code::TOOL.profile), "Replaced block at line 20 (Match Score: 98%)");
     let Ok(mut report) = report else { return };
-    report.match_info = found(MatchLevel::Exact, None);
+    report.matches.info = found(MatchLevel::Exact, None);
     let exact = render(&Ok(report), &ResponseOptions::default());
     assert_eq!(exact.json["edits"][0]["match"], json!({"tier": "exact", "score": 0.98, "candidates": 1}));
     assert!(!exact.text.contains("found by"), "{}", exact.text);
@@ -347,7 +347,7 @@ async fn a_job_that_panics_does_not_claim_that_nothing_was_written() {
     let stopped = written(Watch::new(CancellationToken::new(), Some(panics))).await;
     let answer =
         render(&stopped, &ResponseOptions { path: Some("a.py".into()), ..ResponseOptions::default() });
-    assert!(!answer.success);
+    assert!(!answer.is_success());
     let message = answer.json["message"].as_str().unwrap();
     assert!(message.starts_with("it is not known whether the file was written: "), "{message}");
     assert!(

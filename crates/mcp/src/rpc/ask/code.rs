@@ -3,14 +3,22 @@
 /// Maximum bytes of code that are accepted from a model.
 pub(super) const MAX_CODE_BYTES: usize = 64 * 1024;
 
-/// Extracts the code of an answer. For prose files, which may contain fenced blocks, a block must be the whole
-/// answer.
+/// The kind of text in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextKind {
+    /// It has no fenced blocks.
+    Code,
+    /// It may have fenced blocks.
+    Prose,
+}
+
+/// Extracts the text of an answer for a file. For prose, a fenced block must be the whole answer.
 ///
-/// Errors: the reason why the answer may not be exactly the code.
-pub(super) fn code_in(answer: &str, prose: bool) -> Result<String, String> {
+/// Errors: the reason why the answer may not be exactly the text.
+pub(super) fn code_in(answer: &str, kind: TextKind) -> Result<String, String> {
     let code = match blocks(answer)?.as_slice() {
         [] => whole(answer),
-        [block] if prose && !block.is_all() => {
+        [block] if kind == TextKind::Prose && !block.is_all() => {
             return Err("only a part of its answer is fenced, and the file may have fences itself".to_owned());
         }
         [block] => block.content.to_owned(),
@@ -54,8 +62,8 @@ fn blocks(answer: &str) -> Result<Vec<CodeFence<'_>>, String> {
         at = end;
         match open {
             None => {
-                let first = answer.get(..start).unwrap_or_default().trim().is_empty();
-                open = opening(line, first).map(|fence| (fence, start, end));
+                let before = answer.get(..start).unwrap_or_default();
+                open = opening(line, before).map(|fence| (fence, start, end));
             }
             Some((fence, outer, inner)) if closes(line, fence) => {
                 let part = |range: std::ops::Range<usize>| answer.get(range).unwrap_or_default();
@@ -72,13 +80,13 @@ fn blocks(answer: &str) -> Result<Vec<CodeFence<'_>>, String> {
     }
 }
 
-/// Returns the opening fence of a line. Tildes also underline headings, so they count only at the start of the
-/// answer.
-fn opening(line: &str, first: bool) -> Option<Fence> {
+/// Returns the opening fence of a line after some text. Tildes also underline headings, so they count only at the
+/// start of the answer.
+fn opening(line: &str, before: &str) -> Option<Fence> {
     let (fence, rest) = run(line)?;
     let opens = match fence.mark {
         '`' => !rest.contains('`'),
-        _ => first,
+        _ => before.trim().is_empty(),
     };
     opens.then_some(fence)
 }
@@ -121,10 +129,10 @@ mod tests {
             "  ````py\nx = 1\n`````  \n",
             "~~~\nx = 1\n~~~",
         ] {
-            assert_eq!(code_in(answer, false).as_deref(), Ok("x = 1\n"), "{answer}");
+            assert_eq!(code_in(answer, TextKind::Code).as_deref(), Ok("x = 1\n"), "{answer}");
         }
         let inner = "````markdown\n```sh\nls\n```\n````";
-        assert_eq!(code_in(inner, true).as_deref(), Ok("```sh\nls\n```\n"));
+        assert_eq!(code_in(inner, TextKind::Prose).as_deref(), Ok("```sh\nls\n```\n"));
     }
 
     #[test]
@@ -137,33 +145,36 @@ mod tests {
             ("/// ```\n/// x\n/// ```\n", "/// ```\n/// x\n/// ```\n"),
             ("`a` ```b```", "`a` ```b```\n"),
         ] {
-            assert_eq!(code_in(answer, false).as_deref(), Ok(code), "{answer}");
+            assert_eq!(code_in(answer, TextKind::Code).as_deref(), Ok(code), "{answer}");
         }
     }
 
     #[test]
     fn what_is_not_certain_is_refused() {
-        for (answer, prose, why) in [
-            ("", false, "empty"),
-            (" \n\t", false, "empty"),
-            ("```\n\n```", false, "empty"),
-            ("```\na\n```\n```\nb\n```", false, "2 fenced blocks"),
-            ("```py\nx = 1\n", false, "does not end"),
-            ("```\n\"\"\"\n```\nx\n```\n\"\"\"\n```", false, "2 fenced blocks"),
-            ("Run this:\n```sh\nls\n```\n", true, "only a part"),
+        let (code, prose) = (TextKind::Code, TextKind::Prose);
+        for (answer, kind, why) in [
+            ("", code, "empty"),
+            (" \n\t", code, "empty"),
+            ("```\n\n```", code, "empty"),
+            ("```\na\n```\n```\nb\n```", code, "2 fenced blocks"),
+            ("```py\nx = 1\n", code, "does not end"),
+            ("```\n\"\"\"\n```\nx\n```\n\"\"\"\n```", code, "2 fenced blocks"),
+            ("Run this:\n```sh\nls\n```\n", prose, "only a part"),
         ] {
-            assert!(code_in(answer, prose).unwrap_err().contains(why), "{answer}");
+            assert!(code_in(answer, kind).unwrap_err().contains(why), "{answer}");
         }
-        assert!(code_in(&"x".repeat(MAX_CODE_BYTES), false).unwrap_err().contains("65537 bytes"));
-        assert!(code_in(&"x".repeat(MAX_CODE_BYTES - 1), false).is_ok());
+        assert!(code_in(&"x".repeat(MAX_CODE_BYTES), code).unwrap_err().contains("65537 bytes"));
+        assert!(code_in(&"x".repeat(MAX_CODE_BYTES - 1), code).is_ok());
     }
 
     proptest! {
         #[test]
-        fn any_response_is_accepted_or_refused(answer in "[`~ \na-z]{0,60}", prose: bool) {
-            if let Ok(code) = code_in(&answer, prose) {
-                prop_assert!(!code.trim().is_empty());
-                prop_assert!(answer.contains(code.trim_end()));
+        fn any_response_is_accepted_or_refused(answer in "[`~ \na-z]{0,60}") {
+            for kind in [TextKind::Code, TextKind::Prose] {
+                if let Ok(code) = code_in(&answer, kind) {
+                    prop_assert!(!code.trim().is_empty());
+                    prop_assert!(answer.contains(code.trim_end()));
+                }
             }
         }
     }

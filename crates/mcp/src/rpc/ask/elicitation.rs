@@ -23,10 +23,10 @@ const WRITE_KEY: &str = "write";
 pub(super) fn method(context: &RequestContext<RoleServer>) -> AskMethod {
     let elicits = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
     // A client that names no form supports the first one: https://modelcontextprotocol.io/specification
-    AskMethod::from_context(
-        context,
-        elicits.is_some_and(|elicits| elicits.form.is_some() || elicits.url.is_none()),
-    )
+    match elicits {
+        Some(elicits) if elicits.form.is_some() || elicits.url.is_none() => AskMethod::from_context(context),
+        Some(_) | None => AskMethod::None,
+    }
 }
 
 impl Inquiry {

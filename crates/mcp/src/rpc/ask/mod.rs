@@ -23,6 +23,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer, Servic
 use tokio_util::sync::CancellationToken;
 
 use super::call_context::CallContext;
+use code::TextKind;
 use lockgate_checks::sanitize;
 use lockgate_error::{Code, Error};
 pub(super) use prompt::Prompt;
@@ -79,10 +80,9 @@ pub(super) struct Inquiry {
 }
 
 impl AskMethod {
-    /// Selects the method by protocol version; `offered` is true if the client supports the question.
-    fn from_context(context: &RequestContext<RoleServer>, offered: bool) -> AskMethod {
+    /// Selects the method by protocol version, for a client that supports the question.
+    fn from_context(context: &RequestContext<RoleServer>) -> AskMethod {
         match context.protocol_version() {
-            _ if !offered => AskMethod::None,
             Some(version) if version >= ProtocolVersion::V_2026_07_28 => AskMethod::RepeatCall,
             Some(_) | None => AskMethod::Request(Box::new(context.peer.clone())),
         }
@@ -150,7 +150,8 @@ impl Inquiry {
             Topic::Code { version, prose } => {
                 let answer = sampling::answer(returned)?;
                 check_unused()?;
-                sampling::extract_code(answer, prose)
+                let kind = if prose { TextKind::Prose } else { TextKind::Code };
+                sampling::extract_code(answer, kind)
                     .map(|code| VerifiedInput::Code(ModelCode { code, version }))
             }
         }

@@ -9,7 +9,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-use super::code::code_in;
+use super::code::{TextKind, code_in};
 use super::{AskMethod, AskOutcome, Inquiry, ModelCode, Prompt, ReturnedInput, Topic};
 use lockgate_error::{Code, Error};
 
@@ -20,8 +20,10 @@ const CODE_KEY: &str = "code";
 
 /// Returns the method of asking the client's model.
 pub(super) fn method(context: &RequestContext<RoleServer>) -> AskMethod {
-    let samples = context.client_capabilities().and_then(|capabilities| capabilities.sampling);
-    AskMethod::from_context(context, samples.is_some())
+    match context.client_capabilities().and_then(|capabilities| capabilities.sampling) {
+        Some(_) => AskMethod::from_context(context),
+        None => AskMethod::None,
+    }
 }
 
 impl Inquiry {
@@ -31,7 +33,8 @@ impl Inquiry {
         match &self.model {
             AskMethod::None => AskOutcome::Failed(no_code("this client does not support sampling")),
             AskMethod::RepeatCall => {
-                let topic = Topic::Code { version: prompt.version.clone(), prose: prompt.prose };
+                let prose = prompt.kind == TextKind::Prose;
+                let topic = Topic::Code { version: prompt.version.clone(), prose };
                 match self.input_required(
                     CODE_KEY,
                     InputRequest::CreateMessage(request),
@@ -45,7 +48,7 @@ impl Inquiry {
             AskMethod::Request(peer) => {
                 let request = ServerRequest::CreateMessageRequest(request);
                 let result = match self.send(peer, request, self.model_timeout).await {
-                    Ok(ClientResult::CreateMessageResult(result)) => extract_code(*result, prompt.prose),
+                    Ok(ClientResult::CreateMessageResult(result)) => extract_code(*result, prompt.kind),
                     Ok(_) => Err(no_code("the client's answer is no message")),
                     Err(why) => Err(no_code(&why)),
                 };
@@ -70,7 +73,7 @@ pub(super) fn answer(returned: &ReturnedInput) -> Result<CreateMessageResult, Er
 /// Extracts the code of an answer.
 ///
 /// Errors: `CODE_BLOCK_REQUIRED` unless the answer is certainly all of the code and only code.
-pub(super) fn extract_code(result: CreateMessageResult, prose: bool) -> Result<String, Error> {
+pub(super) fn extract_code(result: CreateMessageResult, kind: TextKind) -> Result<String, Error> {
     if result.stop_reason.as_deref().is_some_and(is_incomplete) {
         return Err(no_code("its answer was cut before it ended"));
     }
@@ -84,7 +87,7 @@ pub(super) fn extract_code(result: CreateMessageResult, prose: bool) -> Result<S
             _ => return Err(no_code("its answer has something that is not text")),
         }
     }
-    code_in(&text, prose).map_err(|why| no_code(&why))
+    code_in(&text, kind).map_err(|why| no_code(&why))
 }
 
 /// True if this stop reason means an incomplete answer; clients pass on their provider's terms.
@@ -123,7 +126,7 @@ mod tests {
     fn extract(answer: &Value) -> Result<String, String> {
         let responses = [(CODE_KEY.to_owned(), answer.clone())].into();
         let returned = ReturnedInput { responses: Some(responses), state: None };
-        super::answer(&returned).and_then(|result| extract_code(result, false)).map_err(|error| {
+        super::answer(&returned).and_then(|result| extract_code(result, TextKind::Code)).map_err(|error| {
             assert_eq!(error.code, Code::CodeBlockRequired);
             error.message
         })
