@@ -112,8 +112,10 @@ fn tree(
 fn best(grammar: &Grammar, path: &str, text: &str, mut steps: usize) -> Result<Tree, Unreadable> {
     let text = &*grammar.prepare(text);
     let weight = grammar.weight(text);
+    let base_cost = grammar.base_cost(text);
     let mut best: Option<(usize, Tree)> = None;
     for language in grammar.dialects(path) {
+        steps = steps.checked_sub(base_cost).ok_or(Unreadable::TooLong)?;
         let tree = counted(&language, text, weight, &mut steps)?;
         let error_count = count_errors(&tree, &mut steps)?;
         if best.as_ref().is_none_or(|(fewest, _)| error_count < *fewest) {

@@ -16,6 +16,8 @@ pub struct Grammar {
     wants_line_end: bool,
     stack: IndentStack,
     weight: fn(&str) -> usize,
+    /// The steps to charge once for a text.
+    base_cost: fn(&str) -> usize,
     forgets: fn(&str) -> bool,
     /// Replaces syntax that the grammar does not support yet.
     known: fn(&str) -> Option<String>,
@@ -36,6 +38,11 @@ impl Grammar {
     /// Returns the number of steps to charge for each parser step in this text.
     pub fn weight(&self, text: &str) -> usize {
         (self.weight)(text)
+    }
+
+    /// Returns the number of steps to charge once, before this text is parsed.
+    pub fn base_cost(&self, text: &str) -> usize {
+        (self.base_cost)(text)
     }
 
     /// True if the grammar may report errors in this text only because the text nests too deeply.
@@ -64,7 +71,11 @@ pub fn grammars() -> &'static [Grammar] {
 }
 
 static ALL: [Grammar; 16] = [
-    Grammar { stack: IndentStack::Python, ..row("python", |_| vec![tree_sitter_python::LANGUAGE.into()]) },
+    Grammar {
+        stack: IndentStack::Python,
+        base_cost: weight::of_python_comments,
+        ..row("python", |_| vec![tree_sitter_python::LANGUAGE.into()])
+    },
     row("javascript", |_| vec![tree_sitter_javascript::LANGUAGE.into()]),
     row("typescript", typescript),
     row("rust", |_| vec![tree_sitter_rust::LANGUAGE.into()]),
@@ -93,6 +104,7 @@ const fn row(language: &'static str, dialects: fn(&str) -> Vec<Language>) -> Gra
         wants_line_end: false,
         stack: IndentStack::Safe,
         weight: |_| 1,
+        base_cost: |_| 0,
         forgets: |_| false,
         known: |_| None,
     }

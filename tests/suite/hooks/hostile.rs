@@ -151,6 +151,9 @@ fn only_files_of_the_project_are_judged_by_whatever_name() {
         "app.py".to_owned(),
         "./sub/../app.py".to_owned(),
         absolute("sub/../app.py"),
+        // The tools of Node resolve `..` by the text, so that a folder which does not exist is no hindrance.
+        format!("/none/..{}", absolute("app.py")),
+        format!("../none/../{}/app.py", root.file_name().unwrap().to_str().unwrap()),
         absolute("in.py"),
         root.parent().unwrap().join("into.py").to_str().unwrap().to_owned(),
     ];

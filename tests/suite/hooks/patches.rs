@@ -82,6 +82,28 @@ fn a_quote_in_several_places_is_denied_or_gets_context() {
     assert!(patch.contains(" b = 1\n-x = 1\n+x = 2"), "{patch}");
 }
 
+/// What is not simulated is not judged: two sections for one file would pass whatever they write.
+#[test]
+fn a_patch_with_two_sections_for_one_file_is_denied() {
+    let project = Project::new();
+    let reply = |id: &str, sections: &str| {
+        let patch = format!("*** Begin Patch\n{sections}\n*** End Patch");
+        project.hook(
+            &json!({"session_id": "s", "turn_id": "t", "cwd": project.root(), "hook_event_name": "PreToolUse",
+            "tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": id}),
+        )
+    };
+    let first = "*** Update File: app.py\n@@\n-    return sum(items)\n+    return sum(items) + 1";
+    let rest = "@@\n-    return sum(items) + 1\n+    return sum(items) + 2";
+    for (id, name) in [("1", "app.py"), ("2", "./app.py"), ("3", "none/../app.py")] {
+        let denied = denial(&reply(id, &format!("{first}\n*** Update File: {name}\n{rest}")));
+        assert!(denied.contains("more than once"), "{name}: {denied}");
+    }
+    let added = "*** Add File: new.py\n+x = 1\n*** Update File: new.py\n@@\n-x = 1\n+x = (";
+    assert!(denial(&reply("4", added)).contains("more than once"));
+    assert_eq!(reply("5", first), serde_json::Value::Null, "the control: one section is judged, and is good");
+}
+
 #[test]
 fn a_new_text_without_the_last_line_end_of_its_quote_joins_no_lines() {
     let project = Project::new();

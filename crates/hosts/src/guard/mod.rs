@@ -7,7 +7,7 @@
 mod after;
 mod plan;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::Value;
@@ -22,7 +22,7 @@ use crate::texts::{self, EditState, Judged, OwnTools};
 use lockgate_checks::{Outcome, Verdict, Watch};
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, Mode, Request, Target};
-use lockgate_engine::{HostFile, Report, ToolCallRecords, Workspace};
+use lockgate_engine::{HostFile, Report, ToolCallRecords, Workspace, without_dots};
 use lockgate_error::{Code, Error};
 use lockgate_policy::{BytesAtRisk, ClineAnswer, DriftedQuote, HookSettings, OnFailure};
 use lockgate_text::Version;
@@ -339,6 +339,9 @@ struct CallPlan {
 }
 
 /// Returns a path of an edit, absolute: relative paths start from the folder of the session, or from that of a command.
+///
+/// `.` and `..` are resolved as the host's tool does it. A patch goes through the links on the way, as the system does;
+/// the other tools go by the text alone, as Node's `path.resolve` does.
 pub fn absolute_path(folder: &Path, edit: &HostEdit, path: &str) -> String {
     let folder = match edit {
         HostEdit::Patch { folder: Some(own), .. } => folder.join(own),
@@ -349,7 +352,18 @@ pub fn absolute_path(folder: &Path, edit: &HostEdit, path: &str) -> String {
         | HostEdit::Notebook { .. }
         | HostEdit::Other { .. } => folder.to_owned(),
     };
-    folder.join(path).to_string_lossy().into_owned()
+    let whole = folder.join(path);
+    let real_folder = match (edit, whole.parent(), whole.file_name()) {
+        (HostEdit::Patch { .. }, Some(parent), Some(name)) if has_parent_steps(&whole) => {
+            parent.canonicalize().ok().map(|real| real.join(name))
+        }
+        _ => None,
+    };
+    real_folder.unwrap_or_else(|| without_dots(&whole)).to_string_lossy().into_owned()
+}
+
+fn has_parent_steps(path: &Path) -> bool {
+    path.components().any(|component| component == Component::ParentDir)
 }
 
 /// The decision on an edit that could not be judged.

@@ -202,12 +202,16 @@ impl EventGuard<'_> {
         let mut helped = Vec::new();
         for part in &mut other.files {
             let path = self.absolute(&call.edit, &part.path);
-            // Two changes of one file are not simulated.
-            let is_only =
-                patch.paths().into_iter().filter(|name| self.absolute(&call.edit, name) == path).count() == 1;
-            let Some(at) = drafts.iter().position(|draft| draft.path == path).filter(|_| is_only) else {
-                continue;
-            };
+            // Two changes of one file are not simulated, and what is not simulated is not judged.
+            if patch.paths().into_iter().filter(|name| self.absolute(&call.edit, name) == path).count() > 1 {
+                return Err(Stop::Answer(HookDecision::Deny(format!(
+                    "{} it changes {} more than once. Put all changes of that file into one section of the patch, and send \
+                     it again.",
+                    self.denied(settings).head(),
+                    part.path
+                ))));
+            }
+            let Some(at) = drafts.iter().position(|draft| draft.path == path) else { continue };
             let change = self.simulate_part(
                 part,
                 &path,

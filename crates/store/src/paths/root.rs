@@ -192,8 +192,8 @@ fn refuse_wide(shown: &str, identity: Identity) -> Result<(), Error> {
     Ok(())
 }
 
-/// Resolves `.` and `..` in a path by its text alone.
-pub(crate) fn without_dots(path: &Path) -> PathBuf {
+/// Resolves `.` and `..` in a path by its text alone; `..` at the root of the file system stays there.
+pub fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {
