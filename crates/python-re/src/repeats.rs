@@ -6,7 +6,7 @@
 use super::ast::{ENDLESS, Polarity};
 use super::budget::StepBudget;
 use super::error::Error;
-use super::frames::OnRestore;
+use super::frames::{ActiveRepeat, OnRestore};
 use super::machine::{Attempt, Flow, Frame, Layer, Machine, NOWHERE, Point, RepeatState, Wait};
 use super::program::Op;
 
@@ -71,7 +71,7 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn until_greedy(&mut self, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
-        let Some((index, repeat, count)) = self.active_repeat() else {
+        let Some(ActiveRepeat { index, state: repeat, count }) = self.active_repeat() else {
             return Ok(Flow::Done(Attempt::Failed));
         };
         if count < repeat.min {
@@ -134,7 +134,7 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn until_lazy(&mut self, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
-        let Some((index, repeat, count)) = self.active_repeat() else {
+        let Some(ActiveRepeat { index, state: repeat, count }) = self.active_repeat() else {
             return Ok(Flow::Done(Attempt::Failed));
         };
         if count < repeat.min {

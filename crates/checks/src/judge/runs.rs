@@ -38,16 +38,31 @@ pub(super) struct Runs<'a, 'd> {
     cases: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
     members: &'d [(usize, Member<'a, 'd>)],
     all: Vec<SharedRun>,
-    /// The drafts that each gate judges itself, as gate, root, group (`GateInput::among`) and path.
-    judged: HashSet<(&'d str, &'d Path, usize, &'d str)>,
+    judged: HashSet<JudgedDraft<'d>>,
+}
+
+/// A draft that a gate judges itself.
+#[derive(PartialEq, Eq, Hash)]
+struct JudgedDraft<'d> {
+    gate: &'d str,
+    root: &'d Path,
+    /// The group of the draft: [`GateInput::among`].
+    group: usize,
+    path: &'d str,
 }
 
 /// The members that share a run, by their index; the first represents all.
 #[derive(Debug, Clone)]
 pub(super) struct SharedRun(Vec<usize>);
 
-/// The index of a draft, the position of a gate in its policy, and the report of the gate.
-type GateReply = (usize, usize, GateReport);
+/// The report of a gate about a draft.
+pub(super) struct GateReply {
+    /// The index of the draft.
+    pub(super) draft: usize,
+    /// The position of the gate in its policy.
+    pub(super) gate: usize,
+    pub(super) report: GateReport,
+}
 
 /// The properties that members must have in common to share a run.
 #[derive(PartialEq, Eq, Hash)]
@@ -56,7 +71,8 @@ struct RunKey<'d> {
     program: &'d Path,
     search: &'d OsStr,
     root: &'d Path,
-    removed: usize,
+    /// The group of the draft: [`GateInput::among`].
+    group: usize,
     isolation: Isolation,
     cache: Option<&'d Path>,
     timeout: Duration,
@@ -83,7 +99,8 @@ impl<'a, 'd> Runs<'a, 'd> {
     ) -> Runs<'a, 'd> {
         let judged = members.iter().map(|(_, member)| {
             let case = member.call.case;
-            (member.gate.rule.gate.name.as_str(), case.env.root, case.among, member.draft.path)
+            let gate = member.gate.rule.gate.name.as_str();
+            JudgedDraft { gate, root: case.env.root, group: case.among, path: member.draft.path }
         });
         let mut runs = Runs { cases, members, all: Vec::new(), judged: judged.collect() };
         let places: Vec<usize> = (0..members.len()).collect();
@@ -237,11 +254,15 @@ impl<'a, 'd> Runs<'a, 'd> {
         let runs = self.grouped(places, |member| command(member).mode);
         let replies = runs.iter().flat_map(|SharedRun(places)| self.ask_places(places, &command));
         let why = format!("{why}; its command was run instead");
-        replies.map(|(at, place, report)| (at, place, report.with_note(why.clone()))).collect()
+        let with_note = |reply: GateReply| {
+            let report = reply.report.with_note(why.clone());
+            GateReply { report, ..reply }
+        };
+        replies.map(with_note).collect()
     }
 
     fn reply(&self, place: usize, member: &Member<'a, 'd>, report: GateReport) -> Option<GateReply> {
-        self.members.get(place).map(|(at, _)| (*at, member.gate.at, report))
+        self.members.get(place).map(|(draft, _)| GateReply { draft: *draft, gate: member.gate.at, report })
     }
 
     /// Returns overlays for the other drafts of the call: the texts after the edit and the texts before it,
@@ -276,7 +297,9 @@ impl<'a, 'd> Runs<'a, 'd> {
     /// True if a finding is about a file that the same gate judges separately in this call.
     fn is_reported_elsewhere(&self, finding: &ComparedFinding, member: &Member<'a, 'd>) -> bool {
         let (case, gate) = (member.call.case, member.gate.rule.gate.name.as_str());
-        let is_judged = |path: &str| self.judged.contains(&(gate, case.env.root, case.among, path));
+        let is_judged = |path: &str| {
+            self.judged.contains(&JudgedDraft { gate, root: case.env.root, group: case.among, path })
+        };
         finding.elsewhere.as_deref().is_some_and(is_judged)
     }
 }
@@ -296,7 +319,7 @@ fn key<'d>(member: &'d Member<'_, 'd>, mode: ProgramMode<'d>, place: usize) -> R
         program,
         search: member.gate.how.search,
         root: env.root,
-        removed: case.among,
+        group: case.among,
         isolation: env.isolation,
         cache: env.cache,
         timeout: rule.timeout,
