@@ -47,20 +47,20 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
         |run: &GateRun| format!("{} {}", run.gate, run.why.as_deref().unwrap_or("changed the draft"));
     let unavailable =
         |reason| select(verdict, move |run| run.outcome == Outcome::Unavailable && run.reason == reason);
-    let softened = select(verdict, |run| run.softened).map(|GateGroup { names, count, .. }| {
+    let softened = select(verdict, |run| run.softened).map(|NamedGates { names, count, .. }| {
         let verb = if count == 1 { "only warns" } else { "only warn" };
         let remedy = "`level: block` in the policy rejects the edit instead";
         format!("{names} {verb} here, because the edit may be one step of several; {remedy}")
     });
-    let withheld = select(verdict, |run| run.withheld).map(|GateGroup { names, first_reason, .. }| {
+    let withheld = select(verdict, |run| run.withheld).map(|NamedGates { names, first_reason, .. }| {
         let remedy = "a person can let the policy's programs run with `lockgate trust`";
         format!("not checked by {names}: {}; {remedy}", first_reason.unwrap_or("not trusted"))
     });
     let with_reason = [RunReason::Template, RunReason::WeakIsolation].map(|reason| {
-        let GateGroup { names, first_reason, .. } = unavailable(reason)?;
+        let NamedGates { names, first_reason, .. } = unavailable(reason)?;
         Some(format!("not checked by {names}: {}", first_reason.unwrap_or("not available")))
     });
-    let absent = unavailable(RunReason::Outcome).map(|GateGroup { names, count, .. }| {
+    let absent = unavailable(RunReason::Outcome).map(|NamedGates { names, count, .. }| {
         let word = if count == 1 { "its program is" } else { "their programs are" };
         format!("not checked by {names}: {word} not available here")
     });
@@ -69,7 +69,7 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
 }
 
 /// Gates that one note is about.
-struct GateGroup<'v> {
+struct NamedGates<'v> {
     /// Their names, as in `a, b and c`.
     names: String,
     count: usize,
@@ -78,10 +78,10 @@ struct GateGroup<'v> {
 }
 
 /// Returns the selected gates; `None` if there are none.
-fn select(verdict: &Verdict, is_selected: impl Fn(&GateRun) -> bool) -> Option<GateGroup<'_>> {
+fn select(verdict: &Verdict, is_selected: impl Fn(&GateRun) -> bool) -> Option<NamedGates<'_>> {
     let runs: Vec<&GateRun> = verdict.runs.iter().filter(|run| is_selected(run)).collect();
     let first = runs.first()?;
-    Some(GateGroup { names: names(&runs), count: runs.len(), first_reason: first.why.as_deref() })
+    Some(NamedGates { names: names(&runs), count: runs.len(), first_reason: first.why.as_deref() })
 }
 
 /// Joins the names of the gates, as in `a, b and c`.
