@@ -31,7 +31,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use lockgate_edit::{
-    Edit, EditLimits, Matches, Needle, Occurrences, OnDuplicate, PlanContext, PlannedEdit, Search, plan,
+    Edit, EditLimits, Needle, Occurrences, OnDuplicate, PlanContext, PlannedEdit, Search, SearchMatches, plan,
 };
 use lockgate_error::{Code, Error};
 use lockgate_matching::{MatchLevel, MatchTolerance, TypoPolicy};
@@ -129,7 +129,7 @@ fn share(mut costs: Vec<Cost>, percent: usize) -> Cost {
 /// How an answer is called in a table.
 fn answer(planned: &Result<PlannedEdit, Error>) -> String {
     match planned {
-        Ok(PlannedEdit { matches: Matches { info: Some(match_info), .. }, .. }) => {
+        Ok(PlannedEdit { matches: SearchMatches { info: Some(match_info), .. }, .. }) => {
             match_info.level.name().to_owned()
         }
         Ok(_) => "unchanged".to_owned(),

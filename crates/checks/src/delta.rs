@@ -87,7 +87,7 @@ impl ComparedFinding {
 
     fn key(&self) -> FindingIdentity<'_> {
         let (code, words) = self.identity_text();
-        (self.elsewhere.as_deref(), code, words, &self.around)
+        FindingIdentity { elsewhere: self.elsewhere.as_deref(), code, words, around: &self.around }
     }
 
     /// Returns the code, and the identity or else the message without its numbers.
@@ -172,7 +172,14 @@ fn shortened(line: &str) -> String {
 }
 
 /// The properties that identify a finding on both sides.
-type FindingIdentity<'a> = (Option<&'a str>, Option<&'a str>, String, &'a str);
+#[derive(PartialEq, Eq, Hash)]
+struct FindingIdentity<'a> {
+    elsewhere: Option<&'a str>,
+    code: Option<&'a str>,
+    /// The identity, or else the message without its numbers.
+    words: String,
+    around: &'a str,
+}
 
 /// Flags each finding after an edit that is new. The pair gives the number of lines before and after the
 /// edit.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::budget::{self, ByteBudget};
 use super::index::Index;
 use super::indexed_symbol::IndexedSymbol;
-use super::outline::outline;
+use super::outline::{FittedOutline, outline};
 use super::project::ProjectSummary;
 use super::query;
 use super::symbol::{self, SymbolUse};
@@ -129,14 +129,14 @@ impl<'a> AnswerParts<'a, '_> {
             );
             return;
         };
-        let (shown, all, cut) = outline(page, tags, &mut self.budget);
-        let hidden = all - shown.len();
+        let FittedOutline { symbols, total, omits_docs } = outline(page, tags, &mut self.budget);
+        let hidden = total - symbols.len();
         if let Some(target) = &mut self.context.target {
-            target.outline = shown;
+            target.outline = symbols;
         }
         if hidden > 0 {
-            self.note_omission(format!("{hidden} of {all} symbols of the outline are not shown"));
-        } else if cut {
+            self.note_omission(format!("{hidden} of {total} symbols of the outline are not shown"));
+        } else if omits_docs {
             self.note_omission("docs are not shown".to_owned());
         }
     }

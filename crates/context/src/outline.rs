@@ -23,14 +23,19 @@ const MEASURES: [Measure; 5] = [
     Measure { docs: false, minors: false, depth: 1 },
 ];
 
-/// Returns the symbols that fit and their total number; also true if the docs are omitted.
-pub(super) fn outline(
-    page: &VersionedText,
-    tags: &Tags,
-    budget: &mut ByteBudget,
-) -> (Vec<CodeSymbol>, usize, bool) {
+/// The part of an outline that fits.
+pub(super) struct FittedOutline {
+    pub(super) symbols: Vec<CodeSymbol>,
+    /// The number of all symbols.
+    pub(super) total: usize,
+    /// Set when docs are left out.
+    pub(super) omits_docs: bool,
+}
+
+/// Returns the part of the outline that fits.
+pub(super) fn outline(page: &VersionedText, tags: &Tags, budget: &mut ByteBudget) -> FittedOutline {
     let all: Vec<(usize, CodeSymbol)> = symbols(page, tags);
-    let count = all.len();
+    let total = all.len();
     let room = budget.left();
     for measure in MEASURES {
         let shown: Vec<CodeSymbol> =
@@ -38,8 +43,8 @@ pub(super) fn outline(
         let bytes: usize = shown.iter().map(budget::symbol).sum();
         if bytes <= room && !shown.is_empty() {
             budget.take(bytes);
-            let cut = !measure.docs && all.iter().any(|(_, symbol)| symbol.doc.is_some());
-            return (shown, count, cut);
+            let omits_docs = !measure.docs && all.iter().any(|(_, symbol)| symbol.doc.is_some());
+            return FittedOutline { symbols: shown, total, omits_docs };
         }
     }
     let [.., least] = MEASURES;
@@ -50,7 +55,7 @@ pub(super) fn outline(
         shown.push(symbol);
     }
     budget.take(room - remaining);
-    (shown, count, true)
+    FittedOutline { symbols: shown, total, omits_docs: true }
 }
 
 impl Measure {

@@ -263,7 +263,7 @@ pub struct PlanContext<'a> {
 
 /// The matches of a search; empty for another edit mode.
 #[derive(Debug, Clone, Default)]
-pub struct Matches {
+pub struct SearchMatches {
     /// The number of replaced matches.
     pub replacements: Option<usize>,
     /// The number of matches in the searched text, replaced or not; `None` if counting them took too many steps.
@@ -284,7 +284,7 @@ pub struct PlannedEdit {
     /// Problems that do not stop the call.
     pub warnings: Vec<String>,
     /// The matches, for a search.
-    pub matches: Matches,
+    pub matches: SearchMatches,
     /// The new content, if its encoding differs from the old one.
     pub new_buffer: Option<Buffer>,
 }
@@ -292,7 +292,7 @@ pub struct PlannedEdit {
 impl PlannedEdit {
     fn new(plan: Plan, mut notes: Vec<String>) -> PlannedEdit {
         notes.extend_from_slice(plan.notes());
-        PlannedEdit { plan, notes, warnings: Vec::new(), matches: Matches::default(), new_buffer: None }
+        PlannedEdit { plan, notes, warnings: Vec::new(), matches: SearchMatches::default(), new_buffer: None }
     }
 
     /// Returns an empty plan with a warning, for a search without a match that is not an error.
@@ -300,7 +300,7 @@ impl PlannedEdit {
     /// Errors: `INTERNAL` if the empty plan is invalid.
     pub fn no_match(buffer: &Buffer, warning: String) -> Result<PlannedEdit, Error> {
         let planned = PlannedEdit::new(buffer.plan(Vec::new())?, Vec::new());
-        let matches = Matches { replacements: Some(0), ..Matches::default() };
+        let matches = SearchMatches { replacements: Some(0), ..SearchMatches::default() };
         Ok(PlannedEdit { warnings: vec![warning], matches, ..planned })
     }
 }

@@ -1,6 +1,6 @@
 //! Several edits of one text in one call.
 
-use super::{EditPart, Matches, PlanContext, PlannedEdit};
+use super::{EditPart, PlanContext, PlannedEdit, SearchMatches};
 use lockgate_error::{Code, Error, EvidenceLine};
 use lockgate_matching::MatchInfo;
 use lockgate_text::{Buffer, Plan};
@@ -38,7 +38,7 @@ fn join(parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> 
     lines.sort_by_key(|place| place.line);
     lines.truncate(MAX_MATCH_LINES);
     let infos = parts.iter().filter_map(|part| part.matches.info);
-    let matches = Matches {
+    let matches = SearchMatches {
         replacements: sum(|part| part.matches.replacements),
         total: sum(|part| part.matches.total),
         lines,

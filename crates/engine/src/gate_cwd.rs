@@ -28,7 +28,7 @@ pub(super) struct GateCwd<'a> {
 #[derive(PartialEq, Eq)]
 enum PlaceGroup<'a> {
     Root(&'a Path),
-    Type(&'a EntityKind, Option<&'a str>, Option<&'a str>),
+    Type { kind: &'a EntityKind, app_id: Option<&'a str>, organization_id: Option<&'a str> },
 }
 
 impl Services {
@@ -64,7 +64,8 @@ impl Services {
             DocumentPath::File(place) => self.store.files.root_path(place).ok().map(PlaceGroup::Root),
             DocumentPath::Row(place) => {
                 let Entity { kind, app_id, organization_id, path: _ } = place.entity();
-                Some(PlaceGroup::Type(kind, app_id.as_deref(), organization_id.as_deref()))
+                let (app_id, organization_id) = (app_id.as_deref(), organization_id.as_deref());
+                Some(PlaceGroup::Type { kind, app_id, organization_id })
             }
         }
     }

@@ -9,7 +9,7 @@ use super::resolve::ResolvedTarget;
 use super::services::Services;
 use lockgate_checks::{Outcome, Verdict, sanitize};
 use lockgate_edit::request::Entity;
-use lockgate_edit::{Edit, Matches};
+use lockgate_edit::{Edit, SearchMatches};
 use lockgate_error::Error;
 use lockgate_store::{EditId, Entry, EntryKind, GuardLevel, PublishedBatch, PublishedFile};
 use lockgate_text::diff::{self, Diff};
@@ -67,7 +67,7 @@ pub struct Report {
     /// The level of protection against concurrent writes by other programs; `None` when nothing was written.
     pub level: Option<GuardLevel>,
     /// The matches, for a search.
-    pub matches: Matches,
+    pub matches: SearchMatches,
     /// The verdict of the gates.
     pub verdict: Verdict,
     /// Problems that did not stop the call, such as a search in `interactive` without a match.
@@ -224,7 +224,7 @@ impl Report {
             previous_version: None,
             edit_id: None,
             level: None,
-            matches: Matches::default(),
+            matches: SearchMatches::default(),
             verdict: Verdict::default(),
             warnings: Vec::new(),
             notes: Vec::new(),

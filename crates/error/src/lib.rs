@@ -350,3 +350,23 @@ impl Error {
         self.hint.as_deref().unwrap_or_else(|| self.code.remedy())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_its_field_until_the_path_changes() {
+        let error = || Error::new(Code::InvalidInput, "`search` is missing");
+        let named = error().named_field("search");
+        assert!(named.names_field() && !error().field("search").names_field());
+        let mut renamed = named.clone();
+        renamed.rename_field("old_string");
+        assert!(!renamed.names_field());
+        let entry = named.with_entry(2);
+        assert_eq!((entry.field_path().as_deref(), entry.names_field()), (Some("edits[2].search"), false));
+        let joined = error().with_named_entry(2);
+        assert_eq!(joined.message, "edits[2]: `search` is missing");
+        assert_eq!((joined.field_path().as_deref(), joined.names_field()), (Some("edits[2]"), true));
+    }
+}

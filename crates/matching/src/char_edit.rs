@@ -223,14 +223,14 @@ const ENDINGS: [char; 8] = ['s', 'd', 'r', 'y', 'f', 'h', 'x', 'e'];
 /// Returns true if the search differs from a text by one inserted, dropped, swapped or replaced letter, and its word
 /// does not occur in the view. A word that occurs there is a name of its own.
 pub(super) fn is_typo(search: &str, actual: &str, view: &str) -> bool {
-    differing_letter(search, actual).is_some_and(|(_, _, word)| !is_known(&word, view))
+    differing_letter(search, actual).is_some_and(|letter| !is_known(&letter.word, view))
 }
 
 /// Returns true if the search differs from a text by one swapped, dropped or doubled letter, and its word does not
 /// occur in the view.
 pub(super) fn is_certain_typo(search: &str, actual: &str, view: &str) -> bool {
-    let Some((char_edit, before, word)) = differing_letter(search, actual) else { return false };
-    let is_slip = match char_edit {
+    let Some(DifferingLetter { edit, before, word }) = differing_letter(search, actual) else { return false };
+    let is_slip = match edit {
         CharEdit::Dropped(_) | CharEdit::Swapped => true,
         CharEdit::Added(letter) => before == Some(letter),
         CharEdit::Replaced => false,
@@ -252,11 +252,20 @@ fn is_whole(view: &str, span: &Range<usize>) -> bool {
     !cut
 }
 
-/// Returns the one letter in which two texts differ, the letter before it, and the search's word. The letter must be
+/// The one letter in which a search differs from a text.
+struct DifferingLetter {
+    edit: CharEdit,
+    /// The letter before it.
+    before: Option<char>,
+    /// The search's word.
+    word: String,
+}
+
+/// Returns the one letter in which two texts differ. The letter must be
 /// inside or at the end of a part of a word with four or more letters, and not be the part's first one. A digit, a
 /// capital or an ending that makes a different name does not count. The parts of a word begin with its capitals and
 /// behind `_`.
-fn differing_letter(search: &str, actual: &str) -> Option<(CharEdit, Option<char>, String)> {
+fn differing_letter(search: &str, actual: &str) -> Option<DifferingLetter> {
     let (one, other): (Vec<char>, Vec<char>) = (search.chars().collect(), actual.chars().collect());
     let head = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
     let most = one.len().min(other.len()) - head;
@@ -266,14 +275,14 @@ fn differing_letter(search: &str, actual: &str) -> Option<(CharEdit, Option<char
     let after = one.get(one.len() - tail).copied().filter(char::is_ascii_lowercase);
     let [search_part, actual_part] =
         [&one, &other].map(|text| text.get(head..text.len() - tail).unwrap_or_default());
-    let char_edit = match (search_part, actual_part) {
+    let edit = match (search_part, actual_part) {
         ([], [letter]) => CharEdit::Dropped(*letter),
         ([letter], []) => CharEdit::Added(*letter),
         ([a, b], [c, d]) if a == d && b == c => CharEdit::Swapped,
         ([_], [_]) => CharEdit::Replaced,
         _ => return None,
     };
-    let inside = match char_edit {
+    let inside = match edit {
         CharEdit::Dropped(letter) | CharEdit::Added(letter) => after.is_some() || !ENDINGS.contains(&letter),
         CharEdit::Swapped => true,
         CharEdit::Replaced => after.is_some(),
@@ -281,7 +290,7 @@ fn differing_letter(search: &str, actual: &str) -> Option<(CharEdit, Option<char
     let plain = search_part.iter().chain(actual_part).all(char::is_ascii_lowercase);
     let in_part = before.is_some_and(|letter| letter.is_ascii_alphabetic());
     let long = [&one, &other].iter().all(|text| part(text, head) >= WORD);
-    (plain && inside && in_part && long).then(|| (char_edit, before, word(&one, head)))
+    (plain && inside && in_part && long).then(|| DifferingLetter { edit, before, word: word(&one, head) })
 }
 
 /// Returns the number of letters of the word part around an offset.

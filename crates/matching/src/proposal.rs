@@ -11,7 +11,7 @@ impl Proposal {
     /// Returns the lines of a match and their edited form; `None` if a plain string replacement would not have the
     /// same result.
     pub(super) fn from_match(found: &UniqueMatch, range: LineRange<'_>) -> Option<Proposal> {
-        let (_, search, replace) = outcome(found, range)?;
+        let EditedLines { search, replace, .. } = edited_lines(found, range)?;
         let once = occurrences(range.view, range.window(), search).nth(1).is_none();
         let search_text = SearchText { search, replace: &replace, on_repeat: OnRepeat::Reject };
         let works = matches!(literal::literal(search_text, range), Some(Located::One(_)));
@@ -22,13 +22,22 @@ impl Proposal {
 
 /// Returns true if the edited text of a match is already around it, with more lines than the match has.
 pub(super) fn is_applied(found: &UniqueMatch, range: LineRange<'_>) -> bool {
-    outcome(found, range).is_some_and(|(span, search, replace)| {
-        exact::applied_line(range.view, &span, search, &replace).is_some()
+    edited_lines(found, range).is_some_and(|lines| {
+        exact::applied_line(range.view, &lines.span, lines.search, &lines.replace).is_some()
     })
 }
 
-/// Returns the lines of a match as bytes of the view, and their edited form; `None` if the edit reaches beyond them.
-fn outcome<'a>(found: &UniqueMatch, range: LineRange<'a>) -> Option<(Range<usize>, &'a str, String)> {
+/// The lines of a match.
+struct EditedLines<'a> {
+    /// Their bytes in the view.
+    span: Range<usize>,
+    search: &'a str,
+    /// Their edited form.
+    replace: String,
+}
+
+/// Returns the lines of a match; `None` if the edit reaches beyond them.
+fn edited_lines<'a>(found: &UniqueMatch, range: LineRange<'a>) -> Option<EditedLines<'a>> {
     let span = range.text.block(*found.lines.start(), *found.lines.end());
     let search = range.view.get(span.clone())?;
     let search = search.strip_suffix('\n').unwrap_or(search);
@@ -44,5 +53,5 @@ fn outcome<'a>(found: &UniqueMatch, range: LineRange<'a>) -> Option<(Range<usize
         search.get(at.clone())?;
         replace.replace_range(at, &change.text);
     }
-    Some((span.start..span.start + search.len(), search, replace))
+    Some(EditedLines { span: span.start..span.start + search.len(), search, replace })
 }

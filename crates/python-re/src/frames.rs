@@ -14,15 +14,24 @@ pub(super) enum OnRestore {
     No,
 }
 
+/// The innermost repetition in progress.
+pub(super) struct ActiveRepeat {
+    pub(super) index: usize,
+    pub(super) state: RepeatState,
+    /// The number of times that the body has begun.
+    pub(super) count: u32,
+}
+
 impl Machine<'_, '_> {
     pub(super) fn frame(&self, wait: Wait, from: Point, repeat: usize) -> Frame {
         Frame { wait, from, count: 0, last_mark: self.last_mark, repeat, last_at: NOWHERE }
     }
 
-    pub(super) fn active_repeat(&self) -> Option<(usize, RepeatState, u32)> {
+    pub(super) fn active_repeat(&self) -> Option<ActiveRepeat> {
         let index = self.current?;
-        let repeat = self.repeats.get(index).copied()?;
-        Some((index, repeat, u32::try_from(repeat.count + 1).unwrap_or(ENDLESS)))
+        let state = self.repeats.get(index).copied()?;
+        let count = u32::try_from(state.count + 1).unwrap_or(ENDLESS);
+        Some(ActiveRepeat { index, state, count })
     }
 
     pub(super) fn set_count(&mut self, index: usize, count: i64) {

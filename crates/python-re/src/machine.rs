@@ -36,12 +36,12 @@ pub(super) enum Layer {
 /// The result of a step.
 pub(super) enum Flow {
     Run(Point),
-    Done(Attempt),
+    Done(PartResult),
 }
 
-/// The result of an attempt to match a part.
+/// The result of matching a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Attempt {
+pub(super) enum PartResult {
     Matched,
     Failed,
 }
@@ -133,15 +133,15 @@ impl<'p, 't> Machine<'p, 't> {
         self.saved.clear();
         let mut point = Point { pc: 0, at, layer };
         loop {
-            let mut attempt = self.advance(point, budget)?;
+            let mut result = self.advance(point, budget)?;
             point = loop {
                 let Some(frame) = self.frames.pop() else {
-                    return Ok((attempt == Attempt::Matched).then_some(self.part_end));
+                    return Ok((result == PartResult::Matched).then_some(self.part_end));
                 };
                 budget.spend(1)?;
-                match self.resume(frame, attempt, budget)? {
+                match self.resume(frame, result, budget)? {
                     Flow::Run(next) => break next,
-                    Flow::Done(result) => attempt = result,
+                    Flow::Done(part) => result = part,
                 }
             };
         }
@@ -165,11 +165,11 @@ impl<'p, 't> Machine<'p, 't> {
     }
 
     /// Runs until the current part matches or fails.
-    fn advance(&mut self, from: Point, budget: &mut StepBudget) -> Result<Attempt, Error> {
+    fn advance(&mut self, from: Point, budget: &mut StepBudget) -> Result<PartResult, Error> {
         let mut point = from;
         loop {
             budget.spend(1)?;
-            let Some(op) = self.program.ops.get(point.pc).copied() else { return Ok(Attempt::Failed) };
+            let Some(op) = self.program.ops.get(point.pc).copied() else { return Ok(PartResult::Failed) };
             let taken = match op {
                 Op::Char(wanted) => self.char_at(point.at).filter(|(char, _)| *char == wanted),
                 Op::Set(unit) => self.char_at(point.at).filter(|(char, _)| self.accepts(unit, *char)),
@@ -180,17 +180,17 @@ impl<'p, 't> Machine<'p, 't> {
                 Op::Success => {
                     self.part_end = point.at;
                     let counts = point.layer == Layer::Free || point.at != self.start;
-                    return Ok(if counts { Attempt::Matched } else { Attempt::Failed });
+                    return Ok(if counts { PartResult::Matched } else { PartResult::Failed });
                 }
                 _ => match self.control(op, point, budget)? {
                     Flow::Run(next) => {
                         point = next;
                         continue;
                     }
-                    Flow::Done(attempt) => return Ok(attempt),
+                    Flow::Done(result) => return Ok(result),
                 },
             };
-            let Some((_, next)) = taken else { return Ok(Attempt::Failed) };
+            let Some((_, next)) = taken else { return Ok(PartResult::Failed) };
             point = Point { pc: point.pc + 1, at: next, layer: point.layer };
         }
     }
@@ -200,7 +200,7 @@ impl<'p, 't> Machine<'p, 't> {
         let next = Point { pc: point.pc + 1, ..point };
         match op {
             Op::Mark(mark) => self.mark(mark, point.at),
-            Op::At(anchor) if !self.holds(anchor, point.at) => return Ok(Flow::Done(Attempt::Failed)),
+            Op::At(anchor) if !self.holds(anchor, point.at) => return Ok(Flow::Done(PartResult::Failed)),
             Op::At(_) | Op::Char(_) | Op::Set(_) | Op::Jump(_) | Op::Success => {}
             Op::Branch(index) => return self.branch(index, point, budget),
             Op::RepeatUnit { greediness: Greediness::Greedy, min, max, unit } => {
@@ -212,7 +212,7 @@ impl<'p, 't> Machine<'p, 't> {
             Op::RepeatUnit { greediness: Greediness::Possessive, min, max, unit } => {
                 let (count, at) = self.count(unit, point.at, max, budget)?;
                 return Ok(if count < min {
-                    Flow::Done(Attempt::Failed)
+                    Flow::Done(PartResult::Failed)
                 } else {
                     Flow::Run(Point { at, ..next })
                 });

@@ -6,8 +6,8 @@
 use super::ast::{ENDLESS, Polarity};
 use super::budget::StepBudget;
 use super::error::Error;
-use super::frames::OnRestore;
-use super::machine::{Attempt, Flow, Frame, Layer, Machine, NOWHERE, Point, RepeatState, Wait};
+use super::frames::{ActiveRepeat, OnRestore};
+use super::machine::{Flow, Frame, Layer, Machine, NOWHERE, PartResult, Point, RepeatState, Wait};
 use super::program::Op;
 
 impl Machine<'_, '_> {
@@ -15,43 +15,43 @@ impl Machine<'_, '_> {
     pub(super) fn resume(
         &mut self,
         frame: Frame,
-        attempt: Attempt,
+        result: PartResult,
         budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         match frame.wait {
-            Wait::Branch => self.after_branch(frame, attempt, budget),
-            Wait::UnitTail => self.after_unit_tail(frame, attempt, budget),
-            Wait::LazyUnitTail => self.after_lazy_unit_tail(frame, attempt, budget),
+            Wait::Branch => self.after_branch(frame, result, budget),
+            Wait::UnitTail => self.after_unit_tail(frame, result, budget),
+            Wait::LazyUnitTail => self.after_lazy_unit_tail(frame, result, budget),
             Wait::Repeat => {
                 self.current = self.repeats.get(frame.repeat).and_then(|repeat| repeat.outer);
                 self.repeats.truncate(frame.repeat);
-                Ok(Flow::Done(attempt))
+                Ok(Flow::Done(result))
             }
             Wait::RequiredBody => {
-                if attempt == Attempt::Failed {
+                if result == PartResult::Failed {
                     self.set_count(frame.repeat, i64::from(frame.count) - 1);
                 }
-                Ok(Flow::Done(attempt))
+                Ok(Flow::Done(result))
             }
-            Wait::GreedyBody => self.after_greedy_body(frame, attempt, budget),
+            Wait::GreedyBody => self.after_greedy_body(frame, result, budget),
             Wait::LazyBody => {
                 self.set_last(frame.repeat, frame.last_at);
-                if attempt == Attempt::Failed {
+                if result == PartResult::Failed {
                     self.set_count(frame.repeat, i64::from(frame.count) - 1);
                 }
-                Ok(Flow::Done(attempt))
+                Ok(Flow::Done(result))
             }
             Wait::GreedyTail => {
                 self.current = Some(frame.repeat);
-                Ok(Flow::Done(attempt))
+                Ok(Flow::Done(result))
             }
-            Wait::LazyTail => self.after_lazy_tail(frame, attempt, budget),
-            Wait::PossessiveRequired if attempt == Attempt::Failed => Ok(Flow::Done(Attempt::Failed)),
+            Wait::LazyTail => self.after_lazy_tail(frame, result, budget),
+            Wait::PossessiveRequired if result == PartResult::Failed => Ok(Flow::Done(PartResult::Failed)),
             Wait::PossessiveRequired => {
                 self.possessive_again(Frame { count: frame.count + 1, ..frame }, budget)
             }
-            Wait::PossessiveMore => self.after_possessive(frame, attempt, budget),
-            Wait::Atomic | Wait::Look => Ok(self.after_part(frame, attempt)),
+            Wait::PossessiveMore => self.after_possessive(frame, result, budget),
+            Wait::Atomic | Wait::Look => Ok(self.after_part(frame, result)),
         }
     }
 
@@ -71,8 +71,8 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn until_greedy(&mut self, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
-        let Some((index, repeat, count)) = self.active_repeat() else {
-            return Ok(Flow::Done(Attempt::Failed));
+        let Some(ActiveRepeat { index, state: repeat, count }) = self.active_repeat() else {
+            return Ok(Flow::Done(PartResult::Failed));
         };
         if count < repeat.min {
             return self.required_body(index, repeat, count, point, budget);
@@ -91,20 +91,20 @@ impl Machine<'_, '_> {
     fn after_greedy_body(
         &mut self,
         frame: Frame,
-        attempt: Attempt,
+        result: PartResult,
         budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         self.set_last(frame.repeat, frame.last_at);
-        if attempt == Attempt::Matched {
+        if result == PartResult::Matched {
             self.drop_saved(frame.last_mark);
-            return Ok(Flow::Done(Attempt::Matched));
+            return Ok(Flow::Done(PartResult::Matched));
         }
         self.restore(frame.last_mark, OnRestore::No);
         self.last_mark = frame.last_mark;
         self.set_count(frame.repeat, i64::from(frame.count) - 1);
         match self.repeats.get(frame.repeat).copied() {
             Some(repeat) => self.greedy_tail(frame.repeat, repeat, frame.from, budget),
-            None => Ok(Flow::Done(Attempt::Failed)),
+            None => Ok(Flow::Done(PartResult::Failed)),
         }
     }
 
@@ -134,8 +134,8 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn until_lazy(&mut self, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
-        let Some((index, repeat, count)) = self.active_repeat() else {
-            return Ok(Flow::Done(Attempt::Failed));
+        let Some(ActiveRepeat { index, state: repeat, count }) = self.active_repeat() else {
+            return Ok(Flow::Done(PartResult::Failed));
         };
         if count < repeat.min {
             return self.required_body(index, repeat, count, point, budget);
@@ -150,27 +150,27 @@ impl Machine<'_, '_> {
     fn after_lazy_tail(
         &mut self,
         frame: Frame,
-        attempt: Attempt,
+        result: PartResult,
         budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         let marks_are_saved = self.current.is_some();
         self.current = Some(frame.repeat);
-        if marks_are_saved && attempt == Attempt::Matched {
+        if marks_are_saved && result == PartResult::Matched {
             self.drop_saved(frame.last_mark);
         }
-        if attempt == Attempt::Matched {
-            return Ok(Flow::Done(Attempt::Matched));
+        if result == PartResult::Matched {
+            return Ok(Flow::Done(PartResult::Matched));
         }
         if marks_are_saved {
             self.restore(frame.last_mark, OnRestore::No);
         }
         self.last_mark = frame.last_mark;
         let Some(repeat) = self.repeats.get(frame.repeat).copied() else {
-            return Ok(Flow::Done(Attempt::Failed));
+            return Ok(Flow::Done(PartResult::Failed));
         };
         let enough = frame.count >= repeat.max && repeat.max != ENDLESS;
         if enough || frame.from.at == repeat.last_at {
-            return Ok(Flow::Done(Attempt::Failed));
+            return Ok(Flow::Done(PartResult::Failed));
         }
         self.set_count(frame.repeat, i64::from(frame.count));
         self.set_last(frame.repeat, frame.from.at);
@@ -187,7 +187,7 @@ impl Machine<'_, '_> {
     /// Matches the body of a possessive repetition once more, or continues behind it.
     fn possessive_again(&mut self, frame: Frame, budget: &mut StepBudget) -> Result<Flow, Error> {
         let Some(Op::Possessive { min, max, next }) = self.program.ops.get(frame.from.pc).copied() else {
-            return Ok(Flow::Done(Attempt::Failed));
+            return Ok(Flow::Done(PartResult::Failed));
         };
         let body = Point { pc: frame.from.pc + 1, at: self.part_end, layer: Layer::Free };
         if frame.count < min {
@@ -206,10 +206,10 @@ impl Machine<'_, '_> {
     fn after_possessive(
         &mut self,
         frame: Frame,
-        attempt: Attempt,
+        result: PartResult,
         budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
-        if attempt == Attempt::Matched {
+        if result == PartResult::Matched {
             self.drop_saved(frame.last_mark);
             return self.possessive_again(Frame { count: frame.count.saturating_add(1), ..frame }, budget);
         }
@@ -219,7 +219,7 @@ impl Machine<'_, '_> {
             Some(Op::Possessive { next, .. }) => {
                 Ok(Flow::Run(Point { pc: *next, at: frame.last_at, layer: frame.from.layer }))
             }
-            Some(_) | None => Ok(Flow::Done(Attempt::Failed)),
+            Some(_) | None => Ok(Flow::Done(PartResult::Failed)),
         }
     }
 
@@ -242,7 +242,7 @@ impl Machine<'_, '_> {
                 self.save_if_repeating(self.last_mark, budget)?;
                 self.match_part(Wait::Look, point, at, budget)
             }
-            (None, Polarity::Yes) => Ok(Flow::Done(Attempt::Failed)),
+            (None, Polarity::Yes) => Ok(Flow::Done(PartResult::Failed)),
             (None, Polarity::No) => Ok(Flow::Run(Point { pc: next, ..point })),
         }
     }
@@ -259,19 +259,19 @@ impl Machine<'_, '_> {
         Ok(Flow::Run(Point { pc: point.pc + 1, at, layer: Layer::Free }))
     }
 
-    fn after_part(&mut self, frame: Frame, attempt: Attempt) -> Flow {
-        match (self.program.ops.get(frame.from.pc), attempt) {
-            (Some(Op::Atomic { next }), Attempt::Matched) => {
+    fn after_part(&mut self, frame: Frame, result: PartResult) -> Flow {
+        match (self.program.ops.get(frame.from.pc), result) {
+            (Some(Op::Atomic { next }), PartResult::Matched) => {
                 Flow::Run(Point { pc: *next, at: self.part_end, ..frame.from })
             }
-            (Some(Op::Look { wanted: Polarity::Yes, next, .. }), Attempt::Matched) => {
+            (Some(Op::Look { wanted: Polarity::Yes, next, .. }), PartResult::Matched) => {
                 Flow::Run(Point { pc: *next, ..frame.from })
             }
-            (Some(Op::Look { wanted: Polarity::No, .. }), Attempt::Matched) => {
+            (Some(Op::Look { wanted: Polarity::No, .. }), PartResult::Matched) => {
                 self.drop_saved_if_repeating(frame.last_mark);
-                Flow::Done(Attempt::Failed)
+                Flow::Done(PartResult::Failed)
             }
-            (Some(Op::Look { wanted: Polarity::No, next, .. }), Attempt::Failed) => {
+            (Some(Op::Look { wanted: Polarity::No, next, .. }), PartResult::Failed) => {
                 let next = *next;
                 if self.current.is_some() {
                     self.restore(frame.last_mark, OnRestore::No);
@@ -279,7 +279,7 @@ impl Machine<'_, '_> {
                 self.last_mark = frame.last_mark;
                 Flow::Run(Point { pc: next, ..frame.from })
             }
-            (Some(_) | None, _) => Flow::Done(Attempt::Failed),
+            (Some(_) | None, _) => Flow::Done(PartResult::Failed),
         }
     }
 }

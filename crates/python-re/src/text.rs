@@ -7,7 +7,7 @@ use super::budget::StepBudget;
 use super::charset::members;
 use super::error::Error;
 use super::fold::Fold;
-use super::machine::{Attempt, Flow, Machine, Point};
+use super::machine::{Flow, Machine, PartResult, Point};
 use super::program::Anchor;
 
 impl Machine<'_, '_> {
@@ -80,16 +80,16 @@ impl Machine<'_, '_> {
         budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         let Some((mut from, to)) = self.group(group).filter(|(from, to)| from <= to) else {
-            return Ok(Flow::Done(Attempt::Failed));
+            return Ok(Flow::Done(PartResult::Failed));
         };
         let mut at = point.at;
         while from < to {
             budget.spend(1)?;
             let (Some((wanted, next)), Some((found, after))) = (self.char_at(from), self.char_at(at)) else {
-                return Ok(Flow::Done(Attempt::Failed));
+                return Ok(Flow::Done(PartResult::Failed));
             };
             if fold.lower(wanted) != fold.lower(found) {
-                return Ok(Flow::Done(Attempt::Failed));
+                return Ok(Flow::Done(PartResult::Failed));
             }
             (from, at) = (next, after);
         }

@@ -5,7 +5,7 @@
 use super::budget::StepBudget;
 use super::error::Error;
 use super::frames::OnRestore;
-use super::machine::{Attempt, Flow, Frame, Machine, NOWHERE, Point, Wait};
+use super::machine::{Flow, Frame, Machine, NOWHERE, PartResult, Point, Wait};
 use super::program::Op;
 
 impl Machine<'_, '_> {
@@ -28,7 +28,7 @@ impl Machine<'_, '_> {
         let Some((chosen, pc)) = found else {
             budget.spend(rows.len() - tried.min(rows.len()))?;
             self.drop_saved_if_repeating(frame.last_mark);
-            return Ok(Flow::Done(Attempt::Failed));
+            return Ok(Flow::Done(PartResult::Failed));
         };
         budget.spend(chosen - tried)?;
         self.wait(Frame { count: chosen as u32 + 1, ..frame }, budget)?;
@@ -47,27 +47,27 @@ impl Machine<'_, '_> {
     pub(super) fn after_branch(
         &mut self,
         frame: Frame,
-        attempt: Attempt,
+        result: PartResult,
         budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
-        if self.leave_tail(frame, attempt) == Attempt::Matched {
-            return Ok(Flow::Done(Attempt::Matched));
+        if self.leave_tail(frame, result) == PartResult::Matched {
+            return Ok(Flow::Done(PartResult::Matched));
         }
         self.next_branch(frame, budget)
     }
 
     /// Ends a tail: drops the saved marks if it matched, otherwise restores them and keeps them.
-    pub(super) fn leave_tail(&mut self, frame: Frame, attempt: Attempt) -> Attempt {
-        match attempt {
-            Attempt::Matched => self.drop_saved_if_repeating(frame.last_mark),
-            Attempt::Failed => {
+    pub(super) fn leave_tail(&mut self, frame: Frame, result: PartResult) -> PartResult {
+        match result {
+            PartResult::Matched => self.drop_saved_if_repeating(frame.last_mark),
+            PartResult::Failed => {
                 if self.current.is_some() {
                     self.restore(frame.last_mark, OnRestore::Yes);
                 }
                 self.last_mark = frame.last_mark;
             }
         }
-        attempt
+        result
     }
 
     pub(super) fn greedy_unit(
@@ -79,7 +79,7 @@ impl Machine<'_, '_> {
     ) -> Result<Flow, Error> {
         let (count, at) = self.count(unit, point.at, max, budget)?;
         if count < min {
-            return Ok(Flow::Done(Attempt::Failed));
+            return Ok(Flow::Done(PartResult::Failed));
         }
         let from = Point { at, ..point };
         let frame = Frame { count, ..self.frame(Wait::UnitTail, from, min as usize) };
@@ -97,7 +97,7 @@ impl Machine<'_, '_> {
             budget.spend(1)?;
             if !self.step_back(&mut frame) {
                 self.drop_saved_if_repeating(frame.last_mark);
-                return Ok(Flow::Done(Attempt::Failed));
+                return Ok(Flow::Done(PartResult::Failed));
             }
         }
         self.wait(frame, budget)?;
@@ -118,17 +118,17 @@ impl Machine<'_, '_> {
     pub(super) fn after_unit_tail(
         &mut self,
         mut frame: Frame,
-        attempt: Attempt,
+        result: PartResult,
         budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
-        if self.leave_tail(frame, attempt) == Attempt::Matched {
-            return Ok(Flow::Done(Attempt::Matched));
+        if self.leave_tail(frame, result) == PartResult::Matched {
+            return Ok(Flow::Done(PartResult::Matched));
         }
         if self.step_back(&mut frame) {
             return self.unit_tail(frame, budget);
         }
         self.drop_saved_if_repeating(frame.last_mark);
-        Ok(Flow::Done(Attempt::Failed))
+        Ok(Flow::Done(PartResult::Failed))
     }
 
     pub(super) fn lazy_unit(
@@ -140,7 +140,7 @@ impl Machine<'_, '_> {
     ) -> Result<Flow, Error> {
         let (count, at) = self.count(unit, point.at, min, budget)?;
         if count < min {
-            return Ok(Flow::Done(Attempt::Failed));
+            return Ok(Flow::Done(PartResult::Failed));
         }
         let from = Point { at, ..point };
         let frame = Frame { count, ..self.frame(Wait::LazyUnitTail, from, NOWHERE) };
@@ -152,11 +152,11 @@ impl Machine<'_, '_> {
     pub(super) fn after_lazy_unit_tail(
         &mut self,
         frame: Frame,
-        attempt: Attempt,
+        result: PartResult,
         budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
-        if self.leave_tail(frame, attempt) == Attempt::Matched {
-            return Ok(Flow::Done(Attempt::Matched));
+        if self.leave_tail(frame, result) == PartResult::Matched {
+            return Ok(Flow::Done(PartResult::Matched));
         }
         let more = match self.program.ops.get(frame.from.pc) {
             Some(Op::RepeatUnit { max, unit, .. }) if frame.count < *max => {
@@ -166,7 +166,7 @@ impl Machine<'_, '_> {
         };
         if more.0 == 0 {
             self.drop_saved_if_repeating(frame.last_mark);
-            return Ok(Flow::Done(Attempt::Failed));
+            return Ok(Flow::Done(PartResult::Failed));
         }
         let from = Point { at: more.1, ..frame.from };
         self.wait(Frame { from, count: frame.count.saturating_add(1), ..frame }, budget)?;

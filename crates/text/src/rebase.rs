@@ -179,14 +179,14 @@ struct CommonLines {
     /// The old lines whose position is proved.
     proved: Range<usize>,
     /// Both versions begin with the run, and both end with it.
-    text_ends: Edges,
+    text_ends: RunEdges,
     /// Lines were inserted directly before the run, and directly behind it.
-    inserted: Edges,
+    inserted: RunEdges,
 }
 
 /// A property that each edge of a run has or has not.
 #[derive(Debug, Clone, Copy)]
-struct Edges {
+struct RunEdges {
     start: bool,
     end: bool,
 }
@@ -213,7 +213,7 @@ impl TextVersions<'_> {
         let between = borders.iter().zip(borders.iter().skip(1)).enumerate();
         let last = borders.len().saturating_sub(2);
         let run = |(at, (before, behind)): (usize, (&DifferingLines, &DifferingLines))| {
-            self.run(before, behind, Edges { start: at == 0, end: at == last }, &once)
+            self.run(before, behind, RunEdges { start: at == 0, end: at == last }, &once)
         };
         between.map(run).collect()
     }
@@ -222,7 +222,7 @@ impl TextVersions<'_> {
         &self,
         before: &DifferingLines,
         behind: &DifferingLines,
-        text_ends: Edges,
+        text_ends: RunEdges,
         once: &LineCounts<'_>,
     ) -> CommonLines {
         let old = before.old.end..behind.old.start;
@@ -237,7 +237,7 @@ impl TextVersions<'_> {
             start..start
         };
         let is_insertion = |piece: &DifferingLines| piece.old.is_empty() && !piece.new.is_empty();
-        let inserted = Edges { start: is_insertion(before), end: is_insertion(behind) };
+        let inserted = RunEdges { start: is_insertion(before), end: is_insertion(behind) };
         CommonLines { old, new, proved, text_ends, inserted }
     }
 

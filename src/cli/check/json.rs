@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::results::{GateTotals, LocatedFinding, Results};
+use super::results::{FindingCounts, GateTotals, LocatedFinding, Results};
 use lockgate_engine::CheckBase;
 use lockgate_error::Error;
 
 /// Renders the document with a final line end.
 pub(super) fn document(results: &Results) -> String {
-    let (blocking, counted, old) = results.numbers();
+    let FindingCounts { blocking, warnings, old } = results.finding_counts();
     let files: Vec<Value> = results
         .files
         .iter()
@@ -24,7 +24,7 @@ pub(super) fn document(results: &Results) -> String {
         "findings": results.findings.iter().map(finding).collect::<Vec<_>>(),
         "gates": results.gates.iter().map(gate).collect::<Vec<_>>(),
         "counts": {"judged": results.files.len(), "unchanged": results.unchanged, "deleted": results.deleted,
-            "passed_over": results.skipped.len(), "blocking": blocking, "warnings": counted, "old": old},
+            "passed_over": results.skipped.len(), "blocking": blocking, "warnings": warnings, "old": old},
         "passed_over": skipped,
         "notes": results.notes,
     });

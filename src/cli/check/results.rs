@@ -106,6 +106,15 @@ impl fmt::Display for GateFailure {
     }
 }
 
+/// The numbers of findings.
+pub(super) struct FindingCounts {
+    pub(super) blocking: usize,
+    /// Those that count and do not block.
+    pub(super) warnings: usize,
+    /// Those that existed before.
+    pub(super) old: usize,
+}
+
 impl Results {
     /// Collects the results of an audit; `unreadable` are paths that are not UTF-8.
     pub(super) fn of_audit(audit: Audit, unreadable: Vec<String>) -> Results {
@@ -161,11 +170,11 @@ impl Results {
         self.findings.iter().filter(|found| found.finding.counts)
     }
 
-    /// Returns the numbers of blocking findings, of other findings that count, and of findings that existed before.
-    pub(super) fn numbers(&self) -> (usize, usize, usize) {
+    /// Counts the findings.
+    pub(super) fn finding_counts(&self) -> FindingCounts {
         let blocking = self.findings.iter().filter(|found| found.finding.blocking).count();
-        let counted = self.counting().filter(|found| !found.finding.blocking).count();
-        (blocking, counted, self.findings.len() - blocking - counted)
+        let warnings = self.counting().filter(|found| !found.finding.blocking).count();
+        FindingCounts { blocking, warnings, old: self.findings.len() - blocking - warnings }
     }
 
     /// Returns the text of the file that contains a finding, if it was checked.

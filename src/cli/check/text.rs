@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::results::{GateFailure, GateTotals, LocatedFinding, Results};
+use super::results::{FindingCounts, GateFailure, GateTotals, LocatedFinding, Results};
 use crate::cli::excerpt::Excerpt;
 use crate::cli::paint::{DONE, LABEL, REJECTED, WARNING, labelled, paint, visible};
 use crate::cli::{Verbosity, show};
@@ -86,7 +86,7 @@ fn ending(results: &Results, verbosity: Verbosity) -> String {
 
 /// Renders the summary in one sentence.
 pub(super) fn summary(results: &Results) -> String {
-    let (blocking, counted, old) = results.numbers();
+    let FindingCounts { blocking, warnings: counted, old } = results.finding_counts();
     let base: Vec<String> = results.bases.iter().filter_map(base).collect();
     let against = if base.is_empty() { String::new() } else { format!(" against {}", base.join(", ")) };
     let new = match (blocking, counted) {

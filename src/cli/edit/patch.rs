@@ -26,9 +26,8 @@ pub(super) fn apply(
     let edited = work(place.open(trust_override), |workspace, watch| async move {
         let mut requests = Vec::new();
         for (entry, file) in files.iter().enumerate() {
-            for (path, edit, expect) in
-                changes(&workspace, file).await.map_err(|error| error.with_entry(entry))?
-            {
+            let changes = changes(&workspace, file).await.map_err(|error| error.with_entry(entry))?;
+            for FileEdit { path, edit, expect } in changes {
                 requests.push(Request {
                     target: Target::File(path),
                     edit,
@@ -46,14 +45,28 @@ pub(super) fn apply(
     (CommandOutcome::Batch(edited, paths), ResponseOptions::default())
 }
 
-/// Returns the edits that one part of a patch stands for, each with its path.
+/// The edit of one file.
+struct FileEdit {
+    path: String,
+    edit: Edit,
+    expect: Expect,
+}
+
+impl FileEdit {
+    /// Creates an edit of a file in any version.
+    fn new(path: String, edit: Edit) -> FileEdit {
+        FileEdit { path, edit, expect: Expect::Anything }
+    }
+}
+
+/// Returns the edits that one part of a patch stands for.
 ///
 /// Errors: those of reading the file, and `NO_MATCH` or `AMBIGUOUS_MATCH` for lines of a moved file.
-async fn changes(workspace: &Workspace, file: &FilePatch) -> Result<Vec<(String, Edit, Expect)>, Error> {
+async fn changes(workspace: &Workspace, file: &FilePatch) -> Result<Vec<FileEdit>, Error> {
     let path = file.path.clone();
     let (chunks, move_to) = match &file.change {
-        PatchChange::Add(text) => return Ok(vec![(path, Edit::Content(text.clone()), Expect::Anything)]),
-        PatchChange::Delete => return Ok(vec![(path, Edit::Remove, Expect::Anything)]),
+        PatchChange::Add(text) => return Ok(vec![FileEdit::new(path, Edit::Content(text.clone()))]),
+        PatchChange::Delete => return Ok(vec![FileEdit::new(path, Edit::Remove)]),
         PatchChange::Update { chunks, move_to } => (chunks, move_to),
     };
     let Some(before) = workspace.host_file(path.clone()).await?.bytes else {
@@ -62,7 +75,10 @@ async fn changes(workspace: &Workspace, file: &FilePatch) -> Result<Vec<(String,
     let expect = Expect::Version(Version::hash(&before).hex());
     let no_text = || Error::new(Code::NotText, format!("{path} is not a text that a patch can change"));
     match move_to {
-        None => Ok(vec![(path.clone(), locate::update(&before, chunks).ok_or_else(no_text)?, expect)]),
+        None => {
+            let edit = locate::update(&before, chunks).ok_or_else(no_text)?;
+            Ok(vec![FileEdit { path, edit, expect }])
+        }
         Some(to) => {
             let after = match locate::chunks(&path, &before, chunks) {
                 Located::Found(after) => after,
@@ -70,7 +86,8 @@ async fn changes(workspace: &Workspace, file: &FilePatch) -> Result<Vec<(String,
                 Located::Rejected(error) => return Err(*error),
                 Located::Unknown => return Err(no_text()),
             };
-            Ok(vec![(path, Edit::Remove, expect), (to.clone(), Edit::Restore(after), Expect::Anything)])
+            let removal = FileEdit { path, edit: Edit::Remove, expect };
+            Ok(vec![removal, FileEdit::new(to.clone(), Edit::Restore(after))])
         }
     }
 }

@@ -96,11 +96,13 @@ fn a_patch_with_two_sections_for_one_file_is_denied() {
     let first = "*** Update File: app.py\n@@\n-    return sum(items)\n+    return sum(items) + 1";
     let rest = "@@\n-    return sum(items) + 1\n+    return sum(items) + 2";
     for (id, name) in [("1", "app.py"), ("2", "./app.py"), ("3", "none/../app.py")] {
-        let denied = denial(&reply(id, &format!("{first}\n*** Update File: {name}\n{rest}")));
+        let reply = reply(id, &format!("{first}\n*** Update File: {name}\n{rest}"));
+        let denied = denial(&reply);
         assert!(denied.contains("more than once"), "{name}: {denied}");
     }
     let added = "*** Add File: new.py\n+x = 1\n*** Update File: new.py\n@@\n-x = 1\n+x = (";
-    assert!(denial(&reply("4", added)).contains("more than once"));
+    let twice = reply("4", added);
+    assert!(denial(&twice).contains("more than once"), "{twice}");
     assert_eq!(reply("5", first), serde_json::Value::Null, "the control: one section is judged, and is good");
 }
 

@@ -32,7 +32,7 @@ pub use self::input::{GateInput, OnDisk};
 use self::plan::GatePlan;
 use self::repair::Repair;
 use self::report::GateReport;
-use self::runs::Runs;
+use self::runs::{GateReply, Runs};
 use super::draft::Draft;
 use super::error::GateError;
 use super::gate_env::GateEnv;
@@ -182,9 +182,9 @@ fn check(jobs: &[JudgeJob<'_>], cores: usize) -> Vec<GateResults> {
     let threads = cores.saturating_mul(2).max(LEAST_THREADS);
     let replies = parallel(runs.all(), threads, |run| runs.ask(run));
     let mut all: Vec<GateResults> = jobs.iter().map(|_| GateResults::new()).collect();
-    for (at, place, report) in replies.into_iter().flatten() {
-        if let Some(results) = all.get_mut(at) {
-            results.insert(place, report);
+    for GateReply { draft, gate, report } in replies.into_iter().flatten() {
+        if let Some(results) = all.get_mut(draft) {
+            results.insert(gate, report);
         }
     }
     all

@@ -38,16 +38,32 @@ pub(super) struct Runs<'a, 'd> {
     inputs: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
     members: &'d [(usize, Member<'a, 'd>)],
     all: Vec<SharedRun>,
-    /// The drafts that each gate judges itself, as gate, root, group (`GateInput::group`) and path.
-    judged: HashSet<(&'d str, &'d Path, usize, &'d str)>,
+    /// The drafts that each gate judges itself.
+    judged: HashSet<JudgedDraft<'d>>,
+}
+
+/// A draft that a gate judges itself.
+#[derive(PartialEq, Eq, Hash)]
+struct JudgedDraft<'d> {
+    gate: &'d str,
+    root: &'d Path,
+    /// The group of the draft: [`GateInput::group`].
+    group: usize,
+    path: &'d str,
 }
 
 /// The members that share a run, by their index; the first represents all.
 #[derive(Debug, Clone)]
 pub(super) struct SharedRun(Vec<usize>);
 
-/// The index of a draft, the position of a gate in its policy, and the report of the gate.
-type GateReply = (usize, usize, GateReport);
+/// The report of a gate about a draft.
+pub(super) struct GateReply {
+    /// The index of the draft.
+    pub(super) draft: usize,
+    /// The position of the gate in its policy.
+    pub(super) gate: usize,
+    pub(super) report: GateReport,
+}
 
 /// The properties that members must have in common to share a run.
 #[derive(PartialEq, Eq, Hash)]
@@ -56,7 +72,8 @@ struct RunKey<'d> {
     program: &'d Path,
     search: &'d OsStr,
     root: &'d Path,
-    removed: usize,
+    /// The group of the draft: [`GateInput::among`].
+    group: usize,
     isolation: Isolation,
     cache: Option<&'d Path>,
     timeout: Duration,
@@ -83,7 +100,8 @@ impl<'a, 'd> Runs<'a, 'd> {
     ) -> Runs<'a, 'd> {
         let judged = members.iter().map(|(_, member)| {
             let input = member.call.input;
-            (member.gate.rule.gate.name.as_str(), input.env.root, input.group, member.draft.path)
+            let gate = member.gate.rule.gate.name.as_str();
+            JudgedDraft { gate, root: input.env.root, group: input.group, path: member.draft.path }
         });
         let mut runs = Runs { inputs, members, all: Vec::new(), judged: judged.collect() };
         let places: Vec<usize> = (0..members.len()).collect();
@@ -237,11 +255,15 @@ impl<'a, 'd> Runs<'a, 'd> {
         let runs = self.grouped(places, |member| command(member).mode);
         let replies = runs.iter().flat_map(|SharedRun(places)| self.ask_places(places, &command));
         let why = format!("{why}; its command was run instead");
-        replies.map(|(at, place, report)| (at, place, report.with_note(why.clone()))).collect()
+        let with_note = |reply: GateReply| {
+            let report = reply.report.with_note(why.clone());
+            GateReply { report, ..reply }
+        };
+        replies.map(with_note).collect()
     }
 
     fn reply(&self, place: usize, member: &Member<'a, 'd>, report: GateReport) -> Option<GateReply> {
-        self.members.get(place).map(|(at, _)| (*at, member.gate.at, report))
+        self.members.get(place).map(|(draft, _)| GateReply { draft: *draft, gate: member.gate.at, report })
     }
 
     /// Returns overlays for the other drafts of the call: the texts after the edit and the texts before it,
@@ -280,7 +302,9 @@ impl<'a, 'd> Runs<'a, 'd> {
     /// True if a finding is about a file that the same gate judges separately in this call.
     fn is_reported_elsewhere(&self, finding: &ComparedFinding, member: &Member<'a, 'd>) -> bool {
         let (input, gate) = (member.call.input, member.gate.rule.gate.name.as_str());
-        let is_judged = |path: &str| self.judged.contains(&(gate, input.env.root, input.group, path));
+        let is_judged = |path: &str| {
+            self.judged.contains(&JudgedDraft { gate, root: input.env.root, group: input.group, path })
+        };
         finding.elsewhere.as_deref().is_some_and(is_judged)
     }
 }
@@ -300,7 +324,7 @@ fn key<'d>(member: &'d Member<'_, 'd>, mode: ProgramMode<'d>, place: usize) -> R
         program,
         search: member.gate.how.search,
         root: env.root,
-        removed: input.group,
+        group: input.group,
         isolation: env.isolation,
         cache: env.cache,
         timeout: rule.timeout,

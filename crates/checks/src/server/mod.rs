@@ -54,15 +54,14 @@ pub(super) fn check(
     let folder = folder(input, server);
     let files = files(input, server, &folder)?;
     let path = visible_path(input, server, &files)?;
-    let own = (path, language_id(server, input.language, input.path), input.text.view());
+    let language = language_id(server, input.language, input.path);
+    let own = DocumentText { path, language, view: input.text.view() };
     let also = input.batched.iter().map(|other| document_for(server, other)).collect::<Option<Vec<_>>>();
     let also =
         also.ok_or_else(|| GateError::Unreachable("the language server cannot see a path".to_owned()))?;
-    let documents: Vec<_> = std::iter::once(own).chain(also).collect();
-    let overlays = other_documents(input);
     let question = DiagnosticsRequest {
-        texts: documents.iter().map(text).collect(),
-        overlays: overlays.iter().map(text).collect(),
+        texts: std::iter::once(own).chain(also).collect(),
+        overlays: other_documents(input),
         files,
         has_new_files: !input.on_disk || input.overlays.iter().any(|other| !imports::is_on_disk(other)),
         offer: server.diagnostics.offer,
@@ -130,8 +129,8 @@ fn visible_path(
     }
 }
 
-/// The other drafts that the server can read and does not check: path, language and text.
-fn other_documents<'a>(input: &ProgramInput<'a>) -> Vec<(String, String, &'a str)> {
+/// The other drafts that the server can read and does not check.
+fn other_documents<'a>(input: &ProgramInput<'a>) -> Vec<DocumentText<'a>> {
     let Some(server) = input.rule.gate.server() else { return Vec::new() };
     let is_unchecked = |other: &&&DraftOverlay<'a>| !input.batched.iter().any(|also| also.path == other.path);
     let reads = |other: &&&DraftOverlay<'a>| input.rule.gate.covers(other.language);
@@ -144,14 +143,11 @@ fn other_documents<'a>(input: &ProgramInput<'a>) -> Vec<(String, String, &'a str
         .collect()
 }
 
-fn text<'t>((path, language, view): &'t (String, String, &'t str)) -> DocumentText<'t> {
-    DocumentText { path, language, view }
-}
-
-/// The document for a draft: path, language and text.
-fn document_for<'a>(server: &ServerSpec, other: &DraftOverlay<'a>) -> Option<(String, String, &'a str)> {
+/// The document for a draft.
+fn document_for<'a>(server: &ServerSpec, other: &DraftOverlay<'a>) -> Option<DocumentText<'a>> {
     let path = other.root.join(other.path).to_str()?.to_owned();
-    Some((path, language_id(server, other.language, other.path), other.text?.view()))
+    let language = language_id(server, other.language, other.path);
+    Some(DocumentText { path, language, view: other.text?.view() })
 }
 
 /// The language id of a file: LSP 3.17, `TextDocumentItem`.

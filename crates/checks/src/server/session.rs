@@ -32,11 +32,11 @@ const MAX_TIMEOUTS: usize = 2;
 const CANCELLED_CODES: [i64; 3] = [-32800, -32801, -32802];
 
 /// A text at an absolute path.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct DocumentText<'a> {
-    pub(super) path: &'a str,
+    pub(super) path: String,
     /// The language id of the document.
-    pub(super) language: &'a str,
+    pub(super) language: String,
     pub(super) view: &'a str,
 }
 
@@ -174,9 +174,9 @@ impl<'s> OpenDocuments<'s> {
     }
 
     fn show(&mut self, text: &DocumentText<'_>) -> i64 {
-        self.paths.push(text.path.to_owned());
+        self.paths.push(text.path.clone());
         let documents = &mut self.session.documents;
-        self.session.server.with_state(|state| documents.show(state, text.path, text.language, text.view))
+        self.session.server.with_state(|state| documents.show(state, &text.path, &text.language, text.view))
     }
 
     /// Waits for the diagnostics of all texts. All are shown before, and pull requests for all are sent
@@ -189,15 +189,16 @@ impl<'s> OpenDocuments<'s> {
     ) -> Result<Vec<Vec<Value>>, GateError> {
         let mut requests: HashMap<&str, PullRequest> = HashMap::new();
         let mut diagnosed = |(text, version): (&DocumentText<'_>, i64)| {
-            if let Some(items) = self.wait_for_published(text.path, question.offer, version, limit)? {
+            if let Some(items) = self.wait_for_published(&text.path, question.offer, version, limit)? {
                 return Ok(items);
             }
             // All requests are sent at once, as soon as it is known that the server uses pull diagnostics.
             if requests.is_empty() {
-                requests = question.texts.iter().map(|text| (text.path, self.request(text.path))).collect();
+                let request = |text: &'_ DocumentText<'_>| self.request(&text.path);
+                requests = question.texts.iter().map(|text| (text.path.as_str(), request(text))).collect();
             }
-            let request = requests.remove(text.path).unwrap_or_else(|| self.request(text.path));
-            self.wait_for_pulled(text.path, request, limit)
+            let request = requests.remove(text.path.as_str()).unwrap_or_else(|| self.request(&text.path));
+            self.wait_for_pulled(&text.path, request, limit)
         };
         let items = question.texts.iter().zip(versions).map(&mut diagnosed).collect();
         self.session

@@ -41,21 +41,48 @@ pub(crate) struct Definition {
     pub(crate) kind: SymbolKind,
     pub(crate) around: Option<u32>,
     pub(crate) location: SymbolLocation,
-    pub(super) words: (u32, u8, u8),
+    pub(super) words: SymbolWords,
+}
+
+/// The words of a symbol, in the words of its file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SymbolWords {
+    pub(super) start: u32,
+    pub(super) count: u8,
+    /// The number of those that belong to its name.
+    pub(super) own: u8,
+}
+
+/// Data of a file, of which those that exceed its limits were left out.
+struct Limited<T> {
+    data: T,
+    is_complete: bool,
+}
+
+/// The symbols of a file, and the words of all of them.
+struct IndexedSymbols {
+    definitions: Vec<Definition>,
+    words: Vec<u32>,
+}
+
+/// The used keys of a file, each with the end of its lines in `lines`.
+struct PackedUses {
+    keys: Keys,
+    lines: Box<[u8]>,
 }
 
 impl IndexedFile {
     pub(super) fn new(version: Version, tags: &Tags, names: &mut NameTable) -> IndexedFile {
-        let (definitions, words, is_complete) = definitions(tags, names);
-        let (keys, lines, fits) = uses(tags, names);
+        let symbols = definitions(tags, names);
+        let uses = uses(tags, names);
         IndexedFile {
             version,
             language: tags.language,
-            whole: tags.whole && is_complete && fits,
-            definitions: definitions.into(),
-            words: words.into(),
-            keys,
-            lines,
+            whole: tags.whole && symbols.is_complete && uses.is_complete,
+            definitions: symbols.data.definitions.into(),
+            words: symbols.data.words.into(),
+            keys: uses.data.keys,
+            lines: uses.data.lines,
         }
     }
 
@@ -68,7 +95,7 @@ impl IndexedFile {
         let mut sorted: Vec<(u32, Vec<u32>)> =
             self.keys.iter().map(|(key, _)| (to.insert(from.text(*key)), self.lines(*key))).collect();
         sorted.sort_unstable();
-        let (keys, lines) = packed(sorted.iter().map(|(key, lines)| (*key, lines.as_slice())));
+        let PackedUses { keys, lines } = packed(sorted.iter().map(|(key, lines)| (*key, lines.as_slice())));
         let IndexedFile { version, language, whole, .. } = *self;
         IndexedFile { version, language, definitions, whole, words, keys, lines }
     }
@@ -79,7 +106,7 @@ impl IndexedFile {
 
     /// Returns the words of a symbol, and the number of them that belong to its name.
     pub(crate) fn words(&self, of: &Definition) -> (&[u32], usize) {
-        let (start, count, own) = of.words;
+        let SymbolWords { start, count, own } = of.words;
         let start = usize::try_from(start).unwrap_or(usize::MAX);
         let words = self.words.get(start..start.saturating_add(usize::from(count)));
         (words.unwrap_or_default(), usize::from(own))
@@ -132,7 +159,7 @@ fn holds(kind: SymbolKind) -> bool {
     !matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Variant)
 }
 
-fn definitions(tags: &Tags, names: &mut NameTable) -> (Vec<Definition>, Vec<u32>, bool) {
+fn definitions(tags: &Tags, names: &mut NameTable) -> Limited<IndexedSymbols> {
     let (mut indexed, mut words) = (Vec::new(), Vec::new());
     // The number and the depth of each indexed symbol.
     let mut numbers: Vec<Option<(u32, usize)>> = Vec::new();
@@ -157,10 +184,10 @@ fn definitions(tags: &Tags, names: &mut NameTable) -> (Vec<Definition>, Vec<u32>
             kind: tag.kind,
             around: around.flatten().map(|(around, _)| around),
             location: tag.location,
-            words: (start, count(tag.words.len()), count(tag.own_words)),
+            words: SymbolWords { start, count: count(tag.words.len()), own: count(tag.own_words) },
         });
     }
-    (indexed, words, whole)
+    Limited { data: IndexedSymbols { definitions: indexed, words }, is_complete: whole }
 }
 
 /// The last part of a symbol's name.
@@ -169,7 +196,7 @@ fn last(tag: &Tag) -> &str {
     last.filter(|last| !last.is_empty()).unwrap_or(&tag.part)
 }
 
-fn uses(tags: &Tags, names: &mut NameTable) -> (Keys, Box<[u8]>, bool) {
+fn uses(tags: &Tags, names: &mut NameTable) -> Limited<PackedUses> {
     let mut sorted: Vec<(u32, &[u32])> = Vec::new();
     let mut remaining = MAX_USES;
     for (key, lines) in &tags.uses {
@@ -179,18 +206,17 @@ fn uses(tags: &Tags, names: &mut NameTable) -> (Keys, Box<[u8]>, bool) {
         }
     }
     sorted.sort_unstable_by_key(|(key, _)| *key);
-    let (keys, lines) = packed(sorted);
-    (keys, lines, remaining > 0)
+    Limited { data: packed(sorted), is_complete: remaining > 0 }
 }
 
-/// Packs lines; returns the keys with the end of each key's lines, and the packed lines.
-fn packed<'l>(sorted: impl IntoIterator<Item = (u32, &'l [u32])>) -> (Keys, Box<[u8]>) {
+/// Packs the lines of each key.
+fn packed<'l>(sorted: impl IntoIterator<Item = (u32, &'l [u32])>) -> PackedUses {
     let (mut keys, mut packed) = (Vec::new(), Vec::new());
     for (key, lines) in sorted {
         pack(lines, &mut packed);
         keys.push((key, u32::try_from(packed.len()).unwrap_or(u32::MAX)));
     }
-    (keys.into(), packed.into())
+    PackedUses { keys: keys.into(), lines: packed.into() }
 }
 
 /// Writes each line as its distance from the previous one, in seven bits per byte.

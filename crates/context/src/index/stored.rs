@@ -4,7 +4,7 @@
 //! read has only numbers that exist.
 
 use super::super::tags::SymbolLocation;
-use super::indexed_file::{Definition, IndexedFile};
+use super::indexed_file::{Definition, IndexedFile, SymbolWords};
 use super::names::NameTable;
 use super::{Index, grammar_name};
 use lockgate_text::SymbolKind;
@@ -136,7 +136,8 @@ impl IndexedFile {
         out.number(u64::from(self.whole));
         out.count(self.definitions.len());
         for definition in &self.definitions {
-            let Definition { part, name, kind, around, location, words: (start, count, own) } = *definition;
+            let Definition { part, name, kind, around, location, words } = *definition;
+            let SymbolWords { start, count, own } = words;
             let SymbolLocation { line, first, last, head, body } = location;
             let kind = SymbolKind::ALL.iter().position(|other| *other == kind).unwrap_or_default();
             let around = around.map_or(0, |around| around + 1);
@@ -171,7 +172,7 @@ impl IndexedFile {
                 [bytes.small()?, bytes.small()?, bytes.small()?, bytes.small()?, bytes.small()?];
             let start = bytes.small()?;
             let [count, own] = [bytes.number()?, bytes.number()?];
-            let words = (start, u8::try_from(count).ok()?, u8::try_from(own).ok()?);
+            let words = SymbolWords { start, count: u8::try_from(count).ok()?, own: u8::try_from(own).ok()? };
             let encloses = |around: u32| usize::try_from(around).is_ok_and(|around| around < at);
             let is_valid = is_name(&part) && is_name(&name) && around.is_none_or(encloses);
             let location = SymbolLocation { line, first, last, head, body };

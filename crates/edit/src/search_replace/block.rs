@@ -2,7 +2,7 @@
 
 use super::window::Window;
 use super::{MATCHES, MAX_MATCH_LINES, check_size, missing, too_many};
-use crate::{Matches, OnDuplicate, PlannedEdit, Search, evidence_line};
+use crate::{OnDuplicate, PlannedEdit, Search, SearchMatches, evidence_line};
 use lockgate_error::{Code, Error, EvidenceLine, NextCall};
 use lockgate_matching::{self as locate, Conflict, Located, OnRepeat, SearchText, UniqueMatch, exact};
 use lockgate_text::Outline;
@@ -73,7 +73,8 @@ fn plan_matches(found: Vec<UniqueMatch>, window: &Window<'_>) -> Result<PlannedE
     let (count, match_info) = (found.len(), found.first().map(|found| found.match_info));
     let changes = found.into_iter().flat_map(|found| found.changes).collect();
     let planned = PlannedEdit::new(window.buffer.plan(changes)?, Vec::new());
-    let matches = Matches { replacements: Some(count), total: Some(count), lines: places, info: match_info };
+    let matches =
+        SearchMatches { replacements: Some(count), total: Some(count), lines: places, info: match_info };
     Ok(PlannedEdit { matches, ..planned })
 }
 

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use crate::pattern_error::pattern_error;
-use crate::{Matches, Needle, Occurrences, PlanContext, PlannedEdit, Search, evidence_line};
+use crate::{Needle, Occurrences, PlanContext, PlannedEdit, Search, SearchMatches, evidence_line};
 use lockgate_error::{Code, Error, EvidenceLine, Score};
 use lockgate_matching::{MatchInfo, MatchLevel, exact};
 use lockgate_python_re::{Pattern, Replacement, ReplacementTemplate, StepBudget};
@@ -119,7 +119,7 @@ fn replace_every(
     });
     let planned = PlannedEdit::new(buffer.plan(changes)?, Vec::new());
     let matches =
-        Matches { replacements: Some(found), total: total_matches, lines: places, info: match_info };
+        SearchMatches { replacements: Some(found), total: total_matches, lines: places, info: match_info };
     Ok(PlannedEdit { matches, ..planned })
 }
 

@@ -7,8 +7,17 @@ use std::collections::{HashMap, HashSet};
 use super::CheckedFile;
 use lockgate_checks::{Finding, Severity};
 
-/// The key of a finding: root, file, gate, code, position and message.
-type FindingKey = (usize, String, String, Option<String>, (usize, usize), String);
+/// The properties that are equal for the same finding in different verdicts.
+#[derive(PartialEq, Eq, Hash)]
+struct FindingKey {
+    root_index: usize,
+    path: String,
+    gate: String,
+    code: Option<String>,
+    line: usize,
+    column: usize,
+    message: String,
+}
 
 /// The combined properties of a finding over all verdicts that report it.
 #[derive(Clone, Copy)]
@@ -50,9 +59,15 @@ pub(super) fn merge(files: &mut [CheckedFile]) {
 }
 
 fn key(file: &CheckedFile, finding: &Finding) -> FindingKey {
-    let path = finding.elsewhere.as_ref().unwrap_or(&file.path).clone();
-    let place = (finding.line, finding.column);
-    (file.root_index, path, finding.gate.clone(), finding.code.clone(), place, finding.message.clone())
+    FindingKey {
+        root_index: file.root_index,
+        path: finding.elsewhere.as_ref().unwrap_or(&file.path).clone(),
+        gate: finding.gate.clone(),
+        code: finding.code.clone(),
+        line: finding.line,
+        column: finding.column,
+        message: finding.message.clone(),
+    }
 }
 
 impl MergedFinding {

@@ -14,11 +14,20 @@ use lockgate_policy::{EffectiveRules, Policy};
 use lockgate_store::{FileLocation, Files};
 use lockgate_text::Version;
 
-/// The permissions that were found for folders, by root, folder and policy.
+/// The permissions that were found for folders.
 pub(crate) struct CallPermissions<'t> {
     trust: &'t Trust,
     files: &'t Files,
-    known: Mutex<HashMap<(PathBuf, String, Version), ExecPermission>>,
+    known: Mutex<HashMap<FolderPolicy, ExecPermission>>,
+}
+
+/// A folder with its policy.
+#[derive(PartialEq, Eq, Hash)]
+struct FolderPolicy {
+    root: PathBuf,
+    /// The folder, relative to the root.
+    folder: String,
+    policy: Version,
 }
 
 impl<'t> CallPermissions<'t> {
@@ -39,7 +48,7 @@ impl<'t> CallPermissions<'t> {
             return find();
         }
         let folder = place.in_root().rsplit_once('/').map_or("", |(folder, _)| folder);
-        let key = (root.to_owned(), folder.to_owned(), policy.version);
+        let key = FolderPolicy { root: root.to_owned(), folder: folder.to_owned(), policy: policy.version };
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(permission) = known().get(&key) {
             return permission.clone();

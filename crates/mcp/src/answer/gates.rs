@@ -47,20 +47,20 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
         |run: &GateRun| format!("{} {}", run.gate, run.why.as_deref().unwrap_or("changed the draft"));
     let unavailable =
         |reason| select(verdict, move |run| run.outcome == Outcome::Unavailable && run.reason == reason);
-    let softened = select(verdict, |run| run.softened).map(|(names, count, _)| {
+    let softened = select(verdict, |run| run.softened).map(|NamedGates { names, count, .. }| {
         let verb = if count == 1 { "only warns" } else { "only warn" };
         let remedy = "`level: block` in the policy rejects the edit instead";
         format!("{names} {verb} here, because the edit may be one step of several; {remedy}")
     });
-    let withheld = select(verdict, |run| run.withheld).map(|(names, _, why)| {
+    let withheld = select(verdict, |run| run.withheld).map(|NamedGates { names, first_reason, .. }| {
         let remedy = "a person can let the policy's programs run with `lockgate trust`";
-        format!("not checked by {names}: {}; {remedy}", why.unwrap_or("not trusted"))
+        format!("not checked by {names}: {}; {remedy}", first_reason.unwrap_or("not trusted"))
     });
     let with_reason = [RunReason::Template, RunReason::WeakIsolation].map(|reason| {
-        let (names, _, why) = unavailable(reason)?;
-        Some(format!("not checked by {names}: {}", why.unwrap_or("not available")))
+        let NamedGates { names, first_reason, .. } = unavailable(reason)?;
+        Some(format!("not checked by {names}: {}", first_reason.unwrap_or("not available")))
     });
-    let absent = unavailable(RunReason::Outcome).map(|(names, count, _)| {
+    let absent = unavailable(RunReason::Outcome).map(|NamedGates { names, count, .. }| {
         let word = if count == 1 { "its program is" } else { "their programs are" };
         format!("not checked by {names}: {word} not available here")
     });
@@ -68,14 +68,20 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
     fixed.map(changed).chain(notes).collect()
 }
 
-/// Returns the names of the selected gates, their number, and the reason of the first; `None` if there are none.
-fn select(
-    verdict: &Verdict,
-    is_selected: impl Fn(&GateRun) -> bool,
-) -> Option<(String, usize, Option<&str>)> {
+/// Gates that one note is about.
+struct NamedGates<'v> {
+    /// Their names, as in `a, b and c`.
+    names: String,
+    count: usize,
+    /// The reason of the first.
+    first_reason: Option<&'v str>,
+}
+
+/// Returns the selected gates; `None` if there are none.
+fn select(verdict: &Verdict, is_selected: impl Fn(&GateRun) -> bool) -> Option<NamedGates<'_>> {
     let runs: Vec<&GateRun> = verdict.runs.iter().filter(|run| is_selected(run)).collect();
     let first = runs.first()?;
-    Some((names(&runs), runs.len(), first.why.as_deref()))
+    Some(NamedGates { names: names(&runs), count: runs.len(), first_reason: first.why.as_deref() })
 }
 
 /// Joins the names of the gates, as in `a, b and c`.

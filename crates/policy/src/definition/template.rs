@@ -87,7 +87,7 @@ pub(super) fn template(
     let holes = Hole::NAMED.iter().filter(|(_, hole)| allowed.contains(hole)).map(|(name, _)| *name);
     let names: Vec<&str> = holes.chain(own.iter().copied()).collect();
     let mut pieces = Vec::new();
-    while let Some((text, name, after)) = placeholder(rest) {
+    while let Some(Placeholder { before: text, name, after }) = placeholder(rest) {
         if !names.contains(&name) {
             return Err(node.fault(unknown("placeholder", name, &names)));
         }
@@ -111,16 +111,24 @@ pub(super) fn template(
     Ok(template)
 }
 
-/// Splits a text at the first name in braces: the text before, the name, and the rest.
-fn placeholder(word: &str) -> Option<(&str, &str, &str)> {
+/// A name in braces, and the text around it.
+#[derive(Debug, PartialEq, Eq)]
+struct Placeholder<'a> {
+    before: &'a str,
+    name: &'a str,
+    after: &'a str,
+}
+
+/// Returns the first name in braces.
+fn placeholder(word: &str) -> Option<Placeholder<'_>> {
     let is_name = |name: &str| {
         !name.is_empty()
             && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
     };
     word.match_indices('{').find_map(|(start, _)| {
-        let (text, tail) = word.split_at_checked(start)?;
+        let (before, tail) = word.split_at_checked(start)?;
         let (name, after) = tail.strip_prefix('{')?.split_once('}')?;
-        is_name(name).then_some((text, name, after))
+        is_name(name).then_some(Placeholder { before, name, after })
     })
 }
 
@@ -130,8 +138,9 @@ mod tests {
 
     #[test]
     fn only_names_in_braces_are_filled_in() {
-        assert_eq!(placeholder("a{path}b"), Some(("a", "path", "b")));
-        assert_eq!(placeholder("{\"a\": {}} {{draft}}"), Some(("{\"a\": {}} {", "draft", "}")));
+        let found = |before, name, after| Some(Placeholder { before, name, after });
+        assert_eq!(placeholder("a{path}b"), found("a", "path", "b"));
+        assert_eq!(placeholder("{\"a\": {}} {{draft}}"), found("{\"a\": {}} {", "draft", "}"));
         for text in ["", "{}", "{", "}{", "{ print }", "{a-b}", "s/.*/{\"line\": 1}/"] {
             assert_eq!(placeholder(text), None, "{text}");
         }

@@ -32,22 +32,19 @@ pub(super) enum NodeRole {
 /// Returns the function of each kind of node, by its number.
 pub(super) fn parts(row: &LanguageNodes, tree: &Tree) -> Vec<NodePart> {
     let language = tree.language();
-    let role = |kind: &str| {
-        let row_of_kind = row.symbols.iter().find(|(.., kinds)| kinds.contains(&kind));
-        match row_of_kind {
-            Some((name, what, _)) => NodeRole::Symbol(*name, *what),
-            None if row.wrappers.contains(&kind) => NodeRole::Wrapper,
-            None if row.attributes.contains(&kind) => NodeRole::Attribute,
-            None if row.comments.contains(&kind) => NodeRole::Comment,
-            None if row.headings.contains(&kind) => NodeRole::Heading,
-            None if row.opaque.contains(&kind) => NodeRole::Opaque,
-            None => NodeRole::None,
-        }
+    let role = |kind: &str| match row.symbols.iter().find(|symbol| symbol.nodes.contains(&kind)) {
+        Some(symbol) => NodeRole::Symbol(symbol.name, symbol.kind),
+        None if row.wrappers.contains(&kind) => NodeRole::Wrapper,
+        None if row.attributes.contains(&kind) => NodeRole::Attribute,
+        None if row.comments.contains(&kind) => NodeRole::Comment,
+        None if row.headings.contains(&kind) => NodeRole::Heading,
+        None if row.opaque.contains(&kind) => NodeRole::Opaque,
+        None => NodeRole::None,
     };
-    let minor = |kind: &str| row.minors.iter().find(|(.., kinds)| kinds.contains(&kind));
+    let minor = |kind: &str| row.minors.iter().find(|minor| minor.nodes.contains(&kind));
     let part = |kind: &str| NodePart {
         role: role(kind),
-        minor: minor(kind).map(|(names, what, _)| (*names, *what)),
+        minor: minor(kind).map(|minor| (minor.names, minor.kind)),
         is_body: row.bodies.contains(&kind),
     };
     (0..language.node_kind_count())

@@ -8,10 +8,10 @@ use lockgate_text::SymbolKind;
 pub(super) struct LanguageNodes {
     /// The languages' names in the catalogue.
     languages: &'static [&'static str],
-    /// The nodes that declare symbols, with the source of the name and the kind.
-    pub(super) symbols: &'static [(NameRule, SymbolKind, &'static [&'static str])],
-    /// The nodes that declare minor symbols, with the source of the names and the kind.
-    pub(super) minors: &'static [(MinorNames, SymbolKind, &'static [&'static str])],
+    /// The nodes that declare symbols.
+    pub(super) symbols: &'static [SymbolNodes],
+    /// The nodes that declare minor symbols.
+    pub(super) minors: &'static [MinorNodes],
     /// The nodes whose declared minor symbols are local.
     pub(super) bodies: &'static [&'static str],
     /// The nodes that may contain a symbol and its modifiers, and then belong to it.
@@ -25,6 +25,32 @@ pub(super) struct LanguageNodes {
     pub(super) opaque: &'static [&'static str],
     /// The prefixes of comments that do not belong to the symbol behind them.
     pub(super) inner: &'static [&'static str],
+}
+
+/// Nodes that declare a symbol.
+pub(super) struct SymbolNodes {
+    /// The source of its name.
+    pub(super) name: NameRule,
+    pub(super) kind: SymbolKind,
+    /// The kinds of nodes.
+    pub(super) nodes: &'static [&'static str],
+}
+
+/// Nodes that declare minor symbols.
+pub(super) struct MinorNodes {
+    /// The source of their names.
+    pub(super) names: MinorNames,
+    pub(super) kind: SymbolKind,
+    /// The kinds of nodes.
+    pub(super) nodes: &'static [&'static str],
+}
+
+const fn symbol(name: NameRule, kind: SymbolKind, nodes: &'static [&'static str]) -> SymbolNodes {
+    SymbolNodes { name, kind, nodes }
+}
+
+const fn minor(names: MinorNames, kind: SymbolKind, nodes: &'static [&'static str]) -> MinorNodes {
+    MinorNodes { names, kind, nodes }
 }
 
 /// Returns the row of a language.
@@ -49,10 +75,10 @@ pub(super) static TABLE: [LanguageNodes; 13] = [
     LanguageNodes {
         languages: &["python"],
         symbols: &[
-            (NameRule::Field("name"), SymbolKind::Class, &["class_definition"]),
-            (NameRule::Field("name"), SymbolKind::Function, &["function_definition"]),
+            symbol(NameRule::Field("name"), SymbolKind::Class, &["class_definition"]),
+            symbol(NameRule::Field("name"), SymbolKind::Function, &["function_definition"]),
         ],
-        minors: &[(MinorNames::Targets("left"), SymbolKind::Variable, &["assignment"])],
+        minors: &[minor(MinorNames::Targets("left"), SymbolKind::Variable, &["assignment"])],
         bodies: &["function_definition", "lambda"],
         wrappers: &["decorated_definition"],
         ..PLAIN
@@ -61,15 +87,15 @@ pub(super) static TABLE: [LanguageNodes; 13] = [
         languages: &["javascript", "typescript"],
         symbols: ECMASCRIPT,
         minors: &[
-            (MinorNames::Field("name"), SymbolKind::Variable, &["variable_declarator"]),
-            (
+            minor(MinorNames::Field("name"), SymbolKind::Variable, &["variable_declarator"]),
+            minor(
                 MinorNames::Field("name"),
                 SymbolKind::Field,
                 &["public_field_definition", "property_signature"],
             ),
-            (MinorNames::Field("property"), SymbolKind::Field, &["field_definition"]),
-            (MinorNames::Each("name"), SymbolKind::Variant, &["enum_body"]),
-            (MinorNames::Field("name"), SymbolKind::Variant, &["enum_assignment"]),
+            minor(MinorNames::Field("property"), SymbolKind::Field, &["field_definition"]),
+            minor(MinorNames::Each("name"), SymbolKind::Variant, &["enum_body"]),
+            minor(MinorNames::Field("name"), SymbolKind::Variant, &["enum_assignment"]),
         ],
         bodies: &["statement_block", "arrow_function", "class_static_block"],
         wrappers: &[
@@ -87,8 +113,8 @@ pub(super) static TABLE: [LanguageNodes; 13] = [
         languages: &["rust"],
         symbols: RUST,
         minors: &[
-            (MinorNames::Field("name"), SymbolKind::Field, &["field_declaration"]),
-            (MinorNames::Field("name"), SymbolKind::Variant, &["enum_variant"]),
+            minor(MinorNames::Field("name"), SymbolKind::Field, &["field_declaration"]),
+            minor(MinorNames::Field("name"), SymbolKind::Variant, &["enum_variant"]),
         ],
         attributes: &["attribute_item"],
         comments: &["line_comment", "block_comment"],
@@ -98,15 +124,15 @@ pub(super) static TABLE: [LanguageNodes; 13] = [
     LanguageNodes {
         languages: &["go"],
         symbols: &[
-            (NameRule::Field("name"), SymbolKind::Function, &["function_declaration"]),
-            (NameRule::Field("name"), SymbolKind::Type, &["type_spec", "type_alias"]),
-            (NameRule::Receiver, SymbolKind::Method, &["method_declaration"]),
+            symbol(NameRule::Field("name"), SymbolKind::Function, &["function_declaration"]),
+            symbol(NameRule::Field("name"), SymbolKind::Type, &["type_spec", "type_alias"]),
+            symbol(NameRule::Receiver, SymbolKind::Method, &["method_declaration"]),
         ],
         minors: &[
-            (MinorNames::Field("name"), SymbolKind::Constant, &["const_spec"]),
-            (MinorNames::Field("name"), SymbolKind::Variable, &["var_spec"]),
-            (MinorNames::Field("name"), SymbolKind::Field, &["field_declaration"]),
-            (MinorNames::Field("name"), SymbolKind::Method, &["method_elem"]),
+            minor(MinorNames::Field("name"), SymbolKind::Constant, &["const_spec"]),
+            minor(MinorNames::Field("name"), SymbolKind::Variable, &["var_spec"]),
+            minor(MinorNames::Field("name"), SymbolKind::Field, &["field_declaration"]),
+            minor(MinorNames::Field("name"), SymbolKind::Method, &["method_elem"]),
         ],
         bodies: &["block"],
         wrappers: &["type_declaration", "const_declaration", "var_declaration"],
@@ -116,10 +142,10 @@ pub(super) static TABLE: [LanguageNodes; 13] = [
         languages: &["java"],
         symbols: JAVA,
         minors: &[
-            (MinorNames::Declarators, SymbolKind::Field, &["field_declaration"]),
-            (MinorNames::Declarators, SymbolKind::Constant, &["constant_declaration"]),
-            (MinorNames::Field("name"), SymbolKind::Variant, &["enum_constant"]),
-            (MinorNames::Field("name"), SymbolKind::Method, &["annotation_type_element_declaration"]),
+            minor(MinorNames::Declarators, SymbolKind::Field, &["field_declaration"]),
+            minor(MinorNames::Declarators, SymbolKind::Constant, &["constant_declaration"]),
+            minor(MinorNames::Field("name"), SymbolKind::Variant, &["enum_constant"]),
+            minor(MinorNames::Field("name"), SymbolKind::Method, &["annotation_type_element_declaration"]),
         ],
         bodies: &["block", "constructor_body", "lambda_expression"],
         comments: &["line_comment", "block_comment"],
@@ -136,33 +162,41 @@ pub(super) static TABLE: [LanguageNodes; 13] = [
     },
     LanguageNodes {
         languages: &["bash"],
-        symbols: &[(NameRule::Field("name"), SymbolKind::Function, &["function_definition"])],
-        minors: &[(MinorNames::Field("name"), SymbolKind::Variable, &["variable_assignment"])],
+        symbols: &[symbol(NameRule::Field("name"), SymbolKind::Function, &["function_definition"])],
+        minors: &[minor(MinorNames::Field("name"), SymbolKind::Variable, &["variable_assignment"])],
         bodies: &["function_definition", "command"],
         ..PLAIN
     },
     LanguageNodes {
         languages: &["css"],
         symbols: &[
-            (NameRule::Child("selectors"), SymbolKind::Rule, &["rule_set"]),
-            (NameRule::Child("keyframes_name"), SymbolKind::Rule, &["keyframes_statement"]),
+            symbol(NameRule::Child("selectors"), SymbolKind::Rule, &["rule_set"]),
+            symbol(NameRule::Child("keyframes_name"), SymbolKind::Rule, &["keyframes_statement"]),
         ],
         comments: &["comment", "js_comment"],
         ..PLAIN
     },
     LanguageNodes {
         languages: &["html"],
-        symbols: &[(NameRule::Id, SymbolKind::Element, &["element", "script_element", "style_element"])],
+        symbols: &[symbol(
+            NameRule::Id,
+            SymbolKind::Element,
+            &["element", "script_element", "style_element"],
+        )],
         ..PLAIN
     },
     LanguageNodes {
         languages: &["json", "jsonc", "yaml"],
-        symbols: &[(NameRule::Field("key"), SymbolKind::Key, &["pair", "block_mapping_pair", "flow_pair"])],
+        symbols: &[symbol(
+            NameRule::Field("key"),
+            SymbolKind::Key,
+            &["pair", "block_mapping_pair", "flow_pair"],
+        )],
         ..PLAIN
     },
     LanguageNodes {
         languages: &["toml"],
-        symbols: &[(NameRule::Key, SymbolKind::Key, &["table", "table_array_element", "pair"])],
+        symbols: &[symbol(NameRule::Key, SymbolKind::Key, &["table", "table_array_element", "pair"])],
         ..PLAIN
     },
     LanguageNodes {
@@ -174,8 +208,8 @@ pub(super) static TABLE: [LanguageNodes; 13] = [
     },
 ];
 
-const ECMASCRIPT: &[(NameRule, SymbolKind, &[&str])] = &[
-    (
+const ECMASCRIPT: &[SymbolNodes] = &[
+    symbol(
         NameRule::Field("name"),
         SymbolKind::Function,
         &[
@@ -187,43 +221,51 @@ const ECMASCRIPT: &[(NameRule, SymbolKind, &[&str])] = &[
             "abstract_method_signature",
         ],
     ),
-    (NameRule::Field("name"), SymbolKind::Class, &["class_declaration", "abstract_class_declaration"]),
-    (NameRule::Field("name"), SymbolKind::Interface, &["interface_declaration"]),
-    (NameRule::Field("name"), SymbolKind::Type, &["type_alias_declaration"]),
-    (NameRule::Field("name"), SymbolKind::Enum, &["enum_declaration"]),
-    (NameRule::Field("name"), SymbolKind::Module, &["module", "internal_module"]),
-    (
+    symbol(NameRule::Field("name"), SymbolKind::Class, &["class_declaration", "abstract_class_declaration"]),
+    symbol(NameRule::Field("name"), SymbolKind::Interface, &["interface_declaration"]),
+    symbol(NameRule::Field("name"), SymbolKind::Type, &["type_alias_declaration"]),
+    symbol(NameRule::Field("name"), SymbolKind::Enum, &["enum_declaration"]),
+    symbol(NameRule::Field("name"), SymbolKind::Module, &["module", "internal_module"]),
+    symbol(
         NameRule::Value { name: "name", function: "value" },
         SymbolKind::Function,
         &["variable_declarator", "public_field_definition"],
     ),
-    (NameRule::Value { name: "property", function: "value" }, SymbolKind::Function, &["field_definition"]),
-    (NameRule::Value { name: "key", function: "value" }, SymbolKind::Function, &["pair"]),
-    (NameRule::Value { name: "left", function: "right" }, SymbolKind::Function, &["assignment_expression"]),
+    symbol(
+        NameRule::Value { name: "property", function: "value" },
+        SymbolKind::Function,
+        &["field_definition"],
+    ),
+    symbol(NameRule::Value { name: "key", function: "value" }, SymbolKind::Function, &["pair"]),
+    symbol(
+        NameRule::Value { name: "left", function: "right" },
+        SymbolKind::Function,
+        &["assignment_expression"],
+    ),
 ];
 
-const RUST: &[(NameRule, SymbolKind, &[&str])] = &[
-    (NameRule::Field("name"), SymbolKind::Function, &["function_item", "function_signature_item"]),
-    (NameRule::Field("name"), SymbolKind::Struct, &["struct_item", "union_item"]),
-    (NameRule::Field("name"), SymbolKind::Enum, &["enum_item"]),
-    (NameRule::Field("name"), SymbolKind::Trait, &["trait_item"]),
-    (NameRule::Field("name"), SymbolKind::Module, &["mod_item"]),
-    (NameRule::Field("name"), SymbolKind::Type, &["type_item", "associated_type"]),
-    (NameRule::Field("name"), SymbolKind::Constant, &["const_item"]),
-    (NameRule::Field("name"), SymbolKind::Variable, &["static_item"]),
-    (NameRule::Field("name"), SymbolKind::Macro, &["macro_definition"]),
-    (NameRule::Scoped("type"), SymbolKind::Impl, &["impl_item"]),
+const RUST: &[SymbolNodes] = &[
+    symbol(NameRule::Field("name"), SymbolKind::Function, &["function_item", "function_signature_item"]),
+    symbol(NameRule::Field("name"), SymbolKind::Struct, &["struct_item", "union_item"]),
+    symbol(NameRule::Field("name"), SymbolKind::Enum, &["enum_item"]),
+    symbol(NameRule::Field("name"), SymbolKind::Trait, &["trait_item"]),
+    symbol(NameRule::Field("name"), SymbolKind::Module, &["mod_item"]),
+    symbol(NameRule::Field("name"), SymbolKind::Type, &["type_item", "associated_type"]),
+    symbol(NameRule::Field("name"), SymbolKind::Constant, &["const_item"]),
+    symbol(NameRule::Field("name"), SymbolKind::Variable, &["static_item"]),
+    symbol(NameRule::Field("name"), SymbolKind::Macro, &["macro_definition"]),
+    symbol(NameRule::Scoped("type"), SymbolKind::Impl, &["impl_item"]),
 ];
 
-const JAVA: &[(NameRule, SymbolKind, &[&str])] = &[
-    (NameRule::Field("name"), SymbolKind::Class, &["class_declaration", "record_declaration"]),
-    (
+const JAVA: &[SymbolNodes] = &[
+    symbol(NameRule::Field("name"), SymbolKind::Class, &["class_declaration", "record_declaration"]),
+    symbol(
         NameRule::Field("name"),
         SymbolKind::Interface,
         &["interface_declaration", "annotation_type_declaration"],
     ),
-    (NameRule::Field("name"), SymbolKind::Enum, &["enum_declaration"]),
-    (
+    symbol(NameRule::Field("name"), SymbolKind::Enum, &["enum_declaration"]),
+    symbol(
         NameRule::Field("name"),
         SymbolKind::Function,
         &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
@@ -231,21 +273,21 @@ const JAVA: &[(NameRule, SymbolKind, &[&str])] = &[
 ];
 
 /// A C header may be C++.
-const C: &[(NameRule, SymbolKind, &[&str])] = &[
-    (NameRule::Declarator, SymbolKind::Function, &["function_definition"]),
-    (NameRule::Declarator, SymbolKind::Type, &["type_definition"]),
-    (NameRule::WithBody("name"), SymbolKind::Struct, &["struct_specifier", "union_specifier"]),
-    (NameRule::WithBody("name"), SymbolKind::Enum, &["enum_specifier"]),
-    (NameRule::WithBody("name"), SymbolKind::Class, &["class_specifier"]),
-    (NameRule::Scoped("name"), SymbolKind::Module, &["namespace_definition"]),
-    (NameRule::Field("name"), SymbolKind::Macro, &["preproc_def", "preproc_function_def"]),
-    (NameRule::Field("name"), SymbolKind::Type, &["alias_declaration", "concept_definition"]),
+const C: &[SymbolNodes] = &[
+    symbol(NameRule::Declarator, SymbolKind::Function, &["function_definition"]),
+    symbol(NameRule::Declarator, SymbolKind::Type, &["type_definition"]),
+    symbol(NameRule::WithBody("name"), SymbolKind::Struct, &["struct_specifier", "union_specifier"]),
+    symbol(NameRule::WithBody("name"), SymbolKind::Enum, &["enum_specifier"]),
+    symbol(NameRule::WithBody("name"), SymbolKind::Class, &["class_specifier"]),
+    symbol(NameRule::Scoped("name"), SymbolKind::Module, &["namespace_definition"]),
+    symbol(NameRule::Field("name"), SymbolKind::Macro, &["preproc_def", "preproc_function_def"]),
+    symbol(NameRule::Field("name"), SymbolKind::Type, &["alias_declaration", "concept_definition"]),
 ];
 
-const C_MINORS: &[(MinorNames, SymbolKind, &[&str])] = &[
-    (MinorNames::Declarators, SymbolKind::Variable, &["declaration"]),
-    (MinorNames::Declarators, SymbolKind::Field, &["field_declaration"]),
-    (MinorNames::Field("name"), SymbolKind::Variant, &["enumerator"]),
+const C_MINORS: &[MinorNodes] = &[
+    minor(MinorNames::Declarators, SymbolKind::Variable, &["declaration"]),
+    minor(MinorNames::Declarators, SymbolKind::Field, &["field_declaration"]),
+    minor(MinorNames::Field("name"), SymbolKind::Variant, &["enumerator"]),
 ];
 
 const C_BODIES: &[&str] = &["compound_statement", "parameter_list"];
@@ -272,9 +314,9 @@ mod tests {
                 let grammar = crate::find(language).unwrap();
                 dialects.extend(["a", "a.h", "a.tsx"].iter().flat_map(|path| grammar.dialects(path)));
             }
-            let symbols = row.symbols.iter().flat_map(|(.., kinds)| *kinds);
+            let symbols = row.symbols.iter().flat_map(|row| row.nodes);
             for kind in symbols
-                .chain(row.minors.iter().flat_map(|(.., kinds)| *kinds))
+                .chain(row.minors.iter().flat_map(|row| row.nodes))
                 .chain(row.bodies)
                 .chain(row.wrappers)
                 .chain(row.attributes)

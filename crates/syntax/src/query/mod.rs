@@ -41,8 +41,13 @@ pub struct Query {
     cached_matches: Box<Mutex<LruCache<QueriedText, Vec<usize>>>>,
 }
 
-/// The key of a searched text: its hash, language and path.
-type QueriedText = (blake3::Hash, String, String);
+/// A searched text.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct QueriedText {
+    hash: blake3::Hash,
+    language: String,
+    path: String,
+}
 
 /// Returns the first unsupported predicate.
 fn unknown_predicate(query: &tree_sitter::Query) -> Option<String> {
@@ -107,7 +112,8 @@ impl Query {
         if self.needs.iter().any(|needed| !text.contains(needed.as_str())) {
             return Ok(Vec::new());
         }
-        let key = (blake3::hash(text.as_bytes()), language.to_owned(), path.to_owned());
+        let hash = blake3::hash(text.as_bytes());
+        let key = QueriedText { hash, language: language.to_owned(), path: path.to_owned() };
         let cache = || self.cached_matches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(places) = cache().get(&key) {
             return Ok(places.clone());

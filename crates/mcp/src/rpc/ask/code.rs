@@ -5,7 +5,7 @@ pub(super) const MAX_CODE_BYTES: usize = 64 * 1024;
 
 /// The kind of text in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TextKind {
+pub(super) enum ContentKind {
     /// It has no fenced blocks.
     Code,
     /// It may have fenced blocks.
@@ -15,10 +15,10 @@ pub(super) enum TextKind {
 /// Extracts the text of an answer for a file. For prose, a fenced block must be the whole answer.
 ///
 /// Errors: the reason why the answer may not be exactly the text.
-pub(super) fn code_in(answer: &str, kind: TextKind) -> Result<String, String> {
+pub(super) fn code_in(answer: &str, kind: ContentKind) -> Result<String, String> {
     let code = match blocks(answer)?.as_slice() {
         [] => whole(answer),
-        [block] if kind == TextKind::Prose && !block.is_all() => {
+        [block] if kind == ContentKind::Prose && !block.is_all() => {
             return Err("only a part of its answer is fenced, and the file may have fences itself".to_owned());
         }
         [block] => block.content.to_owned(),
@@ -129,10 +129,10 @@ mod tests {
             "  ````py\nx = 1\n`````  \n",
             "~~~\nx = 1\n~~~",
         ] {
-            assert_eq!(code_in(answer, TextKind::Code).as_deref(), Ok("x = 1\n"), "{answer}");
+            assert_eq!(code_in(answer, ContentKind::Code).as_deref(), Ok("x = 1\n"), "{answer}");
         }
         let inner = "````markdown\n```sh\nls\n```\n````";
-        assert_eq!(code_in(inner, TextKind::Prose).as_deref(), Ok("```sh\nls\n```\n"));
+        assert_eq!(code_in(inner, ContentKind::Prose).as_deref(), Ok("```sh\nls\n```\n"));
     }
 
     #[test]
@@ -145,13 +145,13 @@ mod tests {
             ("/// ```\n/// x\n/// ```\n", "/// ```\n/// x\n/// ```\n"),
             ("`a` ```b```", "`a` ```b```\n"),
         ] {
-            assert_eq!(code_in(answer, TextKind::Code).as_deref(), Ok(code), "{answer}");
+            assert_eq!(code_in(answer, ContentKind::Code).as_deref(), Ok(code), "{answer}");
         }
     }
 
     #[test]
     fn what_is_not_certain_is_refused() {
-        let (code, prose) = (TextKind::Code, TextKind::Prose);
+        let (code, prose) = (ContentKind::Code, ContentKind::Prose);
         for (answer, kind, why) in [
             ("", code, "empty"),
             (" \n\t", code, "empty"),
@@ -170,7 +170,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_response_is_accepted_or_refused(answer in "[`~ \na-z]{0,60}") {
-            for kind in [TextKind::Code, TextKind::Prose] {
+            for kind in [ContentKind::Code, ContentKind::Prose] {
                 if let Ok(code) = code_in(&answer, kind) {
                     prop_assert!(!code.trim().is_empty());
                     prop_assert!(answer.contains(code.trim_end()));

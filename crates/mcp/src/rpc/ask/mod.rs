@@ -23,7 +23,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer, Servic
 use tokio_util::sync::CancellationToken;
 
 use super::call_context::CallContext;
-use code::TextKind;
+use code::ContentKind;
 use lockgate_checks::sanitize;
 use lockgate_error::{Code, Error};
 pub(super) use prompt::Prompt;
@@ -150,7 +150,7 @@ impl Inquiry {
             Topic::Code { version, prose } => {
                 let answer = sampling::answer(returned)?;
                 check_unused()?;
-                let kind = if prose { TextKind::Prose } else { TextKind::Code };
+                let kind = if prose { ContentKind::Prose } else { ContentKind::Code };
                 sampling::extract_code(answer, kind)
                     .map(|code| VerifiedInput::Code(ModelCode { code, version }))
             }

@@ -9,7 +9,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-use super::code::{TextKind, code_in};
+use super::code::{ContentKind, code_in};
 use super::{AskMethod, AskOutcome, Inquiry, ModelCode, Prompt, ReturnedInput, Topic};
 use lockgate_error::{Code, Error};
 
@@ -33,7 +33,7 @@ impl Inquiry {
         match &self.model {
             AskMethod::None => AskOutcome::Failed(no_code("this client does not support sampling")),
             AskMethod::RepeatCall => {
-                let prose = prompt.kind == TextKind::Prose;
+                let prose = prompt.kind == ContentKind::Prose;
                 let topic = Topic::Code { version: prompt.version.clone(), prose };
                 match self.input_required(
                     CODE_KEY,
@@ -73,7 +73,7 @@ pub(super) fn answer(returned: &ReturnedInput) -> Result<CreateMessageResult, Er
 /// Extracts the code of an answer.
 ///
 /// Errors: `CODE_BLOCK_REQUIRED` unless the answer is certainly all of the code and only code.
-pub(super) fn extract_code(result: CreateMessageResult, kind: TextKind) -> Result<String, Error> {
+pub(super) fn extract_code(result: CreateMessageResult, kind: ContentKind) -> Result<String, Error> {
     if result.stop_reason.as_deref().is_some_and(is_incomplete) {
         return Err(no_code("its answer was cut before it ended"));
     }
@@ -126,7 +126,7 @@ mod tests {
     fn extract(answer: &Value) -> Result<String, String> {
         let responses = [(CODE_KEY.to_owned(), answer.clone())].into();
         let returned = ReturnedInput { responses: Some(responses), state: None };
-        super::answer(&returned).and_then(|result| extract_code(result, TextKind::Code)).map_err(|error| {
+        super::answer(&returned).and_then(|result| extract_code(result, ContentKind::Code)).map_err(|error| {
             assert_eq!(error.code, Code::CodeBlockRequired);
             error.message
         })
