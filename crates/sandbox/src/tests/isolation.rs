@@ -359,14 +359,16 @@ fn a_disk_is_not_filled() {
             let fixture = Fixture::new();
             let sandbox = fixture.sandbox(level);
             // What other programs free meanwhile counts for this one, so it may write far more than is left.
-            let (mebibytes, seconds) = if level == Isolation::Bubblewrap { ("200", 4) } else { ("4000", 60) };
+            // For the same reason, what they write may take most of what a private folder holds.
+            let (mebibytes, spare, seconds) =
+                if level == Isolation::Bubblewrap { ("200", 160, 4) } else { ("4000", 40, 60) };
             let mut order = Order { sandbox, ..processes.order(&["fill", mebibytes], None) };
             if level == Isolation::None {
                 order.env.push(("TMPDIR".into(), fixture.around.path().into()));
             }
             let found = rustix::fs::statvfs(fixture.around.path()).unwrap();
             let left = found.f_bavail * found.f_frsize;
-            let bounds = ProcessLimits::with_min_free_space(&order.sandbox, left - (40 << 20));
+            let bounds = ProcessLimits::with_min_free_space(&order.sandbox, left - (spare << 20));
             let end = Instant::now() + Duration::from_secs(seconds);
             let ended = run_with_limits(&order, Watch::idle().until(end), bounds);
             match level {
