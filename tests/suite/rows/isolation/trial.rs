@@ -19,7 +19,7 @@ static MASKS: LazyLock<[(Regex, &str); 5]> = LazyLock::new(|| {
         (r"[0-9]+ ms\b", "0 ms"),
         (r"[0-9]+ seconds? ago", "0 seconds ago"),
         // The text names the time of a gate only if it took some.
-        (r"gates ok \([^)]*", "gates ok ("),
+        (r"\bok \([^)]*", "ok ("),
         (r"\b20[0-9][0-9]-[0-9][0-9]-[0-9][0-9][T ][0-9:.]+Z?", "TIME"),
     ]
     .map(|(pattern, word)| (Regex::new(pattern).unwrap(), word))

@@ -4,7 +4,7 @@
 //! password.
 
 use super::super::EntityStoreError;
-use super::server::ServerOptions;
+use super::server::PostgresOptions;
 use super::{ConnectOptions, SqlDialect};
 use crate::state::{StateFolder, doubt};
 use lockgate_error::{Code, Error};
@@ -117,7 +117,7 @@ impl Address {
             }
             Address::Server(url) => {
                 let invalid = || EntityStoreError::Unusable("its URL is invalid".to_owned());
-                Ok(ConnectOptions::Postgres(Box::new(ServerOptions::parse(url).ok_or_else(invalid)?)))
+                Ok(ConnectOptions::Postgres(Box::new(PostgresOptions::parse(url).ok_or_else(invalid)?)))
             }
         }
     }

@@ -22,7 +22,7 @@ pub(super) use self::dialect::{SqlDialect, TransactionMode};
 pub(super) use self::migrate::VERSION;
 pub(super) use self::session::EntityTransaction;
 
-use self::server::ServerOptions;
+use self::server::PostgresOptions;
 use super::EntityStoreError;
 use super::statement::Statement;
 use super::value::Row;
@@ -56,7 +56,7 @@ trait SqlConnection: Send {
 #[derive(Debug)]
 enum ConnectOptions {
     Sqlite(PathBuf),
-    Postgres(Box<ServerOptions>),
+    Postgres(Box<PostgresOptions>),
 }
 
 impl ConnectOptions {

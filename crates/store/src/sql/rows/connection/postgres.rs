@@ -10,8 +10,8 @@ use super::super::EntityStoreError;
 use super::super::error::lost;
 use super::super::statement::{Statement, UnboundStatement};
 use super::super::value::{Row, SqlValue};
-use super::server::ServerOptions;
-use super::tls::{Stream, secure};
+use super::server::PostgresOptions;
+use super::tls::{ServerStream, secure};
 use super::{LOCK_TIMEOUT, MAX_PREPARED, SqlConnection, TRANSACTION_TIMEOUT, TransactionMode, timed_out};
 use crate::rows::Tenant;
 use futures_util::TryStreamExt;
@@ -55,7 +55,7 @@ pub struct PostgresConnection {
 
 impl PostgresConnection {
     /// Connects within a time limit.
-    pub fn open(options: &ServerOptions, limit: Duration) -> Result<PostgresConnection, EntityStoreError> {
+    pub fn open(options: &PostgresOptions, limit: Duration) -> Result<PostgresConnection, EntityStoreError> {
         let runtime = LocalRuntime::new()?;
         let (client, driver) = runtime.block_on(async {
             timeout(limit, connect(options)).await.unwrap_or_else(|_| {
@@ -216,9 +216,9 @@ async fn in_one_flight<T, E>(
     Ok(results)
 }
 
-async fn connect(options: &ServerOptions) -> Result<(Client, JoinHandle<()>), EntityStoreError> {
+async fn connect(options: &PostgresOptions) -> Result<(Client, JoinHandle<()>), EntityStoreError> {
     let lost = |error| lost(&error);
-    let stream: Box<dyn Stream> = match &options.socket {
+    let stream: Box<dyn ServerStream> = match &options.socket {
         Some(socket) => Box::new(UnixStream::connect(socket).await.map_err(lost)?),
         None => {
             let stream = TcpStream::connect((options.host.as_str(), options.port)).await.map_err(lost)?;

@@ -28,7 +28,7 @@ const ENVIRONMENT: [(&str, &str); 12] = [
 const SOCKET_FOLDERS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
 /// A server, and how to connect to it.
-pub struct ServerOptions {
+pub struct PostgresOptions {
     /// The user, the password, the database and the session's parameters.
     pub config: Config,
     /// The name or address of the host. A certificate is checked against it.
@@ -43,15 +43,15 @@ pub struct ServerOptions {
     pub client_key: Option<String>,
 }
 
-impl fmt::Debug for ServerOptions {
+impl fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ServerOptions")
+        f.write_str("PostgresOptions")
     }
 }
 
-impl ServerOptions {
+impl PostgresOptions {
     /// Parses a URL; `None` if it is invalid.
-    pub fn parse(url: &str) -> Option<ServerOptions> {
+    pub fn parse(url: &str) -> Option<PostgresOptions> {
         let mut parameters = Parameters::in_environment(&|name| std::env::var(name).ok());
         parameters.read_url(&Url::parse(url).ok()?)?;
         let custom = std::env::var_os("PGPASSFILE").map(PathBuf::from);
@@ -146,7 +146,7 @@ impl Parameters {
         options.push_str(option);
     }
 
-    fn into_options(mut self, password_files: &[Option<PathBuf>]) -> ServerOptions {
+    fn into_options(mut self, password_files: &[Option<PathBuf>]) -> PostgresOptions {
         let mut take = |name: &str| self.0.remove(name);
         let port = take("port").and_then(|port| port.parse().ok()).unwrap_or(5432);
         let host = take("host").unwrap_or_else(|| default_host(port));
@@ -167,7 +167,7 @@ impl Parameters {
         if let Some(options) = take("options") {
             config.options(options);
         }
-        ServerOptions {
+        PostgresOptions {
             config,
             port,
             socket: folder.map(|folder| Path::new(&folder).join(format!(".s.PGSQL.{port}"))),
@@ -190,7 +190,7 @@ fn default_host(port: u16) -> String {
 mod tests {
     use super::*;
 
-    fn options(url: &str, environment: &[(&str, &str)]) -> Option<ServerOptions> {
+    fn options(url: &str, environment: &[(&str, &str)]) -> Option<PostgresOptions> {
         let value = |name: &str| {
             environment.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         };
@@ -199,7 +199,7 @@ mod tests {
         Some(parameters.into_options(&[]))
     }
 
-    fn password(options: &ServerOptions) -> &str {
+    fn password(options: &PostgresOptions) -> &str {
         std::str::from_utf8(options.config.get_password().unwrap()).unwrap()
     }
 
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!((password(&named), named.port, named.tls), ("p/w", 1, TlsMode::Require));
         assert_eq!(named.config.get_options(), Some(r"-c a=b -c c=d -c e=f\ \\"));
         assert_eq!(named.config.get_application_name(), Some("x"));
-        assert_eq!(format!("{named:?}"), "ServerOptions");
+        assert_eq!(format!("{named:?}"), "PostgresOptions");
     }
 
     #[test]

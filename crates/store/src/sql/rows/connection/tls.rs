@@ -2,7 +2,7 @@
 
 use super::super::EntityStoreError;
 use super::super::error::lost;
-use super::server::ServerOptions;
+use super::server::PostgresOptions;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -46,15 +46,15 @@ impl TlsMode {
 }
 
 /// A connection to a server, with or without TLS.
-pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub trait ServerStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> ServerStream for S {}
 
 /// Secures a connection as its URL demands.
 pub async fn secure(
-    mut stream: Box<dyn Stream>,
-    options: &ServerOptions,
-) -> Result<Box<dyn Stream>, EntityStoreError> {
+    mut stream: Box<dyn ServerStream>,
+    options: &PostgresOptions,
+) -> Result<Box<dyn ServerStream>, EntityStoreError> {
     if options.tls == TlsMode::Disable {
         return Ok(stream);
     }
@@ -76,7 +76,7 @@ pub async fn secure(
     Ok(Box::new(connector.connect(name, stream).await.map_err(lost)?))
 }
 
-fn client_config(options: &ServerOptions) -> Result<ClientConfig, EntityStoreError> {
+fn client_config(options: &PostgresOptions) -> Result<ClientConfig, EntityStoreError> {
     let provider = Arc::new(ring::default_provider());
     let config = ClientConfig::builder_with_provider(Arc::clone(&provider));
     let config = config.with_safe_default_protocol_versions().map_err(|error| invalid(&error))?;
@@ -84,7 +84,9 @@ fn client_config(options: &ServerOptions) -> Result<ClientConfig, EntityStoreErr
         TlsMode::VerifyCa | TlsMode::VerifyFull => {
             let roots = Arc::new(roots(options.root_certificates.as_deref())?);
             let verifier = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider));
-            Some(verifier.build().map_err(|error| invalid(&error))?)
+            let no_roots =
+                |_| EntityStoreError::Unusable("no root certificates were found to check its own".to_owned());
+            Some(verifier.build().map_err(no_roots)?)
         }
         TlsMode::Disable | TlsMode::Prefer | TlsMode::Require => None,
     };
