@@ -18,9 +18,9 @@ pub const VERSION: i64 = 1;
 /// The table that records the applied versions.
 const MIGRATIONS_TABLE: &str = "lockgate_migrations";
 /// Begins a migration, with time limits for another process that creates the tables.
-const BEGIN: &str = "SET statement_timeout = 0; SET lock_timeout = 60000; BEGIN";
+const BEGIN: &str = "SET statement_timeout = 0; SET lock_timeout = 60000; BEGIN READ WRITE";
 /// The index that narrows searches in PostgreSQL, where its extension is available.
-const SEARCH_INDEX: &str = include_str!("../postgres/narrow.sql");
+const SEARCH_INDEX: &str = concat!("BEGIN READ WRITE;\n", include_str!("../postgres/narrow.sql"), "COMMIT");
 
 /// The lock that one migrating process at a time has in PostgreSQL.
 const LOCK: i64 = 0x6c6f_636b_6761_7465;

@@ -4,7 +4,8 @@
 //! A flight of statements is sent at once, and the server answers in order: a read with the beginning
 //! and the end of its transaction takes one round trip.
 //!
-//! Invariant: the tenant is set in the database before the first statement of a transaction.
+//! Invariant: the tenant is set in the database before the first statement of a transaction. If a
+//! transaction does not begin, the statements sent behind its beginning change nothing.
 
 use super::super::EntityStoreError;
 use super::super::error::lost;
@@ -74,7 +75,7 @@ impl SqlConnection for PostgresConnection {
             TransactionMode::Read | TransactionMode::Search(_) => {
                 "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
             }
-            TransactionMode::Write(_) => "BEGIN",
+            TransactionMode::Write(_) => "BEGIN READ WRITE",
         };
         self.begin = Some((begin, settings(tenant, mode)));
         self.deadline = Some(Instant::now() + TRANSACTION_TIMEOUT);
@@ -234,11 +235,13 @@ async fn connect(options: &PostgresOptions) -> Result<(Client, JoinHandle<()>), 
         }
     });
     // A plan lives as long as its connection and is often made while the tables are empty. These
-    // settings make the server look rows up by key, whatever the row counts were then.
+    // settings make the server look rows up by key, whatever the row counts were then. Outside of a
+    // transaction that begins as a writing one, nothing can be changed.
     let setup = format!(
         "SET enable_seqscan = off; SET jit = off; SET statement_timeout = {}; SET lock_timeout = {};
          SET idle_in_transaction_session_timeout = {}; SET client_min_messages = warning;
-         SET default_transaction_isolation = 'read committed'; {FAST_COMPRESSION}",
+         SET default_transaction_isolation = 'read committed'; SET default_transaction_read_only = on;
+         {FAST_COMPRESSION}",
         STATEMENT_TIMEOUT.as_millis(),
         LOCK_TIMEOUT.as_millis(),
         IDLE_TIMEOUT.as_millis()
@@ -329,6 +332,13 @@ mod tests {
             let settings = settings(&tenant, mode);
             assert!(!["o'", "x'", "77"].iter().any(|value| settings.text().contains(value)), "{settings:?}");
             assert_eq!(settings.text().matches('$').count(), settings.values().len());
+        }
+    }
+
+    #[test]
+    fn a_text_is_sent_as_it_is_but_for_nul() {
+        for (text, sent) in [("o'\\$1\u{fffd}", "o'\\$1\u{fffd}"), ("a\0b", "a\u{fffd}b")] {
+            assert_eq!(format!("{:?}", parameter(&SqlValue::from(text))), format!("{sent:?}"));
         }
     }
 
