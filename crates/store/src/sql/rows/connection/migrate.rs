@@ -17,10 +17,12 @@ pub const VERSION: i64 = 1;
 
 /// The table that records the applied versions.
 const MIGRATIONS_TABLE: &str = "lockgate_migrations";
-/// Begins a migration, with time limits for another process that creates the tables.
-const BEGIN: &str = "SET statement_timeout = 0; SET lock_timeout = 60000; BEGIN READ WRITE";
+/// Prepares a session for a migration: it may write as far as its role may, and waits while another
+/// process creates the tables.
+const SETUP: &str =
+    "SET statement_timeout = 0; SET lock_timeout = 60000; RESET default_transaction_read_only";
 /// The index that narrows searches in PostgreSQL, where its extension is available.
-const SEARCH_INDEX: &str = concat!("BEGIN READ WRITE;\n", include_str!("../postgres/narrow.sql"), "COMMIT");
+const SEARCH_INDEX: &str = include_str!("../postgres/narrow.sql");
 
 /// The lock that one migrating process at a time has in PostgreSQL.
 const LOCK: i64 = 0x6c6f_636b_6761_7465;
@@ -137,8 +139,11 @@ fn create_tables(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Res
         // SQLite has only the lock on its file: the process with the lock creates the tables, and later
         // ones find them.
         SqlDialect::Sqlite => ("BEGIN IMMEDIATE", "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP", "BLOB"),
-        SqlDialect::Postgres => (BEGIN, "TIMESTAMPTZ NOT NULL DEFAULT now()", "BYTEA"),
+        SqlDialect::Postgres => ("BEGIN", "TIMESTAMPTZ NOT NULL DEFAULT now()", "BYTEA"),
     };
+    if dialect == SqlDialect::Postgres {
+        connection.run(&[], SETUP)?;
+    }
     connection.run(&[], begin)?;
     if dialect == SqlDialect::Postgres {
         one(

@@ -27,7 +27,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::types::{FromSql, ToSql, Type};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
 /// The time limit of a statement.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -58,12 +58,11 @@ impl PostgresConnection {
     /// Connects within a time limit.
     pub fn open(options: &PostgresOptions, limit: Duration) -> Result<PostgresConnection, EntityStoreError> {
         let runtime = LocalRuntime::new()?;
-        let (client, driver) = runtime.block_on(async {
+        let (session, driver) = runtime.block_on(async {
             timeout(limit, connect(options)).await.unwrap_or_else(|_| {
                 Err(EntityStoreError::Unreachable("timed out waiting for a database connection".to_owned()))
             })
         })?;
-        let session = Session { client, prepared: HashMap::new() };
         Ok(PostgresConnection { session, driver, begin: None, deadline: None, runtime })
     }
 }
@@ -75,7 +74,7 @@ impl SqlConnection for PostgresConnection {
             TransactionMode::Read | TransactionMode::Search(_) => {
                 "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
             }
-            TransactionMode::Write(_) => "BEGIN READ WRITE",
+            TransactionMode::Write(_) => self.session.begin_write,
         };
         self.begin = Some((begin, settings(tenant, mode)));
         self.deadline = Some(Instant::now() + TRANSACTION_TIMEOUT);
@@ -141,6 +140,8 @@ enum Call<'c> {
 struct Session {
     client: Client,
     prepared: HashMap<String, tokio_postgres::Statement>,
+    /// Begins a transaction that may write.
+    begin_write: &'static str,
 }
 
 impl Session {
@@ -217,7 +218,7 @@ async fn in_one_flight<T, E>(
     Ok(results)
 }
 
-async fn connect(options: &PostgresOptions) -> Result<(Client, JoinHandle<()>), EntityStoreError> {
+async fn connect(options: &PostgresOptions) -> Result<(Session, JoinHandle<()>), EntityStoreError> {
     let lost = |error| lost(&error);
     let stream: Box<dyn ServerStream> = match &options.socket {
         Some(socket) => Box::new(UnixStream::connect(socket).await.map_err(lost)?),
@@ -238,7 +239,7 @@ async fn connect(options: &PostgresOptions) -> Result<(Client, JoinHandle<()>), 
     // settings make the server look rows up by key, whatever the row counts were then. Outside of a
     // transaction that begins as a writing one, nothing can be changed.
     let setup = format!(
-        "SET enable_seqscan = off; SET jit = off; SET statement_timeout = {}; SET lock_timeout = {};
+        "SHOW default_transaction_read_only; SET enable_seqscan = off; SET jit = off; SET statement_timeout = {}; SET lock_timeout = {};
          SET idle_in_transaction_session_timeout = {}; SET client_min_messages = warning;
          SET default_transaction_isolation = 'read committed'; SET default_transaction_read_only = on;
          {FAST_COMPRESSION}",
@@ -246,8 +247,14 @@ async fn connect(options: &PostgresOptions) -> Result<(Client, JoinHandle<()>), 
         LOCK_TIMEOUT.as_millis(),
         IDLE_TIMEOUT.as_millis()
     );
-    client.batch_execute(&setup).await?;
-    Ok((client, driver))
+    let shown = client.simple_query(&setup).await?;
+    let is_read_only = shown.iter().any(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0) == Some("on"),
+        _ => false,
+    });
+    // A database whose administrator allows only reads stays so.
+    let begin_write = if is_read_only { "BEGIN" } else { "BEGIN READ WRITE" };
+    Ok((Session { client, prepared: HashMap::new(), begin_write }, driver))
 }
 
 /// The type of a value; the server never guesses it.
