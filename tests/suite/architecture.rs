@@ -21,7 +21,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["grep_"], &["store/search/"]),
     (&["gix"], &["store/git/"]),
     (&["axum", "hyper", "hyper_util", "http_body_util", "prometheus_client"], &["mcp/http/"]),
-    (&["tokio::net"], &["hosts/socket/", "mcp/http/"]),
+    (&["tokio::net"], &["hosts/socket/", "mcp/http/", "store/sql/rows/connection/"]),
     (
         &["serde_json"],
         &[
@@ -48,7 +48,8 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
         &["process::Command", "process::Child", "process::Stdio", "Command::new"],
         &["sandbox/", "cli/demo", "cli/hook/doctor.rs", "cli/pager.rs"],
     ),
-    (&["rusqlite", "sqlx", "zstd"], &["store/sql/"]),
+    (&["rusqlite", "zstd"], &["store/sql/"]),
+    (&["tokio_postgres", "rustls"], &["store/sql/rows/"]),
     (&["rustix::fs", "cap_std"], &["sandbox/limits.rs", "sandbox/isolation/", "checks/regular.rs", "store/"]),
     (
         &["std::fs", "fs::"],
@@ -150,7 +151,7 @@ fn matching_and_splicing_need_no_c_code_no_runtime_and_no_database() {
         text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
     };
     let heavy = |name: &String| {
-        ["tokio", "rusqlite", "sqlx"].contains(&name.as_str())
+        ["tokio", "rusqlite", "tokio-postgres"].contains(&name.as_str())
             || name.starts_with("tree-sitter")
             || name.ends_with("-sys")
     };

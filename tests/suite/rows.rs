@@ -8,6 +8,8 @@ mod isolation;
 mod narrowing;
 pub mod postgres;
 mod proxy;
+mod statements;
+mod tls;
 
 use postgres::{Ending, Postgres};
 use proxy::{FaultPoint, Proxy, Then, When};

@@ -1,7 +1,8 @@
 //! What an earlier version wrote is still read: the journal, the trust of a person, a database of entities.
 //!
 //! `tests/upgrade` was written by version 0.1.0 before it was divided into crates: three edits and an undo in `root`, the
-//! trust in its policy, and an entity that was imported twice.
+//! trust in its policy, and an entity that was imported twice. `entities.sql` is a dump of entities in PostgreSQL by the last
+//! version that used sqlx: a workflow that was imported twice, and a module. `rows/backup.rs` loads it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

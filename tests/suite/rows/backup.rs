@@ -130,3 +130,30 @@ fn a_role_that_may_make_no_tables_serves() {
     assert!(person.text(&store).contains("return 1"));
     person.run(&store, &["undo", &first, "--root", "root", "--organization", "acme"]);
 }
+
+/// `tests/upgrade/entities.sql` was dumped from a database of the version before the present driver.
+#[test]
+fn entities_that_an_earlier_version_stored_in_postgresql_are_read_and_their_edits_undone() {
+    let Some(postgres) = Postgres::shared() else { return };
+    let database = postgres.database();
+    let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/upgrade/entities.sql");
+    database.query_as_server(&std::fs::read_to_string(dump).unwrap());
+    let recorded = "SELECT version, description, success, checksum, installed_on, execution_time FROM lockgate_migrations";
+    let before = database.boss(recorded);
+    let (person, store) = (Person::new(), database.url());
+    assert!(person.run(&store, &["store", "migrate"]).contains("version 1"));
+    assert!(before.contains("content") && database.boss(recorded) == before, "{before}");
+    assert!(person.text(&store).contains("return 2"));
+    let edits = person.edits(&store);
+    assert_eq!(edits.len(), 3);
+    person.run(&store, &["undo", &edits[1], "--root", "root", "--organization", "acme"]);
+    assert!(person.text(&store).contains(r#"return 1  # it's a \\ and "b""#), "{}", person.text(&store));
+    // An edit of this version, and a change of the tables that is noticed.
+    person.write(&store, "3");
+    assert!(person.text(&store).contains("return 3"));
+    database.boss("UPDATE lockgate_migrations SET checksum = 'x'");
+    let mut command = lockgate(person.home.path());
+    let out = command.args(["store", "migrate"]).env("LOCKGATE_STORE", &store).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert!(!out.status.success() && stderr.contains("its tables differ from those"), "{stderr}");
+}

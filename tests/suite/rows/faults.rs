@@ -15,7 +15,7 @@ use std::sync::Arc;
 use lockgate_checks::Watch;
 use lockgate_edit::request::{
     Author, Direction, Entity, Expect, FilePermissions, GateOptions, HistoryRequest, Mode, ReadRequest,
-    Request, Target, UndoRequest, Whose,
+    Request, SearchRequest, SearchScope, Target, UndoRequest, Whose,
 };
 use lockgate_edit::{Edit, Insertion, LineEditNames};
 use lockgate_engine::{EntityDatabase, Entry, ReadResponse, Report, Tenant, Workspace};
@@ -97,6 +97,29 @@ impl Client {
     #[track_caller]
     pub fn text(&self, path: &str) -> Option<String> {
         self.try_text(path).unwrap()
+    }
+
+    /// How many lines of the app match a pattern.
+    #[track_caller]
+    pub fn matches(&self, pattern: &str) -> usize {
+        let request = SearchRequest {
+            pattern: pattern.to_owned(),
+            path: None,
+            entity_scope: SearchScope::Entities {
+                kind: kind("app_file"),
+                app_id: Some(APP.to_owned()),
+                organization_id: None,
+            },
+            context: 0,
+            max_matches: 100,
+            hidden: false,
+            multiline: false,
+            offset: 0,
+        };
+        match self.runtime.block_on(self.workspace.run_read(ReadRequest::Search(request), Watch::idle())) {
+            Ok(ReadResponse::Matches(matches)) => matches.found.len(),
+            other => panic!("{other:?}"),
+        }
     }
 
     #[track_caller]

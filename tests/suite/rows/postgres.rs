@@ -5,6 +5,7 @@
 mod database;
 mod host;
 mod running;
+mod tls;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -25,6 +26,7 @@ pub use host::behind;
 use host::{id_of, is_dead, output_text, programs};
 pub use running::Ending;
 use running::{GUARD, Running};
+pub use tls::Certificates;
 
 /// The role that made the cluster, and whom nothing holds.
 pub const BOSS: &str = "boss";

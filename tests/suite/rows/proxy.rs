@@ -27,6 +27,8 @@ pub enum FaultPoint {
     AnswerCut,
     /// The client is cut off at once; the message comes through when the client has connected again and asks something.
     Late,
+    /// The message is missing; all others come through.
+    Missing,
 }
 
 impl FaultPoint {
@@ -52,6 +54,8 @@ pub enum When {
     /// At the one of that number from now, the first being 0. What a server only takes note of until it is told to go on
     /// is not counted.
     Number(usize),
+    /// At the first that begins a writing transaction.
+    Begin,
     /// At the first that ends a transaction for good.
     Commit,
 }
@@ -206,6 +210,7 @@ impl Shared {
             let passed = match self.pass(&message) {
                 Pass::Through => server.write_all(&message),
                 Pass::Break(FaultPoint::Before) => return None,
+                Pass::Break(FaultPoint::Missing) => continue,
                 Pass::Break(FaultPoint::Late) => return Some(message),
                 Pass::Break(FaultPoint::Within) => {
                     server.write_all(&message[..message.len() / 2]).ok();
@@ -249,6 +254,7 @@ impl Shared {
         state.seen.push(name.clone());
         let breaks = |when: When| match when {
             When::Number(at) => at == number,
+            When::Begin => name == "Query BEGIN READ WRITE",
             When::Commit => name == "Query COMMIT",
         };
         match state.armed {

@@ -21,8 +21,8 @@ const PAUSE: Duration = Duration::from_micros(250);
 /// Connects to an existing database.
 pub fn connect(path: &Path) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(map_error)?;
-    set_up(&connection).map_err(map_error)?;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(map_error)?;
+    set_up(&mut connection).map_err(map_error)?;
     let mode = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0));
     match mode.map_err(map_error)?.as_str() {
         "wal" => Ok(connection),
@@ -33,7 +33,7 @@ pub fn connect(path: &Path) -> Result<Connection, DatabaseError> {
     }
 }
 
-fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+fn set_up(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_handler(Some(retry_busy))?;
     // Closing would checkpoint the log and wait for the disk after a command has already responded.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;

@@ -111,6 +111,24 @@ fn a_late_commit_is_detected() {
     ledger.into_inner().check(&fixture.witness);
 }
 
+/// The statements behind a beginning are sent before its answer comes; without it they change nothing.
+#[test]
+fn an_edit_whose_transaction_does_not_begin_is_made_once() {
+    let Some(fixture) = Fixture::new() else { return };
+    // Row-level security alone would not stop a statement that runs without its transaction.
+    fixture.database.boss("UPDATE apps SET organization = ''");
+    let ledger = RefCell::new(WriteLog::begin(&fixture.witness, "src/a.txt"));
+    for number in 0..3 {
+        let line = format!("edit {number}.");
+        let edit = || fixture.served.append("src/a.txt", &line).map(|report| vec![report]);
+        let broke = fixture.at((When::Begin, FaultPoint::Missing, Then::Mended), edit, |answer| {
+            assert_eq!(ledger.borrow_mut().note(&line, answer), WriteOutcome::There, "{answer:?}");
+        });
+        assert!(broke);
+    }
+    ledger.into_inner().check(&fixture.witness);
+}
+
 #[test]
 fn an_edit_is_there_once_wherever_the_wire_breaks_for_good() {
     let Some(fixture) = Fixture::new() else { return };

@@ -1,16 +1,16 @@
 //! Administration of a whole database: its tables, its apps and all of its rows.
 
-use super::connection::{Connected, get};
+use super::connection::Connected;
 use super::database::EntityDatabase;
 use super::prepare::{now, random_number};
 use super::statement::UnboundStatement;
+use super::value::Row;
 use super::{Added, EntityStoreError, Migrated};
 use crate::row_location::RowKey;
 use crate::tenant::Tenant;
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_error::{Code, Error};
 use lockgate_policy::is_id;
-use sqlx::any::AnyRow;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,7 +38,7 @@ impl EntityDatabase {
         let all = &Tenant::All;
         let apps = UnboundStatement::new("SELECT id, organization FROM apps").in_scope(all, "organization");
         let apps = self.read(all, apps.push(" ORDER BY id")).map_err(EntityStoreError::into_error)?;
-        let app = |app: &AnyRow| Ok((get(app, 0)?, non_empty(get(app, 1)?)));
+        let app = |app: &Row| Ok((app.get(0)?, non_empty(app.get(1)?)));
         apps.iter().map(app).collect::<Result<_, EntityStoreError>>().map_err(EntityStoreError::into_error)
     }
 
@@ -74,11 +74,13 @@ impl EntityDatabase {
         let all = &Tenant::All;
         let number = random_number()?;
         let is_new = AtomicBool::new(false);
-        self.write(all, number, async |session| {
+        self.write(all, number, |session| {
             let app =
                 UnboundStatement::new("INSERT INTO apps(id, organization, at) VALUES (").bind(id).push(", ");
-            let app = app.bind(organization).push(", ").bind(now()).push(") ON CONFLICT DO NOTHING");
-            is_new.store(session.change(app.unbound()).await? == 1, Ordering::Relaxed);
+            let app =
+                app.bind(organization).push(", ").bind(now()).push(") ON CONFLICT DO NOTHING RETURNING 1");
+            let inserted = session.execute(&[app.unbound()])?;
+            is_new.store(inserted.iter().flatten().next().is_some(), Ordering::Relaxed);
             Ok(())
         })?;
         Ok((is_new.load(Ordering::Relaxed), self.owner_of_app(all, id)?.and_then(non_empty)))
@@ -114,9 +116,9 @@ impl EntityDatabase {
         let rows = UnboundStatement::new("SELECT kind, organization, app, path, text, raw FROM contents");
         let rows = rows.in_scope(all, "organization").push(" AND (kind, organization, app, path) > (");
         let rows = rows.key(key).push(") ORDER BY kind, organization, app, path LIMIT ").bind(ROWS_PER_READ);
-        let row = |row: &AnyRow| {
-            let key = [get(row, 0)?, get(row, 1)?, get(row, 2)?, get(row, 3)?];
-            let (text, raw): (&str, Option<&[u8]>) = (get(row, 4)?, get(row, 5)?);
+        let row = |row: &Row| {
+            let key = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
+            let (text, raw): (&str, Option<&[u8]>) = (row.get(4)?, row.get(5)?);
             Ok((key, raw.unwrap_or(text.as_bytes()).to_vec()))
         };
         self.read(all, rows)?.iter().map(row).collect()

@@ -1,14 +1,15 @@
 //! The entity database as its callers use it. It connects on first use, and again after a failure or
 //! when its address leads to another database.
 
-use super::connection::{Address, Connected, EntityTransaction, SqlDialect, TransactionMode};
+use super::connection::{Address, Connected, EntityTransaction};
+use super::dialect::{SqlDialect, TransactionMode};
 use super::metrics::StoreMetrics;
 use super::statement::Statement;
+use super::value::Row;
 use super::{EntityStoreError, StoreListener};
 use crate::state::StateFolder;
 use crate::tenant::Tenant;
 use lockgate_error::Error;
-use sqlx::any::AnyRow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
@@ -88,11 +89,7 @@ impl EntityDatabase {
     }
 
     /// Returns the rows that a statement finds within a tenant's scope.
-    pub(super) fn read(
-        &self,
-        tenant: &Tenant,
-        statement: Statement,
-    ) -> Result<Vec<AnyRow>, EntityStoreError> {
+    pub(super) fn read(&self, tenant: &Tenant, statement: Statement) -> Result<Vec<Row>, EntityStoreError> {
         Ok(self.read_all(tenant, &[statement])?.into_iter().flatten().collect())
     }
 
@@ -101,7 +98,7 @@ impl EntityDatabase {
         &self,
         tenant: &Tenant,
         statements: &[Statement],
-    ) -> Result<Vec<Vec<AnyRow>>, EntityStoreError> {
+    ) -> Result<Vec<Vec<Row>>, EntityStoreError> {
         self.with("read", |connected| connected.read(tenant, TransactionMode::Read, statements))
     }
 
@@ -112,7 +109,7 @@ impl EntityDatabase {
         tenant: &Tenant,
         like: &str,
         statement: Statement,
-    ) -> Result<Vec<AnyRow>, EntityStoreError> {
+    ) -> Result<Vec<Row>, EntityStoreError> {
         let found = self.with("search", |connected| {
             connected.read(tenant, TransactionMode::Search(like), &[statement])
         })?;
@@ -125,7 +122,7 @@ impl EntityDatabase {
         &self,
         tenant: &Tenant,
         edit: i64,
-        work: impl AsyncFn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync,
+        work: impl Fn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync,
     ) -> Result<u16, EntityStoreError> {
         self.with("write", |connected| connected.write(tenant, edit, work).map(|()| connected.journal()))
     }

@@ -67,80 +67,70 @@ impl EntityStoreError {
 
 mod driver {
     use super::EntityStoreError;
-    use sqlx::Error;
-    use sqlx::migrate::MigrateError;
+    use crate::sql::rows::dialect::TRANSACTION_TIMEOUT;
+    use std::error::Error;
+    use std::ffi::c_int;
+    use std::io;
+    use tokio_rustls::rustls;
 
     /// The lower byte of SQLite's extended codes is the primary result code.
-    const SQLITE: i64 = 0xff;
-    const BUSY: i64 = 5;
-    const LOCKED: i64 = 6;
-    const READ_ONLY: i64 = 8;
-    const CORRUPT: i64 = 11;
-    const FULL: i64 = 13;
-    const CANNOT_OPEN: i64 = 14;
-    const CONSTRAINT: i64 = 19;
-    const NO_DATABASE: i64 = 26;
+    const SQLITE: c_int = 0xff;
+    const BUSY: c_int = 5;
+    const LOCKED: c_int = 6;
+    const READ_ONLY: c_int = 8;
+    const CORRUPT: c_int = 11;
+    const FULL: c_int = 13;
+    const INTERRUPTED: c_int = 9;
+    const CANNOT_OPEN: c_int = 14;
+    const CONSTRAINT: c_int = 19;
+    const NO_DATABASE: c_int = 26;
     /// The shared-memory index of the log could not grow; SQLite gives no more detail.
-    const NO_SHARED_MEMORY: i64 = 10 | (19 << 8);
+    const NO_SHARED_MEMORY: c_int = 10 | (19 << 8);
     /// A write failed; SQLite does not distinguish a file at its size limit from an error of the disk.
-    const WRITE_FAILED: i64 = 10 | (3 << 8);
-    const INPUT_OUTPUT: i64 = 10;
+    const WRITE_FAILED: c_int = 10 | (3 << 8);
+    const INPUT_OUTPUT: c_int = 10;
 
-    impl From<Error> for EntityStoreError {
-        fn from(error: Error) -> EntityStoreError {
-            tracing::debug!("database of stored content: {error}");
-            match error {
-                Error::Database(error) => {
-                    let code = error.code().unwrap_or_default();
-                    // PostgreSQL's codes have five characters; SQLite's are numbers.
-                    match code.parse::<i64>() {
-                        Ok(number) if code.len() < 5 => from_sqlite(number),
-                        _ => from_postgres(&code),
-                    }
-                }
-                Error::Io(_) | Error::Tls(_) | Error::Protocol(_) | Error::WorkerCrashed => {
-                    EntityStoreError::ConnectionLost("the connection was lost".to_owned())
-                }
-                Error::PoolTimedOut => {
-                    EntityStoreError::Unreachable("timed out waiting for a database connection".to_owned())
-                }
-                Error::Configuration(_) => EntityStoreError::Unusable("its URL is invalid".to_owned()),
-                _ => EntityStoreError::Other("it sent an unexpected response".to_owned()),
-            }
+    impl From<rusqlite::Error> for EntityStoreError {
+        fn from(error: rusqlite::Error) -> EntityStoreError {
+            log(&error);
+            error.sqlite_error().map_or_else(unexpected, |error| from_sqlite(error.extended_code))
         }
     }
 
-    impl From<MigrateError> for EntityStoreError {
-        fn from(error: MigrateError) -> EntityStoreError {
-            match error {
-                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => match error.into()
-                {
-                    // For example, another program has tables of these names.
-                    EntityStoreError::Other(reason) => {
-                        EntityStoreError::Unusable(format!("its tables cannot be created: {reason}"))
-                    }
-                    other => other,
-                },
-                MigrateError::VersionMissing(version) => newer(version),
-                other => {
-                    tracing::warn!("schema of the database of stored content: {other}");
-                    EntityStoreError::Unusable(
-                        "its tables differ from those that lockgate created".to_owned(),
-                    )
-                }
-            }
+    impl From<tokio_postgres::Error> for EntityStoreError {
+        fn from(error: tokio_postgres::Error) -> EntityStoreError {
+            log(&error);
+            let lost = || EntityStoreError::ConnectionLost("the connection was lost".to_owned());
+            error.code().map_or_else(lost, |code| from_postgres(code.code()))
         }
     }
 
-    /// The error for a database with tables of a newer version of lockgate.
-    pub(in crate::sql::rows) fn newer(version: i64) -> EntityStoreError {
-        EntityStoreError::Unusable(format!(
-            "it was created by a newer lockgate: its table version is {version}, this one supports {}",
-            super::super::connection::VERSION
-        ))
+    /// Maps an error of a connection, which may have TLS.
+    pub(in crate::sql::rows) fn lost(error: &io::Error) -> EntityStoreError {
+        log(error);
+        match error.get_ref().is_some_and(|cause| cause.is::<rustls::Error>()) {
+            true => EntityStoreError::Unusable("its TLS certificate or handshake is invalid".to_owned()),
+            false => EntityStoreError::ConnectionLost("the connection was lost".to_owned()),
+        }
     }
 
-    fn from_sqlite(code: i64) -> EntityStoreError {
+    fn log(error: &dyn Error) {
+        let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+        tracing::debug!("database of stored content: {error}{cause}");
+    }
+
+    /// The error for a row that lockgate's statements cannot return.
+    pub(in crate::sql::rows) fn unexpected() -> EntityStoreError {
+        EntityStoreError::Other("it sent an unexpected response".to_owned())
+    }
+
+    /// The error of a transaction that exceeded [`TRANSACTION_TIMEOUT`].
+    pub(in crate::sql::rows) fn timed_out() -> EntityStoreError {
+        let limit = TRANSACTION_TIMEOUT.as_secs();
+        EntityStoreError::ConnectionLost(format!("it did not respond within {limit} s"))
+    }
+
+    fn from_sqlite(code: c_int) -> EntityStoreError {
         match code & SQLITE {
             FULL => EntityStoreError::Full,
             _ if code == NO_SHARED_MEMORY => at_file_size_limit().unwrap_or(EntityStoreError::Full),
@@ -153,6 +143,7 @@ mod driver {
                 EntityStoreError::Unreachable("other writers kept it locked for too long".to_owned())
             }
             CONSTRAINT => EntityStoreError::Conflict,
+            INTERRUPTED => timed_out(),
             READ_ONLY => EntityStoreError::Unusable("it is read-only".to_owned()),
             CANNOT_OPEN => EntityStoreError::Unusable("its file cannot be opened".to_owned()),
             CORRUPT | NO_DATABASE => {
@@ -213,7 +204,10 @@ mod driver {
             assert!([5, 261, 517, 6].into_iter().all(|code| is_unreachable(from_sqlite(code))));
             assert!([8, 264, 11, 14, 26].into_iter().all(|code| is_unusable(from_sqlite(code))));
             assert!([10, 266, 778].into_iter().all(|code| is_unusable(from_sqlite(code))), "without a limit");
+            assert!(is_lost(from_sqlite(9)), "after the time limit");
             assert!(matches!(from_sqlite(1), EntityStoreError::Other(_)));
+            let tls = io::Error::other(rustls::Error::HandshakeNotComplete);
+            assert!(is_unusable(lost(&tls)) && is_lost(lost(&io::ErrorKind::BrokenPipe.into())));
             assert_eq!(from_postgres("53100"), EntityStoreError::Full);
             assert!(
                 ["40001", "40P01", "23505"]
@@ -257,4 +251,4 @@ mod driver {
     }
 }
 
-pub(super) use driver::newer;
+pub(super) use driver::{lost, timed_out, unexpected};

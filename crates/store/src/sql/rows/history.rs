@@ -5,16 +5,16 @@
 
 use super::super::pack;
 use super::EntityStoreError;
-use super::connection::{SqlDialect, get, read_version};
 use super::database::EntityDatabase;
+use super::dialect::SqlDialect;
 use super::statement::{OWNER_BY_NUMBER_E, OWNER_BY_NUMBER_E2, Statement, UnboundStatement};
+use super::value::Row;
 use super::write::{REDO, UNDO};
 use crate::history::{EditFilter, EditId, EditMeta, Entry, EntryKind, FileChange};
 use crate::row_location::RowKey;
 use crate::tenant::Tenant;
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_text::Version;
-use sqlx::any::AnyRow;
 use std::time::{Duration, UNIX_EPOCH};
 
 const ENTRIES: &str = "SELECT e.id, e.at, e.tool, e.author, e.request, e.kind, e.of, e.gates, e.undone,
@@ -69,11 +69,11 @@ impl EntityDatabase {
     }
 
     /// Builds the edits from their rows.
-    pub(super) fn entries_in(&self, rows: &[AnyRow]) -> Result<Vec<Entry>, EntityStoreError> {
+    pub(super) fn entries_in(&self, rows: &[Row]) -> Result<Vec<Entry>, EntityStoreError> {
         let journal = self.connected()?.journal();
         let mut entries: Vec<Entry> = Vec::new();
         for row in rows {
-            let id = EditId::new(journal, get::<i64>(row, 0)?.cast_unsigned());
+            let id = EditId::new(journal, row.get::<i64>(0)?.cast_unsigned());
             let changed = changed(row)?;
             match entries.last_mut().filter(|entry| entry.id == id) {
                 Some(entry) => entry.changes.push(changed),
@@ -104,7 +104,7 @@ impl EntityDatabase {
         let texts = texts.row("", key).push(" AND stamp BETWEEN ").bind(filled("0"));
         let found = self.read(tenant, texts.push(" AND ").bind(filled("f")).push(" LIMIT 2"))?;
         let [only] = found.as_slice() else { return Ok(None) };
-        let (recorded, packed): (Option<Version>, &[u8]) = (read_version(only, 0)?, get(only, 1)?);
+        let (recorded, packed): (Option<Version>, &[u8]) = (only.version(0)?, only.get(1)?);
         let mut text = Vec::new();
         let unpacked = pack::unpack(&mut text, packed);
         Ok(unpacked.filter(|()| Some(Version::hash(&text)) == recorded).map(|()| text))
@@ -132,50 +132,50 @@ pub(super) fn of_row(
             EditFilter::ToUndo => " AND e2.kind = 0 AND e2.undone IS NULL ORDER BY c2.at DESC",
             EditFilter::ToRedo => " AND e2.undone IS NOT NULL ORDER BY e2.undone DESC",
         });
-        ids.push(&format!(" LIMIT {most}"))
+        ids.push(" LIMIT ").bind(most)
     };
     entries(tenant).found_first("e.id", dialect, some).push(ORDER)
 }
 
-fn entry(row: &AnyRow, id: EditId, changed: FileChange) -> Result<Entry, EntityStoreError> {
-    let of = EditId::new(id.journal(), get::<i64>(row, 6)?.cast_unsigned());
+fn entry(row: &Row, id: EditId, changed: FileChange) -> Result<Entry, EntityStoreError> {
+    let of = EditId::new(id.journal(), row.get::<i64>(6)?.cast_unsigned());
     let no_request = || EntityStoreError::Other("an edit has no request hash".to_owned());
     Ok(Entry {
         id,
-        at: UNIX_EPOCH + Duration::from_micros(u64::try_from(get::<i64>(row, 1)?).unwrap_or(0)),
+        at: UNIX_EPOCH + Duration::from_micros(u64::try_from(row.get::<i64>(1)?).unwrap_or(0)),
         meta: EditMeta {
-            tool: get(row, 2)?,
-            author: get(row, 3)?,
-            request: read_version(row, 4)?.ok_or_else(no_request)?,
-            kind: match get::<i64>(row, 5)? {
+            tool: row.get(2)?,
+            author: row.get(3)?,
+            request: row.version(4)?.ok_or_else(no_request)?,
+            kind: match row.get::<i64>(5)? {
                 UNDO => EntryKind::Undo(of),
                 REDO => EntryKind::Redo(of),
                 _ => EntryKind::Edit,
             },
-            gates: get(row, 7)?,
+            gates: row.get(7)?,
         },
-        undone: get::<Option<i64>>(row, 8)?.is_some(),
+        undone: row.get::<Option<i64>>(8)?.is_some(),
         changes: vec![changed],
     })
 }
 
-fn changed(row: &AnyRow) -> Result<FileChange, EntityStoreError> {
-    let count = |column| get::<i64>(row, column).map(|count| usize::try_from(count).unwrap_or(0));
-    let id = |column| get::<String>(row, column).map(|id| Some(id).filter(|id| !id.is_empty()));
-    let path: String = get(row, 12)?;
+fn changed(row: &Row) -> Result<FileChange, EntityStoreError> {
+    let count = |column| row.get::<i64>(column).map(|count| usize::try_from(count).unwrap_or(0));
+    let id = |column| row.get::<String>(column).map(|id| Some(id).filter(|id| !id.is_empty()));
+    let path: String = row.get(12)?;
     let no_kind = || EntityStoreError::Other("an entity has an unknown type".to_owned());
-    let kind = EntityKind::from_name(get(row, 9)?).ok_or_else(no_kind)?;
+    let kind = EntityKind::from_name(row.get(9)?).ok_or_else(no_kind)?;
     let app_id = id(11)?;
     let organization_id = id(10)?.filter(|_| app_id.is_none());
     Ok(FileChange {
         entity: Some(Entity { kind, path: path.clone(), app_id, organization_id }),
         path,
-        before: read_version(row, 13)?,
-        after: read_version(row, 14)?,
+        before: row.version(13)?,
+        after: row.version(14)?,
         added: count(15)?,
         removed: count(16)?,
         mode: None,
         folders: 0,
-        kept: get::<i64>(row, 17)? != 0,
+        kept: row.get::<i64>(17)? != 0,
     })
 }

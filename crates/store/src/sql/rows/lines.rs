@@ -81,7 +81,7 @@ mod tests {
         let row =
             PreparedRow { position: 0, key: KEY, before, after, added: 0, removed: 0, keeps_texts: false };
         let statement_start =
-            |statement: Statement| statement.parts().0.split('(').next().unwrap().trim().to_owned();
+            |statement: Statement| statement.text().split('(').next().unwrap().trim().to_owned();
         index_changes(&Tenant::Global, &row, edit, 1).into_iter().map(statement_start).collect()
     }
 

@@ -10,6 +10,7 @@
 mod admin;
 mod connection;
 mod database;
+mod dialect;
 mod error;
 mod history;
 mod lines;

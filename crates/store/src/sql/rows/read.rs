@@ -1,14 +1,13 @@
 //! Reads single rows and their owners.
 
-use super::connection::{get, read_version};
 use super::database::EntityDatabase;
 use super::history::of_row;
 use super::statement::{Statement, UnboundStatement};
+use super::value::Row;
 use super::{EntityStoreError, RowRead};
 use crate::history::{EditFilter, Entry};
 use crate::row_location::RowKey;
 use crate::tenant::Tenant;
-use sqlx::any::AnyRow;
 
 impl EntityDatabase {
     /// Returns the row with this key if the tenant may access it. Bytes are omitted if there are more
@@ -50,7 +49,7 @@ impl EntityDatabase {
     pub(crate) fn owner_of_app(&self, tenant: &Tenant, id: &str) -> Result<Option<String>, EntityStoreError> {
         let app = UnboundStatement::new("SELECT organization FROM apps").in_scope(tenant, "organization");
         let app = self.read(tenant, app.push(" AND id = ").bind(id))?;
-        app.first().map(|app| get(app, 0)).transpose()
+        app.first().map(|app| app.get(0)).transpose()
     }
 
     /// Returns the owner of the row with this path. The organisation's own row comes before a global
@@ -68,7 +67,7 @@ impl EntityDatabase {
             .push(" AND app = '' AND path = ")
             .bind(path)
             .push(" ORDER BY organization DESC LIMIT 1");
-        self.read(tenant, row)?.first().map(|row| get(row, 0)).transpose()
+        self.read(tenant, row)?.first().map(|row| row.get(0)).transpose()
     }
 }
 
@@ -86,11 +85,11 @@ fn row(tenant: &Tenant, key: RowKey<'_>, limit: u64) -> Statement {
     row.in_scope(tenant, "e.organization").row("e.", key)
 }
 
-fn whole(row: &AnyRow) -> Result<RowRead, EntityStoreError> {
+fn whole(row: &Row) -> Result<RowRead, EntityStoreError> {
     let version =
-        read_version(row, 0)?.ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?;
-    let (text, raw): (Option<&str>, Option<&[u8]>) = (get(row, 3)?, get(row, 4)?);
+        row.version(0)?.ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?;
+    let (text, raw): (Option<&str>, Option<&[u8]>) = (row.get(3)?, row.get(4)?);
     let bytes = raw.or(text.map(str::as_bytes)).map(<[u8]>::to_vec);
-    let size = u64::try_from(get::<i64>(row, 2)?).unwrap_or(u64::MAX);
-    Ok(RowRead { bytes, size, version, changed: get(row, 1)? })
+    let size = u64::try_from(row.get::<i64>(2)?).unwrap_or(u64::MAX);
+    Ok(RowRead { bytes, size, version, changed: row.get(1)? })
 }

@@ -6,9 +6,10 @@
 //! Invariant: an index narrows the result to rows that contain a required piece of every match; it
 //! never drops a row that could match.
 
-use super::connection::{SqlDialect, get, read_version};
 use super::database::EntityDatabase;
+use super::dialect::SqlDialect;
 use super::statement::{Statement, UnboundStatement};
+use super::value::Row;
 use super::{EntityStoreError, Paths, RowFound, Span};
 use crate::search::{Cell, NeedlePiece};
 use crate::tenant::Tenant;
@@ -65,9 +66,9 @@ impl EntityDatabase {
         let statements: Vec<Statement> = batches.map(|batch| contents(tenant, span, batch)).collect();
         let mut texts: HashMap<(String, String), Vec<u8>> = HashMap::new();
         for row in self.read_all(tenant, &statements)?.iter().flatten() {
-            let (text, raw): (Option<&str>, Option<&[u8]>) = (get(row, 2)?, get(row, 3)?);
+            let (text, raw): (Option<&str>, Option<&[u8]>) = (row.get(2)?, row.get(3)?);
             let bytes = raw.or(text.map(str::as_bytes)).unwrap_or_default().to_vec();
-            texts.insert((get(row, 0)?, get(row, 1)?), bytes);
+            texts.insert((row.get(0)?, row.get(1)?), bytes);
         }
         let text = |row: &RowFound| texts.remove(&(row.organization.clone(), row.path.clone()));
         Ok(rows.iter().map(text).collect())
@@ -140,13 +141,12 @@ fn keys_by_index(tenant: &Tenant, narrow: &Narrow) -> Statement {
     lines.push(") ")
 }
 
-fn found(row: &sqlx::any::AnyRow) -> Result<RowFound, EntityStoreError> {
+fn found(row: &Row) -> Result<RowFound, EntityStoreError> {
     Ok(RowFound {
-        organization: get(row, 0)?,
-        path: get(row, 1)?,
-        size: u64::try_from(get::<i64>(row, 2)?).unwrap_or(u64::MAX),
-        version: read_version(row, 3)?
-            .ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?,
+        organization: row.get(0)?,
+        path: row.get(1)?,
+        size: u64::try_from(row.get::<i64>(2)?).unwrap_or(u64::MAX),
+        version: row.version(3)?.ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?,
     })
 }
 

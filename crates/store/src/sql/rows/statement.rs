@@ -3,12 +3,10 @@
 //! Invariant: only [`UnboundStatement::in_scope`] makes a statement about rows, so every such statement
 //! has the clause.
 
-use super::connection::SqlDialect;
+use super::dialect::SqlDialect;
 use super::value::SqlValue;
 use crate::row_location::RowKey;
 use crate::tenant::Tenant;
-use sqlx::Arguments;
-use sqlx::any::AnyArguments;
 use std::fmt::Write;
 
 /// The owner of an edit that is selected by its number. No index covers this expression, so a plan made
@@ -21,9 +19,8 @@ pub(super) const OWNER_BY_NUMBER_E2: &str = "(e2.organization || '')";
 /// A statement that is not yet restricted to a tenant's scope.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnboundStatement {
-    /// A value follows each piece except the last.
-    pieces: Vec<String>,
-    last: String,
+    /// The text has the placeholders `$1`, `$2` and so on, in this order.
+    text: String,
     values: Vec<SqlValue>,
 }
 
@@ -37,21 +34,22 @@ pub(super) struct Statement {
 
 impl UnboundStatement {
     pub fn new(text: &str) -> UnboundStatement {
-        UnboundStatement { last: text.to_owned(), ..UnboundStatement::default() }
+        UnboundStatement { text: text.to_owned(), values: Vec::new() }
     }
 
     /// Appends SQL text, which must not contain data.
     #[must_use]
     pub fn push(mut self, text: &str) -> UnboundStatement {
-        self.last.push_str(text);
+        self.text.push_str(text);
         self
     }
 
     /// Appends a placeholder for a value.
     #[must_use]
     pub fn bind(mut self, value: impl Into<SqlValue>) -> UnboundStatement {
-        self.pieces.push(std::mem::take(&mut self.last));
         self.values.push(value.into());
+        // Writing to a string cannot fail.
+        let _ = write!(self.text, "${}", self.values.len());
         self
     }
 
@@ -59,13 +57,6 @@ impl UnboundStatement {
     #[must_use]
     pub fn key(self, RowKey { kind, organization, app, path }: RowKey<'_>) -> UnboundStatement {
         self.bind(kind).push(", ").bind(organization).push(", ").bind(app).push(", ").bind(path)
-    }
-
-    fn append(mut self, other: UnboundStatement) -> UnboundStatement {
-        for (piece, value) in other.pieces.into_iter().zip(other.values) {
-            self = self.push(&piece).bind(value);
-        }
-        self.push(&other.last)
     }
 
     /// Restricts the statement to a tenant's scope. `column` is the column that holds a row's owner.
@@ -159,9 +150,9 @@ impl Statement {
                 Tenant::Organization(own) => all.push("organization = ").bind(own.as_str()),
                 Tenant::Global | Tenant::All => all.push_scope(reached, "organization"),
             };
-            all = all.push(&format!(" ORDER BY at DESC LIMIT {most}) AS reached{number}"));
+            all = all.push(" ORDER BY at DESC LIMIT ").bind(most).push(&format!(") AS reached{number}"));
         }
-        all.push(&format!(") AS newest ORDER BY at DESC LIMIT {most}"))
+        all.push(") AS newest ORDER BY at DESC LIMIT ").bind(most)
     }
 
     /// Has the database plan the statement anew for each value, because the best plan depends on the
@@ -171,57 +162,13 @@ impl Statement {
         Statement { is_persistent: false, ..self }
     }
 
-    /// Combines several statements into one PostgreSQL statement that returns how many rows each found
-    /// or changed. Each must return a row for each row that it found or changed.
-    pub fn combine(statements: Vec<Statement>) -> Statement {
-        let (mut all, mut counts) = (UnboundStatement::new("WITH "), String::new());
-        for (number, statement) in statements.into_iter().enumerate() {
-            let comma = if number == 0 { "" } else { ", " };
-            all = all.push(&format!("{comma}s{number} AS (")).append(statement.inner).push(")");
-            let _ = write!(counts, "{comma}(SELECT count(*) FROM s{number})");
-        }
-        all.push(" SELECT ").push(&counts).unbound()
-    }
-
     /// Returns the SQL text with numbered placeholders.
-    pub fn text(&self) -> String {
-        self.written(|number, _, text| write!(text, "${}", number + 1))
-    }
-
-    /// Returns the SQL text with its values as literals.
-    pub fn with_literals(&self) -> String {
-        self.written(|_, value, text| text.write_str(&value.literal()))
-    }
-
-    fn written(&self, put: impl Fn(usize, &SqlValue, &mut String) -> std::fmt::Result) -> String {
-        let UnboundStatement { pieces, last, values } = &self.inner;
-        let mut text = String::new();
-        for (number, (piece, value)) in pieces.iter().zip(values).enumerate() {
-            text.push_str(piece);
-            // Writing to a string cannot fail.
-            let _ = put(number, value, &mut text);
-        }
-        text + last
+    pub fn text(&self) -> &str {
+        &self.inner.text
     }
 
     pub fn values(&self) -> &[SqlValue] {
         &self.inner.values
-    }
-
-    /// Returns the SQL text and the values for the driver.
-    pub fn parts(self) -> (String, AnyArguments) {
-        let text = self.text();
-        let mut arguments = AnyArguments::default();
-        arguments.reserve(self.inner.values.len(), 0);
-        for value in self.inner.values {
-            // The driver accepts every value.
-            let _ = match value {
-                SqlValue::Number(number) => arguments.add(number),
-                SqlValue::Text(text) => arguments.add(text),
-                SqlValue::Bytes(bytes) => arguments.add(bytes),
-            };
-        }
-        (text, arguments)
     }
 }
 
@@ -236,23 +183,9 @@ mod tests {
             (Tenant::Organization("x".to_owned()), "SELECT 1 FROM t WHERE o IN ('', $1) AND a = $2", 2),
             (Tenant::All, "SELECT 1 FROM t WHERE 1 = 1 AND a = $1", 1),
         ] {
-            let parts = UnboundStatement::new("SELECT 1 FROM t")
-                .in_scope(&tenant, "o")
-                .push(" AND a = ")
-                .bind("x")
-                .parts();
-            assert_eq!((parts.0.as_str(), parts.1.len()), (text, values));
+            let statement =
+                UnboundStatement::new("SELECT 1 FROM t").in_scope(&tenant, "o").push(" AND a = ").bind("x");
+            assert_eq!((statement.text(), statement.values().len()), (text, values));
         }
-    }
-
-    #[test]
-    fn the_values_of_several_statements_are_counted_together() {
-        let one = |value: i64| UnboundStatement::new("SELECT ").bind(value).push(", ").bind("a").unbound();
-        let (text, values) = Statement::combine(vec![one(1), one(2)]).parts();
-        assert_eq!(
-            text,
-            "WITH s0 AS (SELECT $1, $2), s1 AS (SELECT $3, $4) SELECT (SELECT count(*) FROM s0), (SELECT count(*) FROM s1)"
-        );
-        assert_eq!(values.len(), 4);
     }
 }

@@ -6,7 +6,6 @@
 //! Invariant: a text is kept while a row holds it or a remaining edit refers to it.
 
 use super::EntityStoreError;
-use super::connection::{EntityTransaction, get};
 use super::database::EntityDatabase;
 use super::prepare::now;
 use super::statement::{Statement, UnboundStatement};
@@ -33,7 +32,7 @@ impl EntityDatabase {
     fn size(&self, tenant: &Tenant) -> Result<i64, EntityStoreError> {
         let size = UnboundStatement::new("SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM texts");
         let size = self.read(tenant, size.in_scope(tenant, "organization"))?;
-        size.first().map_or(Ok(0), |size| get(size, 0))
+        size.first().map_or(Ok(0), |size| size.get(0))
     }
 
     /// Removes a batch of the oldest edits from before `before`; returns true if there were any.
@@ -42,28 +41,23 @@ impl EntityDatabase {
             .in_scope(tenant, "organization");
         let some = some.push(" AND at < ").bind(before).push(" ORDER BY at LIMIT ").bind(PORTION);
         let last = self.read(tenant, some.push(") AS portion"))?;
-        let last = last.first().map_or(Ok(None), |last| get::<Option<i64>>(last, 0))?;
+        let last = last.first().map_or(Ok(None), |last| last.get::<Option<i64>>(0))?;
         let Some(last) = last else { return Ok(false) };
-        self.write(tenant, TIDY_LOCK, async |session| forget(session, tenant, last).await)?;
+        let forget = forget(tenant, last);
+        self.write(tenant, TIDY_LOCK, |session| session.execute(&forget).map(drop))?;
         Ok(true)
     }
 }
 
 /// Removes the edits up to this time.
-async fn forget(
-    session: &mut EntityTransaction<'_>,
-    tenant: &Tenant,
-    last: i64,
-) -> Result<(), EntityStoreError> {
-    session.change(delete_unused_texts(tenant, last)).await?;
+fn forget(tenant: &Tenant, last: i64) -> [Statement; 3] {
     let changes =
         UnboundStatement::new("DELETE FROM changes").in_scope(tenant, "organization").push(" AND edit IN (");
-    session.change(forgotten_edits(changes, tenant, last).push(")")).await?;
     let edits = UnboundStatement::new("DELETE FROM edits")
         .in_scope(tenant, "organization")
         .push(" AND at <= ")
         .bind(last);
-    session.change(edits).await.map(drop)
+    [delete_unused_texts(tenant, last), forgotten_edits(changes, tenant, last).push(")"), edits]
 }
 
 /// Appends a selection of the edits to be removed.

@@ -1,60 +1,78 @@
-//! SQL values, either bound to a statement or written into it as literals.
-//!
-//! Invariant: no value can end its own literal, regardless of the server's settings.
+//! SQL values, and the rows that a database returns.
 
-use std::fmt::Write;
+use super::EntityStoreError;
+use super::error::unexpected;
+use lockgate_text::Version;
 
-/// A value of an SQL statement.
-#[derive(Debug, Clone)]
+/// A value of a statement or of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SqlValue {
+    /// As a value of a statement, it belongs to a column of bytes.
+    Null,
     Number(i64),
     Text(String),
-    /// Bytes, or NULL in a column of bytes.
-    Bytes(Option<Vec<u8>>),
+    Bytes(Vec<u8>),
 }
 
-impl SqlValue {
-    /// The PostgreSQL type of the value.
-    pub fn sql_type(&self) -> &'static str {
-        match self {
-            SqlValue::Number(_) => "bigint",
-            SqlValue::Text(_) => "text",
-            SqlValue::Bytes(_) => "bytea",
-        }
+/// A row that a statement found or changed.
+#[derive(Debug)]
+pub(super) struct Row(pub Vec<SqlValue>);
+
+impl Row {
+    /// Returns a column.
+    pub fn get<'r, T: FromColumn<'r>>(&'r self, column: usize) -> Result<T, EntityStoreError> {
+        self.0.get(column).and_then(T::from_column).ok_or_else(unexpected)
     }
 
-    /// The value as a PostgreSQL literal.
-    pub fn literal(&self) -> String {
-        match self {
-            SqlValue::Number(number) => format!("({number})"),
-            SqlValue::Text(text) => literal(text),
-            SqlValue::Bytes(None) => "NULL".to_owned(),
-            SqlValue::Bytes(Some(bytes)) => {
-                let mut quoted = r"E'\\x".to_owned();
-                for byte in bytes {
-                    // Writing to a string cannot fail.
-                    let _ = write!(quoted, "{byte:02x}");
-                }
-                quoted + "'"
-            }
-        }
+    /// Returns the version in a column.
+    pub fn version(&self, column: usize) -> Result<Option<Version>, EntityStoreError> {
+        let known = |bytes: &[u8]| match bytes.try_into() {
+            Ok(bytes) => Ok(Version::from_bytes(bytes)),
+            Err(_) => Err(EntityStoreError::Other("a stored version is invalid".to_owned())),
+        };
+        self.get::<Option<&[u8]>>(column)?.map(known).transpose()
     }
 }
 
-/// Quotes a text as a literal.
-pub(super) fn literal(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 3);
-    quoted.push_str("E'");
-    for character in text.chars() {
-        match character {
-            '\'' | '\\' => quoted.extend([character, character]),
-            // A NUL would end the message.
-            '\0' => quoted.push('\u{fffd}'),
-            other => quoted.push(other),
-        }
+/// A type of a column; `None` for a value of another type.
+pub(super) trait FromColumn<'r>: Sized {
+    fn from_column(value: &'r SqlValue) -> Option<Self>;
+}
+
+impl FromColumn<'_> for i64 {
+    fn from_column(value: &SqlValue) -> Option<i64> {
+        if let SqlValue::Number(number) = value { Some(*number) } else { None }
     }
-    quoted.push('\'');
-    quoted
+}
+
+impl FromColumn<'_> for bool {
+    fn from_column(value: &SqlValue) -> Option<bool> {
+        i64::from_column(value).map(|number| number != 0)
+    }
+}
+
+impl<'r> FromColumn<'r> for &'r str {
+    fn from_column(value: &'r SqlValue) -> Option<&'r str> {
+        if let SqlValue::Text(text) = value { Some(text) } else { None }
+    }
+}
+
+impl FromColumn<'_> for String {
+    fn from_column(value: &SqlValue) -> Option<String> {
+        <&str>::from_column(value).map(str::to_owned)
+    }
+}
+
+impl<'r> FromColumn<'r> for &'r [u8] {
+    fn from_column(value: &'r SqlValue) -> Option<&'r [u8]> {
+        if let SqlValue::Bytes(bytes) = value { Some(bytes) } else { None }
+    }
+}
+
+impl<'r, T: FromColumn<'r>> FromColumn<'r> for Option<T> {
+    fn from_column(value: &'r SqlValue) -> Option<Option<T>> {
+        if *value == SqlValue::Null { Some(None) } else { T::from_column(value).map(Some) }
+    }
 }
 
 impl From<i64> for SqlValue {
@@ -71,19 +89,19 @@ impl From<&str> for SqlValue {
 
 impl From<&[u8]> for SqlValue {
     fn from(bytes: &[u8]) -> SqlValue {
-        SqlValue::Bytes(Some(bytes.to_vec()))
+        SqlValue::Bytes(bytes.to_vec())
     }
 }
 
 impl From<Vec<u8>> for SqlValue {
     fn from(bytes: Vec<u8>) -> SqlValue {
-        SqlValue::Bytes(Some(bytes))
+        SqlValue::Bytes(bytes)
     }
 }
 
 impl From<Option<&[u8]>> for SqlValue {
     fn from(bytes: Option<&[u8]>) -> SqlValue {
-        SqlValue::Bytes(bytes.map(<[u8]>::to_vec))
+        bytes.map_or(SqlValue::Null, SqlValue::from)
     }
 }
 
@@ -92,22 +110,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_text_ends_its_literal() {
-        for (text, quoted) in [
-            ("acme", "E'acme'"),
-            ("o'; DROP TABLE apps; --", r"E'o''; DROP TABLE apps; --'"),
-            (r"\", r"E'\\'"),
-            (r"\'; COMMIT", r"E'\\''; COMMIT'"),
-            ("a\0b", "E'a\u{fffd}b'"),
-        ] {
-            assert_eq!(literal(text), quoted);
-        }
-    }
-
-    #[test]
-    fn numbers_and_bytes_are_spelled_whole() {
-        assert_eq!(SqlValue::from(-5).literal(), "(-5)");
-        assert_eq!(SqlValue::from(b"\x00'\\\xff".as_slice()).literal(), r"E'\\x00275cff'");
-        assert_eq!(SqlValue::from(None).literal(), "NULL");
+    fn a_column_has_one_type_and_may_be_null() {
+        let row = Row(vec![SqlValue::Null, SqlValue::from(1), SqlValue::from("a"), SqlValue::from(vec![2])]);
+        assert_eq!((row.get(1), row.get(1), row.get(1)), (Ok(1), Ok(true), Ok(Some(1))));
+        assert_eq!((row.get(2), row.get(2), row.get(0)), (Ok("a"), Ok("a".to_owned()), Ok(None::<&str>)));
+        assert_eq!(row.get(3), Ok([2].as_slice()));
+        assert_eq!(
+            (row.get::<i64>(0), row.get::<i64>(2), row.get::<i64>(9)),
+            (Err(unexpected()), Err(unexpected()), Err(unexpected()))
+        );
+        assert!(row.version(3).is_err() && row.version(0) == Ok(None));
     }
 }

@@ -4,7 +4,7 @@
 //! one row have ascending times, even if the servers' clocks disagree.
 
 use super::super::pack;
-use super::connection::{EntityTransaction, get};
+use super::connection::EntityTransaction;
 use super::database::EntityDatabase;
 use super::prepare::{NewContent, PreparedRow, count, now, random_number};
 use super::statement::{OWNER_BY_NUMBER, Statement, UnboundStatement};
@@ -51,7 +51,7 @@ impl EntityDatabase {
             return Err(EntityStoreError::Other("a row is out of scope".to_owned()));
         }
         let edit = RowEdit { tenant, meta, id, rows };
-        match self.write(tenant, id, async |session| edit.write(session).await) {
+        match self.write(tenant, id, |session| edit.write(session)) {
             Ok(journal) => Ok(Some(EditId::new(journal, id.cast_unsigned()))),
             Err(EntityStoreError::Conflict) => Ok(None),
             Err(error) => Err(error),
@@ -60,8 +60,8 @@ impl EntityDatabase {
 }
 
 impl RowEdit<'_> {
-    async fn write(&self, session: &mut EntityTransaction<'_>) -> Result<(), EntityStoreError> {
-        let at = self.next_time(session).await?;
+    fn write(&self, session: &mut EntityTransaction<'_>) -> Result<(), EntityStoreError> {
+        let at = self.next_time(session)?;
         let mut all = Vec::new();
         let mut lookups = Vec::new();
         for row in &self.rows {
@@ -81,32 +81,28 @@ impl RowEdit<'_> {
         }
         all.push((self.edit(at), None));
         all.extend(self.mark(at).map(|update| (update, Some(EntityStoreError::Conflict))));
-        let counts = session.execute_all(all).await?;
-        for (number, key, before) in lookups {
-            // An earlier edit wrote this version, so its text is kept already.
-            if counts.get(number) == Some(&0) {
-                let packed = pack::whole(before.bytes);
-                session.all(self.keep_text(key, before.version, &packed, at)).await?;
-            }
-        }
-        Ok(())
+        let counts = session.execute_all(all)?;
+        // An earlier edit wrote the other versions, so their texts are kept already.
+        let missing = lookups.into_iter().filter(|(number, ..)| counts.get(*number) == Some(&0));
+        let texts: Vec<Statement> = missing
+            .map(|(_, key, before)| self.keep_text(key, before.version, &pack::whole(before.bytes), at))
+            .collect();
+        session.execute(&texts).map(drop)
     }
 
     /// Returns a time after every edit of these rows.
-    async fn next_time(&self, session: &mut EntityTransaction<'_>) -> Result<i64, EntityStoreError> {
-        let mut at = now();
-        for row in &self.rows {
-            let last = match row.before {
-                Some(before) => Some(before.changed),
-                // An earlier row with this key may have been removed.
-                None => {
-                    let last = UnboundStatement::new("SELECT max(at) FROM changes")
-                        .in_scope(self.tenant, "organization");
-                    let found = session.first(last.row("", row.key)).await?;
-                    found.map_or(Ok(None), |found| get(&found, 0))?
-                }
-            };
-            at = at.max(last.map_or(0, |last| last.saturating_add(1)));
+    fn next_time(&self, session: &mut EntityTransaction<'_>) -> Result<i64, EntityStoreError> {
+        let known = self.rows.iter().filter_map(|row| Some(row.before?.changed));
+        let mut at = known.fold(now(), |at, changed| at.max(changed.saturating_add(1)));
+        // An earlier row with the key of a new one may have been removed.
+        let new = self.rows.iter().filter(|row| row.before.is_none());
+        let last = |row: &PreparedRow<'_>| {
+            let last =
+                UnboundStatement::new("SELECT max(at) FROM changes").in_scope(self.tenant, "organization");
+            last.row("", row.key)
+        };
+        for last in session.execute(&new.map(last).collect::<Vec<_>>())?.iter().flatten() {
+            at = at.max(last.get::<Option<i64>>(0)?.map_or(0, |last| last.saturating_add(1)));
         }
         Ok(at)
     }
@@ -209,8 +205,9 @@ impl RowEdit<'_> {
 
     /// Inserts the change of one row.
     fn change(&self, row: &PreparedRow<'_>, at: i64) -> Statement {
-        let version =
-            |version: Option<Version>| SqlValue::Bytes(version.map(|version| version.bytes().to_vec()));
+        let version = |version: Option<Version>| {
+            version.map_or(SqlValue::Null, |version| SqlValue::from(version.bytes().as_slice()))
+        };
         let columns =
             "edit, position, at, kind, organization, app, path, before, after, added, removed, kept";
         let change =

@@ -4,17 +4,18 @@
 //! password.
 
 use super::super::EntityStoreError;
-use super::dialect::SqlDialect;
+use super::super::dialect::SqlDialect;
+use super::ConnectOptions;
+use super::server::PostgresOptions;
 use crate::state::{StateFolder, doubt};
 use lockgate_error::{Code, Error};
 use lockgate_text::Version;
 use rustix::fs::OFlags;
-use sqlx::any::AnyConnectOptions;
 use std::fmt;
-use std::fmt::Write;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use url::Url;
 
 /// The name of the database's file in lockgate's state folder.
 const FILE_NAME: &str = "content.db";
@@ -43,7 +44,7 @@ impl Address {
             return Ok(Address::File(PathBuf::from(path)));
         }
         let is_server = url.starts_with("postgres://") || url.starts_with("postgresql://");
-        if is_server && url.parse::<AnyConnectOptions>().is_ok() {
+        if is_server && Url::parse(url).is_ok() {
             return Ok(Address::Server(url.to_owned()));
         }
         Err(invalid_url("it is neither sqlite:PATH nor postgres://USER:PASSWORD@HOST/DATABASE"))
@@ -100,8 +101,8 @@ impl Address {
     }
 
     /// Returns the connection options. Creates a missing file, readable by this user only.
-    pub fn options(&self) -> Result<AnyConnectOptions, EntityStoreError> {
-        let url = match self {
+    pub(super) fn options(&self) -> Result<ConnectOptions, EntityStoreError> {
+        match self {
             Address::InStateFolder(state) => {
                 let folder = state.content().map_err(EntityStoreError::Unusable)?;
                 let path = folder.join(FILE_NAME);
@@ -109,15 +110,17 @@ impl Address {
                 let found = path.symlink_metadata().map_err(|error| unusable(&error))?;
                 doubt(&found)
                     .map_or(Ok(()), |reason| Err(EntityStoreError::Unusable(format!("its file {reason}"))))?;
-                file_url(&path)?
+                sqlite(&path)
             }
             Address::File(path) => {
                 create_file(path, OFlags::empty())?;
-                file_url(path)?
+                sqlite(path)
             }
-            Address::Server(url) => url.clone(),
-        };
-        url.parse().map_err(EntityStoreError::from)
+            Address::Server(url) => {
+                let invalid = || EntityStoreError::Unusable("its URL is invalid".to_owned());
+                Ok(ConnectOptions::Postgres(Box::new(PostgresOptions::parse(url).ok_or_else(invalid)?)))
+            }
+        }
     }
 }
 
@@ -154,18 +157,9 @@ fn unusable(error: &std::io::Error) -> EntityStoreError {
     }
 }
 
-/// Returns the URL of a file by its canonical path.
-fn file_url(path: &Path) -> Result<String, EntityStoreError> {
-    let real = path.canonicalize().map_err(|error| unusable(&error))?;
-    let real = real.to_str().ok_or_else(|| EntityStoreError::Unusable("its path is not UTF-8".to_owned()))?;
-    let mut url = "sqlite:".to_owned();
-    for byte in real.bytes() {
-        match byte {
-            b'/' | b'-' | b'_' | b'.' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => url.push(char::from(byte)),
-            other => drop(write!(url, "%{other:02X}")),
-        }
-    }
-    Ok(url)
+/// Returns the options for a file by its canonical path.
+fn sqlite(path: &Path) -> Result<ConnectOptions, EntityStoreError> {
+    path.canonicalize().map(ConnectOptions::Sqlite).map_err(|error| unusable(&error))
 }
 
 #[cfg(test)]
@@ -205,12 +199,14 @@ mod tests {
     #[test]
     fn a_file_is_made_for_the_user_alone_whatever_its_name_holds() {
         use std::os::unix::fs::MetadataExt;
+        use std::time::Duration;
         let dir = tempfile::tempdir().unwrap();
         for name in ["a.db", "a b%20c?d#e&ü'\".db"] {
             let path = dir.path().join(name);
             let options = Address::File(path.clone()).options().unwrap();
             assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
-            assert!(options.database_url.query().is_none() && options.database_url.fragment().is_none());
+            options.open(Duration::ZERO).unwrap().run(&[], "CREATE TABLE t(a)").unwrap();
+            assert!(path.metadata().unwrap().len() > 0);
         }
         assert!(Address::File(dir.path().to_owned()).options().is_err(), "a folder");
         assert!(Address::File(dir.path().join("no/such")).options().is_err());

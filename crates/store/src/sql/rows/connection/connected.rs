@@ -5,26 +5,22 @@
 //! during the commit, the edit is looked up. It is never reported as written, or as not written, if
 //! that is unknown.
 
+use super::super::dialect::{SqlDialect, TransactionMode};
 use super::super::statement::{OWNER_BY_NUMBER, Statement, UnboundStatement};
+use super::super::value::Row;
 use super::super::{EntityStoreError, Migrated};
 use super::address::Address;
-use super::dialect::{SqlDialect, TransactionMode};
+use super::blocking::block;
 use super::pool::{Pool, connect_with_retry};
 use super::session::EntityTransaction;
-use super::{DatabaseConnection, migrate};
+use super::{SqlConnection, migrate};
 use crate::disk::folder::Identity;
 use crate::tenant::Tenant;
-use sqlx::any::{AnyRow, install_default_drivers};
-use sqlx::{AnyConnection, AssertSqlSafe, ConnectOptions, Connection};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use tokio::time::timeout;
 
-/// The time limit of a transaction, for databases without a limit of their own.
-const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(15);
 /// The time limit of the search for an edit whose commit got no response.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 /// The pause between attempts of that search.
@@ -34,7 +30,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Connected {
     pool: Pool,
-    dialect: SqlDialect,
     journal: u16,
     /// The path and identity of its file; `None` for a server.
     file: Option<(PathBuf, Identity)>,
@@ -45,37 +40,32 @@ pub struct Connected {
 impl Connected {
     /// Connects and creates missing tables.
     pub fn connect(address: &Address) -> Result<Connected, EntityStoreError> {
-        let (connected, ()) = Connected::connect_and(address, async |connection, dialect| {
-            migrate::ensure(connection, dialect).await
-        })?;
+        let (connected, ()) = Connected::connect_and(address, migrate::ensure)?;
         Ok(connected)
     }
 
     /// Connects, creates missing tables and indexes, and returns the versions.
     pub fn migrate(address: &Address) -> Result<(Connected, Migrated), EntityStoreError> {
-        Connected::connect_and(address, async |connection, dialect| {
-            migrate::migrate(connection, dialect).await
-        })
+        Connected::connect_and(address, migrate::migrate)
     }
 
     fn connect_and<T: Send>(
         address: &Address,
-        prepare: impl AsyncFn(&mut AnyConnection, SqlDialect) -> Result<T, EntityStoreError> + Sync,
+        prepare: impl Fn(&mut dyn SqlConnection, SqlDialect) -> Result<T, EntityStoreError> + Sync,
     ) -> Result<(Connected, T), EntityStoreError> {
-        install_default_drivers();
-        let dialect = address.dialect();
-        let options = address.options()?.disable_statement_logging();
+        let options = address.options()?;
         // Before the file is opened: if it is replaced meanwhile, the next caller detects it.
         let file = address.path()?.and_then(|path| Some((path.clone(), identity(&path)?)));
-        // Not from the pool: its session settings may differ, and a failure may leave a lock on it.
-        let mut pooled = connect_with_retry(&options, dialect)?;
-        let (prepared, journal) = pooled.run(async |DatabaseConnection { connection, .. }| {
-            let prepared = prepare(connection, dialect).await?;
-            Ok::<_, EntityStoreError>((prepared, migrate::journal(connection).await?))
+        let (prepared, journal) = block(|| {
+            // Not from the pool: its session settings may differ, and a failure may leave a lock on it.
+            let mut connection = connect_with_retry(&options)?.connection;
+            let prepared = prepare(&mut *connection, options.dialect())?;
+            let journal = migrate::journal(&mut *connection)?;
+            connection.close();
+            Ok((prepared, journal))
         })?;
-        pooled.close();
-        let pool = Pool::new(options, dialect);
-        Ok((Connected { pool, dialect, journal, file, write_lock: Mutex::default() }, prepared))
+        let pool = Pool::new(options);
+        Ok((Connected { pool, journal, file, write_lock: Mutex::default() }, prepared))
     }
 
     /// True if the address still leads to this database; its file may have been removed or replaced.
@@ -94,7 +84,7 @@ impl Connected {
         tenant: &Tenant,
         purpose: TransactionMode<'_>,
         statements: &[Statement],
-    ) -> Result<Vec<Vec<AnyRow>>, EntityStoreError> {
+    ) -> Result<Vec<Vec<Row>>, EntityStoreError> {
         match self.read_once(tenant, purpose, statements) {
             Err(EntityStoreError::ConnectionLost(_)) => self.read_once(tenant, purpose, statements),
             result => result,
@@ -106,21 +96,10 @@ impl Connected {
         tenant: &Tenant,
         purpose: TransactionMode<'_>,
         statements: &[Statement],
-    ) -> Result<Vec<Vec<AnyRow>>, EntityStoreError> {
-        self.pool.with(async |connection| {
-            with_timeout(async {
-                if self.dialect == SqlDialect::Postgres {
-                    return connection.query(self.dialect.begin(tenant, purpose), statements).await;
-                }
-                let mut session = self.begin(connection, tenant, purpose).await?;
-                let mut found = Vec::with_capacity(statements.len());
-                for statement in statements {
-                    found.push(session.all(statement.clone()).await?);
-                }
-                session.rollback().await?;
-                Ok(found)
-            })
-            .await
+    ) -> Result<Vec<Vec<Row>>, EntityStoreError> {
+        self.pool.with(|connection| {
+            connection.begin(tenant, purpose)?;
+            connection.run(statements, "ROLLBACK")
         })
     }
 
@@ -130,7 +109,7 @@ impl Connected {
         &self,
         tenant: &Tenant,
         edit: i64,
-        work: impl AsyncFn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync,
+        work: impl Fn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync,
     ) -> Result<(), EntityStoreError> {
         match self.write_and_verify(tenant, edit, &work) {
             Err(EntityStoreError::ConnectionLost(_)) => self.write_and_verify(tenant, edit, &work),
@@ -143,19 +122,19 @@ impl Connected {
         &self,
         tenant: &Tenant,
         edit: i64,
-        work: &(impl AsyncFn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync),
+        work: &(impl Fn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync),
     ) -> Result<(), EntityStoreError> {
-        let _guard = match self.dialect {
+        let _guard = match self.pool.dialect() {
             SqlDialect::Sqlite => Some(self.write_lock.lock().unwrap_or_else(PoisonError::into_inner)),
             SqlDialect::Postgres => None,
         };
-        let is_sent = AtomicBool::new(false);
-        match self.write_once(tenant, edit, work, &is_sent) {
+        let mut is_sent = false;
+        match self.write_once(tenant, edit, work, &mut is_sent) {
             Err(
                 error @ (EntityStoreError::ConnectionLost(_)
                 | EntityStoreError::Unreachable(_)
                 | EntityStoreError::Other(_)),
-            ) if is_sent.load(Ordering::Relaxed) => {
+            ) if is_sent => {
                 tracing::warn!("the connection to the database of stored content was lost during a commit");
                 match self.is_written(tenant, edit) {
                     Some(true) => Ok(()),
@@ -171,23 +150,20 @@ impl Connected {
         &self,
         tenant: &Tenant,
         edit: i64,
-        work: &(impl AsyncFn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync),
-        is_sent: &AtomicBool,
+        work: &(impl Fn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync),
+        is_sent: &mut bool,
     ) -> Result<(), EntityStoreError> {
-        self.pool.with(async |connection| {
-            with_timeout(async {
-                let mut session = self.begin(connection, tenant, TransactionMode::Write(edit)).await?;
-                match work(&mut session).await {
-                    Ok(()) => {}
-                    Err(EntityStoreError::Conflict) => {
-                        return session.rollback().await.and(Err(EntityStoreError::Conflict));
-                    }
-                    Err(error) => return Err(error),
+        self.pool.with(|connection| {
+            connection.begin(tenant, TransactionMode::Write(edit))?;
+            match work(&mut EntityTransaction::new(connection)) {
+                Ok(()) => {}
+                Err(EntityStoreError::Conflict) => {
+                    return connection.run(&[], "ROLLBACK").and(Err(EntityStoreError::Conflict));
                 }
-                is_sent.store(true, Ordering::Relaxed);
-                session.commit().await
-            })
-            .await
+                Err(error) => return Err(error),
+            }
+            *is_sent = true;
+            connection.run(&[], "COMMIT").map(drop)
         })
     }
 
@@ -206,32 +182,9 @@ impl Connected {
         }
         None
     }
-
-    async fn begin<'c>(
-        &self,
-        connection: &'c mut DatabaseConnection,
-        tenant: &Tenant,
-        purpose: TransactionMode<'_>,
-    ) -> Result<EntityTransaction<'c>, EntityStoreError> {
-        let begin = AssertSqlSafe(self.dialect.begin(tenant, purpose));
-        Ok(EntityTransaction::new(connection.connection.begin_with(begin).await?, self.dialect))
-    }
 }
 
 /// The identity of a file.
 fn identity(path: &Path) -> Option<Identity> {
     rustix::fs::stat(path).ok().map(|stat| Identity::from_stat(&stat))
-}
-
-/// Aborts work that takes too long, for example when a network drops packets.
-async fn with_timeout<T>(
-    work: impl Future<Output = Result<T, EntityStoreError>>,
-) -> Result<T, EntityStoreError> {
-    match timeout(TRANSACTION_TIMEOUT, work).await {
-        Ok(result) => result,
-        Err(_) => Err(EntityStoreError::ConnectionLost(format!(
-            "it did not respond within {} s",
-            TRANSACTION_TIMEOUT.as_secs()
-        ))),
-    }
 }

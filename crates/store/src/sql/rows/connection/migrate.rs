@@ -3,46 +3,47 @@
 //! Invariant: one process at a time creates a version, in one transaction together with its record.
 //! After an interruption the next process creates it.
 
-use super::super::error::newer;
+use super::super::dialect::SqlDialect;
+use super::super::error::unexpected;
+use super::super::statement::{Statement, UnboundStatement};
+use super::super::value::Row;
 use super::super::{EntityStoreError, Migrated};
-use super::dialect::SqlDialect;
-use super::session::get;
-
-use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr};
+use super::SqlConnection;
+use sha2::{Digest, Sha384};
+use std::time::Instant;
 
 /// The table version of this lockgate.
-pub const VERSION: i64 = 1;
+const VERSION: i64 = 1;
 
 /// The table that records the applied versions.
 const MIGRATIONS_TABLE: &str = "lockgate_migrations";
-/// The time limits while another process creates the tables.
-const TIMEOUTS: &str = "SET statement_timeout = 0; SET lock_timeout = 60000";
+/// Prepares a session for a migration: it may write as far as its role may, and waits while another
+/// process creates the tables.
+const SETUP: &str =
+    "SET statement_timeout = 0; SET lock_timeout = 60000; RESET default_transaction_read_only";
 /// The index that narrows searches in PostgreSQL, where its extension is available.
 const SEARCH_INDEX: &str = include_str!("../postgres/narrow.sql");
 
-/// Returns the table definitions of each version.
-fn migrator(dialect: SqlDialect) -> Migrator {
-    let content = match dialect {
+/// The lock that one migrating process at a time has in PostgreSQL.
+const LOCK: i64 = 0x6c6f_636b_6761_7465;
+
+/// Returns the definitions of the tables.
+fn tables(dialect: SqlDialect) -> &'static str {
+    match dialect {
         SqlDialect::Sqlite => include_str!("../sqlite/0001_content.sql"),
         SqlDialect::Postgres => include_str!("../postgres/0001_content.sql"),
-    };
-    let content =
-        Migration::new(VERSION, "content".into(), MigrationType::Simple, content.into_sql_str(), false);
-    let mut migrator = Migrator::with_migrations(vec![content]);
-    migrator.dangerous_set_table_name(MIGRATIONS_TABLE);
-    migrator
+    }
 }
 
 /// Creates missing tables. A role without the right to create tables can still use existing ones.
-pub(super) async fn ensure(
-    connection: &mut AnyConnection,
+pub(super) fn ensure(
+    connection: &mut dyn SqlConnection,
     dialect: SqlDialect,
 ) -> Result<(), EntityStoreError> {
-    check_settings(connection, dialect).await?;
-    if version(connection, dialect).await? < VERSION {
-        run(connection, dialect).await?;
-        if !create_search_index(connection, dialect).await? {
+    check_settings(connection, dialect)?;
+    if version(connection, dialect)? < VERSION {
+        run(connection, dialect)?;
+        if !create_search_index(connection, dialect)? {
             tracing::warn!(
                 "searches of entities read every row: the extension pg_trgm is missing, or the role may not use it"
             );
@@ -52,30 +53,28 @@ pub(super) async fn ensure(
 }
 
 /// Creates missing tables and indexes and returns the versions.
-pub(super) async fn migrate(
-    connection: &mut AnyConnection,
+pub(super) fn migrate(
+    connection: &mut dyn SqlConnection,
     dialect: SqlDialect,
 ) -> Result<Migrated, EntityStoreError> {
-    check_settings(connection, dialect).await?;
-    let from = version(connection, dialect).await?;
-    run(connection, dialect).await?;
-    let narrows = create_search_index(connection, dialect).await?;
-    Ok(Migrated { from, to: version(connection, dialect).await?, narrows })
+    check_settings(connection, dialect)?;
+    let from = version(connection, dialect)?;
+    run(connection, dialect)?;
+    let narrows = create_search_index(connection, dialect)?;
+    Ok(Migrated { from, to: version(connection, dialect)?, narrows })
 }
 
 /// Returns the name of the database's journal.
-pub(super) async fn journal(connection: &mut AnyConnection) -> Result<u16, EntityStoreError> {
-    let row = sqlx::query("SELECT value FROM meta WHERE name = 'journal'").fetch_one(connection).await?;
-    let name: i64 = get(&row, 0)?;
+pub(super) fn journal(connection: &mut dyn SqlConnection) -> Result<u16, EntityStoreError> {
+    let name: i64 = one(connection, sql("SELECT value FROM meta WHERE name = 'journal'"))?.get(0)?;
     u16::try_from(name).map_err(|_| EntityStoreError::Unusable("its journal name is invalid".to_owned()))
 }
 
 /// Rejects a database that cannot store all texts; warns about one without access control.
-async fn check_settings(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
+fn check_settings(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
     match dialect {
         SqlDialect::Sqlite => {
-            let row = sqlx::query("PRAGMA journal_mode").fetch_one(connection).await?;
-            let mode: String = get(&row, 0)?;
+            let mode: String = one(connection, sql("PRAGMA journal_mode"))?.get(0)?;
             if mode != "wal" {
                 return Err(EntityStoreError::Unusable(format!(
                     "its file system does not support SQLite's WAL mode, only {mode}"
@@ -83,10 +82,10 @@ async fn check_settings(connection: &mut AnyConnection, dialect: SqlDialect) -> 
             }
         }
         SqlDialect::Postgres => {
-            let sql = "SELECT pg_encoding_to_char(encoding)::text, rolsuper OR rolbypassrls
+            let role = "SELECT pg_encoding_to_char(encoding)::text, rolsuper OR rolbypassrls
                 FROM pg_database, pg_roles WHERE datname = current_database() AND rolname = current_user";
-            let row = sqlx::query(sql).fetch_one(connection).await?;
-            let (encoding, bypasses): (String, bool) = (get(&row, 0)?, get(&row, 1)?);
+            let row = one(connection, sql(role))?;
+            let (encoding, bypasses): (String, bool) = (row.get(0)?, row.get(1)?);
             if encoding != "UTF8" {
                 return Err(EntityStoreError::Unusable(format!(
                     "its encoding is {encoding}, it must be UTF8"
@@ -103,51 +102,122 @@ async fn check_settings(connection: &mut AnyConnection, dialect: SqlDialect) -> 
 }
 
 /// Returns the version of the existing tables; 0 for none.
-async fn version(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<i64, EntityStoreError> {
-    let sql = match dialect {
-        SqlDialect::Sqlite => "SELECT count(*) FROM sqlite_master WHERE name = $1",
-        SqlDialect::Postgres => "SELECT count(to_regclass($1))",
+fn version(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<i64, EntityStoreError> {
+    let table = match dialect {
+        SqlDialect::Sqlite => {
+            UnboundStatement::new("SELECT count(*) FROM sqlite_master WHERE name = ").bind(MIGRATIONS_TABLE)
+        }
+        SqlDialect::Postgres => {
+            UnboundStatement::new("SELECT count(to_regclass(").bind(MIGRATIONS_TABLE).push("))")
+        }
     };
-    let row = sqlx::query(sql).bind(MIGRATIONS_TABLE).fetch_one(&mut *connection).await?;
-    if get::<i64>(&row, 0)? == 0 {
+    if one(connection, table.unbound())?.get::<i64>(0)? == 0 {
         return Ok(0);
     }
-    let last = AssertSqlSafe(format!("SELECT coalesce(max(version), 0) FROM {MIGRATIONS_TABLE}"));
-    let row = sqlx::query(last).fetch_one(connection).await?;
-    match get(&row, 0)? {
+    let last = sql(&format!("SELECT coalesce(max(version), 0) FROM {MIGRATIONS_TABLE}"));
+    match one(connection, last)?.get(0)? {
         version if version > VERSION => Err(newer(version)),
         version => Ok(version),
     }
 }
 
-async fn run(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
-    let migrator = migrator(dialect);
-    match dialect {
+/// Creates missing tables and checks the record of existing ones.
+fn run(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
+    create_tables(connection, dialect).map_err(|error| match error {
+        // For example, another program has tables of these names.
+        EntityStoreError::Other(reason) => {
+            EntityStoreError::Unusable(format!("its tables cannot be created: {reason}"))
+        }
+        other => other,
+    })
+}
+
+/// The table of versions is laid out as sqlx did, which made it first.
+fn create_tables(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
+    let since = Instant::now();
+    let (begin, time, bytes) = match dialect {
         // SQLite has only the lock on its file: the process with the lock creates the tables, and later
         // ones find them.
-        SqlDialect::Sqlite => {
-            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-            migrator.run_direct(None, &mut *transaction, false).await?;
-            Ok(transaction.commit().await?)
+        SqlDialect::Sqlite => ("BEGIN IMMEDIATE", "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP", "BLOB"),
+        SqlDialect::Postgres => ("BEGIN", "TIMESTAMPTZ NOT NULL DEFAULT now()", "BYTEA"),
+    };
+    if dialect == SqlDialect::Postgres {
+        connection.run(&[], SETUP)?;
+    }
+    connection.run(&[], begin)?;
+    if dialect == SqlDialect::Postgres {
+        one(
+            connection,
+            UnboundStatement::new("SELECT pg_advisory_xact_lock(").bind(LOCK).push(")").unbound(),
+        )?;
+    }
+    connection.run(
+        &[],
+        &format!(
+            "CREATE TABLE IF NOT EXISTS {MIGRATIONS_TABLE} (
+    version BIGINT PRIMARY KEY,
+    description TEXT NOT NULL,
+    installed_on {time},
+    success BOOLEAN NOT NULL,
+    checksum {bytes} NOT NULL,
+    execution_time BIGINT NOT NULL
+)"
+        ),
+    )?;
+    let recorded =
+        sql(&format!("SELECT version, success, checksum FROM {MIGRATIONS_TABLE} ORDER BY version"));
+    let recorded = connection.run(&[recorded], "")?;
+    let checksum = Sha384::digest(tables(dialect));
+    for row in recorded.iter().flatten() {
+        let (version, is_complete, known): (i64, bool, &[u8]) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        if version != VERSION {
+            return Err(newer(version));
         }
-        SqlDialect::Postgres => {
-            connection.execute(TIMEOUTS).await?;
-            Ok(migrator.run_direct(None, connection, false).await?)
+        if !is_complete || *known != *checksum {
+            tracing::warn!("the tables of the database of stored content are not those of this lockgate");
+            return Err(EntityStoreError::Unusable(
+                "its tables differ from those that lockgate created".to_owned(),
+            ));
         }
     }
+    if recorded.iter().all(Vec::is_empty) {
+        connection.run(&[], tables(dialect))?;
+        let columns = "version, description, success, checksum, execution_time";
+        let record = UnboundStatement::new(&format!("INSERT INTO {MIGRATIONS_TABLE}({columns}) VALUES ("));
+        let record = record.bind(VERSION).push(", 'content', TRUE, ").bind(checksum.as_slice()).push(", ");
+        let took = i64::try_from(since.elapsed().as_nanos()).unwrap_or(i64::MAX);
+        connection.run(&[record.bind(took).push(")").unbound()], "")?;
+    }
+    connection.run(&[], "COMMIT").map(drop)
 }
 
 /// Creates the index that narrows searches if it is available; returns true if it exists.
-async fn create_search_index(
-    connection: &mut AnyConnection,
+fn create_search_index(
+    connection: &mut dyn SqlConnection,
     dialect: SqlDialect,
 ) -> Result<bool, EntityStoreError> {
     match dialect {
         SqlDialect::Sqlite => Ok(true),
         SqlDialect::Postgres => {
-            connection.execute(SEARCH_INDEX).await?;
-            let row = sqlx::query("SELECT count(to_regclass('lines_grams'))").fetch_one(connection).await?;
-            Ok(get::<i64>(&row, 0)? > 0)
+            connection.run(&[], SEARCH_INDEX)?;
+            let index = one(connection, sql("SELECT count(to_regclass('lines_grams'))"))?;
+            Ok(index.get::<i64>(0)? > 0)
         }
     }
+}
+
+fn sql(text: &str) -> Statement {
+    UnboundStatement::new(text).unbound()
+}
+
+/// Returns the row that a statement always finds.
+fn one(connection: &mut dyn SqlConnection, statement: Statement) -> Result<Row, EntityStoreError> {
+    connection.run(&[statement], "")?.into_iter().flatten().next().ok_or_else(unexpected)
+}
+
+/// The error for a database with tables of a newer version of lockgate.
+fn newer(version: i64) -> EntityStoreError {
+    EntityStoreError::Unusable(format!(
+        "it was created by a newer lockgate: its table version is {version}, this one supports {VERSION}"
+    ))
 }

@@ -4,14 +4,13 @@
 //! age or older is reused.
 
 use super::super::EntityStoreError;
-use super::DatabaseConnection;
-use super::dialect::SqlDialect;
-use super::pooled::{LocalRuntime, PooledConnection};
-use sqlx::any::AnyConnectOptions;
-use sqlx::{AnyConnection, AssertSqlSafe, ConnectOptions, Executor};
+use super::super::dialect::SqlDialect;
+use super::blocking::block;
+use super::{ConnectOptions, SqlConnection};
+use std::fmt;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
-use tokio::time::timeout;
 
 /// The maximum number of connections per process and database. PostgreSQL's default limit is 100.
 const MAX_CONNECTIONS: usize = 8;
@@ -26,8 +25,7 @@ const MAX_IDLE: Duration = Duration::from_secs(10 * 60);
 
 #[derive(Debug)]
 pub(super) struct Pool {
-    options: AnyConnectOptions,
-    dialect: SqlDialect,
+    options: ConnectOptions,
     slots: Mutex<ConnectionSlots>,
     released: Condvar,
 }
@@ -42,29 +40,50 @@ struct ConnectionSlots {
     last_lost: Option<Instant>,
 }
 
+/// A connection of a pool.
+pub(super) struct PooledConnection {
+    pub connection: Box<dyn SqlConnection>,
+    /// The time when it was opened, and the time of its last use.
+    opened: Instant,
+    last_used: Instant,
+}
+
+impl fmt::Debug for PooledConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PooledConnection").field(&self.opened).finish()
+    }
+}
+
 impl Pool {
     /// Creates an empty pool. It opens a connection when none is idle: at most [`MAX_CONNECTIONS`] are in use at one
     /// time, a caller waits for one for at most [`ACQUIRE_TIMEOUT`], and one that is older than [`MAX_AGE`] or was
     /// idle for [`MAX_IDLE`] is closed instead of reused.
-    pub fn new(options: AnyConnectOptions, dialect: SqlDialect) -> Pool {
-        Pool { options, dialect, slots: Mutex::default(), released: Condvar::new() }
+    pub fn new(options: ConnectOptions) -> Pool {
+        Pool { options, slots: Mutex::default(), released: Condvar::new() }
+    }
+
+    /// The database system of the connections.
+    pub fn dialect(&self) -> SqlDialect {
+        self.options.dialect()
     }
 
     /// Runs `work` on a connection. A connection that was lost or failed is not reused: SQLite rolls a
     /// transaction back by itself when the disk is full, and the driver does not notice.
     pub fn with<T: Send>(
         &self,
-        work: impl AsyncFnOnce(&mut DatabaseConnection) -> Result<T, EntityStoreError> + Send,
+        work: impl FnOnce(&mut dyn SqlConnection) -> Result<T, EntityStoreError> + Send,
     ) -> Result<T, EntityStoreError> {
-        let permit = self.permit()?;
-        let mut connection = permit.acquire()?;
-        let result = connection.run(work);
-        match &result {
-            Ok(_) | Err(EntityStoreError::Conflict) => permit.release(connection),
-            Err(EntityStoreError::ConnectionLost(_)) => self.slots().last_lost = Some(Instant::now()),
-            Err(_) => {}
-        }
-        result
+        block(|| {
+            let permit = self.permit()?;
+            let mut connection = permit.acquire()?;
+            let result = work(&mut *connection.connection);
+            match &result {
+                Ok(_) | Err(EntityStoreError::Conflict) => permit.release(connection),
+                Err(EntityStoreError::ConnectionLost(_)) => self.slots().last_lost = Some(Instant::now()),
+                Err(_) => {}
+            }
+            result
+        })
     }
 
     /// Waits until fewer than the maximum number of connections are in use.
@@ -88,8 +107,19 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        std::mem::take(&mut self.slots().idle).into_iter().for_each(PooledConnection::close);
+        close(std::mem::take(&mut self.slots().idle));
     }
+}
+
+fn close(connections: Vec<PooledConnection>) {
+    if connections.is_empty() {
+        return;
+    }
+    // A failure here does not matter.
+    let _ = block(|| {
+        connections.into_iter().for_each(|pooled| pooled.connection.close());
+        Ok(())
+    });
 }
 
 /// The right to use one connection.
@@ -112,8 +142,8 @@ impl ConnectionPermit<'_> {
             slots.idle = free;
             (connection, old)
         };
-        old.into_iter().for_each(PooledConnection::close);
-        connection.map_or_else(|| connect_with_retry(&self.0.options, self.0.dialect), Ok)
+        close(old);
+        connection.map_or_else(|| connect_with_retry(&self.0.options), Ok)
     }
 
     /// Returns a connection to the pool.
@@ -132,48 +162,26 @@ impl Drop for ConnectionPermit<'_> {
 
 /// Opens a connection. Waits for a server that is starting, and for another process that creates the
 /// same file.
-pub(super) fn connect_with_retry(
-    options: &AnyConnectOptions,
-    dialect: SqlDialect,
-) -> Result<PooledConnection, EntityStoreError> {
-    let runtime = LocalRuntime::new()?;
-    let connection = runtime.block_on(|| open_connection(options, dialect))?;
-    Ok(PooledConnection::new(DatabaseConnection::new(connection), runtime))
-}
-
-async fn open_connection(
-    options: &AnyConnectOptions,
-    dialect: SqlDialect,
-) -> Result<AnyConnection, EntityStoreError> {
+pub(super) fn connect_with_retry(options: &ConnectOptions) -> Result<PooledConnection, EntityStoreError> {
     let since = Instant::now();
-    let connect = async || {
-        let mut connection = options.connect().await?;
-        connection.execute(AssertSqlSafe(dialect.session_setup())).await?;
-        Ok(connection)
-    };
     loop {
         let remaining = ACQUIRE_TIMEOUT.saturating_sub(since.elapsed());
-        match timeout(remaining, connect()).await {
-            Ok(Err(EntityStoreError::ConnectionLost(_))) if remaining > PAUSE => {
-                tokio::time::sleep(PAUSE).await;
+        match options.open(remaining) {
+            Ok(connection) => {
+                let opened = Instant::now();
+                return Ok(PooledConnection { connection, opened, last_used: opened });
             }
+            Err(EntityStoreError::ConnectionLost(_)) if remaining > PAUSE => {}
             // SQLite does not wait for a lock while another process switches a new file to its
             // write-ahead log.
-            Ok(Err(EntityStoreError::Unreachable(_)))
-                if remaining > PAUSE && dialect == SqlDialect::Sqlite =>
-            {
-                tokio::time::sleep(PAUSE).await;
-            }
-            Ok(Err(EntityStoreError::ConnectionLost(reason))) => {
+            Err(EntityStoreError::Unreachable(_))
+                if remaining > PAUSE && options.dialect() == SqlDialect::Sqlite => {}
+            Err(EntityStoreError::ConnectionLost(reason)) => {
                 return Err(EntityStoreError::Unreachable(reason));
             }
-            Ok(result) => return result,
-            Err(_) => {
-                return Err(EntityStoreError::Unreachable(
-                    "timed out waiting for a database connection".to_owned(),
-                ));
-            }
+            Err(error) => return Err(error),
         }
+        thread::sleep(PAUSE);
     }
 }
 
@@ -183,19 +191,18 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn pool() -> Pool {
-        sqlx::any::install_default_drivers();
-        Pool::new("sqlite::memory:".parse().unwrap(), SqlDialect::Sqlite)
+        Pool::new(ConnectOptions::Sqlite(":memory:".into()))
     }
 
     #[test]
     fn there_are_never_more_than_there_may_be() {
         let (pool, now, most) = (pool(), AtomicUsize::new(0), AtomicUsize::new(0));
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             for _ in 0..3 * MAX_CONNECTIONS {
                 scope.spawn(|| {
-                    let result = pool.with(async |_| {
+                    let result = pool.with(|_| {
                         most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                        tokio::time::sleep(Duration::from_millis(30)).await;
+                        thread::sleep(Duration::from_millis(30));
                         now.fetch_sub(1, Ordering::SeqCst);
                         Ok(())
                     });
@@ -227,7 +234,7 @@ mod tests {
         other.release(new);
         one.release(old);
         drop((one, other));
-        let result = pool.with(async |_| Err::<(), _>(EntityStoreError::ConnectionLost("cut".to_owned())));
+        let result = pool.with(|_| Err::<(), _>(EntityStoreError::ConnectionLost("cut".to_owned())));
         assert!(result.is_err() && newer > first);
         assert!(use_connection() > newer, "neither of both is left");
     }
@@ -236,10 +243,10 @@ mod tests {
     fn one_on_which_something_failed_is_not_used_again() {
         let pool = pool();
         let free = || pool.slots().idle.len();
-        assert_eq!((pool.with(async |_| Ok(1)), free()), (Ok(1), 1));
-        pool.with(async |_| Err::<(), _>(EntityStoreError::Conflict)).unwrap_err();
+        assert_eq!((pool.with(|_| Ok(1)), free()), (Ok(1), 1));
+        pool.with(|_| Err::<(), _>(EntityStoreError::Conflict)).unwrap_err();
         assert_eq!(free(), 1);
-        pool.with(async |_| Err::<(), _>(EntityStoreError::Full)).unwrap_err();
+        pool.with(|_| Err::<(), _>(EntityStoreError::Full)).unwrap_err();
         assert_eq!(free(), 0);
     }
 }
