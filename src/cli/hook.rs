@@ -6,11 +6,12 @@
 
 mod doctor;
 
+use parking_lot::Mutex;
 use std::io::Read as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::async_work::work;
@@ -65,10 +66,6 @@ struct Progress {
 
 type Shared = Arc<Mutex<Progress>>;
 
-fn lock(shared: &Shared) -> MutexGuard<'_, Progress> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Answers one event, or runs `--doctor`. A failure or a panic is answered, too, so that the host always gets a reply.
 pub(super) fn run(args: HookArgs) -> Result<ExitCode, Error> {
     if args.doctor {
@@ -81,8 +78,8 @@ pub(super) fn run(args: HookArgs) -> Result<ExitCode, Error> {
     // A panic is answered like any other failure, without its message on standard error.
     std::panic::set_hook(Box::new(|_| {}));
     let reply = catch_unwind(AssertUnwindSafe(|| reply(&args, started, &shared)));
-    let reply = reply.unwrap_or_else(|_| failed(&lock(&shared), "lockgate failed"));
-    Ok(print(&mut lock(&shared), &reply))
+    let reply = reply.unwrap_or_else(|_| failed(&shared.lock(), "lockgate failed"));
+    Ok(print(&mut shared.lock(), &reply))
 }
 
 /// Prints the reply, unless the watchdog has answered.
@@ -141,7 +138,7 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
     if !touches(&root, &folder, &event) {
         return HookReply::default();
     }
-    lock(shared).event = Some(event.clone());
+    shared.lock().event = Some(event.clone());
     watch_deadline(started, Arc::clone(shared));
     // This process starts only gate programs.
     adopt_orphans();
@@ -158,7 +155,7 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
             claims: claimed.clone(),
             elapsed: started.elapsed(),
         };
-        let on_settings = |settings| lock(shared).settings = settings;
+        let on_settings = |settings| shared.lock().settings = settings;
         if let Some(reply) = socket::ask(&server, &question, &payload, on_settings) {
             return reply;
         }
@@ -169,7 +166,7 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
         let shared = Arc::clone(shared);
         let event = event.clone();
         async move {
-            let on_settings = |settings| lock(&shared).settings = settings;
+            let on_settings = |settings| shared.lock().settings = settings;
             let guard = EventGuard {
                 workspace: &workspace,
                 watch: &watch,
@@ -189,7 +186,7 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
     });
     match guarded {
         Ok(guarded) => answer::reply(&event, guarded),
-        Err(error) => failed(&lock(shared), &format!("{}: {}", error.code.name(), error.message)),
+        Err(error) => failed(&shared.lock(), &format!("{}: {}", error.code.name(), error.message)),
     }
 }
 
@@ -227,7 +224,7 @@ fn touches(root: &Path, folder: &Path, event: &Event) -> bool {
 fn watch_deadline(started: Instant, shared: Shared) {
     let watchdog = move || {
         loop {
-            let deadline = lock(&shared).settings.deadline + GRACE;
+            let deadline = shared.lock().settings.deadline + GRACE;
             let left = deadline.saturating_sub(started.elapsed());
             if left.is_zero() {
                 break;
@@ -235,7 +232,7 @@ fn watch_deadline(started: Instant, shared: Shared) {
             // The deadline becomes shorter when the policy is read.
             std::thread::sleep(left.min(Duration::from_millis(100)));
         }
-        let mut progress = lock(&shared);
+        let mut progress = shared.lock();
         if progress.is_answered {
             return;
         }

@@ -3,8 +3,9 @@
 //! tokio panics without a descriptor for signals or a thread for blocking work, so both are tested first. Later
 //! shortages are errors of the call that needs the resource.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use rustix::event::{EventfdFlags, eventfd};
@@ -60,7 +61,7 @@ fn check_threads(threads: usize) -> Result<(), Error> {
     let gate = Mutex::new(());
     thread::scope(|scope| {
         // Each thread waits on this lock until all have started.
-        let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let closed = gate.lock();
         for started in 0..threads {
             let wait = || drop(gate.lock());
             if let Err(error) = thread::Builder::new().spawn_scoped(scope, wait) {

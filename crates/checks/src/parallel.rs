@@ -2,8 +2,8 @@
 //!
 //! Invariant: the results are in the order of the items; a panic in the function is passed to the caller.
 
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 
 /// Runs `work` on each item, on at most `threads` threads, including that of the caller.
@@ -21,7 +21,7 @@ pub fn parallel<'t, T: Sync, R: Send>(
             items.get(at).map(|item| (at, item))
         } {
             let result = work(item);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+            done.lock().push((at, result));
         }
     };
     std::thread::scope(|scope| {
@@ -34,7 +34,7 @@ pub fn parallel<'t, T: Sync, R: Send>(
             }
         }
     });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut done = done.into_inner();
     done.sort_unstable_by_key(|(at, _)| *at);
     done.into_iter().map(|(_, result)| result).collect()
 }

@@ -2,10 +2,11 @@
 //!
 //! Invariant: no call waits longer than [`MAX_WAIT`] for the limits to be applied.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -73,7 +74,7 @@ pub(super) struct BoundSchedule(Mutex<Option<Instant>>);
 impl BoundSchedule {
     /// Applies the limits unless a process did so within the last hour.
     pub(super) fn bound(&self, state: &StateFolder) {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         if last.is_some_and(|last| last.elapsed() < BOUND_INTERVAL) {
             return;
         }
@@ -106,12 +107,12 @@ pub(super) fn shared(
     root: &Path,
     make: impl FnOnce() -> Option<Cache>,
 ) -> Option<Arc<Cache>> {
-    let find = || caches.lock().unwrap_or_else(PoisonError::into_inner).get(root).and_then(Weak::upgrade);
+    let find = || caches.lock().get(root).and_then(Weak::upgrade);
     if let Some(cache) = find() {
         return Some(cache);
     }
     let new_cache = Arc::new(make()?);
-    let mut caches = caches.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut caches = caches.lock();
     // Another call may have created it meanwhile.
     if let Some(cache) = caches.get(root).and_then(Weak::upgrade) {
         return Some(cache);
@@ -133,7 +134,7 @@ mod tests {
         let create = |root: &Path| state.cache(root).ok();
         let first = shared(&caches, p, || {
             // Meanwhile another call gets the cache of its own root, or even of this one.
-            assert!(caches.try_lock().is_ok(), "nobody else could come in");
+            assert!(caches.try_lock().is_some(), "nobody else could come in");
             assert!(shared(&caches, q, || create(q)).is_some());
             create(p)
         });

@@ -279,8 +279,8 @@ pub(super) fn report(
         report.notes.extend(notes);
         reports.push(report);
     }
-    if let (Some(first), Ok(mut pending)) = (reports.first_mut(), services.pending_notes.lock()) {
-        first.notes.append(&mut pending);
+    if let Some(first) = reports.first_mut() {
+        first.notes.append(&mut services.pending_notes.lock());
     }
     reports
 }

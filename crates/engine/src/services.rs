@@ -1,7 +1,8 @@
 //! What the operations of a workspace share: its stores, locks, policies, gates and caches.
 
+use parking_lot::Mutex;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
@@ -30,8 +31,8 @@ pub(super) struct Services {
     pub(super) state: StateFolder,
     /// The tool calls of hosts that are not finished.
     pub(super) tool_calls: ToolCallRecords,
-    /// The code index of the workspace, built on first use.
-    pub(super) code_index: Mutex<CodeIndex>,
+    /// The code index of the workspace, built on first use. Poisoning tells that it may be incomplete.
+    pub(super) code_index: std::sync::Mutex<CodeIndex>,
     /// The stored form of the code index.
     pub(super) index_file: IndexFile,
     pub(super) texts: TextCache,
@@ -59,7 +60,7 @@ impl Services {
             prewarmed: Prewarmed::default(),
             state: state.clone(),
             tool_calls: ToolCallRecords::new(state),
-            code_index: Mutex::default(),
+            code_index: std::sync::Mutex::default(),
             index_file,
             texts: TextCache::default(),
             permits: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
@@ -71,9 +72,7 @@ impl Services {
     pub(super) fn recover_edits(&self) {
         let notes = self.store.journal.recover(&self.store.files, &self.locks);
         notes.iter().for_each(|note| tracing::warn!("{note}"));
-        if let Ok(mut pending) = self.pending_notes.lock() {
-            pending.extend(notes);
-        }
+        self.pending_notes.lock().extend(notes);
     }
 
     /// Runs blocking or expensive work on a thread where it does not delay other calls.
@@ -111,7 +110,7 @@ impl Prewarmed {
     pub(super) fn is_first(&self, path: &str) -> bool {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let extension = name.rsplit_once('.').map_or(name, |(_, extension)| extension);
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if known.len() >= MAX_PREWARMED {
             known.clear();
         }

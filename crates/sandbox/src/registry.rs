@@ -3,8 +3,9 @@
 //! Invariant: while the registry is locked, this process starts no program for a gate and reaps none. The
 //! leaders do not change, and no number of a child process can be reused.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, HashSet};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::LazyLock;
 
 use rustix::process::{Pid, getpid, set_child_subreaper};
 
@@ -29,7 +30,7 @@ pub fn adopt_orphans() {
 
 /// Locks the registry until the guard is dropped.
 pub(super) fn lock() -> MutexGuard<'static, ProcessRegistry> {
-    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+    REGISTRY.lock()
 }
 
 /// The running programs, and the children of this process that are left alone.

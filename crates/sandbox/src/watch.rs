@@ -161,7 +161,8 @@ impl Limit<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use parking_lot::Mutex;
+    use std::sync::Arc;
 
     use super::*;
 
@@ -202,10 +203,10 @@ mod tests {
         let reported = Arc::new(Mutex::new(Vec::new()));
         let reports = Arc::clone(&reported);
         let listen: ProgressFn = Box::new(move |gate, done, total| {
-            reports.lock().unwrap().push((gate.to_owned(), done, total));
+            reports.lock().push((gate.to_owned(), done, total));
         });
         Watch::new(CancellationToken::new(), Some(listen)).report("syntax", 0, 2);
         Watch::idle().report("syntax", 1, 2);
-        assert_eq!(*reported.lock().unwrap(), [("syntax".to_owned(), 0, 2)]);
+        assert_eq!(*reported.lock(), [("syntax".to_owned(), 0, 2)]);
     }
 }

@@ -3,8 +3,9 @@
 //! Invariant: only names and ignore files are read, and a walk follows no link; a listed file is opened like
 //! any other, through the root.
 
+use parking_lot::Mutex;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ignore::{DirEntry, WalkBuilder};
 
@@ -82,7 +83,7 @@ impl Files {
                 Err(error) => listing.skipped.push((folder.to_owned(), error.to_string())),
             }
         }
-        let nested = std::mem::take(&mut *nested.lock().unwrap_or_else(PoisonError::into_inner));
+        let nested = std::mem::take(&mut *nested.lock());
         let other = |path: String| (below(root, Path::new(&path)), "another repository".to_owned());
         listing.skipped.extend(nested.into_iter().map(other));
         listing.files.sort_unstable();
@@ -144,7 +145,7 @@ fn walker(folder: &Path, nested: Arc<Mutex<Vec<String>>>) -> WalkBuilder {
             return false;
         }
         if is_folder && entry.depth() > 0 && entry.path().join(".git").symlink_metadata().is_ok() {
-            let mut nested = nested.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut nested = nested.lock();
             nested.push(entry.path().to_string_lossy().into_owned());
             return false;
         }

@@ -4,9 +4,9 @@
 //! bounds the total. A small text needs no slot. A thread with a slot can parse further texts with it,
 //! so that it never waits for itself.
 
+use parking_lot::{Condvar, Mutex};
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::memory;
@@ -42,9 +42,9 @@ impl ParseSlot {
             HELD.set(HELD.get() + usize::from(large));
             return Some(slot);
         }
-        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = FREE.lock();
         while *free == 0 {
-            free = FREED.wait_timeout(free, POLL_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
+            FREED.wait_for(&mut free, POLL_INTERVAL);
             if *free == 0 && give_up() {
                 std::mem::forget(slot);
                 return None;
@@ -64,7 +64,7 @@ impl Drop for ParseSlot {
         HELD.set(HELD.get() - 1);
         if HELD.get() == 0 {
             memory::release();
-            *FREE.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            *FREE.lock() += 1;
             FREED.notify_one();
         }
     }

@@ -181,14 +181,14 @@ fn a_full_disk_leaves_the_target_and_no_trace() {
         not_run("a full disk: a small file system cannot be mounted here");
         return;
     }
-    let outcome = std::panic::catch_unwind(|| {
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         fs::write(fixture.at("a.txt"), "old").unwrap();
         let files = Files::open(&[fixture.at("")]).unwrap();
         let error = write(&files, "a.txt", &"x".repeat(200_000)).unwrap_err();
         assert_eq!((error.code, fixture.text("a.txt").as_str()), (Code::NoSpace, "old"));
         assert_eq!(write(&files, "d/new.txt", &"x".repeat(200_000)).unwrap_err().code, Code::NoSpace);
         assert_eq!(fixture.tree(), ["a.txt"]);
-    });
+    }));
     let _ = std::process::Command::new("umount").arg(fixture.at("")).status();
     outcome.unwrap();
 }

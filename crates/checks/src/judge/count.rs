@@ -2,7 +2,7 @@
 //!
 //! Invariant: the reported number never decreases, and no number of finished gates is reported twice.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use lockgate_sandbox::Watch;
 
@@ -32,7 +32,7 @@ impl<'a> GateCounter<'a> {
 
     /// Records that a gate has ended.
     pub(super) fn end(&self) {
-        self.steps.lock().unwrap_or_else(PoisonError::into_inner).done += 1;
+        self.steps.lock().done += 1;
     }
 
     /// Records that a gate has ended while others still run.
@@ -42,7 +42,7 @@ impl<'a> GateCounter<'a> {
 
     fn step(&self, gate: &str, ended: usize) {
         // The lock is held during the report, so that the numbers arrive in order.
-        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut steps = self.steps.lock();
         steps.done += ended;
         if steps.done >= steps.reported {
             steps.reported = steps.done + 1;

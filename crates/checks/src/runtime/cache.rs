@@ -2,8 +2,9 @@
 //!
 //! Invariant: the cache is bounded in number and in bytes, and returns nothing that has expired.
 
+use parking_lot::Mutex;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use lru::LruCache;
@@ -46,7 +47,7 @@ impl Default for Answers {
 impl Answers {
     /// Returns the cached answer, if it has not expired.
     pub(crate) fn get(&self, key: Version, now: Instant) -> Option<CachedFindings> {
-        let mut cache = self.lock();
+        let mut cache = self.0.lock();
         let entry = cache.answers.get(&key)?;
         if now < entry.until {
             return Some(Arc::clone(&entry.answer));
@@ -60,7 +61,7 @@ impl Answers {
         if size(answer) > LARGEST {
             return;
         }
-        let mut cache = self.lock();
+        let mut cache = self.0.lock();
         cache.forget(key);
         let entry = CacheEntry { answer: Arc::clone(answer), until };
         cache.bytes += size(answer);
@@ -71,10 +72,6 @@ impl Answers {
             let Some((_, oldest)) = cache.answers.pop_lru() else { break };
             cache.bytes -= size(&oldest.answer);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, CachedRun> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -131,7 +128,7 @@ mod tests {
         assert_eq!(answers.get(key(2), now), None);
         assert_eq!(answers.get(key(1), until), None);
         assert_eq!(answers.get(key(1), now), None, "it is forgotten");
-        assert_eq!(answers.lock().bytes, 0);
+        assert_eq!(answers.0.lock().bytes, 0);
     }
 
     #[test]
@@ -146,7 +143,7 @@ mod tests {
         answers.keep(key(4), &answer(large), until);
         let known = |numbers: [usize; 5]| numbers.map(|number| answers.get(key(number), now).is_some());
         assert_eq!(known([0, 1, 2, 3, 4]), [true, false, true, true, true]);
-        assert_eq!(answers.lock().bytes, MAX_BYTES);
+        assert_eq!(answers.0.lock().bytes, MAX_BYTES);
         answers.keep(key(5), &answer(large + 1), until);
         assert_eq!(known([0, 2, 3, 4, 5]), [true, true, true, true, false], "one that is too large");
     }
@@ -159,7 +156,7 @@ mod tests {
             answers.keep(key(number), &answer(0), until);
             answers.keep(key(number), &answer(1), until);
         }
-        let cache = answers.lock();
+        let cache = answers.0.lock();
         assert_eq!(cache.answers.len(), MAX_ANSWERS.get());
         assert_eq!(cache.bytes, MAX_ANSWERS.get() * size(&answer(1)));
     }

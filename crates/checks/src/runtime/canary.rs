@@ -13,10 +13,10 @@
 //! configured to skip a single file of a folder. Only `Works` is saved, and a saved proof is trusted only if
 //! no other user can have written it.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use lru::LruCache;
@@ -130,7 +130,7 @@ impl Proofs {
     fn remembered(&self, subject: &Subject<'_>) -> Option<Proof> {
         let tree = subject.traits.of_tree_with(subject.path);
         let traits = tree.unwrap_or_else(|| subject.traits.of_file(subject.path));
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         let ProofEntry { proof, since, traits: then } = known.get(&subject.key)?;
         let (life, holds) = match proof {
             Proof::Works if tree.is_some() => (LONG_LIFE, *then == traits),
@@ -143,14 +143,14 @@ impl Proofs {
     fn remember(&self, subject: &Subject<'_>, proof: Proof) {
         let tree = subject.traits.of_tree_with(subject.path);
         let traits = tree.unwrap_or_else(|| subject.traits.of_file(subject.path));
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         known.put(subject.key, ProofEntry { proof, since: Instant::now(), traits });
     }
 
     /// Makes all proofs in memory older.
     #[cfg(test)]
     pub(crate) fn age(&self, by: Duration) {
-        let mut known = self.known.lock().unwrap();
+        let mut known = self.known.lock();
         known.iter_mut().for_each(|(_, known)| known.since = known.since.checked_sub(by).unwrap());
     }
 }

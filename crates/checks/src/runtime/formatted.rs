@@ -2,8 +2,9 @@
 //!
 //! Invariant: the cache is bounded in number and in bytes, and returns nothing that has expired.
 
+use parking_lot::Mutex;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use lru::LruCache;
@@ -28,14 +29,14 @@ impl Default for Formatted {
 impl Formatted {
     /// Returns the cached text, if it has not expired.
     pub(crate) fn get(&self, key: Version, now: Instant) -> Option<Arc<str>> {
-        let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut texts = self.0.lock();
         texts.get(&key).filter(|(_, until)| now < *until).map(|(text, _)| Arc::clone(text))
     }
 
     /// Caches a text until this moment.
     pub(crate) fn keep(&self, key: Version, text: &Arc<str>, until: Instant) {
         if text.len() <= LARGEST {
-            let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut texts = self.0.lock();
             texts.put(key, (Arc::clone(text), until));
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a slot is free again when its guard is dropped, however its gate ended.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use lockgate_sandbox::{Halt, Limit};
@@ -30,7 +30,7 @@ impl Slots {
 
     /// Waits for a free slot, until the limit.
     pub(crate) fn take(&self, limit: Limit<'_>) -> Result<RunSlot<'_>, Halt> {
-        let mut free = self.lock();
+        let mut free = self.free.lock();
         loop {
             if let Some(halt) = limit.reached() {
                 return Err(halt);
@@ -40,18 +40,14 @@ impl Slots {
                 return Ok(RunSlot(self));
             }
             let turn = limit.end().saturating_duration_since(Instant::now()).min(TURN);
-            free = self.freed.wait_timeout(free, turn).unwrap_or_else(PoisonError::into_inner).0;
+            self.freed.wait_for(&mut free, turn);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, usize> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for RunSlot<'_> {
     fn drop(&mut self) {
-        *self.0.lock() += 1;
+        *self.0.free.lock() += 1;
         self.0.freed.notify_one();
     }
 }
@@ -86,7 +82,7 @@ mod tests {
             }
         });
         assert!((1..=2).contains(&most.into_inner()));
-        assert_eq!(*slots.lock(), 2, "all are free again");
+        assert_eq!(*slots.free.lock(), 2, "all are free again");
     }
 
     #[test]

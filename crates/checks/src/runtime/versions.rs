@@ -2,11 +2,11 @@
 //!
 //! Invariant: a program that gave no version is asked again.
 
+use parking_lot::Mutex;
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use lru::LruCache;
 
@@ -52,14 +52,14 @@ impl Versions {
         limit: Limit<'_>,
     ) -> Option<Release> {
         let key = key(program)?;
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if let Some(release) = known.get(&key) {
             return Some(release.clone());
         }
         drop(known);
         let version = version_with_limit(&command.program.probe, program, search, limit).ok().flatten()?;
         let release = Release::parse(&version)?;
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         known.put(key, release.clone());
         Some(release)
     }

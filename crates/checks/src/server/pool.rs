@@ -4,9 +4,10 @@
 //! ends all of them. A server that died is restarted once. If it dies again within `restart_delay`, it is
 //! not started until that time has passed.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -103,7 +104,7 @@ impl ServerPool {
     ) -> Result<T, GateError> {
         let slot = self.slot(key);
         let _turn = slot.access.take(limit)?;
-        let mut server = lock(&slot.server);
+        let mut server = slot.server.lock();
         let mut deaths = 0;
         loop {
             if let Some(why) = server.new_file_death.as_ref().filter(|_| request.has_new_files) {
@@ -113,7 +114,7 @@ impl ServerPool {
             }
             let session = server.ensure_running(self.limits.restart_delay, &launch)?;
             let result = work(session);
-            *lock(&slot.last_used) = Instant::now();
+            *slot.last_used.lock() = Instant::now();
             if session.is_hanging() {
                 server.record_death("timed out more than once".to_owned(), self);
             }
@@ -134,7 +135,7 @@ impl ServerPool {
     pub(super) fn prewarm(&self, key: &ServerKey, launch: impl Fn() -> Result<Launch, GateError>) {
         let slot = self.slot(key);
         // A caller that holds the lock is using the server now.
-        if let Ok(mut server) = slot.server.try_lock() {
+        if let Some(mut server) = slot.server.try_lock() {
             let _unavailable = server.ensure_running(self.limits.restart_delay, &launch);
         }
     }
@@ -142,7 +143,7 @@ impl ServerPool {
     /// Returns the slot of a server. To make room, the least recently used servers are ended, and so is one
     /// with another configuration.
     fn slot(&self, key: &ServerKey) -> Arc<ServerSlot> {
-        let mut slots = lock(&self.slots);
+        let mut slots = self.slots.lock();
         let known = slots.get(&key.project).filter(|(tool, _)| *tool == key.configuration);
         if let Some((_, slot)) = known {
             return Arc::clone(slot);
@@ -151,7 +152,7 @@ impl ServerPool {
             slots.remove(&key.project).map(|(_, slot)| slot).into_iter().collect();
         while slots.len() >= self.limits.most_servers.max(1) {
             let used = |(place, (_, slot)): (&Version, &(Version, Arc<ServerSlot>))| {
-                (*lock(&slot.last_used), *place)
+                (*slot.last_used.lock(), *place)
             };
             let Some((_, place)) = slots.iter().map(used).min() else { break };
             ended.extend(slots.remove(&place).map(|(_, slot)| slot));
@@ -169,14 +170,14 @@ impl ServerPool {
 
     /// Ends a server in the background, unless a caller is using it.
     fn end_slot(&self, slot: Arc<ServerSlot>) {
-        if let Ok(mut server) = slot.server.try_lock() {
+        if let Some(mut server) = slot.server.try_lock() {
             self.end_session(server.session.take());
         }
     }
 
     fn end_session(&self, session: Option<ServerSession>) {
         if let Some(thread) = session.and_then(|session| session.server.stop()) {
-            let mut ending = lock(&self.ending);
+            let mut ending = self.ending.lock();
             ending.retain(|thread| !thread.is_finished());
             ending.push(thread);
         }
@@ -185,8 +186,8 @@ impl ServerPool {
     /// The number of running servers.
     #[cfg(test)]
     pub(crate) fn running_servers(&self) -> usize {
-        let slots = lock(&self.slots);
-        let runs = |slot: &ServerSlot| match &lock(&slot.server).session {
+        let slots = self.slots.lock();
+        let runs = |slot: &ServerSlot| match &slot.server.lock().session {
             Some(session) => session.server.exit().is_none(),
             None => false,
         };
@@ -197,12 +198,12 @@ impl ServerPool {
 impl Drop for ServerPool {
     fn drop(&mut self) {
         // All are asked to end before the first is waited for.
-        let slots = std::mem::take(&mut *lock(&self.slots));
+        let slots = std::mem::take(&mut *self.slots.lock());
         for (_, slot) in slots.into_values() {
-            let session = lock(&slot.server).session.take();
+            let session = slot.server.lock().session.take();
             self.end_session(session);
         }
-        for thread in std::mem::take(&mut *lock(&self.ending)) {
+        for thread in std::mem::take(&mut *self.ending.lock()) {
             let _ended = thread.join();
         }
     }
@@ -274,8 +275,4 @@ impl PooledServer {
         pool.end_session(self.session.take());
         self.deaths.push((Instant::now(), why));
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

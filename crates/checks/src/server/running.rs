@@ -3,10 +3,11 @@
 //! Invariant: the thread that started the program lives as long as the program. Callers wait no longer than
 //! their limit. When a [`RunningServer`] is dropped, none of its processes is left.
 
+use parking_lot::{Condvar, Mutex};
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -95,7 +96,7 @@ impl RunningServer {
         let server = Arc::clone(&shared);
         let run = move || {
             let end = server.run(&launch);
-            let mut state = server.lock();
+            let mut state = server.state.lock();
             state.exit = Some(match end {
                 Ok(end) => end,
                 Err(why) if state.initialized => ServerExit::Died(why),
@@ -110,7 +111,7 @@ impl RunningServer {
 
     /// Runs `work` on the state, and sends the messages that it queued.
     pub(super) fn with_state<T>(&self, work: impl FnOnce(&mut ServerState) -> T) -> T {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.lock();
         let done = work(&mut state);
         let ring = !state.outgoing.is_empty() || state.stop;
         drop(state);
@@ -128,7 +129,7 @@ impl RunningServer {
         limit: Limit<'_>,
         mut check: impl FnMut(&mut ServerState) -> WaitOutcome<T>,
     ) -> Result<T, GateError> {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.lock();
         loop {
             let until = match check(&mut state) {
                 WaitOutcome::Done(found) => return Ok(found),
@@ -154,13 +155,13 @@ impl RunningServer {
             }
             let left = until.min(limit.end()).saturating_duration_since(Instant::now());
             let turn = left.min(POLL_INTERVAL).max(Duration::from_millis(1));
-            state = self.shared.changed.wait_timeout(state, turn).unwrap_or_else(PoisonError::into_inner).0;
+            self.shared.changed.wait_for(&mut state, turn);
         }
     }
 
     /// Returns the reason once the server has ended.
     pub(super) fn exit(&self) -> Option<ServerExit> {
-        self.shared.lock().exit.clone()
+        self.shared.state.lock().exit.clone()
     }
 
     /// Ends the server, and returns the thread that does so.
@@ -180,10 +181,6 @@ impl Drop for RunningServer {
 }
 
 impl ServerShared {
-    fn lock(&self) -> MutexGuard<'_, ServerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn wake(&self) {
         let _written = rustix::io::write(&self.wake_fd, &1u64.to_ne_bytes());
     }
@@ -191,11 +188,11 @@ impl ServerShared {
     /// Exchanges messages with the server from its start to its end.
     fn run(&self, launch: &Launch) -> Result<ServerExit, String> {
         let mut server = Daemon::start(&launch.order(), launch.memory)?;
-        let greeting = self.lock().request("initialize", &launch.initialize_params);
+        let greeting = self.state.lock().request("initialize", &launch.initialize_params);
         let mut frames = LspReader::default();
         loop {
             let outgoing = {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 if state.stop || (!state.busy && state.last_used.elapsed() >= launch.idle_timeout) {
                     // This is set before its processes are gone, so that no caller starts to wait for it.
                     state.exit = Some(ServerExit::Stopped);
@@ -212,7 +209,7 @@ impl ServerShared {
             frames.feed(server.poll_once(self.wake_fd.as_fd(), IDLE_POLL_INTERVAL));
             let _quiet = rustix::io::read(&self.wake_fd, &mut buffer);
             while let Some(message) = frames.next()? {
-                launch.capabilities.handle_message(&message, greeting, &mut self.lock())?;
+                launch.capabilities.handle_message(&message, greeting, &mut self.state.lock())?;
                 self.changed.notify_all();
             }
             if let Some(why) = server.describe_exit() {
@@ -229,7 +226,7 @@ impl ServerShared {
         let complaint = server.take_stderr();
         let complaint = String::from_utf8_lossy(&complaint);
         let line = complaint.lines().map(sanitize).rfind(|line| !line.is_empty());
-        match line.or_else(|| self.lock().last_message.clone()) {
+        match line.or_else(|| self.state.lock().last_message.clone()) {
             Some(line) => format!("{why}; it said: {line}"),
             None => why,
         }

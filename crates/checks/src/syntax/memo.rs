@@ -2,8 +2,9 @@
 //!
 //! Invariant: a value depends only on its [`TextKey`], and each cache is bounded in number and in bytes.
 
+use parking_lot::Mutex;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 use lru::LruCache;
 
@@ -63,7 +64,7 @@ impl<T> Default for ResultCache<T> {
 
 impl<T: Weigh> ResultCache<T> {
     pub(super) fn get(&self, key: TextKey) -> Option<Arc<T>> {
-        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.0.lock();
         cache.values.get(&key).map(Arc::clone)
     }
 
@@ -74,7 +75,7 @@ impl<T: Weigh> ResultCache<T> {
         if weight > LARGEST {
             return value;
         }
-        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.0.lock();
         cache.bytes += weight;
         if let Some((_, replaced)) = cache.values.push(key, Arc::clone(&value)) {
             cache.bytes -= replaced.weight();
@@ -156,6 +157,6 @@ mod tests {
         cache.keep(key(5), brackets(count(LARGEST) + 1));
         assert!(cache.get(key(5)).is_none());
         cache.keep(key(4), brackets(0));
-        assert!(cache.0.lock().unwrap().bytes < MAX_BYTES, "a value that was replaced does not count");
+        assert!(cache.0.lock().bytes < MAX_BYTES, "a value that was replaced does not count");
     }
 }

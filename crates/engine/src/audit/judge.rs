@@ -3,10 +3,11 @@
 //! All files form one tree, and their texts at the revision form the tree before. So a gate that checks the
 //! whole project runs once for all of them, as it does for the edits of one call.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::super::links::{AuditedPage, checks_links, markdown};
@@ -238,10 +239,10 @@ impl Services {
         let (root_index, revision) = (survey.root_index, survey.revision.as_ref());
         let work = || {
             loop {
-                let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let next = waiting.lock().recv();
                 let Ok((at, changed, was)) = next else { return };
                 let result = self.read_changed(root, root_index, changed, was);
-                read.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+                read.lock().push((at, result));
             }
         };
         std::thread::scope(|scope| {
@@ -257,7 +258,7 @@ impl Services {
             }
             Ok(())
         })?;
-        let mut read = read.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut read = read.into_inner();
         read.sort_unstable_by_key(|(at, _)| *at);
         read.into_iter().map(|(_, read)| read).collect()
     }

@@ -3,7 +3,8 @@
 //! Invariant: a cached text is returned only while the [`FileFingerprint`] proves that the file still has
 //! this content; read access is checked anew each time, before.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lru::LruCache;
@@ -52,12 +53,12 @@ impl TextCache {
     }
 
     fn get(&self, key: &TextKey) -> Option<Arc<Buffer>> {
-        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.0.lock();
         cache.texts.get(key).map(|cached| Arc::clone(&cached.text))
     }
 
     fn put(&self, key: TextKey, text: &Arc<Buffer>) {
-        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.0.lock();
         if weight(text) > cache.max_bytes {
             return;
         }
@@ -73,7 +74,7 @@ impl TextCache {
 
     /// True if a text is due to be given to the journal; the check itself restarts the interval.
     fn is_to_be_journalled(&self, key: Option<&TextKey>) -> bool {
-        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.0.lock();
         let Some(cached) = key.and_then(|key| cache.texts.get_mut(key)) else { return true };
         let is_due = cached.journal_checked.is_none_or(|when| when.elapsed() >= JOURNAL_RECHECK);
         if is_due {
@@ -177,7 +178,7 @@ mod tests {
         }
 
         fn cached_bytes(&self) -> usize {
-            self.services.texts.0.lock().unwrap().texts.len()
+            self.services.texts.0.lock().texts.len()
         }
     }
 
@@ -228,13 +229,13 @@ mod tests {
             let fingerprint = fixture.services.store.files.fingerprint(&place).unwrap();
             let text = Arc::new(Buffer::read(vec![b'x'; 400], Hints::default()).unwrap());
             texts.put((fingerprint, Hints::default()), &text);
-            let cache = texts.0.lock().unwrap();
+            let cache = texts.0.lock();
             assert!(cache.bytes <= 3000 && cache.texts.len() <= 2, "{}", cache.bytes);
         }
         let large = Arc::new(Buffer::read(vec![b'x'; 4000], Hints::default()).unwrap());
         let place = fixture.services.store.files.admit_to_read("a").unwrap();
         let fingerprint = fixture.services.store.files.fingerprint(&place).unwrap();
         texts.put((fingerprint, Hints { charset: None, line_end: Some(lockgate_text::LineEnd::Lf) }), &large);
-        assert_eq!(texts.0.lock().unwrap().texts.len(), 2);
+        assert_eq!(texts.0.lock().texts.len(), 2);
     }
 }

@@ -4,9 +4,9 @@
 //!
 //! Invariant: the files of one folder that have the same policy have the same permission.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use super::Trust;
 use lockgate_checks::ExecPermission;
@@ -49,7 +49,7 @@ impl<'t> CallPermissions<'t> {
         }
         let folder = place.in_root().rsplit_once('/').map_or("", |(folder, _)| folder);
         let key = FolderPolicy { root: root.to_owned(), folder: folder.to_owned(), policy: policy.version };
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.known.lock();
         if let Some(permission) = known().get(&key) {
             return permission.clone();
         }

@@ -10,10 +10,11 @@ mod call_permissions;
 mod commands;
 mod record;
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
 use dashmap::DashMap;

@@ -2,8 +2,9 @@
 //!
 //! Invariant: only the text is shortened, and only by sentences that an earlier answer had word for word.
 
+use parking_lot::Mutex;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::forms::Forms;
 use super::gates::unchecked_warning;
@@ -20,7 +21,7 @@ pub struct ShownNotes(Arc<Mutex<HashSet<String>>>);
 impl ShownNotes {
     /// Remembers the notes and warnings of an answer.
     pub fn add(&self, response: &Response) {
-        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.0.lock();
         let mut add = |sentences: Vec<&str>| {
             for sentence in sentences {
                 if shown.len() < MOST && !shown.contains(sentence) {
@@ -50,14 +51,14 @@ impl ShownNotes {
         if !is_shortened(forms) {
             return notes;
         }
-        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = self.0.lock();
         notes.into_iter().filter(|note| !shown.contains(note)).collect()
     }
 
     /// Returns the warning for a gate that ran without a result; without its reason if that was shown before.
     pub(super) fn warning(&self, run: &GateRun, forms: Forms) -> Option<String> {
         let whole = unchecked_warning(run)?;
-        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = self.0.lock();
         if !is_shortened(forms) || !shown.contains(&whole) {
             return Some(whole);
         }

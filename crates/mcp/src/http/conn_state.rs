@@ -3,7 +3,8 @@
 //! Invariant: a connection without a request, with an incomplete head, or with an answer that the client does not
 //! read ends by itself.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
@@ -53,7 +54,7 @@ impl ConnState {
     }
 
     pub(super) fn received(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let ConnPhase::Idle(_) = state.phase {
             state.phase = ConnPhase::Head(Instant::now());
         }
@@ -61,33 +62,33 @@ impl ConnState {
 
     /// Records a write that the client accepted.
     pub(super) fn sent(&self) {
-        self.state().blocked_since = None;
+        self.state.lock().blocked_since = None;
     }
 
     /// Records a write that the client does not accept yet.
     pub(super) fn blocked(&self) {
-        self.state().blocked_since.get_or_insert_with(Instant::now);
+        self.state.lock().blocked_since.get_or_insert_with(Instant::now);
     }
 
     /// Records that the body of an answered request may be unread.
     pub(super) fn mark_unread(&self) {
-        self.state().has_unread = true;
+        self.state.lock().has_unread = true;
     }
 
     /// True if an unread body may still arrive.
     pub(super) fn has_unread(&self) -> bool {
-        self.state().has_unread
+        self.state.lock().has_unread
     }
 
     /// Records the complete head of a request.
     pub(super) fn begin_request(self: &Arc<Self>) -> BusyGuard {
-        self.state().phase = ConnPhase::Busy;
+        self.state.lock().phase = ConnPhase::Busy;
         BusyGuard(Arc::clone(self))
     }
 
     /// Returns the time since which no complete request has arrived; `None` while a request is handled or its answer sent.
     pub(super) fn idle_since(&self) -> Option<Instant> {
-        match *self.state() {
+        match *self.state.lock() {
             ConnActivity {
                 phase: ConnPhase::Idle(since) | ConnPhase::Head(since),
                 blocked_since: None,
@@ -111,7 +112,7 @@ impl ConnState {
     }
 
     fn due(&self) -> Option<Instant> {
-        let ConnActivity { phase, blocked_since: blocked, .. } = *self.state();
+        let ConnActivity { phase, blocked_since: blocked, .. } = *self.state.lock();
         let blocked = blocked.map(|since| since + self.limits.read_timeout);
         let phase = match phase {
             ConnPhase::Idle(since) => Some(since + self.limits.idle),
@@ -120,15 +121,11 @@ impl ConnState {
         };
         blocked.into_iter().chain(phase).min()
     }
-
-    fn state(&self) -> MutexGuard<'_, ConnActivity> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for BusyGuard {
     fn drop(&mut self) {
-        self.0.state().phase = ConnPhase::Idle(Instant::now());
+        self.0.state.lock().phase = ConnPhase::Idle(Instant::now());
     }
 }
 

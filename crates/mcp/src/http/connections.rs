@@ -2,8 +2,9 @@
 //!
 //! Invariant: a connection with a request is never closed for a new one.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use rustix::process::{Resource, getrlimit};
 use tokio::sync::Notify;
@@ -51,7 +52,7 @@ impl Connections {
 
     /// Returns the number of connections.
     pub(super) fn count(&self) -> usize {
-        self.lock().states.len()
+        self.open.lock().states.len()
     }
 
     pub(super) async fn acquire(self: &Arc<Self>) -> ConnectionSlot {
@@ -76,7 +77,7 @@ impl Connections {
     }
 
     fn try_acquire(self: &Arc<Self>) -> Option<ConnectionSlot> {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         if open.states.len() >= self.max {
             let idle = open.states.iter().filter_map(|(number, state)| Some((state.idle_since()?, *number)));
             let (_, longest) = idle.min()?;
@@ -89,15 +90,11 @@ impl Connections {
         open.states.insert(number, Arc::clone(&state));
         Some(ConnectionSlot { state, number, connections: Arc::clone(self) })
     }
-
-    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.connections.lock().states.remove(&self.number);
+        self.connections.open.lock().states.remove(&self.number);
         self.connections.changed.notify_waiters();
     }
 }

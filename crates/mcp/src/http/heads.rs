@@ -8,9 +8,10 @@
 //! Invariant: bytes after a head are passed on only when the end of its body is known, so that each head is checked
 //! from its first byte.
 
+use parking_lot::Mutex;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use hyper::body::Body;
@@ -110,12 +111,12 @@ impl Framing {
             Some(length) => (HeadPart::Body(length), KeepAlive::Yes),
             None => (HeadPart::Last, KeepAlive::No),
         };
-        *self.lock() = part;
+        *self.0.lock() = part;
         next
     }
 
     fn pass(&self, bytes: &[u8]) -> io::Result<PassedBytes> {
-        let mut part = self.lock();
+        let mut part = self.0.lock();
         match &mut *part {
             HeadPart::Head(lines) => {
                 for (index, byte) in bytes.iter().enumerate() {
@@ -147,11 +148,7 @@ impl Framing {
     }
 
     fn is_refused(&self) -> bool {
-        matches!(*self.lock(), HeadPart::Refused)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HeadPart> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        matches!(*self.0.lock(), HeadPart::Refused)
     }
 }
 
@@ -281,7 +278,7 @@ mod tests {
                 let path = request.uri().path().to_owned();
                 let body =
                     request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
-                log.lock().unwrap().push(format!("{path} {}", String::from_utf8_lossy(&body)));
+                log.lock().push(format!("{path} {}", String::from_utf8_lossy(&body)));
                 let mut answer = Response::new(Empty::<Bytes>::new());
                 if is_guarded && next == KeepAlive::No {
                     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -312,7 +309,7 @@ mod tests {
         let mut response = String::new();
         client.read_to_string(&mut response).await.ok();
         server.await.unwrap();
-        let requests = requests.lock().unwrap().clone();
+        let requests = requests.lock().clone();
         (requests, response)
     }
 

@@ -4,8 +4,9 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::sync::{Arc, Mutex as Lock, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex as Lock;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
@@ -94,7 +95,7 @@ impl PendingRequests {
     fn record(&self, message: &ClientJsonRpcMessage) {
         match message {
             JsonRpcMessage::Request(request) => {
-                self.ids().insert(request.id.clone());
+                self.ids.lock().insert(request.id.clone());
             }
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
@@ -106,7 +107,7 @@ impl PendingRequests {
     }
 
     fn close(&self, id: &RequestId) {
-        self.ids().remove(id);
+        self.ids.lock().remove(id);
         self.closed.notify_waiters();
     }
 
@@ -114,15 +115,11 @@ impl PendingRequests {
     async fn wait_empty(&self) {
         loop {
             let closed = self.closed.notified();
-            if self.ids().is_empty() {
+            if self.ids.lock().is_empty() {
                 return;
             }
             closed.await;
         }
-    }
-
-    fn ids(&self) -> MutexGuard<'_, HashSet<RequestId>> {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -8,11 +8,12 @@
 //!
 //! Invariant: the thread lives as long as the process.
 
+use parking_lot::Mutex;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command};
+use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread::Builder;
 
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -35,8 +36,7 @@ pub(super) fn start(command: Command, filter: OwnedFd) -> io::Result<Child> {
     let jobs = JOBS.as_ref().map_err(|error| io::Error::other(error.to_string()))?;
     let (reply, started) = channel();
     let ended = || io::Error::other("the thread that starts programs has ended");
-    let sent =
-        jobs.lock().unwrap_or_else(PoisonError::into_inner).send(StarterJob { command, filter, reply });
+    let sent = jobs.lock().send(StarterJob { command, filter, reply });
     sent.map_err(|_| ended())?;
     started.recv().map_err(|_| ended())?
 }

@@ -1,5 +1,6 @@
 //! The surroundings of a malicious program: a project, a home, another process and sockets.
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashSet};
 use std::env;
 use std::fs;
@@ -11,7 +12,6 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -168,7 +168,7 @@ impl Fixture {
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
                     drop(TcpStream::connect(("127.0.0.1", port)));
-                    listening.lock().unwrap().extend(listeners());
+                    listening.lock().extend(listeners());
                     std::thread::sleep(Duration::from_millis(5));
                 }
             });
@@ -201,7 +201,7 @@ impl Fixture {
         let victim = self.victim.try_wait().unwrap().is_some_and(|status| !status.success());
         let keys = fs::read_to_string("/proc/keys").unwrap_or_default();
         let inode = report["inode"].as_u64();
-        let listened = inode.is_some_and(|inode| listening.lock().unwrap().contains(&inode));
+        let listened = inode.is_some_and(|inode| listening.lock().contains(&inode));
         self.udp.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         for listener in [&self.tcp, &self.mptcp, &self.fast_open] {
             listener.set_nonblocking(true).unwrap();

@@ -12,10 +12,10 @@ use crate::paths::folder_names::POLICY_NAMES;
 use crate::paths::root::{Root, named};
 use cap_std::fs::Dir;
 use lockgate_error::{Code, Error};
+use parking_lot::Mutex;
 use rustix::fs::{AtFlags, FileType};
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 /// The most texts that are known; above this, all are read again when needed.
@@ -42,21 +42,17 @@ pub(crate) struct KnownPolicies(Mutex<HashMap<(usize, String), (FileFingerprint,
 impl KnownPolicies {
     /// The text of a regular file, if it is known and current.
     fn text(&self, root: &Root, index: usize, in_root: &str) -> Option<String> {
-        let known = self.entries().get(&(index, in_root.to_owned())).cloned();
+        let known = self.0.lock().get(&(index, in_root.to_owned())).cloned();
         let (fingerprint, text) = known?;
         (current(root.dir(), in_root)? == fingerprint).then_some(text)
     }
 
     fn insert(&self, index: usize, in_root: &str, fingerprint: FileFingerprint, text: &str) {
-        let mut entries = self.entries();
+        let mut entries = self.0.lock();
         if entries.len() >= MAX_KNOWN {
             entries.clear();
         }
         entries.insert((index, in_root.to_owned()), (fingerprint, text.to_owned()));
-    }
-
-    fn entries(&self) -> MutexGuard<'_, HashMap<(usize, String), (FileFingerprint, String)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

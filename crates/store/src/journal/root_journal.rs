@@ -9,8 +9,9 @@ use crate::paths::project::relative;
 use crate::sql::{Database, DatabaseError};
 use crate::state::StateFolder;
 use lockgate_error::Error;
+use parking_lot::{Mutex, RwLock};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
 /// The journal of one root.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ impl RootJournal {
     /// The reason why edits are not recorded here, if they are not. A journal that is open can be used; if its file was
     /// removed since, the next edit opens another one.
     pub fn disabled_reason(&self) -> Option<String> {
-        if self.database.read().unwrap_or_else(PoisonError::into_inner).is_some() {
+        if self.database.read().is_some() {
             return None;
         }
         match self.open() {
@@ -87,18 +88,18 @@ impl RootJournal {
 
     /// Takes the notes for the user that were not reported yet.
     pub fn take_notes(&self) -> Vec<String> {
-        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.notes.lock())
     }
 
     /// True if there may be entries to prune; a journal that was never opened has none.
     pub fn is_untidy(&self, bounds: RetentionLimits) -> bool {
-        let open = self.database.read().unwrap_or_else(PoisonError::into_inner);
+        let open = self.database.read();
         open.as_ref().is_some_and(|database| database.may_be_untidy(bounds))
     }
 
     /// Prunes the journal if necessary; one that was never opened is left alone.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
-        if self.database.read().unwrap_or_else(PoisonError::into_inner).is_none() {
+        if self.database.read().is_none() {
             return Ok(());
         }
         self.with_database(|database| if database.is_untidy(bounds) { database.tidy(bounds) } else { Ok(()) })
@@ -120,10 +121,10 @@ impl RootJournal {
     /// Opens the current database: a new one if the last one was set aside or removed.
     fn open(&self) -> Result<Arc<Database>, DatabaseError> {
         let current = |open: &Option<Arc<Database>>| open.clone().filter(|database| database.is_current());
-        if let Some(database) = current(&self.database.read().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(database) = current(&self.database.read()) {
             return Ok(database);
         }
-        let mut open = self.database.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.database.write();
         if let Some(database) = current(&open) {
             return Ok(database);
         }
@@ -138,7 +139,7 @@ impl RootJournal {
     }
 
     fn note(&self, notes: impl IntoIterator<Item = String>) {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(notes);
+        self.notes.lock().extend(notes);
     }
 }
 

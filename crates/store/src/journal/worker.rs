@@ -8,9 +8,10 @@ use crate::content::Content;
 use crate::history::RetentionLimits;
 use lockgate_error::Error;
 use lockgate_text::Buffer;
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -66,13 +67,13 @@ impl Worker {
         if !self.shared.is_tidying.swap(true, Ordering::Relaxed) && !self.enqueue(JournalJob::Tidy(bounds)) {
             self.shared.is_tidying.store(false, Ordering::Relaxed);
         }
-        let error = self.shared.last_error.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let error = self.shared.last_error.lock().take();
         error.map_or(Ok(()), Err)
     }
 
     /// Queues a job, and starts the thread if it is not running. Returns true if the job was accepted.
     fn enqueue(&self, job: JournalJob) -> bool {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running.lock();
         if running.is_none() {
             let (sender, receiver) = sync_channel(MAX_WAITING);
             let (journals, shared) = (Arc::clone(&self.journals), Arc::clone(&self.shared));
@@ -97,7 +98,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let running = self.running.lock().take();
         if let Some((sender, thread)) = running {
             drop(sender);
             let _ = thread.join();
@@ -118,7 +119,7 @@ fn work(journals: &[RootJournal], shared: &WorkerShared, jobs: &Receiver<Journal
             }
             JournalJob::Tidy(bounds) => {
                 let error = journals.iter().filter_map(|journal| journal.tidy(bounds).err()).last();
-                *shared.last_error.lock().unwrap_or_else(PoisonError::into_inner) = error;
+                *shared.last_error.lock() = error;
                 shared.is_tidying.store(false, Ordering::Relaxed);
             }
             JournalJob::Notify(sender) => drop(sender.send(())),

@@ -9,12 +9,13 @@
 
 use crate::lock_key::LockKey;
 use lru::LruCache;
+use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, Result as Io};
 use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// The age at which an unused lock file is removed.
@@ -36,12 +37,6 @@ pub(super) struct ProcessLocks {
 /// The open lock files that nothing uses now; using one takes it out.
 #[derive(Debug)]
 struct IdleFiles(Mutex<LruCache<PathBuf, OwnedFd>>);
-
-impl IdleFiles {
-    fn files(&self) -> MutexGuard<'_, LruCache<PathBuf, OwnedFd>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// A lock that is held; dropping it releases the lock.
 #[derive(Debug)]
@@ -142,7 +137,7 @@ impl Drop for Lock {
         // A child process may have inherited the descriptor until it executes its own program: closing would
         // not be enough.
         if rustix::fs::flock(&file, FlockOperation::Unlock).is_ok() {
-            let replaced = self.idle.files().push(std::mem::take(&mut self.path), file);
+            let replaced = self.idle.0.lock().push(std::mem::take(&mut self.path), file);
             drop(replaced);
         }
     }
@@ -151,12 +146,12 @@ impl Drop for Lock {
 /// Takes the lock of a file if it is free now.
 fn take(path: &Path, idle: &Arc<IdleFiles>) -> Io<Option<Lock>> {
     for _ in 0..MAX_TRIES {
-        let known = idle.files().pop(path);
+        let known = idle.0.lock().pop(path);
         let file = known.map_or_else(|| open(path), Ok)?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
-                idle.files().put(path.to_owned(), file);
+                idle.0.lock().put(path.to_owned(), file);
                 return Ok(None);
             }
             Err(errno) => return Err(errno),
@@ -233,7 +228,7 @@ mod tests {
         across.tidy(Duration::ZERO);
         assert_eq!(count(), 1, "that which is held stays");
         drop(lock);
-        across.idle.files().clear();
+        across.idle.0.lock().clear();
         let path = across.lock_files(&LockKey::sample(1, "c")).lock;
         let removed = open(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
@@ -257,7 +252,7 @@ mod tests {
             drop(across.lock_files(&key).try_take().unwrap().unwrap());
         }
         assert!(descriptors() < before + 50, "other tests may have some open");
-        assert_eq!(across.idle.files().len(), 2, "the two files of the lock");
+        assert_eq!(across.idle.0.lock().len(), 2, "the two files of the lock");
         let _lock = across.lock_files(&key).try_take().unwrap().unwrap();
         assert!(across.lock_files(&key).try_take().unwrap().is_none());
     }

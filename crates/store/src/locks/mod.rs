@@ -13,9 +13,10 @@ use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use interprocess::{Lock, LockFiles, ProcessLocks};
 use lockgate_error::{Code, Error};
+use parking_lot::Mutex as PlainMutex;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex as PlainMutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::Instant;
@@ -55,12 +56,6 @@ struct LockQueue {
 struct Tickets {
     next: u64,
     live: BTreeSet<u64>,
-}
-
-impl LockQueue {
-    fn tickets(&self) -> std::sync::MutexGuard<'_, Tickets> {
-        self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Locks that are held; dropping the guard lets the next waiter continue.
@@ -243,7 +238,7 @@ impl Claim {
         let queue = Arc::clone(entries.entry(key.clone()).or_default().value());
         let mutex = Arc::clone(&queue.mutex);
         let ticket = {
-            let mut tickets = queue.tickets();
+            let mut tickets = queue.tickets.lock();
             tickets.next += 1;
             let ticket = tickets.next;
             tickets.live.insert(ticket);
@@ -254,7 +249,7 @@ impl Claim {
 
     /// Returns the number of edits that came earlier and are not done yet.
     fn edits_before(&self) -> usize {
-        self.queue.as_ref().map_or(0, |queue| queue.tickets().live.range(..self.ticket).count())
+        self.queue.as_ref().map_or(0, |queue| queue.tickets.lock().live.range(..self.ticket).count())
     }
 }
 
@@ -263,7 +258,7 @@ impl Drop for Claim {
         // Released under the map's own lock, which also covers new claims, so that the last one sees that it
         // is the last.
         if let Entry::Occupied(entry) = self.entries.entry(self.key.clone()) {
-            entry.get().tickets().live.remove(&self.ticket);
+            entry.get().tickets.lock().live.remove(&self.ticket);
             self.queue = None;
             if Arc::strong_count(entry.get()) == 1 {
                 entry.remove();
@@ -275,7 +270,7 @@ impl Drop for Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex as Plain;
+    use parking_lot::Mutex as Plain;
 
     impl Locks {
         fn in_folder(folder: &std::path::Path) -> Locks {
@@ -366,7 +361,7 @@ mod tests {
                 let (locks, order) = (Arc::clone(&locks), Arc::clone(&order));
                 waiters.push(tokio::spawn(async move {
                     let _lock = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
-                    order.lock().unwrap().push(number);
+                    order.lock().push(number);
                     tokio::task::yield_now().await;
                 }));
                 tokio::task::yield_now().await;
@@ -375,7 +370,7 @@ mod tests {
             for waiter in waiters {
                 waiter.await.unwrap();
             }
-            assert_eq!(*order.lock().unwrap(), (0..20).collect::<Vec<_>>());
+            assert_eq!(*order.lock(), (0..20).collect::<Vec<_>>());
         });
     }
 
@@ -439,7 +434,7 @@ mod tests {
                             let start = std::time::Instant::now();
                             let keys = [LockKey::sample(1, "a"), LockKey::sample(2, "b")];
                             let lock = locks.hold(&keys, both(Duration::from_secs(30))).await.unwrap();
-                            let mut worst = worst.lock().unwrap();
+                            let mut worst = worst.lock();
                             *worst = worst.max(start.elapsed());
                             drop(worst);
                             assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
@@ -450,8 +445,8 @@ mod tests {
                 });
             }
         });
-        println!("the longest wait: {:?}", worst.lock().unwrap());
-        assert!(*worst.lock().unwrap() < Duration::from_secs(2));
+        println!("the longest wait: {:?}", worst.lock());
+        assert!(*worst.lock() < Duration::from_secs(2));
     }
 
     #[test]

@@ -5,10 +5,11 @@
 //! Invariant: a thread holds no descriptor when it reports, because a writable one would prevent a lease. A thread
 //! is idle before it reports, so a caller that continues at once finds it again.
 
+use parking_lot::Mutex;
 use rustix::io::{Errno, Result as Io, retry_on_intr};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// The most threads that wait for the next edit; more than these end after their work.
@@ -54,7 +55,7 @@ impl RunningSyncs {
 }
 
 fn run_elsewhere(job: SyncJob) {
-    let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let idle = IDLE.lock().pop();
     let Some(job) = (match idle {
         Some(thread) => thread.send(job).err().map(|unsent| unsent.0),
         None => Some(job),
@@ -78,7 +79,7 @@ fn serve(jobs: &Receiver<SyncJob>, own: &Sender<SyncJob>) {
     while let Ok(SyncJob { files, done }) = jobs.recv() {
         let result = sync(files);
         let is_kept = {
-            let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut idle = IDLE.lock();
             let is_kept = idle.len() < MAX_IDLE;
             if is_kept {
                 idle.push(own.clone());

@@ -1,7 +1,7 @@
 //! The deadline of a search, its cancellation and its progress reports.
 
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The number of files between two progress reports.
@@ -67,7 +67,7 @@ impl<'a> Clock<'a> {
         if before / STEP == done / STEP {
             return;
         }
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reported = self.reported.lock();
         // Another thread may have reported a greater number.
         if done > *reported {
             *reported = done;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: it ends when no job is left and none is running, even if one panicked.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex};
 use std::thread::Builder;
 
 /// The waiting jobs, the next one last.
@@ -57,30 +57,25 @@ struct JobGuard<'q, J> {
 
 impl<J> Drop for JobGuard<'_, J> {
     fn drop(&mut self) {
-        let mut state = self.queue.lock();
+        let mut state = self.queue.state.lock();
         state.busy -= 1;
         let more = self.brought.len();
         state.jobs.append(&mut self.brought);
         let is_over = state.busy == 0 && state.jobs.is_empty();
         drop(state);
         match more {
-            _ if is_over => self.queue.woken.notify_all(),
             // This thread takes the last of them itself.
-            0 | 1 => {}
-            2 => self.queue.woken.notify_one(),
-            _ => self.queue.woken.notify_all(),
+            0 | 1 if !is_over => {}
+            2 if !is_over => drop(self.queue.woken.notify_one()),
+            _ => drop(self.queue.woken.notify_all()),
         }
     }
 }
 
 impl<J> Queue<J> {
-    fn lock(&self) -> MutexGuard<'_, QueueState<J>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits for the next job; `None` when there will be none.
     fn take(&self) -> Option<J> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             if let Some(job) = state.jobs.pop() {
                 state.busy += 1;
@@ -89,7 +84,7 @@ impl<J> Queue<J> {
             if state.busy == 0 {
                 return None;
             }
-            state = self.woken.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.woken.wait(&mut state);
         }
     }
 }

@@ -7,13 +7,13 @@ use super::error::DatabaseError;
 use super::schema;
 use crate::disk::folder::Identity;
 use crate::history::EditId;
+use parking_lot::{Mutex, MutexGuard};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The number of edits between two checks of their age.
 const TIDY_INTERVAL: u64 = 256;
@@ -155,10 +155,10 @@ impl Database {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, DatabaseError> {
-        let idle = lock(&self.readers).pop();
+        let idle = self.readers.lock().pop();
         let reader = idle.map_or_else(|| connect(&self.path), Ok)?;
         let value = work(&reader).map_err(map_error)?;
-        let mut readers = lock(&self.readers);
+        let mut readers = self.readers.lock();
         if readers.len() < READERS {
             readers.push(reader);
         }
@@ -176,23 +176,16 @@ impl Database {
             let transaction = connection.unchecked_transaction()?;
             work(&transaction)
         };
-        let writer = match self.writer.try_lock() {
-            Ok(writer) => writer,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return self.read(in_transaction),
-        };
-        in_transaction(&writer).map_err(map_error)
+        match self.writer.try_lock() {
+            Some(writer) => in_transaction(&writer).map_err(map_error),
+            None => self.read(in_transaction),
+        }
     }
 
     /// Locks and returns the only connection that writes.
     pub(super) fn writer(&self) -> MutexGuard<'_, Connection> {
-        lock(&self.writer)
+        self.writer.lock()
     }
-}
-
-/// Ignores poisoning: a panic leaves at most a transaction, which was rolled back when it was dropped.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn newer(version: i64) -> String {

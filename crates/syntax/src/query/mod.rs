@@ -6,9 +6,9 @@
 mod error;
 mod needs;
 
+use parking_lot::Mutex;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
-use std::sync::{Mutex, PoisonError};
 
 use lru::LruCache;
 use tree_sitter::{Language, QueryCursor, QueryCursorOptions, QueryCursorState, StreamingIterator};
@@ -114,7 +114,7 @@ impl Query {
         }
         let hash = blake3::hash(text.as_bytes());
         let key = QueriedText { hash, language: language.to_owned(), path: path.to_owned() };
-        let cache = || self.cached_matches.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = || self.cached_matches.lock();
         if let Some(places) = cache().get(&key) {
             return Ok(places.clone());
         }

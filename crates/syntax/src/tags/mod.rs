@@ -6,8 +6,9 @@
 //! Invariant: each pattern captures only its last node, so that hardly any match stays open. A deeply
 //! nested tree is not searched, because every step visits every open pattern.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tree_sitter::{Language, Tree};
 
@@ -164,7 +165,7 @@ fn nests_deep(tree: &Tree) -> bool {
 /// Returns the query for a dialect; compiles it once.
 fn query(language: &str, dialect: &Language) -> Option<Arc<tree_sitter::Query>> {
     static COMPILED: Mutex<Vec<(Language, Arc<tree_sitter::Query>)>> = Mutex::new(Vec::new());
-    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut compiled = COMPILED.lock();
     if let Some((_, query)) = compiled.iter().find(|(known, _)| known == dialect) {
         return Some(Arc::clone(query));
     }

@@ -1,6 +1,7 @@
 //! The order in which gates run, and the outcomes of those that do not.
 
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
@@ -103,7 +104,7 @@ fn every_gate_is_reported_and_none_runs_for_a_caller_that_has_gone() {
     let (reports, token) = (Arc::clone(&reported), CancellationToken::new());
     let leave = token.clone();
     let progress = move |gate: &str, done, total| {
-        reports.lock().unwrap().push((gate.to_owned(), done, total));
+        reports.lock().push((gate.to_owned(), done, total));
         if done == 1 {
             leave.cancel();
         }
@@ -114,18 +115,18 @@ fn every_gate_is_reported_and_none_runs_for_a_caller_that_has_gone() {
         outcomes(&verdict),
         [("no-todo", Outcome::Passed, ""), ("no-xxx", Outcome::Skipped, "cancelled")]
     );
-    assert_eq!(*reported.lock().unwrap(), [("no-todo".to_owned(), 0, 2), ("no-xxx".to_owned(), 1, 2)]);
+    assert_eq!(*reported.lock(), [("no-todo".to_owned(), 0, 2), ("no-xxx".to_owned(), 1, 2)]);
 }
 
 #[test]
 fn what_is_reported_of_programs_side_by_side_only_grows() {
     let reported = Arc::new(Mutex::new(Vec::new()));
     let reports = Arc::clone(&reported);
-    let progress = move |_: &str, done: usize, total| reports.lock().unwrap().push((done, total));
+    let progress = move |_: &str, done: usize, total| reports.lock().push((done, total));
     let watch = Watch::new(CancellationToken::new(), Some(Box::new(progress)));
     let define =
         ["a", "b", "c"].iter().fold(Define::default(), |all, name| all.gate(name, FINDER, LINES, ""));
     let trial = define.policy("{ tool: syntax }, { tool: a }, { tool: b }, { tool: c }", "");
     trial.watched("a.json", None, "{}", &watch);
-    assert_eq!(*reported.lock().unwrap(), [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]);
+    assert_eq!(*reported.lock(), [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]);
 }

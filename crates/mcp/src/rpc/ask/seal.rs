@@ -3,9 +3,10 @@
 //! Invariant: an opened state was sealed by this server, or by one with the same key, for the same call and within
 //! its lifetime. The content is signed, not encrypted: the client can read it.
 
+use parking_lot::Mutex;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use lru::LruCache;
@@ -107,7 +108,7 @@ impl Seal {
 
     /// Marks a state as answered; returns true the first time.
     pub(super) fn mark_answered(&self, state: &str) -> bool {
-        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answered = self.answered.lock();
         answered.put(Version::hash(state.as_bytes()), ()).is_none()
     }
 }

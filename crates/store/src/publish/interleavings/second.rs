@@ -3,7 +3,7 @@
 use super::dice::Dice;
 use super::{BASE, Count, Fixture, edit};
 use crate::publish::Guards;
-use std::sync::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex};
 
 const TOKENS: [&str; 2] = ["first\n", "second\n"];
 
@@ -26,22 +26,22 @@ impl Baton {
     }
 
     fn wait(&self, index: usize) {
-        let state = self.turn.lock().unwrap();
-        drop(self.changed.wait_while(state, |state| state.who != index).unwrap());
+        let mut state = self.turn.lock();
+        self.changed.wait_while(&mut state, |state| state.who != index);
     }
 
     fn step(&self, index: usize) {
-        let mut state = self.turn.lock().unwrap();
+        let mut state = self.turn.lock();
         let next = state.dice.below(2);
         if state.alive[next] && next != index {
             state.who = next;
             self.changed.notify_all();
-            drop(self.changed.wait_while(state, |state| state.who != index).unwrap());
+            self.changed.wait_while(&mut state, |state| state.who != index);
         }
     }
 
     fn end(&self, index: usize) {
-        let mut state = self.turn.lock().unwrap();
+        let mut state = self.turn.lock();
         state.alive[index] = false;
         state.who = 1 - index;
         self.changed.notify_all();

@@ -1,9 +1,9 @@
 //! Edits of two files to which other programs append all the time.
 
 use super::*;
+use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::io::Write;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -66,7 +66,7 @@ fn play(guards: Guards<'_>, is_enough: impl Fn(&Count) -> bool) -> Count {
                 Ok(_) => count.written += 1,
                 Err(error) => {
                     count.refused += 1;
-                    messages.lock().unwrap().push_str(&error.message);
+                    messages.lock().push_str(&error.message);
                     let now = NAMES.map(|name| marker(&fixture, name));
                     count.half += usize::from(now != before);
                 }
@@ -79,7 +79,7 @@ fn play(guards: Guards<'_>, is_enough: impl Fn(&Count) -> bool) -> Count {
         stop.store(true, Ordering::Relaxed);
         running.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
-    let messages = messages.into_inner().unwrap();
+    let messages = messages.into_inner();
     let text: String = fixture
         .names()
         .iter()

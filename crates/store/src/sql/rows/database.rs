@@ -10,8 +10,9 @@ use super::{EntityStoreError, StoreListener};
 use crate::state::StateFolder;
 use crate::tenant::Tenant;
 use lockgate_error::Error;
+use parking_lot::{Mutex, RwLock};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// An entity database, shared by all workspaces that use it. It connects on first use.
@@ -79,7 +80,7 @@ impl EntityDatabase {
 
     /// Uses this connected database unless one is in use already.
     pub(super) fn use_connected(&self, connected: Connected) {
-        let mut current = self.connected.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.connected.write();
         current.get_or_insert(Arc::new(connected));
     }
 
@@ -146,7 +147,7 @@ impl EntityDatabase {
 
     /// Returns the connected database if its address still leads to it.
     fn current(&self) -> Option<Arc<Connected>> {
-        let connected = self.connected.read().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let connected = self.connected.read().clone()?;
         if connected.is_current() {
             return Some(connected);
         }
@@ -155,7 +156,7 @@ impl EntityDatabase {
     }
 
     fn forget(&self, connected: &Arc<Connected>) {
-        let mut current = self.connected.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.connected.write();
         drop(current.take_if(|current| Arc::ptr_eq(current, connected)));
     }
 
@@ -166,7 +167,7 @@ impl EntityDatabase {
             return Ok(connected);
         }
         let since = Instant::now();
-        let mut last_failure = self.last_failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_failure = self.last_failure.lock();
         match (self.current(), &*last_failure) {
             (Some(connected), _) => return Ok(connected),
             (None, Some((when, error))) if *when >= since => return Err(error.clone()),
@@ -175,8 +176,7 @@ impl EntityDatabase {
         match Connected::connect(&self.address) {
             Ok(connected) => {
                 let connected = Arc::new(connected);
-                *self.connected.write().unwrap_or_else(PoisonError::into_inner) =
-                    Some(Arc::clone(&connected));
+                *self.connected.write() = Some(Arc::clone(&connected));
                 Ok(connected)
             }
             Err(error) => {

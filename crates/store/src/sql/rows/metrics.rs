@@ -50,7 +50,8 @@ const fn result_label(error: &EntityStoreError) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::{Arc, Mutex};
+    use parking_lot::Mutex;
+    use std::sync::Arc;
 
     #[test]
     fn only_the_first_listener_is_set() {
@@ -59,12 +60,10 @@ mod tests {
         let calls = Arc::new(Mutex::new(Vec::new()));
         for number in 0..2 {
             let calls = Arc::clone(&calls);
-            metrics.set_listener(Box::new(move |call, label, _| {
-                calls.lock().unwrap().push((number, call, label))
-            }));
+            metrics.set_listener(Box::new(move |call, label, _| calls.lock().push((number, call, label))));
         }
         metrics.measure("write", || Ok(())).unwrap();
         metrics.measure::<()>("read", || Err(EntityStoreError::Full)).unwrap_err();
-        assert_eq!(*calls.lock().unwrap(), [(0, "write", "done"), (0, "read", "full")]);
+        assert_eq!(*calls.lock(), [(0, "write", "done"), (0, "read", "full")]);
     }
 }

@@ -16,8 +16,8 @@ use super::session::EntityTransaction;
 use super::{SqlConnection, migrate};
 use crate::disk::folder::Identity;
 use crate::tenant::Tenant;
+use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -125,7 +125,7 @@ impl Connected {
         work: &(impl Fn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync),
     ) -> Result<(), EntityStoreError> {
         let _guard = match self.pool.dialect() {
-            SqlDialect::Sqlite => Some(self.write_lock.lock().unwrap_or_else(PoisonError::into_inner)),
+            SqlDialect::Sqlite => Some(self.write_lock.lock()),
             SqlDialect::Postgres => None,
         };
         let mut is_sent = false;

@@ -7,8 +7,8 @@ use super::super::EntityStoreError;
 use super::super::dialect::SqlDialect;
 use super::blocking::block;
 use super::{ConnectOptions, SqlConnection};
+use parking_lot::{Condvar, Mutex};
 use std::fmt;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -79,7 +79,9 @@ impl Pool {
             let result = work(&mut *connection.connection);
             match &result {
                 Ok(_) | Err(EntityStoreError::Conflict) => permit.release(connection),
-                Err(EntityStoreError::ConnectionLost(_)) => self.slots().last_lost = Some(Instant::now()),
+                Err(EntityStoreError::ConnectionLost(_)) => {
+                    self.slots.lock().last_lost = Some(Instant::now())
+                }
                 Err(_) => {}
             }
             result
@@ -89,8 +91,8 @@ impl Pool {
     /// Waits until fewer than the maximum number of connections are in use.
     fn permit(&self) -> Result<ConnectionPermit<'_>, EntityStoreError> {
         let is_full = |slots: &mut ConnectionSlots| slots.in_use >= MAX_CONNECTIONS;
-        let waited = self.released.wait_timeout_while(self.slots(), ACQUIRE_TIMEOUT, is_full);
-        let (mut slots, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.slots.lock();
+        let waited = self.released.wait_while_for(&mut slots, is_full, ACQUIRE_TIMEOUT);
         if waited.timed_out() {
             return Err(EntityStoreError::Unreachable(
                 "timed out waiting for a database connection".to_owned(),
@@ -99,15 +101,11 @@ impl Pool {
         slots.in_use += 1;
         Ok(ConnectionPermit(self))
     }
-
-    fn slots(&self) -> MutexGuard<'_, ConnectionSlots> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        close(std::mem::take(&mut self.slots().idle));
+        close(std::mem::take(&mut self.slots.lock().idle));
     }
 }
 
@@ -129,7 +127,7 @@ impl ConnectionPermit<'_> {
     /// Returns an idle connection, or a new one.
     fn acquire(&self) -> Result<PooledConnection, EntityStoreError> {
         let (connection, old) = {
-            let mut slots = self.0.slots();
+            let mut slots = self.0.slots.lock();
             let last_lost = slots.last_lost;
             let is_of_use = |connection: &PooledConnection| {
                 connection.opened.elapsed() < MAX_AGE
@@ -149,13 +147,13 @@ impl ConnectionPermit<'_> {
     /// Returns a connection to the pool.
     fn release(&self, mut connection: PooledConnection) {
         connection.last_used = Instant::now();
-        self.0.slots().idle.push(connection);
+        self.0.slots.lock().idle.push(connection);
     }
 }
 
 impl Drop for ConnectionPermit<'_> {
     fn drop(&mut self) {
-        self.0.slots().in_use -= 1;
+        self.0.slots.lock().in_use -= 1;
         self.0.released.notify_one();
     }
 }
@@ -212,7 +210,7 @@ mod tests {
         });
         let most = most.into_inner();
         assert!((2..=MAX_CONNECTIONS).contains(&most), "{most}");
-        let slots = pool.slots();
+        let slots = pool.slots.lock();
         assert!(slots.in_use == 0 && (1..=MAX_CONNECTIONS).contains(&slots.idle.len()), "{slots:?}");
     }
 
@@ -242,7 +240,7 @@ mod tests {
     #[test]
     fn one_on_which_something_failed_is_not_used_again() {
         let pool = pool();
-        let free = || pool.slots().idle.len();
+        let free = || pool.slots.lock().idle.len();
         assert_eq!((pool.with(|_| Ok(1)), free()), (Ok(1), 1));
         pool.with(|_| Err::<(), _>(EntityStoreError::Conflict)).unwrap_err();
         assert_eq!(free(), 1);
