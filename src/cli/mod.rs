@@ -29,12 +29,14 @@ mod spinner;
 mod store;
 mod store_args;
 mod trust;
+mod verbosity;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
 
+use self::verbosity::Verbosity;
 use lockgate_checks as gate;
 use lockgate_edit::request::Direction;
 use lockgate_error::{Code, Error, ErrorFamily};
@@ -82,17 +84,6 @@ impl OutputArgs {
             (false, false) => Verbosity::Normal,
         }
     }
-}
-
-/// How much a command prints for people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Verbosity {
-    /// Only what failed.
-    Quiet,
-    /// What failed, what was done, and a summary of the gates.
-    Normal,
-    /// Also each gate and each old finding.
-    Verbose,
 }
 
 #[derive(Debug, Subcommand)]

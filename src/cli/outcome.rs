@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use super::excerpt::Excerpt;
 use super::output_format::OutputFormat;
-use super::{Verbosity, paint, show};
+use super::verbosity::Verbosity;
+use super::{paint, show};
 use lockgate_engine::Report;
 use lockgate_error::{Code, Confirmation, Error, ErrorFamily};
 use lockgate_mcp::answer::{self, Answer, Forms, ResponseOptions, RevertedEdit};

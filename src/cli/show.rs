@@ -5,11 +5,11 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use clap::builder::styling::Style;
 
-use super::Verbosity;
 use super::excerpt::Excerpt;
 use super::paint::{
     self, ADDED, DONE, FAINT, HUNK, LABEL, REJECTED, REMOVED, WARNING, labelled, paint, visible,
 };
+use super::verbosity::Verbosity;
 use lockgate_mcp::answer::passed_gates;
 use lockgate_protocol::{
     BatchResponse, EditResponse, FileChangesSince, FirstDifference, NearestLines, ReportedFinding,

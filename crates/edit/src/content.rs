@@ -1,6 +1,6 @@
 //! Mode `content`: replaces the whole text.
 
-use crate::PlannedEdit;
+use crate::planned::PlannedEdit;
 use lockgate_error::{Code, Error};
 use lockgate_text::Buffer;
 

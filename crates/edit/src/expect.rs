@@ -35,7 +35,8 @@ pub fn check(
     match (first..).zip(&wanted).find(|(line, wanted)| actual(*line) != Some(wanted)) {
         None => Ok(()),
         Some((line, differing)) => {
-            let places = (first..=last).take(SHOWN).map(|line| super::evidence_line(buffer, line)).collect();
+            let places =
+                (first..=last).take(SHOWN).map(|line| crate::planned::evidence_line(buffer, line)).collect();
             let error = conflict(line, differing, actual(line), places).field(field());
             Err(match only_place(&wanted, buffer) {
                 Some(moved) => with_place(error, entry, moved, buffer),

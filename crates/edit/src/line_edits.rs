@@ -1,7 +1,8 @@
 //! Mode `line_edits`: replaces ranges of lines. All line numbers are those before the edit.
 
 use crate::expect::{self, ListEntry};
-use crate::{LineEdit, PlannedEdit};
+use crate::modes::LineEdit;
+use crate::planned::PlannedEdit;
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_text::{Buffer, Change};
 

@@ -1,6 +1,6 @@
 //! Restores the bytes of an earlier version, or the absence of the file.
 
-use super::PlannedEdit;
+use crate::planned::PlannedEdit;
 use lockgate_error::Error;
 use lockgate_text::Buffer;
 

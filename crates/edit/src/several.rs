@@ -1,6 +1,7 @@
 //! Several edits of one text in one call.
 
-use super::{EditPart, PlanContext, PlannedEdit, SearchMatches};
+use crate::modes::{Edit, EditPart};
+use crate::planned::{PlannedEdit, SearchMatches};
 use lockgate_error::{Code, Error, EvidenceLine};
 use lockgate_matching::MatchInfo;
 use lockgate_text::{Buffer, Plan};
@@ -8,13 +9,17 @@ use lockgate_text::{Buffer, Plan};
 /// The maximum number of matched lines that a report lists.
 const MAX_MATCH_LINES: usize = 20;
 
-/// Plans every edit on the same text, and joins the plans.
+/// Plans every edit on the same text with `plan`, and joins the plans.
 ///
 /// Errors: those of each edit, with its index; `RANGE_OVERLAP` if two of them touch the same text; `MODE_CONFLICT` if
 /// one of several replaces the whole text.
-pub fn plan(parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
+pub fn plan(
+    parts: &[EditPart],
+    buffer: &Buffer,
+    plan: impl Fn(&Edit) -> Result<PlannedEdit, Error>,
+) -> Result<PlannedEdit, Error> {
     if let [only] = parts {
-        return super::plan(&only.edit, buffer, context).map_err(|error| error.with_entry(only.entry));
+        return plan(&only.edit).map_err(|error| error.with_entry(only.entry));
     }
     if let Some(whole) = parts.iter().find(|part| part.edit.is_whole()) {
         let message =
@@ -23,8 +28,7 @@ pub fn plan(parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Re
     }
     let mut planned = Vec::with_capacity(parts.len());
     for part in parts {
-        let own =
-            super::plan(&part.edit, buffer, context).map_err(|error| error.with_named_entry(part.entry))?;
+        let own = plan(&part.edit).map_err(|error| error.with_named_entry(part.entry))?;
         planned.push(own);
     }
     join(planned, buffer)

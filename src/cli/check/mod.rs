@@ -21,10 +21,10 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 
 use self::results::Results;
-use super::Verbosity;
 use super::async_work::work;
 use super::paint;
 use super::roots::{Roots, TrustArgs};
+use super::verbosity::Verbosity;
 use lockgate_engine::AuditTarget;
 use lockgate_error::{Code, Error, ErrorFamily};
 

@@ -14,10 +14,10 @@ use std::process::ExitCode;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Verbosity;
 use super::excerpt::Excerpt;
 use super::paint::{self, DONE, FAINT, LABEL, REJECTED, TITLE, WARNING, labelled, paint, visible};
 use super::show;
+use super::verbosity::Verbosity;
 use client::DemoClient;
 use lockgate_error::{Code, Error};
 use lockgate_mcp::tools::safe_edit_file;

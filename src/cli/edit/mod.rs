@@ -15,7 +15,6 @@ use serde_json::{Map, Value};
 
 pub(super) use source::parse_request;
 
-use super::Verbosity;
 use super::async_work::{author, work};
 use super::confirm;
 use super::outcome::CommandOutcome;
@@ -23,6 +22,7 @@ use super::output_format::OutputFormat;
 use super::roots::TrustArgs;
 use super::spinner::with_spinner;
 use super::store_args::CommandWorkspace;
+use super::verbosity::Verbosity;
 use lockgate_edit::request::Author;
 use lockgate_engine::TrustOverride;
 use lockgate_error::Error;

@@ -123,14 +123,10 @@ fn print(
     for_people: impl FnOnce() -> String,
 ) -> Result<ExitCode, Error> {
     match format {
-        OutputFormat::Json => print_json(&for_programs())?,
+        OutputFormat::Json => paint::print_json(&for_programs())?,
         OutputFormat::Text => paint::print(&for_people())?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn print_json(value: &serde_json::Value) -> Result<(), Error> {
-    paint::print_bytes(format!("{value:#}\n").as_bytes())
 }
 
 /// Runs work that a signal cancels together with its programs. The work returns true on success.

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use clap::ArgAction;
 
-use crate::cli::Verbosity;
 use crate::cli::async_work::{author, work};
 use crate::cli::confirm;
 use crate::cli::outcome::CommandOutcome;
@@ -12,6 +11,7 @@ use crate::cli::output_format::OutputFormat;
 use crate::cli::roots::TrustArgs;
 use crate::cli::spinner::with_spinner;
 use crate::cli::store_args::CommandWorkspace;
+use crate::cli::verbosity::Verbosity;
 use lockgate_edit::request::{Author, Direction, Target, UndoRequest, Whose};
 use lockgate_error::Error;
 use lockgate_mcp::answer::ResponseOptions;

@@ -17,6 +17,7 @@ use clap::ArgAction;
 use self::client::{Addition, Change, Client, ClientCall, Scope};
 pub(super) use self::client::{ConfiguredHook, HookStart, configured_hooks};
 use self::outcome::InitOutcome;
+use self::policy::Trial;
 use self::writing::{OnExisting, WriteMode};
 use super::gates::INTERRUPTED;
 use super::gates::gate_list::InsidePrograms;
@@ -71,15 +72,6 @@ pub(super) struct InitArgs {
     /// Prints JSON
     #[arg(id = "json", long, action = ArgAction::SetTrue)]
     format: OutputFormat,
-}
-
-/// The kind of trial before a tool is proposed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trial {
-    /// Tools are tried; the value sets the permission of programs inside the project.
-    Run(InsidePrograms),
-    /// Tools are proposed without a trial.
-    Skip,
 }
 
 /// Proposes a policy, or adds the server to a client's configuration.

@@ -114,7 +114,8 @@ pub(super) fn run(args: ServeArgs) -> Result<ExitCode, Error> {
     let workspace = args.workspace.open(trust_override)?;
     workspace.keep_servers();
     log_to_stderr();
-    let selection = named.unwrap_or_else(|| policy_selection(&workspace, args.workspace.default_selection()));
+    let selection =
+        named.unwrap_or_else(|| setup::policy_selection(&workspace, args.workspace.default_selection()));
     let hooks = HookServer::open(&workspace);
     if let Some(listen) = args.http {
         let grants = Grants { workspace, selection, access };
@@ -168,22 +169,6 @@ impl HookServer {
         });
         own.drop_guard()
     }
-}
-
-/// Returns the toolsets of the policy at the top of the first root, or else the default.
-///
-/// An invalid policy does not stop the server: each edit is rejected until a person corrects it.
-fn policy_selection(workspace: &Workspace, usual: Selection) -> Selection {
-    let named = workspace.policy_at_top().and_then(|policy| match &policy.toolsets {
-        Some(toolsets) => toolsets.join(",").parse().map(Some),
-        None => Ok(None),
-    });
-    named
-        .unwrap_or_else(|error| {
-            tracing::warn!("the default toolsets are offered: {}", error.message);
-            None
-        })
-        .unwrap_or(usual)
 }
 
 /// Initializes logging to standard error; standard output belongs to the protocol.

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{policy_selection, token};
+use super::token;
 use crate::cli::{paint, store_args};
 use lockgate_checks::adopt_orphans;
 use lockgate_engine::{EntityDatabase, Tenant, TrustOverride, Workspace};
@@ -212,4 +212,20 @@ fn untrusted_reason(found: &Metadata) -> Option<String> {
     } else {
         None
     }
+}
+
+/// Returns the toolsets of the policy at the top of the first root, or else the default.
+///
+/// An invalid policy does not stop the server: each edit is rejected until a person corrects it.
+pub(super) fn policy_selection(workspace: &Workspace, usual: Selection) -> Selection {
+    let named = workspace.policy_at_top().and_then(|policy| match &policy.toolsets {
+        Some(toolsets) => toolsets.join(",").parse().map(Some),
+        None => Ok(None),
+    });
+    named
+        .unwrap_or_else(|error| {
+            tracing::warn!("the default toolsets are offered: {}", error.message);
+            None
+        })
+        .unwrap_or(usual)
 }

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use clap::ArgAction;
 use serde_json::{Value, json};
 
-use super::{StoreLocation, database, print};
+use super::output::{database, print};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{DONE, FAINT, LABEL, labelled, visible};
+use crate::cli::store_args::StoreLocation;
 use lockgate_engine::Added;
 use lockgate_error::Error;
 

@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use clap::ArgAction;
 use serde_json::json;
 
-use super::{StoreLocation, database, failures, print, print_rejections};
+use super::output::{database, failures, print, print_rejections};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{DONE, labelled};
+use crate::cli::store_args::StoreLocation;
 use lockgate_engine::Exported;
 use lockgate_error::Error;
 

@@ -7,11 +7,12 @@ use clap::ArgAction;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value, json};
 
-use super::{StoreLocation, database, failures, print, print_rejections};
+use super::output::{database, failures, print, print_rejections};
 use crate::cli::async_work::{author, work};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{DONE, labelled};
 use crate::cli::roots::TrustArgs;
+use crate::cli::store_args::StoreLocation;
 use lockgate_checks::adopt_orphans;
 use lockgate_edit::request::Mode;
 use lockgate_engine::{Import, ImportStatus, Imported, OnConflict, Tenant, Workspace};

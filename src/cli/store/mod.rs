@@ -6,16 +6,10 @@ mod app;
 mod export;
 mod import;
 mod migrate;
+mod output;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use serde_json::{Value, json};
-
-use super::output_format::OutputFormat;
-use super::paint::{self, REJECTED, labelled, visible};
-use super::store_args::StoreLocation;
-use lockgate_engine::{EntityDatabase, Workspace};
 use lockgate_error::Error;
 
 /// The arguments of `lockgate store`.
@@ -47,45 +41,4 @@ pub(super) fn run(args: StoreArgs) -> Result<ExitCode, Error> {
         StoreCommand::Export(args) => export::run(&args),
         StoreCommand::App(args) => app::run(args),
     }
-}
-
-/// Returns the database of `--store`, or else the user's own.
-fn database(store: &StoreLocation) -> Result<Arc<EntityDatabase>, Error> {
-    Ok(store.database()?.unwrap_or_else(|| Workspace::open_database(&[])))
-}
-
-/// Prints the result as JSON or text.
-fn print(format: OutputFormat, value: &Value, text: &str) -> Result<(), Error> {
-    match format {
-        OutputFormat::Json => paint::print_bytes(format!("{value}\n").as_bytes()),
-        OutputFormat::Text => paint::print(text),
-    }
-}
-
-/// Renders the rejected files as JSON.
-fn failures<'a>(failed: impl Iterator<Item = (&'a str, &'a Error)>) -> Vec<Value> {
-    let failure = |(name, why): (&str, &Error)| json!({"file": name, "code": why.code.name(), "message": why.message, "hint": why.next_step()});
-    failed.map(failure).collect()
-}
-
-/// Prints the rejected files as text and returns the exit code of the first one.
-fn print_rejections<'a>(
-    format: OutputFormat,
-    failed: impl Iterator<Item = (&'a str, &'a Error)>,
-) -> ExitCode {
-    let mut code = ExitCode::SUCCESS;
-    for (at, (name, why)) in failed.enumerate() {
-        if at == 0 {
-            code = ExitCode::from(why.code.family().exit_code());
-        }
-        if format == OutputFormat::Text {
-            let (name, message) = (visible(name), visible(&why.message));
-            paint::print_error(&labelled(
-                REJECTED,
-                "refused",
-                format!("{name}: {}: {message}", why.code.name()),
-            ));
-        }
-    }
-    code
 }

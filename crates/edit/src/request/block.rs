@@ -1,7 +1,7 @@
 //! The fields of a block edit, for tools that have only this mode.
 
 use super::fields::parse_line;
-use crate::{Edit, LineWindow, Needle, Occurrences, OnDuplicate, Search};
+use crate::modes::{Edit, LineWindow, Needle, Occurrences, OnDuplicate, Search};
 use lockgate_error::{Code, Error, Score};
 use lockgate_matching::{MatchTolerance, TypoPolicy};
 

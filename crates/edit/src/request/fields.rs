@@ -4,8 +4,10 @@
 
 use std::num::NonZeroUsize;
 
+use crate::modes::{
+    Edit, Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, OnDuplicate, Search,
+};
 use crate::pattern_error::pattern_error;
-use crate::{Edit, Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, OnDuplicate, Search};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_matching::MatchTolerance;
 use lockgate_python_re::Flags;

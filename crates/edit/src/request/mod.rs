@@ -22,7 +22,7 @@ pub use read::{
 pub use target::{Entity, EntityKind, SearchScope, Target};
 pub use undo::{Direction, HistoryRequest, UndoRequest, Whose};
 
-use crate::Edit;
+use crate::modes::Edit;
 
 /// One edit of one target, as the engine takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]

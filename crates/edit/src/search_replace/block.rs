@@ -1,8 +1,10 @@
 //! Finds the matches of a block, and plans the edit there.
 
+use super::limits::{MATCHES, MAX_MATCH_LINES, check_size, too_many};
+use super::missing;
 use super::window::Window;
-use super::{MATCHES, MAX_MATCH_LINES, check_size, missing, too_many};
-use crate::{OnDuplicate, PlannedEdit, Search, SearchMatches, evidence_line};
+use crate::modes::{OnDuplicate, Search};
+use crate::planned::{PlannedEdit, SearchMatches, evidence_line};
 use lockgate_error::{Code, Error, EvidenceLine, NextCall};
 use lockgate_matching::{self as locate, Conflict, Located, OnRepeat, SearchText, UniqueMatch, exact};
 use lockgate_text::Outline;

@@ -1,6 +1,7 @@
 //! Mode `search` with `replace`: replaces every match, or the first few.
 
 mod block;
+mod limits;
 mod missing;
 mod nearest_part;
 mod window;
@@ -8,18 +9,15 @@ mod window;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
+use crate::modes::{Needle, Occurrences, Search};
 use crate::pattern_error::pattern_error;
-use crate::{Needle, Occurrences, PlanContext, PlannedEdit, Search, SearchMatches, evidence_line};
+use crate::planned::{PlanContext, PlannedEdit, SearchMatches, evidence_line};
+use limits::{MATCHES, MAX_MATCH_LINES, check_size, too_many};
 use lockgate_error::{Code, Error, EvidenceLine, Score};
 use lockgate_matching::{MatchInfo, MatchLevel, exact};
 use lockgate_python_re::{Pattern, Replacement, ReplacementTemplate, StepBudget};
 use lockgate_text::{Buffer, Change};
 use window::Window;
-
-pub use window::MAX_MATCH_LINES;
-
-/// The maximum number of matches that one edit replaces. Each takes some 150 bytes of memory until it is applied.
-const MATCHES: usize = 200_000;
 
 /// Plans the replacement of the matches of a search.
 ///
@@ -126,25 +124,6 @@ fn replace_every(
 /// Returns the matches of a literal text, but at most one more than one edit replaces.
 fn spans(needle: &str, view: &str, window: Range<usize>) -> Vec<Range<usize>> {
     exact::occurrences(view, window, &needle.replace("\r\n", "\n")).take(MATCHES + 1).collect()
-}
-
-/// Rejects replacements that have more characters than the result may have bytes, before they are made.
-fn check_size(replace: &str, matches: usize, limit: u64) -> Result<(), Error> {
-    let each = replace.chars().count() as u64;
-    if each.saturating_mul(matches as u64) <= limit {
-        return Ok(());
-    }
-    let message =
-        format!("the result is too large: {matches} replacements of {each} characters, limit {limit} bytes");
-    Err(Error::new(Code::TooLarge, message).field("replace"))
-}
-
-fn too_many() -> Error {
-    let message =
-        format!("the search matches more than {MATCHES} times, which is more than one edit replaces");
-    Error::new(Code::TooLarge, message)
-        .field("search")
-        .hint("give search_count, or narrow `lines` to look at fewer of them")
 }
 
 fn match_lines(changes: &[Change], buffer: &Buffer) -> Vec<EvidenceLine> {

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use crate::{Needle, PlanContext, Search, evidence_line};
+use super::limits::MAX_MATCH_LINES;
+use crate::modes::{Needle, Search};
+use crate::planned::{PlanContext, evidence_line};
 use lockgate_error::{Code, Error, EvidenceLine, FieldValue, NextCall};
 use lockgate_matching::{LineRange, exact};
 use lockgate_text::{Buffer, Outline, nearest};
-
-/// The maximum number of matches that a report lists.
-pub const MAX_MATCH_LINES: usize = 20;
 
 /// The maximum number of suggested names.
 const NAMES: usize = 12;

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::CheckedFile;
+use super::checked_file::CheckedFile;
 use lockgate_checks::{Finding, Severity};
 
 /// The properties that are equal for the same finding in different verdicts.

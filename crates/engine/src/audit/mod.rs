@@ -5,6 +5,7 @@
 //!
 //! Invariant: nothing is written below a root, and every judged file was read through its root.
 
+mod checked_file;
 mod in_project;
 mod judge;
 mod merge;
@@ -15,13 +16,13 @@ mod written;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use self::checked_file::{ChangeKind, CheckedFile};
 pub use self::in_project::ProjectTrial;
 
 use super::services::{Services, cancelled};
-use lockgate_checks::{Verdict, Watch};
+use lockgate_checks::Watch;
 use lockgate_error::{Code, Error};
 use lockgate_store::{ListedPath, PathKind, relative};
-use lockgate_text::Buffer;
 
 /// The files to audit and the revision to compare them with.
 #[derive(Debug, Clone, Default)]
@@ -89,34 +90,6 @@ impl AuditRoot {
             prefix => format!("{prefix}/{path}"),
         }
     }
-}
-
-/// A file that the gates judged.
-#[derive(Debug)]
-pub struct CheckedFile {
-    /// The index of its root in [`Audit`].
-    pub root_index: usize,
-    /// Its path relative to its root.
-    pub path: String,
-    /// The kind of change since the revision.
-    pub change: ChangeKind,
-    /// The current text of the file.
-    pub text: Buffer,
-    /// The verdict of the gates.
-    pub verdict: Verdict,
-}
-
-/// The kind of change of a file since the revision.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ChangeKind {
-    /// The file did not exist.
-    Added,
-    /// The file had another text.
-    Modified,
-    /// The same text had this path, which no longer exists.
-    Renamed(String),
-    /// The file is as it was, and links to a file that is gone.
-    Unchanged,
 }
 
 /// A file that could not be judged.

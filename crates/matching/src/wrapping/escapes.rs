@@ -1,6 +1,6 @@
 //! Text that was escaped once too often.
 
-use super::AlternativeEdit;
+use super::alternative::AlternativeEdit;
 
 /// The characters of escapes, by the letter behind the backslash.
 type Table = &'static [(char, char)];

@@ -1,6 +1,6 @@
 //! Removes the fence of a code block.
 
-use super::{AlternativeEdit, joined, lines};
+use super::alternative::{AlternativeEdit, joined, lines};
 
 /// Removes the fence from the search, and from the replacement if that is fenced too.
 pub(super) fn remove(search: &str, replace: &str) -> Option<AlternativeEdit> {

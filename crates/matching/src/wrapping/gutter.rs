@@ -1,6 +1,6 @@
 //! Removes line numbers before the lines of a block, as tools print them.
 
-use super::{AlternativeEdit, joined, lines};
+use super::alternative::{AlternativeEdit, joined, lines};
 
 /// The separators between the number and the line.
 const SEPARATORS: [&str; 6] = [" | ", "|", "\u{2192}", "\t", ": ", ":"];

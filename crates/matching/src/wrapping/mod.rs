@@ -3,47 +3,19 @@
 //! An alternative is the same edit without a fence, without line numbers, without the prefixes of a diff or of a
 //! search tool, or without escapes. Alternatives nest: a fence may contain numbered lines.
 
+mod alternative;
 mod escapes;
 mod fence;
 mod gutter;
 pub(super) mod prefix;
 
-use lockgate_text::differing_lines;
-
-/// An alternative form of an edit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct AlternativeEdit {
-    pub(super) search: String,
-    pub(super) replace: String,
-    /// The file's line at which the block must match, from the number of a single numbered line.
-    pub(super) line: Option<usize>,
-}
+pub(super) use alternative::AlternativeEdit;
 
 /// The maximum number of alternatives of one edit.
 const MOST: usize = 64;
 
 /// The maximum size of all alternatives together, in bytes.
 const MAX_BYTES: usize = 1 << 20;
-
-impl AlternativeEdit {
-    fn new(search: String, replace: String) -> AlternativeEdit {
-        AlternativeEdit { search, replace, line: None }
-    }
-
-    /// Creates an alternative without any change of the edit.
-    pub(super) fn plain(search: &str, replace: &str) -> AlternativeEdit {
-        AlternativeEdit::new(search.to_owned(), replace.to_owned())
-    }
-
-    /// Returns the number of nonblank lines that search and replacement share. Of two alternatives, the one that
-    /// keeps more is the simpler edit.
-    pub(super) fn common_line_count(&self) -> usize {
-        let full_lines = |text| lines(text).filter(|line| !line.trim().is_empty()).collect::<Vec<_>>();
-        let (old, new) = (full_lines(&self.search), full_lines(&self.replace));
-        let removed: usize = differing_lines(&old, &new).into_iter().map(|(removed, _)| removed.len()).sum();
-        old.len() - removed
-    }
-}
 
 /// Returns the alternatives of an edit, those with less removed first, without the edit itself.
 pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> {
@@ -72,20 +44,6 @@ pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> 
     all.retain(|reading| reading.search != reading.replace);
     all.truncate(MOST);
     all
-}
-
-/// Splits a text into lines without the newline that terminates the last one.
-fn lines(text: &str) -> impl DoubleEndedIterator<Item = &str> + Clone {
-    text.strip_suffix('\n').unwrap_or(text).split('\n')
-}
-
-/// Joins lines; the result ends as `like` does.
-fn joined<'a>(lines: impl IntoIterator<Item = &'a str>, like: &str) -> String {
-    let mut text = lines.into_iter().collect::<Vec<_>>().join("\n");
-    if like.ends_with('\n') && !text.is_empty() {
-        text.push('\n');
-    }
-    text
 }
 
 #[cfg(test)]

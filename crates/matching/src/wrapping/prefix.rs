@@ -1,6 +1,6 @@
 //! Removes the signs of a diff before the lines of a block.
 
-use super::{AlternativeEdit, joined, lines};
+use super::alternative::{AlternativeEdit, joined, lines};
 
 /// Removes the first column of the search if it is the old side of a diff, and of the replacement if that is the new
 /// side. A replacement without added lines may have no signs.

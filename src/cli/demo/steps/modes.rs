@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{DemoOutcome, DemoStep};
+use super::step::{DemoOutcome, DemoStep};
 use lockgate_mcp::tools::safe_edit_file;
 
 pub(super) fn search() -> DemoStep {

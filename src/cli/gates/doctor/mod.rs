@@ -122,7 +122,7 @@ pub(super) fn run(
     parallel(&gates, |gate| checkup(gate_list, gate, names, watch), |_, result| checkups.push(result));
     try_in_project(gate_list, &mut checkups, watch)?;
     match format {
-        OutputFormat::Json => super::print_json(&render::json(gate_list, &checkups))?,
+        OutputFormat::Json => paint::print_json(&render::json(gate_list, &checkups))?,
         OutputFormat::Text => paint::print(&render::text(gate_list, &checkups))?,
     }
     Ok(all_ok(&checkups))

@@ -131,7 +131,7 @@ pub(super) fn run(
     written?;
     let results = SampleResults { gates: all, required, took: started.elapsed() };
     match format {
-        OutputFormat::Json => super::print_json(&render::json(&results))?,
+        OutputFormat::Json => paint::print_json(&render::json(&results))?,
         OutputFormat::Text => paint::print(&render::summary(&results))?,
     }
     Ok(results.is_success())

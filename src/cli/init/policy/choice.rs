@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::known_tools::{KnownTool, TOOLS, ToolPurpose, WithoutSign};
 use super::project::ProjectFiles;
-use crate::cli::gates::gate_list::GateList;
+use crate::cli::gates::gate_list::{GateList, InsidePrograms};
 use crate::cli::gates::trial::TrialError;
 use lockgate_policy::{Catalogue, Gate, Languages, language_named};
 
@@ -47,6 +47,15 @@ pub(super) struct ToolChoice {
 /// All choices by language, in the order in which the gates run.
 #[derive(Debug)]
 pub(super) struct Choices(Vec<ToolChoice>);
+
+/// The kind of trial before a tool is proposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trial {
+    /// Tools are tried; the value sets the permission of programs inside the project.
+    Run(InsidePrograms),
+    /// Tools are proposed without a trial.
+    Skip,
+}
 
 /// The trial results by the name of the gate.
 type Results = BTreeMap<String, Result<(), TrialError>>;

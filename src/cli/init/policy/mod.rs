@@ -13,9 +13,10 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 
+pub(super) use self::choice::Trial;
+
 use self::choice::{Choices, ToolState};
 use self::project::ProjectFiles;
-use super::Trial;
 use super::outcome::{FileStatus, InitOutcome, exists};
 use super::writing::WriteMode;
 use crate::cli::async_work::runtime;

@@ -2,12 +2,11 @@
 //!
 //! Invariant: content from the project appears only in comments, each on one line.
 
-use super::choice::{Choices, EVERY, ToolChoice, ToolState};
+use super::choice::{Choices, EVERY, ToolChoice, ToolState, Trial};
 use super::known_tools::{SLOW, ToolPurpose};
 use super::project::ProjectFiles;
 use crate::cli::gates::install;
 use crate::cli::gates::trial::TrialError;
-use crate::cli::init::Trial;
 use lockgate_checks::sanitize;
 use lockgate_policy::{Policy, language_named};
 

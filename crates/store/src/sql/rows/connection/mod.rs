@@ -12,6 +12,7 @@ mod pool;
 mod postgres;
 mod server;
 mod session;
+mod sql_connection;
 mod sqlite;
 mod tls;
 
@@ -20,33 +21,11 @@ pub(super) use self::connected::Connected;
 pub(super) use self::session::EntityTransaction;
 
 use self::server::PostgresOptions;
+use self::sql_connection::SqlConnection;
 use super::EntityStoreError;
-use super::dialect::{SqlDialect, TransactionMode};
-use super::statement::Statement;
-use super::value::Row;
-use crate::tenant::Tenant;
+use super::dialect::SqlDialect;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// The time limit of waiting for a row or a file that another edit has locked.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
-/// The maximum number of prepared statements per connection; further ones are planned on each use.
-const MAX_PREPARED: usize = 100;
-
-/// A connection to a database. Its transactions see and change only what a tenant may access.
-trait SqlConnection: Send {
-    /// Begins a transaction; the connection may delay this until the next statement. A connection that
-    /// is dropped before the commit changes nothing.
-    fn begin(&mut self, tenant: &Tenant, mode: TransactionMode<'_>) -> Result<(), EntityStoreError>;
-
-    /// Runs statements in order, then a script, which may be empty. Returns the rows of each statement.
-    ///
-    /// Errors: the first one. The transaction must not be committed then.
-    fn run(&mut self, statements: &[Statement], script: &str) -> Result<Vec<Vec<Row>>, EntityStoreError>;
-
-    /// Closes the connection with the server's closing handshake.
-    fn close(self: Box<Self>);
-}
 
 /// What is needed to open a connection.
 #[derive(Debug)]

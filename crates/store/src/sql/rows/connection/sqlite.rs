@@ -4,7 +4,7 @@ use super::super::EntityStoreError;
 use super::super::dialect::{TRANSACTION_TIMEOUT, TransactionMode};
 use super::super::statement::Statement;
 use super::super::value::{Row, SqlValue};
-use super::{LOCK_TIMEOUT, MAX_PREPARED, SqlConnection};
+use super::sql_connection::{LOCK_TIMEOUT, MAX_PREPARED, SqlConnection};
 use crate::tenant::Tenant;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};

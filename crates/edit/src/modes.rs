@@ -1,0 +1,264 @@
+//! An edit in one of the modes, as a caller asks for it.
+
+use lockgate_error::{Code, Error, NextCall};
+use lockgate_matching::MatchTolerance;
+use lockgate_python_re::Flags;
+use std::hash::{Hash, Hasher};
+use std::num::NonZeroUsize;
+
+/// An edit in exactly one of the four modes, or an edit that restores an earlier state.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Edit {
+    /// The whole new text of the file, with its line ends.
+    Content(String),
+    /// New text for ranges of lines; all line numbers are those before the edit.
+    Lines(Vec<LineEdit>),
+    /// New text before lines; all line numbers are those before the edit.
+    Insert(Vec<Insertion>),
+    /// New text for the matches of a search.
+    Search(Search),
+    /// The exact bytes of an earlier version.
+    Restore(Vec<u8>),
+    /// Removes the file, as the undo of its creation does.
+    Remove,
+    /// Several edits, all of them on the text before the call. They must not overlap.
+    Several(Vec<EditPart>),
+}
+
+/// One of several edits of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct EditPart {
+    /// The index of the edit in the call's list, for errors.
+    pub entry: usize,
+    /// The edit itself, on the text before the call.
+    pub edit: Edit,
+}
+
+/// The names under which a tool lists the fields of line edits and insertions, for errors and notes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LineEditNames {
+    /// The lists `line_edits` and `insert_lines`.
+    #[default]
+    Lists,
+    /// The single fields of an edit by instruction.
+    Instruction,
+}
+
+impl LineEditNames {
+    /// Returns the tool's name for a field of a line edit or an insertion.
+    pub fn name(self, field: &str) -> &str {
+        match (self, field) {
+            (LineEditNames::Lists, _) => field,
+            (LineEditNames::Instruction, "at_line") => "start_line",
+            (LineEditNames::Instruction, "new_content" | "content") => "code_block",
+            (LineEditNames::Instruction, "expect") => "expected_version",
+            (LineEditNames::Instruction, _) => field,
+        }
+    }
+
+    /// Returns the path of a field of the entry at `index`, as in `line_edits[2].end_line`.
+    pub fn path(self, list: &str, index: usize, field: &str) -> String {
+        match self {
+            LineEditNames::Lists => format!("{list}[{index}].{field}"),
+            LineEditNames::Instruction => self.name(field).to_owned(),
+        }
+    }
+}
+
+/// The names do not distinguish two edits.
+impl Hash for LineEditNames {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// New text for a range of lines.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LineEdit {
+    /// First line of the range, from 1.
+    pub start_line: usize,
+    /// Last line of the range, inclusive, not before `start_line`.
+    pub end_line: usize,
+    /// The new text; empty deletes the lines.
+    pub new_content: String,
+    /// The expected current text. Its first line is enough; trailing blanks are ignored.
+    pub expect: Option<String>,
+    /// The names of these fields in errors and notes.
+    pub names: LineEditNames,
+}
+
+/// New text before a line.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Insertion {
+    /// The line to insert before, from 1 to one past the last line, or [`Insertion::END`].
+    pub at_line: usize,
+    /// The text; a missing line end is added.
+    pub content: String,
+    /// The expected current text at that line.
+    pub expect: Option<String>,
+    /// The names of these fields in errors and notes.
+    pub names: LineEditNames,
+}
+
+impl Insertion {
+    /// The position after the last line of any text.
+    pub const END: usize = usize::MAX;
+}
+
+/// New text for the matches of a search.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Search {
+    /// The text or pattern to search for.
+    pub needle: Needle,
+    /// The replacement; a template if the needle is a pattern.
+    pub replace: String,
+    /// The maximum number of replacements; `None` for all.
+    pub count: Option<NonZeroUsize>,
+    /// The exact number of matches that the caller expects; any other number is rejected.
+    pub expect_matches: Option<NonZeroUsize>,
+    /// The lines to search; `None` for the whole text.
+    pub lines: Option<LineWindow>,
+    /// The symbol to search in, as in `Class.method`.
+    pub within: Option<String>,
+    /// Selects which of the matches are replaced.
+    pub occurrences: Occurrences,
+    /// The match levels to try if the text does not occur literally.
+    pub tolerance: MatchTolerance,
+    /// The action if the replacement is already in the file.
+    pub on_duplicate: OnDuplicate,
+}
+
+/// The matches that a search replaces.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Occurrences {
+    /// Every match, as in a string replacement. Without a literal match, the one match of the match levels.
+    #[default]
+    Matches,
+    /// The only match of a block of lines, or of a part of a line.
+    Block,
+    /// Every match of a block.
+    EveryBlock,
+}
+
+/// The action if the replacement is already around the match.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum OnDuplicate {
+    /// The edit counts as made before and is rejected.
+    #[default]
+    Reject,
+    /// The replacement is inserted a second time.
+    InsertAgain,
+}
+
+impl OnDuplicate {
+    /// Returns the action for a caller with this expected version. A caller who knows the file's version intends a
+    /// second copy.
+    pub const fn from_expected_version(version: Option<&str>) -> OnDuplicate {
+        match version {
+            Some(_) => OnDuplicate::InsertAgain,
+            None => OnDuplicate::Reject,
+        }
+    }
+}
+
+/// The text or pattern that a search looks for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Needle {
+    /// A literal text, searched in the LF view.
+    Literal(String),
+    /// A pattern in the syntax of Python's `re`.
+    Regex {
+        /// The pattern in Python's syntax.
+        pattern: String,
+        /// The flags that the pattern is compiled with.
+        flags: Flags,
+    },
+}
+
+/// A window of lines, inclusive at both ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LineWindow {
+    /// The first line of the window, from 1.
+    pub start: usize,
+    /// Last line, not before `start`; [`LineWindow::OPEN`] for the last one of the text.
+    pub end: usize,
+}
+
+impl LineWindow {
+    /// The end of a window that reaches to the last line of any text.
+    pub const OPEN: usize = usize::MAX;
+
+    /// Returns the first and the last line of the window in a text of `count` lines.
+    ///
+    /// Errors: `RANGE_OUT_OF_BOUNDS` for a line that the text does not have.
+    pub fn resolve(self, count: usize) -> Result<(usize, usize), Error> {
+        let open = self.end == LineWindow::OPEN;
+        let (line, field) = if open { (self.start, "lines.start") } else { (self.end, "lines.end") };
+        if line > count {
+            let message = format!("Line {line} is out of bounds (file has {count} lines)");
+            let error = Error::new(Code::RangeOutOfBounds, message).field(field);
+            return Err(error.with_next_if(NextCall::read_end(count)));
+        }
+        Ok((self.start, if open { count } else { self.end }))
+    }
+}
+
+impl Edit {
+    /// Returns a phrase for what the edit would do to an existing file, or `None` if the edit can create the file.
+    pub const fn needs_file_to(&self) -> Option<&'static str> {
+        match self {
+            Edit::Content(_) | Edit::Restore(_) => None,
+            Edit::Several(_) => Some("apply edits to"),
+            Edit::Lines(_) => Some("apply line edits to"),
+            Edit::Insert(_) => Some("insert lines into"),
+            Edit::Search(_) => Some("search in"),
+            Edit::Remove => Some("remove"),
+        }
+    }
+
+    /// Returns true if the edit refers to lines by number.
+    pub fn counts_lines(&self) -> bool {
+        match self {
+            Edit::Several(parts) => parts.iter().any(|part| part.edit.counts_lines()),
+            Edit::Lines(_) | Edit::Insert(_) | Edit::Search(Search { lines: Some(_), .. }) => true,
+            Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove => false,
+        }
+    }
+
+    /// Returns true if the edit concerns the whole text, so that any other change of the file matters.
+    pub fn is_whole(&self) -> bool {
+        match self {
+            Edit::Several(parts) => parts.iter().any(|part| part.edit.is_whole()),
+            Edit::Content(_) | Edit::Remove => true,
+            Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => false,
+        }
+    }
+
+    /// Returns the mode's name on the wire.
+    pub const fn mode(&self) -> &'static str {
+        match self {
+            Edit::Content(_) => "content",
+            Edit::Lines(_) => "line_edits",
+            Edit::Insert(_) => "insert_lines",
+            Edit::Search(_) => "search/replace",
+            Edit::Restore(_) => "restore",
+            Edit::Remove => "remove",
+            Edit::Several(_) => "edits",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_window_ends_with_the_text() {
+        let within = |start, end| LineWindow { start, end }.resolve(3);
+        assert_eq!((within(2, 3), within(2, LineWindow::OPEN)), (Ok((2, 3)), Ok((2, 3))));
+        for (start, end, field) in
+            [(4, LineWindow::OPEN, "lines.start"), (1, 4, "lines.end"), (4, 5, "lines.end")]
+        {
+            let error = within(start, end).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::RangeOutOfBounds, Some(field)));
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The connection to a database of any kind.
+
+use super::super::EntityStoreError;
+use super::super::dialect::TransactionMode;
+use super::super::statement::Statement;
+use super::super::value::Row;
+use crate::tenant::Tenant;
+use std::time::Duration;
+
+/// The time limit of waiting for a row or a file that another edit has locked.
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+/// The maximum number of prepared statements per connection; further ones are planned on each use.
+pub const MAX_PREPARED: usize = 100;
+
+/// A connection to a database. Its transactions see and change only what a tenant may access.
+pub trait SqlConnection: Send {
+    /// Begins a transaction; the connection may delay this until the next statement. A connection that
+    /// is dropped before the commit changes nothing.
+    fn begin(&mut self, tenant: &Tenant, mode: TransactionMode<'_>) -> Result<(), EntityStoreError>;
+
+    /// Runs statements in order, then a script, which may be empty. Returns the rows of each statement.
+    ///
+    /// Errors: the first one. The transaction must not be committed then.
+    fn run(&mut self, statements: &[Statement], script: &str) -> Result<Vec<Vec<Row>>, EntityStoreError>;
+
+    /// Closes the connection with the server's closing handshake.
+    fn close(self: Box<Self>);
+}
