@@ -6,17 +6,21 @@
 //! A gate of a policy that a person trusts, or that runs no code of the repository, must then give a result for one
 //! file of the project as well. Without trust, no code or configuration of a repository is loaded.
 
+mod checkup;
 mod render;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
+pub(super) use checkup::GateState;
+
 use super::gate_list::{GateList, NotRun};
 use super::install;
 use super::parallel::parallel;
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint;
+use checkup::{Checkup, all_ok};
 use lockgate_checks::{
     DiskState, Finding, InstalledProgram, Outcome, SampleError, Watch, canaries, run_sample, version,
 };
@@ -28,87 +32,6 @@ use lockgate_policy::{Canary, CanaryKind, Gate, Input, Sample};
 const FINDS_NOTHING: &str = "finds nothing in its canary (a text that must not pass)";
 /// Reason for a program that finds only the text that does not parse.
 const ONLY_PARSES: &str = "parses its canary, but misses the mistake that only its own analysis can find";
-
-/// The test result of one gate.
-struct Checkup {
-    name: String,
-    /// Set when the policy or the caller names the gate, so that it has to work.
-    is_required: bool,
-    /// Set when the policy names the gate, and it runs a program.
-    is_enabled: bool,
-    program: Option<String>,
-    version: Option<String>,
-    state: GateState,
-    /// Its run on a file of the project; `None` if it was not tried there.
-    in_project: Option<ProjectTrial>,
-    ms: u64,
-    /// Commands that install the program.
-    install: Vec<String>,
-}
-
-/// The state of a gate on this machine.
-#[derive(Debug)]
-pub(super) enum GateState {
-    /// It finds a mistake in its canary, or needs no program.
-    Works,
-    /// It has no canary, so nothing proves that it finds anything.
-    Unproven,
-    /// It does not work; with the reason.
-    Broken(String),
-    /// Its program is not installed or may not run; with the reason.
-    Unavailable(String),
-    /// Its program was not run because it is not trusted; with the reason.
-    Untrusted(String),
-    /// It checks nothing without a configuration file; with its message.
-    Unconfigured(String),
-}
-
-impl GateState {
-    fn name(&self) -> &'static str {
-        match self {
-            GateState::Works => "works",
-            GateState::Unproven => "unproven",
-            GateState::Broken(_) => "broken",
-            GateState::Unavailable(_) => "unavailable",
-            GateState::Untrusted(_) => "needs trust",
-            GateState::Unconfigured(_) => "needs configuration",
-        }
-    }
-
-    /// Returns the name in JSON.
-    fn json_name(&self) -> &'static str {
-        match self {
-            GateState::Works => "works",
-            GateState::Unproven => "unproven",
-            GateState::Broken(_) => "broken",
-            GateState::Unavailable(_) => "unavailable",
-            GateState::Untrusted(_) => "needs_trust",
-            GateState::Unconfigured(_) => "needs_configuration",
-        }
-    }
-
-    pub(super) fn why(&self) -> Option<&str> {
-        match self {
-            GateState::Works => None,
-            GateState::Unproven => Some("it has no canary, so nothing proves that it works"),
-            GateState::Broken(why)
-            | GateState::Unavailable(why)
-            | GateState::Untrusted(why)
-            | GateState::Unconfigured(why) => Some(why),
-        }
-    }
-
-    /// True if no problem is known.
-    fn is_ok(&self) -> bool {
-        match self {
-            GateState::Works | GateState::Unproven => true,
-            GateState::Broken(_)
-            | GateState::Unavailable(_)
-            | GateState::Untrusted(_)
-            | GateState::Unconfigured(_) => false,
-        }
-    }
-}
 
 /// Tests the gates, prints the results, and returns true if all required gates work.
 pub(super) fn run(
@@ -161,10 +84,6 @@ fn failed_state(trial: &ProjectTrial) -> Option<GateState> {
             Some(no_answer_state(SampleError { outcome, why: why() }))
         }
     }
-}
-
-fn all_ok(checkups: &[Checkup]) -> bool {
-    checkups.iter().filter(|checkup| checkup.is_required).all(|checkup| checkup.state.is_ok())
 }
 
 /// Returns the gates to test: the named ones, or those of the policy and those whose programs are installed.

@@ -3,7 +3,7 @@
 use clap::builder::styling::Style;
 use serde_json::{Value, json};
 
-use super::{Checkup, GateState, all_ok};
+use super::checkup::{Checkup, GateState, all_ok};
 use crate::cli::gates::gate_list::{GateList, RootPolicy};
 use crate::cli::paint::{DONE, FAINT, LABEL, REJECTED, WARNING, labelled, paint};
 use crate::cli::trust::render::visible;

@@ -4,9 +4,12 @@
 //! command runs the installed programs.
 
 mod render;
+mod results;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+
+pub(super) use results::RequiredGates;
 
 use super::doctor::disk_states;
 use super::gate_list::{GateList, NotRun};
@@ -15,95 +18,12 @@ use super::parallel::parallel;
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint;
 use lockgate_checks::{
-    DiskState, Finding, InstalledProgram, Mismatch, Outcome as GateOutcome, SampleError, Watch, mismatch,
-    run_sample, run_sample_in_process,
+    DiskState, Finding, InstalledProgram, Outcome as GateOutcome, SampleError, Watch, mismatch, run_sample,
+    run_sample_in_process,
 };
 use lockgate_error::Error;
 use lockgate_policy::{Gate, Sample};
-
-/// The test result of one gate.
-struct TestedGate {
-    name: String,
-    trials: Vec<Trial>,
-    /// Reason why its program did not run.
-    not_run: Option<NotRun>,
-    /// Commands that install the program.
-    install: Vec<String>,
-}
-
-/// The result of one sample.
-struct Trial {
-    /// Number of the sample in the gate's definition, from 1.
-    number: usize,
-    path: String,
-    disk_state: Option<DiskState>,
-    /// Number of findings that the sample expects.
-    expected_count: usize,
-    reply: SampleReply,
-    ms: u64,
-}
-
-/// The comparison of a gate's findings with its sample.
-enum SampleReply {
-    /// The findings are as expected.
-    Agrees,
-    Differs(Mismatch),
-    /// The gate gave no result; with the reason.
-    Nothing(String),
-}
-
-/// The result of a gate over all samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SampleOutcome {
-    Passed,
-    Failed,
-    Unavailable,
-    Untrusted,
-    /// The gate has no samples.
-    Untested,
-}
-
-impl TestedGate {
-    fn outcome(&self) -> SampleOutcome {
-        let agree = self.trials.iter().all(|trial| matches!(trial.reply, SampleReply::Agrees));
-        match &self.not_run {
-            Some(NotRun::Unavailable(_)) => SampleOutcome::Unavailable,
-            Some(NotRun::Untrusted(_)) => SampleOutcome::Untrusted,
-            None if self.trials.is_empty() => SampleOutcome::Untested,
-            None if agree => SampleOutcome::Passed,
-            None => SampleOutcome::Failed,
-        }
-    }
-}
-
-/// The gates that must pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RequiredGates {
-    /// Those that can be tested here.
-    Testable,
-    /// All, also those without samples, and those whose program is not installed or not trusted.
-    All,
-}
-
-/// The results of all gates.
-struct SampleResults {
-    gates: Vec<TestedGate>,
-    required: RequiredGates,
-    took: Duration,
-}
-
-impl SampleResults {
-    /// True if all required gates passed.
-    fn is_success(&self) -> bool {
-        self.gates.iter().all(|tested| match tested.outcome() {
-            SampleOutcome::Passed => true,
-            SampleOutcome::Failed => false,
-            SampleOutcome::Unavailable | SampleOutcome::Untrusted | SampleOutcome::Untested => {
-                self.required == RequiredGates::Testable
-            }
-        })
-    }
-}
+use results::{SampleReply, SampleResults, TestedGate, Trial};
 
 /// Tests the gates, prints each result when it is ready, and returns true on success.
 pub(super) fn run(

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SampleOutcome, SampleReply, SampleResults, TestedGate, Trial};
+use super::results::{SampleOutcome, SampleReply, SampleResults, TestedGate, Trial};
 use crate::cli::gates::gate_list::NotRun;
 use crate::cli::paint::{ADDED, DONE, FAINT, LABEL, REJECTED, REMOVED, WARNING, labelled, paint};
 use crate::cli::trust::render::visible;
