@@ -41,12 +41,10 @@ pub(super) fn commit(
     }
     let wanted = drafts.iter().filter(|draft| draft.drafted.is_changed);
     let writes: Vec<Write<'_>> = wanted.clone().map(write).collect();
-    if writes.is_empty() {
-        return Ok(Committed::Nothing);
-    }
+    let Some(first) = writes.first() else { return Ok(Committed::Nothing) };
     let how = wanted.map(|draft| draft.target.rules.publishing).reduce(Publishing::stricter);
     let meta = batch.edit_meta(gates(drafts));
-    match services.store.publish(&writes, how.unwrap_or_default(), &meta) {
+    match first.place.publish(&services.store, &writes, how.unwrap_or_default(), &meta) {
         Ok(WriteOutcome::All(published)) => Ok(Committed::Written(published)),
         Ok(WriteOutcome::Overtaken) => Ok(Committed::Overtaken(None)),
         Err(error) if error.code == Code::EditConflict && error.disk == Disk::Untouched => {

@@ -91,7 +91,7 @@ impl Services {
             .collect();
         move |path: &str| {
             let overlay = overlays.iter().find(|(known, _)| *known == path);
-            overlay.map_or_else(|| self.store.exists(&target.place, path), |(_, exists)| *exists)
+            overlay.map_or_else(|| target.place.exists(&self.store, path), |(_, exists)| *exists)
         }
     }
 }

@@ -194,7 +194,7 @@ pub(super) fn check_git_folders(
 ) -> Result<(), Error> {
     let (mut numbers, mut planned) = (Vec::new(), Vec::new());
     for (at, draft) in drafts.iter().enumerate() {
-        let DocumentPath::File(place) = &draft.target.place else { continue };
+        let Some(place) = draft.target.place.file() else { continue };
         if draft.drafted.is_changed && draft.request.edit != Edit::Remove {
             numbers.push(at);
             planned.push(PlannedFile { place, after: Some(draft.drafted.buffer.bytes()) });

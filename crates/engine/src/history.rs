@@ -25,7 +25,11 @@ impl Services {
         let list = move |workspace: &Services| {
             let place =
                 which.target.as_ref().map(|target| resolve_for_read(workspace, target)).transpose()?;
-            workspace.store.entries(place.as_ref(), which.max_entries.min(HistoryRequest::MAX_ENTRIES))
+            let most = which.max_entries.min(HistoryRequest::MAX_ENTRIES);
+            match place {
+                Some(place) => place.entries(&workspace.store, most),
+                None => workspace.store.entries(most),
+            }
         };
         self.off_reactor(list).await
     }
@@ -44,7 +48,7 @@ impl Services {
     fn change(&self, changed: &FileChange) -> Option<String> {
         let place = resolve_for_read(self, &changed.target()).ok()?;
         let text = |version: Version| {
-            let bytes = self.store.text(&place, &version.hex()).ok()??;
+            let bytes = place.text(&self.store, &version.hex()).ok()??;
             Buffer::read(bytes, Hints::default()).ok()
         };
         let before = match changed.before {

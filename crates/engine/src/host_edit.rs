@@ -66,7 +66,7 @@ impl Services {
         let rules = self.rules_of(&place)?;
         guards::check_access(&place, &rules)?;
         guards::check_runnable(&place, &rules)?;
-        let mut snapshot = self.store.read(&place, rules.limits.file)?;
+        let mut snapshot = place.read(&self.store, rules.limits.file)?;
         Ok(HostFile {
             path: place.shown().to_owned(),
             mode: snapshot.as_ref().and_then(Snapshot::mode),
@@ -98,7 +98,7 @@ impl Services {
         for change in changes {
             let place = DocumentPath::File(self.store.files.admit_to_read(&change.path)?);
             let rules = self.rules_of(&place)?;
-            let after = self.store.read(&place, rules.limits.file)?.map(|mut snapshot| snapshot.take_bytes());
+            let after = place.read(&self.store, rules.limits.file)?.map(|mut snapshot| snapshot.take_bytes());
             let is_unchanged = match &change.before {
                 BytesBefore::Bytes(before) => after.as_ref() == Some(before),
                 BytesBefore::Absent => after.is_none(),
@@ -109,11 +109,11 @@ impl Services {
             }
         }
         let Some((first, ..)) = places.first() else { return Ok(None) };
-        if self.store.disabled_reason(first).is_some() {
+        if first.disabled_reason(&self.store).is_some() {
             return Ok(None);
         }
         let rows = places.iter().map(|(place, rules, after, change)| {
-            let DocumentPath::File(file) = place else {
+            let Some(file) = place.file() else {
                 return Err(Error::new(Code::Internal, "a host edits files only"));
             };
             let before = match &change.before {
@@ -146,7 +146,7 @@ impl Services {
 impl Services {
     /// True if the last entry of a file left it as it is now.
     fn is_recorded(&self, place: &DocumentPath, now: Option<&[u8]>) -> bool {
-        let last = self.store.latest(place).ok().flatten();
+        let last = place.latest(&self.store).ok().flatten();
         let change =
             last.and_then(|last| last.changes.into_iter().find(|change| change.path == place.shown()));
         change.is_some_and(|change| change.after == now.map(Version::hash))

@@ -16,7 +16,7 @@ use lockgate_edit::Edit;
 use lockgate_edit::request::{Mode, Request};
 use lockgate_error::{Code, Error};
 use lockgate_policy::{EffectiveRules, GateKind, Language, Policy, Profile, Role, StepMode, Validator};
-use lockgate_store::{Cache, DocumentPath, EntryKind};
+use lockgate_store::{Cache, EntryKind};
 
 /// The rules, permission and cache with which one draft is judged.
 struct JudgeInput<'a> {
@@ -44,7 +44,7 @@ pub(super) fn judge(
         return Err(cancelled());
     }
     for (at, (draft, mut verdict)) in drafts.iter_mut().zip(verdicts).enumerate() {
-        if let DocumentPath::File(place) = &draft.target.place {
+        if let Some(place) = draft.target.place.file() {
             let rename = |path: &mut String| {
                 if let Ok(full_path) = services.store.files.named_beside(place, path) {
                     *path = full_path;

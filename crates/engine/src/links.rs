@@ -16,8 +16,7 @@ use lockgate_edit::Edit;
 use lockgate_error::Error;
 use lockgate_policy::{GateKind, Language, PatternRules, Profile, Rule, language_named};
 use lockgate_store::{
-    Clock, DocumentPath, FileLocation, Hidden, MatchReach, SearchBounds, SearchClock, SearchPattern,
-    SearchTarget,
+    Clock, FileLocation, Hidden, MatchReach, SearchBounds, SearchClock, SearchPattern, SearchTarget,
 };
 use lockgate_text::{Buffer, Hints};
 
@@ -94,14 +93,14 @@ impl Services {
         let lost: Vec<Vec<LostTarget>> = drafts.iter().map(|draft| removed_targets(batch, draft)).collect();
         let mut dead: Vec<Vec<DeadLinks>> = drafts.iter().map(|_| Vec::new()).collect();
         let files = drafts.iter().zip(&lost).filter(|(_, lost)| !lost.is_empty());
-        let files: Vec<&FileLocation> = files.filter_map(|(draft, _)| file(draft)).collect();
+        let files: Vec<&FileLocation> = files.filter_map(|(draft, _)| draft.target.place.file()).collect();
         if files.is_empty() {
             return Ok(dead);
         }
         let mut pages = drafts.iter().filter_map(|draft| self.drafted_page(draft)).collect::<Vec<Page>>();
         pages.extend(self.pages_on_disk(&files, drafts, watch)?);
         for ((draft, lost), dead) in drafts.iter().zip(lost).zip(&mut dead) {
-            let Some(place) = file(draft) else { continue };
+            let Some(place) = draft.target.place.file() else { continue };
             let root = self.store.files.root_path(place)?;
             let overlays = self.overlays(draft.target, drafts);
             *dead = dead_links(lost, &pages, root, |lost, page, link| match lost {
@@ -173,7 +172,7 @@ impl Services {
 
     /// Returns the draft of a call as a page.
     fn drafted_page(&self, draft: &FileDraft<'_>) -> Option<Page> {
-        let place = file(draft)?;
+        let place = draft.target.place.file()?;
         let text = draft.drafted.buffer.view();
         let is_page = text.len() <= MAX_PAGE_BYTES && draft.target.language(text) == markdown();
         if draft.request.edit == Edit::Remove || !is_page {
@@ -217,7 +216,7 @@ impl Services {
                     continue;
                 }
                 let (path, shown) = (place.in_root().to_owned(), place.shown().to_owned());
-                let Ok(Some(mut snapshot)) = self.store.read(&DocumentPath::File(place), remaining) else {
+                let Ok(Some(mut snapshot)) = self.store.files.read(&place, remaining) else {
                     continue;
                 };
                 let bytes = snapshot.take_bytes();
@@ -232,7 +231,7 @@ impl Services {
 
     /// True if the call edits this file.
     fn is_draft(&self, drafts: &[FileDraft<'_>], root: &Path, path: &str) -> bool {
-        let mut places = drafts.iter().filter_map(file);
+        let mut places = drafts.iter().filter_map(|draft| draft.target.place.file());
         places.any(|place| {
             place.in_root() == path && self.store.files.root_path(place).is_ok_and(|own| own == root)
         })
@@ -265,16 +264,11 @@ fn leads_to_anchor(link: &PageLink, place: &FileLocation, anchor: &str) -> bool 
     link.anchor.as_deref() == Some(anchor) && link.leads_to(place.in_root())
 }
 
-fn file<'d>(draft: &'d FileDraft<'_>) -> Option<&'d FileLocation> {
-    match &draft.target.place {
-        DocumentPath::File(place) => Some(place),
-        DocumentPath::Row(_) => None,
-    }
-}
-
 /// Returns the targets that a draft removes from its file, if a gate of the policy checks links.
 fn removed_targets(batch: &Batch, draft: &FileDraft<'_>) -> Vec<LostTarget> {
-    let (Some(place), Some(_)) = (file(draft), &draft.current.snapshot) else { return Vec::new() };
+    let (Some(place), Some(_)) = (draft.target.place.file(), &draft.current.snapshot) else {
+        return Vec::new();
+    };
     let removes = draft.request.edit == Edit::Remove;
     let (before, after) = (draft.current.buffer.view(), draft.drafted.buffer.view());
     let is_page =

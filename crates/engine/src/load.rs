@@ -45,7 +45,7 @@ pub(super) fn load(
 ) -> Result<Vec<CurrentText>, Error> {
     let read = |(at, target): (usize, &mut ResolvedTarget)| {
         let last = target.last.take();
-        let read = services.store.read_and_last(&target.place, target.rules.limits.file, last);
+        let read = target.place.read_and_last(&services.store, target.rules.limits.file, last);
         let (snapshot, last) = read.map_err(|error| batch.with_edit_index(error, at))?;
         target.last = last;
         decode(services, &target.place, snapshot).map_err(|error| batch.with_edit_index(error, at))
@@ -55,7 +55,7 @@ pub(super) fn load(
 
 /// Reads one document; the text is empty if there is none.
 pub(super) fn read(services: &Services, place: &DocumentPath, rules: &Policy) -> Result<CurrentText, Error> {
-    decode(services, place, services.store.read(place, rules.limits.file)?)
+    decode(services, place, place.read(&services.store, rules.limits.file)?)
 }
 
 fn decode(
@@ -64,5 +64,5 @@ fn decode(
     mut snapshot: Option<Snapshot>,
 ) -> Result<CurrentText, Error> {
     let bytes = snapshot.as_mut().map(Snapshot::take_bytes).unwrap_or_default();
-    Ok(CurrentText { buffer: Buffer::read(bytes, services.store.hints(place))?, snapshot })
+    Ok(CurrentText { buffer: Buffer::read(bytes, place.hints(&services.store))?, snapshot })
 }

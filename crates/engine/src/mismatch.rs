@@ -106,8 +106,8 @@ fn check_type(
     watch: &Watch,
 ) -> Result<(), Error> {
     let ResolvedTarget { place, rules, .. } = draft.target;
-    let store::DocumentPath::Row(row) = place else { return Ok(()) };
-    let Some(known) = rules.entity_type(row.entity().kind.name()) else { return Ok(()) };
+    let Some(entity) = place.entity() else { return Ok(()) };
+    let Some(known) = rules.entity_type(entity.kind.name()) else { return Ok(()) };
     let after = &draft.drafted.buffer;
     let whole = gate::Draft {
         path: place.in_root(),

@@ -35,9 +35,7 @@ pub(super) fn find_base(
             let initial = target.initial_text.as_ref().filter(|initial| initial.version().matches(version));
             let known = match initial {
                 Some(initial) => Some(initial.bytes().to_vec()),
-                None => services
-                    .store
-                    .or_default_for_files(&target.place, services.store.text(&target.place, version))?,
+                None => target.place.or_default(target.place.text(&services.store, version))?,
             };
             let known = known.and_then(|bytes| current.buffer.read_other(bytes).ok());
             Some(known.ok_or_else(|| unknown_version(version, target, current))?)
@@ -79,9 +77,7 @@ fn previous_edit(
     if target.initial_text.is_some() || batch.kind != EntryKind::Edit {
         return Ok(None);
     }
-    let entries = services
-        .store
-        .or_default_for_files(&target.place, services.store.entries(Some(&target.place), RECENT_ENTRIES))?;
+    let entries = target.place.or_default(target.place.entries(&services.store, RECENT_ENTRIES))?;
     let same =
         |entry: &&Entry| entry.meta.request == batch.digest && entry.meta.kind == batch.kind && !entry.undone;
     Ok(entries.iter().find(same).map(|entry| entry.id))

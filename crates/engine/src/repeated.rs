@@ -54,7 +54,7 @@ fn done(
     changed: &FileChange,
     current: CurrentText,
 ) -> Result<Report, Error> {
-    let text = |version: String| services.store.text(&target.place, &version).ok().flatten();
+    let text = |version: String| target.place.text(&services.store, &version).ok().flatten();
     let before = changed.before.and_then(|before| text(before.hex()));
     let before = before.map(|bytes| current.buffer.read_other(bytes)).transpose()?;
     Report::already_applied(target, entry.id, changed.before, before, current)

@@ -25,11 +25,8 @@ pub(super) struct ResolvedTarget {
 impl ResolvedTarget {
     /// Returns the language of a text: that of its entity type, or else by path and content.
     pub(super) fn language(&self, view: &str) -> Option<&'static Language> {
-        let typed = match &self.place {
-            DocumentPath::File(_) => None,
-            DocumentPath::Row(row) => self.rules.entity_type(row.entity().kind.name()),
-        };
-        let own = typed.and_then(|known| known.language);
+        let entity_type = self.place.entity().and_then(|entity| self.rules.entity_type(entity.kind.name()));
+        let own = entity_type.and_then(|known| known.language);
         own.or_else(|| language_of(self.place.in_root(), view.lines().next()))
     }
 

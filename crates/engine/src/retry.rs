@@ -166,7 +166,7 @@ pub(super) fn judged_texts(batch: &Batch, drafts: Vec<FileDraft<'_>>) -> Vec<Opt
 pub(super) fn needs_recovery(services: &Services, targets: &mut [ResolvedTarget], attempt: &Attempt) -> bool {
     let mut has_interrupted = false;
     for target in targets {
-        let (is_interrupted, last) = services.store.interrupted_and_last(&target.place);
+        let (is_interrupted, last) = target.place.interrupted_and_last(&services.store);
         target.last = last;
         has_interrupted |= is_interrupted;
     }

@@ -12,9 +12,9 @@ impl Services {
     ///
     /// Errors: `POLICY_INVALID`.
     pub(super) fn rules_of(&self, place: &DocumentPath) -> Result<Arc<Policy>, Error> {
-        match place {
-            DocumentPath::File(place) => self.policies.policy(&self.store.files, place),
-            DocumentPath::Row(_) => self.policy_at_top(),
+        match place.file() {
+            Some(file) => self.policies.policy(&self.store.files, file),
+            None => self.policy_at_top(),
         }
     }
 

@@ -62,9 +62,11 @@ impl Services {
         if place.is_none() && revert.whose == Whose::Author {
             return self.last_of_author(revert);
         }
-        let found = match revert.direction {
-            Direction::Undo => self.store.to_undo(place.as_ref())?,
-            Direction::Redo => self.store.to_redo(place.as_ref())?,
+        let found = match (revert.direction, &place) {
+            (Direction::Undo, Some(place)) => place.to_undo(&self.store)?,
+            (Direction::Undo, None) => self.store.to_undo()?,
+            (Direction::Redo, Some(place)) => place.to_redo(&self.store)?,
+            (Direction::Redo, None) => self.store.to_redo()?,
         };
         let entry = found.ok_or_else(|| nothing_to_revert(revert.direction, place.as_ref()))?;
         Ok(Reversal { entry, direction: revert.direction })
@@ -155,7 +157,7 @@ impl Services {
     /// Returns the permission bits that a file had when it was removed.
     fn mode_of(&self, changed: &FileChange) -> Option<u32> {
         let target = resolve_target(self, &changed.target()).ok()?;
-        let last = self.store.latest(&target.place).ok()?;
+        let last = target.place.latest(&self.store).ok()?;
         let target = ResolvedTarget { last, ..target };
         target.last_change().filter(|(_, last)| last.after.is_none()).and_then(|(_, last)| last.mode)
     }
@@ -216,7 +218,7 @@ impl Services {
 
     fn stored_content(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {
         let place = resolve_for_read(self, &changed.target())?;
-        let text = if changed.kept { self.store.text(&place, &version.hex())? } else { None };
+        let text = if changed.kept { place.text(&self.store, &version.hex())? } else { None };
         text.ok_or_else(|| {
             let message = format!("the journal has no text of {} for edit {id}", changed.path);
             let why = if changed.kept {
@@ -287,9 +289,9 @@ fn nothing_of_author(direction: Direction, other: Option<&Entry>) -> Error {
 }
 
 fn nothing_to_revert(direction: Direction, place: Option<&DocumentPath>) -> Error {
-    let of = place.map_or_else(String::new, |place| match place {
-        DocumentPath::File(file) => format!(" of {}", file.shown()),
-        DocumentPath::Row(row) => format!(" of {} {}", place.noun(), row.path()),
+    let of = place.map_or_else(String::new, |place| match place.entity() {
+        None => format!(" of {}", place.shown()),
+        Some(_) => format!(" of {} {}", place.noun(), place.shown()),
     });
     let message = match direction {
         Direction::Undo => format!("there is no edit{of} to undo"),

@@ -3,15 +3,137 @@
 //! Invariant: a path holds no descriptor, no connection and no right; every call goes through its store again
 //! and finds the same document, or fails.
 
+use super::content::Content;
+use super::history::{EditMeta, Entry, JournalRecord};
 use super::lock_key::LockKey;
+use super::outcome::WriteOutcome;
 use super::paths::file_location::FileLocation;
 use super::row_location::{RowLocation, RowSnapshot};
 use super::snapshot::FileSnapshot;
-use lockgate_edit::request::{Entity, EntityKind};
+use super::store::Store;
+use lockgate_edit::request::Entity;
 use lockgate_error::Error;
 use lockgate_policy::Publishing;
+use lockgate_text::Hints;
+use std::ops::Deref;
 
-/// An admitted target: a file or a database row.
+/// A file below a root, or an entity in a database: its identity, its content and its history.
+///
+/// A file is implemented by [`FileLocation`], an entity by [`RowLocation`].
+pub trait Document {
+    /// The lock key; two spellings of one path have the same key.
+    fn key(&self) -> LockKey;
+
+    /// A word for the target: `file`, or the type of the entity.
+    fn noun(&self) -> &str;
+
+    /// The path as the caller named it.
+    fn shown(&self) -> &str;
+
+    /// The path for policies, gates and diffs: relative to the root that contains the file, with `/`.
+    fn in_root(&self) -> &str;
+
+    /// The location, if this is a file.
+    fn file(&self) -> Option<&FileLocation> {
+        None
+    }
+
+    /// The location, if this is a row of a database.
+    fn row(&self) -> Option<&RowLocation> {
+        None
+    }
+
+    /// The key of an entity in a database.
+    fn entity(&self) -> Option<&Entity> {
+        None
+    }
+
+    /// The built-in rule by which a file starts a program, as in [`FileLocation::runnable`].
+    fn runnable(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The occasion on which a file runs, as in [`FileLocation::occasion`].
+    fn occasion(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The path of the file that is really edited, if a symlink was followed.
+    fn resolved(&self) -> Option<&str> {
+        None
+    }
+
+    /// All names of a hard-linked file.
+    fn names(&self) -> &[String] {
+        &[]
+    }
+
+    /// Reads the content, at most `limit` bytes; `None` if there is none.
+    fn read(&self, store: &Store, limit: u64) -> Result<Option<Snapshot>, Error>;
+
+    /// Reads the content and its last change: in one query for a row, while a file can be edited without a
+    /// journal.
+    ///
+    /// Errors: those of [`Document::read`], and for a row those of its history.
+    fn read_and_last(
+        &self,
+        store: &Store,
+        limit: u64,
+        last_of_file: Option<Entry>,
+    ) -> Result<(Option<Snapshot>, Option<Entry>), Error>;
+
+    /// The encoding and line ends that are configured for the path.
+    fn hints(&self, _: &Store) -> Hints {
+        Hints::default()
+    }
+
+    /// True if an entry exists at a path, spelled as in [`Document::in_root`], in the same root or among the
+    /// entities of the same type.
+    fn exists(&self, store: &Store, path: &str) -> bool;
+
+    /// Publishes all writes of one edit, or none, and records it if possible. This document is the first of them.
+    ///
+    /// Errors: `EDIT_CONFLICT` if a document has changed since it was read, `INVALID_INPUT` for files and rows in
+    /// one edit.
+    fn publish(
+        &self,
+        store: &Store,
+        writes: &[Write<'_>],
+        publishing: Publishing,
+        meta: &EditMeta,
+    ) -> Result<WriteOutcome, Error>;
+
+    /// The reason why edits of this document are not recorded, if they are not.
+    fn disabled_reason(&self, _: &Store) -> Option<String> {
+        None
+    }
+
+    /// True if the document can be edited when its history cannot be read. For a row the history is part of
+    /// the data.
+    fn is_history_optional(&self) -> bool;
+
+    /// Returns the last change.
+    fn latest(&self, store: &Store) -> Result<Option<Entry>, Error>;
+
+    /// True if a process that has ended began an edit of this document; also returns the last entry of a file. Call it
+    /// only while the document's lock is held.
+    fn interrupted_and_last(&self, store: &Store) -> (bool, Option<Entry>);
+
+    /// Returns the text of a version, by the whole hash or a prefix of at least 12 hex digits; `None` if it
+    /// was never kept, or was pruned.
+    fn text(&self, store: &Store, version: &str) -> Result<Option<Vec<u8>>, Error>;
+
+    /// Returns the last entries, the newest first.
+    fn entries(&self, store: &Store, most: usize) -> Result<Vec<Entry>, Error>;
+
+    /// Returns the newest edit that is not undone.
+    fn to_undo(&self, store: &Store) -> Result<Option<Entry>, Error>;
+
+    /// Returns the edit that was undone last and is not redone.
+    fn to_redo(&self, store: &Store) -> Result<Option<Entry>, Error>;
+}
+
+/// An admitted target: a file or a database row. It has the functions of a [`Document`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DocumentPath {
     /// A file in one of the roots.
@@ -21,75 +143,21 @@ pub enum DocumentPath {
 }
 
 impl DocumentPath {
-    /// The lock key; two spellings of one path have the same key.
-    pub fn key(&self) -> LockKey {
-        match self {
-            DocumentPath::File(place) => place.key(),
-            DocumentPath::Row(place) => place.key(),
-        }
+    /// Replaces an error of the history by a default if the document can be edited without it.
+    ///
+    /// Errors: that of the query, for a row.
+    pub fn or_default<T: Default>(&self, history: Result<T, Error>) -> Result<T, Error> {
+        if self.is_history_optional() { Ok(history.unwrap_or_default()) } else { history }
     }
+}
 
-    /// A word for the target: `file`, or the type of the entity.
-    pub fn noun(&self) -> &str {
-        match self {
-            DocumentPath::File(_) => EntityKind::FILE,
-            DocumentPath::Row(place) => place.entity().kind.name(),
-        }
-    }
+impl Deref for DocumentPath {
+    type Target = dyn Document;
 
-    /// The key of an entity in a database.
-    pub fn entity(&self) -> Option<&Entity> {
+    fn deref(&self) -> &(dyn Document + 'static) {
         match self {
-            DocumentPath::File(_) => None,
-            DocumentPath::Row(place) => Some(place.entity()),
-        }
-    }
-
-    /// The built-in rule by which a file starts a program, as in [`FileLocation::runnable`].
-    pub fn runnable(&self) -> Option<&'static str> {
-        match self {
-            DocumentPath::File(place) => place.runnable(),
-            DocumentPath::Row(_) => None,
-        }
-    }
-
-    /// The occasion on which a file runs, as in [`FileLocation::occasion`].
-    pub fn occasion(&self) -> Option<&'static str> {
-        match self {
-            DocumentPath::File(place) => place.occasion(),
-            DocumentPath::Row(_) => None,
-        }
-    }
-
-    /// The path as the caller named it, as in [`FileLocation::shown`].
-    pub fn shown(&self) -> &str {
-        match self {
-            DocumentPath::File(place) => place.shown(),
-            DocumentPath::Row(place) => place.path(),
-        }
-    }
-
-    /// The path for policies, gates and diffs: relative to the root that contains the file, with `/`.
-    pub fn in_root(&self) -> &str {
-        match self {
-            DocumentPath::File(place) => place.in_root(),
-            DocumentPath::Row(place) => place.path(),
-        }
-    }
-
-    /// The path of the file that is really edited, if a symlink was followed.
-    pub fn resolved(&self) -> Option<&str> {
-        match self {
-            DocumentPath::File(place) => place.resolved(),
-            DocumentPath::Row(_) => None,
-        }
-    }
-
-    /// All names of a hard-linked file.
-    pub fn names(&self) -> &[String] {
-        match self {
-            DocumentPath::File(place) => place.names(),
-            DocumentPath::Row(_) => &[],
+            DocumentPath::File(place) => place,
+            DocumentPath::Row(place) => place,
         }
     }
 }
@@ -127,19 +195,38 @@ impl Snapshot {
 
     /// The permission bits of a file.
     pub fn mode(&self) -> Option<u32> {
-        match self {
-            Snapshot::File(snapshot) => Some(snapshot.mode),
-            Snapshot::Row(_) => None,
-        }
+        self.file().map(|snapshot| snapshot.mode)
+    }
+
+    /// The file, if this is the content of one.
+    pub fn file(&self) -> Option<&FileSnapshot> {
+        if let Snapshot::File(snapshot) = self { Some(snapshot) } else { None }
     }
 
     /// Fails if publishing would fail because of hard links, as in [`FileSnapshot::check_names`].
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.
     pub fn check_names(&self, place: &DocumentPath, publishing: Publishing) -> Result<(), Error> {
-        match (self, place) {
-            (Snapshot::File(snapshot), DocumentPath::File(place)) => snapshot.check_names(place, publishing),
-            (Snapshot::File(_) | Snapshot::Row(_), DocumentPath::File(_) | DocumentPath::Row(_)) => Ok(()),
+        match self.file().zip(place.file()) {
+            Some((snapshot, place)) => snapshot.check_names(place, publishing),
+            None => Ok(()),
         }
     }
+}
+
+/// One text to replace, create or remove.
+#[derive(Debug, Clone, Copy)]
+pub struct Write<'a> {
+    /// The path of the document.
+    pub place: &'a DocumentPath,
+    /// The content that was read; absent if there was none.
+    pub before: Option<(&'a Snapshot, Content<'a>)>,
+    /// The new content; absent if it is to be removed.
+    pub after: Option<Content<'a>>,
+    /// The permission bits of a new file, if they differ from the default.
+    pub mode: Option<u32>,
+    /// The number of folders above a removed file that are removed too, if they are empty then.
+    pub folders: usize,
+    /// The facts that the journal records besides the texts.
+    pub record: JournalRecord,
 }

@@ -20,8 +20,8 @@
 mod config;
 mod content;
 mod disk;
-mod dispatch;
 mod document;
+mod file_document;
 mod file_write;
 mod files;
 mod git;
@@ -34,6 +34,7 @@ mod outcome;
 mod paths;
 mod publish;
 mod recover;
+mod row_document;
 mod row_location;
 mod rows;
 mod search;
@@ -41,16 +42,17 @@ mod snapshot;
 mod sql;
 mod staged_name;
 mod state;
+mod store;
 mod system_error;
 mod tenant;
 mod transfer;
+mod workspace_history;
 
 pub use config::policy_file::PolicyText;
 pub use config::policy_listing::PolicyFile;
 pub use content::Content;
 pub use disk::fingerprint::FileFingerprint;
-pub use dispatch::{Store, Write};
-pub use document::{DocumentPath, Snapshot};
+pub use document::{Document, DocumentPath, Snapshot, Write};
 pub use file_write::FileWrite;
 pub use files::Files;
 pub use git::{FileAtRevision, Repository, Revision, RevisionFiles};
@@ -76,5 +78,6 @@ pub use state::{
     Cache, CacheLimits, Cached, ClearError, IndexFile, RecordSubject, StateFolder, StateSocket,
     ToolCallRecords, is_equal_peer, outside,
 };
+pub use store::Store;
 pub use tenant::Tenant;
 pub use transfer::{ExportDir, ImportDir, ImportItem, NamedKey};

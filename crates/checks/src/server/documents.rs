@@ -20,12 +20,12 @@ const MAX_READ: u64 = 16 << 20;
 /// The documents that a server has open.
 #[derive(Debug, Default)]
 pub(super) struct Documents {
-    open: HashMap<String, Document>,
+    open: HashMap<String, OpenDocument>,
     version: i64,
 }
 
 #[derive(Debug)]
-struct Document {
+struct OpenDocument {
     /// The hash of the text that the server has.
     text: Version,
     /// The protocol's version number of that text.
@@ -48,7 +48,7 @@ impl Documents {
         }
         // Earlier diagnostics are about an older text.
         state.diagnostics.published.remove(path);
-        self.open.insert(path.to_owned(), Document { text: Version::hash(text.as_bytes()), version });
+        self.open.insert(path.to_owned(), OpenDocument { text: Version::hash(text.as_bytes()), version });
         version
     }
 

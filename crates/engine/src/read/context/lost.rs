@@ -14,7 +14,7 @@ use lockgate_checks::{Lost, LostDefinition};
 use lockgate_context::{self as context, RemainingFile, Tags, Vanished};
 use lockgate_edit::Edit;
 use lockgate_policy::{Accident, Weight};
-use lockgate_store::{DocumentPath, EntryKind};
+use lockgate_store::EntryKind;
 
 /// The most files with uses that are compared with the index.
 const MAX_FILES: usize = 20;
@@ -145,10 +145,8 @@ impl Services {
 
 /// Returns the path of a draft in the index; `None` for an entity.
 fn path_of<'d>(draft: &'d FileDraft<'_>) -> Option<&'d str> {
-    match &draft.target.place {
-        DocumentPath::File(place) => Some(draft.target.place.resolved().unwrap_or_else(|| place.shown())),
-        DocumentPath::Row(_) => None,
-    }
+    let place = draft.target.place.file()?;
+    Some(place.resolved().unwrap_or_else(|| place.shown()))
 }
 
 /// True if a draft removes or rewrites a line with the name of an indexed definition.
