@@ -22,7 +22,7 @@ use crate::texts::{self, EditState, Judged, OwnTools};
 use lockgate_checks::{Outcome, Verdict, Watch};
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, Mode, Request, Target};
-use lockgate_engine::{HostFile, Report, ToolCallRecords, Workspace, without_dots};
+use lockgate_engine::{HostFile, Report, ToolCallRecords, Workspace, link_target, without_dots};
 use lockgate_error::{Code, Error};
 use lockgate_policy::{BytesAtRisk, ClineAnswer, DriftedQuote, HookSettings, OnFailure};
 use lockgate_text::Version;
@@ -204,9 +204,15 @@ impl EventGuard<'_> {
         if Path::new(&path).starts_with(&self.root) {
             return path;
         }
-        // A link elsewhere may lead into the project.
-        let real = Path::new(&path).canonicalize().ok().filter(|real| real.starts_with(&self.root));
+        // A link elsewhere may lead into the project, also to a file that does not exist yet.
+        let real = link_target(Path::new(&path)).filter(|real| real.starts_with(&self.root));
         real.map_or(path, |real| real.to_string_lossy().into_owned())
+    }
+
+    /// Describes a call of lockgate's own tool for an edit; `None` if it is too long.
+    fn own_call(&self, arguments: &Value) -> Option<String> {
+        let is_here = self.folder.canonicalize().is_ok_and(|folder| folder.starts_with(&self.root));
+        texts::own_call(self.tools, Some(self.root.as_path()).filter(|_| !is_here), arguments)
     }
 
     /// True unless another hook of the same event has the call already.
@@ -377,8 +383,42 @@ pub fn unjudged(reason: &str, fail: OnFailure) -> HookDecision {
     }
 }
 
+/// Combines the answers of the guards of several projects to one event: a denial goes first, then all messages.
+pub fn combine(answers: Vec<Guarded>) -> Guarded {
+    let mut combined = Guarded { decision: HookDecision::Pass, problem: None, cline: ClineDenial::Warns };
+    for Guarded { decision, problem, cline } in answers {
+        combined.decision = combine_decisions(combined.decision, decision);
+        combined.problem = combined.problem.or(problem);
+        if cline == ClineDenial::Cancels {
+            combined.cline = cline;
+        }
+    }
+    combined
+}
+
+fn combine_decisions(one: HookDecision, other: HookDecision) -> HookDecision {
+    use HookDecision::{Blame, Deny, Forbid, Note, Pass, Rewrite};
+    match (one, other) {
+        (Forbid(text), _) | (_, Forbid(text)) => Forbid(text),
+        (Deny(text), _) | (_, Deny(text)) => Deny(text),
+        (Rewrite { .. }, Rewrite { .. }) => Deny(format!(
+            "{} lines of the patch are not in files of two projects exactly as sent. Send a patch for each project.",
+            EditState::Denied.head()
+        )),
+        (Pass, decision) | (decision, Pass) => decision,
+        (Rewrite { input, context }, Note(text) | Blame(text))
+        | (Note(text) | Blame(text), Rewrite { input, context }) => {
+            Rewrite { input, context: format!("{context}\n\n{text}") }
+        }
+        (Note(one), Note(other)) => Note(format!("{one}\n\n{other}")),
+        (Blame(one), Blame(other) | Note(other)) | (Note(one), Blame(other)) => {
+            Blame(format!("{one}\n\n{other}"))
+        }
+    }
+}
+
 /// Returns the settings that two policies both allow.
-fn stricter(one: HookSettings, other: HookSettings) -> HookSettings {
+pub fn stricter(one: HookSettings, other: HookSettings) -> HookSettings {
     let closed = [one.fail, other.fail].contains(&OnFailure::Closed);
     let denied = [one.bytes, other.bytes].contains(&Some(BytesAtRisk::Deny));
     let kept = [one.drift, other.drift].contains(&DriftedQuote::Keep);
