@@ -173,7 +173,7 @@ impl Hook<'_> {
         let state = HookState::for_root(&root);
         let mut claims = None;
         if let Some(server) = state.connect() {
-            let claimed = claim_calls(self.event, &state.tool_calls());
+            let claimed = claim_calls(self.event, &root, &state.tool_calls());
             let question = Question {
                 root,
                 folder: self.folder.clone(),

@@ -221,7 +221,7 @@ impl EventGuard<'_> {
             let number = self.event.calls.iter().position(|other| std::ptr::eq(other, call))?;
             claims.get(number).copied()
         });
-        known.unwrap_or_else(|| claim(self.event, call, self.workspace.tool_calls()))
+        known.unwrap_or_else(|| claim(self.event, call, &self.root, self.workspace.tool_calls()))
     }
 
     /// Judges the drafts together. Stops if the gates do not end before the deadline and none has refused.
@@ -305,7 +305,7 @@ impl EventGuard<'_> {
             Some(id) => id.clone(),
             None => self.paths(&call.edit).join("\0"),
         };
-        format!("{} {session} {id}", host.name())
+        format!("{} {session} {id} {}", host.name(), self.root.display())
     }
 
     /// Returns a note on gates that are not trusted, once for each session.
@@ -317,22 +317,24 @@ impl EventGuard<'_> {
     }
 }
 
-/// Claims the calls of an event that a hook judges or records: for each, true unless another hook has it already.
-pub fn claim_calls(event: &Event, records: &ToolCallRecords) -> Vec<bool> {
+/// Claims the calls of an event that a hook judges or records for the project at `root`: for each, true unless another
+/// hook has it already.
+pub fn claim_calls(event: &Event, root: &Path, records: &ToolCallRecords) -> Vec<bool> {
     let is_used = |number: usize, call: &HostCall| match event.moment {
         Moment::Before => number == 0,
         Moment::After => call.failure.is_none(),
         Moment::AfterFailure => false,
     };
     let claims = event.calls.iter().enumerate();
-    claims.map(|(number, call)| !is_used(number, call) || claim(event, call, records)).collect()
+    claims.map(|(number, call)| !is_used(number, call) || claim(event, call, root, records)).collect()
 }
 
-fn claim(event: &Event, call: &HostCall, records: &ToolCallRecords) -> bool {
+fn claim(event: &Event, call: &HostCall, root: &Path, records: &ToolCallRecords) -> bool {
     let Some(id) = event.call.as_ref().or(event.time.as_ref()) else { return true };
     let Event { host, moment, session, .. } = event;
     let input = Version::hash(call.input.to_string().as_bytes());
-    let key = format!("{moment:?} {} {session} {id} {} {}", host.name(), call.tool, input.hex());
+    let root = root.display();
+    let key = format!("{moment:?} {} {session} {id} {} {} {root}", host.name(), call.tool, input.hex());
     // Without a state folder, each hook judges.
     records.claim(&key).unwrap_or(true)
 }
