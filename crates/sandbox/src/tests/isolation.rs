@@ -321,14 +321,21 @@ fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
         };
         type Due = fn(&ProcessOutcome) -> bool;
         // With the processes of the sandbox, a tree of 30 is far below the limit of 60, so its time ends it.
-        let attempts: [(&[&str], Due); 8] = [
+        let attempts: [(&[&str], Due); 13] = [
             (&["sleep"], timed_out),
             (&["stubborn"], timed_out),
             (&["child", "bare-session", "sleep"], timed_out),
             (&["leave-daemon", "bare-wait"], timed_out),
             (&["tree", "30", "sleep"], timed_out),
             (&["fork-bomb"], broken),
+            // Orphans count, and a few of them are the control.
+            (&["orphans", "100"], broken),
+            (&["orphans", "15"], timed_out),
             (&["hoard", "900"], broken),
+            // Memory that is in no process counts, and the control takes less than the limit.
+            (&["memory-file", "900"], broken),
+            (&["shared-memory", "900"], broken),
+            (&["memory-file", "100"], timed_out),
             (&["flood", "stdout", "64"], broken),
         ];
         for level in levels() {
