@@ -56,8 +56,9 @@ pub(super) struct ProcessLimits {
     pub(super) next_check: Instant,
     /// The writable folders that had enough free space when the program was started.
     pub(super) writable_paths: Vec<PathBuf>,
-    /// The memory in files and shared mappings that the whole machine used when the program was started, in bytes.
-    pub(super) shared_before: u64,
+    /// The memory in files and shared mappings that the whole machine used when the program was started, in bytes;
+    /// `None` if the system does not show it.
+    pub(super) shared_before: Option<u64>,
     /// The way in which the growth of that memory counts.
     pub(super) growth: SharedGrowth,
 }
@@ -77,7 +78,7 @@ impl ProcessLimits {
         let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         ProcessLimits {
             processes: PROCESSES + PROCESSES_PER_CORE * cores,
-            memory: LEAST_MEMORY.max(memory_of_machine("MemTotal:") / 2),
+            memory: LEAST_MEMORY.max(memory_of_machine("MemTotal:").unwrap_or_default() / 2),
             min_free_space: MIN_FREE_SPACE,
             next_check: Instant::now() + CHECK_INTERVAL,
             writable_paths: Vec::new(),
@@ -130,12 +131,13 @@ impl ProcessLimits {
 impl ProcessLimits {
     /// The memory in files and shared mappings that a program uses, in bytes.
     fn shared(&self, usage: &ResourceUsage) -> u64 {
-        let growth = memory_of_machine("Shmem:").saturating_sub(self.shared_before);
-        if growth < LEAST_SHARED {
+        let growth =
+            self.shared_before.and_then(|before| Some(memory_of_machine("Shmem:")?.saturating_sub(before)));
+        if growth.is_some_and(|growth| growth < LEAST_SHARED) {
             return usage.shared;
         }
         let of_program = match self.growth {
-            SharedGrowth::Program => growth,
+            SharedGrowth::Program => growth.unwrap_or_default(),
             SharedGrowth::Ignored => 0,
         };
         usage.shared.max(memory_files(&usage.processes)).max(of_program)
@@ -216,10 +218,10 @@ fn memory_files(processes: &[Pid]) -> u64 {
     sizes.values().sum()
 }
 
-/// A value of `/proc/meminfo` in bytes; 0 if it cannot be read.
-fn memory_of_machine(name: &str) -> u64 {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    kibibytes(&text, name).unwrap_or_default() << 10
+/// A value of `/proc/meminfo` in bytes; `None` if it cannot be read.
+fn memory_of_machine(name: &str) -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    kibibytes(&text, name).map(|found| found << 10)
 }
 
 /// The number after a name at the start of a line.
