@@ -49,7 +49,10 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
         &["sandbox/", "cli/demo", "cli/hook/doctor.rs", "cli/pager.rs"],
     ),
     (&["rusqlite", "sqlx", "zstd"], &["store/sql/"]),
-    (&["rustix::fs", "cap_std"], &["sandbox/limits.rs", "sandbox/isolation/", "checks/regular.rs", "store/"]),
+    (
+        &["rustix::fs", "cap_std"],
+        &["sandbox/limits.rs", "sandbox/removal.rs", "sandbox/isolation/", "checks/regular.rs", "store/"],
+    ),
     (
         &["std::fs", "fs::"],
         &[

@@ -14,9 +14,7 @@ use std::sync::Once;
 use std::thread::Builder;
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::FileType;
-
-use super::removal::{remove_tree, restore_mode};
+use super::removal::{remove_tree, restore_file, restore_folder};
 
 /// The prefix of the names of private folders.
 pub(super) const PREFIX: &str = "lockgate-";
@@ -71,8 +69,8 @@ fn lock_stale(folder: &Path, now: SystemTime) -> Option<File> {
     let path = folder.join(LOCK);
     // Without isolation, the program of a gate may have taken the permissions away.
     if is_private(&fs::symlink_metadata(folder).ok()?) {
-        restore_mode(folder, FileType::Directory, 0o700).ok()?;
-        restore_mode(&path, FileType::RegularFile, 0o600).ok()?;
+        restore_folder(folder).ok()?;
+        restore_file(&path).ok()?;
     }
     let (outer, inner) = (fs::symlink_metadata(folder).ok()?, fs::symlink_metadata(&path).ok()?);
     if !(outer.is_dir() && inner.is_file() && is_private(&outer) && is_private(&inner)) {

@@ -17,6 +17,8 @@ use rustix::io::Errno;
 
 /// The permissions that the user needs to empty a folder.
 const USABLE: u32 = 0o700;
+/// The permissions that the user needs to lock a file.
+const READABLE: u32 = 0o600;
 /// The largest number of passes, in case that a program is still adding files.
 const MAX_PASSES: usize = 64;
 /// The largest number of names that are tried for a folder that is moved up.
@@ -40,10 +42,19 @@ pub fn remove_tree(folder: &Path) -> io::Result<()> {
     Ok(unlinkat(CWD, folder, AtFlags::REMOVEDIR)?)
 }
 
-/// Gives the user of this process back the permissions on a file or folder of theirs.
+/// Gives the user of this process back the permissions on a folder of theirs.
 ///
-/// Errors: those of the system; `NotFound` for a link.
-pub(super) fn restore_mode(path: &Path, kind: FileType, mode: u32) -> io::Result<()> {
+/// Errors: those of the system; `NotFound` for anything but a folder.
+pub(super) fn restore_folder(path: &Path) -> io::Result<()> {
+    restore(path, FileType::Directory, USABLE)
+}
+
+/// Does the same for a file.
+pub(super) fn restore_file(path: &Path) -> io::Result<()> {
+    restore(path, FileType::RegularFile, READABLE)
+}
+
+fn restore(path: &Path, kind: FileType, mode: u32) -> io::Result<()> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = openat(CWD, path, flags, Mode::empty())?;
     let stat = fstat(&handle)?;

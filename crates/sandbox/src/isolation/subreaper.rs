@@ -26,7 +26,7 @@ use rustix::process::{getpid, set_child_subreaper};
 ///
 /// Errors: a word or a variable has a zero byte.
 pub(super) fn adopt_own_orphans(command: &mut Command) -> io::Result<()> {
-    let program = Program::of(command)?;
+    let program = ExecArguments::of(command)?;
     let start = move || {
         let _adopts = set_child_subreaper(Some(getpid()));
         Err(program.execute())
@@ -38,14 +38,14 @@ pub(super) fn adopt_own_orphans(command: &mut Command) -> io::Result<()> {
 }
 
 /// The arguments of execve(2), prepared before the new process exists.
-struct Program {
+struct ExecArguments {
     path: CString,
     words: Strings,
     variables: Strings,
 }
 
-impl Program {
-    fn of(command: &Command) -> io::Result<Program> {
+impl ExecArguments {
+    fn of(command: &Command) -> io::Result<ExecArguments> {
         let program = command.get_program();
         let words = [program].into_iter().chain(command.get_args()).map(OsStr::to_owned);
         let variables = command.get_envs().filter_map(|(name, value)| {
@@ -54,7 +54,7 @@ impl Program {
             variable.push(value?);
             Some(variable)
         });
-        Ok(Program {
+        Ok(ExecArguments {
             path: CString::new(program.as_bytes())?,
             words: Strings::new(words.map(|word| CString::new(word.as_bytes())))?,
             variables: Strings::new(variables.map(|variable| CString::new(variable.as_bytes())))?,

@@ -18,8 +18,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use self::config::ConfigFile;
-use self::repository::Repository;
+use self::config::GitConfig;
+use self::repository::RepositoryFolders;
 use super::project::link_target;
 use super::root::Root;
 use super::walk::WalkEnd;
@@ -63,13 +63,13 @@ pub(crate) fn rule_for(roots: &[Root], found: &WalkEnd, name: &str) -> Option<&'
         }
     }
     let target = found.missing.iter().fold(folder, |path, missing| path.join(missing)).join(name);
-    let target = Target::new(target, found, name);
+    let target = WrittenFile::new(target, found, name);
     folders.extend(above);
-    let repositories: Vec<Repository> =
-        folders.iter().flat_map(|folder| Repository::around(folder)).collect();
+    let repositories: Vec<RepositoryFolders> =
+        folders.iter().flat_map(|folder| RepositoryFolders::around(folder)).collect();
     let mut search = ConfigSearch { target: &target, files: Vec::new() };
     // What the user's own configuration names counts in every repository.
-    let tops: Vec<&Path> = repositories.iter().flat_map(Repository::tops).collect();
+    let tops: Vec<&Path> = repositories.iter().flat_map(RepositoryFolders::tops).collect();
     for file in config::of_user() {
         if target.is_at(&file) {
             return Some(PathUse::Included.rule());
@@ -89,7 +89,7 @@ pub(crate) fn rule_for(roots: &[Root], found: &WalkEnd, name: &str) -> Option<&'
 }
 
 /// The file that is to be written.
-struct Target {
+struct WrittenFile {
     /// Its absolute path, without links.
     path: PathBuf,
     /// The same, folded.
@@ -100,11 +100,11 @@ struct Target {
     folders: Vec<Identity>,
 }
 
-impl Target {
-    fn new(path: PathBuf, found: &WalkEnd, name: &str) -> Target {
+impl WrittenFile {
+    fn new(path: PathBuf, found: &WalkEnd, name: &str) -> WrittenFile {
         let folder = found.folders.last().filter(|_| found.missing.is_empty());
         let file = folder.and_then(|step| step.folder.stat(name).ok());
-        Target {
+        WrittenFile {
             folded: fold(&path.to_string_lossy()),
             path,
             file: file.map(|stat| Identity::from_stat(&stat)),
@@ -162,7 +162,7 @@ fn identity(path: &Path) -> Option<Identity> {
 
 /// A search through configuration files, and those that they include.
 struct ConfigSearch<'a> {
-    target: &'a Target,
+    target: &'a WrittenFile,
     /// The files, each with the folders in which git runs with it.
     files: Vec<(PathBuf, Vec<PathBuf>)>,
 }
@@ -180,7 +180,7 @@ impl ConfigSearch<'_> {
         let mut next = 0;
         while let Some((file, tops)) = self.files.get(next).cloned() {
             next += 1;
-            let Some(config) = ConfigFile::read(&file) else { continue };
+            let Some(config) = GitConfig::read(&file) else { continue };
             if let Some(path_use) = self.look(&config, &file, &tops) {
                 return Some(path_use.rule());
             }
@@ -188,7 +188,7 @@ impl ConfigSearch<'_> {
         None
     }
 
-    fn look(&mut self, config: &ConfigFile, file: &Path, tops: &[PathBuf]) -> Option<PathUse> {
+    fn look(&mut self, config: &GitConfig, file: &Path, tops: &[PathBuf]) -> Option<PathUse> {
         let real = link_target(file);
         // A relative path starts at the file, by its own name or by that of its target.
         let folders: Vec<&Path> =

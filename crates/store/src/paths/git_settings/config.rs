@@ -12,14 +12,14 @@ use crate::paths::git_layout::runs_command;
 const LARGEST: u64 = 1 << 20;
 
 /// A configuration file.
-pub(super) struct ConfigFile(gix_config::File);
+pub(super) struct GitConfig(gix_config::File);
 
-impl ConfigFile {
+impl GitConfig {
     /// Reads a file as git does, through links. `None` if git would not obey it.
-    pub(super) fn read(path: &Path) -> Option<ConfigFile> {
+    pub(super) fn read(path: &Path) -> Option<GitConfig> {
         let text = read(path)?;
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
-        gix_config::File::try_from(String::from_utf8_lossy(text).as_ref()).ok().map(ConfigFile)
+        gix_config::File::try_from(String::from_utf8_lossy(text).as_ref()).ok().map(GitConfig)
     }
 
     /// The files that it includes, under any condition.

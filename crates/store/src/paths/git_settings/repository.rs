@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::config::{self, ConfigFile};
+use super::config::{self, GitConfig};
 use crate::paths::project::link_target;
 
 /// The most git folders of one repository: worktrees and submodules.
@@ -12,7 +12,7 @@ const MAX_FOLDERS: usize = 256;
 const MAX_DEPTH: usize = 6;
 
 /// A git folder, with the folders that git works in with it.
-pub(super) struct Repository {
+pub(super) struct RepositoryFolders {
     /// The git folder of the worktree.
     git: PathBuf,
     /// The folder that worktrees share; the same, unless there are several.
@@ -20,11 +20,11 @@ pub(super) struct Repository {
     tops: Vec<PathBuf>,
 }
 
-impl Repository {
+impl RepositoryFolders {
     /// Returns the repository whose `.git` a folder has, with its worktrees and submodules; empty if it has none.
-    pub(super) fn around(folder: &Path) -> Vec<Repository> {
+    pub(super) fn around(folder: &Path) -> Vec<RepositoryFolders> {
         let Some(git) = git_folder(folder) else { return Vec::new() };
-        let main = Repository::at(git, Some(folder));
+        let main = RepositoryFolders::at(git, Some(folder));
         let modules = [main.common.join("modules"), main.git.join("modules")];
         let mut repositories = vec![main];
         for modules in modules {
@@ -33,11 +33,11 @@ impl Repository {
         repositories
     }
 
-    fn at(git: PathBuf, top: Option<&Path>) -> Repository {
+    fn at(git: PathBuf, top: Option<&Path>) -> RepositoryFolders {
         let common = named_in(&git, "commondir", "").unwrap_or_else(|| git.clone());
         let mut tops: Vec<PathBuf> = top.map(Path::to_owned).into_iter().collect();
         for config in [common.join("config"), git.join("config.worktree")] {
-            let worktrees = ConfigFile::read(&config).map(|config| config.worktrees()).unwrap_or_default();
+            let worktrees = GitConfig::read(&config).map(|config| config.worktrees()).unwrap_or_default();
             tops.extend(worktrees.iter().filter_map(|path| config::expand(path, &git)));
         }
         for worktree in entries(&common.join("worktrees")) {
@@ -51,7 +51,7 @@ impl Repository {
         let mut tops: Vec<PathBuf> = tops.iter().filter_map(|top| link_target(top)).collect();
         tops.sort_unstable();
         tops.dedup();
-        Repository { git, common, tops }
+        RepositoryFolders { git, common, tops }
     }
 
     /// The folders that git works in.
@@ -100,7 +100,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 }
 
 /// Adds the git folders of submodules.
-fn collect_modules(folder: &Path, depth: usize, repositories: &mut Vec<Repository>) {
+fn collect_modules(folder: &Path, depth: usize, repositories: &mut Vec<RepositoryFolders>) {
     for path in entries(folder) {
         if repositories.len() >= MAX_FOLDERS || depth == 0 {
             return;
@@ -108,7 +108,7 @@ fn collect_modules(folder: &Path, depth: usize, repositories: &mut Vec<Repositor
         let is_folder = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_dir());
         if path.join("HEAD").symlink_metadata().is_ok() {
             let nested = path.join("modules");
-            repositories.push(Repository::at(path, None));
+            repositories.push(RepositoryFolders::at(path, None));
             collect_modules(&nested, depth - 1, repositories);
         } else if is_folder {
             collect_modules(&path, depth - 1, repositories);
