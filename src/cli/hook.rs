@@ -18,11 +18,11 @@ use super::async_work::work;
 use super::paint;
 use super::roots::current_folder;
 use lockgate_checks::{adopt_orphans, read_regular_file};
-use lockgate_engine::{HookState, ProjectRoot, Workspace};
+use lockgate_engine::{HookState, ProjectRoot, Workspace, link_target};
 use lockgate_error::Error;
-use lockgate_hosts::answer::{self, ClineDenial, HookReply};
+use lockgate_hosts::answer::{self, ClineDenial, Guarded, HookDecision, HookReply};
 use lockgate_hosts::event::{self, Event, Moment, Payload};
-use lockgate_hosts::guard::{EventGuard, absolute_path, claim_calls, unjudged};
+use lockgate_hosts::guard::{EventGuard, absolute_path, claim_calls, combine, stricter, unjudged};
 use lockgate_hosts::host::Host;
 use lockgate_hosts::socket::{self, MAX_PAYLOAD, Question};
 use lockgate_hosts::texts::OwnTools;
@@ -43,7 +43,7 @@ pub(super) struct HookArgs {
     /// Host whose events these are [default: told by the event]
     #[arg(value_name = "HOST", value_parser = host)]
     host: Option<Host>,
-    /// Folder whose files are guarded [default: the project around the folder of the session]
+    /// Folder whose files are guarded [default: the project around the session, or else around the edited file]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// Feeds recorded events through the configured hooks, and says what each host would do
@@ -78,7 +78,7 @@ pub(super) fn run(args: HookArgs) -> Result<ExitCode, Error> {
     // A panic is answered like any other failure, without its message on standard error.
     std::panic::set_hook(Box::new(|_| {}));
     let reply = catch_unwind(AssertUnwindSafe(|| reply(&args, started, &shared)));
-    let reply = reply.unwrap_or_else(|_| failed(&shared.lock(), "lockgate failed"));
+    let reply = reply.unwrap_or_else(|_| failed(shared.lock(), "lockgate failed"));
     Ok(print(&mut shared.lock(), &reply))
 }
 
@@ -130,63 +130,133 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
         Ok(folder) => folder,
         Err(error) => return HookReply::passing(&error.message),
     };
-    let project = match &args.root {
-        Some(root) => ProjectRoot { root: root.clone(), base: String::new() },
-        None => ProjectRoot::around(&folder),
-    };
-    let Ok(root) = project.root.canonicalize() else { return HookReply::default() };
-    if !touches(&root, &folder, &event) {
+    let session = ProjectRoot::around(&folder);
+    let projects = projects(args.root.as_deref(), &session, &folder, &event);
+    if projects.is_empty() {
         return HookReply::default();
     }
     shared.lock().event = Some(event.clone());
     watch_deadline(started, Arc::clone(shared));
     // This process starts only gate programs.
     adopt_orphans();
-    let tools = own_tools(event.host, &project.root);
-    let state = HookState::for_root(&root);
-    let mut claims = None;
-    if let Some(server) = state.connect() {
-        let claimed = claim_calls(&event, &state.tool_calls());
-        let question = Question {
-            root: root.clone(),
-            folder: folder.clone(),
-            host: args.host,
-            tools,
-            claims: claimed.clone(),
-            elapsed: started.elapsed(),
-        };
-        let on_settings = |settings| shared.lock().settings = settings;
-        if let Some(reply) = socket::ask(&server, &question, &payload, on_settings) {
-            return reply;
-        }
-        claims = Some(claimed);
+    let is_own = |project: &ProjectRoot| args.root.is_some() || *project == session;
+    let hook = Hook { args, event: &event, folder, started, shared };
+    if let [project] = projects.as_slice() {
+        return hook.answer(project, is_own(project), payload);
     }
     drop(payload);
-    let guarded = work(open(project), |workspace, watch| {
-        let shared = Arc::clone(shared);
-        let event = event.clone();
-        async move {
-            let on_settings = |settings| shared.lock().settings = settings;
+    let mut answers = Vec::new();
+    for project in &projects {
+        let earlier = (!answers.is_empty()).then(|| shared.lock().settings);
+        answers.push(hook.guard(project, is_own(project), None, earlier));
+    }
+    answer::reply(&event, combine(answers))
+}
+
+/// An event, and what is known of it.
+struct Hook<'a> {
+    args: &'a HookArgs,
+    event: &'a Event,
+    /// The folder of the session.
+    folder: PathBuf,
+    started: Instant,
+    shared: &'a Shared,
+}
+
+impl Hook<'_> {
+    /// Answers an event with files of one project: by its server, if one runs.
+    fn answer(&self, project: &ProjectRoot, is_own: bool, payload: Vec<u8>) -> HookReply {
+        let Ok(root) = project.root.canonicalize() else { return HookReply::default() };
+        let state = HookState::for_root(&root);
+        let mut claims = None;
+        if let Some(server) = state.connect() {
+            let claimed = claim_calls(self.event, &root, &state.tool_calls());
+            let question = Question {
+                root,
+                folder: self.folder.clone(),
+                host: self.args.host,
+                tools: self.tools(project, is_own),
+                claims: claimed.clone(),
+                elapsed: self.started.elapsed(),
+            };
+            let on_settings = |settings| self.shared.lock().settings = settings;
+            if let Some(reply) = socket::ask(&server, &question, &payload, on_settings) {
+                return reply;
+            }
+            claims = Some(claimed);
+        }
+        drop(payload);
+        answer::reply(self.event, self.guard(project, is_own, claims, None))
+    }
+
+    /// Judges the files of one project. `earlier` are the settings of the projects before.
+    fn guard(
+        &self,
+        project: &ProjectRoot,
+        is_own: bool,
+        claims: Option<Vec<bool>>,
+        earlier: Option<HookSettings>,
+    ) -> Guarded {
+        let tools = self.tools(project, is_own);
+        let guarded = work(open(project.clone()), |workspace, watch| async move {
+            let on_settings = |settings| {
+                self.shared.lock().settings = earlier.map_or(settings, |earlier| stricter(earlier, settings));
+            };
             let guard = EventGuard {
                 workspace: &workspace,
                 watch: &watch,
-                event: &event,
-                folder,
-                root,
+                event: self.event,
+                folder: self.folder.clone(),
+                root: workspace.top(),
                 tools,
                 claims,
-                started,
+                started: self.started,
                 on_settings: &on_settings,
             };
-            Ok(match event.moment {
+            Ok(match self.event.moment {
                 Moment::Before => guard.before().await,
                 Moment::After | Moment::AfterFailure => guard.after().await,
             })
+        });
+        guarded.unwrap_or_else(|error| {
+            let reason = format!("{}: {}", error.code.name(), error.message);
+            let settings = self.shared.lock().settings;
+            let decision = match self.event.moment {
+                Moment::Before => unjudged(&reason, settings.fail),
+                Moment::After | Moment::AfterFailure => HookDecision::Pass,
+            };
+            Guarded { decision, problem: Some(reason), cline: cline(settings) }
+        })
+    }
+
+    /// The client of the session has a server for the project of the session only.
+    fn tools(&self, project: &ProjectRoot, is_own: bool) -> OwnTools {
+        if is_own { own_tools(self.event.host, &project.root) } else { OwnTools::CommandLine }
+    }
+}
+
+/// Returns the projects that the files of an event belong to: `root` alone if it is given.
+fn projects(root: Option<&Path>, session: &ProjectRoot, folder: &Path, event: &Event) -> Vec<ProjectRoot> {
+    let edits = event.calls.iter().map(|call| &call.edit);
+    let files = edits
+        .flat_map(|edit| edit.paths().into_iter().map(move |path| absolute_path(folder, edit, path)))
+        .map(PathBuf::from);
+    let Some(root) = root else {
+        let mut projects: Vec<ProjectRoot> = Vec::new();
+        for project in files.flat_map(|file| ProjectRoot::of_file(session, &file)) {
+            if !projects.contains(&project) {
+                projects.push(project);
+            }
         }
-    });
-    match guarded {
-        Ok(guarded) => answer::reply(&event, guarded),
-        Err(error) => failed(&shared.lock(), &format!("{}: {}", error.code.name(), error.message)),
+        return projects;
+    };
+    let Ok(real) = root.canonicalize() else { return Vec::new() };
+    let is_inside = |path: &Path| link_target(path).is_some_and(|target| target.starts_with(&real));
+    let mut files = files;
+    if files.any(|file| is_inside(&file) || file.parent().is_some_and(is_inside)) {
+        vec![ProjectRoot { root: root.to_owned(), base: String::new() }]
+    } else {
+        Vec::new()
     }
 }
 
@@ -203,21 +273,6 @@ fn read_payload() -> Result<Vec<u8>, String> {
         Ok(_) if bytes.len() as u64 > MAX_PAYLOAD => Err("the event is larger than 64 MiB".to_owned()),
         Ok(_) => Ok(bytes),
     }
-}
-
-/// True if the event names a file whose folder is in the project. The links of the file itself are followed later.
-fn touches(root: &Path, folder: &Path, event: &Event) -> bool {
-    let is_inside = |path: &str| {
-        let path = Path::new(path);
-        // The file may be new, and so may the folders above it.
-        let real = path.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
-        let is_link_into = || path.canonicalize().is_ok_and(|real| real.starts_with(root));
-        real.is_some_and(|real| real.starts_with(root)) || is_link_into()
-    };
-    let edits = event.calls.iter().map(|call| &call.edit);
-    edits
-        .flat_map(|edit| edit.paths().into_iter().map(move |path| absolute_path(folder, edit, path)))
-        .any(|path| is_inside(&path))
 }
 
 /// Answers and ends the process if the work takes longer than the deadline of the policy.

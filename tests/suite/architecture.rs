@@ -50,7 +50,10 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     ),
     (&["rusqlite", "zstd"], &["store/sql/"]),
     (&["tokio_postgres", "rustls"], &["store/sql/rows/"]),
-    (&["rustix::fs", "cap_std"], &["sandbox/limits.rs", "sandbox/isolation/", "checks/regular.rs", "store/"]),
+    (
+        &["rustix::fs", "cap_std"],
+        &["sandbox/limits.rs", "sandbox/removal.rs", "sandbox/isolation/", "checks/regular.rs", "store/"],
+    ),
     (
         &["std::fs", "fs::"],
         &[

@@ -281,6 +281,252 @@ fn files_that_git_s_configuration_includes_or_runs_are_runnable() {
     }
 }
 
+/// A file that git obeys or runs because of a configuration, and what leads there.
+struct GitCase {
+    /// Text files, each with its content; a path without a text is a folder.
+    files: &'static [(&'static str, &'static str)],
+    /// Links, each with its target.
+    links: &'static [(&'static str, &'static str)],
+    /// The file that the agent writes.
+    written: &'static str,
+}
+
+const INCLUDE: &str = "[include]\n\tpath = ../x.cfg\n";
+const HOOKS: &str = "[core]\n\thooksPath = hk\n";
+
+const GIT_CASES: &[GitCase] = &[
+    // The target of a link that does not exist yet, a chain of links, and links in place of folders.
+    GitCase {
+        files: &[(".git/config", INCLUDE), ("real/", "")],
+        links: &[("x.cfg", "real/x.cfg")],
+        written: "real/x.cfg",
+    },
+    GitCase {
+        files: &[(".git/config", INCLUDE)],
+        links: &[("x.cfg", "one"), ("one", "more/two"), ("more", "real")],
+        written: "real/two",
+    },
+    GitCase {
+        files: &[(".git/config", "[include]\n\tpath = ../lnk/x.cfg\n"), ("real/", "")],
+        links: &[("lnk", "real")],
+        written: "real/x.cfg",
+    },
+    GitCase {
+        files: &[(".git/config", "[include]\n\tpath = ../lnk/x.cfg\n")],
+        links: &[("lnk", "real")],
+        written: "real/x.cfg",
+    },
+    // An included file that is a link includes another one, from its own folder or from that of its target.
+    GitCase {
+        files: &[(".git/config", INCLUDE), ("real/x.cfg", "[include]\n\tpath = y.cfg\n")],
+        links: &[("x.cfg", "real/x.cfg")],
+        written: "y.cfg",
+    },
+    GitCase {
+        files: &[(".git/config", INCLUDE), ("real/x.cfg", "[include]\n\tpath = y.cfg\n")],
+        links: &[("x.cfg", "real/x.cfg")],
+        written: "real/y.cfg",
+    },
+    GitCase {
+        files: &[(".git/config", "\u{feff}[include]\r\npath=../x.cfg\r\n")],
+        links: &[],
+        written: "x.cfg",
+    },
+    // A path that leaves the root and comes back.
+    GitCase {
+        files: &[(".git/config", "[include]\n\tpath = ../../root/x.cfg\n")],
+        links: &[],
+        written: "x.cfg",
+    },
+    // Folders of hooks, and hooks that are links.
+    GitCase { files: &[(".git/config", HOOKS)], links: &[("hk", "real")], written: "real/pre-commit" },
+    GitCase {
+        files: &[(".git/config", HOOKS), ("hk/", ""), ("s/h.sh", "old\n")],
+        links: &[("hk/pre-commit", "../s/h.sh")],
+        written: "s/h.sh",
+    },
+    GitCase {
+        files: &[(".git/config", HOOKS), ("hk/", "")],
+        links: &[("hk/pre-commit", "../s/h.sh")],
+        written: "s/h.sh",
+    },
+    GitCase {
+        files: &[(".git/config", "[init]\n\ttemplateDir = tpl\n")],
+        links: &[],
+        written: "tpl/hooks/post-checkout",
+    },
+    // A `.git` that is a file, with its git folder in another place.
+    GitCase {
+        files: &[(".git", "gitdir: ../far/git\n"), ("../far/git/config", HOOKS)],
+        links: &[],
+        written: "hk/pre-commit",
+    },
+    GitCase {
+        files: &[(".git", "gitdir: ../far/git\n"), ("../far/git/config", ""), ("../far/git/hooks/", "")],
+        links: &[("../far/git/hooks/pre-push", "../../../root/s/push.sh")],
+        written: "s/push.sh",
+    },
+    GitCase {
+        files: &[("../far/git/config", HOOKS)],
+        links: &[(".git", "../far/git")],
+        written: "hk/pre-commit",
+    },
+    // A worktree, seen from itself and from the main one.
+    GitCase {
+        files: &[
+            (".git/config", HOOKS),
+            (".git/worktrees/w/commondir", "../..\n"),
+            (".git/worktrees/w/HEAD", "ref: refs/heads/w\n"),
+            ("w/.git", "gitdir: ../.git/worktrees/w\n"),
+        ],
+        links: &[],
+        written: "w/hk/pre-commit",
+    },
+    GitCase {
+        files: &[
+            (".git/config", "[core]\n\thooksPath = ../hk\n"),
+            (".git/worktrees/w/gitdir", "../../../w/.git\n"),
+            (".git/worktrees/w/commondir", "../..\n"),
+        ],
+        links: &[],
+        written: "hk/pre-commit",
+    },
+    GitCase {
+        files: &[
+            (".git/worktrees/w/config.worktree", "[include]\n\tpath = ../../../x.cfg\n"),
+            (".git/worktrees/w/gitdir", "../../../../elsewhere/.git\n"),
+            (".git/config", ""),
+        ],
+        links: &[],
+        written: "x.cfg",
+    },
+    // The configuration of a submodule.
+    GitCase {
+        files: &[
+            (".git/modules/libs/a/config", "[core]\n\tworktree = ../../../../a\n\thooksPath = ../hk\n"),
+            (".git/modules/libs/a/HEAD", "ref: refs/heads/main\n"),
+        ],
+        links: &[],
+        written: "hk/pre-commit",
+    },
+    // Programs that settings name.
+    GitCase {
+        files: &[(".git/config", "[core]\n\tfsmonitor = ./tools/fsm.sh\n")],
+        links: &[],
+        written: "tools/fsm.sh",
+    },
+    GitCase {
+        files: &[(".git/config", "[core]\n\tfsmonitor = tools/fsm.sh\n"), ("real/", "")],
+        links: &[("tools", "real")],
+        written: "real/fsm.sh",
+    },
+    GitCase {
+        files: &[(".git/config", "[filter \"x\"]\n\tclean = sh clean.sh %f\n")],
+        links: &[],
+        written: "clean.sh",
+    },
+    GitCase {
+        files: &[(".git/config", "[diff \"x\"]\n\ttextconv = \\\"my tools/conv\\\"\n")],
+        links: &[],
+        written: "my tools/conv",
+    },
+    GitCase {
+        files: &[(".git/config", "[alias]\n\tx = \"!f() { $(git rev-parse --show-toplevel)/bin/x; }; f\"\n")],
+        links: &[],
+        written: "bin/x",
+    },
+    GitCase {
+        files: &[(".git/config", "[merge \"m\"]\n\tdriver = python3 -X dev tools/merge.py %O\n")],
+        links: &[],
+        written: "tools/merge.py",
+    },
+    // Links of protected and runnable names, whose targets do not exist yet.
+    GitCase { files: &[("s/", "")], links: &[(".githooks", "s/hooks")], written: "s/hooks/pre-commit" },
+    GitCase {
+        files: &[(".githooks/", "")],
+        links: &[(".githooks/pre-commit", "../s/new.sh")],
+        written: "s/new.sh",
+    },
+    GitCase {
+        files: &[(".git/hooks/", "")],
+        links: &[(".git/hooks/pre-commit", "../../s/new.sh")],
+        written: "s/new.sh",
+    },
+    GitCase { files: &[], links: &[(".env", "conf/env")], written: "conf/env" },
+    GitCase { files: &[], links: &[(".claude", "conf/claude")], written: "conf/claude/settings.json" },
+    GitCase { files: &[("conf/", "")], links: &[(".github", "conf")], written: "conf/hooks/a.json" },
+    GitCase { files: &[], links: &[(".github", "conf")], written: "conf/hooks/a.json" },
+];
+
+#[test]
+fn what_git_runs_is_found_wherever_its_configuration_leads() {
+    for case in GIT_CASES {
+        for configured in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path().join("root");
+            let make = |path: &str| {
+                let path = root.join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                path
+            };
+            fs::create_dir(&root).unwrap();
+            fs::write(root.join("quality.yaml"), "quality_gates: {}\n").unwrap();
+            for (path, text) in case.files {
+                // The control: the same files, of which none is git's.
+                let is_named = path.contains(".git") || path.contains("/git");
+                if path.ends_with('/') {
+                    fs::create_dir_all(make(path)).unwrap();
+                } else if configured || !is_named {
+                    fs::write(make(path), text).unwrap();
+                }
+            }
+            let names = [".git", ".env", ".claude", "/git"];
+            let is_named = |path: &&(&str, &str)| names.iter().any(|name| path.0.contains(name));
+            for (path, target) in case.links.iter().filter(|link| configured || !is_named(link)) {
+                symlink(target, make(path)).unwrap();
+            }
+            let workspace = Workspace::open_with_state_dir(&[root], &folder.path().join("own")).unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let edit = request(case.written, Edit::Content("new\n".to_owned()), None);
+            let result = runtime.block_on(workspace.edit(edit, Watch::idle()));
+            match result {
+                Ok(_) => {
+                    assert!(!configured, "{} was written: {:?} {:?}", case.written, case.files, case.links)
+                }
+                Err(error) => {
+                    assert!(configured, "{}: {error}", case.written);
+                    assert!(matches!(error.code, Code::NotConfirmed | Code::Protected), "{error}");
+                }
+            }
+        }
+    }
+}
+
+/// Other files of the same repositories are written as before.
+#[test]
+fn files_beside_those_that_git_runs_are_ordinary() {
+    let config = "[core]\n\tfsmonitor = ./tools/fsm.sh\n\thooksPath = hk\n\teditor = vim\n\tpager = less -R\n[alias]\n\tco = checkout main\n\
+                  [credential]\n\thelper = store --file x\n[include]\n\tpath = ~/no.cfg\n[remote \"o\"]\n\turl = src/a\n";
+    let project = Project::new("");
+    fs::create_dir_all(project.at(".git/hooks")).unwrap();
+    fs::write(project.at(".git/config"), config).unwrap();
+    for path in [
+        "vim",
+        "less",
+        "main",
+        "checkout",
+        "store",
+        "src/a",
+        "tools/other.sh",
+        "hk.md",
+        "no.cfg",
+        "README.md",
+    ] {
+        assert!(project.write(path).is_ok(), "{path}");
+    }
+    confirmation_id(project.write("tools/fsm.sh").unwrap_err());
+}
+
 /// A client that can ask nobody reads such a file, and is told which key changes that it cannot write it.
 #[test]
 fn a_client_that_cannot_ask_reads_it_and_is_refused() {

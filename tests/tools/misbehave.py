@@ -209,6 +209,36 @@ def fork_bomb():
     sleep()
 
 
+def orphans(number):
+    """Starts processes that wait in sessions of their own, without an environment and without a parent."""
+    for _ in range(int(number)):
+        def between():
+            os.setsid()
+            fork(bare)
+        os.waitpid(fork(between), 0)
+    sleep()
+
+
+def memory_file(mebibytes):
+    """Fills a file in memory that no process has mapped."""
+    file = os.memfd_create("x")
+    for _ in range(int(mebibytes)):
+        os.write(file, bytes(1 << 20))
+    sleep()
+
+
+def shared_memory(mebibytes):
+    """Fills a shared mapping, and leaves it to a process that never touches it."""
+    import mmap
+
+    shared = mmap.mmap(-1, int(mebibytes) << 20)
+    fork(sleep)
+    for start in range(0, len(shared), 4096):
+        shared[start] = 1
+    shared.close()
+    sleep()
+
+
 def hoard(mebibytes):
     """Takes memory, and touches all of it."""
     blocks = [bytearray(os.urandom(1 << 20)) for _ in range(int(mebibytes))]
@@ -571,6 +601,9 @@ WHAT = {
     "own-files": own_files,
     "attempts": attempts,
     "fork-bomb": fork_bomb,
+    "memory-file": memory_file,
+    "orphans": orphans,
+    "shared-memory": shared_memory,
     "hoard": hoard,
     "fill": fill,
     "bomb": bomb,

@@ -3,6 +3,8 @@
 //! Invariant: the most important comes first, because a host may cut a text; text of files is one line each, without
 //! control characters.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::host::Host;
@@ -135,14 +137,25 @@ pub enum OwnTools {
     CommandLine,
 }
 
-/// Describes a call of lockgate's own tool for an edit; `None` if it is too long to be sent again.
-pub fn own_call(tools: OwnTools, arguments: &Value) -> Option<String> {
+/// Describes a call of lockgate's own tool for an edit; `None` if it is too long to be sent again. `root` is the root that
+/// the command line must name, because it would find another one.
+pub fn own_call(tools: OwnTools, root: Option<&Path>, arguments: &Value) -> Option<String> {
     let text = arguments.to_string();
     let fits = text.len() <= MAX_CALL;
     fits.then(|| match tools {
         OwnTools::Server => format!("Call lockgate's tool `safe_edit_file` with\n{text}"),
-        OwnTools::CommandLine => format!("Run `lockgate edit --file -` with this on standard input:\n{text}"),
+        OwnTools::CommandLine => {
+            let root = root.map(|root| format!("--root {} ", shell_word(&root.to_string_lossy())));
+            let root = root.unwrap_or_default();
+            format!("Run `lockgate edit {root}--file -` with this on standard input:\n{text}")
+        }
     })
+}
+
+/// Returns a path as a word of a shell's command.
+fn shell_word(path: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 /// Describes what to do instead of an edit whose call would be too long.
@@ -269,8 +282,11 @@ mod tests {
 
     #[test]
     fn a_call_that_is_too_long_is_not_proposed() {
-        let call = own_call(OwnTools::Server, &quote_arguments("a", "x", "y")).unwrap();
+        let call = own_call(OwnTools::Server, None, &quote_arguments("a", "x", "y")).unwrap();
         assert!(call.ends_with(r#"{"path":"a","search":"x","replace":"y","expect_matches":1}"#), "{call}");
-        assert_eq!(own_call(OwnTools::CommandLine, &quote_arguments("a", &"x".repeat(3000), "y")), None);
+        assert_eq!(
+            own_call(OwnTools::CommandLine, None, &quote_arguments("a", &"x".repeat(3000), "y")),
+            None
+        );
     }
 }

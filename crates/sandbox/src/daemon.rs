@@ -17,7 +17,7 @@ use rustix::io::ioctl_fionbio;
 
 use super::exit::Exit;
 use super::head_and_tail::HeadAndTail;
-use super::limits::ProcessLimits;
+use super::limits::{ProcessLimits, SharedGrowth};
 use super::order::Order;
 use super::running::RunningProcess;
 
@@ -58,7 +58,11 @@ impl Daemon {
             pending: (Vec::new(), 0),
             stderr_text: HeadAndTail::default(),
             chunk: vec![0; CHUNK],
-            limits: ProcessLimits { memory, ..ProcessLimits::of_machine(&order.sandbox) },
+            limits: ProcessLimits {
+                memory,
+                growth: SharedGrowth::Ignored,
+                ..ProcessLimits::of_machine(&order.sandbox)
+            },
             output_closed: None,
         };
         let unblock = |(pipe, _): (BorrowedFd<'_>, PollFlags)| ioctl_fionbio(pipe, true);

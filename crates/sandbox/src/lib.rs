@@ -43,6 +43,7 @@ mod pipes;
 mod private_folder;
 mod proc;
 mod registry;
+mod removal;
 mod run;
 mod running;
 #[cfg(test)]
@@ -57,5 +58,6 @@ pub use order::{Order, Sandbox, SandboxLayer};
 pub use owner::temporary_folder;
 pub use private_folder::{PrivateFolder, create_private};
 pub use registry::adopt_orphans;
+pub use removal::remove_tree;
 pub use run::{ProcessOutcome, run};
 pub use watch::{Halt, Limit, LockWaitFn, ProgressFn, Watch, processor_time};

@@ -14,6 +14,8 @@ use std::sync::Once;
 use std::thread::Builder;
 use std::time::{Duration, SystemTime};
 
+use super::removal::{remove_tree, restore_file, restore_folder};
+
 /// The prefix of the names of private folders.
 pub(super) const PREFIX: &str = "lockgate-";
 /// The name of the lock file.
@@ -55,7 +57,7 @@ fn sweep(place: &Path, now: SystemTime) {
     for entry in candidates {
         let folder = entry.path();
         if let Some(_lock) = lock_stale(&folder, now) {
-            let _ = fs::remove_dir_all(&folder);
+            let _ = remove_tree(&folder);
         }
     }
 }
@@ -65,11 +67,18 @@ fn lock_stale(folder: &Path, now: SystemTime) -> Option<File> {
     let user = rustix::process::geteuid().as_raw();
     let is_private = |found: &fs::Metadata| found.uid() == user && found.mode() & 0o077 == 0;
     let path = folder.join(LOCK);
+    // Without isolation, the program of a gate may have taken the permissions away.
+    if is_private(&fs::symlink_metadata(folder).ok()?) {
+        restore_folder(folder).ok()?;
+        restore_file(&path).ok()?;
+    }
     let (outer, inner) = (fs::symlink_metadata(folder).ok()?, fs::symlink_metadata(&path).ok()?);
     if !(outer.is_dir() && inner.is_file() && is_private(&outer) && is_private(&inner)) {
         return None;
     }
-    let age = now.duration_since(inner.modified().ok()?).ok()?;
+    // A program can set a time of the future, but not that of the change of its metadata.
+    let age = now.duration_since(inner.modified().ok()?).or_else(|_| now.duration_since(changed(&inner)));
+    let age = age.ok()?;
     if age < LEAST_AGE {
         return None;
     }
@@ -77,11 +86,29 @@ fn lock_stale(folder: &Path, now: SystemTime) -> Option<File> {
     lock.try_lock().is_ok().then_some(lock)
 }
 
+/// The time at which the metadata of a file changed last.
+fn changed(found: &fs::Metadata) -> SystemTime {
+    let seconds = Duration::from_secs(u64::try_from(found.ctime()).unwrap_or_default());
+    SystemTime::UNIX_EPOCH + seconds
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
+
+    /// Runs a test without the capabilities by which root may write everywhere.
+    fn without_capabilities(test: impl FnOnce() + Send) {
+        use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+        let none = CapabilitySet::empty();
+        let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+        let run = move || {
+            set_capabilities(None, sets).unwrap();
+            test();
+        };
+        std::thread::scope(|scope| scope.spawn(run).join().unwrap());
+    }
 
     /// A private folder with a lock file, as a killed process leaves it.
     fn left(place: &Path, name: &str) -> PathBuf {
@@ -98,6 +125,12 @@ mod tests {
         let place = place.path();
         let later = SystemTime::now() + LEAST_AGE + LEAST_AGE;
         let stale = left(place, "lockgate-killed");
+        fs::set_permissions(stale.join("draft"), fs::Permissions::from_mode(0o000)).unwrap();
+        let closed = left(place, "lockgate-closed");
+        let future = fs::File::options().write(true).open(closed.join(LOCK)).unwrap();
+        future.set_modified(later + LEAST_AGE).unwrap();
+        fs::set_permissions(closed.join(LOCK), fs::Permissions::from_mode(0o000)).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
         let locked = left(place, "lockgate-held");
         let lock = File::open(locked.join(LOCK)).unwrap();
         lock.lock().unwrap();
@@ -109,8 +142,8 @@ mod tests {
         symlink(&other, place.join("lockgate-link")).unwrap();
         sweep(place, SystemTime::now());
         assert!(stale.exists(), "it is too young");
-        sweep(place, later);
-        assert!(!stale.exists());
+        without_capabilities(|| sweep(place, later));
+        assert!(!stale.exists() && !closed.exists());
         for path in [&locked, &notes, &shared, &other, &place.join("lockgate-link")] {
             assert!(path.exists(), "{}", path.display());
         }

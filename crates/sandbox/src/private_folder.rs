@@ -1,7 +1,8 @@
 //! Private folders for the files of a run.
 //!
 //! Invariant: only the user can enter such a folder. It is removed with its contents when it is dropped or, if the
-//! process was killed, when a later one makes a folder ([`owner`]).
+//! process was killed, when a later one makes a folder ([`owner`]). A program in a sandbox can reach only the folder
+//! inside, and not the lock beside that.
 
 use std::fs::{DirBuilder, File, Permissions};
 use std::io;
@@ -11,12 +12,16 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, TempDir};
 
 use super::owner;
+use super::removal::remove_tree;
+
+/// The name of the folder inside, which programs may write to.
+const INNER: &str = "run";
 
 /// A private folder for one run of a program, in the system's folder for temporary files.
 #[derive(Debug)]
 pub struct PrivateFolder {
-    /// Removes the folder when it is dropped.
-    _folder: TempDir,
+    /// The folder around, which is removed when this is dropped.
+    folder: TempDir,
     /// Shows other processes that the folder is in use.
     _lock: File,
     /// The path of the folder as programs see it, with links resolved.
@@ -37,8 +42,11 @@ impl PrivateFolder {
     ///
     /// Errors: those of the system.
     pub fn holding(folder: TempDir) -> io::Result<PrivateFolder> {
-        let path = folder.path().canonicalize()?;
-        Ok(PrivateFolder { _lock: owner::lock_folder(&path)?, _folder: folder, path })
+        let outer = folder.path().canonicalize()?;
+        let lock = owner::lock_folder(&outer)?;
+        let path = outer.join(INNER);
+        create_private(&path)?;
+        Ok(PrivateFolder { _lock: lock, folder, path })
     }
 
     /// The absolute path of the folder.
@@ -53,6 +61,13 @@ impl PrivateFolder {
         let folder = self.path.join(name);
         create_private(&folder)?;
         Ok(folder)
+    }
+}
+
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        // A program may have taken away permissions. What is left is removed at a later start.
+        let _ = remove_tree(self.folder.path());
     }
 }
 

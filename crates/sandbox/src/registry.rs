@@ -80,15 +80,17 @@ impl ProcessRegistry {
             .collect()
     }
 
-    /// Returns true if an orphan belongs to the program, by its group or mark. Without either it may belong
-    /// to any program that ran when it was started: the last of those to end kills it.
+    /// Returns true if an orphan belongs to the program, by its group or mark. Without either it belongs to a program
+    /// that has ended, because a running one adopts its orphans itself; if none has, to the only one that ran when it
+    /// was started.
     fn belongs_to(&self, leader: Pid, orphan: Pid, process: &Process) -> bool {
         let by_group = process.group.filter(|group| self.running.contains_key(group));
         match by_group.or_else(|| self.marked_by(orphan)) {
             Some(owner) => owner == leader,
             None => {
+                let has_ended = Process::read(leader).is_none_or(|leader| leader.ended);
                 let mut other_runs = self.running.iter().filter(|(other, _)| **other != leader);
-                !other_runs.any(|(_, entry)| entry.started <= process.started)
+                has_ended || !other_runs.any(|(_, entry)| entry.started <= process.started)
             }
         }
     }

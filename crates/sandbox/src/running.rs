@@ -98,10 +98,14 @@ impl RunningProcess {
         let until = Instant::now() + GRACE;
         self.wait(until);
         orphans.wait(until);
+        // Those that lost their parent meanwhile may not be found again.
+        orphans.signal(Signal::KILL);
     }
 
     /// Kills everything that runs now, and returns the orphans that it found.
     fn kill(&self, until: Instant) -> Orphans {
+        // As long as the program runs, everything is below it.
+        self.orphans().signal(Signal::KILL);
         self.signal_group(Signal::KILL);
         self.wait(until);
         let orphans = self.orphans();

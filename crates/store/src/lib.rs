@@ -64,7 +64,7 @@ pub use locks::{LockGuard, LockWaits, Locks};
 pub use outcome::{GuardLevel, PublishedBatch, PublishedFile, WriteOutcome};
 pub use paths::file_location::FileLocation;
 pub use paths::git_layout::PlannedFile;
-pub use paths::project::{ProjectRoot, relative};
+pub use paths::project::{ProjectRoot, link_target, relative};
 pub use paths::root::without_dots;
 pub use row_location::{RowLocation, RowSnapshot, RowWrite};
 pub use rows::{EntityFilter, EntitySelector, EntityStore, RowListed, RowText};

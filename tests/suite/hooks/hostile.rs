@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -249,4 +250,90 @@ fn two_edits_of_one_file_at_once_are_both_judged_and_recorded() {
         project.call(&["hook"], &claude(&root, "PostToolUse", &at.to_string(), "Edit", input).to_string());
     }
     assert_eq!(project.log().len(), 2);
+}
+
+/// A policy that forbids one word.
+const WORD: &str = "define:\n  word: { kind: pattern, languages: ['*'], must_not_match: forbidden, message: a \
+                    forbidden word }\nquality_gates:\n  '*': [{ tool: word }]\n";
+
+#[test]
+fn the_project_of_the_file_judges_wherever_the_session_is() {
+    let project = Project::new();
+    let outside = project.root().parent().unwrap().to_owned();
+    for folder in ["root/.git", "root/sub", "other/.git", "plain"] {
+        fs::create_dir_all(outside.join(folder)).unwrap();
+    }
+    project.write("quality.yaml", WORD);
+    fs::write(outside.join("other/quality.yaml"), WORD.replace("forbidden", "unwanted")).unwrap();
+    symlink(project.at("linked.txt"), outside.join("plain/dangling.txt")).unwrap();
+    let write = |cwd: &Path, path: &Path, text: &str, id: &str| {
+        project.hook(&claude(cwd, "PreToolUse", id, "Write", json!({"file_path": path, "content": text})))
+    };
+    let folders = ["root", "root/sub", "other", "plain", "gone"].map(|folder| outside.join(folder));
+    for (at, cwd) in folders.iter().chain([&PathBuf::from("/"), &project.user().join("home")]).enumerate() {
+        let id = |name: &str| format!("{at}-{name}");
+        for path in ["new.txt", "sub/new.txt", "none/new.txt"] {
+            let reply = write(cwd, &project.at(path), "forbidden\n", &id(path));
+            assert!(denial(&reply).contains("a forbidden word"), "{path} from {cwd:?}: {reply}");
+        }
+        let reply = write(cwd, &outside.join("plain/dangling.txt"), "forbidden\n", &id("link"));
+        assert!(denial(&reply).contains("a forbidden word"), "from {cwd:?}: {reply}");
+        let reply = write(cwd, &project.at(".git/config"), "x\n", &id("git"));
+        assert!(denial(&reply).contains(".git/**"), "from {cwd:?}: {reply}");
+        // The controls: a good text, a text that only the other policy forbids, and a file of no project.
+        assert_eq!(write(cwd, &project.at("new.txt"), "good\n", &id("good")), Value::Null, "{cwd:?}");
+        assert_eq!(write(cwd, &project.at("new.txt"), "unwanted\n", &id("other")), Value::Null, "{cwd:?}");
+        let plain = outside.join("plain/new.txt");
+        assert_eq!(write(cwd, &plain, "forbidden unwanted\n", &id("plain")), Value::Null, "{cwd:?}");
+    }
+    // A patch with files of two projects is judged by both.
+    let patch = |id: &str, first: &str, second: &str| {
+        let (one, two) = (project.at("a.txt"), outside.join("other/b.txt"));
+        let (one, two) = (one.display(), two.display());
+        let text = format!(
+            "*** Begin Patch\n*** Add File: {one}\n+{first}\n*** Add File: {two}\n+{second}\n*** End Patch"
+        );
+        project.hook(&json!({"session_id": "s", "turn_id": id, "cwd": outside.join("plain"),
+            "hook_event_name": "PreToolUse", "tool_name": "apply_patch", "tool_input": {"command": text},
+            "tool_use_id": id}))
+    };
+    assert_eq!(patch("p0", "unwanted", "forbidden"), Value::Null, "the control");
+    for (id, first, second) in [("p1", "forbidden", "good"), ("p2", "good", "unwanted")] {
+        assert!(denial(&patch(id, first, second)).contains(" word"), "{id}");
+    }
+}
+
+#[test]
+fn an_edit_from_elsewhere_is_recorded_in_its_project() {
+    let project = Project::new();
+    let outside = project.root().parent().unwrap().to_owned();
+    fs::create_dir(project.at(".git")).unwrap();
+    let input = edit(&project.root(), "app.py", "    return sum(items)", "    return sum(items) + 1");
+    assert_eq!(project.hook(&claude(&outside, "PreToolUse", "1", "Edit", input.clone())), Value::Null);
+    project.write("app.py", project.text("app.py").replace("sum(items)", "sum(items) + 1"));
+    assert_eq!(project.hook(&claude(&outside, "PostToolUse", "1", "Edit", input)), Value::Null);
+    assert_eq!(project.log().len(), 1);
+    assert_eq!(project.call(&["undo"], "").exit, 0);
+    assert_eq!(project.text("app.py"), super::PYTHON);
+}
+
+#[test]
+fn a_file_cannot_be_moved_into_the_project_unjudged() {
+    let project = Project::new();
+    let outside = project.root().parent().unwrap().join("outside.py");
+    fs::write(&outside, "x = 1\n").unwrap();
+    let patch = format!(
+        "*** Begin Patch\n*** Update File: {}\n*** Move to: new.py\n@@\n-x = 1\n+x = (\n*** End Patch",
+        outside.display()
+    );
+    let event = |id: &str, patch: &str| {
+        json!({"session_id": "s", "turn_id": id, "cwd": project.root(), "hook_event_name": "PreToolUse",
+            "tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": id})
+    };
+    assert!(denial(&project.hook(&event("1", &patch))).contains("from outside of the project"));
+    // The control: the same inside of the project is judged by its text.
+    project.write("old.py", "x = 1\n");
+    let inside = patch.replace(&outside.display().to_string(), "old.py");
+    assert!(denial(&project.hook(&event("2", &inside))).contains("new.py"), "{inside}");
+    assert_eq!(project.hook(&event("3", &inside.replace("+x = (", "+x = 2"))), Value::Null);
 }

@@ -89,19 +89,57 @@ fn after_a_body_in_chunks_the_connection_ends() {
     let smuggled = String::from_utf8(making(&client, "smuggled.txt")).unwrap();
     let chunked =
         format!("{}\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}{smuggled}", without("Content-Length"));
-    // With both, a parser that uses the length reads the next request as the body of the first.
-    let both = format!("{head}\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}{smuggled}");
-    for request in [chunked, both] {
-        let mut raw: Raw = served.connect();
-        raw.send(request);
+    let mut raw: Raw = served.connect();
+    raw.send(chunked);
+    let response = raw.rest();
+    assert_eq!(response.matches("HTTP/1.1").count(), 1, "{response}");
+    assert!(
+        response.starts_with("HTTP/1.1 200") && response.to_lowercase().contains("connection: close"),
+        "{response}"
+    );
+    assert_eq!(files(root.path()).into_iter().collect::<Vec<_>>(), ["a.txt"]);
+}
+
+#[test]
+fn a_body_with_two_possible_ends_is_refused() {
+    let root = tempfile::tempdir().unwrap();
+    let served = ServerProcess::start(root.path(), &[]);
+    let client = served.client(TOKEN, ProtocolEra::New);
+    let text = String::from_utf8(making(&client, "a.txt")).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    let smuggled = String::from_utf8(making(&client, "smuggled.txt")).unwrap();
+    let chunks = format!("{:x}\r\n{body}\r\n0\r\n\r\n{smuggled}", body.len());
+    let lines = |fields: &str| -> String {
+        let others = head.split("\r\n").filter(|line| !line.to_lowercase().starts_with("content-length"));
+        others.chain([fields]).collect::<Vec<_>>().join("\r\n")
+    };
+    let length = format!("Content-Length: {}", body.len());
+    for fields in [
+        // A parser that uses the length reads the next request as the body of the first.
+        format!("{length}\r\nTransfer-Encoding: chunked"),
+        format!("Transfer-Encoding: chunked\r\n{length}"),
+        "Transfer-Encoding: gzip, chunked".to_owned(),
+        "Transfer-Encoding: chunked, chunked".to_owned(),
+        "Transfer-Encoding: identity, chunked".to_owned(),
+        "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked".to_owned(),
+    ] {
+        let mut raw = served.connect();
+        raw.send(format!("{}\r\n\r\n{chunks}", lines(&fields)));
         let response = raw.rest();
-        assert_eq!(response.matches("HTTP/1.1").count(), 1, "{response}");
-        assert!(
-            response.starts_with("HTTP/1.1 200") && response.to_lowercase().contains("connection: close"),
-            "{response}"
-        );
-        assert_eq!(files(root.path()).into_iter().collect::<Vec<_>>(), ["a.txt"]);
+        assert_eq!(response.matches("HTTP/1.1").count(), 1, "{fields}: {response}");
+        assert!(response.starts_with("HTTP/1.1 400"), "{fields}: {response}");
     }
+    for fields in [format!("{length}\r\n{length}"), format!("{length}, {}", body.len())] {
+        let mut raw = served.connect();
+        raw.send(format!("{}\r\n\r\n{body}{smuggled}", lines(&fields)));
+        let response = raw.rest();
+        assert!(response.starts_with("HTTP/1.1 400"), "{fields}: {response}");
+    }
+    assert!(files(root.path()).is_empty());
+    let mut raw = served.connect();
+    raw.send(format!("{}\r\n\r\n{body}", lines(&length)));
+    assert_eq!(raw.response().unwrap().status, 200, "the control");
+    assert_eq!(files(root.path()).len(), 1);
 }
 
 #[test]

@@ -24,8 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::StagedPath;
 use crate::regular;
-use lockgate_sandbox::create_private;
-use lockgate_sandbox::{Halt, Limit};
+use lockgate_sandbox::{Halt, Limit, create_private, remove_tree};
 use lockgate_text::Version;
 
 /// The variable with cargo's target folder.
@@ -242,7 +241,7 @@ fn remove_builds(target: &Path) -> io::Result<()> {
     for entry in fs::read_dir(target)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
-            fs::remove_dir_all(entry.path())?;
+            remove_tree(&entry.path())?;
         }
     }
     Ok(())

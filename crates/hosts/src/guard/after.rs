@@ -116,8 +116,7 @@ impl EventGuard<'_> {
         let path = self.paths(&call.edit).into_iter().next()?;
         let file = self.workspace.host_file(path.clone()).await.ok()?;
         let before = file.bytes.as_deref()?;
-        let own =
-            |old: &str, new: &str| texts::own_call(self.tools, &texts::quote_arguments(&file.path, old, new));
+        let own = |old: &str, new: &str| self.own_call(&texts::quote_arguments(&file.path, old, new));
         if failure.contains("UTF-8") || failure.contains("utf-8") {
             let intro = format!("lockgate keeps the encoding of {}.", file.path);
             return Some(format!("{intro} {}", own(&quote.old, &quote.new)?));

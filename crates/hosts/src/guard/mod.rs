@@ -22,7 +22,7 @@ use crate::texts::{self, EditState, Judged, OwnTools};
 use lockgate_checks::{Outcome, Verdict, Watch};
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, Mode, Request, Target};
-use lockgate_engine::{HostFile, Report, ToolCallRecords, Workspace, without_dots};
+use lockgate_engine::{HostFile, Report, ToolCallRecords, Workspace, link_target, without_dots};
 use lockgate_error::{Code, Error};
 use lockgate_policy::{BytesAtRisk, ClineAnswer, DriftedQuote, HookSettings, OnFailure};
 use lockgate_text::Version;
@@ -204,9 +204,15 @@ impl EventGuard<'_> {
         if Path::new(&path).starts_with(&self.root) {
             return path;
         }
-        // A link elsewhere may lead into the project.
-        let real = Path::new(&path).canonicalize().ok().filter(|real| real.starts_with(&self.root));
+        // A link elsewhere may lead into the project, also to a file that does not exist yet.
+        let real = link_target(Path::new(&path)).filter(|real| real.starts_with(&self.root));
         real.map_or(path, |real| real.to_string_lossy().into_owned())
+    }
+
+    /// Describes a call of lockgate's own tool for an edit; `None` if it is too long.
+    fn own_call(&self, arguments: &Value) -> Option<String> {
+        let is_here = self.folder.canonicalize().is_ok_and(|folder| folder.starts_with(&self.root));
+        texts::own_call(self.tools, Some(self.root.as_path()).filter(|_| !is_here), arguments)
     }
 
     /// True unless another hook of the same event has the call already.
@@ -215,7 +221,7 @@ impl EventGuard<'_> {
             let number = self.event.calls.iter().position(|other| std::ptr::eq(other, call))?;
             claims.get(number).copied()
         });
-        known.unwrap_or_else(|| claim(self.event, call, self.workspace.tool_calls()))
+        known.unwrap_or_else(|| claim(self.event, call, &self.root, self.workspace.tool_calls()))
     }
 
     /// Judges the drafts together. Stops if the gates do not end before the deadline and none has refused.
@@ -299,7 +305,7 @@ impl EventGuard<'_> {
             Some(id) => id.clone(),
             None => self.paths(&call.edit).join("\0"),
         };
-        format!("{} {session} {id}", host.name())
+        format!("{} {session} {id} {}", host.name(), self.root.display())
     }
 
     /// Returns a note on gates that are not trusted, once for each session.
@@ -311,22 +317,24 @@ impl EventGuard<'_> {
     }
 }
 
-/// Claims the calls of an event that a hook judges or records: for each, true unless another hook has it already.
-pub fn claim_calls(event: &Event, records: &ToolCallRecords) -> Vec<bool> {
+/// Claims the calls of an event that a hook judges or records for the project at `root`: for each, true unless another
+/// hook has it already.
+pub fn claim_calls(event: &Event, root: &Path, records: &ToolCallRecords) -> Vec<bool> {
     let is_used = |number: usize, call: &HostCall| match event.moment {
         Moment::Before => number == 0,
         Moment::After => call.failure.is_none(),
         Moment::AfterFailure => false,
     };
     let claims = event.calls.iter().enumerate();
-    claims.map(|(number, call)| !is_used(number, call) || claim(event, call, records)).collect()
+    claims.map(|(number, call)| !is_used(number, call) || claim(event, call, root, records)).collect()
 }
 
-fn claim(event: &Event, call: &HostCall, records: &ToolCallRecords) -> bool {
+fn claim(event: &Event, call: &HostCall, root: &Path, records: &ToolCallRecords) -> bool {
     let Some(id) = event.call.as_ref().or(event.time.as_ref()) else { return true };
     let Event { host, moment, session, .. } = event;
     let input = Version::hash(call.input.to_string().as_bytes());
-    let key = format!("{moment:?} {} {session} {id} {} {}", host.name(), call.tool, input.hex());
+    let root = root.display();
+    let key = format!("{moment:?} {} {session} {id} {} {} {root}", host.name(), call.tool, input.hex());
     // Without a state folder, each hook judges.
     records.claim(&key).unwrap_or(true)
 }
@@ -377,8 +385,42 @@ pub fn unjudged(reason: &str, fail: OnFailure) -> HookDecision {
     }
 }
 
+/// Combines the answers of the guards of several projects to one event: a denial goes first, then all messages.
+pub fn combine(answers: Vec<Guarded>) -> Guarded {
+    let mut combined = Guarded { decision: HookDecision::Pass, problem: None, cline: ClineDenial::Warns };
+    for Guarded { decision, problem, cline } in answers {
+        combined.decision = combine_decisions(combined.decision, decision);
+        combined.problem = combined.problem.or(problem);
+        if cline == ClineDenial::Cancels {
+            combined.cline = cline;
+        }
+    }
+    combined
+}
+
+fn combine_decisions(one: HookDecision, other: HookDecision) -> HookDecision {
+    use HookDecision::{Blame, Deny, Forbid, Note, Pass, Rewrite};
+    match (one, other) {
+        (Forbid(text), _) | (_, Forbid(text)) => Forbid(text),
+        (Deny(text), _) | (_, Deny(text)) => Deny(text),
+        (Rewrite { .. }, Rewrite { .. }) => Deny(format!(
+            "{} lines of the patch are not in files of two projects exactly as sent. Send a patch for each project.",
+            EditState::Denied.head()
+        )),
+        (Pass, decision) | (decision, Pass) => decision,
+        (Rewrite { input, context }, Note(text) | Blame(text))
+        | (Note(text) | Blame(text), Rewrite { input, context }) => {
+            Rewrite { input, context: format!("{context}\n\n{text}") }
+        }
+        (Note(one), Note(other)) => Note(format!("{one}\n\n{other}")),
+        (Blame(one), Blame(other) | Note(other)) | (Note(one), Blame(other)) => {
+            Blame(format!("{one}\n\n{other}"))
+        }
+    }
+}
+
 /// Returns the settings that two policies both allow.
-fn stricter(one: HookSettings, other: HookSettings) -> HookSettings {
+pub fn stricter(one: HookSettings, other: HookSettings) -> HookSettings {
     let closed = [one.fail, other.fail].contains(&OnFailure::Closed);
     let denied = [one.bytes, other.bytes].contains(&Some(BytesAtRisk::Deny));
     let kept = [one.drift, other.drift].contains(&DriftedQuote::Keep);

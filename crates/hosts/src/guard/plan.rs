@@ -172,9 +172,8 @@ impl EventGuard<'_> {
                 ))))
             }
             None => {
-                let own = rewrite::quote(before, wanted, TextHabit::Unknown).and_then(|own| {
-                    texts::own_call(self.tools, &texts::quote_arguments(path, &own.old, &own.new))
-                });
+                let own = rewrite::quote(before, wanted, TextHabit::Unknown)
+                    .and_then(|own| self.own_call(&texts::quote_arguments(path, &own.old, &own.new)));
                 let own = own.unwrap_or_else(|| texts::smaller_parts(path));
                 Err(Stop::Answer(HookDecision::Deny(format!(
                     "{} the quoted text is not in {path} exactly as sent, and the edit tool of {} cannot change these lines \
@@ -211,7 +210,20 @@ impl EventGuard<'_> {
                     part.path
                 ))));
             }
-            let Some(at) = drafts.iter().position(|draft| draft.path == path) else { continue };
+            let Some(at) = drafts.iter().position(|draft| draft.path == path) else {
+                // The text of a file in no project, or in another one, is not read here.
+                if let PatchChange::Update { move_to: Some(to), .. } = &part.change
+                    && drafts.iter().any(|draft| draft.path == self.absolute(&call.edit, to))
+                {
+                    return Err(Stop::Answer(HookDecision::Deny(format!(
+                        "{} it moves {} from outside of the project to {to}, and what it would write there cannot be \
+                         judged. Send a patch that adds {to} with its text, and one that deletes the other file.",
+                        self.denied(settings).head(),
+                        part.path
+                    ))));
+                }
+                continue;
+            };
             let change = self.simulate_part(
                 part,
                 &path,
@@ -306,9 +318,8 @@ impl EventGuard<'_> {
                 Ok(DraftChange::Made(Simulated { faithful: wanted, written: None }))
             }
             None => {
-                let own = rewrite::quote(before, &wanted, TextHabit::Unknown).and_then(|own| {
-                    texts::own_call(self.tools, &texts::quote_arguments(path, &own.old, &own.new))
-                });
+                let own = rewrite::quote(before, &wanted, TextHabit::Unknown)
+                    .and_then(|own| self.own_call(&texts::quote_arguments(path, &own.old, &own.new)));
                 let own = own.unwrap_or_else(|| texts::smaller_parts(path));
                 Err(Stop::Answer(HookDecision::Deny(format!(
                     "{} lines of the patch are not in {path} exactly as sent, and apply_patch cannot change these lines without \
@@ -363,7 +374,7 @@ impl EventGuard<'_> {
                 }
                 DraftChange::Removed | DraftChange::Unknown => None,
             };
-            let own = arguments.and_then(|arguments| texts::own_call(self.tools, &arguments));
+            let own = arguments.and_then(|arguments| self.own_call(&arguments));
             let describe = |own, state| texts::at_risk(host, &draft.file.path, before, &written, own, state);
             match settings.bytes.unwrap_or(by_tools) {
                 BytesAtRisk::Deny => {

@@ -14,6 +14,7 @@ mod conn_state;
 mod connections;
 mod cors;
 mod guard;
+mod head_fields;
 mod heads;
 mod held_response;
 mod listen;

@@ -13,6 +13,7 @@ mod listener;
 mod paths;
 mod seccomp;
 mod starter;
+mod subreaper;
 mod supervisor;
 
 use std::ffi::OsString;
@@ -31,17 +32,21 @@ use self::paths::SandboxPaths;
 pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
     let sandbox = &order.sandbox;
     match sandbox.level {
-        Isolation::None => configure(Command::new(order.program), order, mark, &[])
-            .args(&order.argv)
-            .current_dir(order.cwd)
-            .spawn(),
+        Isolation::None => {
+            let mut command = configure(Command::new(order.program), order, mark, &[]);
+            command.args(&order.argv).current_dir(order.cwd);
+            subreaper::adopt_own_orphans(&mut command)?;
+            command.spawn()
+        }
         Isolation::Landlock => {
             let places = SandboxPaths::new(sandbox, order);
             let variables = landlock::environment(sandbox)?;
             let mut command = configure(Command::new(order.program), order, mark, &variables);
             command.args(&order.argv).current_dir(order.cwd);
+            subreaper::adopt_own_orphans(&mut command)?;
             landlock::start(command, sandbox, &places)
         }
+        // The first process of its namespace adopts orphans.
         Isolation::Bubblewrap => {
             let places = SandboxPaths::new(sandbox, order);
             let mut command = configure(

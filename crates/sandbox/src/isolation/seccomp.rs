@@ -305,6 +305,9 @@ fn rules(options: FilterOptions) -> Result<BTreeMap<i64, Vec<SeccompRule>>, secc
     rules.insert(libc::SYS_ioctl, ioctls.into_iter().collect::<Result<_, _>>()?);
     let fcntls = FCNTLS.map(|command| rule(&[(1, Eq, low(command))]));
     rules.insert(libc::SYS_fcntl, fcntls.into_iter().collect::<Result<_, _>>()?);
+    // Orphans stay below the program: see `subreaper`.
+    let subreaper = low(libc::PR_SET_CHILD_SUBREAPER);
+    rules.insert(libc::SYS_prctl, vec![rule(&[(0, Eq, subreaper), (1, Eq, 0)])?]);
     // A supervisor of the program's own could allow calls that are handed to ours.
     let listener = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
     rules.insert(libc::SYS_seccomp, vec![rule(&[(1, MaskedEq(listener), listener)])?]);

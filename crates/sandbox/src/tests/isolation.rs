@@ -12,7 +12,7 @@ use super::fixture::Fixture;
 use super::process_fixture::{CallerKind, LONG, alone, exited, timed};
 use crate::isolation::install_foreign_listener;
 use crate::isolation_level::Isolation;
-use crate::limits::ProcessLimits;
+use crate::limits::{ProcessLimits, SharedGrowth};
 use crate::order::FilterParts;
 use crate::run::run_with_limits;
 use crate::watch::{Halt, Watch};
@@ -321,14 +321,21 @@ fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
         };
         type Due = fn(&ProcessOutcome) -> bool;
         // With the processes of the sandbox, a tree of 30 is far below the limit of 60, so its time ends it.
-        let attempts: [(&[&str], Due); 8] = [
+        let attempts: [(&[&str], Due); 13] = [
             (&["sleep"], timed_out),
             (&["stubborn"], timed_out),
             (&["child", "bare-session", "sleep"], timed_out),
             (&["leave-daemon", "bare-wait"], timed_out),
             (&["tree", "30", "sleep"], timed_out),
             (&["fork-bomb"], broken),
+            // Orphans count, and a few of them are the control.
+            (&["orphans", "100"], broken),
+            (&["orphans", "15"], timed_out),
             (&["hoard", "900"], broken),
+            // Memory that is in no process counts, and the control takes less than the limit.
+            (&["memory-file", "900"], broken),
+            (&["shared-memory", "900"], broken),
+            (&["memory-file", "100"], timed_out),
             (&["flood", "stdout", "64"], broken),
         ];
         for level in levels() {
@@ -346,6 +353,35 @@ fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
                 assert!(due(&ended), "{}: {what:?}: {ended:?}", level.name());
                 assert!(time < limit + Duration::from_secs(2), "{}: {what:?} took {time:?}", level.name());
                 assert_eq!(processes.left(), [], "{}: {what:?}", level.name());
+            }
+        }
+    });
+}
+
+/// The files in memory are found by their descriptors, without the growth of the machine's shared memory.
+#[test]
+fn an_open_file_in_memory_counts_for_a_daemon_too() {
+    let name = concat!(module_path!(), "::an_open_file_in_memory_counts_for_a_daemon_too");
+    alone(name, CallerKind::Adopting, |processes| {
+        for level in levels() {
+            for (what, is_too_much) in [("900", true), ("100", false)] {
+                let fixture = Fixture::new();
+                let sandbox = fixture.sandbox(level);
+                let of_machine = ProcessLimits::of_machine(&sandbox);
+                let growth = SharedGrowth::Ignored;
+                let bounds = ProcessLimits { memory: 600 << 20, growth, ..of_machine };
+                let order = Order { sandbox, ..processes.order(&["memory-file", what], None) };
+                let watch = Watch::idle();
+                let seconds = if is_too_much { 30 } else { 2 };
+                let end = Instant::now() + Duration::from_secs(seconds);
+                let ended = run_with_limits(&order, watch.until(end), bounds);
+                let why = "took more than 600 MiB of memory";
+                let expected = if is_too_much {
+                    ProcessOutcome::Broken(why.to_owned())
+                } else {
+                    ProcessOutcome::Halted(Halt::TimedOut)
+                };
+                assert_eq!(ended, expected, "{}", level.name());
             }
         }
     });

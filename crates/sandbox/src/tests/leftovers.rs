@@ -8,7 +8,9 @@ use rustix::process::getpid;
 
 use super::for_both_callers;
 use super::process_fixture::{CallerKind, LONG, ProcessFixture, exited, timed};
+use crate::ProcessOutcome;
 use crate::proc::{self, Process};
+use crate::watch::Halt;
 
 for_both_callers! {
     a_child_in_the_group_is_ended
@@ -18,7 +20,8 @@ for_both_callers! {
     a_tree_is_ended
     a_bomb_is_ended
     a_daemon_of_another_is_left_alone
-    a_nameless_daemon_may_be_of_another_that_runs
+    a_nameless_daemon_is_ended_and_that_of_another_left_alone
+    many_orphans_are_ended
 }
 
 /// The time within which a run ends if nothing has to be waited for.
@@ -83,15 +86,22 @@ fn a_daemon_of_another_is_left_alone(fixture: &ProcessFixture) {
     });
 }
 
-fn a_nameless_daemon_may_be_of_another_that_runs(fixture: &ProcessFixture) {
+fn a_nameless_daemon_is_ended_and_that_of_another_left_alone(fixture: &ProcessFixture) {
     if fixture.caller == CallerKind::Library {
         return;
     }
     with_another(fixture, "bare", |own, other| {
-        exited(own.run(&["leave-daemon", "bare"], LONG));
+        ended(own, &["leave-daemon", "bare"]);
         assert_eq!(other.left().len(), 2, "the other's daemon was ended");
-        assert_eq!(own.left().len(), 1, "who was to know whose it is?");
     });
+}
+
+/// While a program runs, its orphans are its own children, so they are found without a name as well.
+fn many_orphans_are_ended(fixture: &ProcessFixture) {
+    let limit = Duration::from_millis(1500);
+    let ended = fixture.run(&["orphans", "20"], limit);
+    assert_eq!(ended, ProcessOutcome::Halted(Halt::TimedOut));
+    assert_eq!(fixture.left(), []);
 }
 
 /// Runs a test while a program of another fixture with a daemon is running; all daemons end with it.

@@ -45,7 +45,7 @@ pub(crate) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
     refuse_protected(&real_path(&found, &name), path)?;
     let identity = file.as_ref().map(|(_, stat, _)| Identity::from_stat(stat));
     let ancestors = alias::ancestors(&found, &name, identity);
-    alias::refuse_aliases(&found, &ancestors, path)?;
+    alias::refuse_aliases(roots, &found, &ancestors, &name, path)?;
     alias::refuse_own_folders(&found, &name, path)?;
     let links = match (purpose, &file) {
         (AccessPurpose::Write, Some((_, stat, fd))) => vet_file(roots, &found, &name, (stat, fd), path)?,
@@ -57,7 +57,7 @@ pub(crate) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
     };
     let (runnable, occasion) = match purpose {
         AccessPurpose::Write => {
-            let runnable = runnable(&found, &name, &normal, &links, &ancestors, path)?;
+            let runnable = runnable(roots, &found, &name, &normal, &links, &ancestors, path)?;
             let runnable = runnable.or_else(|| git_settings::rule_for(roots, &found, &name));
             (runnable, occasion(&normal, &real_path(&found, &name), &links))
         }
@@ -76,6 +76,7 @@ fn occasion(normal: &str, real: &str, links: &OtherNames) -> Option<&'static str
 /// The rule by which a file that is to be written starts a program: under the requested path, the resolved
 /// path, a link of a runnable name, or a second hard link.
 fn runnable(
+    roots: &[Root],
     found: &WalkEnd,
     name: &str,
     normal: &str,
@@ -86,7 +87,7 @@ fn runnable(
     let by_path = access::runnable_for(normal).or_else(|| access::runnable_for(&real_path(found, name)));
     match by_path.or(links.runnable) {
         Some(rule) => Ok(Some(rule)),
-        None => alias::runnable_alias(found, ancestors, path),
+        None => alias::runnable_alias(roots, found, ancestors, name, path),
     }
 }
 

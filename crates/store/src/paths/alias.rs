@@ -10,6 +10,7 @@
 use super::access::{GIT_FOLDER, MARKED_FOLDERS, MARKED_NAMES, RUNNABLE_FOLDERS, RUNNABLE_NAMES};
 use super::file_location::join;
 use super::folder_names::{FolderNames, NameLookup};
+use super::project::link_target;
 use super::root::Root;
 use super::walk::{PathStep, WalkEnd};
 use super::{access, spelling};
@@ -19,34 +20,90 @@ use crate::disk::{names, permit};
 use crate::state;
 use crate::system_error::failed;
 use lockgate_error::Error;
+use lockgate_text::fold;
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// The name of the rule that protects lockgate's own folders, for messages.
 const OWN_FOLDERS: &str = "lockgate's own folders";
 
 /// Fails for a path that a link of a protected name leads to, or a git folder under another name.
 pub(crate) fn refuse_aliases(
+    roots: &[Root],
     found: &WalkEnd,
     ancestors: &[(Identity, String)],
+    name: &str,
     path: &str,
 ) -> Result<(), Error> {
     let unread = |errno| failed("looking for links to it", path, errno);
-    for step in &found.folders {
+    let dangling = DanglingLinks::to(roots, found, name);
+    for (at, step) in found.folders.iter().enumerate() {
         let names = step.names().map_err(unread)?;
         if (names.may_have("HEAD") || names.may_have("commondir")) && is_git_folder(&step.folder) {
             return Err(access::protected(path, GIT_FOLDER));
         }
         let links =
             marked(&step.folder, names, MARKED_NAMES, MARKED_FOLDERS, access::rule_for).map_err(unread)?;
-        for (target, link) in links {
-            let ancestor = ancestors.iter().find(|(identity, _)| *identity == target);
-            if let Some(rule) = ancestor.and_then(|(_, below)| access::rule_for(&join(&link, below))) {
-                return Err(access::protected(path, rule));
-            }
+        if let Some(rule) = rule_of_link(links, ancestors, dangling.as_ref(), at, access::rule_for) {
+            return Err(access::protected(path, rule));
         }
     }
     Ok(())
+}
+
+/// Returns the rule that covers the path by the name of one of these links, which are in the folder with that index.
+fn rule_of_link(
+    links: Vec<MarkedLink>,
+    ancestors: &[(Identity, String)],
+    dangling: Option<&DanglingLinks>,
+    at: usize,
+    rule_for: fn(&str) -> Option<&'static str>,
+) -> Option<&'static str> {
+    links.into_iter().find_map(|MarkedLink { target, path: link }| {
+        let below = match target {
+            Some(target) => ancestors.iter().find(|(identity, _)| *identity == target)?.1.clone(),
+            None => dangling?.rest_after(at, &link)?,
+        };
+        rule_for(&join(&link, &below))
+    })
+}
+
+/// A name that a rule covers, or a link in a folder of such a name.
+pub(crate) struct MarkedLink {
+    /// What the name leads to; `None` for a link whose target does not exist.
+    pub(crate) target: Option<Identity>,
+    /// The path that leads there.
+    pub(crate) path: String,
+}
+
+/// The path of a new file, to be compared with the targets of dangling links: writing the file creates such a target.
+struct DanglingLinks {
+    /// The real path of each folder above the file, from the root down.
+    folders: Vec<PathBuf>,
+    /// The real path of the file, folded.
+    file: String,
+}
+
+impl DanglingLinks {
+    fn to(roots: &[Root], found: &WalkEnd, name: &str) -> Option<DanglingLinks> {
+        let mut folder = roots.get(found.root)?.real().to_owned();
+        let mut folders = Vec::new();
+        for step in &found.folders {
+            folder.push(&step.name);
+            folders.push(folder.clone());
+        }
+        let file = found.missing.iter().fold(folder, |path, missing| path.join(missing)).join(name);
+        Some(DanglingLinks { folders, file: fold(&file.to_string_lossy()) })
+    }
+
+    /// The rest of the file's path after the target of a link in the folder with that index.
+    fn rest_after(&self, at: usize, link: &str) -> Option<String> {
+        let target = link_target(&self.folders.get(at)?.join(link))?;
+        let rest = self.file.strip_prefix(&fold(&target.to_string_lossy()))?;
+        if rest.is_empty() { Some(String::new()) } else { rest.strip_prefix('/').map(str::to_owned) }
+    }
 }
 
 /// Fails for a path that leads into one of lockgate's own folders, whether that exists or not.
@@ -62,19 +119,20 @@ pub(crate) fn refuse_own_folders(found: &WalkEnd, name: &str, path: &str) -> Res
 ///
 /// Errors: the links could not be read.
 pub(crate) fn runnable_alias(
+    roots: &[Root],
     found: &WalkEnd,
     ancestors: &[(Identity, String)],
+    name: &str,
     path: &str,
 ) -> Result<Option<&'static str>, Error> {
     let unread = |errno| failed("looking for links to it", path, errno);
-    for step in &found.folders {
+    let dangling = DanglingLinks::to(roots, found, name);
+    for (at, step) in found.folders.iter().enumerate() {
         let names = step.names().map_err(unread)?;
         let links = marked(&step.folder, names, RUNNABLE_NAMES, RUNNABLE_FOLDERS, access::runnable_for);
-        for (target, link) in links.map_err(unread)? {
-            let ancestor = ancestors.iter().find(|(identity, _)| *identity == target);
-            if let Some(rule) = ancestor.and_then(|(_, below)| access::runnable_for(&join(&link, below))) {
-                return Ok(Some(rule));
-            }
+        let links = links.map_err(unread)?;
+        if let Some(rule) = rule_of_link(links, ancestors, dangling.as_ref(), at, access::runnable_for) {
+            return Ok(Some(rule));
         }
     }
     Ok(None)
@@ -84,7 +142,8 @@ pub(crate) fn runnable_alias(
 /// that leads to it.
 pub(crate) fn marks(folder: &Folder) -> rustix::io::Result<Vec<(Identity, String)>> {
     let names = FolderNames::read(folder, NameLookup::Unknown)?;
-    marked(folder, &names, MARKED_NAMES, MARKED_FOLDERS, access::rule_for)
+    let links = marked(folder, &names, MARKED_NAMES, MARKED_FOLDERS, access::rule_for)?;
+    Ok(links.into_iter().filter_map(|link| Some((link.target?, link.path))).collect())
 }
 
 /// Returns the targets of these names of a folder, of its symlinks with a name that `rule_for` covers, and of the symlinks
@@ -95,13 +154,29 @@ fn marked(
     names: &[&str],
     folders: &[&str],
     rule_for: fn(&str) -> Option<&'static str>,
-) -> rustix::io::Result<Vec<(Identity, String)>> {
+) -> rustix::io::Result<Vec<MarkedLink>> {
     let may_exist = |name: &&&str| listed.may_have(name);
     let mut linked = links_in_folders(folder, folders.iter().filter(may_exist))?;
     // Such as `.env.local`, `tls.key` or `app.code-workspace`.
     linked.extend(listed.links().filter(|name| rule_for(name).is_some()).map(str::to_owned));
-    let names = names.iter().filter(may_exist).map(|name| (*name).to_owned()).chain(linked);
-    Ok(names.filter_map(|name| Some((Identity::from_stat(&folder.stat_target(&name).ok()?), name))).collect())
+    // A link in place of a folder, such as `.github`, covers what is below it.
+    let names = names.iter().filter(may_exist).flat_map(|name| {
+        let ends = name.match_indices('/').map(|(end, _)| end).chain([name.len()]);
+        ends.filter_map(|end| name.get(..end).map(str::to_owned))
+    });
+    let names: BTreeSet<String> = names.chain(linked).collect();
+    let names = names.into_iter();
+    let links = names.filter_map(|path| match folder.stat_target(&path) {
+        Ok(stat) => Some(MarkedLink { target: Some(Identity::from_stat(&stat)), path }),
+        Err(_) if is_link(folder, &path) => Some(MarkedLink { target: None, path }),
+        Err(_) => None,
+    });
+    Ok(links.collect())
+}
+
+/// True if a path in a folder is a link.
+fn is_link(folder: &Folder, path: &str) -> bool {
+    folder.stat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
 }
 
 /// True if a folder with an entry of this name can have [`marks`].

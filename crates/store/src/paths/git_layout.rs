@@ -269,6 +269,13 @@ fn list(top: &Folder, path: &str, names: &mut LayoutNames) -> rustix::io::Result
     }
 }
 
+/// Returns true for a setting that runs a command or chooses a program, by the names of its section and key in lower case.
+pub(super) fn runs_command(section: &str, key: &str) -> bool {
+    KEYS.contains(&key)
+        || matches!((section, key), ("interactive", "difffilter") | ("gpg", _) | ("web", "browser"))
+        || SECTIONS.iter().any(|(name, keys)| *name == section && (keys.is_empty() || keys.contains(&key)))
+}
+
 /// Returns true for a text that may be a git configuration which runs something.
 ///
 /// The check looks for the words of sections and keys, not for settings: git spells both in plain letters, so

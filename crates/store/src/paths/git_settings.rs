@@ -1,125 +1,217 @@
-//! Finds plain files that a repository's own configuration makes git obey or run: files that `.git/config`
-//! includes, and the hooks in its `core.hooksPath`.
+//! Finds plain files that an existing configuration makes git obey or run: files that it includes, the hooks in
+//! `core.hooksPath`, and the programs that its commands name.
 //!
-//! Not covered: the user's own configuration, a `.git` that is a file or a link, and paths that begin with
-//! `~` or `%`.
+//! The configurations are those of the repositories in the folders above the file, of their worktrees and submodules,
+//! and of the user and the system. A `.git` may be a folder, a file that names one, or a link. All paths are followed
+//! through links to the place that they lead to, whether that exists or not.
+//!
+//! Not covered: repositories beside the file that include it, a program that a command finds by the search path or
+//! through a variable of its own, and paths that begin with `~user` or `%`.
 //!
 //! Invariant: a configuration that cannot be read or parsed makes nothing runnable, because git would not
 //! obey it either.
 
-use super::file_location::join;
+mod config;
+mod repository;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use self::config::GitConfig;
+use self::repository::RepositoryFolders;
+use super::project::link_target;
 use super::root::Root;
-use super::spelling;
-use super::walk::{PathStep, WalkEnd};
-use crate::disk::folder::{Folder, Identity};
+use super::walk::WalkEnd;
+use crate::disk::folder::Identity;
 use lockgate_text::fold;
-use rustix::fs::FileType;
-use std::fs::File;
-use std::io::Read;
 
-/// The rules that errors and questions name.
-const INCLUDED: &str = "include.path of .git/config";
-const HOOKS: &str = "core.hooksPath of .git/config";
+/// The most configuration files that are read for one file.
+const MAX_FILES: usize = 1024;
+/// The most entries of a folder of hooks that are followed.
+const MAX_HOOKS: usize = 1024;
 
-/// The largest configuration that is read, in bytes.
-const LARGEST: u64 = 1 << 20;
-/// The most configuration files that are read for one repository.
-const MAX_FILES: usize = 32;
-
-/// A path in the root that git's configuration names.
-struct ConfiguredPath {
-    path: String,
-    rule: &'static str,
+/// The use of a path that a configuration names; its name is the rule in errors and questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PathUse {
+    Included,
+    /// A folder of hooks, each of which may be a link.
+    Hooks,
+    /// A word of a command: a program, or a folder with one.
+    Command,
 }
 
-/// Returns the rule by which the configuration of a repository around a path makes git obey or run the file.
+impl PathUse {
+    fn rule(self) -> &'static str {
+        match self {
+            PathUse::Included => "include.path of .git/config",
+            PathUse::Hooks => "core.hooksPath of .git/config",
+            PathUse::Command => "a command of .git/config",
+        }
+    }
+}
+
+/// Returns the rule by which a configuration of git makes git obey or run the file.
 pub(crate) fn rule_for(roots: &[Root], found: &WalkEnd, name: &str) -> Option<&'static str> {
-    let root = roots.get(found.root)?;
-    let top = &found.folders.first()?.folder;
-    let folders = found.folders.iter().fold(String::new(), |path, step| join(&path, &step.name));
-    let target = join(&join(&folders, &found.missing.join("/")), name);
-    let mut path = String::new();
+    let mut folder = roots.get(found.root)?.real().to_owned();
+    let above: Vec<PathBuf> = folder.ancestors().skip(1).map(Path::to_owned).collect();
+    let mut folders = Vec::new();
     for step in &found.folders {
-        let PathStep { name: folder, folder: at, .. } = step;
-        path = join(&path, folder);
-        if step.names().is_ok_and(|names| !names.may_have(".git")) {
-            continue;
-        }
-        if !at.stat(".git").is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory) {
-            continue;
-        }
-        let paths = configured_paths(root, top, &path);
-        if let Some(path) = paths.iter().find(|path| path.leads_to(top, found, name, &target)) {
-            return Some(path.rule);
+        folder.push(&step.name);
+        if step.names().map_or(true, |names| names.may_have(".git")) {
+            folders.push(folder.clone());
         }
     }
-    None
+    let target = found.missing.iter().fold(folder, |path, missing| path.join(missing)).join(name);
+    let target = WrittenFile::new(target, found, name);
+    folders.extend(above);
+    let repositories: Vec<RepositoryFolders> =
+        folders.iter().flat_map(|folder| RepositoryFolders::around(folder)).collect();
+    let mut search = ConfigSearch { target: &target, files: Vec::new() };
+    // What the user's own configuration names counts in every repository.
+    let tops: Vec<&Path> = repositories.iter().flat_map(RepositoryFolders::tops).collect();
+    for file in config::of_user() {
+        if target.is_at(&file) {
+            return Some(PathUse::Included.rule());
+        }
+        search.add(file, &tops);
+    }
+    for repository in &repositories {
+        if search.target.is_hook_in(&repository.default_hooks()) {
+            return Some(PathUse::Hooks.rule());
+        }
+        let tops: Vec<&Path> = repository.tops().collect();
+        for file in repository.configs() {
+            search.add(file, &tops);
+        }
+    }
+    search.run()
 }
 
-impl ConfiguredPath {
-    /// Returns true if the file is the configured one, or lies in the configured folder.
-    fn leads_to(&self, top: &Folder, found: &WalkEnd, name: &str, target: &str) -> bool {
-        let (own, target) = (fold(&self.path), fold(target));
-        let below = target.strip_prefix(&own).is_some_and(|rest| rest.starts_with('/') && self.rule == HOOKS);
-        if own == target || below {
-            return true;
+/// The file that is to be written.
+struct WrittenFile {
+    /// Its absolute path, without links.
+    path: PathBuf,
+    /// The same, folded.
+    folded: String,
+    /// The identity of the file, if it exists.
+    file: Option<Identity>,
+    /// The identities of the folders above it.
+    folders: Vec<Identity>,
+}
+
+impl WrittenFile {
+    fn new(path: PathBuf, found: &WalkEnd, name: &str) -> WrittenFile {
+        let folder = found.folders.last().filter(|_| found.missing.is_empty());
+        let file = folder.and_then(|step| step.folder.stat(name).ok());
+        WrittenFile {
+            folded: fold(&path.to_string_lossy()),
+            path,
+            file: file.map(|stat| Identity::from_stat(&stat)),
+            folders: found.folders.iter().map(|step| step.identity).collect(),
         }
-        let Ok(stat) = top.stat_target(&self.path) else { return false };
-        let identity = Identity::from_stat(&stat);
-        let file = found.folders.last().filter(|_| found.missing.is_empty());
-        let is_file = file
-            .and_then(|step| step.folder.stat(name).ok())
-            .is_some_and(|stat| Identity::from_stat(&stat) == identity);
-        is_file || (self.rule == HOOKS && found.folders.iter().any(|step| step.identity == identity))
+    }
+
+    /// True if a path leads to the file.
+    fn is_at(&self, path: &Path) -> bool {
+        let leads_here = |path: &Path| fold(&path.to_string_lossy()) == self.folded;
+        leads_here(path)
+            || link_target(path).is_some_and(|path| leads_here(&path))
+            || (self.file.is_some() && identity(path) == self.file)
+    }
+
+    /// True if a path leads to a folder above the file.
+    fn is_below(&self, folder: &Path) -> bool {
+        let leads_above = |folder: &Path| {
+            let rest = self.folded.strip_prefix(&fold(&folder.to_string_lossy()));
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        leads_above(folder)
+            || link_target(folder).is_some_and(|folder| leads_above(&folder))
+            || identity(folder).is_some_and(|folder| self.folders.contains(&folder))
+    }
+
+    /// True if the file is in a folder of hooks, or if a hook in it leads to the file.
+    fn is_hook_in(&self, folder: &Path) -> bool {
+        self.is_below(folder)
+            || fs::read_dir(folder)
+                .into_iter()
+                .flatten()
+                .take(MAX_HOOKS)
+                .any(|hook| hook.is_ok_and(|hook| self.is_at(&hook.path())))
+    }
+
+    /// True if a word of a command that runs in a folder names the file, or a folder above it below `top`.
+    fn is_named_by(&self, word: &str, top: &Path) -> bool {
+        // The value of a variable or of a substitution is not known, so any folder may take its place.
+        if let Some((_, rest)) = word.rsplit_once(['$', '`', ')', '}']) {
+            let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            let rest = rest.rsplit_once("../").map_or(rest, |(_, rest)| rest).trim_start_matches('/');
+            return !rest.is_empty() && self.path.ends_with(rest);
+        }
+        let Some(path) = config::expand(word, top) else { return false };
+        self.is_at(&path)
+            || (!top.starts_with(link_target(&path).unwrap_or(path.clone())) && self.is_below(&path))
     }
 }
 
-/// Returns the paths that the configuration of the repository in a folder names, with those of the files that it includes.
-fn configured_paths(root: &Root, top: &Folder, folder: &str) -> Vec<ConfiguredPath> {
-    let mut paths: Vec<ConfiguredPath> = Vec::new();
-    let mut files = vec![join(folder, ".git/config"), join(folder, ".git/config.worktree")];
-    let mut next = 0;
-    while let Some(file) = files.get(next).filter(|_| next < MAX_FILES).cloned() {
-        next += 1;
-        let Some(config) = read(top, &file) else { continue };
-        let parent = file.rsplit_once('/').map_or("", |(parent, _)| parent);
-        for included in values(&config, &["include", "includeIf"], "path") {
-            if let Some(path) = resolve(root, parent, &included) {
-                if !files.contains(&path) {
-                    files.push(path.clone());
-                }
-                paths.push(ConfiguredPath { path, rule: INCLUDED });
+fn identity(path: &Path) -> Option<Identity> {
+    let stat = fs::metadata(path).ok()?;
+    Some(Identity { device: stat.dev(), inode: stat.ino() })
+}
+
+/// A search through configuration files, and those that they include.
+struct ConfigSearch<'a> {
+    target: &'a WrittenFile,
+    /// The files, each with the folders in which git runs with it.
+    files: Vec<(PathBuf, Vec<PathBuf>)>,
+}
+
+impl ConfigSearch<'_> {
+    fn add(&mut self, file: PathBuf, tops: &[&Path]) {
+        let tops: Vec<PathBuf> = tops.iter().map(|top| (*top).to_owned()).collect();
+        if self.files.len() < MAX_FILES && !self.files.iter().any(|known| known.0 == file && known.1 == tops)
+        {
+            self.files.push((file, tops));
+        }
+    }
+
+    fn run(&mut self) -> Option<&'static str> {
+        let mut next = 0;
+        while let Some((file, tops)) = self.files.get(next).cloned() {
+            next += 1;
+            let Some(config) = GitConfig::read(&file) else { continue };
+            if let Some(path_use) = self.look(&config, &file, &tops) {
+                return Some(path_use.rule());
             }
         }
-        let hooks = values(&config, &["core"], "hooksPath");
-        let hooks = hooks.iter().filter_map(|hooks| resolve(root, folder, hooks));
-        paths.extend(hooks.map(|path| ConfiguredPath { path, rule: HOOKS }));
+        None
     }
-    paths
-}
 
-fn values(config: &gix_config::File, sections: &[&str], key: &str) -> Vec<String> {
-    let sections = sections.iter().filter_map(|section| config.sections_by_name(section)).flatten();
-    sections.flat_map(|section| section.values(key)).map(|value| value.to_string()).collect()
-}
-
-/// The path in the root that a value names, relative to a folder; `None` if it leads elsewhere.
-fn resolve(root: &Root, folder: &str, value: &str) -> Option<String> {
-    if value.is_empty() || value.starts_with(['~', '%']) {
-        return None;
+    fn look(&mut self, config: &GitConfig, file: &Path, tops: &[PathBuf]) -> Option<PathUse> {
+        let real = link_target(file);
+        // A relative path starts at the file, by its own name or by that of its target.
+        let folders: Vec<&Path> =
+            [Some(file), real.as_deref()].into_iter().flatten().filter_map(Path::parent).collect();
+        let tops: Vec<&Path> = tops.iter().map(PathBuf::as_path).collect();
+        for included in config.includes() {
+            for path in folders.iter().filter_map(|folder| config::expand(&included, folder)) {
+                if self.target.is_at(&path) {
+                    return Some(PathUse::Included);
+                }
+                self.add(path, &tops);
+            }
+        }
+        let is_named = |values: &[String], names: &dyn Fn(&str, &Path) -> bool| {
+            values.iter().any(|value| tops.iter().any(|top| names(value, top)))
+        };
+        let is_hook = |value: &str, top: &Path| {
+            config::expand(value, top).is_some_and(|folder| self.target.is_hook_in(&folder))
+        };
+        if is_named(&config.hook_folders(), &is_hook) {
+            return Some(PathUse::Hooks);
+        }
+        let is_program = |word: &str, top: &Path| self.target.is_named_by(word, top);
+        is_named(&config.command_words(), &is_program).then_some(PathUse::Command)
     }
-    let path = match value.strip_prefix('/') {
-        Some(_) => root.rest_of(value.as_ref())?.1.into_os_string().into_string().ok()?,
-        None => join(folder, value),
-    };
-    spelling::normal(&path).filter(|path| !path.is_empty())
-}
-
-/// Reads a configuration, without following links.
-fn read(top: &Folder, path: &str) -> Option<gix_config::File> {
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let file = top.descend(folder).ok()?.open_to_read(name).ok()?;
-    let mut text = Vec::new();
-    File::from(file).take(LARGEST).read_to_end(&mut text).ok()?;
-    gix_config::File::try_from(String::from_utf8_lossy(&text).as_ref()).ok()
 }

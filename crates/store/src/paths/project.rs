@@ -4,15 +4,19 @@
 //! prepared makes no folder below it part of a project.
 
 use super::folder_names::POLICY_NAMES;
+use std::ffi::OsString;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The names that mark the top of a repository.
 const REPOSITORY: [&str; 2] = [".git", ".jj"];
 
 /// The permission bit that lets everybody write.
 const OTHERS_WRITE: u32 = 0o002;
+
+/// The most symlinks in a path; the kernel has the same limit.
+const MAX_LINKS: usize = 40;
 
 /// A project, and the folder in it that relative paths are relative to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,9 +34,47 @@ impl ProjectRoot {
         ProjectRoot::below(folder, std::env::home_dir().as_deref())
     }
 
+    /// Finds the projects whose policies govern a file that is edited from a folder: `session` if it has the file, else
+    /// the project around the file. A link counts in the project that has the link, and in that of its target.
+    ///
+    /// If nothing marks a project around the session's folder, a project around the file goes first.
+    /// A file in no project has none.
+    pub fn of_file(session: &ProjectRoot, file: &Path) -> Vec<ProjectRoot> {
+        ProjectRoot::of_file_in(session, file, std::env::home_dir().as_deref())
+    }
+
+    fn of_file_in(session: &ProjectRoot, file: &Path, home: Option<&Path>) -> Vec<ProjectRoot> {
+        let top = session.root.canonicalize().ok().filter(|top| can_be_root(top, home));
+        let session = top.map(|root| (ProjectRoot { root, base: session.base.clone() }, session));
+        let mut projects: Vec<ProjectRoot> = Vec::new();
+        let target = link_target(file);
+        let in_folder = file.parent().and_then(link_target).zip(file.file_name());
+        let itself = in_folder.map(|(folder, name)| folder.join(name));
+        for place in target.into_iter().chain(itself) {
+            // The folders of a new file may be new, too.
+            let Some(folder) = place.ancestors().skip(1).find(|above| above.is_dir()) else { continue };
+            let own = session.clone().filter(|(real, _)| place.starts_with(&real.root));
+            let around = || {
+                ProjectRoot::marked(folder, home).map(|found| ProjectRoot { base: String::new(), ..found })
+            };
+            let found = match own {
+                Some((real, given)) if ProjectRoot::marked(&real.root, home).is_some() => Some(given.clone()),
+                Some((_, given)) => around().or_else(|| Some(given.clone())),
+                None => around(),
+            };
+            projects.extend(found.filter(|found| !projects.contains(found)));
+        }
+        projects
+    }
+
     fn below(folder: &Path, home: Option<&Path>) -> ProjectRoot {
         let folder_itself = || ProjectRoot { root: folder.to_owned(), base: String::new() };
-        let Ok(real) = folder.canonicalize() else { return folder_itself() };
+        ProjectRoot::marked(folder, home).unwrap_or_else(folder_itself)
+    }
+
+    /// The project around a folder; `None` if neither a repository nor a policy marks one.
+    fn marked(folder: &Path, home: Option<&Path>) -> Option<ProjectRoot> {
+        let real = folder.canonicalize().ok()?;
         let home = home.and_then(|home| home.canonicalize().ok());
         let own = [rustix::process::geteuid().as_raw()].into_iter().chain(owner(&real)).chain([0]);
         let own: Vec<u32> = own.collect();
@@ -42,14 +84,47 @@ impl ProjectRoot {
         let has = |above: &Path, names: &[&str]| names.iter().any(|name| is_there(&above.join(name)));
         let repository = above.iter().find(|above| has(above, &REPOSITORY));
         let topmost_with_policy = || above.iter().rev().find(|above| has(above, POLICY_NAMES));
-        let Some(root) = repository.or_else(topmost_with_policy) else { return folder_itself() };
+        let root = repository.or_else(topmost_with_policy)?;
         // A path that is not UTF-8 cannot be displayed, so nothing above such a folder can be its root.
-        let base = real.strip_prefix(root).ok().and_then(Path::to_str);
-        base.map_or_else(folder_itself, |base| ProjectRoot {
-            root: (*root).to_owned(),
-            base: base.to_owned(),
-        })
+        let base = real.strip_prefix(root).ok().and_then(Path::to_str)?;
+        Some(ProjectRoot { root: (*root).to_owned(), base: base.to_owned() })
     }
+}
+
+/// True unless a folder, given by its real path, is `/` or the home directory.
+fn can_be_root(folder: &Path, home: Option<&Path>) -> bool {
+    let home = home.and_then(|home| home.canonicalize().ok());
+    folder.parent().is_some() && home.as_deref() != Some(folder)
+}
+
+/// The path that an absolute path leads to, without links and dots; the rest of it after a name that does not exist
+/// stays as it is. `None` for a loop of links, and for a path that is not absolute.
+pub fn link_target(path: &Path) -> Option<PathBuf> {
+    if !path.is_absolute() {
+        return None;
+    }
+    let parts = |path: &Path| -> Vec<OsString> {
+        path.components().rev().map(|part| part.as_os_str().to_owned()).collect()
+    };
+    let mut real = PathBuf::from("/");
+    let mut rest = parts(path);
+    let mut links = 0;
+    while let Some(part) = rest.pop() {
+        match Path::new(&part).components().next() {
+            Some(Component::RootDir) => real = PathBuf::from("/"),
+            Some(Component::ParentDir) => drop(real.pop()),
+            Some(Component::CurDir | Component::Prefix(_)) | None => {}
+            Some(Component::Normal(name)) => match real.join(name).read_link() {
+                Ok(_) if links == MAX_LINKS => return None,
+                Ok(target) => {
+                    links += 1;
+                    rest.extend(parts(&target));
+                }
+                Err(_) => real.push(name),
+            },
+        }
+    }
+    Some(real)
 }
 
 fn is_there(path: &Path) -> bool {
@@ -82,7 +157,7 @@ pub fn relative(base: &str, path: &str) -> String {
 mod tests {
     use super::*;
     use std::fs;
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     struct Fixture(tempfile::TempDir);
 
@@ -158,6 +233,51 @@ mod tests {
         assert_eq!(fixture.project("open/a", "none"), at("open", "a"));
         fs::set_permissions(fixture.path("open"), fs::Permissions::from_mode(0o1777)).unwrap();
         assert_eq!(fixture.project("open/a", "none"), at("open/a", ""));
+    }
+
+    #[test]
+    fn a_file_is_governed_by_the_project_around_it_wherever_the_session_is() {
+        let paths =
+            ["a/.git/HEAD", "a/b/x", "a/sub/.git", "p/quality.yaml", "p/q/x", "plain/x", "plain/r/.git"];
+        let fixture = Fixture::new(&paths);
+        symlink(fixture.path("a/new.txt"), fixture.path("plain/dangling")).unwrap();
+        symlink("hop", fixture.path("p/chain")).unwrap();
+        symlink("../a/b", fixture.path("p/hop")).unwrap();
+        symlink("loop", fixture.path("plain/loop")).unwrap();
+        let home = fixture.path("none");
+        let found = |session: &str, file: &str| -> Vec<String> {
+            let session = ProjectRoot::below(&fixture.path(session), Some(&home));
+            let projects = ProjectRoot::of_file_in(&session, &fixture.path(file), Some(&home));
+            let tops = projects.iter().map(|found| found.root.strip_prefix(fixture.path("")).unwrap());
+            tops.map(|top| top.to_str().unwrap().to_owned()).collect()
+        };
+        for (session, file, expected) in [
+            ("a", "a/b/x", &["a"][..]),
+            ("a/b", "a/x", &["a"]),
+            ("a", "a/sub/x", &["a"]),
+            ("p", "a/b/x", &["a"]),
+            ("p", "a/new/folder/x", &["a"]),
+            ("p", "a/sub/x", &["a/sub"]),
+            ("a", "p/q/x", &["p"]),
+            ("plain", "a/b/x", &["a"]),
+            ("plain", "plain/x", &["plain"]),
+            ("plain", "plain/r/x", &["plain/r"]),
+            ("gone", "a/b/x", &["a"]),
+            ("a", "plain/x", &[]),
+            ("a", "plain/dangling", &["a"]),
+            ("plain", "plain/dangling", &["a", "plain"]),
+            ("plain", "p/chain/x", &["a"]),
+            ("plain", "p/chain", &["a", "p"]),
+            ("a", "plain/loop", &[]),
+        ] {
+            assert_eq!(found(session, file), expected, "{file} from {session}");
+        }
+        // The home governs no file.
+        let home = fixture.path("a");
+        let session = ProjectRoot::below(&home, Some(&home));
+        assert_eq!(ProjectRoot::of_file_in(&session, &fixture.path("a/b/x"), Some(&home)), []);
+        let inner = ProjectRoot::of_file_in(&session, &fixture.path("a/sub/x"), Some(&home));
+        assert_eq!(inner.len(), 1);
     }
 
     #[test]

@@ -144,7 +144,7 @@ impl Files {
         if !found.folders.is_empty() {
             admit::refuse_protected(&in_root, path)?;
             let ancestors = alias::ancestors(&found, &last.name, Some(last.identity));
-            alias::refuse_aliases(&found, &ancestors, path)?;
+            alias::refuse_aliases(&self.roots, &found, &ancestors, &last.name, path)?;
             alias::refuse_own_folders(&found, &last.name, path)?;
         }
         let root = found.root;

@@ -1,0 +1,145 @@
+//! Reads the settings of a git configuration that name files.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+
+use crate::paths::git_layout::runs_command;
+
+/// The largest configuration that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// A configuration file.
+pub(super) struct GitConfig(gix_config::File);
+
+impl GitConfig {
+    /// Reads a file as git does, through links. `None` if git would not obey it.
+    pub(super) fn read(path: &Path) -> Option<GitConfig> {
+        let text = read(path)?;
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+        gix_config::File::try_from(String::from_utf8_lossy(text).as_ref()).ok().map(GitConfig)
+    }
+
+    /// The files that it includes, under any condition.
+    pub(super) fn includes(&self) -> Vec<String> {
+        self.values(|section, key| matches!(section, "include" | "includeif") && key == "path")
+    }
+
+    /// The folders whose files git runs as hooks, or copies as such into new repositories.
+    pub(super) fn hook_folders(&self) -> Vec<String> {
+        let mut folders = self.values(|section, key| section == "core" && key == "hookspath");
+        let templates = self.values(|section, key| section == "init" && key == "templatedir");
+        folders.extend(templates.iter().map(|folder| format!("{}/hooks", folder.trim_end_matches('/'))));
+        folders
+    }
+
+    /// The words of its commands.
+    pub(super) fn command_words(&self) -> Vec<String> {
+        let aliases = self.values(|section, _| section == "alias");
+        let commands = self.values(|section, key| section != "alias" && runs_command(section, key));
+        // Any other alias is a command of git.
+        let aliases = aliases.iter().filter_map(|alias| alias.trim_start().strip_prefix('!'));
+        commands.iter().map(String::as_str).chain(aliases).flat_map(words).collect()
+    }
+
+    /// The folder that `core.worktree` names.
+    pub(super) fn worktrees(&self) -> Vec<String> {
+        self.values(|section, key| section == "core" && key == "worktree")
+    }
+
+    /// The values of the settings that `is_wanted` accepts by the names of their section and key, in lower case.
+    fn values(&self, is_wanted: impl Fn(&str, &str) -> bool) -> Vec<String> {
+        let mut values = Vec::new();
+        for section in self.0.sections() {
+            let name = section.header().name().to_string().to_ascii_lowercase();
+            for key in section.value_names() {
+                if is_wanted(&name, &key.to_string().to_ascii_lowercase()) {
+                    values.extend(section.values(&key.to_string()).iter().map(ToString::to_string));
+                }
+            }
+        }
+        values
+    }
+}
+
+/// Returns the words of a shell's command that may be paths: those between spaces, quotes and operators, and their parts.
+/// A first word without a slash is a program of the search path.
+fn words(command: &str) -> Vec<String> {
+    let is_end = |c: char| c.is_whitespace() || "<>\"'".contains(c);
+    let mut words: Vec<&str> = Vec::new();
+    for part in command.split([';', '|', '&', '(', '!', '\n']) {
+        let all = part.split(is_end).filter(|word| !word.is_empty());
+        words
+            .extend(all.enumerate().filter(|(at, word)| *at > 0 || word.contains('/')).map(|(_, word)| word));
+    }
+    let parts = words.iter().flat_map(|word| word.split(['=', ':', ','])).filter(|part| !part.is_empty());
+    // A quoted path may have spaces in it, and git takes the whole value of some settings as a path.
+    let quoted = command.split(['"', '\'']).chain([command]).map(str::trim).filter(|path| path.contains(' '));
+    let mut all: Vec<String> = words.iter().copied().chain(parts).chain(quoted).map(str::to_owned).collect();
+    all.sort_unstable();
+    all.dedup();
+    // The output of a command in a word is a path, even if the word begins with an option of that command.
+    all.retain(|word| !word.starts_with('-') || word.contains([')', '`']));
+    all
+}
+
+/// The path that a value names, relative to a folder; `None` for the home of another user, and for git's own folder.
+pub(super) fn expand(value: &str, folder: &Path) -> Option<PathBuf> {
+    match value.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            Some(std::env::home_dir()?.join(rest.trim_start_matches('/')))
+        }
+        None if !value.is_empty() && !value.starts_with('%') => Some(folder.join(value)),
+        Some(_) | None => None,
+    }
+}
+
+/// The configuration files of the user and of the system.
+pub(super) fn of_user() -> Vec<PathBuf> {
+    let home = std::env::home_dir();
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = variable("XDG_CONFIG_HOME").or_else(|| home.as_ref().map(|home| home.join(".config")));
+    let global = variable("GIT_CONFIG_GLOBAL");
+    let system = variable("GIT_CONFIG_SYSTEM").unwrap_or_else(|| PathBuf::from("/etc/gitconfig"));
+    let own =
+        [home.map(|home| home.join(".gitconfig")), folder.map(|folder| folder.join("git/config")), global];
+    own.into_iter().flatten().chain([system]).filter(|path| path.is_absolute()).collect()
+}
+
+/// Reads a regular file, through links; never blocks on a device.
+pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = openat(CWD, path, flags, Mode::empty()).ok()?;
+    let is_file = FileType::from_raw_mode(fstat(&file).ok()?.st_mode) == FileType::RegularFile;
+    let mut text = Vec::new();
+    File::from(file).take(LARGEST).read_to_end(&mut text).ok().filter(|_| is_file)?;
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_command_that_may_be_paths_are_found() {
+        for (command, expected) in [
+            ("less -R", &[][..]),
+            ("./tools/fsm.sh", &["./tools/fsm.sh"]),
+            ("sh fsm.sh", &["fsm.sh", "sh fsm.sh"]),
+            ("\"my tools/x\" --a", &["\"my tools/x\" --a", "my tools/x", "my", "tools/x"]),
+            ("A=1 B=x/y c; d e", &["A=1 B=x/y c; d e", "B", "B=x/y", "c", "e", "x/y"]),
+            ("f() { ./g \"$@\"; }; f", &["$@", "./g", "{ ./g"]),
+        ] {
+            let found = words(command);
+            for word in expected {
+                let is_found = found.iter().any(|found| found == word) || word.contains('{') || *word == "my";
+                assert!(is_found, "{command}: {word} in {found:?}");
+            }
+            if expected.is_empty() {
+                assert!(found.iter().all(|word| word.contains(' ')), "{found:?}");
+            }
+        }
+    }
+}
