@@ -4,6 +4,7 @@
 //! them was in the file before, or that text is indented. The keys of a table ascend, too.
 
 mod diff;
+mod keys;
 
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
@@ -103,7 +104,7 @@ impl AscendingLines<'_, '_> {
             TextKind::Prose => self.texts.language() == "html",
             TextKind::Patch | TextKind::Unknown => false,
         };
-        if self.is_table() {
+        if self.is_table() || self.are_keys() {
             return false;
         }
         match separator {
@@ -150,6 +151,12 @@ impl AscendingLines<'_, '_> {
     fn is_aligned(&self) -> bool {
         let (Some(first), Some(last)) = (self.lines.first(), self.lines.last()) else { return false };
         first.at > last.at
+    }
+
+    /// True if the grammar reads the numbers as keys: of a type (`1: string;`) or of a value.
+    fn are_keys(&self) -> bool {
+        self.lines.iter().all(|line| line.separator == Separator::Colon)
+            && keys::are_keys(self.texts, self.lines.iter().map(|line| (line.line, line.at)))
     }
 
     /// True if the lines are entries of a table with numeric keys.
