@@ -12,6 +12,7 @@
 
 mod before_after;
 mod brackets;
+mod branches;
 mod cause;
 pub(crate) mod child;
 mod doubled;

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use super::super::delta::Belief;
 use super::brackets::BracketReport;
+use super::branches;
 use super::cause::BracketPairs;
 use super::fault::SyntaxFault;
 use super::parse::{ParseFailure, TOO_DEEP};
@@ -93,9 +94,7 @@ fn collect(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result
     let (survey, brackets) = (TreeReport::default(), BracketPairs::default());
     let mut walker = TreeWalk { credit, text, survey, brackets, loose: 0 };
     if credit.preprocessor {
-        for (token, at) in preprocessor::brackets(text) {
-            walker.brackets.see(token, at, text);
-        }
+        preprocessor::brackets(text, &mut |token, at| walker.brackets.see(token, at, text));
     }
     let (mut steps, mut deepest, mut halt) = (0_usize, 0, None);
     walk(tree, |node, level| {
@@ -176,6 +175,10 @@ impl TreeWalk<'_> {
     fn finish(mut self, deepest: usize) -> TreeReport {
         self.survey.depth = deepest + self.loose;
         self.survey.brackets = self.brackets.report();
+        if self.credit.preprocessor {
+            let lone = std::mem::take(&mut self.survey.brackets.lone);
+            self.survey.brackets.lone = branches::certain(self.text, lone);
+        }
         if self.credit.trust != GrammarTrust::Whole {
             let text = self.text;
             let lone = |&at: &usize| SyntaxFault::new(at, at + 1, lone_bracket(text, at));
