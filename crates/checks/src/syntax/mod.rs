@@ -27,6 +27,7 @@ mod preprocessor;
 mod python;
 mod rust;
 mod shell;
+mod shell_words;
 mod table;
 mod template;
 mod toml;
