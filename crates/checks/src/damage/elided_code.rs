@@ -11,7 +11,7 @@ use regex::Regex;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
-use super::{compiled, elided_words};
+use super::{MAX_FINDINGS, compiled, elided_words};
 use crate::delta::ReplacedLines;
 
 /// The fewest lines that the edit must remove for three dots to count as their elision.
@@ -134,6 +134,9 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         );
         let column = texts.column(line, text.len() - text.trim_start().len());
         findings.push(DamageFinding { line, column, message });
+        if findings.len() == MAX_FINDINGS {
+            break;
+        }
     }
     findings
 }

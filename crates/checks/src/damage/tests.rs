@@ -149,6 +149,24 @@ fn an_etc_replaces_code_only_if_lines_are_lost() {
 }
 
 #[test]
+fn a_rule_makes_no_finding_for_each_line_of_a_text() {
+    let most = 2 * super::MAX_FINDINGS;
+    for (accident, path, line) in [
+        (Accident::ConflictMarkers, "a.py", "<<<<<<< a\n"),
+        (Accident::ElidedCode, "a.py", "# ... existing code ...\n"),
+        (Accident::LinePrefixes, "a.py", "7| a = 1\n8| b = 1\n"),
+        (Accident::TypographicQuotes, "a.py", "f(\u{201c}a\u{201d})\n"),
+        (Accident::EscapedNewlines, "a.py", "a\\nb\n"),
+        (Accident::NulBytes, "a.py", "\0\n"),
+    ] {
+        let found = |lines: usize| findings(accident, path, Some("x\n"), &line.repeat(lines)).len();
+        // The control: a few lines have a finding.
+        assert!(found(10) > 0, "{accident:?}");
+        assert!(found(20 * most) <= most, "{accident:?}: {}", found(20 * most));
+    }
+}
+
+#[test]
 fn a_line_that_spreads_a_value_is_no_elision() {
     let of = |path: &str, before: &str, after: &str| {
         findings(Accident::ElidedCode, path, Some(before), after).len()
