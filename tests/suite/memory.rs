@@ -22,6 +22,9 @@ const ALWAYS: usize = 64 << 20;
 /// Of these, what the parsers of a text may take: as much for each of the [`SLOTS`] texts that are read at the same time.
 const PARSER_PER_BYTE: usize = 5;
 const PARSER_ALWAYS: usize = 63 << 20;
+/// So much less for each line of a text, as far as its lines are shorter than this.
+const PARSER_PER_LINE: usize = 8;
+const PARSER_LINE: usize = 16;
 const SLOTS: usize = 2;
 /// What may be left above that of an idle server once an answer is given.
 const LEFT: usize = 48 << 20;
@@ -29,7 +32,7 @@ const LEFT: usize = 48 << 20;
 /// A text of pieces: a name, a path, what goes before the pieces and after them. `first` is what an edit replaces.
 type Sample = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
-const SAMPLES: [Sample; 42] = [
+const SAMPLES: [Sample; 48] = [
     ("stanzas", "a.toml", "[first]\n", "[[a]]\nb=1\n", ""),
     ("array", "a.toml", "first = [", "1,", "]\n"),
     ("keys", "a.toml", "first = 1\n", "\"k#\" = 1\n", ""),
@@ -72,6 +75,12 @@ const SAMPLES: [Sample; 42] = [
     ("links", "a.md", "# first\n\n", "[a](k#)", "\n"),
     ("rows", "a.md", "# first\n\n|a|b|\n|-|-|\n", "|c|d|\n", ""),
     ("items", "a.md", "# first\n\n", "- a\n", ""),
+    ("conflict markers", "a.py", "first = 1\n", "<<<<<<< a\n", ""),
+    ("line ends", "a.py", "first = 1\n", "\n", ""),
+    ("closing brackets", "a.py", "first = 1\n", ")\n", ""),
+    ("closing braces", "a.c", "int first;\n", "}\n", ""),
+    ("open lists", "a.yaml", "first: ", "[", "\n"),
+    ("here-documents", "a.sh", "first\n", "a<<E\nE\n", ""),
 ];
 
 fn text(&(_, _, before, piece, after): &Sample, length: usize) -> String {
@@ -111,9 +120,13 @@ impl Lab {
 
     /// Edits the file, and returns the answer, the peak and what is left, both above an idle server.
     fn edit(&mut self, path: &str) -> (Answer, usize, usize) {
+        self.call(&json!({"path": path, "search": "first", "replace": "other"}))
+    }
+
+    /// Makes an edit, and returns the same.
+    fn call(&mut self, edit: &Value) -> (Answer, usize, usize) {
         let peak = Peak::read(self.server.id());
-        let answer =
-            self.server.call("safe_edit_file", &json!({"path": path, "search": "first", "replace": "other"}));
+        let answer = self.server.call("safe_edit_file", edit);
         let peak = peak.end().saturating_sub(self.idle);
         let peak = peak.max(status(self.server.id(), "VmHWM:").saturating_sub(self.idle_with_file));
         std::thread::sleep(Duration::from_millis(100));
@@ -220,6 +233,30 @@ fn a_server_takes_a_bounded_multiple_of_a_text_and_gives_it_back() {
     }
 }
 
+#[test]
+fn a_text_with_a_fault_in_each_line_takes_no_more_than_is_promised() {
+    for (name, path) in [
+        ("conflict markers", "a.py"),
+        ("line ends", "a.py"),
+        ("closing brackets", "a.py"),
+        ("open lists", "a.yaml"),
+        ("here-documents", "a.sh"),
+    ] {
+        let sample = SAMPLES.iter().find(|sample| (sample.0, sample.1) == (name, path)).unwrap();
+        let text = text(sample, 6_000_000);
+        let replacement =
+            text.replace("first", "other").replace("<<<<<<< a", "<<<<<<< b").replace("a<<E", "b<<E");
+        // As a new file, and in the place of another text.
+        for before in ["", text.as_str()] {
+            let mut lab = Lab::new(path, before);
+            let edit = json!({"path": path, "content": replacement, "mode": "verify_only"});
+            let (answer, peak, _) = lab.call(&edit);
+            let (outcome, why) = syntax(&answer);
+            assert!(peak < allowed(text.len()), "{sample:?}: {peak} bytes, {outcome}, {why}");
+        }
+    }
+}
+
 /// The process that reads a text, started by hand.
 fn reader(task: &str, (language, path): (&str, &str), text: &str, memory: usize) -> Child {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lockgate"))
@@ -258,9 +295,14 @@ fn a_parser_that_is_not_limited_takes_more_than_is_promised() {
 }
 
 /// The limit of the parsers of a text, in the words of an answer.
-fn limit(length: usize) -> String {
-    let limit = (PARSER_PER_BYTE * length + PARSER_ALWAYS).div_ceil(1 << 20);
-    format!("{limit} MiB ({PARSER_PER_BYTE} times the text and {} MiB)", PARSER_ALWAYS >> 20)
+fn limit(text: &str) -> String {
+    let short_lines = text.matches('\n').count().saturating_sub(text.len() / PARSER_LINE);
+    let limit = PARSER_PER_BYTE * text.len() + PARSER_ALWAYS - PARSER_PER_LINE * short_lines;
+    let limit = limit.div_ceil(1 << 20);
+    format!(
+        "{limit} MiB ({PARSER_PER_BYTE} times the text and {} MiB, less for short lines)",
+        PARSER_ALWAYS >> 20
+    )
 }
 
 #[test]
@@ -270,7 +312,7 @@ fn the_fallback_parser_is_named_with_the_limit() {
     let mut lab = Lab::new("a.toml", &large);
     let (outcome, why) = syntax(&lab.edit("a.toml").0);
     assert_eq!(outcome, "passed", "{why}");
-    let limit_of_large = limit(large.len());
+    let limit_of_large = limit(&large);
     assert_eq!(
         why,
         format!(
@@ -286,7 +328,7 @@ fn the_fallback_parser_is_named_with_the_limit() {
     let (answer, peak, _) = lab.edit("a.json");
     let (outcome, why) = syntax(&answer);
     assert_eq!(outcome, "passed", "{why}");
-    let limit_of_maps = limit(maps.len());
+    let limit_of_maps = limit(&maps);
     assert_eq!(why, format!("the search for duplicate keys exceeded its memory limit of {limit_of_maps}"));
     assert!(peak < allowed(maps.len()), "{peak}");
 }
@@ -301,7 +343,7 @@ fn a_page_that_takes_too_much_memory_is_not_checked_and_a_required_gate_blocks()
     let (answer, peak, _) = lab.edit("a.md");
     let gate = &answer.structured["gates"][0];
     assert!(answer.is_error && gate["outcome"] == json!("unavailable"), "{}", answer.structured);
-    let limit_of_page = limit(text.len());
+    let limit_of_page = limit(&text);
     assert_eq!(gate["why"], json!(format!("pulldown-cmark exceeded its memory limit of {limit_of_page}")));
     assert!(peak < allowed(text.len()), "{peak}");
     // The control: a page of half a megabyte is large, too, and is read.

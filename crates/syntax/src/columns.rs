@@ -3,6 +3,8 @@
 //! The grammars of Python and YAML keep the open indentations in a buffer of 1,024 bytes and abort the
 //! process when it is full. Each open indentation is further right than the one before it (in YAML up
 //! to two share a column), so the number of different columns is an upper bound.
+//!
+//! Invariant: the count ends as soon as it exceeds the bound, so it takes little memory for any text.
 
 use std::collections::HashSet;
 
@@ -45,6 +47,9 @@ fn python_widths(text: &str) -> usize {
         });
         widths.insert(width);
         joined += usize::from(line.as_bytes().get(count) == Some(&b'\\'));
+        if widths.len() + joined > MAX_PYTHON {
+            break;
+        }
     }
     widths.len() + joined
 }
@@ -61,6 +66,9 @@ fn yaml_columns(text: &str) -> usize {
         }
         after_blank = blank || !character.is_alphanumeric();
         given += usize::from(character.is_ascii_digit() && matches!(last, '|' | '>' | '+' | '-'));
+        if columns.len() + given > MAX_YAML {
+            break;
+        }
         last = character;
         column = if matches!(character, '\n' | '\r') { 0 } else { column + 1 };
     }
@@ -84,6 +92,16 @@ mod tests {
         assert!(!IndentStack::Yaml.holds(&nested(250, "a:")));
         assert!(!IndentStack::Yaml.holds(&"- ".repeat(250)));
         assert!(IndentStack::Safe.holds(&"- ".repeat(250)));
+    }
+
+    #[test]
+    fn the_count_ends_at_the_bound() {
+        assert_eq!(yaml_columns(&"[".repeat(1 << 20)), MAX_YAML + 1);
+        assert_eq!(yaml_columns(&"|1".repeat(1 << 20)), MAX_YAML + 1);
+        assert_eq!(python_widths(&nested(2_000, "a")), MAX_PYTHON + 1);
+        assert_eq!(python_widths(&"\\\n".repeat(1 << 20)), MAX_PYTHON + 1);
+        // The control: below the bound, everything counts.
+        assert_eq!((yaml_columns(&"[".repeat(100)), python_widths(&nested(100, "a"))), (100, 100));
     }
 
     #[test]

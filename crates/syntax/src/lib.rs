@@ -19,6 +19,7 @@
 mod columns;
 mod memory;
 mod newer;
+mod newer_java;
 mod outline;
 mod parse;
 mod query;

@@ -22,6 +22,12 @@ use tree_sitter::{Allocator, set_allocator};
 /// The memory limit of a parse: bytes for each byte of the text, and bytes for every text.
 const PER_BYTE: usize = 5;
 const ALWAYS: usize = 63 << 20;
+/// The bytes that the server takes for each line: a line start for the text before the edit, and one for the text after it.
+const PER_LINE: usize = 8;
+/// The length of the lines of which the server's own share of the memory is enough, in bytes.
+const ORDINARY_LINE: usize = 16;
+/// The memory limit of a parse is never lower, in bytes.
+const LEAST: usize = 32 << 20;
 
 /// The size of a node of tree-sitter's stack, `StackNode` in its stack.c.
 const STACK_NODE: usize = 232;
@@ -66,13 +72,22 @@ pub struct MemoryLimit(pub usize);
 impl std::fmt::Display for MemoryLimit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mib = |bytes: usize| bytes.div_ceil(1 << 20);
-        write!(f, "{} MiB ({PER_BYTE} times the text and {} MiB)", mib(self.0), mib(ALWAYS))
+        write!(
+            f,
+            "{} MiB ({PER_BYTE} times the text and {} MiB, less for short lines)",
+            mib(self.0),
+            mib(ALWAYS)
+        )
     }
 }
 
-/// Returns the memory limit in bytes for a text of this length.
-pub fn allowed(length: usize) -> usize {
-    length.saturating_mul(PER_BYTE).saturating_add(ALWAYS)
+/// Returns the memory limit in bytes for a text. The lines of a text of short lines are charged, because the server keeps
+/// their starts while a parser runs: those of a text of line ends take eight times the text.
+pub fn allowed(text: &str) -> usize {
+    let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    let short = lines.saturating_sub(text.len() / ORDINARY_LINE);
+    let all = text.len().saturating_mul(PER_BYTE).saturating_add(ALWAYS);
+    all.saturating_sub(short.saturating_mul(PER_LINE)).max(LEAST)
 }
 
 thread_local! {
@@ -357,7 +372,7 @@ mod tests {
     #[test]
     fn faults_that_were_got_past_do_not_count_as_memory() {
         let text = ("a = b(1, 2);\n".repeat(3) + "let = ;\n").repeat(2000);
-        assert_eq!(read("a.js", &text, allowed(text.len())).0, Ok(()));
+        assert_eq!(read("a.js", &text, allowed(&text)).0, Ok(()));
     }
 
     #[test]
@@ -376,11 +391,21 @@ mod tests {
 
     #[test]
     fn a_shortage_says_what_is_needed_and_which_limit_it_is() {
-        let message = Shortage { needed: 600 << 20, allowed: allowed(10 << 20) }.to_string();
+        let message = Shortage { needed: 600 << 20, allowed: allowed(&"a".repeat(10 << 20)) }.to_string();
         assert_eq!(
             message,
             "its syntax tree would take about 600 MiB of memory; the limit for a text of its size is 113 MiB \
-             (5 times the text and 63 MiB)"
+             (5 times the text and 63 MiB, less for short lines)"
         );
+    }
+
+    #[test]
+    fn short_lines_are_charged_and_ordinary_ones_are_not() {
+        const MIB: usize = 1 << 20;
+        let limit = |line: &str| allowed(&line.repeat(8 * MIB / line.len()));
+        assert_eq!(limit("sixteen bytes..\n"), 103 * MIB);
+        assert_eq!(limit("a\n"), (103 - 28) * MIB);
+        assert_eq!(limit("\n"), (103 - 60) * MIB);
+        assert_eq!([allowed(""), allowed(&"\n".repeat(16 * MIB))], [63 * MIB, LEAST]);
     }
 }

@@ -1,20 +1,12 @@
-//! Language syntax that a grammar does not support yet.
+//! Go syntax that the grammar does not support yet, and the rewriting of a text for a grammar.
 //!
 //! Invariant: a text keeps its length and its lines, so all positions stay the same.
 
-/// Hides what Go has had since its grammar was made; `None` if there is nothing of it.
-///
-/// Type parameters of methods (Go 1.27) become spaces. The word `new` with an expression as its argument (Go 1.26) becomes
-/// another name, as the grammar takes every argument of `new` for a type.
-pub(super) fn without_newer_go(text: &str) -> Option<String> {
-    let mut hidden: Vec<(std::ops::Range<usize>, Option<&str>)> = Vec::new();
-    for (at, _) in text.match_indices("func (") {
-        if at > 0 && !text.get(..at).is_some_and(|before| before.ends_with('\n')) {
-            continue;
-        }
-        hidden.extend(type_parameters(text, at + "func ".len()).map(|range| (range, None)));
-    }
-    hidden.extend(news_of_expressions(text).map(|at| (at..at + NEW.len(), Some(OTHER_NAME))));
+/// A range of a text that a grammar does not know, and its replacement of the same length; `None` for spaces.
+pub(super) type Hidden = (std::ops::Range<usize>, Option<&'static str>);
+
+/// Replaces ranges of a text that do not overlap; `None` if there are none.
+pub(super) fn rewrite(text: &str, mut hidden: Vec<Hidden>) -> Option<String> {
     if hidden.is_empty() {
         return None;
     }
@@ -31,6 +23,22 @@ pub(super) fn without_newer_go(text: &str) -> Option<String> {
     }
     whole.push_str(text.get(last..)?);
     Some(whole)
+}
+
+/// Hides what Go has had since its grammar was made; `None` if there is nothing of it.
+///
+/// Type parameters of methods (Go 1.27) become spaces. The word `new` with an expression as its argument (Go 1.26) becomes
+/// another name, as the grammar takes every argument of `new` for a type.
+pub(super) fn without_newer_go(text: &str) -> Option<String> {
+    let mut hidden: Vec<Hidden> = Vec::new();
+    for (at, _) in text.match_indices("func (") {
+        if at > 0 && !text.get(..at).is_some_and(|before| before.ends_with('\n')) {
+            continue;
+        }
+        hidden.extend(type_parameters(text, at + "func ".len()).map(|range| (range, None)));
+    }
+    hidden.extend(news_of_expressions(text).map(|at| (at..at + NEW.len(), Some(OTHER_NAME))));
+    rewrite(text, hidden)
 }
 
 const NEW: &str = "new";

@@ -36,7 +36,7 @@ pub fn parse(
     text: &str,
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Tree, ParseStop> {
-    parse_within(allowed(text.len()), language, text, go_on)
+    parse_within(allowed(text), language, text, go_on)
 }
 
 /// Parses a text within a memory limit in bytes, which covers all of tree-sitter's memory on this

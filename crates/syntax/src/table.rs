@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tree_sitter::Language;
 
 use super::columns::IndentStack;
-use super::{memory, newer, weight};
+use super::{memory, newer, newer_java, weight};
 
 /// The tree-sitter grammar of a language, with its dialects.
 #[derive(Debug)]
@@ -93,7 +93,10 @@ static ALL: [Grammar; 16] = [
     row("css", |_| vec![tree_sitter_css::LANGUAGE.into()]),
     row("c", c),
     row("cpp", |_| vec![tree_sitter_cpp::LANGUAGE.into()]),
-    row("java", |_| vec![tree_sitter_java::LANGUAGE.into()]),
+    Grammar {
+        known: newer_java::without_newer_java,
+        ..row("java", |_| vec![tree_sitter_java::LANGUAGE.into()])
+    },
     Grammar { wants_line_end: true, ..row("markdown", |_| vec![tree_sitter_md::LANGUAGE.into()]) },
 ];
 

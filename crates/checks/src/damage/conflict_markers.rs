@@ -2,6 +2,7 @@
 //!
 //! Seven `=` alone underline a heading in Markdown and reStructuredText, so they count only with another marker.
 
+use super::MAX_FINDINGS;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
@@ -33,7 +34,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let of_one = |lines: &[(usize, Marker)]| lines.iter().any(counts);
     let mut findings = Vec::new();
     let mut rest = new.as_slice();
-    while let Some(((line, _), _)) = rest.split_first() {
+    while let Some(((line, _), _)) = rest.split_first().filter(|_| findings.len() < MAX_FINDINGS) {
         let next = rest
             .iter()
             .skip(1)

@@ -1,5 +1,6 @@
 //! Finds a line or a block of lines that is repeated at the edge of the edit.
 
+use super::MAX_FINDINGS;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
@@ -38,7 +39,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     if texts.before.is_none() || matches!(texts.kind, TextKind::Patch) {
         return Vec::new();
     }
-    texts.pieces.iter().filter_map(|piece| doubled(texts, piece)).collect()
+    texts.pieces.iter().filter_map(|piece| doubled(texts, piece)).take(MAX_FINDINGS).collect()
 }
 
 fn doubled(texts: &TextPair<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {

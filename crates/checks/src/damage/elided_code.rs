@@ -1,6 +1,8 @@
 //! Finds placeholders for code that was not sent, such as `... rest of code unchanged`.
 //!
-//! Valid texts contain three dots as well, so dots alone count only if the edit removed more lines than it added.
+//! Valid texts contain three dots as well, so dots alone count only if the edit removed more lines than it added. The same
+//! applies to words that an author writes with dots: in code, where the dots spread a value (`...rest`), and inside of a
+//! comment, where they abridge an example.
 
 use std::sync::LazyLock;
 
@@ -9,7 +11,7 @@ use regex::Regex;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
-use super::{compiled, elided_words};
+use super::{MAX_FINDINGS, compiled, elided_words};
 use crate::delta::ReplacedLines;
 
 /// The fewest lines that the edit must remove for three dots to count as their elision.
@@ -39,10 +41,10 @@ static TRAILING: LazyLock<Regex> = LazyLock::new(|| {
 static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?xi) ^ (?:\(|\[)? \s* (?:and\s+|with\s+|keep\s+|all\s+|the\s+|your\s+|my\s+|our\s+|any\s+|some\s+|include\s+|insert\s+|add\s+|copy\s+|same\s+as\s+)*
-          (?: rest | remaining | remainder | existing | previous | unchanged | same | other | original | omitted
+          (?: rest | remaining | remainder | existing | previous | unchanged | same(?:\s*$|\s+[\w(]) | other | original | omitted
             | snip(?:ped)? | truncated | elided | more\s+(?:code|methods|functions|lines|of\s+the\s+same|here)
             | code | implementation | unmodified | (?:as|like)\s+(?:before|above|is) | no\s+changes? | continue[sd]?
-            | (?:other|additional)\s+\w+ | function\s+body | body | imports | here )
+            | (?:other|additional)\s+\w+ | function\s+body | body | imports )
           \b [^=;{}]{0,70} $",
     )
 });
@@ -78,6 +80,40 @@ static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Words of operators that join two operands, and those before an operand.
+const OPERATORS: &[&str] = &[
+    "as",
+    "async",
+    "await",
+    "catch",
+    "delete",
+    "extends",
+    "for",
+    "if",
+    "in",
+    "infer",
+    "instanceof",
+    "is",
+    "keyof",
+    "new",
+    "on",
+    "or",
+    "readonly",
+    "satisfies",
+    "typeof",
+    "void",
+    "yield",
+];
+
+/// Words that do not end a sentence.
+const CONNECTIVES: &[&str] = &[
+    "a", "an", "and", "as", "at", "by", "for", "if", "in", "into", "of", "or", "so", "that", "the", "to",
+    "when", "with",
+];
+
+/// The least white space before an example in a comment, in characters.
+const EXAMPLE_INDENT: usize = 3;
+
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     if texts.kind == TextKind::Patch {
         return Vec::new();
@@ -98,6 +134,9 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         );
         let column = texts.column(line, text.len() - text.trim_start().len());
         findings.push(DamageFinding { line, column, message });
+        if findings.len() == MAX_FINDINGS {
+            break;
+        }
     }
     findings
 }
@@ -118,7 +157,11 @@ fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
         Some("") => comment && lost >= FEWEST_LOST && !prose,
         // `.... etc.` may also end a comment of several lines.
         Some(rest) if begins_dotted(words) => {
-            DOTTED.is_match(rest)
+            let is_authors = match comment || is_inside_comment(texts, line) {
+                true => lost < FEWEST_LOST && is_abridged(texts, line),
+                false => is_spread(rest, words),
+            };
+            DOTTED.is_match(rest) && !is_authors
                 || lost >= FEWEST_LOST && is_etc(rest)
                 || comment && lost >= FEWEST_LOST && elided_words::few(rest)
         }
@@ -163,13 +206,69 @@ fn dotted(words: &str) -> Option<&str> {
     (dots(before) || dots(after)).then_some(trimmed)
 }
 
+/// True if the words after the dots are an operand and not prose, which has two words side by side: `...rest,` and
+/// `...(a ? b : c)`, not `...rest of the code`. A word between dots is prose as well.
+fn is_spread(words: &str, dotted: &str) -> bool {
+    let ends_dotted = dotted.ends_with("...") || dotted.ends_with('…');
+    let is_word = |word: &str| {
+        word.chars().all(|c| c.is_alphanumeric() || c == '_')
+            && word.starts_with(|c: char| !c.is_ascii_digit())
+            && !OPERATORS.contains(&word)
+    };
+    let words: Vec<&str> =
+        words.split_whitespace().map(|word| word.trim_matches(['(', ')', '[', ']'])).collect();
+    let is_prose = words.windows(2).any(|pair| pair.iter().all(|word| is_word(word)));
+    !ends_dotted && !is_prose
+}
+
+/// True if a line begins inside of a comment that an earlier line opens.
+fn is_inside_comment(texts: &TextPair<'_>, line: usize) -> bool {
+    let before = texts.after.span(line).start.checked_sub(1);
+    before.is_some_and(|line_end| texts.part(line_end) == LexicalPart::Comment)
+}
+
+/// True if a line of a comment abridges what its author wrote: it is not the first line of the comment, it is indented as
+/// an example, it is next to an example, or its sentence goes on in the next line.
+fn is_abridged(texts: &TextPair<'_>, line: usize) -> bool {
+    let is_example =
+        |line: &usize| comment_words(texts, *line).is_some_and(|words| indent(words) >= EXAMPLE_INDENT);
+    let goes_on = || {
+        let last = comment_words(texts, line)?.split_whitespace().next_back()?;
+        let is_open = last.ends_with(',') || CONNECTIVES.contains(&last);
+        comment_words(texts, line + 1).filter(|_| is_open)
+    };
+    is_inside_comment(texts, line)
+        || [line, line.saturating_sub(1), line + 1].iter().any(is_example)
+        || goes_on().is_some()
+}
+
+/// Returns what follows the sign of a comment of one line; `None` for another line.
+fn comment_words<'t>(texts: &TextPair<'t>, line: usize) -> Option<&'t str> {
+    let text = Some(line)
+        .filter(|line| (1..=texts.after.count()).contains(line))
+        .map(|line| texts.after.text(line))?;
+    let sign = text.trim_start();
+    let start = texts.after.span(line).start + text.len() - sign.len();
+    let is_comment = texts.syntax.is_none() || texts.part(start) == LexicalPart::Comment;
+    let is_line = ["//", "#", "--", ";", "%"].iter().any(|open| sign.starts_with(open));
+    (is_comment && is_line).then(|| sign.trim_start_matches(['/', '#', '!', '-', ';', '%']))
+}
+
+/// Returns the white space before the first word, in characters; a tab counts as an indent.
+fn indent(words: &str) -> usize {
+    let blank = words.chars().take_while(|c| c.is_whitespace());
+    blank.map(|c| if c == '\t' { EXAMPLE_INDENT } else { 1 }).sum()
+}
+
 /// True for code with a comment after it that elides the rest.
 fn trailing(texts: &TextPair<'_>, line: usize, text: &str) -> bool {
     let Some(words) = TRAILING.captures(text).and_then(|captures| captures.name("words")) else {
         return false;
     };
-    let start = texts.after.span(line).start + words.start();
-    let in_comment = texts.syntax.is_none() || texts.part(start) == LexicalPart::Comment;
+    let span = texts.after.span(line).start;
+    let (first, start) = (span + text.len() - text.trim_start().len(), span + words.start());
+    let is_comment = |at: usize| texts.part(at) == LexicalPart::Comment;
+    let in_comment = texts.syntax.is_none() || is_comment(start) && !is_comment(first);
     in_comment && dotted(words.as_str()).is_some_and(|rest| !rest.is_empty() && DOTTED.is_match(rest))
 }
 

@@ -1,5 +1,6 @@
 //! Finds `\n`, `\t` or `\"` outside of strings in new text, which was escaped once too often.
 
+use super::MAX_FINDINGS;
 use super::lexical_syntax::TextKind;
 use super::text_pair::{DamageFinding, TextPair};
 
@@ -27,6 +28,9 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         };
         let message = format!("`{escape}` is outside of a string; send {replacement}, not its escape");
         findings.push(DamageFinding { line, column: texts.column(line, at), message });
+        if findings.len() == MAX_FINDINGS {
+            break;
+        }
     }
     findings
 }

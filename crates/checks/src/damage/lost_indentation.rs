@@ -4,6 +4,7 @@
 //! text still parses and only its meaning changes. In languages with brackets, where indentation is a matter of style, the
 //! lines on both sides must have the indentation of the replaced line.
 
+use super::MAX_FINDINGS;
 use std::collections::HashSet;
 
 use super::lexical_syntax::TextKind;
@@ -27,7 +28,7 @@ const LEAST_GROWN: usize = 3;
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let Some(before) = texts.before.filter(|_| texts.kind == TextKind::Code) else { return Vec::new() };
-    texts.pieces.iter().filter_map(|piece| left_block(texts, before, piece)).collect()
+    texts.pieces.iter().filter_map(|piece| left_block(texts, before, piece)).take(MAX_FINDINGS).collect()
 }
 
 fn left_block(texts: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {

@@ -3,7 +3,8 @@
 //! Each rule has its own file and checks only the lines that the edit wrote: older text is no accident of this edit.
 //! docs/decisions/0010-damage.md gives the precision of each rule and the method of measurement.
 //!
-//! Invariant: the time of every rule is linear in both texts, except for tree lookups, whose steps are limited. A rule reads
+//! Invariant: the time of every rule is linear in both texts, except for tree lookups, whose steps are limited. A rule makes
+//! few findings more than [`MAX_FINDINGS`], however long the text is. It reads
 //! only the draft and the list of definitions that the edit removes.
 
 mod conflict_markers;
@@ -39,7 +40,8 @@ use lockgate_policy::{Accident, Damage, Weight};
 use lockgate_sandbox::Limit;
 use lockgate_text::Buffer;
 
-/// The most findings of one rule in a text; further ones add no information.
+/// The most findings of one rule in a text; further ones add no information. A rule ends its search there, because a text
+/// can have a finding in each line.
 const MAX_FINDINGS: usize = 50;
 
 /// Returns the function that finds an accident.

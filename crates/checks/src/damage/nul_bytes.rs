@@ -1,5 +1,6 @@
 //! Finds NUL bytes in lines that the edit wrote.
 
+use super::MAX_FINDINGS;
 use super::text_pair::{DamageFinding, TextPair};
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
@@ -20,5 +21,5 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
             format!("{noun} in new text; write `\\0` where a string needs one, and remove all others");
         DamageFinding { line, column: texts.column(line, at), message }
     };
-    new.map(finding).collect()
+    new.map(finding).take(MAX_FINDINGS).collect()
 }

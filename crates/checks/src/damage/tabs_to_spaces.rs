@@ -1,5 +1,6 @@
 //! Finds new lines indented with spaces in a file that is indented with tabs, and vice versa.
 
+use super::MAX_FINDINGS;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
@@ -47,6 +48,9 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
             usual.describe(),
         );
         findings.push(DamageFinding { line, column: 1, message });
+        if findings.len() == MAX_FINDINGS {
+            break;
+        }
     }
     findings
 }

@@ -149,6 +149,120 @@ fn an_etc_replaces_code_only_if_lines_are_lost() {
 }
 
 #[test]
+fn a_rule_makes_no_finding_for_each_line_of_a_text() {
+    let most = 2 * super::MAX_FINDINGS;
+    for (accident, path, line) in [
+        (Accident::ConflictMarkers, "a.py", "<<<<<<< a\n"),
+        (Accident::ElidedCode, "a.py", "# ... existing code ...\n"),
+        (Accident::LinePrefixes, "a.py", "7| a = 1\n8| b = 1\n"),
+        (Accident::TypographicQuotes, "a.py", "f(\u{201c}a\u{201d})\n"),
+        (Accident::EscapedNewlines, "a.py", "a\\nb\n"),
+        (Accident::NulBytes, "a.py", "\0\n"),
+    ] {
+        let found = |lines: usize| findings(accident, path, Some("x\n"), &line.repeat(lines)).len();
+        // The control: a few lines have a finding.
+        assert!(found(10) > 0, "{accident:?}");
+        assert!(found(20 * most) <= most, "{accident:?}: {}", found(20 * most));
+    }
+}
+
+#[test]
+fn a_line_that_spreads_a_value_is_no_elision() {
+    let of = |path: &str, before: &str, after: &str| {
+        findings(Accident::ElidedCode, path, Some(before), after).len()
+    };
+    let lines: String = (0..8).map(|n| format!("  x{n}: {n},\n")).collect();
+    for spread in [
+        "...rest",
+        "...rest,",
+        "...existing,",
+        "...previous }) => {",
+        "...other);",
+        "...(existing ? a : b),",
+        "...(body.claims?.['a/b']) && {",
+        "...(Rest extends T ? C<Rest>[] : []),",
+        "...code.map((x) => x),",
+        "...existing[0],",
+        "... rest",
+        "...await existing(),",
+        "...body as T,",
+        "...on Existing",
+        "...unchanged.a,",
+        "... other.fields",
+        "...this.rest,",
+        "...same,",
+        "...(await rest(a, b)),",
+    ] {
+        for path in ["a.ts", "a.js", "a.tsx", "a.graphql", "a.php", "a.vue", "A.java"] {
+            assert_eq!(of(path, "a\n", &format!("a\n  {spread}\n")), 0, "{path}: {spread}");
+            assert_eq!(of(path, &lines, &format!("  {spread}\n")), 0, "{path}: {spread}, with lines lost");
+        }
+    }
+    for (path, line) in [
+        ("a.py", "    ...\n"),
+        ("a.pyi", "def f(*rest: int) -> int: ...\n"),
+        ("a.py", "x[..., rest]\n"),
+        ("a.rs", "        ..existing\n"),
+        ("a.rs", "    [first, .., last] => rest,\n"),
+        ("a.go", "\trest...,\n"),
+        ("a.c", "int f(int rest, ...);\n"),
+    ] {
+        assert_eq!(of(path, "a\n", &format!("a\n{line}")), 0, "{path}: {line}");
+    }
+    // The control: prose after the dots, and words between dots.
+    for elision in [
+        "... rest of the code ...",
+        "...rest of the code",
+        "...existing code...",
+        "...existing...",
+        "... rest ...",
+        "...(rest of the code)...",
+        "// ... existing code ...",
+        "// ...existing code",
+        "/* ... rest unchanged */",
+        "f(); // ... rest of the code",
+    ] {
+        for path in ["a.ts", "a.js", "a.graphql", "A.java"] {
+            assert_eq!(of(path, "a\n", &format!("a\n  {elision}\n")), 1, "{path}: {elision}");
+        }
+    }
+    for elision in
+        ["# ... existing code ...\n# update it", "# ... rest of the code\nx = 1", "...existing code..."]
+    {
+        assert_eq!(of("a.py", "a\n", &format!("a\n{elision}\n")), 1, "{elision}");
+    }
+}
+
+#[test]
+fn an_example_in_a_comment_may_be_abridged() {
+    let lines: String = (0..8).map(|n| format!("x{n} = {n}\n")).collect();
+    for (path, text, is_loss) in [
+        ("a.rs", "/// let a = 1;\n/// // ... other fields ...\nfn f() {}\n", false),
+        ("a.rs", "///     // ... rest of the code\nfn f() {}\n", false),
+        ("a.go", "//\tfor {\n//\t\t... code to measure ...\n//\t}\n", true),
+        ("a.go", "// ... other lengths ...\n//   goto end\n", true),
+        ("a.c", "/* Use like this:\n   #if A\n   ... code of A ...\n   #endif */\n", true),
+        ("a.c", "/*\n * ... other types ...\n */\n", true),
+        ("A.java", "/**\n *   // ... other methods\n */\n", false),
+        ("a.py", "# ...add other processing here, if\n# necessary...\n", true),
+        ("a.sh", "# 	75 parent\n# ... remaining stack ...\n", true),
+    ] {
+        let found = |before: &str| findings(Accident::ElidedCode, path, Some(before), text).len();
+        assert_eq!(found("x = 1\n"), 0, "{path}: {text}");
+        assert_eq!(found(&lines) > 0, is_loss, "{path}: {text}, with lines lost");
+    }
+    // The control: the same words in a comment of their own.
+    for (path, text) in [
+        ("a.rs", "fn f() {\n    // ... other fields ...\n}\n"),
+        ("a.go", "func f() {\n\t// ... code to measure ...\n}\n"),
+        ("a.c", "int f() {\n  /* ... code of A ... */\n}\n"),
+        ("a.py", "# ...add other processing here\nf()\n"),
+    ] {
+        assert_eq!(findings(Accident::ElidedCode, path, Some("x = 1\n"), text).len(), 1, "{path}: {text}");
+    }
+}
+
+#[test]
 fn a_line_that_loses_its_indentation_leaves_its_block() {
     let found = |path: &str, before: &str, after: &str| {
         let findings = findings(Accident::LostIndentation, path, Some(before), after);

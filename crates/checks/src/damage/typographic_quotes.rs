@@ -1,5 +1,6 @@
 //! Finds typographic quotes where the language requires plain ones.
 
+use super::MAX_FINDINGS;
 use super::lexical_syntax::TextKind;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::delta::ReplacedLines;
@@ -26,6 +27,9 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         let plain = if matches!(quote, "\u{2018}" | "\u{2019}") { "'" } else { "\"" };
         let message = format!("the typographic quote {quote} in code; write {plain}");
         findings.push(DamageFinding { line, column: texts.column(line, at), message });
+        if findings.len() == MAX_FINDINGS {
+            break;
+        }
     }
     findings
 }

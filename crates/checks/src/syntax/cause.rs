@@ -7,7 +7,7 @@
 //! Invariant: every fault is either reported or counted.
 
 use super::super::delta::{Belief, ComparedFinding, MarkedFinding};
-use super::brackets::{BracketReport, Brackets};
+use super::brackets::{BracketReport, Brackets, balance};
 use super::fault::SyntaxFault;
 use lockgate_text::{Buffer, LineMap};
 
@@ -119,7 +119,9 @@ impl BracketPairs {
 }
 
 /// Returns the bracket that an edit left open: the first one that was not open before. `None` unless exactly one more
-/// bracket is unmatched than before, because each of several would explain other faults.
+/// bracket is unmatched than before, because each of several would explain other faults. `None` also if the text has as many
+/// brackets of each side as before: then the grammar took a bracket behind the fault for text, as it does behind the wrong
+/// closing tag of JSX.
 pub(super) fn cause(
     (before, old): (Option<&Buffer>, &BracketReport),
     (after, new): (&Buffer, &BracketReport),
@@ -135,6 +137,9 @@ pub(super) fn cause(
     let lines = after.lines();
     let at = *new.unclosed.iter().find(|&&at| !old_lines.contains(&lines.line_at(at)))?;
     let bracket = after.view().get(at..at + 1)?;
+    if balance(after.view()) == before.map_or([0; 3], |before| balance(before.view())) {
+        return None;
+    }
     Some(SyntaxFault::new(at, at + 1, format!("\"{bracket}\" is not closed")).mark(lines, after.view()))
 }
 
@@ -324,6 +329,28 @@ mod tests {
         // It depends on the parsers. CSS was a fifth while every fault of its grammar counted; now only its open
         // brackets do.
         assert!(elsewhere.len() >= 4, "{elsewhere:?}");
+    }
+
+    #[test]
+    fn a_wrong_tag_of_jsx_leaves_no_bracket_open() {
+        let rows = |wrong: usize| -> String {
+            let row = |at: usize| match at == wrong {
+                true => "  <tr><td>a</tr>\n",
+                false => "  <tr><td>a</td></tr>\n",
+            };
+            (0..20).map(row).collect()
+        };
+        let text = |wrong: usize| format!("export const T = () => (<table>\n{}</table>);\n", rows(wrong));
+        for path in ["a.tsx", "a.jsx", "a.js"] {
+            for before in [None, Some(text(99))] {
+                let found = judged(path, before.as_deref(), &text(13)).findings;
+                assert_eq!(found.first().map(|found| found.line), Some(15), "{path}: {found:?}");
+            }
+            // The control: without the bracket, it is the cause.
+            let open = text(99).replace(");", ";");
+            let found = judged(path, Some(&text(99)), &open).findings;
+            assert!(found.iter().any(|found| found.message.contains("is not closed")), "{path}: {found:?}");
+        }
     }
 
     #[test]

@@ -129,7 +129,7 @@ pub(crate) fn ask(
     limit: Limit<'_>,
 ) -> Result<Reply, NoReply> {
     let _slot = wait_for_slot(text, limit).map_err(NoReply::Halted)?;
-    let memory = grammar::allowed(text.len());
+    let memory = grammar::allowed(text);
     let argv = [COMMAND, task.name(), language, path, &memory.to_string()].map(OsString::from).to_vec();
     let order = Order {
         program,

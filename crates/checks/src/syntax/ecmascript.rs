@@ -1,4 +1,7 @@
 //! Parses JavaScript and TypeScript with oxc.
+//!
+//! JavaScript may contain JSX whatever its extension is: bundlers read it in `.js` files, and plain JavaScript has no
+//! expression that begins with `<`. TypeScript has (`<T>x`), so there the extension decides, as it does for its compiler.
 
 use oxc_allocator::Allocator;
 use oxc_diagnostics::OxcDiagnostic;
@@ -12,7 +15,7 @@ use super::parts::{ChangedPart, JOINT};
 
 /// Parses JavaScript. If the file name names neither module nor script, the statements decide.
 pub(super) fn read_javascript(text: &str, path: &str) -> Parse {
-    read(text, source_type(path).unwrap_or_else(|| SourceType::unambiguous().with_jsx(true)))
+    read(text, source_type(path).unwrap_or_else(|| with_jsx(SourceType::unambiguous())))
 }
 
 /// Parses TypeScript, in the dialect of the file extension.
@@ -126,7 +129,12 @@ impl Exports {
 
 /// Returns the dialect that the last extension of a path names.
 fn source_type(path: &str) -> Option<SourceType> {
-    SourceType::from_path(path.to_lowercase()).ok()
+    SourceType::from_path(path.to_lowercase()).ok().map(with_jsx)
+}
+
+/// Allows JSX in a dialect of JavaScript.
+fn with_jsx(source_type: SourceType) -> SourceType {
+    if source_type.is_javascript() { source_type.with_jsx(true) } else { source_type }
 }
 
 fn fault(error: &OxcDiagnostic, end: usize) -> SyntaxFault {
@@ -140,6 +148,40 @@ fn fault(error: &OxcDiagnostic, end: usize) -> SyntaxFault {
 mod tests {
     use super::super::cases::judged;
     use crate::Outcome;
+
+    #[test]
+    fn javascript_may_contain_jsx_whatever_its_extension_is() {
+        let jsx = "const a = (b) => <div c=\"d\"><p>{b < 2}</p></div>;\nconst e = <><p /></>;\n";
+        for path in ["a.js", "a.mjs", "a.cjs", "a.jsx", "a.tsx"] {
+            for before in [None, Some("f();\n")] {
+                assert_eq!(judged(path, before, jsx).findings, [], "{path}");
+            }
+            // A wrong tag is found in a new file, and in one that has JSX.
+            let wrong = jsx.replace("</p>", "</q>");
+            for before in [None, Some(jsx)] {
+                assert_eq!(judged(path, before, &wrong).blocking().count(), 1, "{path}");
+            }
+        }
+        for path in ["a.ts", "a.mts", "a.cts"] {
+            assert!(judged(path, None, jsx).blocking().count() > 0, "{path}");
+        }
+        assert_eq!(judged("a.ts", None, "const a = <T>b;\nconst c = <T>(d: T) => d;\n").findings, []);
+    }
+
+    #[test]
+    fn plain_javascript_stays_valid_where_jsx_is_allowed() {
+        let script = "<!-- a comment of HTML\nvar a = b < c, d = (a <b> c), e = [a<b, c>(d)];\n--> another\n\
+                      if (a <!--b\n) {}\nwith (a) { b = 010; }\nx = a\n<b>c\n";
+        for path in ["a.js", "a.cjs"] {
+            assert_eq!(judged(path, None, script).findings, [], "{path}");
+        }
+        for text in ["let a = i <j>\n/k/g;\n", "f(a < b, c > d);\n", "a <<= 1; b >>>= 2; c = d<e&&f>g;\n"] {
+            for path in ["a.js", "a.mjs", "a.cjs"] {
+                assert_eq!(judged(path, None, text).findings, [], "{path}: {text}");
+            }
+        }
+        assert!(judged("a.js", None, "let a = <b>c\n").blocking().count() > 0);
+    }
 
     #[test]
     fn a_file_of_flow_is_not_judged_where_it_is_no_javascript() {

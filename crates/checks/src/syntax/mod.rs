@@ -12,6 +12,7 @@
 
 mod before_after;
 mod brackets;
+mod branches;
 mod cause;
 pub(crate) mod child;
 mod doubled;
@@ -26,6 +27,7 @@ mod preprocessor;
 mod python;
 mod rust;
 mod shell;
+mod shell_words;
 mod table;
 mod template;
 mod toml;

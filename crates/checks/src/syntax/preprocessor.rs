@@ -2,28 +2,54 @@
 //!
 //! The grammar does not expand macros: it ends the body of a macro at a comment, and drops characters where a macro replaces
 //! a keyword. So brackets are counted by tokens. Brackets in the body of a macro, in `#if 0` and in the second and later
-//! branches of a conditional do not count: a bracket opened there is usually opened in the first branch, too.
+//! branches of a conditional do not count: a bracket opened there is usually opened in the first branch, too. If it is not,
+//! [`super::branches`] searches for branches that fit together.
 //!
-//! Invariant: every byte is read once, so any text takes linear time.
+//! Invariant: every byte is read twice, so any text takes linear time, and brackets take no memory.
 
 use std::ops::Range;
 
-/// Returns the brackets that count, each with its offset, in text order.
-pub(super) fn brackets(text: &str) -> Vec<(&str, usize)> {
+/// A part of a text that decides which brackets count.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Piece<'t> {
+    /// A bracket outside of comments, literals and directives.
+    Bracket(&'t str, usize),
+    /// A directive without its `#`, and the offset of that.
+    Directive(&'t str, usize),
+}
+
+/// Passes the brackets that count to `see`, each with its offset, in text order.
+pub(super) fn brackets<'t>(text: &'t str, see: &mut dyn FnMut(&'t str, usize)) {
+    let mut conditionals = Conditionals::default();
+    pieces(text, &mut |piece| {
+        if let Piece::Directive(directive, at) = piece {
+            conditionals.see(directive, at);
+        }
+    });
+    let mut unread = conditionals.unread.iter().peekable();
+    pieces(text, &mut |piece| {
+        let Piece::Bracket(token, at) = piece else { return };
+        while unread.next_if(|range| range.end <= at).is_some() {}
+        if !unread.peek().is_some_and(|range| range.contains(&at)) {
+            see(token, at);
+        }
+    });
+}
+
+/// Passes the brackets and the directives of a text to `see`, in text order.
+pub(super) fn pieces<'t>(text: &'t str, see: &mut dyn FnMut(Piece<'t>)) {
     let (bytes, mut at, mut is_line_start) = (text.as_bytes(), 0, true);
-    let (mut found, mut conditionals) = (Vec::new(), Conditionals::default());
     while let Some(byte) = bytes.get(at) {
         let start = at;
         if *byte == b'#' && is_line_start {
             at = directive_end(bytes, at);
-            let directive = text.get(start + 1..at).unwrap_or_default().trim_start();
-            conditionals.see(directive, start);
+            see(Piece::Directive(text.get(start + 1..at).unwrap_or_default().trim_start(), start));
             continue;
         }
         at = token_end(bytes, at);
         let token = text.get(start..at).unwrap_or_default();
         if matches!(token, "(" | ")" | "[" | "]" | "{" | "}") {
-            found.push((token, start));
+            see(Piece::Bracket(token, start));
         }
         is_line_start = match byte {
             b'\n' => true,
@@ -32,12 +58,34 @@ pub(super) fn brackets(text: &str) -> Vec<(&str, usize)> {
             _ => false,
         };
     }
-    let unread = conditionals.unread;
-    found.retain(|(_, at)| {
-        let next = unread.partition_point(|range| range.end <= *at);
-        !unread.get(next).is_some_and(|range| range.contains(at))
-    });
-    found
+}
+
+/// The step that a directive makes through a conditional.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It opens a conditional with a first branch.
+    If,
+    /// It begins a further branch, on a condition.
+    Elif,
+    /// It begins the last branch.
+    Else,
+    /// It closes a conditional.
+    Endif,
+}
+
+/// Returns the step of a directive, and if the branch that it begins is never read; `None` for another directive.
+pub(super) fn step(directive: &str) -> Option<(Step, bool)> {
+    let name = directive.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(directive.len());
+    let (name, condition) = directive.split_at_checked(name)?;
+    Some(match name {
+        "if" => (Step::If, is_false(condition)),
+        "ifdef" | "ifndef" => (Step::If, false),
+        "elif" => (Step::Elif, is_false(condition)),
+        "elifdef" | "elifndef" => (Step::Elif, false),
+        "else" => (Step::Else, false),
+        "endif" => (Step::Endif, false),
+        _ => return None,
+    })
 }
 
 /// The open conditionals, and the ranges that do not count.
@@ -57,28 +105,25 @@ struct Conditional {
 impl Conditionals {
     /// Adds the next directive, without its `#`.
     fn see(&mut self, directive: &str, at: usize) {
-        let name = directive.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(directive.len());
-        let (name, condition) = directive.split_at_checked(name).unwrap_or_default();
-        match name {
-            "if" | "ifdef" | "ifndef" => {
-                let is_taken = name != "if" || !is_false(condition);
-                self.open.push(Conditional { is_taken, skipped_from: (!is_taken).then_some(at) });
+        match step(directive) {
+            Some((Step::If, is_false)) => {
+                self.open.push(Conditional { is_taken: !is_false, skipped_from: is_false.then_some(at) });
             }
-            "else" | "elif" | "elifdef" | "elifndef" => {
+            Some((Step::Elif | Step::Else, is_false)) => {
                 let Some(innermost) = self.open.last_mut() else { return };
                 if innermost.is_taken {
                     innermost.skipped_from.get_or_insert(at);
-                } else if name != "elif" || !is_false(condition) {
+                } else if !is_false {
                     innermost.is_taken = true;
                     let start = innermost.skipped_from.take();
                     self.leave_out(start, at);
                 }
             }
-            "endif" => {
+            Some((Step::Endif, _)) => {
                 let start = self.open.pop().and_then(|closed| closed.skipped_from);
                 self.leave_out(start, at);
             }
-            _ => {}
+            None => {}
         }
     }
 
@@ -235,7 +280,12 @@ mod tests {
 
     #[test]
     fn tokens_are_those_of_the_language() {
-        let found = |text| brackets(text).into_iter().map(|(token, _)| token).collect::<String>();
+        let places = |text| {
+            let mut places = Vec::new();
+            brackets(text, &mut |token, at| places.push((token, at)));
+            places
+        };
+        let found = |text| places(text).into_iter().map(|(token, _)| token).collect::<String>();
         assert_eq!(found("a(\"(\\\"(\", '(', '\\'', L'(' /* ( */) // ( \\\n (\n{ [ ] }"), "(){[]}");
         assert_eq!(found("a = 1'000'000; b(1'0);"), "()");
         assert_eq!(found("a(R\"x( )\" ( )x\", u8R\"(()\" )"), "()");
@@ -243,7 +293,7 @@ mod tests {
         assert_eq!(found("é(\\"), "(");
         assert_eq!(found("/* ("), "");
         assert_eq!(found("/*\n#if 0\n*/ ( )\n"), "()");
-        assert_eq!(brackets("é()"), [("(", 2), (")", 3)]);
+        assert_eq!(places("é()"), [("(", 2), (")", 3)]);
     }
 
     #[test]

@@ -5,16 +5,19 @@
 //!
 //! Invariant: the walk checks for cancellation and the time limit every few thousand nodes.
 
+use std::cell::OnceCell;
 use std::ops::ControlFlow;
 
 use super::super::delta::Belief;
 use super::brackets::BracketReport;
+use super::branches;
 use super::cause::BracketPairs;
 use super::fault::SyntaxFault;
 use super::parse::{ParseFailure, TOO_DEEP};
 use super::parts;
 use super::preprocessor;
 use super::shell;
+use super::shell_words;
 use super::table::{Credit, GrammarTrust, LanguageParsers};
 use lockgate_sandbox::{Halt, Limit};
 use lockgate_syntax::{Grammar, Language, Node, ParseStop, Tree, WalkStep, parse, walk};
@@ -91,11 +94,10 @@ fn read(
 /// Collects the report of a tree in one walk.
 fn collect(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<TreeReport, Halt> {
     let (survey, brackets) = (TreeReport::default(), BracketPairs::default());
-    let mut walker = TreeWalk { credit, text, survey, brackets, loose: 0 };
+    let mut walker =
+        TreeWalk { credit, text, survey, brackets, loose: 0, is_lost: false, scarce: OnceCell::new() };
     if credit.preprocessor {
-        for (token, at) in preprocessor::brackets(text) {
-            walker.brackets.see(token, at, text);
-        }
+        preprocessor::brackets(text, &mut |token, at| walker.brackets.see(token, at, text));
     }
     let (mut steps, mut deepest, mut halt) = (0_usize, 0, None);
     walk(tree, |node, level| {
@@ -118,6 +120,11 @@ struct TreeWalk<'a> {
     brackets: BracketPairs,
     /// The number of tokens and other bytes inside of errors; each may be a level of nesting to another parser.
     loose: usize,
+    /// Set after a place that the grammar could not read. If the grammar is not trusted, it may have missed a keyword there,
+    /// and then it misses the end of a construct that has one.
+    is_lost: bool,
+    /// The keywords of a shell script of which the text has too few, once they are needed.
+    scarce: OnceCell<Vec<&'static str>>,
 }
 
 impl TreeWalk<'_> {
@@ -141,7 +148,7 @@ impl TreeWalk<'_> {
         self.survey.faults.push(fault);
     }
 
-    fn fault(&self, node: Node<'_>) -> Option<SyntaxFault> {
+    fn fault(&mut self, node: Node<'_>) -> Option<SyntaxFault> {
         let (at, end) = (node.start_byte(), node.end_byte());
         let snippet = self.text.get(at..end).unwrap_or_default();
         if self.credit.trailing_commas && is_trailing_comma(node, snippet) {
@@ -149,7 +156,8 @@ impl TreeWalk<'_> {
         }
         if node.is_missing() {
             let kind = node.kind();
-            let belief = self.belief(|sure| sure.contains(&kind));
+            let belief = self.belief(|sure| sure.contains(&kind) && self.is_surely_missing(kind));
+            self.is_lost |= belief == Belief::Doubtful;
             return Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, format!("missing \"{kind}\"")) });
         }
         let belief = self.belief(|_| false);
@@ -160,6 +168,7 @@ impl TreeWalk<'_> {
         if !node.is_error() {
             return None;
         }
+        self.is_lost = true;
         let message = if snippet.trim().is_empty() { "syntax error".to_owned() } else { error_near(snippet) };
         Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, message) })
     }
@@ -172,10 +181,20 @@ impl TreeWalk<'_> {
         }
     }
 
+    /// True if a token that the grammar misses is missing in the text: before it, the grammar could read everything, or the
+    /// text has too few of it.
+    fn is_surely_missing(&self, kind: &str) -> bool {
+        !self.is_lost || self.scarce.get_or_init(|| shell_words::missing(self.text)).contains(&kind)
+    }
+
     /// Completes the report. Unmatched brackets become faults if the grammar is not trusted.
     fn finish(mut self, deepest: usize) -> TreeReport {
         self.survey.depth = deepest + self.loose;
         self.survey.brackets = self.brackets.report();
+        if self.credit.preprocessor {
+            let lone = std::mem::take(&mut self.survey.brackets.lone);
+            self.survey.brackets.lone = branches::certain(self.text, lone);
+        }
         if self.credit.trust != GrammarTrust::Whole {
             let text = self.text;
             let lone = |&at: &usize| SyntaxFault::new(at, at + 1, lone_bracket(text, at));

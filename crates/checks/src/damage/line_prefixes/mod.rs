@@ -4,11 +4,16 @@
 //! them was in the file before, or that text is indented. The keys of a table ascend, too.
 
 mod diff;
+mod keys;
 
+use super::MAX_FINDINGS;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::delta::ReplacedLines;
+
+/// The most lines that are judged together.
+const LONGEST_RUN: usize = 10_000;
 
 /// The separator between a line number and its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +48,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         for (line, text) in lines {
             match numbered(line, text) {
                 Some(next) if follows(&run, &next) => run.push(next),
+                _ if findings.len() >= MAX_FINDINGS => break,
                 Some(next) => findings.extend(close(texts, piece, std::mem::replace(&mut run, vec![next]))),
                 None if text.trim().is_empty() => {}
                 None => findings.extend(close(texts, piece, std::mem::take(&mut run))),
@@ -50,12 +56,16 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         }
         findings.extend(close(texts, piece, run));
         findings.extend(diff::look(texts, piece));
+        if findings.len() >= MAX_FINDINGS {
+            break;
+        }
     }
     findings
 }
 
 fn follows(run: &[PrefixedLine<'_>], next: &PrefixedLine<'_>) -> bool {
-    run.last().is_some_and(|last| last.number + 1 == next.number && last.separator == next.separator)
+    run.len() < LONGEST_RUN
+        && run.last().is_some_and(|last| last.number + 1 == next.number && last.separator == next.separator)
 }
 
 fn close(texts: &TextPair<'_>, piece: &ReplacedLines, run: Vec<PrefixedLine<'_>>) -> Option<DamageFinding> {
@@ -103,7 +113,7 @@ impl AscendingLines<'_, '_> {
             TextKind::Prose => self.texts.language() == "html",
             TextKind::Patch | TextKind::Unknown => false,
         };
-        if self.is_table() {
+        if self.is_table() || self.are_keys() {
             return false;
         }
         match separator {
@@ -150,6 +160,12 @@ impl AscendingLines<'_, '_> {
     fn is_aligned(&self) -> bool {
         let (Some(first), Some(last)) = (self.lines.first(), self.lines.last()) else { return false };
         first.at > last.at
+    }
+
+    /// True if the grammar reads the numbers as keys: of a type (`1: string;`) or of a value.
+    fn are_keys(&self) -> bool {
+        self.lines.iter().all(|line| line.separator == Separator::Colon)
+            && keys::are_keys(self.texts, self.lines.iter().map(|line| (line.line, line.at)))
     }
 
     /// True if the lines are entries of a table with numeric keys.
