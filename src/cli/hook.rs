@@ -78,7 +78,7 @@ pub(super) fn run(args: HookArgs) -> Result<ExitCode, Error> {
     // A panic is answered like any other failure, without its message on standard error.
     std::panic::set_hook(Box::new(|_| {}));
     let reply = catch_unwind(AssertUnwindSafe(|| reply(&args, started, &shared)));
-    let reply = reply.unwrap_or_else(|_| failed(shared.lock(), "lockgate failed"));
+    let reply = reply.unwrap_or_else(|_| failed(&shared.lock(), "lockgate failed"));
     Ok(print(&mut shared.lock(), &reply))
 }
 
