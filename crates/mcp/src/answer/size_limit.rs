@@ -351,7 +351,7 @@ impl<'a> CutResponse<'a> {
         if !shown.best {
             let mut head = best.clone();
             (head.lines, head.excerpt) = (Vec::new(), Vec::new());
-            let lines = text::nearest(&head).join("\n");
+            let lines = text::nearest(&head, self.options.forms).join("\n");
             shown.best =
                 left.take(left.cost(&head, Some(&lines)) + left.list_cost("best") + left.list_cost("lines"));
         }
@@ -498,6 +498,9 @@ impl<'a> CutResponse<'a> {
         for warning in &mut response.validation_warnings {
             warning.finding = warning.finding.and_then(|at| positions.binary_search(&at).ok());
         }
+        let errors = shorten(&mut response.errors, shown.errors);
+        // The text form shows the findings instead of their sentences.
+        let errors = if self.options.forms == Forms::Text { 0 } else { errors + full.omitted.errors };
         let omitted = [
             (calls, ["proposed call", "proposed calls"]),
             (best, ["line of best", "lines of best"]),
@@ -509,7 +512,7 @@ impl<'a> CutResponse<'a> {
             (shorten(&mut response.line_map, shown.line_map), ["entry of line_map", "entries of line_map"]),
             (keep(&mut response.gates, &shown.gates), ["gate", "gates"]),
             (keep(&mut response.findings, &shown.findings) + full.omitted.findings, ["finding", "findings"]),
-            (shorten(&mut response.errors, shown.errors) + full.omitted.errors, ["error", "errors"]),
+            (errors, ["error", "errors"]),
             (
                 shorten(&mut response.validation_warnings, shown.warnings) + full.omitted.warnings,
                 ["warning", "warnings"],
