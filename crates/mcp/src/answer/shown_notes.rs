@@ -83,7 +83,11 @@ impl ShownNotes {
         }
         // The text lists a gate without a result in every answer, the compact JSON does not.
         let is_listed = forms == Forms::Text || run.outcome == Outcome::Skipped;
-        if is_listed { None } else { unchecked_warning(&GateRun { why: None, ..run.clone() }).or(Some(whole)) }
+        if is_listed {
+            None
+        } else {
+            unchecked_warning(&GateRun { why: None, ..run.clone() }).or(Some(whole))
+        }
     }
 
     /// True if an earlier answer named these gates as those that passed.

@@ -300,7 +300,8 @@ impl<'a> CutResponse<'a> {
 
     fn take_finding(&self, at: usize, shown: &mut Shown, left: &mut Allowance) -> bool {
         let Some(finding) = self.clipped.findings.get(at) else { return false };
-        let line = (finding.counts || finding.blocking).then(|| text::finding(finding));
+        let line = (finding.counts || finding.blocking)
+            .then(|| text::finding(finding, &self.clipped, self.options.forms));
         // The first one may also replace the message by the headline.
         let list = if shown.findings.is_empty() {
             let headline = self.clipped.headline.as_ref().map_or(0, |it| escaped(&it.summary));

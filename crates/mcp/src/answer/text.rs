@@ -19,7 +19,7 @@ const NOTICEABLE_MS: u64 = 10;
 /// shown.
 pub(super) fn render(response: &EditResponse, forms: Forms) -> String {
     let succeeded = response.is_success();
-    let mut lines = first_lines(response);
+    let mut lines = first_lines(response, forms);
     lines.extend(response.resolved_path.as_ref().map(|path| format!("the path leads to {path}")));
     lines.extend(response.match_details.as_ref().and_then(match_line));
     lines.extend(response.best.iter().flat_map(|best| nearest(best, forms)));
@@ -51,7 +51,7 @@ fn joined<T>(entries: &[T], entry: impl Fn(&T) -> String) -> String {
 }
 
 /// Renders the result, and the code of a rejection with its hint.
-fn first_lines(response: &EditResponse) -> Vec<String> {
+fn first_lines(response: &EditResponse, forms: Forms) -> Vec<String> {
     let version = response.version.as_ref().map(|version| format!("version {version}"));
     let edit = response.edit_id.as_ref().map(|id| format!("edit {id}"));
     let ids: Vec<String> = version.iter().chain(&edit).cloned().collect();
@@ -61,7 +61,7 @@ fn first_lines(response: &EditResponse) -> Vec<String> {
         let shows_findings = response.findings.iter().any(|finding| finding.blocking);
         let headline = response.headline.as_ref().filter(|_| shows_findings);
         let first = headline.map_or(message, |Headline { summary, .. }| summary.clone());
-        return std::iter::once(first).chain(remedy(response, version.as_deref())).collect();
+        return std::iter::once(first).chain(remedy(response, version.as_deref(), forms)).collect();
     }
     match &response.headline {
         Some(Headline { summary, details }) => {
@@ -73,8 +73,10 @@ fn first_lines(response: &EditResponse) -> Vec<String> {
     }
 }
 
-fn remedy(response: &EditResponse, version: Option<&str>) -> Option<String> {
+fn remedy(response: &EditResponse, version: Option<&str>, forms: Forms) -> Option<String> {
     let detail = response.detail.as_ref().map(|detail| format!(" ({detail})")).unwrap_or_default();
+    // Nothing was written, so the version has not changed.
+    let version = version.filter(|_| forms != Forms::Text);
     let version = version.map(|version| format!(" at {version}")).unwrap_or_default();
     let hint = response.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
     response.code.as_ref().map(|code| format!("{code}{detail}{version}{hint}"))
@@ -155,7 +157,9 @@ pub(super) fn shift(MovedLines { from, by }: &MovedLines) -> String {
 fn findings(response: &EditResponse, forms: Forms) -> Vec<String> {
     let counted = response.findings.iter().filter(|finding| finding.counts || finding.blocking);
     match forms {
-        Forms::Both | Forms::Json | Forms::Compact => counted.map(finding).collect(),
+        Forms::Both | Forms::Json | Forms::Compact => {
+            counted.map(|found| finding(found, response, forms)).collect()
+        }
         Forms::Text => {
             let mut groups: Vec<Vec<&ReportedFinding>> = Vec::new();
             for found in counted {
@@ -164,7 +168,7 @@ fn findings(response: &EditResponse, forms: Forms) -> Vec<String> {
                     None => groups.push(vec![found]),
                 }
             }
-            groups.iter().filter_map(|group| finding_group(group, response)).collect()
+            groups.iter().filter_map(|group| finding_group(group, response, forms)).collect()
         }
     }
 }
@@ -175,27 +179,22 @@ fn says_same(one: &ReportedFinding, other: &ReportedFinding) -> bool {
     at(one) == at(other)
 }
 
-/// Renders findings that say the same. The first line of a rejection says that new findings block.
-fn finding_group(group: &[&ReportedFinding], response: &EditResponse) -> Option<String> {
+/// Renders findings that say the same. In the text form, the first line of a rejection says that new findings block.
+fn finding_group(group: &[&ReportedFinding], response: &EditResponse, forms: Forms) -> Option<String> {
     let first = group.first()?;
     let places = joined(group, |found| format!("{}:{}", found.line, found.column));
     let lines = if group.len() == 1 { "line" } else { "lines" };
-    let is_usual = !response.is_success() && first.new && first.blocking;
+    let is_usual = forms == Forms::Text && !response.is_success() && first.new && first.blocking;
     let weight = if is_usual { String::new() } else { format!(", {}", weight(first)) };
-    Some(finding_text(&format!("{lines} {places}"), first, &weight))
+    let ReportedFinding { gate, severity, message, .. } = first;
+    let code = first.code.as_ref().map(|code| format!(" {code}")).unwrap_or_default();
+    let file = first.path.as_ref().map(|path| format!(" of {path}")).unwrap_or_default();
+    Some(format!("{lines} {places}{file} {severity}{code}: {message} ({gate}{weight})"))
 }
 
 /// Renders one finding.
-pub(super) fn finding(finding: &ReportedFinding) -> String {
-    let ReportedFinding { line, column, .. } = finding;
-    finding_text(&format!("line {line}:{column}"), finding, &format!(", {}", weight(finding)))
-}
-
-fn finding_text(places: &str, finding: &ReportedFinding, weight: &str) -> String {
-    let ReportedFinding { gate, severity, message, .. } = finding;
-    let code = finding.code.as_ref().map(|code| format!(" {code}")).unwrap_or_default();
-    let file = finding.path.as_ref().map(|path| format!(" of {path}")).unwrap_or_default();
-    format!("{places}{file} {severity}{code}: {message} ({gate}{weight})")
+pub(super) fn finding(finding: &ReportedFinding, response: &EditResponse, forms: Forms) -> String {
+    finding_group(&[finding], response, forms).unwrap_or_default()
 }
 
 fn weight(finding: &ReportedFinding) -> &'static str {

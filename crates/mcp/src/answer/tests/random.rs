@@ -102,6 +102,7 @@ impl RandomAnswer {
                 .rejection
                 .then(|| Headline { summary: self.message.clone(), details: self.word.clone() }),
             changed_lines: None,
+            are_gates_known: false,
             match_details: details.clone(),
             old_findings: self.findings.iter().filter(|finding| !finding.counts).count(),
         };
