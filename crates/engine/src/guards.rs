@@ -46,7 +46,7 @@ fn check_expectation(request: &Request, current: &CurrentText) -> Result<(), Err
     let (noun, shown) = (request.target.noun(), request.target.display_path());
     if let (None, Some(purpose)) = (&current.snapshot, request.edit.needs_file_to()) {
         let message = format!("cannot {purpose} non-existent {noun}: {shown}");
-        let error = Error::new(Code::FileNotFound, message).field("path");
+        let error = Error::new(Code::FileNotFound, message).naming_target(shown).field("path");
         return Err(match (&request.edit, &request.target) {
             (Edit::Remove, _) => error.hint("correct the path"),
             (_, request::Target::Entity(_)) => {
@@ -59,12 +59,14 @@ fn check_expectation(request: &Request, current: &CurrentText) -> Result<(), Err
         (Expect::Absent, Some(_)) => {
             let count = current.buffer.lines().count();
             Err(Error::new(Code::FileExists, format!("{noun} already exists: {shown}"))
+                .naming_target(shown)
                 .field("path")
                 .with_next_if(NextCall::read_around(1, 1, count)))
         }
         (Expect::Version(version), None) => {
             let message = format!("version {version} was expected, but there is no {noun}: {shown}");
             Err(Error::new(Code::EditConflict, message)
+                .naming_target(shown)
                 .field("expected_version")
                 .hint(format!(
                     "the {noun} was removed or renamed; to create it again, leave out `expected_version`"
@@ -102,6 +104,7 @@ pub(super) fn check_access(place: &DocumentPath, rules: &Policy) -> Result<(), E
         Code::Protected,
         format!("{path} may not be written: the policy {} says {entry}", found.policy),
     )
+    .naming_target(place.shown())
     .hint(format!("leave the {} alone; a person can write it, or change the policy", place.noun())))
 }
 
@@ -123,6 +126,7 @@ pub(super) fn check_runnable(place: &DocumentPath, rules: &Policy) -> Result<(),
              {policy} says `runnable: refuse`"
         ),
     )
+    .naming_target(path)
     .hint("leave the file alone; a person can write it, or set `runnable: ask` in the policy"))
 }
 

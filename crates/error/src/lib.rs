@@ -179,6 +179,8 @@ pub struct Error {
     pub entry: Option<u32>,
     /// Set when the message names the path of the field.
     names_field: bool,
+    /// Set when the message names the file or entity.
+    names_target: bool,
     /// Places in the file that the error is about; only the first of many.
     pub places: Box<[EvidenceLine]>,
     /// The number of all places, if not all are listed; compact, because every call returns a `Result` with an error.
@@ -205,6 +207,7 @@ impl Error {
             field: None,
             entry: None,
             names_field: false,
+            names_target: false,
             places: Box::default(),
             count: None,
             best: None,
@@ -237,6 +240,19 @@ impl Error {
         self.rename_field(field);
         self.names_field = true;
         self
+    }
+
+    /// Marks the message as one that names the target, as `name`.
+    #[must_use]
+    pub fn naming_target(mut self, name: &str) -> Error {
+        debug_assert!(self.message.contains(name), "{name}: {}", self.message);
+        self.names_target = true;
+        self
+    }
+
+    /// True if the message names the file or entity. A frontend adds the name otherwise, if a call has several.
+    pub const fn names_target(&self) -> bool {
+        self.names_target
     }
 
     /// Sets the invalid field to another name, which the message does not have.

@@ -123,6 +123,9 @@ pub struct EditResponse {
     /// The number of findings that do not count because they existed before; only in the text form.
     #[serde(skip)]
     pub old_findings: usize,
+    /// True if the caller knows the names of the gates that passed, so that the text form need not name them.
+    #[serde(skip)]
+    pub are_gates_known: bool,
 }
 
 /// The first line of the text form. The version and the edit id of the response stand between its parts.

@@ -151,4 +151,5 @@ fn content(file: &OwnedFd, stat: &Stat, shown: &str, limit: u64) -> Result<Vec<u
 
 fn too_large(shown: &str, size: u64, limit: u64) -> Error {
     Error::new(Code::TooLarge, format!("{shown} is too large: {size} bytes, limit {limit} bytes"))
+        .naming_target(shown)
 }

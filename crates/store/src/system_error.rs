@@ -15,7 +15,7 @@ pub(super) fn failed(call: &str, path: &str, errno: Errno) -> Error {
         Errno::NOSPC | Errno::DQUOT => Code::NoSpace,
         Errno::FBIG => {
             let message = format!("{path}: {call} failed: {}", reason(errno));
-            return Error::new(Code::NoSpace, message).hint(FILE_SIZE_HINT);
+            return Error::new(Code::NoSpace, message).naming_target(path).hint(FILE_SIZE_HINT);
         }
         Errno::ACCESS | Errno::PERM | Errno::ROFS => Code::PermissionDenied,
         Errno::XDEV => Code::PathOutsideRoot,
@@ -23,7 +23,7 @@ pub(super) fn failed(call: &str, path: &str, errno: Errno) -> Error {
         Errno::NOTDIR | Errno::ISDIR | Errno::NXIO => Code::NotAFile,
         _ => Code::IoFailed,
     };
-    Error::new(code, format!("{path}: {call} failed: {}", reason(errno)))
+    Error::new(code, format!("{path}: {call} failed: {}", reason(errno))).naming_target(path)
 }
 
 /// Does the same for a call through cap-std, which reports an escape as an error without errno.
@@ -31,7 +31,7 @@ pub(super) fn failed_io(call: &str, path: &str, error: &std::io::Error) -> Error
     match errno_of(error) {
         Some(errno) => failed(call, path, errno),
         None if is_escape(error) => outside(path),
-        None => Error::new(Code::IoFailed, format!("{path}: {call} failed: {error}")),
+        None => Error::new(Code::IoFailed, format!("{path}: {call} failed: {error}")).naming_target(path),
     }
 }
 
@@ -48,7 +48,9 @@ pub(super) fn is_escape(error: &std::io::Error) -> bool {
 
 /// The error for a path that leads out of every root.
 pub(super) fn outside(path: &str) -> Error {
-    Error::new(Code::PathOutsideRoot, format!("{path} is outside every root")).field("path")
+    Error::new(Code::PathOutsideRoot, format!("{path} is outside every root"))
+        .naming_target(path)
+        .field("path")
 }
 
 /// The error for a folder that existed when the path was admitted and cannot be opened now.
@@ -63,17 +65,20 @@ pub(super) fn folder_lost(call: &str, path: &str, errno: Errno) -> Error {
 
 /// The error for an entry that holds no text.
 pub(super) fn not_a_file(path: &str, description: &str) -> Error {
-    Error::new(Code::NotAFile, format!("not a file: {path} is {description}"))
+    Error::new(Code::NotAFile, format!("not a file: {path} is {description}")).naming_target(path)
 }
 
 /// The error for a file that has changed since it was read or admitted.
 pub(super) fn conflict(path: &str, change: &str) -> Error {
     Error::new(Code::EditConflict, format!("{path} {change}"))
+        .naming_target(path)
         .hint(format!("the file {change}; read it again and build the edit on the current text"))
 }
 
 fn too_long(path: &str) -> Error {
-    Error::new(Code::InvalidInput, format!("{path}: the name is too long for the file system")).field("path")
+    Error::new(Code::InvalidInput, format!("{path}: the name is too long for the file system"))
+        .naming_target(path)
+        .field("path")
 }
 
 fn reason(errno: Errno) -> String {

@@ -51,6 +51,18 @@ pub struct Extent {
     pub max_run: usize,
     /// The lines of the new version, from 1, around which changes are shown; all changes if none is near.
     pub near: Option<Vec<usize>>,
+    /// The lines of a change that are shown.
+    pub side: Side,
+}
+
+/// The lines of a change that [`Diff::numbered`] shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Side {
+    /// The old and the new lines, after the line that encloses them.
+    #[default]
+    Both,
+    /// The new lines; the old ones only where no line replaces them.
+    New,
 }
 
 impl Extent {
@@ -161,13 +173,16 @@ impl Diff<'_> {
         let (mut text, mut last_enclosing) = (String::new(), None);
         for (shown, piece) in pieces.iter().enumerate() {
             let end = text.len();
+            let is_new_alone = extent.side == Side::New;
             let enclosing = enclosing_line(self.after.lines(), piece.new.start + 1);
+            let enclosing = enclosing.filter(|_| !is_new_alone);
             if let Some(enclosing) = enclosing.filter(|_| enclosing != last_enclosing) {
                 let head = self.after.lines().text(enclosing).trim().trim_end_matches('{').trim_end();
                 text.push_str(&format!("in {}\n", shortened(head)));
             }
             last_enclosing = enclosing;
-            if let Some(before) = self.before {
+            let is_replaced = is_new_alone && !piece.new.is_empty();
+            if let Some(before) = self.before.filter(|_| !is_replaced) {
                 write_numbered('-', before, piece.old.clone(), extent, &mut text);
             }
             write_numbered('+', self.after, piece.new.clone(), extent, &mut text);
@@ -413,7 +428,7 @@ mod tests {
         let (old, new, plan) = edited(before, &[(15..21, "    x\n    y\n"), (24..24, "d\n")]);
         let diff = unified("f", Some(&old), &new, &plan);
         let shown = |max_bytes, extent: Extent| diff.numbered(max_bytes, &extent);
-        let all = Extent { max_run: 9, near: None };
+        let all = Extent { max_run: 9, ..Extent::default() };
         let wanted = "in def f():\n3- b\n3+ x\n4+ y\n7+ d\n"
             .replace("- b", "-     b")
             .replace("+ x", "+     x")
@@ -423,6 +438,11 @@ mod tests {
         let first = "in def f():\n3-     b\n3+     x\n4+     y\n";
         let cut = DiffCut::Partial { shown: 1, total: 2 };
         assert_eq!(shown(first.len(), all.clone()), (first.to_owned(), cut), "each run is shown or left out");
+        let new = Extent { side: Side::New, ..all.clone() };
+        assert_eq!(shown(usize::MAX, new.clone()).0, "3+     x\n4+     y\n7+ d\n");
+        let (removed, left, plan_of_removal) = edited(before, &[(15..21, "")]);
+        let removal = unified("f", Some(&removed), &left, &plan_of_removal).numbered(usize::MAX, &new).0;
+        assert_eq!(removal, "3-     b\n", "no line replaces it");
         let near = |line| Extent { near: Some(vec![line]), ..all.clone() };
         assert_eq!(shown(usize::MAX, near(1)).0.lines().last(), Some("4+     y"));
         assert_eq!(
@@ -431,10 +451,11 @@ mod tests {
             "nothing is near: all is shown"
         );
         let (old, new, plan) = edited(b"", &[(0..0, &self::numbered(20))]);
-        let long =
-            unified("f", Some(&old), &new, &plan).numbered(usize::MAX, &Extent { max_run: 4, near: None }).0;
+        let long = unified("f", Some(&old), &new, &plan)
+            .numbered(usize::MAX, &Extent { max_run: 4, ..Extent::default() })
+            .0;
         assert_eq!(long, "1+ 001\n2+ 002\n... 16 lines\n19+ 019\n20+ 020\n");
-        let near = Extent { max_run: 4, near: Some(vec![2, 15]) };
+        let near = Extent { max_run: 4, near: Some(vec![2, 15]), ..Extent::default() };
         let lines = unified("f", Some(&old), &new, &plan).numbered(usize::MAX, &near).0;
         let shown: Vec<&str> = lines.lines().filter(|line| !line.contains('+')).collect();
         assert_eq!((shown, lines.lines().count()), (vec!["... 6 lines", "... 2 lines"], 14));
@@ -501,7 +522,7 @@ mod tests {
         let (before, after, plan) =
             edited(numbered(90).as_bytes(), &[(0..3, "x"), (160..163, "y"), (320..323, "z")]);
         let diff = unified("f", Some(&before), &after, &plan);
-        let near = |lines: &[usize]| Extent { max_run: 12, near: Some(lines.to_vec()) };
+        let near = |lines: &[usize]| Extent { max_run: 12, near: Some(lines.to_vec()), ..Extent::default() };
         let (shown, cut) = diff.render_near(usize::MAX, Some(&near(&[41])));
         assert!(shown.contains("+y") && !shown.contains("+x") && !shown.contains("+z"), "{shown}");
         assert_eq!(cut, DiffCut::Partial { shown: 1, total: 3 });

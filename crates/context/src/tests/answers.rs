@@ -42,6 +42,23 @@ fn near_goes_before_far_and_tests_come_last() {
 }
 
 #[test]
+fn a_symbol_with_more_words_of_the_query_precedes_the_exact_name_of_one() {
+    let world = World::new(&[
+        ("a/cache.py", "def cache():\n    pass\n\ndef invalidate():\n    pass\n"),
+        ("b/other.py", "def cached_entries_invalidated():\n    pass\n"),
+        ("c/far.py", "def caches_users():\n    pass\n"),
+    ]);
+    let find = |query: &str| at(&world.ask(ContextQuery { query: Some(query), ..NOTHING }).found.unwrap());
+    let both = find("invalidate cache entries");
+    assert_eq!(both[0], "b/other.py:1 cached_entries_invalidated", "{both:?}");
+    assert!(both[1..3].iter().all(|found| found.starts_with("a/cache.py:")), "{both:?}");
+    // With as many words, the exact name comes first.
+    assert_eq!(find("cache")[0], "a/cache.py:1 cache");
+    let near = ContextQuery { query: Some("invalidate cache entries"), near: Some("a/cache.py"), ..NOTHING };
+    assert_eq!(at(&world.ask(near).found.unwrap())[0], both[0], "nearness decides only between equals");
+}
+
+#[test]
 fn a_name_may_be_given_in_every_way() {
     let world = project();
     for name in [

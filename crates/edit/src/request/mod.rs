@@ -3,6 +3,7 @@
 //! Invariant: a [`Request`] has exactly one edit mode, and all checks that need no file have passed.
 #![deny(clippy::disallowed_methods)]
 
+mod author;
 mod block;
 mod entity;
 mod fields;
@@ -11,6 +12,7 @@ mod read;
 mod target;
 mod undo;
 
+pub use author::{AuthorName, ClientName};
 pub use block::{BlockFields, ToleranceFields};
 pub use entity::EntityFields;
 pub use fields::{Fields, FlagsValue, InsertFields, LineEditFields, WindowFields};

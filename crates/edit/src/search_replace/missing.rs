@@ -37,19 +37,32 @@ const MAX_CASED: usize = 1 << 32;
 /// The number of lines shown around each difference.
 const AROUND: usize = 2;
 
-/// Returns the error for a pattern without a match. A flag with which the pattern matches is proposed.
+/// The flags that are tried for a pattern without a match: each of them, then two, then all.
+const TRIED_FLAGS: [(&[Flags], &str); 7] = [
+    (&[Flags::MULTILINE], "M"),
+    (&[Flags::DOTALL], "S"),
+    (&[Flags::IGNORECASE], "I"),
+    (&[Flags::MULTILINE, Flags::DOTALL], "M and S"),
+    (&[Flags::MULTILINE, Flags::IGNORECASE], "M and I"),
+    (&[Flags::DOTALL, Flags::IGNORECASE], "S and I"),
+    (&[Flags::MULTILINE, Flags::DOTALL, Flags::IGNORECASE], "M, S and I"),
+];
+
+/// Returns the error for a pattern without a match. The fewest flags with which the pattern matches are proposed.
 pub(super) fn pattern_error(search: &Search, pattern: &str, flags: Flags, window: &Window<'_>) -> Error {
     let mut error = not_found(search, window);
-    for (flag, letter) in [(Flags::MULTILINE, "M"), (Flags::DOTALL, "S"), (Flags::IGNORECASE, "I")] {
-        if flags.has(flag) {
+    let mut budget = StepBudget::new(window.context.limits.steps);
+    for (added, letters) in TRIED_FLAGS {
+        if added.iter().any(|flag| flags.has(*flag)) {
             continue;
         }
-        let bits = flags.bits() | flag.bits();
-        let with = Flags::from_bits(i64::from(bits)).ok().and_then(|with| matches(pattern, with, window));
+        let bits = added.iter().fold(flags.bits(), |bits, flag| bits | flag.bits());
+        let with = Flags::from_bits(i64::from(bits)).ok();
+        let with = with.and_then(|with| matches(pattern, with, window, &mut budget));
         if let Some(count) = with {
             let are = if count == 1 { "is" } else { "are" };
             error.message.push_str(&format!(
-                "; no match without {letter}; with search_flags {bits} there {are} {count}"
+                "; no match without {letters}; with search_flags {bits} there {are} {count}"
             ));
             let set = vec![("search_flags", FieldValue::Number(u64::from(bits)))];
             return error
@@ -91,11 +104,10 @@ fn times(count: usize) -> String {
 }
 
 /// Returns the number of matches of a pattern; `None` if there are none, or if the limits do not suffice to count them.
-fn matches(pattern: &str, flags: Flags, window: &Window<'_>) -> Option<usize> {
+fn matches(pattern: &str, flags: Flags, window: &Window<'_>, budget: &mut StepBudget) -> Option<usize> {
     let pattern = Pattern::compile(pattern, flags).ok()?;
     let template = ReplacementTemplate::parse("", &pattern).ok()?;
-    let mut budget = StepBudget::new(window.context.limits.steps);
-    let found = pattern.replace(window.buffer.view(), window.bytes(), &template, None, &mut budget).ok()?;
+    let found = pattern.replace(window.buffer.view(), window.bytes(), &template, None, budget).ok()?;
     Some(found.len()).filter(|count| *count > 0)
 }
 

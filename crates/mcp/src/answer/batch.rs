@@ -35,7 +35,7 @@ pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], options: &Re
 fn rejection_of_entry(error: &Error, paths: &[String], options: &ResponseOptions) -> Answer {
     let path = error.entry_index().and_then(|at| paths.get(at));
     let mut error = error.clone();
-    if let Some(path) = path.filter(|path| !error.message.contains(path.as_str())) {
+    if let Some(path) = path.filter(|_| !error.names_target()) {
         error.message = format!("{path}: {}", error.message);
     }
     render_error(&error, &ResponseOptions { path: path.cloned(), ..options.clone() })

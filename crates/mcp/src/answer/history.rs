@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use super::batch::{self, RevertWords};
 use super::entity::{cut_key, display_name, key};
+use super::forms::Forms;
 use super::json_size;
 use super::options::ResponseOptions;
 use super::timestamp::{age, rfc3339};
@@ -81,10 +82,12 @@ pub fn render_revert(
 ) -> Answer {
     match result.as_deref() {
         Ok(reports) => {
+            let is_known = options.forms == Forms::Text
+                && reverted.edit.is_some_and(|id| options.shown_notes.has_edit(&id.to_string()));
             let words = RevertWords {
                 done: reverted.done_message(),
                 already: reverted.already_message(),
-                origin: reverted.origin.as_ref().map(EditOrigin::describe),
+                origin: reverted.origin.as_ref().filter(|_| !is_known).map(EditOrigin::describe),
             };
             match reports {
                 [report] => batch::render_revert(report, options, &words),

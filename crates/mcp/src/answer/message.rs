@@ -149,8 +149,22 @@ impl Message {
 /// Maximum number of lines that a headline lists.
 const MAX_LISTED_LINES: usize = 10;
 
+/// Tells if an answer shows the changed lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ChangedLines {
+    /// They are shown, and the answer need not repeat what they say.
+    Shown,
+    /// They may be missing, or a program reads the answer.
+    Unsure,
+}
+
 /// Returns the first line of the text form; `None` if it is the message.
-pub(super) fn headline(report: &Report, diff: &Diff<'_>, blocking: usize) -> Option<Headline> {
+pub(super) fn headline(
+    report: &Report,
+    diff: &Diff<'_>,
+    blocking: usize,
+    lines: ChangedLines,
+) -> Option<Headline> {
     let path = display_name(&report.target.path, &key(report.target.entity.as_ref()));
     let counts = format!("(+{} -{})", diff.added(), diff.removed());
     let outside = match report.fixed_outside.as_slice() {
@@ -164,7 +178,9 @@ pub(super) fn headline(report: &Report, diff: &Diff<'_>, blocking: usize) -> Opt
                 (_, true) => "removed",
                 (false, false) => "wrote",
             };
-            let replaced = replaced(report).map(|what| format!("; replaced {what}")).unwrap_or_default();
+            let is_known = lines == ChangedLines::Shown && is_only_match(report);
+            let replaced = replaced(report).filter(|_| !is_known);
+            let replaced = replaced.map(|what| format!("; replaced {what}")).unwrap_or_default();
             Some(Headline { summary: format!("{verb} {path} {counts}"), details: replaced + &outside })
         }
         Status::Verified => {
@@ -183,6 +199,11 @@ pub(super) fn headline(report: &Report, diff: &Diff<'_>, blocking: usize) -> Opt
         }
         Status::Refused | Status::AlreadyApplied | Status::Unchanged => None,
     }
+}
+
+/// True if the search text occurred once.
+fn is_only_match(report: &Report) -> bool {
+    report.matches.replacements == Some(1) && report.matches.total.is_none_or(|total| total == 1)
 }
 
 /// Returns the number of replaced matches, that of all matches, and where they were, as in `2 of 3 (lines 7, 9)`.

@@ -3,11 +3,11 @@
 use super::entity::key;
 use super::forms::Forms;
 use super::gates::{finding_line, notes, required_error};
-use super::message::{self, Message};
+use super::message::{self, ChangedLines, Message};
 use super::next::NextStep;
-use super::options::{ExtraField, ResponseOptions};
-use lockgate_checks::Isolation;
-use lockgate_checks::{Finding, GateRun};
+use super::options::{DiffDisplay, ExtraField, ResponseOptions};
+use super::text;
+use lockgate_checks::{Finding, GateRun, Isolation};
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_engine::{GuardLevel, Report, Status};
 use lockgate_error::{Code, Disk, Error, Since};
@@ -16,7 +16,7 @@ use lockgate_protocol::{
     MovedLines, NearestLines, ReportedFinding, ReportedGate, ReportedWarning,
 };
 use lockgate_text::Region;
-use lockgate_text::diff::{Diff, Extent};
+use lockgate_text::diff::{Diff, Extent, Side};
 
 /// The hint when there are no findings but a required gate could not run.
 const MISSING_GATE_HINT: &str = "make the gate run here, or ask a person to change the policy";
@@ -89,6 +89,15 @@ impl<'a> FullResponse<'a> {
             ..ReportedWarning::from(finding_line(finding))
         }));
 
+        // The caller knows the text of a file that it creates.
+        let is_known = !refused && (report.change.before.is_none() || report.change.is_removal);
+        let is_text = forms == Forms::Text;
+        let lines = match options.diff {
+            DiffDisplay::Shown if is_text && !is_known => ChangedLines::Shown,
+            DiffDisplay::Shown | DiffDisplay::Omitted => ChangedLines::Unsure,
+        };
+        // The counts and the only changed lines tell how the others moved.
+        let is_derivable = lines == ChangedLines::Shown && regions.len() == 1;
         let remedy = if blocking.is_empty() { MISSING_GATE_HINT } else { Code::GateRefused.remedy() };
         let (code, detail) = options.profile.code_pair(Code::GateRefused);
         let message = Message::of_report(report, &diff, &blocking, &errors, options);
@@ -104,7 +113,7 @@ impl<'a> FullResponse<'a> {
             code: code.filter(|_| refused),
             detail: detail.filter(|_| refused),
             message: Some(message.text()),
-            headline: message::headline(report, &diff, blocking.len()),
+            headline: message::headline(report, &diff, blocking.len(), lines),
             error: error_field(&message, options).filter(|_| refused),
             key: target_key(report.target.entity.as_ref(), options),
             hint: refused.then(|| remedy.to_owned()),
@@ -127,6 +136,7 @@ impl<'a> FullResponse<'a> {
                 .change
                 .shifts
                 .iter()
+                .filter(|_| !is_derivable)
                 .map(|shift| MovedLines { from: shift.from, by: shift.by })
                 .collect(),
             findings: verdict.findings.iter().take(shown).map(reported_finding).collect(),
@@ -141,17 +151,17 @@ impl<'a> FullResponse<'a> {
             old_findings,
             ..EditResponse::default()
         };
+        let are_gates_known = is_text && options.shown_notes.has_passed(&text::passed_names(&response));
         let omitted = OmittedLines {
             errors: blocking.len().saturating_sub(MAX_FINDINGS.0),
             warnings: warned.len().saturating_sub(MAX_FINDINGS.0),
             findings: verdict.findings.len() - response.findings.len(),
         };
-        let response = EditResponse { errors, validation_warnings: warnings, ..response };
-        let near =
-            refused.then(|| blocking.iter().filter(|it| it.elsewhere.is_none()).map(|it| it.line).collect());
-        // The caller knows the text of a file that it creates.
-        let is_known = !refused && (report.change.before.is_none() || report.change.is_removal);
-        let extent = (!is_known).then_some(Extent { max_run: MAX_SHOWN_RUN, near });
+        let response = EditResponse { errors, validation_warnings: warnings, are_gates_known, ..response };
+        let listed = blocking.iter().take(MAX_FINDINGS.0).filter(|it| it.elsewhere.is_none());
+        let near = refused.then(|| listed.map(|it| it.line).collect());
+        let side = if refused && is_text { Side::New } else { Side::Both };
+        let extent = (!is_known).then_some(Extent { max_run: MAX_SHOWN_RUN, near, side });
         FullResponse { response, message, diff: DiffSource::Edit(diff), extent, omitted }
             .in_forms(options.forms)
     }

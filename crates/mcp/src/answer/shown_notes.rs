@@ -1,6 +1,6 @@
-//! The notes that a connection has shown: a repeated one tells a model nothing new.
+//! The notes, gates and edits that a connection has shown: a repeated one tells a model nothing new.
 //!
-//! Invariant: only the text is shortened, and only by sentences that an earlier answer had word for word.
+//! Invariant: only the text is shortened, and only by what an earlier answer had word for word.
 
 use parking_lot::Mutex;
 use std::collections::HashSet;
@@ -8,34 +8,54 @@ use std::sync::Arc;
 
 use super::forms::Forms;
 use super::gates::unchecked_warning;
-use lockgate_checks::GateRun;
+use super::text::passed_names;
+use lockgate_checks::{GateRun, Outcome};
 use lockgate_protocol::{BatchResponse, EditResponse, Response};
 
-/// The maximum number of remembered sentences.
+/// The maximum number of remembered texts of each kind.
 const MOST: usize = 500;
 
-/// The notes and warnings about gates that the answers of a connection have shown.
+/// The notes and warnings about gates, the lists of gates that passed, and the edits that the answers of a connection have
+/// shown.
 #[derive(Debug, Clone, Default)]
-pub struct ShownNotes(Arc<Mutex<HashSet<String>>>);
+pub struct ShownNotes(Arc<Mutex<ShownTexts>>);
+
+#[derive(Debug, Default)]
+struct ShownTexts {
+    sentences: HashSet<String>,
+    /// The names of the gates that passed, as one answer lists them.
+    passed: HashSet<String>,
+    edits: HashSet<String>,
+}
+
+impl ShownTexts {
+    fn add_edit(&mut self, edit: &EditResponse) {
+        sentences(edit).into_iter().for_each(|sentence| remember(&mut self.sentences, sentence));
+        edit.edit_id.iter().for_each(|id| remember(&mut self.edits, id));
+        if edit.is_success() {
+            remember(&mut self.passed, &passed_names(edit));
+        }
+    }
+}
+
+fn remember(shown: &mut HashSet<String>, text: &str) {
+    if shown.len() < MOST && !shown.contains(text) {
+        shown.insert(text.to_owned());
+    }
+}
 
 impl ShownNotes {
-    /// Remembers the notes and warnings of an answer.
+    /// Remembers what an answer shows.
     pub fn add(&self, response: &Response) {
         let mut shown = self.0.lock();
-        let mut add = |sentences: Vec<&str>| {
-            for sentence in sentences {
-                if shown.len() < MOST && !shown.contains(sentence) {
-                    shown.insert(sentence.to_owned());
-                }
-            }
-        };
         match response {
-            Response::Edit(edit) => add(sentences(edit)),
-            Response::AiEdit(edit) => add(sentences(&edit.edit)),
+            Response::Edit(edit) => shown.add_edit(edit),
+            Response::AiEdit(edit) => shown.add_edit(&edit.edit),
             Response::Batch(batch) => {
-                let BatchResponse { notes, files, .. } = &**batch;
-                add(notes.iter().map(String::as_str).collect());
-                files.iter().for_each(|file| add(sentences(file)));
+                let BatchResponse { notes, files, edit_id, .. } = &**batch;
+                notes.iter().for_each(|note| remember(&mut shown.sentences, note));
+                edit_id.iter().for_each(|id| remember(&mut shown.edits, id));
+                files.iter().for_each(|file| shown.add_edit(file));
             }
             Response::Lines(_)
             | Response::Text(_)
@@ -52,17 +72,33 @@ impl ShownNotes {
             return notes;
         }
         let shown = self.0.lock();
-        notes.into_iter().filter(|note| !shown.contains(note)).collect()
+        notes.into_iter().filter(|note| !shown.sentences.contains(note)).collect()
     }
 
-    /// Returns the warning for a gate that ran without a result; without its reason if that was shown before.
+    /// Returns the warning for a gate that ran without a result. If it was shown before, it is absent, or has no reason where
+    /// nothing else names the gate.
     pub(super) fn warning(&self, run: &GateRun, forms: Forms) -> Option<String> {
         let whole = unchecked_warning(run)?;
-        let shown = self.0.lock();
-        if !is_shortened(forms) || !shown.contains(&whole) {
+        if !is_shortened(forms) || !self.0.lock().sentences.contains(&whole) {
             return Some(whole);
         }
-        unchecked_warning(&GateRun { why: None, ..run.clone() }).or(Some(whole))
+        // The text lists a gate without a result in every answer, the compact JSON does not.
+        let is_listed = forms == Forms::Text || run.outcome == Outcome::Skipped;
+        if is_listed {
+            None
+        } else {
+            unchecked_warning(&GateRun { why: None, ..run.clone() }).or(Some(whole))
+        }
+    }
+
+    /// True if an earlier answer named these gates as those that passed.
+    pub(super) fn has_passed(&self, names: &str) -> bool {
+        self.0.lock().passed.contains(names)
+    }
+
+    /// True if an earlier answer had this edit.
+    pub(super) fn has_edit(&self, id: &str) -> bool {
+        self.0.lock().edits.contains(id)
     }
 }
 

@@ -300,7 +300,8 @@ impl<'a> CutResponse<'a> {
 
     fn take_finding(&self, at: usize, shown: &mut Shown, left: &mut Allowance) -> bool {
         let Some(finding) = self.clipped.findings.get(at) else { return false };
-        let line = (finding.counts || finding.blocking).then(|| text::finding(finding));
+        let line = (finding.counts || finding.blocking)
+            .then(|| text::finding(finding, &self.clipped, self.options.forms));
         // The first one may also replace the message by the headline.
         let list = if shown.findings.is_empty() {
             let headline = self.clipped.headline.as_ref().map_or(0, |it| escaped(&it.summary));
@@ -351,7 +352,7 @@ impl<'a> CutResponse<'a> {
         if !shown.best {
             let mut head = best.clone();
             (head.lines, head.excerpt) = (Vec::new(), Vec::new());
-            let lines = text::nearest(&head).join("\n");
+            let lines = text::nearest(&head, self.options.forms).join("\n");
             shown.best =
                 left.take(left.cost(&head, Some(&lines)) + left.list_cost("best") + left.list_cost("lines"));
         }
@@ -498,6 +499,9 @@ impl<'a> CutResponse<'a> {
         for warning in &mut response.validation_warnings {
             warning.finding = warning.finding.and_then(|at| positions.binary_search(&at).ok());
         }
+        let errors = shorten(&mut response.errors, shown.errors);
+        // The text form shows the findings instead of their sentences.
+        let errors = if self.options.forms == Forms::Text { 0 } else { errors + full.omitted.errors };
         let omitted = [
             (calls, ["proposed call", "proposed calls"]),
             (best, ["line of best", "lines of best"]),
@@ -509,7 +513,7 @@ impl<'a> CutResponse<'a> {
             (shorten(&mut response.line_map, shown.line_map), ["entry of line_map", "entries of line_map"]),
             (keep(&mut response.gates, &shown.gates), ["gate", "gates"]),
             (keep(&mut response.findings, &shown.findings) + full.omitted.findings, ["finding", "findings"]),
-            (shorten(&mut response.errors, shown.errors) + full.omitted.errors, ["error", "errors"]),
+            (errors, ["error", "errors"]),
             (
                 shorten(&mut response.validation_warnings, shown.warnings) + full.omitted.warnings,
                 ["warning", "warnings"],

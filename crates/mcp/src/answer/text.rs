@@ -19,11 +19,11 @@ const NOTICEABLE_MS: u64 = 10;
 /// shown.
 pub(super) fn render(response: &EditResponse, forms: Forms) -> String {
     let succeeded = response.is_success();
-    let mut lines = first_lines(response);
+    let mut lines = first_lines(response, forms);
     lines.extend(response.resolved_path.as_ref().map(|path| format!("the path leads to {path}")));
     lines.extend(response.match_details.as_ref().and_then(match_line));
-    lines.extend(response.best.iter().flat_map(nearest));
-    lines.extend(response.findings.iter().filter(|finding| finding.counts || finding.blocking).map(finding));
+    lines.extend(response.best.iter().flat_map(|best| nearest(best, forms)));
+    lines.extend(findings(response, forms));
     if !succeeded && response.changed_lines.is_none() {
         let label = match_label(response);
         lines.extend(response.match_locations.iter().map(|place| location(place, label)));
@@ -34,7 +34,7 @@ pub(super) fn render(response: &EditResponse, forms: Forms) -> String {
     }
     lines.extend(response.unreported().map(|warning| format!("warning: {}", warning.text)));
     lines.extend(changes(response));
-    lines.extend(gates(response));
+    lines.extend(gates(response, forms));
     let next = response.next.iter().filter_map(|next| serde_json::to_string(next).ok());
     lines.extend(next.map(|next| format!("next: {next}")));
     lines.extend(response.notes.iter().map(|note| format!("note: {note}")));
@@ -51,7 +51,7 @@ fn joined<T>(entries: &[T], entry: impl Fn(&T) -> String) -> String {
 }
 
 /// Renders the result, and the code of a rejection with its hint.
-fn first_lines(response: &EditResponse) -> Vec<String> {
+fn first_lines(response: &EditResponse, forms: Forms) -> Vec<String> {
     let version = response.version.as_ref().map(|version| format!("version {version}"));
     let edit = response.edit_id.as_ref().map(|id| format!("edit {id}"));
     let ids: Vec<String> = version.iter().chain(&edit).cloned().collect();
@@ -61,7 +61,7 @@ fn first_lines(response: &EditResponse) -> Vec<String> {
         let shows_findings = response.findings.iter().any(|finding| finding.blocking);
         let headline = response.headline.as_ref().filter(|_| shows_findings);
         let first = headline.map_or(message, |Headline { summary, .. }| summary.clone());
-        return std::iter::once(first).chain(remedy(response, version.as_deref())).collect();
+        return std::iter::once(first).chain(remedy(response, version.as_deref(), forms)).collect();
     }
     match &response.headline {
         Some(Headline { summary, details }) => {
@@ -73,8 +73,10 @@ fn first_lines(response: &EditResponse) -> Vec<String> {
     }
 }
 
-fn remedy(response: &EditResponse, version: Option<&str>) -> Option<String> {
+fn remedy(response: &EditResponse, version: Option<&str>, forms: Forms) -> Option<String> {
     let detail = response.detail.as_ref().map(|detail| format!(" ({detail})")).unwrap_or_default();
+    // Nothing was written, so the version has not changed.
+    let version = version.filter(|_| forms != Forms::Text);
     let version = version.map(|version| format!(" at {version}")).unwrap_or_default();
     let hint = response.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
     response.code.as_ref().map(|code| format!("{code}{detail}{version}{hint}"))
@@ -92,14 +94,24 @@ pub(super) fn match_line(
 }
 
 /// Renders the most similar lines and the first difference.
-pub(super) fn nearest(best: &NearestLines) -> Vec<String> {
+pub(super) fn nearest(best: &NearestLines, forms: Forms) -> Vec<String> {
     let head =
         format!("best: lines {} to {}, score {}%", best.start_line, best.end_line, percent(best.score));
     let numbered = best.excerpt.iter().map(|(line, text)| format!("{line}: {text}"));
+    let is_shown = |line: &usize| best.excerpt.iter().any(|(shown, text)| shown == line && !is_cut(text));
     let difference = best.first_difference.iter().map(|FirstDifference { line, column, asked, found }| {
-        format!("first difference: line {line}, column {column}, asked {asked:?}, found {found:?}")
+        let asked = format!("first difference: line {line}, column {column}, asked {asked:?}");
+        match forms {
+            Forms::Text if is_shown(line) => asked,
+            Forms::Text | Forms::Both | Forms::Json | Forms::Compact => format!("{asked}, found {found:?}"),
+        }
     });
     std::iter::once(head).chain(numbered).chain(difference).collect()
+}
+
+/// True for the beginning of a long line.
+fn is_cut(text: &str) -> bool {
+    text.ends_with("...")
 }
 
 /// Renders the version that the file has instead of the expected one, and what changed since.
@@ -141,17 +153,57 @@ pub(super) fn shift(MovedLines { from, by }: &MovedLines) -> String {
     format!("from old line {from} {by:+}")
 }
 
-pub(super) fn finding(finding: &ReportedFinding) -> String {
-    let ReportedFinding { gate, severity, line, column, message, .. } = finding;
-    let code = finding.code.as_ref().map(|code| format!(" {code}")).unwrap_or_default();
-    let file = finding.path.as_ref().map(|path| format!(" of {path}")).unwrap_or_default();
-    let weight = match (finding.new, finding.blocking) {
+/// Renders the findings that count; in the text form those that say the same are one line.
+fn findings(response: &EditResponse, forms: Forms) -> Vec<String> {
+    let counted = response.findings.iter().filter(|finding| finding.counts || finding.blocking);
+    match forms {
+        Forms::Both | Forms::Json | Forms::Compact => {
+            counted.map(|found| finding(found, response, forms)).collect()
+        }
+        Forms::Text => {
+            let mut groups: Vec<Vec<&ReportedFinding>> = Vec::new();
+            for found in counted {
+                match groups.iter_mut().find(|group| group.first().is_some_and(|one| says_same(one, found))) {
+                    Some(group) => group.push(found),
+                    None => groups.push(vec![found]),
+                }
+            }
+            groups.iter().filter_map(|group| finding_group(group, response, forms)).collect()
+        }
+    }
+}
+
+/// True if two findings differ only in their lines and columns.
+fn says_same(one: &ReportedFinding, other: &ReportedFinding) -> bool {
+    let at = |finding: &ReportedFinding| ReportedFinding { line: 0, column: 0, ..finding.clone() };
+    at(one) == at(other)
+}
+
+/// Renders findings that say the same. In the text form, the first line of a rejection says that new findings block.
+fn finding_group(group: &[&ReportedFinding], response: &EditResponse, forms: Forms) -> Option<String> {
+    let first = group.first()?;
+    let places = joined(group, |found| format!("{}:{}", found.line, found.column));
+    let lines = if group.len() == 1 { "line" } else { "lines" };
+    let is_usual = forms == Forms::Text && !response.is_success() && first.new && first.blocking;
+    let weight = if is_usual { String::new() } else { format!(", {}", weight(first)) };
+    let ReportedFinding { gate, severity, message, .. } = first;
+    let code = first.code.as_ref().map(|code| format!(" {code}")).unwrap_or_default();
+    let file = first.path.as_ref().map(|path| format!(" of {path}")).unwrap_or_default();
+    Some(format!("{lines} {places}{file} {severity}{code}: {message} ({gate}{weight})"))
+}
+
+/// Renders one finding.
+pub(super) fn finding(finding: &ReportedFinding, response: &EditResponse, forms: Forms) -> String {
+    finding_group(&[finding], response, forms).unwrap_or_default()
+}
+
+fn weight(finding: &ReportedFinding) -> &'static str {
+    match (finding.new, finding.blocking) {
         (true, true) => "new, blocking",
         (true, false) => "new",
         (false, true) => "was there before, blocking",
         (false, false) => "was there before, counts by the baseline",
-    };
-    format!("line {line}:{column}{file} {severity}{code}: {message} ({gate}, {weight})")
+    }
 }
 
 /// Returns what the places of a rejection are.
@@ -176,16 +228,21 @@ pub(super) fn moved_region(region: &ChangedRegion) -> Option<String> {
     (old != new).then(|| format!("lines {old} became {new}"))
 }
 
-/// Renders the outcome of the gates that ran: those that passed are one list.
-fn gates(response: &EditResponse) -> Option<String> {
+/// Renders the outcome of the gates that ran: those that passed are one list. The text form of a rejection names neither
+/// these nor the gates of its findings.
+fn gates(response: &EditResponse, forms: Forms) -> Option<String> {
+    let is_rejection = forms == Forms::Text && !response.is_success();
+    let is_shown = |run: &ReportedGate| response.findings.iter().any(|finding| finding.gate == run.gate);
     let others: Vec<&ReportedGate> = response
         .gates
         .iter()
         .filter(|run| !is_passed(run) && run.outcome != Outcome::Skipped.name())
+        .filter(|run| !(is_rejection && run.outcome == Outcome::Found.name() && is_shown(run)))
         .collect();
     let colon = if others.is_empty() { "" } else { ":" };
     let others = (!others.is_empty()).then(|| joined(&others, |run| gate(run)));
-    let parts: Vec<String> = others.into_iter().chain(passed_gates(response)).collect();
+    let passed = passed_gates(response).filter(|_| !is_rejection);
+    let parts: Vec<String> = others.into_iter().chain(passed).collect();
     (!parts.is_empty()).then(|| format!("gates{colon} {}", parts.join("; ")))
 }
 
@@ -193,7 +250,12 @@ fn gates(response: &EditResponse) -> Option<String> {
 /// if there are neither.
 pub fn passed_gates(response: &EditResponse) -> Option<String> {
     let passed: Vec<&ReportedGate> = response.gates.iter().filter(is_passed).collect();
-    let passed = (!passed.is_empty()).then(|| format!("ok ({})", joined(&passed, |run| passed_gate(run))));
+    let named = || format!("ok ({})", joined(&passed, |run| passed_gate(run)));
+    let passed = match (passed.is_empty(), response.are_gates_known) {
+        (true, _) => None,
+        (false, true) => Some("ok".to_owned()),
+        (false, false) => Some(named()),
+    };
     let old = match response.old_findings {
         0 => None,
         1 => Some("1 old finding".to_owned()),
@@ -201,6 +263,12 @@ pub fn passed_gates(response: &EditResponse) -> Option<String> {
     };
     let parts: Vec<String> = passed.into_iter().chain(old).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Returns the gates that passed, each with an isolation that is weaker than the default.
+pub(super) fn passed_names(response: &EditResponse) -> String {
+    let passed: Vec<&ReportedGate> = response.gates.iter().filter(is_passed).collect();
+    joined(&passed, |run| format!("{}{}", run.gate, apart(run)))
 }
 
 fn is_passed(run: &&ReportedGate) -> bool {

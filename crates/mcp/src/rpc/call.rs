@@ -14,7 +14,7 @@ use super::{Structured, TEXT_CLIENTS};
 use crate::answer::{self, Answer, CallOffers, Forms, Purpose, ResponseOptions, ToolCall};
 use crate::tools::{Effect, Tool, ToolRequest, UnwrittenEdit};
 use lockgate_checks::sanitize;
-use lockgate_edit::request::{Author, Target};
+use lockgate_edit::request::{Author, AuthorName, ClientName, Target};
 use lockgate_error::{Code, Error};
 
 /// Maximum characters of a client's name in the journal.
@@ -186,12 +186,15 @@ fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
     let client = context.client_info();
     let name = client.map(|client| sanitize(&format!("{} {}", client.name, client.version)));
     let name: String = name.unwrap_or_default().chars().take(MAX_NAME_CHARS).collect();
+    let client = ClientName::parse(&name);
     let name = match &caller.name {
-        Some(token) if name.is_empty() => token.to_string(),
-        Some(token) => format!("{token} ({name})"),
-        None => name,
+        Some(token) => {
+            let client = Some(client).filter(|_| !name.is_empty());
+            AuthorName::Token { token: token.to_string(), client }
+        }
+        None => AuthorName::Client(client),
     };
-    Author { tool: tool.name.to_owned(), name, confirmation_id: None }
+    Author { tool: tool.name.to_owned(), name: name.to_string(), confirmation_id: None }
 }
 
 /// Returns the call if a rejection may correct it: it does not write a whole text, which need not be sent twice.

@@ -185,6 +185,7 @@ pub(super) fn listing(tool: &'static Tool, selection: &Selection, storage: Entit
         properties.retain(|name, _| names_entities || !entity::FIELDS.contains(&name.as_str()));
         properties.retain(|name, _| name != UNLISTED_FIELD);
         properties.values_mut().for_each(open_objects);
+        properties.values_mut().for_each(|field| drop_repeated(field, None));
     }
     let about = match schema.shift_remove("description") {
         Some(Value::String(about)) => about,
@@ -204,6 +205,20 @@ const MAIN_TOOLS: [&str; 2] = [edit_file::TOOL.name, safe_edit_file::TOOL.name];
 
 /// The key by which Claude Code recognises a tool that it must not load late.
 const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
+
+/// Removes the description of each nested field that only repeats the one of the field around it.
+fn drop_repeated(schema: &mut Value, around: Option<&str>) {
+    let Value::Object(node) = schema else { return };
+    let own = node.get("description").and_then(Value::as_str).map(str::to_owned);
+    if own.is_some() && own.as_deref() == around {
+        node.remove("description");
+    }
+    let around = own.as_deref().or(around);
+    if let Some(Value::Object(properties)) = node.get_mut("properties") {
+        properties.values_mut().for_each(|field| drop_repeated(field, around));
+    }
+    node.get_mut("items").into_iter().for_each(|items| drop_repeated(items, around));
+}
 
 /// Removes the statement that nested objects have no other properties, which costs tokens and is checked anyway.
 fn open_objects(schema: &mut Value) {

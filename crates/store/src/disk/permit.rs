@@ -147,5 +147,5 @@ fn refused(path: &str, errno: Errno, problem: &str) -> Error {
 }
 
 fn denied(path: &str, problem: &str) -> Error {
-    Error::new(Code::PermissionDenied, format!("{path} {problem}"))
+    Error::new(Code::PermissionDenied, format!("{path} {problem}")).naming_target(path)
 }

@@ -667,6 +667,7 @@ pub(crate) fn protected(path: &str, rule: &str) -> Error {
         Code::Protected,
         format!("{path} may not be read or written: the built-in rule {rule} protects it"),
     )
+    .naming_target(path)
 }
 
 impl AccessRule {

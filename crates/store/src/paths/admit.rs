@@ -127,6 +127,7 @@ pub(crate) fn find_folder(roots: &[Root], path: &str) -> Result<FileLocation, Er
     let found = walk::walk(roots, root, &rest, path)?;
     if !found.missing.is_empty() {
         return Err(Error::new(Code::FileNotFound, format!("{path} does not exist"))
+            .naming_target(path)
             .field("path")
             .hint("name an existing file or folder"));
     }
@@ -140,7 +141,8 @@ pub(crate) fn refuse_protected(real: &str, path: &str) -> Result<(), Error> {
 /// The error for a path that ends in `/` like a directory's.
 fn closed(path: &str, is_file: bool) -> Error {
     let description = if is_file { "names a file" } else { "names nothing that exists" };
-    let error = Error::new(Code::NotAFile, format!("not a file: {path} ends in `/` but {description}"));
+    let error = Error::new(Code::NotAFile, format!("not a file: {path} ends in `/` but {description}"))
+        .naming_target(path);
     error.field("path").hint("name the file without the `/` at its end")
 }
 

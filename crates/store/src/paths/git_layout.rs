@@ -300,7 +300,7 @@ fn layout_error(place: &FileLocation, parent: &str) -> Error {
         "{path} may not be written: with it git could take {folder} for a git folder, whose settings and hooks run commands; the \
          built-in rule {RULE} protects it"
     );
-    Error::new(Code::Protected, message)
+    Error::new(Code::Protected, message).naming_target(path)
         .field("path")
         .hint("use other names than HEAD, objects, refs, commondir and config side by side; a person can make a git folder with `git init`")
 }
@@ -315,7 +315,7 @@ fn unfinished(place: &FileLocation, parent: &str, error: SearchError) -> Error {
                 "{path} may not be written: {folder} has both objects and refs, and could be a part of a git folder; the \
                  roots have more than {MAX_ENTRIES} entries, too many to search them for a commondir file that names it"
             );
-            Error::new(Code::Protected, message)
+            Error::new(Code::Protected, message).naming_target(path)
                 .field("path")
                 .hint("use other names than objects and refs side by side, or make lockgate's root a smaller folder")
         }
@@ -328,7 +328,7 @@ fn git_folder_error(place: &FileLocation, parent: &str, by: &str) -> Error {
         "{path} may not be written: {by} makes {folder} a part of a git folder, whose settings and hooks run commands; the \
          built-in rule {RULE} protects it"
     );
-    Error::new(Code::Protected, message)
+    Error::new(Code::Protected, message).naming_target(path)
         .field("path")
         .hint(format!("remove {by} if it is not needed, or use other names than objects, refs, hooks and config side by side"))
 }

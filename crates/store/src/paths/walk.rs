@@ -183,7 +183,7 @@ impl PathWalk<'_> {
             let message =
                 format!("{} leads through the symlink {link}, whose target does not exist", self.shown);
             let hint = "name the file itself, or ask a person to fix the link";
-            return Err(Error::new(Code::FileNotFound, message).hint(hint));
+            return Err(Error::new(Code::FileNotFound, message).naming_target(self.shown).hint(hint));
         }
         self.found.missing.push(name);
         Ok(())

@@ -285,7 +285,7 @@ impl<'a> AppliedWrite<'a> {
             }
         };
         let message = format!("{} could not be reverted: {reason}{note}", self.names.shown);
-        Error::new(Code::EditConflict, message).with_unknown_disk()
+        Error::new(Code::EditConflict, message).naming_target(self.names.shown).with_unknown_disk()
     }
 }
 

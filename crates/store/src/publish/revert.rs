@@ -57,7 +57,7 @@ pub(super) fn created(names: &SwapNames<'_>, ours: &StagedFile<'_>) -> Result<()
         names.take(&ExpectedFile { bytes: &new, ..ours.expected() })?;
         let (shown, name) = (names.shown, names.set_aside());
         let message = format!("{shown} was not created; text that another program added to it is in {name}");
-        Err(SwapError::NotUndone(Error::new(Code::EditConflict, message)))
+        Err(SwapError::NotUndone(Error::new(Code::EditConflict, message).naming_target(shown)))
     })
 }
 

@@ -140,7 +140,7 @@ impl SwapNames<'_> {
             "{} was changed by another program during the write; one of the texts is in the same folder as {name}",
             self.shown
         );
-        let error = Error::new(Code::EditConflict, message);
+        let error = Error::new(Code::EditConflict, message).naming_target(self.shown);
         SwapError::NotUndone(
             error.hint(format!("read the file and {name}, and merge the two texts")).with_unknown_disk(),
         )

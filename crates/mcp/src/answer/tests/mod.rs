@@ -109,7 +109,7 @@ fn overfull() -> RandomAnswer {
     let place = MatchLocation { line: 1, preview: "some place".into(), symbol: None };
     let found = |line: usize, blocking: bool| Finding {
         blocking,
-        ..finding(line, if blocking { "it blocks" } else { "it warns" })
+        ..finding(line, &format!("it {} {line}", if blocking { "blocks" } else { "warns" }))
     };
     let findings = (1..60).map(|line| found(line, line % 3 == 0)).collect();
     RandomAnswer {
@@ -128,16 +128,19 @@ fn overfull() -> RandomAnswer {
 
 #[test]
 fn what_blocks_comes_first_and_the_limit_is_used() {
-    for forms in [Forms::Both, Forms::Json, Forms::Text] {
+    for (forms, least) in [(Forms::Both, 3000), (Forms::Json, 3000), (Forms::Text, 1500)] {
         let at =
             |limit| answered(&overfull(), &ResponseOptions { forms, limit, ..ResponseOptions::default() }).0;
-        let (small, large) = (at(3000), at(12_000));
-        let blocking = |answer: &Answer| answer.text.matches("it blocks (").count();
-        let warning = |answer: &Answer| answer.text.matches("it warns (").count();
+        let (small, large) = (at(least), at(12_000));
+        let found = |answer: &Answer, message: &str| {
+            answer.text.lines().filter(|line| line.starts_with("line ") && line.contains(message)).count()
+        };
+        let blocking = |answer: &Answer| found(answer, "it blocks ");
+        let warning = |answer: &Answer| found(answer, "it warns ");
         assert!(blocking(&small) > 0, "{}", small.text);
         assert_eq!((warning(&small), small.text.contains("note: a note")), (0, false), "{}", small.text);
         assert_eq!(blocking(&large), 19, "{}", large.text);
-        for (answer, limit) in [(&small, 3000), (&large, 12_000)] {
+        for (answer, limit) in [(&small, least), (&large, 12_000)] {
             let size = on_the_wire(answer, forms);
             assert!(size <= limit && size > limit * 4 / 5, "{size} of {limit} as {forms:?}: {}", answer.text);
         }
@@ -195,12 +198,63 @@ async fn a_note_about_gates_is_shown_once_per_connection_where_only_a_model_read
         );
         assert_eq!(second.text.contains(note), repeats, "{}", second.text);
         assert_eq!(second.text.contains("(exit code 2)"), repeats, "{}", second.text);
+        assert_eq!(second.text.contains("mypy is broken"), repeats, "{}", second.text);
         assert!(
-            second.text.contains("mypy is broken") && second.text.contains("of this edit"),
+            second.text.contains("mypy broken") && second.text.contains("of this edit"),
             "{}",
             second.text
         );
     }
+}
+
+#[tokio::test]
+async fn gates_that_passed_are_named_once_per_connection_where_only_a_model_reads() {
+    for (forms, again) in [(Forms::Text, "gates ok"), (Forms::Both, "gates ok (ruff, mypy)")] {
+        let mut report = written(Watch::idle()).await.unwrap();
+        let passed = |gate: &str| GateRun {
+            isolation: None,
+            gate: gate.into(),
+            outcome: Outcome::Passed,
+            ms: 1,
+            why: None,
+            reason: RunReason::Outcome,
+            blocking: false,
+            withheld: false,
+            softened: false,
+            partial: false,
+        };
+        report.verdict.runs = vec![passed("ruff"), passed("mypy")];
+        let options = ResponseOptions { forms, ..ResponseOptions::default() };
+        let mut report = Ok(report);
+        let shown = |report: &Result<Report, Error>| {
+            let answer = render(report, &options);
+            options.shown_notes.add(&answer.response);
+            answer.text.lines().find(|line| line.starts_with("gates")).unwrap_or_default().to_owned()
+        };
+        assert_eq!(shown(&report), "gates ok (ruff, mypy)");
+        assert_eq!(shown(&report), again);
+        report.iter_mut().for_each(|report| report.verdict.runs.push(passed("black")));
+        assert_eq!(shown(&report), "gates ok (ruff, mypy, black)", "another list is named");
+    }
+}
+
+#[test]
+fn findings_that_say_the_same_are_one_line_where_only_a_model_reads() {
+    let same = |line: usize| Finding { blocking: true, ..finding(line, "unknown name") };
+    let sample = RandomAnswer {
+        before: "some line\n".repeat(20),
+        edited: vec![3, 9],
+        word: "other".into(),
+        path: "a".into(),
+        message: "m".into(),
+        findings: vec![same(4), Finding { blocking: true, ..finding(6, "another") }, same(10)],
+        rejection: true,
+        ..RandomAnswer::default()
+    };
+    let text = |forms| answered(&sample, &ResponseOptions { forms, ..ResponseOptions::default() }).0.text;
+    let lines = |forms| text(forms).lines().filter(|line| line.contains("unknown name (")).count();
+    assert_eq!((lines(Forms::Text), lines(Forms::Both)), (1, 2), "{}", text(Forms::Text));
+    assert!(text(Forms::Text).contains("lines 4:1, 10:1 "), "{}", text(Forms::Text));
 }
 
 #[test]

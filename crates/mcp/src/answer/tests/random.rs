@@ -102,10 +102,11 @@ impl RandomAnswer {
                 .rejection
                 .then(|| Headline { summary: self.message.clone(), details: self.word.clone() }),
             changed_lines: None,
+            are_gates_known: false,
             match_details: details.clone(),
             old_findings: self.findings.iter().filter(|finding| !finding.counts).count(),
         };
-        let extent = Some(Extent { max_run: 12, near: None });
+        let extent = Some(Extent { max_run: 12, ..Extent::default() });
         let (message, diff) = (Message::plain(self.message.clone()), DiffSource::Edit(diff));
         FullResponse { response, message, diff, extent, omitted: OmittedLines::default() }
     }
