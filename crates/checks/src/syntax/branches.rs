@@ -77,7 +77,7 @@ fn within_branches(text: &str, offsets: &[usize]) -> Vec<(usize, Option<usize>)>
 /// True if the brackets match in some choice of branches, among those that read the text at `target`. `None` if the search
 /// did not end within its limits.
 fn search(text: &str, target: Option<usize>) -> Option<bool> {
-    let mut search = Search::new(target);
+    let mut search = BranchSearch::new(target);
     pieces(text, &mut |piece| search.see(piece));
     // No compiler reads a text in which a conditional has no end.
     (!search.is_over_limit).then(|| search.open.is_empty() && search.possible.contains(&EMPTY))
@@ -87,7 +87,7 @@ fn search(text: &str, target: Option<usize>) -> Option<bool> {
 const EMPTY: u32 = 0;
 
 /// A search over the choices of branches.
-struct Search {
+struct BranchSearch {
     /// The offset that the chosen branches must contain.
     target: Option<usize>,
     /// The possible stacks of open brackets, by their number.
@@ -114,9 +114,9 @@ struct OpenConditional {
     has_target: bool,
 }
 
-impl Search {
-    fn new(target: Option<usize>) -> Search {
-        Search {
+impl BranchSearch {
+    fn new(target: Option<usize>) -> BranchSearch {
+        BranchSearch {
             target,
             possible: vec![EMPTY],
             open: Vec::new(),

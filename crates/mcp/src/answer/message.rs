@@ -151,7 +151,7 @@ const MAX_LISTED_LINES: usize = 10;
 
 /// Tells if an answer shows the changed lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ChangedLines {
+pub(super) enum EditedLines {
     /// They are shown, and the answer need not repeat what they say.
     Shown,
     /// They may be missing, or a program reads the answer.
@@ -163,7 +163,7 @@ pub(super) fn headline(
     report: &Report,
     diff: &Diff<'_>,
     blocking: usize,
-    lines: ChangedLines,
+    lines: EditedLines,
 ) -> Option<Headline> {
     let path = display_name(&report.target.path, &key(report.target.entity.as_ref()));
     let counts = format!("(+{} -{})", diff.added(), diff.removed());
@@ -178,7 +178,7 @@ pub(super) fn headline(
                 (_, true) => "removed",
                 (false, false) => "wrote",
             };
-            let is_known = lines == ChangedLines::Shown && is_only_match(report);
+            let is_known = lines == EditedLines::Shown && is_only_match(report);
             let replaced = replaced(report).filter(|_| !is_known);
             let replaced = replaced.map(|what| format!("; replaced {what}")).unwrap_or_default();
             Some(Headline { summary: format!("{verb} {path} {counts}"), details: replaced + &outside })

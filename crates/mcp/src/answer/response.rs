@@ -3,7 +3,7 @@
 use super::entity::key;
 use super::forms::Forms;
 use super::gates::{finding_line, notes, required_error};
-use super::message::{self, ChangedLines, Message};
+use super::message::{self, EditedLines, Message};
 use super::next::NextStep;
 use super::options::{DiffDisplay, ExtraField, ResponseOptions};
 use super::text;
@@ -93,11 +93,11 @@ impl<'a> FullResponse<'a> {
         let is_known = !refused && (report.change.before.is_none() || report.change.is_removal);
         let is_text = forms == Forms::Text;
         let lines = match options.diff {
-            DiffDisplay::Shown if is_text && !is_known => ChangedLines::Shown,
-            DiffDisplay::Shown | DiffDisplay::Omitted => ChangedLines::Unsure,
+            DiffDisplay::Shown if is_text && !is_known => EditedLines::Shown,
+            DiffDisplay::Shown | DiffDisplay::Omitted => EditedLines::Unsure,
         };
         // The counts and the only changed lines tell how the others moved.
-        let is_derivable = lines == ChangedLines::Shown && regions.len() == 1;
+        let is_derivable = lines == EditedLines::Shown && regions.len() == 1;
         let remedy = if blocking.is_empty() { MISSING_GATE_HINT } else { Code::GateRefused.remedy() };
         let (code, detail) = options.profile.code_pair(Code::GateRefused);
         let message = Message::of_report(report, &diff, &blocking, &errors, options);

@@ -26,7 +26,7 @@ use rustix::process::{getpid, set_child_subreaper};
 ///
 /// Errors: a word or a variable has a zero byte.
 pub(super) fn adopt_own_orphans(command: &mut Command) -> io::Result<()> {
-    let program = ExecArguments::of(command)?;
+    let program = ExecArguments::from_command(command)?;
     let start = move || {
         let _adopts = set_child_subreaper(Some(getpid()));
         Err(program.execute())
@@ -45,7 +45,7 @@ struct ExecArguments {
 }
 
 impl ExecArguments {
-    fn of(command: &Command) -> io::Result<ExecArguments> {
+    fn from_command(command: &Command) -> io::Result<ExecArguments> {
         let program = command.get_program();
         let words = [program].into_iter().chain(command.get_args()).map(OsStr::to_owned);
         let variables = command.get_envs().filter_map(|(name, value)| {
