@@ -2,9 +2,9 @@
 //!
 //! Seven `=` alone underline a heading in Markdown and reStructuredText, so they count only with another marker.
 
-use super::MAX_FINDINGS;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
+use super::text_pair::MAX_FINDINGS;
 use super::text_pair::{DamageFinding, TextPair};
 
 /// The maximum distance between the markers of one conflict, in lines.

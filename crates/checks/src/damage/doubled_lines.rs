@@ -1,8 +1,8 @@
 //! Finds a line or a block of lines that is repeated at the edge of the edit.
 
-use super::MAX_FINDINGS;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
+use super::text_pair::MAX_FINDINGS;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::delta::ReplacedLines;
 

@@ -8,10 +8,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::elided_words;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
+use super::rule_pattern::compiled;
+use super::text_pair::MAX_FINDINGS;
 use super::text_pair::{DamageFinding, TextPair};
-use super::{MAX_FINDINGS, compiled, elided_words};
 use crate::delta::ReplacedLines;
 
 /// The fewest lines that the edit must remove for three dots to count as their elision.

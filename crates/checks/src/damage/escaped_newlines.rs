@@ -1,7 +1,7 @@
 //! Finds `\n`, `\t` or `\"` outside of strings in new text, which was escaped once too often.
 
-use super::MAX_FINDINGS;
 use super::lexical_syntax::TextKind;
+use super::text_pair::MAX_FINDINGS;
 use super::text_pair::{DamageFinding, TextPair};
 
 /// The fewest escaped line ends that make a line of prose suspect.

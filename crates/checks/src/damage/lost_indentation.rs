@@ -4,7 +4,7 @@
 //! text still parses and only its meaning changes. In languages with brackets, where indentation is a matter of style, the
 //! lines on both sides must have the indentation of the replaced line.
 
-use super::MAX_FINDINGS;
+use super::text_pair::MAX_FINDINGS;
 use std::collections::HashSet;
 
 use super::lexical_syntax::TextKind;

@@ -19,6 +19,7 @@ mod line_prefixes;
 mod lost_decorators;
 mod lost_indentation;
 mod nul_bytes;
+mod rule_pattern;
 mod shrunk_file;
 mod symbols;
 mod tabs_to_spaces;
@@ -28,9 +29,7 @@ mod text_pair;
 mod typographic_quotes;
 mod used_definitions;
 
-use regex::Regex;
-
-use self::text_pair::{DamageFinding, TextPair};
+use self::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
 use super::delta::{ComparedFinding, MarkedFinding};
 use super::draft::Draft;
 use super::finding::Severity;
@@ -39,10 +38,6 @@ use super::syntax::ParseFailure;
 use lockgate_policy::{Accident, Damage, Weight};
 use lockgate_sandbox::Limit;
 use lockgate_text::Buffer;
-
-/// The most findings of one rule in a text; further ones add no information. A rule ends its search there, because a text
-/// can have a finding in each line.
-const MAX_FINDINGS: usize = 50;
 
 /// Returns the function that finds an accident.
 const fn rule(accident: Accident) -> fn(&TextPair<'_>) -> Vec<DamageFinding> {
@@ -94,15 +89,6 @@ pub(super) fn judge(
     }
     marks.sort_by_key(|mark| (mark.finding.line, mark.finding.column));
     Ok(marks)
-}
-
-/// Compiles a pattern of a rule.
-fn compiled(pattern: &str) -> Regex {
-    match Regex::new(pattern) {
-        Ok(regex) => regex,
-        // Unreachable: the patterns are constants, and a test compiles each of them.
-        Err(error) => unreachable!("{error}"),
-    }
 }
 
 fn compared_finding(

@@ -1,6 +1,6 @@
 //! Finds NUL bytes in lines that the edit wrote.
 
-use super::MAX_FINDINGS;
+use super::text_pair::MAX_FINDINGS;
 use super::text_pair::{DamageFinding, TextPair};
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {

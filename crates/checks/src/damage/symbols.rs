@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::compiled;
+use super::rule_pattern::compiled;
 use lockgate_text::Lines;
 
 /// A symbol, by its lines from 1.

@@ -1,8 +1,8 @@
 //! Finds new lines indented with spaces in a file that is indented with tabs, and vice versa.
 
-use super::MAX_FINDINGS;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
+use super::text_pair::MAX_FINDINGS;
 use super::text_pair::{DamageFinding, TextPair};
 use lockgate_text::Lines;
 

@@ -150,7 +150,7 @@ fn an_etc_replaces_code_only_if_lines_are_lost() {
 
 #[test]
 fn a_rule_makes_no_finding_for_each_line_of_a_text() {
-    let most = 2 * super::MAX_FINDINGS;
+    let most = 2 * super::text_pair::MAX_FINDINGS;
     for (accident, path, line) in [
         (Accident::ConflictMarkers, "a.py", "<<<<<<< a\n"),
         (Accident::ElidedCode, "a.py", "# ... existing code ...\n"),

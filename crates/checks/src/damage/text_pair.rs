@@ -14,6 +14,10 @@ use crate::lost::Lost;
 use lockgate_syntax::{self as grammar, Parsed};
 use lockgate_text::{Buffer, Lines};
 
+/// The most findings of one rule in a text; further ones add no information. A rule ends its search there, because a text
+/// can have a finding in each line.
+pub(super) const MAX_FINDINGS: usize = 50;
+
 /// The step limit for the tree that decides if an offset is code.
 const STEPS: usize = 200_000;
 

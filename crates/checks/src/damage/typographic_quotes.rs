@@ -1,7 +1,7 @@
 //! Finds typographic quotes where the language requires plain ones.
 
-use super::MAX_FINDINGS;
 use super::lexical_syntax::TextKind;
+use super::text_pair::MAX_FINDINGS;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::delta::ReplacedLines;
 

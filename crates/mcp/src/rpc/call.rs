@@ -9,8 +9,8 @@ use tokio::task::{JoinError, spawn_blocking};
 
 use super::ask::{AskOutcome, Inquiry, ModelCode, Prompt, ReturnedInput, VerifiedInput};
 use super::call_context::{CallContext, Caller, Context};
+use super::options::{Structured, TEXT_CLIENTS};
 use super::outcome::{Rendering, ToolOutcome, execute, parse_request};
-use super::{Structured, TEXT_CLIENTS};
 use crate::answer::{self, Answer, CallOffers, Forms, Purpose, ResponseOptions, ToolCall};
 use crate::tools::{Effect, Tool, ToolRequest, UnwrittenEdit};
 use lockgate_checks::sanitize;

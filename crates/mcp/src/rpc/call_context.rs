@@ -6,9 +6,9 @@ use rmcp::service::{RequestContext, RoleServer};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::ServerOptions;
 use super::ask::Seal;
 use super::metrics::CallMetrics;
+use super::options::ServerOptions;
 use crate::answer::ShownNotes;
 use lockgate_engine::Workspace;
 

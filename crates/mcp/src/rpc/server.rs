@@ -14,11 +14,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::ServerOptions;
 use super::ask::{ReturnedInput, Seal};
 use super::call::call;
 use super::call_context::{CallContext, Caller};
 use super::metrics::CallMetrics;
+use super::options::ServerOptions;
 use crate::answer::ShownNotes;
 use crate::selection::{EntityStorage, Selection, WriteAccess};
 use crate::tools::{

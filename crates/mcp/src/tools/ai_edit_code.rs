@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{EditCall, ToolRequest, UnwrittenEdit, WireMode, edit_request, response_limit};
+use super::request::{EditCall, ToolRequest, UnwrittenEdit, WireMode, edit_request, response_limit};
 use crate::answer::{FieldNames, ResponseFormat, ToolProfile};
 use lockgate_edit::request::{EditType, InstructionFields, ParsedInstruction, Target};
 use lockgate_engine::Report;

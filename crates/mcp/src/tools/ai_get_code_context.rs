@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::ToolRequest;
+use super::request::ToolRequest;
 use crate::answer::{FieldNames, ToolProfile};
 use lockgate_edit::request::{ContextFields, ReadRequest};
 use lockgate_error::Error;

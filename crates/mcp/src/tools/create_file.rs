@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{EditCall, ToolRequest, edit_request};
+use super::request::{EditCall, ToolRequest, edit_request};
 use crate::answer::ToolProfile;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Expect, Request, Target};

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{EditCall, ToolRequest, WireMode, edit_file, edit_request};
+use super::edit_file;
+use super::request::{EditCall, ToolRequest, WireMode, edit_request};
 use crate::answer::{FieldNames, ResponseOptions, ToolProfile};
 use lockgate_edit::request::{BlockFields, GateOptions, Request, Target, ToleranceFields};
 use lockgate_edit::{Edit, Occurrences, OnDuplicate};

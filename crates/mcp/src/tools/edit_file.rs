@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{EditCall, ToolRequest, WireMode, edit_request};
+use super::request::{EditCall, ToolRequest, WireMode, edit_request};
 use crate::answer::{FieldNames, ResponseOptions, ToolProfile};
 use lockgate_edit::request::{BlockFields, Target};
 use lockgate_edit::{Edit, EditPart, Occurrences, OnDuplicate};

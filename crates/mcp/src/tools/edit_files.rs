@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{BatchCall, ToolRequest, WireMode, response_limit, safe_edit_file};
+use super::request::{BatchCall, ToolRequest, WireMode, response_limit};
+use super::safe_edit_file;
 use crate::answer::{DiffDisplay, ResponseOptions, ToolProfile};
 use crate::schema;
 use lockgate_edit::request::{Expect, Mode, Request};

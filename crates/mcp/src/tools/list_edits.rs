@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::ToolRequest;
 use super::entity::{EntityArgs, target};
+use super::request::ToolRequest;
 use crate::answer::ToolProfile;
 use lockgate_edit::request::HistoryRequest;
 use lockgate_error::{Code, Error};

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::ToolRequest;
 use super::entity::EntityArgs;
+use super::request::ToolRequest;
 use crate::answer::ToolProfile;
 use lockgate_edit::request::{LineFields, ReadRequest};
 use lockgate_error::Error;

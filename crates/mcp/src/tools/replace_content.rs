@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::WrittenEntityArgs;
-use super::{EditCall, ToolRequest, edit_request};
+use super::request::{EditCall, ToolRequest, edit_request};
 use crate::answer::{ExtraField, ToolProfile};
 use lockgate_edit::Edit;
 use lockgate_error::Error;

@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::{EditCall, ToolRequest, WireMode, edit_request, response_limit};
+use super::request::{EditCall, ToolRequest, WireMode, edit_request, response_limit};
 use crate::answer::{DiffDisplay, ToolProfile};
 use crate::arguments;
 use lockgate_edit::OnDuplicate;

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::ToolRequest;
 use super::entity::AnyEntityArgs;
+use super::request::ToolRequest;
 use super::safe_edit_file::SearchFlags;
 use crate::answer::ToolProfile;
 use lockgate_edit::request::{ReadRequest, SearchFields};

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::EntityArgs;
-use super::{ToolRequest, undo_request};
+use super::request::{ToolRequest, undo_request};
 use crate::answer::ToolProfile;
 use lockgate_edit::request::Direction;
 use lockgate_error::Error;

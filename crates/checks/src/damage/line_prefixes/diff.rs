@@ -1,9 +1,11 @@
 //! Finds the diff marks `+`, `-` and `@@` before new lines.
 
+mod marks;
 mod operators;
 #[cfg(test)]
 mod tests;
 
+use self::marks::marked;
 use super::super::lexical_syntax::TextKind;
 use super::super::lexis::LexicalPart;
 use super::super::text_pair::{DamageFinding, TextPair};
@@ -49,15 +51,6 @@ fn is_hunk(text: &str) -> bool {
     };
     let number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == ',');
     head.split_once(" +").is_some_and(|(old, new)| number(old) && number(new))
-}
-
-/// Returns the mark at the start of a line, and the rest of the line.
-fn marked(text: &str) -> Option<(char, &str)> {
-    let mark = text.chars().next().filter(|mark| matches!(mark, '+' | '-'))?;
-    let rest = text.get(1..)?;
-    // `--` is a comment in many languages, `---` a rule or the start of a page, `->` an arrow.
-    let other = rest.starts_with(mark) || rest.starts_with(['=', '>']) || rest.trim().is_empty();
-    (!other).then_some((mark, rest))
 }
 
 /// True if a line may be the head of an Objective-C method, such as `+ (NSURL *)urlFor:(NSString *)name;`. Headers of

@@ -6,9 +6,9 @@
 mod diff;
 mod keys;
 
-use super::MAX_FINDINGS;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
+use super::text_pair::MAX_FINDINGS;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::delta::ReplacedLines;
 

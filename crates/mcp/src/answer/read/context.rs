@@ -4,7 +4,7 @@
 //! entries are removed first and `truncated` is set.
 
 use super::super::json_size::json_size;
-use super::Answer;
+use crate::answer::Answer;
 use lockgate_context::FolderSummary;
 use lockgate_engine::{CodeContext, CodeSymbol, Reference};
 use lockgate_protocol::{ContextFolder, ContextReference, ContextResponse, ContextSymbol, Response};

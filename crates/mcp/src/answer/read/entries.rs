@@ -1,7 +1,7 @@
 //! Renders the answer of a list: one row for each file or entity.
 
 use super::super::entity::{distinct_key, result_name, shared_key};
-use super::Answer;
+use crate::answer::Answer;
 use lockgate_edit::request::EntityKind;
 use lockgate_engine::{Entries, ListedText};
 use lockgate_protocol::{ListResponse, ListRow, Response};

@@ -4,7 +4,7 @@
 //! is set only if something was omitted.
 
 use super::super::entity::{display_name, key};
-use super::Answer;
+use crate::answer::Answer;
 use lockgate_engine::ReadLines;
 use lockgate_protocol::{LinesResponse, Response};
 use lockgate_text::escape_name;

@@ -2,7 +2,7 @@
 //! `grep`.
 
 use super::super::entity::{distinct_key, result_name, shared_key};
-use super::Answer;
+use crate::answer::Answer;
 use lockgate_engine::{LineMatch, MatchCount, Matches, NumberedLine};
 use lockgate_protocol::{FileMatches, NumberedText, Response, SearchResponse, SearchRow};
 

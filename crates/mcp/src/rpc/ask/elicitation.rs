@@ -11,7 +11,8 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-use super::{AskMethod, AskOutcome, Inquiry, ModelCode, ReturnedInput, Topic};
+use super::inquiry::{AskMethod, AskOutcome, Inquiry, ReturnedInput};
+use super::seal::{ModelCode, Topic};
 use lockgate_error::{Code, Confirmation, Error};
 
 /// Time for a person to answer.

@@ -9,52 +9,22 @@
 
 mod code;
 mod elicitation;
+mod inquiry;
 mod prompt;
 mod sampling;
 mod seal;
 
-use std::time::Duration;
-
-use rmcp::model::{
-    CancelledNotificationParam, ClientResult, InputRequest, InputRequests, InputRequiredResult,
-    InputResponses, JsonObject, ProtocolVersion, ServerRequest,
-};
-use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer, ServiceError};
-use tokio_util::sync::CancellationToken;
+use rmcp::model::JsonObject;
+use rmcp::service::{RequestContext, RoleServer};
 
 use super::call_context::CallContext;
 use code::ContentKind;
-use lockgate_checks::sanitize;
+use inquiry::AskMethod;
+pub(super) use inquiry::{AskOutcome, Inquiry, ReturnedInput};
 use lockgate_error::{Code, Error};
 pub(super) use prompt::Prompt;
 pub(super) use seal::{CallBinding, ModelCode, Seal};
 use seal::{SealError, Topic};
-
-/// The client's answers to earlier questions about a call.
-#[derive(Debug, Default)]
-pub(super) struct ReturnedInput {
-    pub(super) responses: Option<InputResponses>,
-    pub(super) state: Option<String>,
-}
-
-/// The method of asking through a client.
-#[derive(Debug)]
-pub(super) enum AskMethod {
-    /// The client offers no method.
-    None,
-    /// A request of the server.
-    Request(Box<Peer<RoleServer>>),
-    /// An answer that asks the client to repeat the call.
-    RepeatCall,
-}
-
-pub(super) enum AskOutcome<T> {
-    Answered(T),
-    /// The call is answered with this, and the client repeats it.
-    InputRequired(Box<InputRequiredResult>),
-    /// No answer; with the reason.
-    Failed(Error),
-}
 
 /// The verified answer that came with a call.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,36 +35,6 @@ pub(super) enum VerifiedInput {
     Code(ModelCode),
     /// A person's confirmation of the write with this name, and the code to write.
     Confirmed(String, Option<ModelCode>),
-}
-
-/// A call with the methods of asking about it.
-pub(super) struct Inquiry {
-    call: CallBinding,
-    person: AskMethod,
-    model: AskMethod,
-    seal: Seal,
-    /// Timeout of the client's model.
-    model_timeout: Duration,
-    cancelled: CancellationToken,
-    stopped: CancellationToken,
-}
-
-impl AskMethod {
-    /// Selects the method by protocol version, for a client that supports the question.
-    fn from_context(context: &RequestContext<RoleServer>) -> AskMethod {
-        match context.protocol_version() {
-            Some(version) if version >= ProtocolVersion::V_2026_07_28 => AskMethod::RepeatCall,
-            Some(_) | None => AskMethod::Request(Box::new(context.peer.clone())),
-        }
-    }
-
-    /// True if a question can be asked.
-    const fn can_ask(&self) -> bool {
-        match self {
-            AskMethod::None => false,
-            AskMethod::Request(_) | AskMethod::RepeatCall => true,
-        }
-    }
 }
 
 impl Inquiry {
@@ -155,57 +95,6 @@ impl Inquiry {
                     .map(|code| VerifiedInput::Code(ModelCode { code, version }))
             }
         }
-    }
-
-    /// Returns the answer that asks the client for input and a repeated call.
-    fn input_required(
-        &self,
-        name: &str,
-        request: InputRequest,
-        topic: &Topic,
-        timeout: Duration,
-    ) -> Option<InputRequiredResult> {
-        let state = self.seal.seal(topic, &self.call, timeout)?;
-        let requests: InputRequests = [(name.to_owned(), request)].into();
-        Some(InputRequiredResult::new(Some(requests), Some(state)))
-    }
-
-    /// Sends a request to the client and returns its answer, or the reason why there is none.
-    async fn send(
-        &self,
-        peer: &Peer<RoleServer>,
-        request: ServerRequest,
-        timeout: Duration,
-    ) -> Result<ClientResult, String> {
-        let options = PeerRequestOptions::with_timeout(timeout);
-        let sent = peer.send_request_with_option(request, options).await.map_err(|error| describe(&error))?;
-        let id = sent.id.clone();
-        tokio::select! {
-            answer = sent.await_response() => answer.map_err(|error| describe(&error)),
-            why = self.wait_ended() => {
-                let cancelled = CancelledNotificationParam::new(Some(id), Some(why.to_owned()));
-                // A disconnected client needs no notification.
-                drop(peer.notify_cancelled(cancelled).await);
-                Err(why.to_owned())
-            }
-        }
-    }
-
-    /// Waits until the answer is no longer needed, and returns the reason.
-    async fn wait_ended(&self) -> &'static str {
-        tokio::select! {
-            () = self.cancelled.cancelled() => "the call was cancelled",
-            () = self.stopped.cancelled() => "the server was stopped",
-        }
-    }
-}
-
-/// Describes why a client gave no answer; the client's own message is sanitized.
-fn describe(error: &ServiceError) -> String {
-    match error {
-        ServiceError::Timeout { timeout } => format!("there was no answer within {} s", timeout.as_secs()),
-        ServiceError::McpError(rejection) => format!("the client refused: {}", sanitize(&rejection.message)),
-        other => format!("the client did not ask: {}", sanitize(&other.to_string())),
     }
 }
 

@@ -10,7 +10,9 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 
 use super::code::{ContentKind, code_in};
-use super::{AskMethod, AskOutcome, Inquiry, ModelCode, Prompt, ReturnedInput, Topic};
+use super::inquiry::{AskMethod, AskOutcome, Inquiry, ReturnedInput};
+use super::prompt::Prompt;
+use super::seal::{ModelCode, Topic};
 use lockgate_error::{Code, Error};
 
 /// Maximum tokens of the model's answer.

@@ -3,7 +3,7 @@
 //! A diff has its marks in column 1, before the indentation or before lines of the old text. An operator joins its line to
 //! the one above; the grammar shows this, if the language has one.
 
-use super::marked;
+use super::marks::marked;
 use crate::damage::text_pair::TextPair;
 use crate::delta::ReplacedLines;
 

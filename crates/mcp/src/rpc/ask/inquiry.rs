@@ -1,0 +1,124 @@
+//! A question about a call, and the methods of asking it.
+
+use std::time::Duration;
+
+use rmcp::model::{
+    CancelledNotificationParam, ClientResult, InputRequest, InputRequests, InputRequiredResult,
+    InputResponses, ProtocolVersion, ServerRequest,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer, ServiceError};
+use tokio_util::sync::CancellationToken;
+
+use super::seal::{CallBinding, Seal, Topic};
+use lockgate_checks::sanitize;
+use lockgate_error::Error;
+
+/// The client's answers to earlier questions about a call.
+#[derive(Debug, Default)]
+pub(in crate::rpc) struct ReturnedInput {
+    pub(in crate::rpc) responses: Option<InputResponses>,
+    pub(in crate::rpc) state: Option<String>,
+}
+
+/// The method of asking through a client.
+#[derive(Debug)]
+pub(in crate::rpc) enum AskMethod {
+    /// The client offers no method.
+    None,
+    /// A request of the server.
+    Request(Box<Peer<RoleServer>>),
+    /// An answer that asks the client to repeat the call.
+    RepeatCall,
+}
+
+/// The result of asking.
+pub(in crate::rpc) enum AskOutcome<T> {
+    Answered(T),
+    /// The call is answered with this, and the client repeats it.
+    InputRequired(Box<InputRequiredResult>),
+    /// No answer; with the reason.
+    Failed(Error),
+}
+
+/// A call with the methods of asking about it.
+pub(in crate::rpc) struct Inquiry {
+    pub(in crate::rpc) call: CallBinding,
+    pub(in crate::rpc) person: AskMethod,
+    pub(in crate::rpc) model: AskMethod,
+    pub(in crate::rpc) seal: Seal,
+    /// Timeout of the client's model.
+    pub(in crate::rpc) model_timeout: Duration,
+    pub(in crate::rpc) cancelled: CancellationToken,
+    pub(in crate::rpc) stopped: CancellationToken,
+}
+
+impl AskMethod {
+    /// Selects the method by protocol version, for a client that supports the question.
+    pub(super) fn from_context(context: &RequestContext<RoleServer>) -> AskMethod {
+        match context.protocol_version() {
+            Some(version) if version >= ProtocolVersion::V_2026_07_28 => AskMethod::RepeatCall,
+            Some(_) | None => AskMethod::Request(Box::new(context.peer.clone())),
+        }
+    }
+
+    /// True if a question can be asked.
+    pub(super) const fn can_ask(&self) -> bool {
+        match self {
+            AskMethod::None => false,
+            AskMethod::Request(_) | AskMethod::RepeatCall => true,
+        }
+    }
+}
+
+impl Inquiry {
+    /// Returns the answer that asks the client for input and a repeated call.
+    pub(super) fn input_required(
+        &self,
+        name: &str,
+        request: InputRequest,
+        topic: &Topic,
+        timeout: Duration,
+    ) -> Option<InputRequiredResult> {
+        let state = self.seal.seal(topic, &self.call, timeout)?;
+        let requests: InputRequests = [(name.to_owned(), request)].into();
+        Some(InputRequiredResult::new(Some(requests), Some(state)))
+    }
+
+    /// Sends a request to the client and returns its answer, or the reason why there is none.
+    pub(super) async fn send(
+        &self,
+        peer: &Peer<RoleServer>,
+        request: ServerRequest,
+        timeout: Duration,
+    ) -> Result<ClientResult, String> {
+        let options = PeerRequestOptions::with_timeout(timeout);
+        let sent = peer.send_request_with_option(request, options).await.map_err(|error| describe(&error))?;
+        let id = sent.id.clone();
+        tokio::select! {
+            answer = sent.await_response() => answer.map_err(|error| describe(&error)),
+            why = self.wait_ended() => {
+                let cancelled = CancelledNotificationParam::new(Some(id), Some(why.to_owned()));
+                // A disconnected client needs no notification.
+                drop(peer.notify_cancelled(cancelled).await);
+                Err(why.to_owned())
+            }
+        }
+    }
+
+    /// Waits until the answer is no longer needed, and returns the reason.
+    async fn wait_ended(&self) -> &'static str {
+        tokio::select! {
+            () = self.cancelled.cancelled() => "the call was cancelled",
+            () = self.stopped.cancelled() => "the server was stopped",
+        }
+    }
+}
+
+/// Describes why a client gave no answer; the client's own message is sanitized.
+fn describe(error: &ServiceError) -> String {
+    match error {
+        ServiceError::Timeout { timeout } => format!("there was no answer within {} s", timeout.as_secs()),
+        ServiceError::McpError(rejection) => format!("the client refused: {}", sanitize(&rejection.message)),
+        other => format!("the client did not ask: {}", sanitize(&other.to_string())),
+    }
+}

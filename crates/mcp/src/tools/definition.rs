@@ -1,0 +1,49 @@
+//! The definition of a tool.
+
+use rmcp::model::JsonObject;
+
+use super::request::ToolRequest;
+use crate::answer::ToolProfile;
+use crate::toolset::Toolset;
+use lockgate_error::Error;
+
+/// The definition of a tool.
+#[derive(Debug)]
+pub struct Tool {
+    /// Name of the tool in `tools/list` and `tools/call`.
+    pub name: &'static str,
+    /// Display name that a client may show to people.
+    pub title: &'static str,
+    /// Toolsets that contain the tool; the first one is its own in the documentation.
+    pub toolsets: &'static [Toolset],
+    /// Effect of a call on files.
+    pub effect: Effect,
+    /// Effect of repeating the same call.
+    pub repeat_effect: RepeatEffect,
+    /// Names and messages of the tool.
+    pub profile: ToolProfile,
+    /// Returns the schema of the arguments; the description at its root is the tool's.
+    pub schema: fn() -> JsonObject,
+    /// Parses the arguments of a call.
+    pub parse: fn(JsonObject) -> Result<ToolRequest, Error>,
+}
+
+/// The effect of a tool's call on files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Reads only, without any change.
+    Reads,
+    /// Adds files without changing existing ones.
+    Adds,
+    /// Changes or removes existing files or entities.
+    Changes,
+}
+
+/// The effect of repeating the same call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepeatEffect {
+    /// A repeated call changes nothing further.
+    NoChange,
+    /// The file may change again.
+    Changes,
+}
