@@ -91,7 +91,7 @@ impl<'a> RunDir<'a> {
             return Err(io::Error::other("the root is not an absolute path"));
         }
         let level = strongest(input.ceiling);
-        let needs_cache = templates(command).any(|template| template.has(Hole::Cache));
+        let needs_cache = command.keeps_cache();
         let needs = Needs::from_command(input, command);
         let in_stage = needs.draft || needs.in_project || (needs_cache && input.cache.is_none());
         let needed = in_stage || level == Isolation::Landlock;
@@ -340,8 +340,7 @@ fn stage_drafts(
     };
     // A program with a cache may compare the time of a draft with that of an earlier one. Without a cache it can
     // know only the file on disk, and a build tool must find the draft newer than that.
-    let keeps_cache = templates(command).any(|template| template.has(Hole::Cache));
-    let file_time = if keeps_cache && !has_record || command.input == Input::Shadow {
+    let file_time = if command.keeps_cache() && !has_record || command.input == Input::Shadow {
         FileTime::FromText
     } else {
         FileTime::Given(&times)
@@ -430,10 +429,6 @@ pub(super) fn added_args(
         }
     };
     Ok(added.iter().chain(&rule.args).map(OsString::from).collect())
-}
-
-fn templates(command: &CommandSpec) -> impl Iterator<Item = &CommandWord> {
-    command.words.iter().chain(command.environment.variables.iter().map(|(_, value)| value))
 }
 
 /// The folder of cargo's build results, if it outlasts the run.
