@@ -117,3 +117,61 @@ fn an_overlay_that_does_not_work_is_broken_and_not_passed() {
         assert_eq!((answer.code(), outcome(&answer)), expected, "{deaf} {sound}: {}", answer.text);
     }
 }
+
+/// mypy's definition, in which `edit` changes a line, as a gate of this name.
+fn mypy_but(name: &str, edit: impl Fn(&str) -> String) -> String {
+    let definition: String =
+        include_str!("../../gates/mypy.yaml").lines().map(|line| edit(line) + "\n").collect();
+    let indented: String = definition.lines().map(|line| format!("    {line}\n")).collect();
+    format!("define:\n  {name}:\n{indented}")
+}
+
+/// A bad draft of the size of its file is refused again and again, also beside another process. The control is the
+/// definition with `--shadow-file`, with which mypy takes the second for the file on disk.
+#[test]
+fn mypy_sees_a_draft_of_the_size_of_its_file_each_time() {
+    let Some(_) = installed("LOCKGATE_TEST_VENV", "venv", "bin/mypy") else { return };
+    let by_shadow = |line: &str| match line {
+        "input: staged" => "input: shadow".to_owned(),
+        line => line.replace("[mypy, --output", "[mypy, --shadow-file, \"{path}\", \"{draft}\", --output"),
+    };
+    let text = "class Box:\n    size: int = 1\n\n\ndef f(box: Box) -> int:\n    return box.size\n";
+    let edit = json!({"path": "a.py", "search": "return box.size", "replace": "return box.sise"});
+    for (name, more) in [("mypy", String::new()), ("mypy-shadow", mypy_but("mypy-shadow", by_shadow))] {
+        let root = project(&policy("python", name, &more), &[("a.py", text)]);
+        let user = tempfile::tempdir().unwrap();
+        let outcomes = [(); 2].map(|()| {
+            let mut server = Server::start_by(lockgate(user.path()), root.path(), &["--trust"]);
+            let mut edit = edit.clone();
+            edit["mode"] = json!("verify_only");
+            outcome(&server.call("safe_edit_file", &edit)).to_owned()
+        });
+        let second = if name == "mypy" { "found" } else { "passed" };
+        assert_eq!(outcomes, ["found", second], "{name}");
+    }
+}
+
+/// Go's cache prints a finding again with the path of the draft for which it was made. It is still an old finding of this
+/// file. The control is in the tests of `path_rewrite`: without a known folder, such a path stays, and was reported as
+/// another file's finding.
+#[test]
+fn a_finding_that_go_repeats_from_its_cache_stays_an_old_one() {
+    let is_there = std::env::split_paths(&tools_path()).any(|folder| folder.join("go").is_file());
+    if !is_there {
+        return super::store::not_run("findings from the cache of go vet: no go");
+    }
+    let text = "package sub\n\nimport \"fmt\"\n\nfunc A() {\n\tfmt.Printf(\"%d\\n\", \"old\")\n}\n\nfunc C() int {\n\treturn 1\n}\n";
+    let files = [("go.mod", "module example.org/m\n\ngo 1.19\n"), ("sub/a.go", text)];
+    let (root, user) = (project(&policy("go", "go-vet", ""), &files), tempfile::tempdir().unwrap());
+    for replace in ["package sub\n", "package sub\n", "package sub\n\n// more\n", "package sub\n\n// more\n"]
+    {
+        let mut server = Server::start_by(lockgate(user.path()), root.path(), &["--trust"]);
+        let edits = [("return 1", "return 2"), ("package sub\n", replace)];
+        let (search, replace) = if replace == "package sub\n" { edits[0] } else { edits[1] };
+        let edit = json!({"path": "sub/a.go", "search": search, "replace": replace, "mode": "verify_only"});
+        let answer = server.call("safe_edit_file", &edit);
+        assert_eq!((answer.status(), outcome(&answer)), ("verified", "found"), "{}", answer.text);
+        let finding = &answer.structured["findings"][0];
+        assert!(!answer.text.contains("/draft/") && finding.get("file").is_none(), "{finding}");
+    }
+}

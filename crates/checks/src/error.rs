@@ -15,6 +15,8 @@ pub(super) enum GateError {
     Withheld(String),
     /// The program of the gate is not available on this machine.
     Unavailable(String),
+    /// The program cannot check the file in this project as it is; the reason, with the next step if there is one.
+    Unready(String),
     /// The text is a template, which is rendered before anything parses it.
     Template,
     /// This machine cannot isolate the program as the policy requires.
@@ -38,6 +40,7 @@ impl GateError {
             GateError::Unavailable(why) | GateError::WeakIsolation(why) => {
                 GateError::Unavailable(format!("on {text}: {why}"))
             }
+            GateError::Unready(why) => GateError::Unready(format!("on {text}: {why}")),
             GateError::Template => GateError::Unavailable(format!("on {text}: {TEMPLATE}")),
             GateError::Broken(why) => GateError::Broken(format!("on {text}: {why}")),
             GateError::Unreachable(_) => self,
@@ -57,9 +60,10 @@ impl GateError {
         match self {
             GateError::Skipped(why) | GateError::Withheld(why) => (Outcome::Skipped, why),
             GateError::Partial(why) => (Outcome::Skipped, why),
-            GateError::Unavailable(why) | GateError::WeakIsolation(why) | GateError::Unreachable(why) => {
-                (Outcome::Unavailable, why)
-            }
+            GateError::Unavailable(why)
+            | GateError::Unready(why)
+            | GateError::WeakIsolation(why)
+            | GateError::Unreachable(why) => (Outcome::Unavailable, why),
             GateError::Template => (Outcome::Unavailable, TEMPLATE),
             GateError::Broken(why) => (Outcome::Broken, why),
             GateError::TimedOut(why) | GateError::TimedOutOn(why) => (Outcome::TimedOut, why),
@@ -73,6 +77,7 @@ impl GateError {
         match self {
             GateError::Template => RunReason::Template,
             GateError::WeakIsolation(_) => RunReason::WeakIsolation,
+            GateError::Unready(_) => RunReason::Project,
             GateError::TimedOut(_) | GateError::Halted(Halt::TimedOut) => RunReason::TimeLimit,
             GateError::Skipped(_)
             | GateError::Partial(_)
@@ -91,6 +96,7 @@ impl GateError {
             GateError::Skipped(_) | GateError::Partial(_) | GateError::Halted(Halt::Cancelled) => false,
             GateError::Withheld(_)
             | GateError::Unavailable(_)
+            | GateError::Unready(_)
             | GateError::Template
             | GateError::WeakIsolation(_)
             | GateError::Unreachable(_)

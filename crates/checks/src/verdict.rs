@@ -51,6 +51,8 @@ pub enum RunReason {
     Template,
     /// The policy requires a stronger isolation than this machine has.
     WeakIsolation,
+    /// The program is there, but cannot check the file in this project as it is; `why` tells the reason.
+    Project,
     /// The time limit ended the run on the draft; `why` begins with that.
     TimeLimit,
 }

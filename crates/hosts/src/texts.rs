@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::host::Host;
-use lockgate_checks::{Finding, GateRun, Verdict, sanitize};
+use lockgate_checks::{Finding, GateRun, Severity, Verdict, sanitize};
 use lockgate_error::Error;
 use lockgate_mcp::answer::{self, CallOffers, FieldNames, ResponseOptions, ToolCall, ToolProfile};
 use lockgate_text::Buffer;
@@ -83,6 +83,20 @@ pub fn findings(files: &[Judged<'_>], state: EditState) -> String {
     });
     lines.extend(warnings.take(3).flat_map(|(file, it)| finding_lines(file, it)));
     lines.join("\n")
+}
+
+/// Names the errors that do not block, because the edit may be one step of several; `None` if there are none.
+pub fn tolerated(files: &[Judged<'_>]) -> Option<String> {
+    let is_tolerated = |it: &&Finding| it.counts && !it.blocking && it.severity == Severity::Error;
+    let all = files.iter().flat_map(|file| file.verdict.findings.iter().map(move |it| (file, it)));
+    let lines: Vec<String> = all
+        .filter(|(_, it)| is_tolerated(it))
+        .take(MAX_FINDINGS)
+        .flat_map(|(file, it)| finding_lines(file, it))
+        .collect();
+    (!lines.is_empty()).then(|| {
+        format!("The edit is allowed, and these findings are left for a later step:\n{}", lines.join("\n"))
+    })
 }
 
 fn count(files: &[Judged<'_>], is_counted: impl Fn(&Finding) -> bool) -> usize {

@@ -29,6 +29,7 @@ use lockgate_text::Buffer;
 
 pub(super) use self::input::ProgramInput;
 pub use self::replay::replay;
+pub(super) use self::sample_run::run_sample_within;
 pub use self::sample_run::{DiskState, InstalledProgram, SampleError, run_sample};
 pub(super) use self::sharing::{SharedPart, lists_files, runs_without_file, shared_part};
 
@@ -121,7 +122,7 @@ impl<'a> FinishedRun<'a> {
         }
         let output = [self.stdout.as_slice(), b"\n", self.stderr.as_slice()].concat();
         let why = packages::failure(input, command, &String::from_utf8_lossy(&output));
-        why.map_or(Ok(()), |why| Err(GateError::Unavailable(why)))
+        why.map_or(Ok(()), |why| Err(GateError::Unready(why)))
     }
 
     fn output(&self) -> ProgramOutput<'_> {

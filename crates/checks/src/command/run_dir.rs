@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use super::file_names::{PathLookup, RunNames};
 use super::input::{ProgramInput, input_bytes};
@@ -90,7 +91,7 @@ impl<'a> RunDir<'a> {
             return Err(io::Error::other("the root is not an absolute path"));
         }
         let level = strongest(input.ceiling);
-        let needs_cache = templates(command).any(|template| template.has(Hole::Cache));
+        let needs_cache = command.keeps_cache();
         let needs = Needs::from_command(input, command);
         let in_stage = needs.draft || needs.in_project || (needs_cache && input.cache.is_none());
         let needed = in_stage || level == Isolation::Landlock;
@@ -110,15 +111,9 @@ impl<'a> RunDir<'a> {
             Some(stage) if needs.draft => Some(OverlayFile::new(input, stage, &root, draft.as_deref())?),
             Some(_) | None => None,
         };
-        let other_drafts = overlay.iter().flat_map(|overlay| &overlay.drafts);
-        let other_drafts = other_drafts.map(|(draft, path)| (draft.clone(), input.root.join(path)));
-        let own = draft.iter().map(|draft| (draft.clone(), input.root.join(input.path)));
-        let drafts: Vec<(PathBuf, PathBuf)> = own.chain(other_drafts).collect();
-        let staged_paths = stage.as_ref().map_or_else(StagedPaths::default, |stage| {
-            let copy = (root != input.root).then_some((root.as_path(), input.root));
-            let drafts = drafts.iter().map(|(draft, real)| (draft.as_path(), real.as_path()));
-            StagedPaths::new(stage.path(), drafts.chain(copy))
-        });
+        let staged_paths = stage
+            .as_ref()
+            .map_or_else(StagedPaths::default, |stage| StagedPaths::new(stage.path(), input.root));
         let cache = if needs_cache { cache_folder(input.cache, stage.as_ref())? } else { None };
         let sandbox =
             Sandbox { layers, ..sandbox_for(input, command, level, (stage.as_ref(), cache.as_deref())) };
@@ -330,21 +325,25 @@ fn stage_drafts(
     let staged: Vec<StagedPath<'_>> =
         [own].into_iter().chain(staged_overlays(visible_overlays(input, command))).collect();
     let planned = record.map(|record| record.plan(input.root, &staged)).transpose()?;
-    let times = planned.as_ref().map(|planned| {
-        planned.iter().map(|showing| (showing.path.as_str(), showing.since)).collect::<BTreeMap<_, _>>()
-    });
+    let has_record = planned.is_some();
+    let times: BTreeMap<&str, SystemTime> = match &planned {
+        Some(planned) => planned.iter().map(|showing| (showing.path.as_str(), showing.since)).collect(),
+        None => {
+            staged.iter().filter_map(|it| Some((it.path, time_beside_disk(input.root, it.path)?))).collect()
+        }
+    };
     let staged = match &planned {
         Some(planned) => {
             planned.iter().map(|it| StagedPath { path: &it.path, text: it.text.as_deref() }).collect()
         }
         None => staged,
     };
-    let file_time = match (&times, command.input) {
-        (Some(times), _) => FileTime::Given(times),
-        // Programs that get a draft file cache results of other files by modification time, and may run twice
-        // in a second.
-        (None, Input::Shadow) => FileTime::FromText,
-        (None, Input::Stdin | Input::Staged) => FileTime::Now,
+    // A program with a cache may compare the time of a draft with that of an earlier one. Without a cache it can
+    // know only the file on disk, and a build tool must find the draft newer than that.
+    let file_time = if command.keeps_cache() && !has_record || command.input == Input::Shadow {
+        FileTime::FromText
+    } else {
+        FileTime::Given(&times)
     };
     // A program that gets the root in its environment gets a different one in each run.
     let knows_by_root = command.environment.variables.iter().any(|(_, value)| value.has(Hole::Root));
@@ -354,8 +353,19 @@ fn stage_drafts(
     {
         return Ok((input.root.to_owned(), layers));
     }
-    let file_time = if times.is_some() { file_time } else { FileTime::FromText };
+    let file_time = if has_record { file_time } else { FileTime::FromText };
     Ok((stage.copy(input.root, &staged, file_time)?, Vec::new()))
+}
+
+/// Returns the next second if the file on disk was written in the current one, else `None`.
+///
+/// Some programs compare times in whole seconds, and would take a draft of the same size for that file.
+fn time_beside_disk(root: &Path, path: &str) -> Option<SystemTime> {
+    let seconds =
+        |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).ok().map(|age| age.as_secs());
+    let now = SystemTime::now();
+    let on_disk = root.join(path).metadata().ok()?.modified().ok()?;
+    (seconds(on_disk)? == seconds(now)?).then(|| now + Duration::from_secs(1))
 }
 
 fn staged_overlays<'a>(overlays: DraftOverlays<'a>) -> impl Iterator<Item = StagedPath<'a>> {
@@ -421,10 +431,6 @@ pub(super) fn added_args(
     Ok(added.iter().chain(&rule.args).map(OsString::from).collect())
 }
 
-fn templates(command: &CommandSpec) -> impl Iterator<Item = &CommandWord> {
-    command.words.iter().chain(command.environment.variables.iter().map(|(_, value)| value))
-}
-
 /// The folder of cargo's build results, if it outlasts the run.
 fn cargo_target(input: &ProgramInput<'_>, command: &CommandSpec) -> Option<PathBuf> {
     let (_, template) = command.environment.variables.iter().find(|(name, _)| name == TARGET)?;
@@ -452,5 +458,29 @@ fn cache_folder(own: Option<&Path>, stage: Option<&Stage>) -> io::Result<Option<
         }
         (None, Some(stage)) => stage.folder("cache").map(Some),
         (None, None) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draft_is_not_of_the_second_of_its_file() {
+        let root = tempfile::tempdir().unwrap();
+        let file = std::fs::File::create(root.path().join("a.py")).unwrap();
+        let now = SystemTime::now();
+        // The next second may have begun since.
+        for later in 0..2 {
+            file.set_modified(now + Duration::from_secs(later)).unwrap();
+            if let Some(time) = time_beside_disk(root.path(), "a.py") {
+                assert!(time > now + Duration::from_millis(900), "{time:?} {now:?}");
+                break;
+            }
+            assert_eq!(later, 0);
+        }
+        file.set_modified(now - Duration::from_secs(5)).unwrap();
+        assert_eq!(time_beside_disk(root.path(), "a.py"), None);
+        assert_eq!(time_beside_disk(root.path(), "none.py"), None);
     }
 }

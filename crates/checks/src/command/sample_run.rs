@@ -18,7 +18,7 @@ use crate::verdict::Outcome;
 use lockgate_policy::{Gate, Rule, Sample, language_of};
 use lockgate_sandbox::Ceiling;
 use lockgate_sandbox::Isolation;
-use lockgate_sandbox::Watch;
+use lockgate_sandbox::{Limit, Watch};
 use lockgate_text::{Buffer, Hints};
 
 /// The shortest time limit, for a program that may never have run on this machine.
@@ -77,6 +77,18 @@ pub fn run_sample(
     disk_state: DiskState,
     watch: &Watch,
 ) -> Result<Vec<Finding>, SampleError> {
+    let timeout = Rule::plain(Arc::clone(gate)).timeout.max(LEAST_TIME);
+    run_sample_within(gate, sample, installed, disk_state, watch.until(Instant::now() + timeout))
+}
+
+/// Same as [`run_sample`], within a limit.
+pub(crate) fn run_sample_within(
+    gate: &Arc<Gate>,
+    sample: &Sample,
+    installed: &InstalledProgram<'_>,
+    disk_state: DiskState,
+    limit: Limit<'_>,
+) -> Result<Vec<Finding>, SampleError> {
     let text = Buffer::read(sample.draft.as_bytes().to_vec(), Hints::default());
     let text = text.map_err(|error| SampleError::broken(error.message))?;
     let stage = Stage::new().map_err(SampleError::broken)?;
@@ -106,7 +118,6 @@ pub fn run_sample(
         cache: cache.as_deref(),
         versions: &runtime.versions,
     };
-    let limit = watch.until(Instant::now() + rule.timeout.max(LEAST_TIME));
     let findings = match (gate.command(), gate.server()) {
         // The server is started for this one request, and its errors are not replaced by a command.
         (None, Some(server)) => {

@@ -16,6 +16,10 @@ use std::ops::Range;
 use crate::draft::Draft;
 use lockgate_text::{Buffer, differing_lines};
 
+/// The most lines outside of the edit that one change on an edited line may have, if the fixer would change them without
+/// the edit as well: a list of numbers, of which every row is filled anew.
+const MAX_OTHERS: usize = 8;
+
 /// Lines of a text and their replacement by a fixer, both counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChangedLines {
@@ -73,7 +77,9 @@ impl<'a> Changes<'a> {
 
     /// True if a change is on lines that the edit did not write.
     pub(super) fn touches_other_lines(&self, draft: &Draft<'_>) -> bool {
-        self.stretches.iter().any(|stretch| !self.meets(stretch, draft))
+        self.stretches
+            .iter()
+            .any(|stretch| !self.meets(stretch, draft) || others(stretch, draft) > MAX_OTHERS)
     }
 
     /// Selects the changes that belong to the edit. `before` are the fixer's changes to the text before, if
@@ -81,9 +87,14 @@ impl<'a> Changes<'a> {
     pub(super) fn select(&self, draft: &Draft<'_>, before: Option<&Changes<'_>>) -> Selection<'_, 'a> {
         let old_lines = self.untouched(draft);
         let due: HashSet<(Range<usize>, String)> = before.map(Changes::contents).unwrap_or_default();
+        let is_long_due = |stretch: &ChangedLines| {
+            others(stretch, draft) > MAX_OTHERS
+                && before.is_some_and(|before| before.changes_most(stretch, &old_lines))
+        };
         let (selected, rest) = self.stretches.iter().partition(|stretch| {
-            self.meets(stretch, draft)
+            !is_long_due(stretch) && self.meets(stretch, draft)
                 || match before {
+                    _ if is_long_due(stretch) => false,
                     Some(_) => !self.was_due(stretch, &old_lines, &due),
                     None => self.adjoins(stretch, draft),
                 }
@@ -124,6 +135,14 @@ impl<'a> Changes<'a> {
         let behind = start.checked_sub(1).map_or(Some(0), |line| Some(at(line)? + 1));
         behind.is_some_and(|place| is_due(place..place))
             || at(start).is_some_and(|place| is_due(place..place))
+    }
+
+    /// True if the fixer changes most of the lines of this change in the text before as well.
+    fn changes_most(&self, stretch: &ChangedLines, old_lines: &HashMap<usize, usize>) -> bool {
+        let is_changed = |line: &usize| self.stretches.iter().any(|own| own.old.contains(line));
+        let lines = stretch.old.clone().filter_map(|line| old_lines.get(&line));
+        let changed = lines.filter(|line| is_changed(line)).count();
+        changed * 2 > stretch.old.len()
     }
 
     /// True if a change is on a line that the edit wrote, or between two of them.
@@ -221,6 +240,11 @@ pub(super) fn writes_most(draft: &Draft<'_>, after: &Buffer) -> bool {
     let count = after.lines().count();
     let written = (1..=count).filter(|line| draft.wrote(*line)).count();
     written * 2 > count
+}
+
+/// The number of lines of a change that the edit did not write.
+fn others(stretch: &ChangedLines, draft: &Draft<'_>) -> usize {
+    stretch.old.clone().filter(|line| !draft.wrote(line + 1)).count()
 }
 
 fn indent(line: &str) -> &str {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::plan::{External, ProgramMode};
-use crate::command::{self, ProgramInput};
+use crate::command::{self, DiskState, InstalledProgram, ProgramInput, run_sample_within};
 use crate::draft::{Draft, InputLocation};
 use crate::error::GateError;
 use crate::gate_env::GateEnv;
@@ -17,8 +17,8 @@ use crate::output::ToolFinding;
 use crate::overlay::{self, DraftOverlay, DraftOverlays};
 use crate::packages;
 use crate::runtime::{CacheInputs, CacheKey, CachedFindings, Proof, Subject, Traits};
-use crate::server;
-use lockgate_policy::{CacheScope, Canary, CanaryKind, CanaryText, Rule, Severity};
+use crate::{server, trial};
+use lockgate_policy::{CacheScope, Canary, CanaryKind, CanaryText, CommandSpec, Rule, Sample, Severity};
 use lockgate_sandbox::Isolation;
 use lockgate_sandbox::{Halt, Limit};
 use lockgate_text::{Buffer, Hints, Version};
@@ -205,7 +205,7 @@ impl<'a> GateProgram<'a> {
                 left.remove(&at);
             }
         }
-        let mut tested = Vec::new();
+        let (mut tested, mut works) = (Vec::new(), None);
         for (at, result) in self.try_canary(canary, found, left) {
             let (proof, elsewhere) = match result {
                 Ok(result) => result,
@@ -224,6 +224,12 @@ impl<'a> GateProgram<'a> {
             let lasts = proof == Proof::Works || canary.append.is_none();
             if let (Some((_, subject)), true) = (subject(at), lasts) {
                 tested.push((subject, proof));
+            }
+            if let (Proof::Blind, None, Some(why)) = (proof, &elsewhere, &canary.unreached)
+                && *works.get_or_insert_with(|| self.works_on_its_sample(canary))
+            {
+                set(at, Err(GateError::Unready(format!("does not look at this file: {why}"))));
+                continue;
             }
             set(at, into_result(proof, elsewhere));
         }
@@ -317,6 +323,26 @@ impl<'a> GateProgram<'a> {
             results.insert(at, broken.clone().map_or(blind, Err));
         }
         results
+    }
+
+    /// True if the program finds the mistake of its canary in the project of its own sample. Then it works, and a file
+    /// of this project in which it finds none is not part of what it checks.
+    fn works_on_its_sample(&self, canary: &Canary) -> bool {
+        let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = self.tool.mode;
+        let cache = self.env.cache.map(|cache| cache.join("canary"));
+        let (search, isolation) = (self.tool.search, self.env.isolation);
+        let installed = InstalledProgram { program, search, cache: cache.as_deref(), isolation };
+        let gate = &self.rule.gate;
+        let limit = self.limit.with_timeout(self.rule.timeout);
+        let detects = |(sample, kind): (Sample, CanaryKind)| {
+            let found =
+                run_sample_within(gate, &sample, &installed, DiskState::Empty, limit).unwrap_or_default();
+            found.iter().any(|finding| canary.is_found_by(kind, finding.code.as_deref(), &finding.message))
+        };
+        let mut samples = trial::canaries(gate).into_iter();
+        samples
+            .next()
+            .is_some_and(|first| self.timed(|| Ok::<bool, GateError>(detects(first))).unwrap_or_default())
     }
 
     /// Returns the findings with the drafts at these indices replaced by texts of their canary.
@@ -434,10 +460,12 @@ impl<'a> GateProgram<'a> {
         } else {
             format!("the gate has {:?} (`timeout` of `{name}`)", self.rule.timeout)
         };
+        let has_cache = self.rule.gate.command().is_some_and(CommandSpec::keeps_cache);
+        let next = if has_cache { "; its first run fills its cache: retry, or raise the limit" } else { "" };
         match error {
-            GateError::Halted(Halt::TimedOut) => GateError::TimedOut(format!("timed out: {limit}")),
-            GateError::TimedOut(why) => GateError::TimedOut(format!("{why}: {limit}")),
-            GateError::TimedOutOn(why) => GateError::TimedOutOn(format!("{why}: {limit}")),
+            GateError::Halted(Halt::TimedOut) => GateError::TimedOut(format!("timed out: {limit}{next}")),
+            GateError::TimedOut(why) => GateError::TimedOut(format!("{why}: {limit}{next}")),
+            GateError::TimedOutOn(why) => GateError::TimedOutOn(format!("{why}: {limit}{next}")),
             other => other,
         }
     }

@@ -198,7 +198,7 @@ fn check_ran(command: &CommandSpec, run: &ProgramOutput<'_>) -> Result<(), GateE
         }
     }
     if let Some(why) = missing_dependencies(command, run) {
-        return Err(GateError::Unavailable(why));
+        return Err(GateError::Unready(why));
     }
     if command.output.exit_codes.contains(&run.code) {
         Ok(())

@@ -33,6 +33,13 @@ pub(super) use self::notes::{Note, Notes};
 /// The largest number of entries of a folder on the way to the file.
 const MAX_ENTRIES: usize = 20_000;
 
+/// The folder with the draft, below it at its path in the project.
+const DRAFT: &str = "draft";
+/// The folder with the other drafts of the call, each at its path in the project.
+const OVERLAYS: &str = "overlays";
+/// The folder with the copy of the project.
+const COPY: &str = "project";
+
 /// A text to show at a path of the project.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StagedPath<'a> {
@@ -53,12 +60,24 @@ impl Stage {
         Ok(Stage { folder: PrivateFolder::new()? })
     }
 
-    /// Writes the draft to a file of its own with the file name of this path, and returns its absolute path.
+    /// The folders of a stage that stand for this absolute root, relative to the private folder: below them, each
+    /// staged text has its path below the root.
+    pub(super) fn root_folders(root: &Path) -> [PathBuf; 3] {
+        [PathBuf::from(DRAFT), PathBuf::from(OVERLAYS), Path::new(COPY).join(copy_name(root))]
+    }
+
+    /// Writes the draft to a file of its own, and returns its absolute path.
     pub(super) fn draft(&self, path: &str, text: &[u8]) -> io::Result<PathBuf> {
-        let folder = self.folder("draft")?;
-        let draft = folder.join(components(path)?.last().copied().unwrap_or_default());
-        write(&draft, text)?;
-        Ok(draft)
+        self.write_below(DRAFT, path, text)
+    }
+
+    /// Writes a text to its path below a folder of the private one.
+    fn write_below(&self, folder: &str, path: &str, text: &[u8]) -> io::Result<PathBuf> {
+        components(path)?;
+        let place = self.folder(folder)?.join(path);
+        place.parent().map_or(Ok(()), create_private)?;
+        write(&place, text)?;
+        Ok(place)
     }
 
     /// Writes the JSON for go's `-overlay`: each file is replaced by its draft, or removed.
@@ -75,16 +94,11 @@ impl Stage {
 
     /// Writes the other drafts of a call to files of their own, and returns their absolute paths.
     pub(super) fn overlay_files(&self, overlays: &[StagedPath<'_>]) -> io::Result<Vec<Option<PathBuf>>> {
-        let folder = self.folder("overlays")?;
-        let write = |(at, other): (usize, &StagedPath<'_>)| {
-            let name = components(other.path)?.last().copied().unwrap_or_default();
-            let Some(text) = other.text else { return Ok(None) };
-            let own = folder.join(at.to_string());
-            create_private(&own)?;
-            write(&own.join(name), text)?;
-            Ok(Some(own.join(name)))
+        let write = |other: &StagedPath<'_>| {
+            components(other.path)?;
+            other.text.map(|text| self.write_below(OVERLAYS, other.path, text)).transpose()
         };
-        overlays.iter().enumerate().map(write).collect()
+        overlays.iter().map(write).collect()
     }
 
     /// The absolute path of the private folder.
@@ -105,7 +119,7 @@ impl Stage {
         staged: &[StagedPath<'_>],
         file_time: FileTime<'_>,
     ) -> io::Result<PathBuf> {
-        let top = self.folder("project")?.join(root.file_name().unwrap_or(OsStr::new("root")));
+        let top = self.folder(COPY)?.join(copy_name(root));
         let ways = staged.iter().map(|staged| Ok((components(staged.path)?, *staged)));
         let ways = ways.collect::<io::Result<Vec<_>>>()?;
         let ways: Vec<PathToText<'_>> =
@@ -153,6 +167,11 @@ impl Stage {
     }
 }
 
+/// The name of the copy of this root.
+fn copy_name(root: &Path) -> &OsStr {
+    root.file_name().unwrap_or(OsStr::new("root"))
+}
+
 /// The remaining path components of a text, and the text.
 type PathToText<'a> = (&'a [&'a OsStr], StagedPath<'a>);
 
@@ -184,7 +203,7 @@ fn components(path: &str) -> io::Result<Vec<&OsStr>> {
 
 /// Writes a file with the current time.
 ///
-/// cargo takes a file for unchanged if it is older than the last build from it.
+/// A build tool takes a file for unchanged if it is older than the last build from it.
 fn write_new(path: &Path, text: &[u8]) -> io::Result<File> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text)?;

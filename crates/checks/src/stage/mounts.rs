@@ -24,10 +24,11 @@ const MAX_MOUNTS: usize = 300;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileTime<'a> {
     /// The time at which it is written.
+    #[cfg(test)]
     Now,
     /// A time derived from the text.
     FromText,
-    /// The given time of each path, relative to the root.
+    /// The given time of each path, relative to the root; else the time at which it is written.
     Given(&'a BTreeMap<&'a str, SystemTime>),
 }
 
@@ -35,6 +36,7 @@ impl FileTime<'_> {
     /// Writes a draft to `place`; `path` is where the program sees it, relative to the root.
     pub(super) fn write(self, place: &Path, path: &str, text: &[u8]) -> io::Result<()> {
         match self {
+            #[cfg(test)]
             FileTime::Now => write_new(place, text).map(drop),
             FileTime::FromText => write(place, text),
             FileTime::Given(times) => {

@@ -153,6 +153,7 @@ impl EventGuard<'_> {
         if reports.iter().any(|report| report.verdict.refuses()) {
             return Ok(HookDecision::Deny(texts::findings(&judged, self.denied(settings))));
         }
+        notes.extend(texts::tolerated(&judged));
         notes.extend(self.withheld(reports.iter().map(|report| &report.verdict)));
         let decision = match plan.rewrite.take() {
             Some((input, context)) => {
@@ -231,7 +232,12 @@ impl EventGuard<'_> {
             return Ok(Vec::new());
         }
         let end = self.started + settings.deadline;
-        let reports = self.workspace.edit_all(requests, self.watch.with_end(end)).await?;
+        let watch = self.watch.with_end(end);
+        // A call of one file is a single edit, in which some findings are tolerated.
+        let reports = match <[Request; 1]>::try_from(requests) {
+            Ok([request]) => vec![self.workspace.edit(request, watch).await?],
+            Err(requests) => self.workspace.edit_all(requests, watch).await?,
+        };
         let is_late = Instant::now() >= end;
         let unfinished =
             |report: &Report| report.verdict.runs.iter().any(|run| run.outcome == Outcome::TimedOut);

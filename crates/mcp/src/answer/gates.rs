@@ -32,6 +32,7 @@ fn failure(run: &GateRun) -> Option<String> {
         (Outcome::Skipped, _) if run.withheld => Some(because("did not run")),
         (Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped, _) => None,
         (Outcome::Unavailable, RunReason::Template) => Some(because("could not run")),
+        (Outcome::Unavailable, RunReason::Project) => Some(because("could not check the file")),
         (Outcome::Unavailable, _) => Some(because("is not available here")),
         (Outcome::TimedOut, RunReason::TimeLimit) => run.why.clone(),
         (Outcome::TimedOut, _) if run.why.is_none() => Some("timed out".to_owned()),
@@ -56,7 +57,7 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
         let remedy = "a person can let the policy's programs run with `lockgate trust`";
         format!("not checked by {names}: {}; {remedy}", first_reason.unwrap_or("not trusted"))
     });
-    let with_reason = [RunReason::Template, RunReason::WeakIsolation].map(|reason| {
+    let with_reason = [RunReason::Template, RunReason::WeakIsolation, RunReason::Project].map(|reason| {
         let NamedGates { names, first_reason, .. } = unavailable(reason)?;
         Some(format!("not checked by {names}: {}", first_reason.unwrap_or("not available")))
     });
@@ -141,12 +142,14 @@ mod tests {
             unavailable("json", RunReason::Template, "its tags"),
             unavailable("yaml", RunReason::Template, "its tags"),
             unavailable("mypy", RunReason::Outcome, "a template is only a word here"),
+            unavailable("go-vet", RunReason::Project, "run `go mod download`, then retry"),
         ];
         assert_eq!(
             notes(&Verdict::new(runs, Vec::new())),
             [
                 "not checked by json and yaml: its tags",
                 "not checked by ruff: the machine has none",
+                "not checked by go-vet: run `go mod download`, then retry",
                 "not checked by mypy: its program is not available here",
             ]
         );

@@ -20,6 +20,8 @@ pub struct Canary {
     pub keep: Option<Regex>,
     /// A text that no configuration lets pass.
     pub text: String,
+    /// The reason that a program which works may find nothing in its canary: the project does not include the file.
+    pub unreached: Option<String>,
 }
 
 /// A text to try on a gate's program.
@@ -90,6 +92,7 @@ pub(super) fn canary(node: &YamlNode, what: &str) -> Result<Canary, PolicyError>
             insert: String::new(),
             keep: None,
             text: text.clone(),
+            unreached: None,
         });
     }
     let fields = node.settings(what, &[CANARY])?;
@@ -100,6 +103,7 @@ pub(super) fn canary(node: &YamlNode, what: &str) -> Result<Canary, PolicyError>
         insert: text("insert")?.unwrap_or_default(),
         keep: fields.optional("keep", YamlNode::regex)?,
         text: fields.require("text")?.text("`text`")?.to_owned(),
+        unreached: text("unreached")?,
     };
     match ["finds", "insert"].into_iter().find_map(|key| fields.get(key)) {
         Some(extra) if canary.append.is_none() => Err(extra.fault("this key belongs to `append`")),
@@ -113,6 +117,7 @@ tables! {
         "finds": ValueShape::Regex, Described("any") => "a pattern on `code message` of the finding there";
         "insert": Text, Described("none") => "what `append` needs, inserted after the match of `keep`";
         "keep": ValueShape::Regex, Described("nothing") => "the beginning of the draft to keep before `text`";
+        "unreached": Text, Described("none") => "why the project may not include a file: the gate is `unavailable` with this reason, if it finds the canary in a project of its own";
         "text": Text, Refused => "a text that fails under every configuration";
     }
 }
@@ -128,8 +133,14 @@ mod tests {
     #[test]
     fn the_prefix_of_the_draft_precedes_the_canary() {
         let keep = regex::Regex::new(r"(?ms)\A.*?^package\s+\w+").ok();
-        let canary =
-            Canary { append: None, finds: None, insert: String::new(), keep, text: "func f( {\n".to_owned() };
+        let canary = Canary {
+            append: None,
+            finds: None,
+            insert: String::new(),
+            keep,
+            text: "func f( {\n".to_owned(),
+            unreached: None,
+        };
         assert_eq!(
             texts(&canary, "//go:build x\n\npackage a\n\nvar b = 1\n"),
             ["//go:build x\n\npackage a\nfunc f( {\n"]
@@ -146,6 +157,7 @@ mod tests {
             insert: "; import x".to_owned(),
             keep: regex::Regex::new(r"\Apackage\s+\w+").ok(),
             text: "(\n".to_owned(),
+            unreached: None,
         };
         assert_eq!(
             texts(&canary, "package a // why\nvar b = 1"),

@@ -131,6 +131,12 @@ pub struct CommandSpec {
 }
 
 impl CommandSpec {
+    /// True if the command keeps data between its runs, in `{cache}`.
+    pub fn keeps_cache(&self) -> bool {
+        let variables = self.environment.variables.iter().map(|(_, value)| value);
+        self.words.iter().chain(variables).any(|word| word.has(Hole::Cache))
+    }
+
     /// Returns the command for this version of the program, if it is known.
     pub fn for_release(&self, release: Option<&Release>) -> &CommandSpec {
         match &self.older {

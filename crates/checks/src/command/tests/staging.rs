@@ -51,6 +51,24 @@ fn drafts_have_times_of_their_own() {
     assert_eq!((one, one), (shadow("x: int = 1 \n"), staged("x: int = 1 \n")));
 }
 
+/// A program with a cache may run twice in a second: mounted in place of its file, a draft has the time of its text.
+#[test]
+fn a_mounted_draft_of_a_program_with_a_cache_has_the_time_of_its_text() {
+    let ceiling = lockgate_sandbox::Ceiling(Isolation::Bubblewrap);
+    if lockgate_sandbox::unavailable_reason(Isolation::Bubblewrap, ceiling).is_some() {
+        return;
+    }
+    let seconds = |text: &str| {
+        let fixture = Fixture { ceiling, ..Fixture::new(&[("a.py", "old\n")]) };
+        let record =
+            fixture.mirrored("'{path}'", &format!("input: staged\n{QUIET}"), "a.py", text.as_bytes());
+        assert_eq!(word(&record, 0), fixture.root().join("a.py").to_str().unwrap());
+        facts_of(&record, 0)["changed"].as_u64().unwrap() / 1_000_000_000
+    };
+    assert_eq!(seconds("new\n"), seconds("new\n"));
+    assert_ne!(seconds("new\n"), seconds("odd\n"));
+}
+
 #[test]
 fn an_overlay_says_which_file_is_read_instead() {
     let fixture = Fixture::new(&[("a.go", "old\n")]);

@@ -250,10 +250,10 @@ fn a_failure_for_lack_of_dependencies_names_the_command_that_fetches_them() {
         let run = ProgramOutput { code, stdout: b"", stderr: errors.as_bytes() };
         let read = read(gate.command().unwrap(), &run, &buffer(TEXT), &named_file);
         match (fetch, &read) {
-            (Some(fetch), Err(GateError::Unavailable(why))) => {
+            (Some(fetch), Err(GateError::Unready(why))) => {
                 assert!(why.ends_with(&format!("): run `{fetch}`, then retry")), "{why}");
             }
-            (None, other) => assert!(!matches!(other, Err(GateError::Unavailable(_))), "{errors}: {other:?}"),
+            (None, other) => assert!(!matches!(other, Err(GateError::Unready(_))), "{errors}: {other:?}"),
             (Some(_), other) => panic!("{errors}: {other:?}"),
         }
     }
