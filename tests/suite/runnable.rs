@@ -355,6 +355,12 @@ const GIT_CASES: &[GitCase] = &[
         links: &[],
         written: "tpl/hooks/post-checkout",
     },
+    GitCase { files: &[(".git/config", "[core]\n\thooksPath = .\n")], links: &[], written: "pre-commit" },
+    GitCase {
+        files: &[(".git/config", "[core]\n\thooksPath = ..\n")],
+        links: &[("../pre-push", "root/s/push.sh")],
+        written: "s/push.sh",
+    },
     // A `.git` that is a file, with its git folder in another place.
     GitCase {
         files: &[(".git", "gitdir: ../far/git\n"), ("../far/git/config", HOOKS)],
@@ -480,7 +486,7 @@ fn what_git_runs_is_found_wherever_its_configuration_leads() {
                     fs::write(make(path), text).unwrap();
                 }
             }
-            let names = [".git", ".env", ".claude", "/git"];
+            let names = [".git", ".env", ".claude", "/git", "pre-push"];
             let is_named = |path: &&(&str, &str)| names.iter().any(|name| path.0.contains(name));
             for (path, target) in case.links.iter().filter(|link| configured || !is_named(link)) {
                 symlink(target, make(path)).unwrap();
@@ -525,6 +531,12 @@ fn files_beside_those_that_git_runs_are_ordinary() {
         assert!(project.write(path).is_ok(), "{path}");
     }
     confirmation_id(project.write("tools/fsm.sh").unwrap_err());
+    // A folder of hooks that is the project itself.
+    fs::write(project.at(".git/config"), config.replace("= hk", "= .")).unwrap();
+    for path in ["app.py", "s/x.py", "s/pre-commit", "tools/other.sh"] {
+        assert!(project.write(path).is_ok(), "{path}");
+    }
+    confirmation_id(project.write("pre-commit").unwrap_err());
 }
 
 /// A client that can ask nobody reads such a file, and is told which key changes that it cannot write it.

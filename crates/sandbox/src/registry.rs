@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use rustix::process::{Pid, getpid, set_child_subreaper};
 
 use super::environment::MARK;
+use super::owner;
 use super::proc::{self, Process};
 
 static REGISTRY: LazyLock<Mutex<ProcessRegistry>> = LazyLock::new(Mutex::default);
@@ -20,7 +21,10 @@ static REGISTRY: LazyLock<Mutex<ProcessRegistry>> = LazyLock::new(Mutex::default
 /// Only for a process whose only children are the programs of gates: from this call on, any other new child
 /// is taken for an orphan of a gate, and killed. Existing children are spared. The kernel gives orphans to
 /// the nearest ancestor that asks for them: prctl(2), `PR_SET_CHILD_SUBREAPER`.
+///
+/// Also removes the private folders of processes that were killed, in the background.
 pub fn adopt_orphans() {
+    owner::sweep_once();
     let mut registry = lock();
     if !registry.adopts && set_child_subreaper(Some(getpid())).is_ok() {
         registry.spared.extend(proc::children(getpid()));

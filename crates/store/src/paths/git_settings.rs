@@ -31,6 +31,39 @@ const MAX_FILES: usize = 1024;
 /// The most entries of a folder of hooks that are followed.
 const MAX_HOOKS: usize = 1024;
 
+/// The names of the hooks that git runs: githooks(5).
+const HOOK_NAMES: [&str; 29] = [
+    "applypatch-msg",
+    "commit-msg",
+    "fsmonitor-watchman",
+    "p4-changelist",
+    "p4-post-changelist",
+    "p4-pre-submit",
+    "p4-prepare-changelist",
+    "post-applypatch",
+    "post-checkout",
+    "post-commit",
+    "post-index-change",
+    "post-merge",
+    "post-receive",
+    "post-rewrite",
+    "post-update",
+    "pre-applypatch",
+    "pre-auto-gc",
+    "pre-commit",
+    "pre-merge-commit",
+    "pre-push",
+    "pre-rebase",
+    "pre-receive",
+    "prepare-commit-msg",
+    "proc-receive",
+    "push-to-checkout",
+    "query-watchman",
+    "reference-transaction",
+    "sendemail-validate",
+    "update",
+];
+
 /// The use of a path that a configuration names; its name is the rule in errors and questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PathUse {
@@ -141,6 +174,11 @@ impl WrittenFile {
                 .any(|hook| hook.is_ok_and(|hook| self.is_at(&hook.path())))
     }
 
+    /// True if a hook in a folder that also holds the project leads to the file: only what has the name of a hook runs.
+    fn is_named_hook_in(&self, folder: &Path) -> bool {
+        HOOK_NAMES.iter().any(|name| self.is_at(&folder.join(name)))
+    }
+
     /// True if a word of a command that runs in a folder names the file, or a folder above it below `top`.
     fn is_named_by(&self, word: &str, top: &Path) -> bool {
         // The value of a variable or of a substitution is not known, so any folder may take its place.
@@ -206,7 +244,13 @@ impl ConfigSearch<'_> {
             values.iter().any(|value| tops.iter().any(|top| names(value, top)))
         };
         let is_hook = |value: &str, top: &Path| {
-            config::expand(value, top).is_some_and(|folder| self.target.is_hook_in(&folder))
+            let Some(folder) = config::expand(value, top) else { return false };
+            let holds_project = top.starts_with(link_target(&folder).unwrap_or_else(|| folder.clone()));
+            if holds_project {
+                self.target.is_named_hook_in(&folder)
+            } else {
+                self.target.is_hook_in(&folder)
+            }
         };
         if is_named(&config.hook_folders(), &is_hook) {
             return Some(PathUse::Hooks);
