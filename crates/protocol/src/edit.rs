@@ -131,6 +131,8 @@ pub struct EditResponse {
 /// The first line of the text form. The version and the edit id of the response stand between its parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Headline {
+    /// That nothing was written, if that is so; an edit of several does not have it.
+    pub preface: &'static str,
     /// What happened to which file, as in `wrote a.py (+1 -1)`.
     pub summary: String,
     /// What was replaced, and what else changed; may be empty.
@@ -163,7 +165,7 @@ impl EditResponse {
     pub fn compact(self) -> EditResponse {
         let succeeded = self.is_success();
         let headline = self.headline.as_ref().filter(|_| succeeded);
-        let message = headline.map(|Headline { summary, details }| format!("{summary}{details}"));
+        let message = headline.map(|Headline { summary, details, .. }| format!("{summary}{details}"));
         let reported = self.unreported().cloned().collect();
         let findings: Vec<ReportedFinding> =
             self.findings.into_iter().filter(|finding| finding.counts || finding.blocking).collect();
@@ -412,7 +414,7 @@ pub struct MovedLines {
 pub struct ReportedWarning {
     /// The warning in one sentence.
     pub text: String,
-    /// Set when the message of the response ends with this warning.
+    /// Set when the message of the response ends with this warning, or a note says the same.
     pub in_message: bool,
     /// The index of the finding that the warning repeats, in the list of all findings.
     pub finding: Option<usize>,

@@ -52,12 +52,12 @@ pub struct Extent {
     /// The lines of the new version, from 1, around which changes are shown; all changes if none is near.
     pub near: Option<Vec<usize>>,
     /// The lines of a change that are shown.
-    pub side: Side,
+    pub side: ShownSide,
 }
 
 /// The lines of a change that [`Diff::numbered`] shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Side {
+pub enum ShownSide {
     /// The old and the new lines, after the line that encloses them.
     #[default]
     Both,
@@ -173,7 +173,7 @@ impl Diff<'_> {
         let (mut text, mut last_enclosing) = (String::new(), None);
         for (shown, piece) in pieces.iter().enumerate() {
             let end = text.len();
-            let is_new_alone = extent.side == Side::New;
+            let is_new_alone = extent.side == ShownSide::New;
             let enclosing = enclosing_line(self.after.lines(), piece.new.start + 1);
             let enclosing = enclosing.filter(|_| !is_new_alone);
             if let Some(enclosing) = enclosing.filter(|_| enclosing != last_enclosing) {
@@ -438,7 +438,7 @@ mod tests {
         let first = "in def f():\n3-     b\n3+     x\n4+     y\n";
         let cut = DiffCut::Partial { shown: 1, total: 2 };
         assert_eq!(shown(first.len(), all.clone()), (first.to_owned(), cut), "each run is shown or left out");
-        let new = Extent { side: Side::New, ..all.clone() };
+        let new = Extent { side: ShownSide::New, ..all.clone() };
         assert_eq!(shown(usize::MAX, new.clone()).0, "3+     x\n4+     y\n7+ d\n");
         let (removed, left, plan_of_removal) = edited(before, &[(15..21, "")]);
         let removal = unified("f", Some(&removed), &left, &plan_of_removal).numbered(usize::MAX, &new).0;

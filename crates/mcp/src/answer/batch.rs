@@ -3,6 +3,10 @@
 //! Invariant: the files share the size limit of one answer. Files that need little space are shown in full; a file
 //! that is not shown at all is counted.
 
+use std::collections::HashSet;
+
+use super::forms::Forms;
+use super::gates::unchecked_warning;
 use super::json_size;
 use super::message::{Message, UNCHANGED, change_summary};
 use super::offers::CallOffers;
@@ -63,15 +67,34 @@ pub(super) fn render_reports(
     if is_shortened(options.forms) {
         head.notes = take_common_notes(&mut parts);
     }
+    if options.forms == Forms::Text {
+        drop_repeated_warnings(&mut parts, reports);
+    }
     let origin =
         words.and_then(|words| words.origin.as_ref()).filter(|_| head.status == Status::Written.name());
     head.notes.extend(origin.map(|origin| format!("the edit was {origin}")));
-    let common = with_files(head.clone(), Vec::new(), 0, &options.offers);
+    let first_line = first_line(&head, &parts);
+    let common = with_files(head.clone(), &first_line, Vec::new(), 0, &options.offers);
     let used = size_limit::size(&common.response, &common.text, options.forms) + NOTE_RESERVE;
     let spare = size_limit::available(options).saturating_sub(used);
     let files: Vec<SizedEdit> = fit_entries(&parts, options, spare).into_iter().flatten().collect();
     let missing = parts.len() - files.len();
-    with_files(head, files, missing, &options.offers)
+    with_files(head, &first_line, files, missing, &options.offers)
+}
+
+/// Returns the first line of the text: the message, or the number of rejected edits if each of them shows its findings.
+fn first_line(head: &BatchResponse, parts: &[FullResponse<'_>]) -> String {
+    let refused: Vec<&FullResponse<'_>> = parts.iter().filter(|part| !part.response.is_success()).collect();
+    let shows_all = refused.iter().all(|part| part.response.headline.is_some());
+    let verb = if refused.len() == 1 { "is" } else { "are" };
+    match refused.len() {
+        0 => head.message.clone(),
+        count if shows_all => {
+            let body = format!("{count} of {} edits {verb} refused", parts.len());
+            Message::rejection(body).text()
+        }
+        _ => head.message.clone(),
+    }
 }
 
 /// Takes the notes that several parts have, so that each is shown once.
@@ -89,6 +112,17 @@ fn take_common_notes(parts: &mut [FullResponse<'_>]) -> Vec<String> {
     common
 }
 
+/// Removes the warnings about gates that an earlier part has. Each part lists these gates with their outcome.
+fn drop_repeated_warnings(parts: &mut [FullResponse<'_>], reports: &[Report]) {
+    let runs = reports.iter().flat_map(|report| &report.verdict.runs);
+    let of_gates: HashSet<String> = runs.filter_map(unchecked_warning).collect();
+    let mut shown = HashSet::new();
+    for part in parts {
+        let warnings = &mut part.response.validation_warnings;
+        warnings.retain(|warning| !of_gates.contains(&warning.text) || shown.insert(warning.text.clone()));
+    }
+}
+
 /// Removes the parts that the common fields have.
 fn shorten_entry(part: &mut FullResponse<'_>) {
     let response = &mut part.response;
@@ -96,6 +130,7 @@ fn shorten_entry(part: &mut FullResponse<'_>) {
     response.bytes_outside_edit.take_if(|found| found == UNCHANGED);
     (response.success, response.written, response.changed) = (None, None, None);
     (response.hint, response.code, response.edit_id) = (None, None, None);
+    response.headline.iter_mut().for_each(|headline| headline.preface = "");
 }
 
 /// Renders the parts within `spare` bytes: refused edits first, then the smallest answers.
@@ -171,15 +206,21 @@ fn head(reports: &[Report], parts: &[FullResponse<'_>], words: Option<&RevertWor
     }
 }
 
-/// Builds the answer from these files; `missing` counts the files that are not shown.
-fn with_files(mut head: BatchResponse, files: Vec<SizedEdit>, missing: usize, offers: &CallOffers) -> Answer {
+/// Builds the answer from these files, with the first line of the text; `missing` counts the files that are not shown.
+fn with_files(
+    mut head: BatchResponse,
+    first_line: &str,
+    files: Vec<SizedEdit>,
+    missing: usize,
+    offers: &CallOffers,
+) -> Answer {
     let larger = if offers.has_max_bytes { "; a larger max_bytes shows more" } else { "" };
     head.notes.extend(match missing {
         0 => None,
         1 => Some(format!("1 file is not shown{larger}")),
         more => Some(format!("{more} files are not shown{larger}")),
     });
-    let mut lines = vec![head.message.clone()];
+    let mut lines = vec![first_line.to_owned()];
     lines
         .extend(head.code.iter().map(|code| format!("{code}; {}", head.hint.as_deref().unwrap_or_default())));
     lines.extend(head.edit_id.iter().map(|id| format!("edit {id}")));

@@ -151,7 +151,7 @@ const MAX_LISTED_LINES: usize = 10;
 
 /// Tells if an answer shows the changed lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EditedLines {
+pub(super) enum LineDisplay {
     /// They are shown, and the answer need not repeat what they say.
     Shown,
     /// They may be missing, or a program reads the answer.
@@ -163,7 +163,7 @@ pub(super) fn headline(
     report: &Report,
     diff: &Diff<'_>,
     blocking: usize,
-    lines: EditedLines,
+    lines: LineDisplay,
 ) -> Option<Headline> {
     let path = display_name(&report.target.path, &key(report.target.entity.as_ref()));
     let counts = format!("(+{} -{})", diff.added(), diff.removed());
@@ -178,15 +178,16 @@ pub(super) fn headline(
                 (_, true) => "removed",
                 (false, false) => "wrote",
             };
-            let is_known = lines == EditedLines::Shown && is_only_match(report);
+            let is_known = lines == LineDisplay::Shown && is_only_match(report);
             let replaced = replaced(report).filter(|_| !is_known);
             let replaced = replaced.map(|what| format!("; replaced {what}")).unwrap_or_default();
-            Some(Headline { summary: format!("{verb} {path} {counts}"), details: replaced + &outside })
+            let summary = format!("{verb} {path} {counts}");
+            Some(Headline { summary, details: replaced + &outside, ..Headline::default() })
         }
         Status::Verified => {
             let replaced = replaced(report).map(|what| format!("; would replace {what}")).unwrap_or_default();
             let details = format!(": strict would write this, nothing was written{replaced}{outside}");
-            Some(Headline { summary: format!("verified {path} {counts}"), details })
+            Some(Headline { summary: format!("verified {path} {counts}"), details, ..Headline::default() })
         }
         Status::Refused if blocking > 0 => {
             let findings = if blocking == 1 {
@@ -194,8 +195,8 @@ pub(super) fn headline(
             } else {
                 format!("{blocking} findings block")
             };
-            let summary = format!("{NOTHING_WRITTEN}{findings} the edit of {path} {counts}");
-            Some(Headline { summary, details: String::new() })
+            let summary = format!("{findings} the edit of {path} {counts}");
+            Some(Headline { preface: NOTHING_WRITTEN, summary, ..Headline::default() })
         }
         Status::Refused | Status::AlreadyApplied | Status::Unchanged => None,
     }

@@ -3,7 +3,7 @@
 use super::entity::key;
 use super::forms::Forms;
 use super::gates::{finding_line, notes, required_error};
-use super::message::{self, EditedLines, Message};
+use super::message::{self, LineDisplay, Message};
 use super::next::NextStep;
 use super::options::{DiffDisplay, ExtraField, ResponseOptions};
 use super::text;
@@ -16,7 +16,7 @@ use lockgate_protocol::{
     MovedLines, NearestLines, ReportedFinding, ReportedGate, ReportedWarning,
 };
 use lockgate_text::Region;
-use lockgate_text::diff::{Diff, Extent, Side};
+use lockgate_text::diff::{Diff, Extent, ShownSide};
 
 /// The hint when there are no findings but a required gate could not run.
 const MISSING_GATE_HINT: &str = "make the gate run here, or ask a person to change the policy";
@@ -78,9 +78,13 @@ impl<'a> FullResponse<'a> {
         errors.extend(verdict.runs.iter().filter_map(required_error));
         let forms = options.forms;
         let unchecked = verdict.runs.iter().filter(|run| !run.blocking);
-        let unchecked = unchecked.filter_map(|run| options.shown_notes.warning(run, forms));
+        let unchecked = unchecked.filter_map(|run| {
+            let text = options.shown_notes.warning(run, forms)?;
+            // One note names all gates whose programs may not run, with the reason.
+            Some(ReportedWarning { in_message: run.withheld, ..ReportedWarning::from(text) })
+        });
         let mut warnings: Vec<ReportedWarning> =
-            report.warnings.iter().cloned().chain(unchecked).map(ReportedWarning::from).collect();
+            report.warnings.iter().cloned().map(ReportedWarning::from).chain(unchecked).collect();
         if let (Some(first), Status::Unchanged) = (report.warnings.first(), report.status) {
             warnings.iter_mut().filter(|warning| warning.text == *first).for_each(|it| it.in_message = true);
         }
@@ -93,11 +97,11 @@ impl<'a> FullResponse<'a> {
         let is_known = !refused && (report.change.before.is_none() || report.change.is_removal);
         let is_text = forms == Forms::Text;
         let lines = match options.diff {
-            DiffDisplay::Shown if is_text && !is_known => EditedLines::Shown,
-            DiffDisplay::Shown | DiffDisplay::Omitted => EditedLines::Unsure,
+            DiffDisplay::Shown if is_text && !is_known => LineDisplay::Shown,
+            DiffDisplay::Shown | DiffDisplay::Omitted => LineDisplay::Unsure,
         };
         // The counts and the only changed lines tell how the others moved.
-        let is_derivable = lines == EditedLines::Shown && regions.len() == 1;
+        let is_derivable = lines == LineDisplay::Shown && regions.len() == 1;
         let remedy = if blocking.is_empty() { MISSING_GATE_HINT } else { Code::GateRefused.remedy() };
         let (code, detail) = options.profile.code_pair(Code::GateRefused);
         let message = Message::of_report(report, &diff, &blocking, &errors, options);
@@ -160,7 +164,7 @@ impl<'a> FullResponse<'a> {
         let response = EditResponse { errors, validation_warnings: warnings, are_gates_known, ..response };
         let listed = blocking.iter().take(MAX_FINDINGS.0).filter(|it| it.elsewhere.is_none());
         let near = refused.then(|| listed.map(|it| it.line).collect());
-        let side = if refused && is_text { Side::New } else { Side::Both };
+        let side = if refused && is_text { ShownSide::New } else { ShownSide::Both };
         let extent = (!is_known).then_some(Extent { max_run: MAX_SHOWN_RUN, near, side });
         FullResponse { response, message, diff: DiffSource::Edit(diff), extent, omitted }
             .in_forms(options.forms)

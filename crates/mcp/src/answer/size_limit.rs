@@ -304,7 +304,8 @@ impl<'a> CutResponse<'a> {
             .then(|| text::finding(finding, &self.clipped, self.options.forms));
         // The first one may also replace the message by the headline.
         let list = if shown.findings.is_empty() {
-            let headline = self.clipped.headline.as_ref().map_or(0, |it| escaped(&it.summary));
+            let headline =
+                self.clipped.headline.as_ref().map_or(0, |it| it.preface.len() + escaped(&it.summary));
             left.list_cost("findings") + headline
         } else {
             0

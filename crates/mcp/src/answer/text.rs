@@ -60,11 +60,12 @@ fn first_lines(response: &EditResponse, forms: Forms) -> Vec<String> {
         // The message names the first finding, which the findings below show as well.
         let shows_findings = response.findings.iter().any(|finding| finding.blocking);
         let headline = response.headline.as_ref().filter(|_| shows_findings);
-        let first = headline.map_or(message, |Headline { summary, .. }| summary.clone());
+        let first =
+            headline.map_or(message, |Headline { preface, summary, .. }| format!("{preface}{summary}"));
         return std::iter::once(first).chain(remedy(response, version.as_deref(), forms)).collect();
     }
     match &response.headline {
-        Some(Headline { summary, details }) => {
+        Some(Headline { summary, details, .. }) => {
             let ids = if ids.is_empty() { String::new() } else { format!(" {}", ids.join(" ")) };
             vec![format!("{summary}{ids}{details}")]
         }

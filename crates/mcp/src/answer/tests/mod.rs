@@ -161,28 +161,56 @@ fn a_larger_limit_is_suggested_only_to_a_tool_that_has_one() {
     }
 }
 
+fn gate_run(gate: &str, outcome: Outcome, why: Option<&str>) -> GateRun {
+    GateRun {
+        isolation: None,
+        gate: gate.into(),
+        outcome,
+        ms: 1,
+        why: why.map(str::to_owned),
+        reason: RunReason::Outcome,
+        blocking: false,
+        withheld: false,
+        softened: false,
+        partial: false,
+    }
+}
+
+#[tokio::test]
+async fn an_answer_about_several_edits_has_each_reason_once() {
+    let withheld = GateRun { withheld: true, ..gate_run("ruff", Outcome::Skipped, Some("nobody did")) };
+    let runs = [gate_run("mypy", Outcome::Broken, Some("exit code 2")), withheld];
+    for (forms, warnings, notes) in [(Forms::Text, 1, 1), (Forms::Both, 2, 2)] {
+        let mut reports = vec![written(Watch::idle()).await.unwrap(), written(Watch::idle()).await.unwrap()];
+        reports.iter_mut().for_each(|report| report.verdict.runs = runs.to_vec());
+        let options = ResponseOptions { forms, ..ResponseOptions::default() };
+        let text = batch(&Ok(reports), &["a.py".into(), "a.py".into()], &options).text;
+        assert_eq!(text.matches("exit code 2").count(), warnings, "{text}");
+        assert_eq!(text.matches("nobody did").count(), notes, "{text}");
+        assert_eq!(text.matches("mypy broken").count(), 2, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_rejection_of_several_edits_shows_each_finding_once() {
+    let mut reports = vec![written(Watch::idle()).await.unwrap(), written(Watch::idle()).await.unwrap()];
+    for (line, report) in (1..).zip(&mut reports) {
+        report.status = Status::Refused;
+        report.verdict.findings = vec![Finding { blocking: true, ..finding(line, &format!("fault {line}")) }];
+    }
+    let answer = batch(&Ok(reports), &["a.py".into(), "a.py".into()], &ResponseOptions::default());
+    assert!(answer.text.starts_with("nothing was written: 2 of 2 edits are refused\n"), "{}", answer.text);
+    assert_eq!(answer.text.matches("nothing was written").count(), 1, "{}", answer.text);
+    assert_eq!((answer.text.matches("fault 1").count(), answer.text.matches("fault 2").count()), (1, 1));
+    assert!(answer.json["message"].as_str().unwrap().contains("fault 1"), "{}", answer.json);
+}
+
 #[tokio::test]
 async fn a_note_about_gates_is_shown_once_per_connection_where_only_a_model_reads() {
     for (forms, repeats) in [(Forms::Text, false), (Forms::Both, true)] {
         let mut report = written(Watch::idle()).await.unwrap();
-        let run = GateRun {
-            isolation: None,
-            gate: "ruff".into(),
-            outcome: Outcome::Unavailable,
-            ms: 1,
-            why: Some("no ruff".into()),
-            reason: RunReason::Outcome,
-            blocking: false,
-            withheld: false,
-            softened: false,
-            partial: false,
-        };
-        let broken = GateRun {
-            gate: "mypy".into(),
-            outcome: Outcome::Broken,
-            why: Some("exit code 2".into()),
-            ..run.clone()
-        };
+        let run = gate_run("ruff", Outcome::Unavailable, Some("no ruff"));
+        let broken = gate_run("mypy", Outcome::Broken, Some("exit code 2"));
         report.verdict.runs = vec![run, broken];
         report.notes = vec!["of this edit".into()];
         let report = Ok(report);
@@ -211,18 +239,7 @@ async fn a_note_about_gates_is_shown_once_per_connection_where_only_a_model_read
 async fn gates_that_passed_are_named_once_per_connection_where_only_a_model_reads() {
     for (forms, again) in [(Forms::Text, "gates ok"), (Forms::Both, "gates ok (ruff, mypy)")] {
         let mut report = written(Watch::idle()).await.unwrap();
-        let passed = |gate: &str| GateRun {
-            isolation: None,
-            gate: gate.into(),
-            outcome: Outcome::Passed,
-            ms: 1,
-            why: None,
-            reason: RunReason::Outcome,
-            blocking: false,
-            withheld: false,
-            softened: false,
-            partial: false,
-        };
+        let passed = |gate| gate_run(gate, Outcome::Passed, None);
         report.verdict.runs = vec![passed("ruff"), passed("mypy")];
         let options = ResponseOptions { forms, ..ResponseOptions::default() };
         let mut report = Ok(report);

@@ -98,9 +98,11 @@ impl RandomAnswer {
             findings: self.findings.iter().map(reported_finding).collect(),
             gates: self.runs.iter().map(reported_gate).collect(),
             notes: self.notes.clone(),
-            headline: self
-                .rejection
-                .then(|| Headline { summary: self.message.clone(), details: self.word.clone() }),
+            headline: self.rejection.then(|| Headline {
+                summary: self.message.clone(),
+                details: self.word.clone(),
+                ..Headline::default()
+            }),
             changed_lines: None,
             are_gates_known: false,
             match_details: details.clone(),
