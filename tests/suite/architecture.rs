@@ -222,7 +222,13 @@ mod controls {
         };
         assert_eq!(cycle(""), [""; 0]);
         assert_eq!(cycle("use super::super::c::f;"), [""; 0]);
-        for extra in ["use super::super::a::f;", "use crate::{a::g};", "fn f() { super::super::a::g() }"] {
+        let extras = [
+            "use super::super::a::f;",
+            "use crate::{a::g};",
+            "fn f() { super::super::a::g() }",
+            "use super::super::a;\nfn f() { a::g() }",
+        ];
+        for extra in extras {
             assert_eq!(cycle(extra), ["a", "b::inner"], "{extra}");
         }
     }

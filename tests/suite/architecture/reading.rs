@@ -291,7 +291,8 @@ struct Import {
     is_exported: bool,
 }
 
-/// The `use` declarations of a code, with groups resolved, and the paths in it that begin with `super` or `crate`.
+/// The `use` declarations of a code, with groups resolved, and the paths in it that begin with `super`, `crate`, an imported
+/// module or a child module.
 fn imports_of(code: &str) -> Vec<Import> {
     // A visibility names a module without using it.
     static VISIBILITY: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"pub\(in [^)]*\)").unwrap());
@@ -312,10 +313,16 @@ fn imports_of(code: &str) -> Vec<Import> {
         }
     }
     let paths = INLINE.find_iter(&other);
-    imports.extend(paths.map(|found| Import {
-        path: found.as_str().split("::").map(str::to_owned).collect(),
-        is_exported: false,
-    }));
+    let mut inline: Vec<Vec<String>> =
+        paths.map(|found| found.as_str().split("::").map(str::to_owned).collect()).collect();
+    static IN_MODULE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?:^|[^\w:])([a-z_]\w*)::(\w+)").unwrap());
+    for found in IN_MODULE.captures_iter(&other) {
+        let imported = imports.iter().find(|import| import.path.last().is_some_and(|name| *name == found[1]));
+        let module = imported.map_or_else(|| vec![found[1].to_owned()], |import| import.path.clone());
+        inline.push(module.into_iter().chain([found[2].to_owned()]).collect());
+    }
+    imports.extend(inline.into_iter().map(|path| Import { path, is_exported: false }));
     imports
 }
 

@@ -11,8 +11,9 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex, RegexSet};
 
+use super::notes;
+use super::program_output::ProgramOutput;
 use super::raw_finding::RawFinding;
-use super::{ProgramOutput, notes};
 use crate::finding::{LONGEST_MESSAGE, sanitize};
 use lockgate_policy::Stream;
 

@@ -10,9 +10,10 @@ use std::collections::HashSet;
 
 use regex::Regex;
 
+use super::program_output::{MAX_READ, ProgramOutput, check_no_crash, check_ran};
 use super::raw_finding::RawFinding;
 use super::value::excerpt;
-use super::{MAX_READ, ProgramOutput, check_no_crash, check_ran, lines, notes, repetition};
+use super::{lines, notes, repetition};
 use crate::error::GateError;
 use crate::finding::sanitize;
 use lockgate_policy::{Columns, CommandSpec, OutputForm};

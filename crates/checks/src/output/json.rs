@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::notes;
+use super::program_output::MAX_READ;
 use super::raw_finding::RawFinding;
 use super::severity_words::severity_in;
 use super::value::{self, format_keys, number_at, parse, rule_name, text_at, value_at};
-use super::{MAX_READ, notes};
 use lockgate_policy::{Columns, FindingPaths, Pointer};
 
 /// Reads one JSON value, possibly surrounded by other lines.

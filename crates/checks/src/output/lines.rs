@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use regex::{Captures, Regex};
 
+use super::notes;
+use super::program_output::MAX_READ;
 use super::raw_finding::RawFinding;
 use super::severity_words::severity;
 use super::value::{excerpt, number, number_error};
-use super::{MAX_READ, notes};
 use lockgate_policy::Columns;
 
 /// Reads a finding from each line that is not blank. Lines that `ignore` matches and known notes of programs

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::program_output::MAX_FINDINGS;
+use super::raw_finding::{NamedFile, ToolFinding};
 use super::raw_finding::{RawFinding, locate};
-use super::{MAX_FINDINGS, NamedFile, ToolFinding};
 use crate::error::GateError;
 use lockgate_policy::{Columns, Message, ServerSpec, Severity};
 use lockgate_text::Buffer;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::MAX_READ;
+use super::program_output::MAX_READ;
 use super::raw_finding::RawFinding;
 use super::severity_words;
 use super::value::{document, number_at, rule_name, text_at, value_at};

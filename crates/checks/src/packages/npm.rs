@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{DraftFiles, Uninstalled, join};
+use super::draft_files::{DraftFiles, Uninstalled, join};
 
 const MANIFEST: &str = "package.json";
 /// The tables of a manifest that declare packages.

@@ -4,7 +4,7 @@ use std::fs;
 
 use toml_edit::{Document, Item, TableLike, Value};
 
-use super::{DraftFiles, Uninstalled, join};
+use super::draft_files::{DraftFiles, Uninstalled, join};
 
 /// Manifests in which each line declares a package.
 const REQUIREMENTS: [&str; 5] = [

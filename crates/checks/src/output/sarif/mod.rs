@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use self::files::ArtifactTable;
 use self::rules::RuleTable;
-use super::MAX_READ;
+use super::program_output::MAX_READ;
 use super::raw_finding::RawFinding;
 use super::value::{document, list, number_at, text_at};
 use crate::finding::sanitize;
