@@ -30,6 +30,7 @@
 //! ```
 
 mod agreement;
+mod canary_samples;
 mod command;
 mod damage;
 mod delta;
@@ -61,6 +62,7 @@ mod trial;
 mod verdict;
 
 pub use agreement::{Mismatch, mismatch};
+pub use canary_samples::canaries;
 pub use command::{DiskState, InstalledProgram, SampleError, replay, run_sample};
 pub use draft::{Draft, InputLocation};
 pub use finding::{Finding, Severity, sanitize};
@@ -77,5 +79,5 @@ pub use programs::{ResolvedProgram, ResolvedPrograms, SearchPath, search_path};
 pub use regular::read as read_regular_file;
 pub use runtime::GateRuntime;
 pub use syntax::{parse_for_parent, parse_large_texts_with};
-pub use trial::{canaries, run_sample_in_process};
+pub use trial::run_sample_in_process;
 pub use verdict::{GateRun, Outcome, RunReason, Verdict};

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::plan::{External, ProgramMode};
+use crate::canary_samples::canaries;
 use crate::command::{self, DiskState, InstalledProgram, ProgramInput, run_sample_within};
 use crate::draft::{Draft, InputLocation};
 use crate::error::GateError;
@@ -17,7 +18,7 @@ use crate::output::ToolFinding;
 use crate::overlay::{self, DraftOverlay, DraftOverlays};
 use crate::packages;
 use crate::runtime::{CacheInputs, CacheKey, CachedFindings, Proof, Subject, Traits};
-use crate::{server, trial};
+use crate::server;
 use lockgate_policy::{CacheScope, Canary, CanaryKind, CanaryText, CommandSpec, Rule, Sample, Severity};
 use lockgate_sandbox::Isolation;
 use lockgate_sandbox::{Halt, Limit};
@@ -339,7 +340,7 @@ impl<'a> GateProgram<'a> {
                 run_sample_within(gate, &sample, &installed, DiskState::Empty, limit).unwrap_or_default();
             found.iter().any(|finding| canary.is_found_by(kind, finding.code.as_deref(), &finding.message))
         };
-        let mut samples = trial::canaries(gate).into_iter();
+        let mut samples = canaries(gate).into_iter();
         samples
             .next()
             .is_some_and(|first| self.timed(|| Ok::<bool, GateError>(detects(first))).unwrap_or_default())
