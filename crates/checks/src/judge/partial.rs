@@ -473,7 +473,7 @@ mod tests {
         let numbers = (100..200).map(|number| number.to_string()).collect::<Vec<_>>().join(" ");
         let edited = numbers.replace("150", "1500");
         let (before, after) = (rows(&numbers, 4), rows(&edited, 4));
-        let (was, formatted) = (rows(&numbers, 7), rows(&edited, 7));
+        let (was, formatted) = (rows(&numbers, 11), rows(&edited, 11));
         let (text, left) = apply(&before, &after, Some(&was), &formatted);
         assert_eq!(text, after);
         assert!(left > 20, "{left}");
