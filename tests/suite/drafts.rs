@@ -175,3 +175,111 @@ fn a_finding_that_go_repeats_from_its_cache_stays_an_old_one() {
         assert!(!answer.text.contains("/draft/") && finding.get("file").is_none(), "{finding}");
     }
 }
+
+/// A definition of the catalogue without the lines that begin with these words, as a gate of this name.
+fn definition_without(name: &str, text: &str, words: &[&str]) -> String {
+    let remaining = text.lines().filter(|line| !words.iter().any(|word| line.starts_with(word)));
+    let indented: String = remaining.map(|line| format!("    {line}\n")).collect();
+    format!("define:\n  {name}:\n{indented}")
+}
+
+/// What became of the one gate for a verified edit, and why.
+fn verified(policy: &str, files: &[(&str, &str)], path: &str, text: &str) -> (String, String, String) {
+    let (root, user) = (project(policy, files), tempfile::tempdir().unwrap());
+    let mut server = Server::start_by(lockgate(user.path()), root.path(), &["--trust"]);
+    let edit = json!({"path": path, "content": text, "mode": "verify_only"});
+    let answer = server.call("safe_edit_file", &edit);
+    let why = answer.structured["gates"][0]["why"].as_str().unwrap_or_default().to_owned();
+    (outcome(&answer).to_owned(), why, answer.text.clone())
+}
+
+fn loose(language: &str, tool: &str, more: &str) -> String {
+    policy(language, tool, more).replace("required: true, ", "")
+}
+
+/// A file that the project does not include is not checked, and the gate is not broken. The control is the definition
+/// without `unreached`.
+#[test]
+fn a_file_that_the_project_leaves_out_is_not_called_a_broken_gate() {
+    let package = "[package]\nname = \"m\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[features]\nx = []\n";
+    let lock = "version = 4\n\n[[package]]\nname = \"m\"\nversion = \"0.1.0\"\n";
+    let library = "#[cfg(feature = \"x\")]\npub mod b;\n";
+    let rust = [("Cargo.toml", package), ("Cargo.lock", lock), ("src/lib.rs", library), ("src/b.rs", "\n")];
+    let go = [("go.mod", "module example.org/m\n\ngo 1.19\n"), ("a.go", "package m\n")];
+    let is_there =
+        |name: &str| std::env::split_paths(&tools_path()).any(|folder| folder.join(name).is_file());
+    let cargo_check = include_str!("../../gates/cargo-check.yaml");
+    let go_build = include_str!("../../gates/go-build.yaml");
+    for (program, language, tool, text, files, path, draft) in [
+        ("cargo", "rust", "cargo-check", cargo_check, &rust[..], "src/new.rs", "pub fn f() {}\n"),
+        ("cargo", "rust", "cargo-check", cargo_check, &rust[..], "src/b.rs", "pub fn f() {}\n"),
+        ("go", "go", "go-build", go_build, &go[..], "a_windows.go", "package m\n\nvar B = 1\n"),
+    ] {
+        if !is_there(program) {
+            super::store::not_run(&format!("{path} is left out of its project: no {program}"));
+            continue;
+        }
+        let (outcome, why, _) = verified(&loose(language, tool, ""), files, path, draft);
+        assert_eq!(outcome, "unavailable", "{path}: {why}");
+        assert!(why.starts_with("does not look at this file: "), "{why}");
+        let control = definition_without("control", text, &["  unreached:"]);
+        let (outcome, why, _) = verified(&loose(language, "control", &control), files, path, draft);
+        assert_eq!(outcome, "broken", "{path}: {why}");
+    }
+}
+
+/// A comment that switches a type checker off for its file does not pass for a check. An edit that adds it gets a warning.
+/// The control is the definition without `keep`, whose canary is found where the comment is not.
+#[test]
+fn a_comment_that_switches_a_checker_off_is_no_pass() {
+    let mypy = include_str!("../../gates/mypy.yaml");
+    let tsc = include_str!("../../gates/tsc.yaml");
+    for (variable, folder, program, language, tool, text, config, path, draft) in [
+        (
+            "LOCKGATE_TEST_VENV",
+            "venv",
+            "bin/mypy",
+            "python",
+            "mypy",
+            mypy,
+            ("mypy.ini", "[mypy]\n"),
+            "a.py",
+            "# mypy: ignore-errors\nx: int = ''\n",
+        ),
+        (
+            "LOCKGATE_TEST_VENV",
+            "venv",
+            "bin/mypy",
+            "python",
+            "mypy",
+            mypy,
+            ("mypy.ini", "[mypy]\n"),
+            "a.py",
+            "# type: ignore\nx: int = ''\n",
+        ),
+        (
+            "LOCKGATE_TEST_NODE",
+            "node",
+            "node_modules/.bin/tsc",
+            "typescript",
+            "tsc",
+            tsc,
+            ("tsconfig.json", "{}\n"),
+            "a.ts",
+            "// @ts-nocheck\nexport const a: number = '';\n",
+        ),
+    ] {
+        let Some(_) = installed(variable, folder, program) else { continue };
+        let added = verified(&loose(language, tool, ""), &[config], path, draft);
+        assert_eq!(added.0, "skipped", "{draft}: {}", added.2);
+        assert!(added.2.contains("is switched off by a comment that the edit adds"), "{}", added.2);
+        let longer = format!("{draft}\n");
+        let (outcome, why, text_of_answer) =
+            verified(&loose(language, tool, ""), &[config, (path, draft)], path, &longer);
+        assert_eq!(outcome, "skipped", "{draft}: {why}");
+        assert!(!text_of_answer.contains("that the edit adds"), "{text_of_answer}");
+        let control = definition_without("control", text, &["  keep:"]);
+        let (outcome, why, _) = verified(&loose(language, "control", &control), &[config], path, draft);
+        assert_eq!(outcome, "passed", "{draft}: {why}");
+    }
+}

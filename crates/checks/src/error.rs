@@ -17,6 +17,8 @@ pub(super) enum GateError {
     Unavailable(String),
     /// The program cannot check the file in this project as it is; the reason, with the next step if there is one.
     Unready(String),
+    /// The draft adds a comment that switches the program off for the file.
+    SwitchedOff,
     /// The text is a template, which is rendered before anything parses it.
     Template,
     /// This machine cannot isolate the program as the policy requires.
@@ -49,6 +51,7 @@ impl GateError {
             }
             GateError::Halted(Halt::TimedOut) => GateError::TimedOutOn(format!("on {text}: {LATE}")),
             GateError::Skipped(_)
+            | GateError::SwitchedOff
             | GateError::Partial(_)
             | GateError::Withheld(_)
             | GateError::Halted(Halt::Cancelled) => self,
@@ -60,6 +63,7 @@ impl GateError {
         match self {
             GateError::Skipped(why) | GateError::Withheld(why) => (Outcome::Skipped, why),
             GateError::Partial(why) => (Outcome::Skipped, why),
+            GateError::SwitchedOff => (Outcome::Skipped, SWITCHED_OFF),
             GateError::Unavailable(why)
             | GateError::Unready(why)
             | GateError::WeakIsolation(why)
@@ -77,7 +81,7 @@ impl GateError {
         match self {
             GateError::Template => RunReason::Template,
             GateError::WeakIsolation(_) => RunReason::WeakIsolation,
-            GateError::Unready(_) => RunReason::Project,
+            GateError::Unready(_) | GateError::SwitchedOff => RunReason::Project,
             GateError::TimedOut(_) | GateError::Halted(Halt::TimedOut) => RunReason::TimeLimit,
             GateError::Skipped(_)
             | GateError::Partial(_)
@@ -97,6 +101,7 @@ impl GateError {
             GateError::Withheld(_)
             | GateError::Unavailable(_)
             | GateError::Unready(_)
+            | GateError::SwitchedOff
             | GateError::Template
             | GateError::WeakIsolation(_)
             | GateError::Unreachable(_)
@@ -110,6 +115,9 @@ impl GateError {
 
 /// The reason that a template is not parsed.
 const TEMPLATE: &str = "a template: its tags are filled in before it is parsed";
+
+/// The reason that a program did not check a draft that switches it off.
+const SWITCHED_OFF: &str = "a comment that the edit adds switches it off for this file";
 
 const LATE: &str = "timed out";
 

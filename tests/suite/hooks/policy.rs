@@ -200,3 +200,23 @@ fn the_host_may_be_named() {
     }
     assert_eq!(project.text("app.py"), PYTHON);
 }
+
+/// A finding that a single edit may have on the way does not deny a call of one file, and the model is told it. The
+/// control: with a `level` in the policy the same call is denied.
+#[test]
+fn findings_that_a_single_edit_may_have_do_not_deny_a_call_of_one_file() {
+    for (level, is_denied) in [("", false), (", level: block", true)] {
+        let project = Project::new();
+        let policy = format!(
+            "define:\n  later:\n    kind: pattern\n    languages: [python]\n    must_not_match: '^import os$'\n    \
+             message: not used yet\n    transitional: {{ always: ['not used yet'] }}\nquality_gates:\n  \
+             python: [{{ tool: later{level} }}]\n"
+        );
+        project.write("quality.yaml", policy);
+        let input = edit(&project.root(), "app.py", "def total", "import os\n\n\ndef total");
+        let answer = project.hook(&claude(&project.root(), "PreToolUse", "t1", "Edit", input));
+        let (denied, told) = (denial(&answer), context(&answer));
+        assert_eq!(denied.contains("not used yet"), is_denied, "{answer}");
+        assert_eq!(told.contains("not used yet (tolerated in a single edit)"), !is_denied, "{answer}");
+    }
+}

@@ -462,6 +462,24 @@ mod tests {
         assert_eq!(apply(before, after, None, formatted), ("a=1\nb = 5\nc=3\n".into(), 2));
     }
 
+    /// A formatter that fills rows anew changes all of them at once. The control: in a text that was formatted before,
+    /// the same change belongs to the edit.
+    #[test]
+    fn rows_that_were_due_before_are_not_filled_because_one_was_edited() {
+        let rows = |from: &str, width: usize| {
+            let words: Vec<&str> = from.split(' ').collect();
+            words.chunks(width).map(|row| row.join(", ") + ",\n").collect::<String>()
+        };
+        let numbers = (100..200).map(|number| number.to_string()).collect::<Vec<_>>().join(" ");
+        let edited = numbers.replace("150", "1500");
+        let (before, after) = (rows(&numbers, 4), rows(&edited, 4));
+        let (was, formatted) = (rows(&numbers, 11), rows(&edited, 11));
+        let (text, left) = apply(&before, &after, Some(&was), &formatted);
+        assert_eq!(text, after);
+        assert!(left > 20, "{left}");
+        assert_eq!(apply(&before, &after, Some(&before), &formatted).0, formatted);
+    }
+
     #[test]
     fn changes_that_the_edit_causes_elsewhere_are_selected() {
         let (before, after) = ("y=1\nuse x\n", "y=1\nuse a\n");

@@ -232,7 +232,15 @@ impl<'a> GateProgram<'a> {
                 set(at, Err(GateError::Unready(format!("does not look at this file: {why}"))));
                 continue;
             }
-            set(at, into_result(proof, elsewhere));
+            let adds_switch = self
+                .drafts
+                .get(at)
+                .is_some_and(|draft| canary.keeps_other(draft.before.map(Buffer::view), draft.after.view()));
+            let result = match (proof, &elsewhere) {
+                (Proof::Off, None) if adds_switch => Err(GateError::SwitchedOff),
+                _ => into_result(proof, elsewhere),
+            };
+            set(at, result);
         }
         proofs.keep(&tested);
         proven

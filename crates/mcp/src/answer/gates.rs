@@ -30,6 +30,9 @@ fn failure(run: &GateRun) -> Option<String> {
     };
     match (run.outcome, run.reason) {
         (Outcome::Skipped, _) if run.withheld => Some(because("did not run")),
+        (Outcome::Skipped, RunReason::Project) => {
+            Some("is switched off by a comment that the edit adds".to_owned())
+        }
         (Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped, _) => None,
         (Outcome::Unavailable, RunReason::Template) => Some(because("could not run")),
         (Outcome::Unavailable, RunReason::Project) => Some(because("could not check the file")),

@@ -235,7 +235,20 @@ fn a_failure_for_lack_of_dependencies_names_the_command_that_fetches_them() {
     let no_proxy = "go: downloading x v1.3.0\na.go:3:8: module lookup disabled by GOPROXY=off\n";
     let no_host =
         "a.go:3:8: x@v1.3.0: Get \"https://proxy.example\": dial tcp: lookup proxy.example: no such host\n";
+    let no_cache = "a.go:3:8: open /root/go/pkg/mod/cache/download/example.com/x/@v/v1.0.0.lock: read-only file system\n";
+    let no_access = "a.go:3:8: mkdir /root/go/pkg/mod/cache/download/x: permission denied\n";
+    let no_lock_file = "error: cannot create the lock file /x/Cargo.lock because --locked was passed\n";
     for (gate, code, errors, fetch) in [
+        ("go-vet", 1, no_cache, Some("go mod download")),
+        ("go-build", 1, no_access, Some("go mod download")),
+        (
+            "go-build",
+            1,
+            "could not create module cache: mkdir /root/go: read-only file system\n",
+            Some("go mod download"),
+        ),
+        ("cargo-check", 101, no_lock_file, Some("cargo fetch")),
+        ("go-build", 1, "a.go:3:8: cannot use x (open /cache/download: permission denied)\n", None),
         ("cargo-check", 101, no_package, Some("cargo fetch")),
         ("clippy", 101, no_package, Some("cargo fetch")),
         ("go-vet", 1, no_sum, Some("go mod tidy")),
