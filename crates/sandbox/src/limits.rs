@@ -109,7 +109,7 @@ impl ProcessLimits {
         if Instant::now() < self.next_check {
             return None;
         }
-        let usage = ResourceUsage::measure(leader);
+        let usage = ResourceUsage::measure(leader, self.processes);
         self.next_check = Instant::now() + CHECK_INTERVAL;
         if usage.processes.len() > self.processes {
             return Some(format!("started more than {} processes", self.processes));
@@ -166,8 +166,9 @@ struct ResourceUsage {
 }
 
 impl ResourceUsage {
-    /// Measures a program, with what it left to this process.
-    fn measure(leader: Pid) -> ResourceUsage {
+    /// Measures a program, with what it left to this process. Ends once it has more than `most` processes: others may
+    /// start as fast as they are counted.
+    fn measure(leader: Pid, most: usize) -> ResourceUsage {
         let (mut usage, mut open) = (ResourceUsage::default(), vec![leader]);
         let registry = registry::lock();
         if registry.adopts() {
@@ -175,7 +176,7 @@ impl ResourceUsage {
             open.extend(orphans.filter(|(_, ended)| !ended).map(|(orphan, _)| orphan));
         }
         drop(registry);
-        while let Some(process) = open.pop() {
+        while let Some(process) = open.pop().filter(|_| usage.processes.len() <= most) {
             match resident(process) {
                 Some((private, shared)) => {
                     usage.processes.push(process);
