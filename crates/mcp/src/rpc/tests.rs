@@ -10,6 +10,7 @@ use tokio::io::{
 };
 use tokio::time::timeout;
 
+use super::options::TEXT_CLIENTS;
 use super::server::{Server, instructions};
 use super::*;
 use crate::tools::TOOLS;

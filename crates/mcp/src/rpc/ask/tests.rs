@@ -1,5 +1,8 @@
+use std::time::Duration;
+
 use rmcp::model::InputRequest;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::*;
 use lockgate_error::Confirmation;
