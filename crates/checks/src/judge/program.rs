@@ -473,8 +473,8 @@ impl<'a> GateProgram<'a> {
         let next = if has_cache { "; its first run fills its cache: retry, or raise the limit" } else { "" };
         match error {
             GateError::Halted(Halt::TimedOut) => GateError::TimedOut(format!("timed out: {limit}{next}")),
-            GateError::TimedOut(why) => GateError::TimedOut(format!("{why}: {limit}{next}")),
-            GateError::TimedOutOn(why) => GateError::TimedOutOn(format!("{why}: {limit}{next}")),
+            GateError::TimedOut(why) => GateError::TimedOut(format!("{why}: {limit}")),
+            GateError::TimedOutOn(why) => GateError::TimedOutOn(format!("{why}: {limit}")),
             other => other,
         }
     }
