@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use super::preprocessor::{Piece, Step, pieces, step};
+use super::preprocessor::{BranchStep, Piece, pieces, step};
 
 /// The most stacks of open brackets that are possible at one place.
 const MAX_STACKS: usize = 32;
@@ -58,13 +58,13 @@ fn within_branches(text: &str, offsets: &[usize]) -> Vec<(usize, Option<usize>)>
         let Piece::Directive(directive, at) = piece else { return };
         pass(&open, at);
         match step(directive) {
-            Some((Step::If, _)) => open.push(at),
-            Some((Step::Elif | Step::Else, _)) => {
+            Some((BranchStep::If, _)) => open.push(at),
+            Some((BranchStep::Elif | BranchStep::Else, _)) => {
                 if let Some(branch) = open.last_mut() {
                     *branch = at;
                 }
             }
-            Some((Step::Endif, _)) => {
+            Some((BranchStep::Endif, _)) => {
                 open.pop();
             }
             None => {}
@@ -169,23 +169,23 @@ impl BranchSearch {
         Some(number)
     }
 
-    fn see_step(&mut self, step: Step, is_false: bool, at: usize) {
+    fn see_step(&mut self, step: BranchStep, is_false: bool, at: usize) {
         self.steps += 1 + self.possible.len();
         let branch = (!is_false).then_some(at);
         match step {
-            Step::If => {
+            BranchStep::If => {
                 let before = self.possible.clone();
                 let (after, has_else, has_target) = (Vec::new(), false, false);
                 self.open.push(OpenConditional { before, after, branch, has_else, has_target });
             }
-            Step::Elif | Step::Else => {
+            BranchStep::Elif | BranchStep::Else => {
                 self.end_branch(at);
                 let Some(innermost) = self.open.last_mut() else { return };
                 innermost.branch = branch;
-                innermost.has_else |= step == Step::Else;
+                innermost.has_else |= step == BranchStep::Else;
                 self.possible.clone_from(&innermost.before);
             }
-            Step::Endif => {
+            BranchStep::Endif => {
                 self.end_branch(at);
                 self.end_conditional();
             }
