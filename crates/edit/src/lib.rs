@@ -1,4 +1,4 @@
-//! The edit modes: turns each kind of edit into a [`Plan`] for one text.
+//! The edit modes: turns each kind of edit into a [`Plan`](lockgate_text::Plan) for one text.
 //!
 //! An [`Edit`] is the whole content, lines to replace, lines to insert, or a search with its replacement; [`plan`] makes
 //! the byte splices of any of them. [`request`] has what a caller may ask for, and turns optional fields into one typed

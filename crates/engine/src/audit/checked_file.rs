@@ -6,7 +6,7 @@ use lockgate_text::Buffer;
 /// A file that the gates judged.
 #[derive(Debug)]
 pub struct CheckedFile {
-    /// The index of its root in [`Audit`].
+    /// The index of its root in [`Audit`](super::Audit).
     pub root_index: usize,
     /// Its path relative to its root.
     pub path: String,
