@@ -437,8 +437,8 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_takes_linear_time() {
-        let start = std::time::Instant::now();
+    fn a_long_text_of_beginnings_is_read() {
+        // In quadratic time, this test would take hours.
         for piece in [
             "case ",
             "case A(",
@@ -454,6 +454,5 @@ mod tests {
         ] {
             without_newer_java(&piece.repeat(400_000 / piece.len()));
         }
-        assert!(start.elapsed().as_secs() < 60);
     }
 }
