@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use super::preprocessor::{Piece, Step, pieces, step};
+use super::preprocessor::{BracketPiece, BranchStep, pieces, step};
 
 /// The most stacks of open brackets that are possible at one place.
 const MAX_STACKS: usize = 32;
@@ -55,16 +55,16 @@ fn within_branches(text: &str, offsets: &[usize]) -> Vec<(usize, Option<usize>)>
         rest = next;
     };
     pieces(text, &mut |piece| {
-        let Piece::Directive(directive, at) = piece else { return };
+        let BracketPiece::Directive(directive, at) = piece else { return };
         pass(&open, at);
         match step(directive) {
-            Some((Step::If, _)) => open.push(at),
-            Some((Step::Elif | Step::Else, _)) => {
+            Some((BranchStep::If, _)) => open.push(at),
+            Some((BranchStep::Elif | BranchStep::Else, _)) => {
                 if let Some(branch) = open.last_mut() {
                     *branch = at;
                 }
             }
-            Some((Step::Endif, _)) => {
+            Some((BranchStep::Endif, _)) => {
                 open.pop();
             }
             None => {}
@@ -77,7 +77,7 @@ fn within_branches(text: &str, offsets: &[usize]) -> Vec<(usize, Option<usize>)>
 /// True if the brackets match in some choice of branches, among those that read the text at `target`. `None` if the search
 /// did not end within its limits.
 fn search(text: &str, target: Option<usize>) -> Option<bool> {
-    let mut search = Search::new(target);
+    let mut search = BranchSearch::new(target);
     pieces(text, &mut |piece| search.see(piece));
     // No compiler reads a text in which a conditional has no end.
     (!search.is_over_limit).then(|| search.open.is_empty() && search.possible.contains(&EMPTY))
@@ -87,7 +87,7 @@ fn search(text: &str, target: Option<usize>) -> Option<bool> {
 const EMPTY: u32 = 0;
 
 /// A search over the choices of branches.
-struct Search {
+struct BranchSearch {
     /// The offset that the chosen branches must contain.
     target: Option<usize>,
     /// The possible stacks of open brackets, by their number.
@@ -114,9 +114,9 @@ struct OpenConditional {
     has_target: bool,
 }
 
-impl Search {
-    fn new(target: Option<usize>) -> Search {
-        Search {
+impl BranchSearch {
+    fn new(target: Option<usize>) -> BranchSearch {
+        BranchSearch {
             target,
             possible: vec![EMPTY],
             open: Vec::new(),
@@ -127,13 +127,13 @@ impl Search {
         }
     }
 
-    fn see(&mut self, piece: Piece<'_>) {
+    fn see(&mut self, piece: BracketPiece<'_>) {
         if self.is_over_limit {
             return;
         }
         match piece {
-            Piece::Bracket(token, _) => self.see_bracket(token),
-            Piece::Directive(directive, at) => {
+            BracketPiece::Bracket(token, _) => self.see_bracket(token),
+            BracketPiece::Directive(directive, at) => {
                 if let Some((step, is_false)) = step(directive) {
                     self.see_step(step, is_false, at);
                 }
@@ -169,23 +169,23 @@ impl Search {
         Some(number)
     }
 
-    fn see_step(&mut self, step: Step, is_false: bool, at: usize) {
+    fn see_step(&mut self, step: BranchStep, is_false: bool, at: usize) {
         self.steps += 1 + self.possible.len();
         let branch = (!is_false).then_some(at);
         match step {
-            Step::If => {
+            BranchStep::If => {
                 let before = self.possible.clone();
                 let (after, has_else, has_target) = (Vec::new(), false, false);
                 self.open.push(OpenConditional { before, after, branch, has_else, has_target });
             }
-            Step::Elif | Step::Else => {
+            BranchStep::Elif | BranchStep::Else => {
                 self.end_branch(at);
                 let Some(innermost) = self.open.last_mut() else { return };
                 innermost.branch = branch;
-                innermost.has_else |= step == Step::Else;
+                innermost.has_else |= step == BranchStep::Else;
                 self.possible.clone_from(&innermost.before);
             }
-            Step::Endif => {
+            BranchStep::Endif => {
                 self.end_branch(at);
                 self.end_conditional();
             }

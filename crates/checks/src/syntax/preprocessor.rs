@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// A part of a text that decides which brackets count.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Piece<'t> {
+pub(super) enum BracketPiece<'t> {
     /// A bracket outside of comments, literals and directives.
     Bracket(&'t str, usize),
     /// A directive without its `#`, and the offset of that.
@@ -22,13 +22,13 @@ pub(super) enum Piece<'t> {
 pub(super) fn brackets<'t>(text: &'t str, see: &mut dyn FnMut(&'t str, usize)) {
     let mut conditionals = Conditionals::default();
     pieces(text, &mut |piece| {
-        if let Piece::Directive(directive, at) = piece {
+        if let BracketPiece::Directive(directive, at) = piece {
             conditionals.see(directive, at);
         }
     });
     let mut unread = conditionals.unread.iter().peekable();
     pieces(text, &mut |piece| {
-        let Piece::Bracket(token, at) = piece else { return };
+        let BracketPiece::Bracket(token, at) = piece else { return };
         while unread.next_if(|range| range.end <= at).is_some() {}
         if !unread.peek().is_some_and(|range| range.contains(&at)) {
             see(token, at);
@@ -37,19 +37,19 @@ pub(super) fn brackets<'t>(text: &'t str, see: &mut dyn FnMut(&'t str, usize)) {
 }
 
 /// Passes the brackets and the directives of a text to `see`, in text order.
-pub(super) fn pieces<'t>(text: &'t str, see: &mut dyn FnMut(Piece<'t>)) {
+pub(super) fn pieces<'t>(text: &'t str, see: &mut dyn FnMut(BracketPiece<'t>)) {
     let (bytes, mut at, mut is_line_start) = (text.as_bytes(), 0, true);
     while let Some(byte) = bytes.get(at) {
         let start = at;
         if *byte == b'#' && is_line_start {
             at = directive_end(bytes, at);
-            see(Piece::Directive(text.get(start + 1..at).unwrap_or_default().trim_start(), start));
+            see(BracketPiece::Directive(text.get(start + 1..at).unwrap_or_default().trim_start(), start));
             continue;
         }
         at = token_end(bytes, at);
         let token = text.get(start..at).unwrap_or_default();
         if matches!(token, "(" | ")" | "[" | "]" | "{" | "}") {
-            see(Piece::Bracket(token, start));
+            see(BracketPiece::Bracket(token, start));
         }
         is_line_start = match byte {
             b'\n' => true,
@@ -62,7 +62,7 @@ pub(super) fn pieces<'t>(text: &'t str, see: &mut dyn FnMut(Piece<'t>)) {
 
 /// The step that a directive makes through a conditional.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum BranchStep {
     /// It opens a conditional with a first branch.
     If,
     /// It begins a further branch, on a condition.
@@ -74,16 +74,16 @@ pub(super) enum Step {
 }
 
 /// Returns the step of a directive, and if the branch that it begins is never read; `None` for another directive.
-pub(super) fn step(directive: &str) -> Option<(Step, bool)> {
+pub(super) fn step(directive: &str) -> Option<(BranchStep, bool)> {
     let name = directive.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(directive.len());
     let (name, condition) = directive.split_at_checked(name)?;
     Some(match name {
-        "if" => (Step::If, is_false(condition)),
-        "ifdef" | "ifndef" => (Step::If, false),
-        "elif" => (Step::Elif, is_false(condition)),
-        "elifdef" | "elifndef" => (Step::Elif, false),
-        "else" => (Step::Else, false),
-        "endif" => (Step::Endif, false),
+        "if" => (BranchStep::If, is_false(condition)),
+        "ifdef" | "ifndef" => (BranchStep::If, false),
+        "elif" => (BranchStep::Elif, is_false(condition)),
+        "elifdef" | "elifndef" => (BranchStep::Elif, false),
+        "else" => (BranchStep::Else, false),
+        "endif" => (BranchStep::Endif, false),
         _ => return None,
     })
 }
@@ -106,10 +106,10 @@ impl Conditionals {
     /// Adds the next directive, without its `#`.
     fn see(&mut self, directive: &str, at: usize) {
         match step(directive) {
-            Some((Step::If, is_false)) => {
+            Some((BranchStep::If, is_false)) => {
                 self.open.push(Conditional { is_taken: !is_false, skipped_from: is_false.then_some(at) });
             }
-            Some((Step::Elif | Step::Else, is_false)) => {
+            Some((BranchStep::Elif | BranchStep::Else, is_false)) => {
                 let Some(innermost) = self.open.last_mut() else { return };
                 if innermost.is_taken {
                     innermost.skipped_from.get_or_insert(at);
@@ -119,7 +119,7 @@ impl Conditionals {
                     self.leave_out(start, at);
                 }
             }
-            Some((Step::Endif, _)) => {
+            Some((BranchStep::Endif, _)) => {
                 let start = self.open.pop().and_then(|closed| closed.skipped_from);
                 self.leave_out(start, at);
             }
