@@ -150,8 +150,13 @@ fn threads(process: u32) -> Vec<String> {
     tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok()).collect()
 }
 
+/// The command line of a process; empty for one that has ended.
+fn command_line(process: u32) -> Vec<u8> {
+    fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default()
+}
+
 /// The resident memory of a process and of those that it started, in bytes; one that has ended has none. Pages of the program's
-/// file are left out: all processes share them.
+/// file are left out: all processes share them. So is a child that has not started its program yet: its pages are its parent's.
 fn resident(process: u32) -> usize {
     let own = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let kilobytes = |name: &str| {
@@ -159,7 +164,9 @@ fn resident(process: u32) -> usize {
         line.and_then(|rest| rest.split_whitespace().next()?.parse::<usize>().ok()).unwrap_or(0)
     };
     let pages = kilobytes("RssAnon:") + kilobytes("RssShmem:");
-    (pages << 10) + children(process).into_iter().map(resident).sum::<usize>()
+    let own_command = command_line(process);
+    let started = children(process).into_iter().filter(|child| command_line(*child) != own_command);
+    (pages << 10) + started.map(resident).sum::<usize>()
 }
 
 /// The most memory of a process and of those that it starts.

@@ -143,11 +143,21 @@ def processes(pid):
     return found
 
 
+def command_line(pid):
+    with open(f"/proc/{pid}/cmdline", "rb") as command:
+        return command.read()
+
+
 def resident(pid):
-    """The resident memory of a process and of those that it started, in bytes, without pages of the program's file, which all share."""
+    """The resident memory of a process and of those that it started, in bytes.
+
+    Pages of the program's file are left out: all share them. So is a child that has not started its program yet: its pages are its parent's.
+    """
     total = 0
     for process in processes(pid):
         try:
+            if process != pid and command_line(process) == command_line(pid):
+                continue
             with open(f"/proc/{process}/status") as status:
                 kilobytes = dict(line.split(":", 1) for line in status)
             total += sum(int(kilobytes.get(name, "0 kB").split()[0]) for name in ("RssAnon", "RssShmem")) << 10

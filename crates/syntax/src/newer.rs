@@ -3,10 +3,10 @@
 //! Invariant: a text keeps its length and its lines, so all positions stay the same.
 
 /// A range of a text that a grammar does not know, and its replacement of the same length; `None` for spaces.
-pub(super) type HiddenSpan = (std::ops::Range<usize>, Option<&'static str>);
+pub(super) type HiddenRange = (std::ops::Range<usize>, Option<&'static str>);
 
 /// Replaces ranges of a text that do not overlap; `None` if there are none.
-pub(super) fn rewrite(text: &str, mut hidden: Vec<HiddenSpan>) -> Option<String> {
+pub(super) fn rewrite(text: &str, mut hidden: Vec<HiddenRange>) -> Option<String> {
     if hidden.is_empty() {
         return None;
     }
@@ -30,7 +30,7 @@ pub(super) fn rewrite(text: &str, mut hidden: Vec<HiddenSpan>) -> Option<String>
 /// Type parameters of methods (Go 1.27) become spaces. The word `new` with an expression as its argument (Go 1.26) becomes
 /// another name, as the grammar takes every argument of `new` for a type.
 pub(super) fn without_newer_go(text: &str) -> Option<String> {
-    let mut hidden: Vec<HiddenSpan> = Vec::new();
+    let mut hidden: Vec<HiddenRange> = Vec::new();
     for (at, _) in text.match_indices("func (") {
         if at > 0 && !text.get(..at).is_some_and(|before| before.ends_with('\n')) {
             continue;

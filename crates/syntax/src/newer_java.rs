@@ -1,6 +1,6 @@
 //! Java syntax that the grammar does not support yet.
 //!
-//! Hidden are, as spaces: the word `module` of an import, the qualifiers and modifiers of patterns, all patterns of a `case`
+//! These become spaces: the word `module` of an import, the qualifiers and modifiers of patterns, all patterns of a `case`
 //! but the first, and the annotations of variable arguments. A constructor call that is not the first statement gets another
 //! name, so that the grammar takes it for the call of a method.
 //!
@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::newer::{HiddenSpan, rewrite};
+use super::newer::{HiddenRange, rewrite};
 
 /// The maximum length in bytes of the patterns of a `case`, of an annotation and of type arguments.
 const LONGEST: usize = 2000;
@@ -17,7 +17,7 @@ const DEEPEST: usize = 50;
 
 /// Hides what Java has had since its grammar was made; `None` if there is nothing of it.
 pub(super) fn without_newer_java(text: &str) -> Option<String> {
-    let mut scan = Scan { text, at: 0, last: Last::Nothing, hidden: Vec::new() };
+    let mut scan = JavaScan { text, at: 0, last: LastToken::Nothing, hidden: Vec::new() };
     while scan.at < text.len() {
         scan.step();
     }
@@ -26,7 +26,7 @@ pub(super) fn without_newer_java(text: &str) -> Option<String> {
 
 /// The last token that is no white space and no comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Last {
+enum LastToken {
     Nothing,
     /// A character that is no part of a word, at this offset.
     Sign(u8, usize),
@@ -35,14 +35,14 @@ enum Last {
     Word,
 }
 
-struct Scan<'t> {
+struct JavaScan<'t> {
     text: &'t str,
     at: usize,
-    last: Last,
-    hidden: Vec<HiddenSpan>,
+    last: LastToken,
+    hidden: Vec<HiddenRange>,
 }
 
-impl Scan<'_> {
+impl JavaScan<'_> {
     fn step(&mut self) {
         let (text, start) = (self.text, self.at);
         let bytes = text.as_bytes();
@@ -53,7 +53,7 @@ impl Scan<'_> {
         }
         let Some(byte) = bytes.get(start) else { return };
         if matches!(byte, b'"' | b'\'') {
-            (self.at, self.last) = (after_literal(text, start), Last::Word);
+            (self.at, self.last) = (after_literal(text, start), LastToken::Word);
             return;
         }
         if let Some(end) = word(text, start) {
@@ -63,21 +63,21 @@ impl Scan<'_> {
         if *byte == b'@'
             && let Some(end) = annotation_name(text, start)
         {
-            (self.at, self.last) = (end, Last::Annotation(start));
+            (self.at, self.last) = (end, LastToken::Annotation(start));
             return;
         }
         if text.get(start..).is_some_and(|rest| rest.starts_with("...")) {
-            if let Last::Annotation(annotation) = self.last {
+            if let LastToken::Annotation(annotation) = self.last {
                 self.hidden.push((annotation..start, None));
             }
-            (self.at, self.last) = (start + 3, Last::Word);
+            (self.at, self.last) = (start + 3, LastToken::Word);
             return;
         }
-        (self.at, self.last) = (start + 1, Last::Sign(*byte, start));
+        (self.at, self.last) = (start + 1, LastToken::Sign(*byte, start));
     }
 
     /// Hides what begins with a word, and returns the last token.
-    fn see_word(&mut self, span: Range<usize>) -> Last {
+    fn see_word(&mut self, span: Range<usize>) -> LastToken {
         let (text, next) = (self.text, after_blank(self.text, span.end));
         match text.get(span.clone()).unwrap_or_default() {
             "import" => {
@@ -92,23 +92,24 @@ impl Scan<'_> {
             name @ ("super" | "this") if text.as_bytes().get(next) == Some(&b'(') => {
                 let other = if name == "super" { "supeR" } else { "thiS" };
                 match self.last {
-                    Last::Sign(b';' | b'}' | b'.', _) => self.hidden.push((span, Some(other))),
-                    Last::Sign(b'>', close) => {
+                    LastToken::Sign(b';' | b'}' | b'.', _) => self.hidden.push((span, Some(other))),
+                    LastToken::Sign(b'>', close) => {
                         if let Some(open) = opening(text, close) {
                             self.hidden.extend([(open..close + 1, None), (span, Some(other))]);
                         }
                     }
-                    Last::Sign(..) | Last::Nothing | Last::Annotation(_) | Last::Word => {}
+                    LastToken::Sign(..) | LastToken::Nothing | LastToken::Annotation(_) | LastToken::Word => {
+                    }
                 }
             }
             _ => {}
         }
-        Last::Word
+        LastToken::Word
     }
 }
 
 /// Returns what to hide in the patterns of a `case` that ends before `at`; `None` if these are no patterns.
-fn case_patterns(text: &str, at: usize) -> Option<Vec<HiddenSpan>> {
+fn case_patterns(text: &str, at: usize) -> Option<Vec<HiddenRange>> {
     let text = text.get(..text.floor_char_boundary(at.saturating_add(LONGEST))).unwrap_or(text);
     let mut hidden = Vec::new();
     let first = pattern(text, at, 0, &mut hidden)?;
@@ -134,7 +135,7 @@ fn case_patterns(text: &str, at: usize) -> Option<Vec<HiddenSpan>> {
 }
 
 /// Returns what to hide in the pattern of an `instanceof` that ends before `at`; `None` if this is no pattern.
-fn one_pattern(text: &str, at: usize) -> Option<Vec<HiddenSpan>> {
+fn one_pattern(text: &str, at: usize) -> Option<Vec<HiddenRange>> {
     let text = text.get(..text.floor_char_boundary(at.saturating_add(LONGEST))).unwrap_or(text);
     let mut hidden = Vec::new();
     pattern(text, at, 0, &mut hidden)?;
@@ -142,7 +143,7 @@ fn one_pattern(text: &str, at: usize) -> Option<Vec<HiddenSpan>> {
 }
 
 /// Returns the end of the pattern at this offset, and adds what to hide in it.
-fn pattern(text: &str, at: usize, depth: usize, hidden: &mut Vec<HiddenSpan>) -> Option<usize> {
+fn pattern(text: &str, at: usize, depth: usize, hidden: &mut Vec<HiddenRange>) -> Option<usize> {
     if depth > DEEPEST {
         return None;
     }
@@ -187,7 +188,7 @@ fn pattern(text: &str, at: usize, depth: usize, hidden: &mut Vec<HiddenSpan>) ->
 }
 
 /// Returns the end of the components of a record pattern that begin at this offset.
-fn components(text: &str, mut at: usize, depth: usize, hidden: &mut Vec<HiddenSpan>) -> Option<usize> {
+fn components(text: &str, mut at: usize, depth: usize, hidden: &mut Vec<HiddenRange>) -> Option<usize> {
     loop {
         at = after_blank(text, at);
         if text.as_bytes().get(at) == Some(&b')') {
@@ -438,7 +439,8 @@ mod tests {
 
     /// In a time that grows with the square, this would take hours.
     #[test]
-    fn a_long_text_takes_linear_time() {
+    fn a_long_text_of_beginnings_is_read() {
+        // In quadratic time, this test would take hours.
         for piece in [
             "case ",
             "case A(",

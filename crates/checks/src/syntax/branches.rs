@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use super::preprocessor::{BranchStep, Piece, pieces, step};
+use super::preprocessor::{BracketPiece, BranchStep, pieces, step};
 
 /// The most stacks of open brackets that are possible at one place.
 const MAX_STACKS: usize = 32;
@@ -55,7 +55,7 @@ fn within_branches(text: &str, offsets: &[usize]) -> Vec<(usize, Option<usize>)>
         rest = next;
     };
     pieces(text, &mut |piece| {
-        let Piece::Directive(directive, at) = piece else { return };
+        let BracketPiece::Directive(directive, at) = piece else { return };
         pass(&open, at);
         match step(directive) {
             Some((BranchStep::If, _)) => open.push(at),
@@ -127,13 +127,13 @@ impl BranchSearch {
         }
     }
 
-    fn see(&mut self, piece: Piece<'_>) {
+    fn see(&mut self, piece: BracketPiece<'_>) {
         if self.is_over_limit {
             return;
         }
         match piece {
-            Piece::Bracket(token, _) => self.see_bracket(token),
-            Piece::Directive(directive, at) => {
+            BracketPiece::Bracket(token, _) => self.see_bracket(token),
+            BracketPiece::Directive(directive, at) => {
                 if let Some((step, is_false)) = step(directive) {
                     self.see_step(step, is_false, at);
                 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// A part of a text that decides which brackets count.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Piece<'t> {
+pub(super) enum BracketPiece<'t> {
     /// A bracket outside of comments, literals and directives.
     Bracket(&'t str, usize),
     /// A directive without its `#`, and the offset of that.
@@ -22,13 +22,13 @@ pub(super) enum Piece<'t> {
 pub(super) fn brackets<'t>(text: &'t str, see: &mut dyn FnMut(&'t str, usize)) {
     let mut conditionals = Conditionals::default();
     pieces(text, &mut |piece| {
-        if let Piece::Directive(directive, at) = piece {
+        if let BracketPiece::Directive(directive, at) = piece {
             conditionals.see(directive, at);
         }
     });
     let mut unread = conditionals.unread.iter().peekable();
     pieces(text, &mut |piece| {
-        let Piece::Bracket(token, at) = piece else { return };
+        let BracketPiece::Bracket(token, at) = piece else { return };
         while unread.next_if(|range| range.end <= at).is_some() {}
         if !unread.peek().is_some_and(|range| range.contains(&at)) {
             see(token, at);
@@ -37,19 +37,19 @@ pub(super) fn brackets<'t>(text: &'t str, see: &mut dyn FnMut(&'t str, usize)) {
 }
 
 /// Passes the brackets and the directives of a text to `see`, in text order.
-pub(super) fn pieces<'t>(text: &'t str, see: &mut dyn FnMut(Piece<'t>)) {
+pub(super) fn pieces<'t>(text: &'t str, see: &mut dyn FnMut(BracketPiece<'t>)) {
     let (bytes, mut at, mut is_line_start) = (text.as_bytes(), 0, true);
     while let Some(byte) = bytes.get(at) {
         let start = at;
         if *byte == b'#' && is_line_start {
             at = directive_end(bytes, at);
-            see(Piece::Directive(text.get(start + 1..at).unwrap_or_default().trim_start(), start));
+            see(BracketPiece::Directive(text.get(start + 1..at).unwrap_or_default().trim_start(), start));
             continue;
         }
         at = token_end(bytes, at);
         let token = text.get(start..at).unwrap_or_default();
         if matches!(token, "(" | ")" | "[" | "]" | "{" | "}") {
-            see(Piece::Bracket(token, start));
+            see(BracketPiece::Bracket(token, start));
         }
         is_line_start = match byte {
             b'\n' => true,
