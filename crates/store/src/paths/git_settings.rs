@@ -145,12 +145,15 @@ impl WrittenFile {
         }
     }
 
-    /// True if a path leads to the file.
+    /// True if a path leads to the file. The identity decides if the file exists: then no path that leads nowhere or to
+    /// another file leads to it.
     fn is_at(&self, path: &Path) -> bool {
         let leads_here = |path: &Path| fold(&path.to_string_lossy()) == self.folded;
         leads_here(path)
-            || link_target(path).is_some_and(|path| leads_here(&path))
-            || (self.file.is_some() && identity(path) == self.file)
+            || match self.file {
+                Some(file) => identity(path) == Some(file),
+                None => link_target(path).is_some_and(|path| leads_here(&path)),
+            }
     }
 
     /// True if a path leads to a folder above the file.
@@ -218,7 +221,10 @@ impl ConfigSearch<'_> {
         let mut next = 0;
         while let Some((file, tops)) = self.files.get(next).cloned() {
             next += 1;
-            let Some(config) = GitConfig::read(&file) else { continue };
+            let Some(config) = config::read_cached(&file) else { continue };
+            if config.names_nothing() {
+                continue;
+            }
             if let Some(path_use) = self.look(&config, &file, &tops) {
                 return Some(path_use.rule());
             }
@@ -232,8 +238,8 @@ impl ConfigSearch<'_> {
         let folders: Vec<&Path> =
             [Some(file), real.as_deref()].into_iter().flatten().filter_map(Path::parent).collect();
         let tops: Vec<&Path> = tops.iter().map(PathBuf::as_path).collect();
-        for included in config.includes() {
-            for path in folders.iter().filter_map(|folder| config::expand(&included, folder)) {
+        for included in &config.includes {
+            for path in folders.iter().filter_map(|folder| config::expand(included, folder)) {
                 if self.target.is_at(&path) {
                     return Some(PathUse::Included);
                 }
@@ -252,10 +258,10 @@ impl ConfigSearch<'_> {
                 self.target.is_hook_in(&folder)
             }
         };
-        if is_named(&config.hook_folders(), &is_hook) {
+        if is_named(&config.hook_folders, &is_hook) {
             return Some(PathUse::Hooks);
         }
         let is_program = |word: &str, top: &Path| self.target.is_named_by(word, top);
-        is_named(&config.command_words(), &is_program).then_some(PathUse::Command)
+        is_named(&config.command_words, &is_program).then_some(PathUse::Command)
     }
 }

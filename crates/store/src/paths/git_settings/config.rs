@@ -1,8 +1,15 @@
 //! Reads the settings of a git configuration that name files.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read as _;
+use std::num::NonZeroUsize;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use lru::LruCache;
+use parking_lot::Mutex;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 
@@ -11,32 +18,107 @@ use crate::paths::git_layout::runs_command;
 /// The largest configuration that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// A configuration file.
-pub(super) struct GitConfig(gix_config::File);
+/// The most configuration files that are kept.
+const MAX_KEPT: usize = 256;
+
+/// The configurations that were read, each with the state of its file.
+static KEPT: LazyLock<Mutex<LruCache<PathBuf, (FileState, Option<Arc<GitConfig>>)>>> =
+    LazyLock::new(|| Mutex::new(LruCache::new(NonZeroUsize::new(MAX_KEPT).unwrap_or(NonZeroUsize::MIN))));
+
+/// The state of a file; another content has another state. A file that changed in the last seconds has none, because its
+/// clock may not tell two changes apart.
+#[derive(PartialEq, Eq)]
+struct FileState {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl FileState {
+    fn settled(stat: &Metadata) -> Option<FileState> {
+        let settled = SystemTime::now().duration_since(stat.modified().ok()?).ok()? > SETTLED
+            && SystemTime::now().duration_since(UNIX_EPOCH).ok()?
+                > Duration::from_secs(u64::try_from(stat.ctime()).ok()?) + SETTLED;
+        settled.then(|| FileState {
+            device: stat.dev(),
+            inode: stat.ino(),
+            size: stat.size(),
+            modified: (stat.mtime(), stat.mtime_nsec()),
+            changed: (stat.ctime(), stat.ctime_nsec()),
+        })
+    }
+}
+
+/// The age from which the times of a file tell its changes apart.
+const SETTLED: Duration = Duration::from_secs(3);
+
+/// Reads a file as [`GitConfig::read`] does, or returns what was read of it before if its state is the same.
+pub(super) fn read_cached(path: &Path) -> Option<Arc<GitConfig>> {
+    let stat = std::fs::metadata(path).ok()?;
+    let state = FileState::settled(&stat);
+    if let (Some(state), Some((known, config))) = (&state, KEPT.lock().get(path))
+        && state == known
+    {
+        return config.clone();
+    }
+    let config = GitConfig::read(path).map(Arc::new);
+    if let Some(state) = state {
+        KEPT.lock().put(path.to_owned(), (state, config.clone()));
+    }
+    config
+}
+
+/// The values of a configuration file that name files.
+pub(super) struct GitConfig {
+    /// The files that it includes, under any condition.
+    pub(super) includes: Vec<String>,
+    /// The folders whose files git runs as hooks, or copies as such into new repositories.
+    pub(super) hook_folders: Vec<String>,
+    /// The words of its commands.
+    pub(super) command_words: Vec<String>,
+    /// The folder that `core.worktree` names.
+    pub(super) worktrees: Vec<String>,
+}
 
 impl GitConfig {
     /// Reads a file as git does, through links. `None` if git would not obey it.
     pub(super) fn read(path: &Path) -> Option<GitConfig> {
         let text = read(path)?;
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
-        gix_config::File::try_from(String::from_utf8_lossy(text).as_ref()).ok().map(GitConfig)
+        let file = gix_config::File::try_from(String::from_utf8_lossy(text).as_ref()).ok()?;
+        let settings = Settings(file);
+        Some(GitConfig {
+            includes: settings.includes(),
+            hook_folders: settings.hook_folders(),
+            command_words: settings.command_words(),
+            worktrees: settings.worktrees(),
+        })
     }
 
-    /// The files that it includes, under any condition.
-    pub(super) fn includes(&self) -> Vec<String> {
+    /// True if it names no file that git obeys or runs.
+    pub(super) fn names_nothing(&self) -> bool {
+        self.includes.is_empty() && self.hook_folders.is_empty() && self.command_words.is_empty()
+    }
+}
+
+/// The settings of a configuration file.
+struct Settings(gix_config::File);
+
+impl Settings {
+    fn includes(&self) -> Vec<String> {
         self.values(|section, key| matches!(section, "include" | "includeif") && key == "path")
     }
 
-    /// The folders whose files git runs as hooks, or copies as such into new repositories.
-    pub(super) fn hook_folders(&self) -> Vec<String> {
+    fn hook_folders(&self) -> Vec<String> {
         let mut folders = self.values(|section, key| section == "core" && key == "hookspath");
         let templates = self.values(|section, key| section == "init" && key == "templatedir");
         folders.extend(templates.iter().map(|folder| format!("{}/hooks", folder.trim_end_matches('/'))));
         folders
     }
 
-    /// The words of its commands.
-    pub(super) fn command_words(&self) -> Vec<String> {
+    fn command_words(&self) -> Vec<String> {
         let aliases = self.values(|section, _| section == "alias");
         let commands = self.values(|section, key| section != "alias" && runs_command(section, key));
         // Any other alias is a command of git.
@@ -44,8 +126,7 @@ impl GitConfig {
         commands.iter().map(String::as_str).chain(aliases).flat_map(words).collect()
     }
 
-    /// The folder that `core.worktree` names.
-    pub(super) fn worktrees(&self) -> Vec<String> {
+    fn worktrees(&self) -> Vec<String> {
         self.values(|section, key| section == "core" && key == "worktree")
     }
 

@@ -37,7 +37,7 @@ impl RepositoryFolders {
         let common = named_in(&git, "commondir", "").unwrap_or_else(|| git.clone());
         let mut tops: Vec<PathBuf> = top.map(Path::to_owned).into_iter().collect();
         for config in [common.join("config"), git.join("config.worktree")] {
-            let worktrees = GitConfig::read(&config).map(|config| config.worktrees()).unwrap_or_default();
+            let worktrees = GitConfig::read(&config).map(|config| config.worktrees).unwrap_or_default();
             tops.extend(worktrees.iter().filter_map(|path| config::expand(path, &git)));
         }
         for worktree in entries(&common.join("worktrees")) {
