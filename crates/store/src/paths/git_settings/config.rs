@@ -21,8 +21,11 @@ const LARGEST: u64 = 1 << 20;
 /// The most configuration files that are kept.
 const MAX_KEPT: usize = 256;
 
-/// The configurations that were read, each with the state of its file.
-static KEPT: LazyLock<Mutex<LruCache<PathBuf, (FileState, Option<Arc<GitConfig>>)>>> =
+/// A configuration as it was read, with the state of its file; `None` if git would not obey it.
+type KeptConfig = (FileState, Option<Arc<GitConfig>>);
+
+/// The configurations that were read.
+static KEPT: LazyLock<Mutex<LruCache<PathBuf, KeptConfig>>> =
     LazyLock::new(|| Mutex::new(LruCache::new(NonZeroUsize::new(MAX_KEPT).unwrap_or(NonZeroUsize::MIN))));
 
 /// The state of a file; another content has another state. A file that changed in the last seconds has none, because its
