@@ -100,22 +100,8 @@ fn names(runs: &[&GateRun]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::gate_run as run;
     use super::*;
-
-    fn run(gate: &str, outcome: Outcome, why: Option<&str>) -> GateRun {
-        GateRun {
-            isolation: None,
-            gate: gate.to_owned(),
-            outcome,
-            ms: 1,
-            why: why.map(str::to_owned),
-            reason: RunReason::Outcome,
-            blocking: false,
-            withheld: false,
-            softened: false,
-            partial: false,
-        }
-    }
 
     #[test]
     fn gates_that_could_not_be_asked_are_named_in_one_note() {

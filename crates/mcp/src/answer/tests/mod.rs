@@ -161,7 +161,7 @@ fn a_larger_limit_is_suggested_only_to_a_tool_that_has_one() {
     }
 }
 
-fn gate_run(gate: &str, outcome: Outcome, why: Option<&str>) -> GateRun {
+pub(super) fn gate_run(gate: &str, outcome: Outcome, why: Option<&str>) -> GateRun {
     GateRun {
         isolation: None,
         gate: gate.into(),
