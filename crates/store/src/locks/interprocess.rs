@@ -4,10 +4,15 @@
 //! A process takes the turnstile first and holds it until it has the lock. So a process that has just
 //! released the lock queues behind one that waits. Lock files that were used lately stay open.
 //!
+//! A busy lock is awaited by a thread that blocks in `flock`, so that the kernel passes the lock on at once, in
+//! the order of the waits. A thread that nobody waits for any more releases the lock as soon as it has it.
+//!
 //! Invariant: a lock file is removed only while its lock is held, and a lock counts only on a file that still
-//! has its name; no descriptor serves two locks at a time; no thread blocks inside a system call.
+//! has its name; no descriptor serves two locks at a time; at most one thread waits for a lock.
 
 use crate::lock_key::LockKey;
+use dashmap::DashMap;
+use dashmap::mapref::entry::Entry;
 use lru::LruCache;
 use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -16,13 +21,19 @@ use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::Builder;
 use std::time::{Duration, SystemTime};
+use tokio::sync::oneshot;
 
 /// The age at which an unused lock file is removed.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The number of retries if the lock file is removed while it is being locked.
 const MAX_TRIES: usize = 8;
+
+/// The ways to take a lock: only if it is free now, and when it becomes free.
+const IF_FREE: FlockOperation = FlockOperation::NonBlockingLockExclusive;
+const WHEN_FREE: FlockOperation = FlockOperation::LockExclusive;
 
 /// The most lock files that stay open without a lock.
 const MAX_IDLE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
@@ -32,7 +43,11 @@ const MAX_IDLE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 pub(super) struct ProcessLocks {
     folder: PathBuf,
     idle: Arc<IdleFiles>,
+    waits: Arc<Waits>,
 }
+
+/// The locks that a thread of this process waits for, with the call that gets each.
+type Waits = DashMap<PathBuf, oneshot::Sender<Io<Lock>>>;
 
 /// The open lock files that nothing uses now; using one takes it out.
 #[derive(Debug)]
@@ -54,13 +69,14 @@ pub(super) struct LockFiles {
     lock: PathBuf,
     turnstile_lock: Option<Lock>,
     idle: Arc<IdleFiles>,
+    waits: Arc<Waits>,
 }
 
 impl ProcessLocks {
     /// The locks in this folder; removes those that were not used for a day.
     pub fn new(folder: PathBuf) -> ProcessLocks {
         let idle = Arc::new(IdleFiles(Mutex::new(LruCache::new(MAX_IDLE))));
-        let across = ProcessLocks { folder, idle };
+        let across = ProcessLocks { folder, idle, waits: Arc::default() };
         across.tidy(IDLE);
         across
     }
@@ -74,6 +90,7 @@ impl ProcessLocks {
             lock: file("lock"),
             turnstile_lock: None,
             idle: Arc::clone(&self.idle),
+            waits: Arc::clone(&self.waits),
         }
     }
 
@@ -87,7 +104,7 @@ impl ProcessLocks {
                 entry.path().extension().is_some_and(|ending| ending == "lock" || ending == "turn");
             if is_lock_file
                 && age.is_some_and(|age| age >= idle)
-                && let Ok(Some(_lock)) = take(&entry.path(), &self.idle)
+                && let Ok(Some(_lock)) = take(&entry.path(), &self.idle, IF_FREE)
             {
                 let _ = std::fs::remove_file(entry.path());
             }
@@ -99,20 +116,67 @@ impl LockFiles {
     /// Takes the lock if it is free now; a turnstile that was taken is kept for the next attempt.
     pub fn try_take(&mut self) -> Io<Option<Lock>> {
         if self.turnstile_lock.is_none() {
-            self.turnstile_lock = take(&self.turnstile, &self.idle)?;
+            self.turnstile_lock = take(&self.turnstile, &self.idle, IF_FREE)?;
         }
-        let lock = if self.turnstile_lock.is_some() { take(&self.lock, &self.idle)? } else { None };
+        let lock = if self.turnstile_lock.is_some() { take(&self.lock, &self.idle, IF_FREE)? } else { None };
         if lock.is_some() {
             self.turnstile_lock = None;
         }
         Ok(lock)
     }
 
-    /// The id of the process that holds the lock, if the kernel tells.
-    pub fn holder(&self) -> Option<u32> {
-        let stat = rustix::fs::stat(&self.lock).ok()?;
-        holder_in(&std::fs::read_to_string("/proc/locks").ok()?, stat.st_ino)
+    /// Waits for the lock in a thread. The receiver gets it, unless it was dropped or another call has waited for the
+    /// same lock since.
+    ///
+    /// Errors: those of starting the thread.
+    pub fn wait(self) -> Io<oneshot::Receiver<Io<Lock>>> {
+        let (sender, receiver) = oneshot::channel();
+        let waits = Arc::clone(&self.waits);
+        match waits.entry(self.lock.clone()) {
+            Entry::Occupied(mut waiting) => {
+                waiting.insert(sender);
+            }
+            Entry::Vacant(free) => {
+                let builder = Builder::new().name("lock".to_owned());
+                builder.spawn(|| self.take_and_send()).map_err(|error| os_error(&error))?;
+                free.insert(sender);
+            }
+        }
+        Ok(receiver)
     }
+
+    /// Blocks until the lock is taken, and gives it to the call that waits for it now.
+    fn take_and_send(mut self) {
+        let result = self.take_when_free();
+        if let Some((_, sender)) = self.waits.remove(&self.lock) {
+            // Where nobody waits any more, the lock comes back and is released.
+            let _abandoned = sender.send(result);
+        }
+    }
+
+    fn take_when_free(&mut self) -> Io<Lock> {
+        if self.turnstile_lock.is_none() {
+            self.turnstile_lock = take(&self.turnstile, &self.idle, WHEN_FREE)?;
+        }
+        loop {
+            // The file was removed so often only if others tidy the folder meanwhile.
+            if let Some(lock) = take(&self.lock, &self.idle, WHEN_FREE)? {
+                self.turnstile_lock = None;
+                return Ok(lock);
+            }
+        }
+    }
+
+    /// The file that is locked.
+    pub fn path(&self) -> PathBuf {
+        self.lock.clone()
+    }
+}
+
+/// The id of the process that holds the lock of this file, if the kernel tells.
+pub(super) fn holder(path: &Path) -> Option<u32> {
+    let stat = rustix::fs::stat(path).ok()?;
+    holder_in(&std::fs::read_to_string("/proc/locks").ok()?, stat.st_ino)
 }
 
 /// Returns the process that holds an `flock` on the file of this inode, according to the text of `/proc/locks`. The
@@ -143,12 +207,12 @@ impl Drop for Lock {
     }
 }
 
-/// Takes the lock of a file if it is free now.
-fn take(path: &Path, idle: &Arc<IdleFiles>) -> Io<Option<Lock>> {
+/// Takes the lock of a file; `None` if it is not free now, or was removed each time.
+fn take(path: &Path, idle: &Arc<IdleFiles>, operation: FlockOperation) -> Io<Option<Lock>> {
     for _ in 0..MAX_TRIES {
         let known = idle.0.lock().pop(path);
         let file = known.map_or_else(|| open(path), Ok)?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        match rustix::io::retry_on_intr(|| rustix::fs::flock(&file, operation)) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
                 idle.0.lock().put(path.to_owned(), file);
@@ -172,11 +236,15 @@ fn open(path: &Path) -> Io<OwnedFd> {
         Err(Errno::NOENT) => {
             // The folder was removed; it is created again with the same rights.
             let folder = path.parent().ok_or(Errno::NOENT)?;
-            crate::state::make(folder).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            crate::state::make(folder).map_err(|error| os_error(&error))?;
             rustix::fs::open(path, flags, mode)
         }
         result => result,
     }
+}
+
+fn os_error(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
 #[cfg(test)]
@@ -196,7 +264,7 @@ mod tests {
         let lock = across.lock_files(&key).try_take().unwrap().unwrap();
         let mut second = across.lock_files(&key);
         assert!(second.try_take().unwrap().is_none());
-        assert_eq!(second.holder(), Some(std::process::id()));
+        assert_eq!(holder(&second.path()), Some(std::process::id()));
         assert!(
             across.lock_files(&LockKey::sample(1, "b")).try_take().unwrap().is_some(),
             "another key is free"
@@ -218,6 +286,30 @@ mod tests {
     }
 
     #[test]
+    fn one_thread_waits_for_a_lock_whoever_wants_it_and_releases_it_when_nobody_does() {
+        let (_dir, ours) = across();
+        let theirs = ProcessLocks::new(ours.folder.clone());
+        let key = LockKey::sample(1, "a");
+        let wait = || ours.lock_files(&key).wait().unwrap();
+        let lock = theirs.lock_files(&key).try_take().unwrap();
+        let (replaced, last) = (wait(), wait());
+        assert_eq!(ours.waits.len(), 1);
+        drop(lock);
+        let lock = last.blocking_recv().unwrap().unwrap();
+        assert!(replaced.blocking_recv().is_err(), "only the last one gets it");
+        assert!(theirs.lock_files(&key).try_take().unwrap().is_none(), "the control: it is held");
+        drop(lock);
+        let lock = theirs.lock_files(&key).try_take().unwrap();
+        drop(wait());
+        drop(lock);
+        while !ours.waits.is_empty() {
+            std::thread::yield_now();
+        }
+        let lock = theirs.lock_files(&key).wait().unwrap().blocking_recv();
+        assert!(lock.unwrap().is_ok(), "the thread that nobody waited for released it");
+    }
+
+    #[test]
     fn only_idle_locks_are_removed_and_a_removed_file_is_no_lock() {
         let (_dir, across) = across();
         let lock = across.lock_files(&LockKey::sample(1, "held")).try_take().unwrap();
@@ -233,7 +325,7 @@ mod tests {
         let removed = open(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         rustix::fs::flock(&removed, FlockOperation::NonBlockingLockExclusive).unwrap();
-        let used = || take(&path, &across.idle).unwrap();
+        let used = || take(&path, &across.idle, IF_FREE).unwrap();
         assert!(used().is_some(), "the control: another file has the name now");
         // It is idle now, and open; removed, it is no lock either.
         std::fs::remove_file(&path).unwrap();

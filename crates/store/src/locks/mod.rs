@@ -23,11 +23,6 @@ use tokio::time::Instant;
 
 type LockTable = DashMap<LockKey, Arc<LockQueue>>;
 
-/// The pause between two attempts on another process's lock, at first and after [`BRIEF`].
-const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(2));
-/// The time for which another process's lock is tried in quick succession.
-const BRIEF: Duration = Duration::from_millis(20);
-
 /// The locks of all files that are being edited.
 #[derive(Debug, Default)]
 pub struct Locks {
@@ -149,28 +144,17 @@ async fn acquire(
         LockAttempt::Unsupported => return Ok(None),
         LockAttempt::Busy => {}
     }
-    // An edit takes milliseconds, and the timer of the runtime is not finer than one.
-    let end = deadline.min(Instant::now() + BRIEF);
-    let brief = tokio::task::spawn_blocking(move || {
-        loop {
-            match lock_files.try_take() {
-                Ok(None) if Instant::now() < end => std::thread::sleep(PAUSES.0),
-                result => return (result, lock_files),
-            }
-        }
-    });
-    let (mut result, mut lock_files) = brief.await.map_err(|_| {
+    let path = lock_files.path();
+    let receiver = lock_files.wait().map_err(|errno| system_error::failed("waiting for", "a lock", errno))?;
+    let Ok(received) = tokio::time::timeout_at(deadline, receiver).await else {
+        return Err(timed_out(wait, &LockHolder::Process(interprocess::holder(&path))));
+    };
+    let result = received.map_err(|_| {
         Error::new(Code::Internal, "the thread that waits for the lock of another process ended")
     })?;
-    loop {
-        match LockAttempt::try_from(result)? {
-            LockAttempt::Acquired(lock) => return Ok(Some(lock)),
-            LockAttempt::Unsupported => return Ok(None),
-            LockAttempt::Busy if Instant::now() < deadline => {}
-            LockAttempt::Busy => return Err(timed_out(wait, &LockHolder::Process(lock_files.holder()))),
-        }
-        tokio::time::sleep(PAUSES.1).await;
-        result = lock_files.try_take();
+    match LockAttempt::try_from(result.map(Some))? {
+        LockAttempt::Acquired(lock) => Ok(Some(lock)),
+        LockAttempt::Unsupported | LockAttempt::Busy => Ok(None),
     }
 }
 
@@ -461,7 +445,8 @@ mod tests {
             assert_eq!((error.code, ours.count()), (Code::LockTimeout, 0));
             assert!(theirs.try_hold(&keys[..1]).is_some(), "what was had is given back");
             drop(lock);
-            assert!(ours.try_hold(&keys).is_some());
+            // The thread that waited may have the lock for a moment.
+            assert!(ours.hold(&keys, SECOND).await.is_ok());
             assert!(
                 Locks::default().try_hold(&keys).is_some(),
                 "the control: without the folder nobody sees it"
