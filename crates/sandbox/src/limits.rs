@@ -50,8 +50,11 @@ const MAX_DESCRIPTORS: usize = 4096;
 /// The resource limits of a program.
 #[derive(Debug)]
 pub(super) struct ProcessLimits {
+    /// The largest number of processes at one time.
     pub(super) processes: usize,
+    /// The largest memory of all processes together, in bytes.
     pub(super) memory: u64,
+    /// The space that must stay free in each writable folder, in bytes.
     pub(super) min_free_space: u64,
     pub(super) next_check: Instant,
     /// The writable folders that had enough free space when the program was started.

@@ -30,6 +30,7 @@ pub struct FileSnapshot {
     bytes: Vec<u8>,
     pub(super) file: OwnedFd,
     pub(super) identity: Identity,
+    /// Its permission bits, without set-user-ID, set-group-ID and sticky.
     pub(super) mode: u32,
     /// The number of its hard links.
     pub(super) names: usize,

@@ -48,6 +48,7 @@ pub(super) struct ImportArgs {
 
 /// Imports and prints the result of each file.
 pub(super) fn run(args: ImportArgs) -> Result<ExitCode, Error> {
+    // This process starts only gate programs.
     adopt_orphans();
     let ImportArgs { dir, store, replace, mode, root, trust, format } = args;
     let (database, mode) = (database(&store)?, Mode::from_name(&mode).unwrap_or_default());

@@ -36,7 +36,7 @@ pub(super) struct FoundHeader<'t> {
     colon: bool,
 }
 
-/// A problem of a header, and its offset in the line.
+/// A problem of a header, and its byte offset in the line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct HeaderProblem {
     pub(super) at: usize,

@@ -20,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::conn_state::ConnState;
 use super::head_fields::HeadFields;
 
-/// Size of the read buffer.
+/// The size of the read buffer, in bytes.
 const BUFFER_SIZE: usize = 16 * 1024;
 /// Replaces the rest of a rejected head; hyper answers it with 400 and closes.
 const MALFORMED: &[u8] = b"\0\r\n\r\n";

@@ -19,6 +19,7 @@ const LARGEST: usize = 64 * 1024;
 /// The metadata that was copied from a file, and the number of its hard links.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CopiedMetadata {
+    /// The permission bits, with set-user-ID, set-group-ID and sticky.
     mode: u32,
     owner: (u32, u32),
     names: usize,

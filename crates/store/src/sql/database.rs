@@ -29,6 +29,7 @@ pub(crate) struct Database {
     /// The identity of the file. Another file of the same name is another journal.
     identity: Identity,
     name: u16,
+    /// Usable after a panic of its holder: a dropped transaction is rolled back.
     writer: Mutex<Connection>,
     readers: Mutex<Vec<Connection>>,
     /// The write-ahead log. SQLite holds no lock on it that closing a second descriptor would drop.

@@ -46,6 +46,7 @@ pub(super) enum HookContent {
 pub(super) struct OwnText {
     pub(super) name: &'static str,
     pub(super) text: String,
+    /// The permission bits of a new file, if they differ from the default.
     pub(super) mode: Option<u32>,
 }
 

@@ -47,6 +47,7 @@ enum Content {
     /// The whole text of a file of lockgate's own.
     Own {
         text: String,
+        /// The permission bits of a new file, if they differ from the default.
         mode: Option<u32>,
     },
 }
