@@ -18,6 +18,8 @@ OUT = threading.Lock()
 documents = {}
 # Requests that are answered once there is another one.
 awaited = []
+# The files that it was asked about.
+seen = set()
 
 
 def note(*words):
@@ -127,7 +129,11 @@ def referenced_findings(uri):
             content = "nothing"
     item = {"severity": 1, "code": "sees", "message": content.strip()}
     item["range"] = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}
-    return found(text) + ([item] if text.startswith("see ") else [])
+    is_first = WAY == "first" and uri not in seen
+    seen.add(uri)
+    if is_first:
+        item["message"] = "only this time"
+    return found(text) + ([item] if is_first or text.startswith("see ") else [])
 
 
 def pulled(message):

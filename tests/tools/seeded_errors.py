@@ -355,8 +355,10 @@ def server_of(options, environment, gate, folder):
 
 def judged(gate, answer):
     """The result of the gate for a draft."""
-    run = next((run for run in answer.get("gates", []) if run["gate"] == gate), {"outcome": "absent"})
     new = [finding for finding in answer.get("findings", []) if finding["gate"] == gate and finding.get("new")]
+    # A long answer leaves the runs of the gates out, and the findings that block in.
+    unlisted = {"outcome": "found" if new else "absent"}
+    run = next((run for run in answer.get("gates", []) if run["gate"] == gate), unlisted)
     outcome = run["outcome"] if run["outcome"] != "found" or new else "found, but not as new"
     return {"outcome": outcome, "why": run.get("why") or run.get("reason"), "answer": answer.get("message"), "findings": [finding["message"] for finding in new][:5]}
 

@@ -1,6 +1,7 @@
 //! The draft that gates judge.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use lockgate_policy::Language;
 use lockgate_text::{Buffer, LineMap};
@@ -49,6 +50,11 @@ impl Draft<'_> {
     /// True if the edit wrote this line of the new text, 1-based.
     pub(super) fn wrote(&self, line: usize) -> bool {
         self.before.is_none() || self.map.touched(line)
+    }
+
+    /// True if the edit wrote one of these lines of the new text, 1-based.
+    pub(super) fn wrote_any(&self, mut lines: RangeInclusive<usize>) -> bool {
+        lines.any(|line| self.wrote(line))
     }
 
     /// True if a line that the edit wrote imports something.

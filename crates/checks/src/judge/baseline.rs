@@ -106,7 +106,7 @@ impl Weights<'_> {
     }
 
     fn is_written(&self, finding: &ComparedFinding) -> bool {
-        finding.elsewhere.is_none() && (finding.line..=finding.end_line).any(|line| self.draft.wrote(line))
+        finding.elsewhere.is_none() && self.draft.wrote_any(finding.line..=finding.end_line)
     }
 
     fn excuse(&self, finding: &ComparedFinding, on_the_way: &[&Regex]) -> Option<Excuse> {

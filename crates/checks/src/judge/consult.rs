@@ -12,6 +12,7 @@ use crate::delta::{self, ComparedFinding, MarkedFinding};
 use crate::draft::Draft;
 use crate::error::GateError;
 use crate::output::ToolFinding;
+use crate::runtime::CachedFindings;
 use lockgate_policy::Baseline;
 use lockgate_text::Buffer;
 
@@ -35,10 +36,53 @@ pub(super) fn consult(
     program: &GateProgram<'_>,
     repairs: &[&Repair<'_>],
 ) -> Result<ConsultResults, GateError> {
-    let all = program.run_check()?;
+    let mut compared = compare(program, repairs)?;
+    // What a server finds in a text can depend on the texts that it saw before. It sees both once more before it
+    // accuses lines that the edit did not write.
+    if program.is_server() && compared.has_new_outside(program.drafts()) {
+        program.forget_answers();
+        compared = compare(program, repairs).unwrap_or(compared);
+    }
+    let Comparison { answer, marks } = compared;
+    // Old findings prove nothing about the draft: a program that reads the file on disk finds them too.
+    let unproven =
+        |found: &Vec<MarkedFinding>| !found.iter().any(|mark| mark.fresh && mark.finding.elsewhere.is_none());
+    let left: BTreeSet<usize> =
+        marks.iter().enumerate().filter(|(_, found)| unproven(found)).map(|(at, _)| at).collect();
+    let proven = program.prove(&answer, left);
+    let into_findings = |(marks, proven): (Vec<MarkedFinding>, Result<Proven, GateError>)| {
+        proven.map(|proven| Findings { marks, note: proven.note() })
+    };
+    Ok(marks.into_iter().zip(proven).map(into_findings).collect())
+}
+
+/// The findings of a program in the drafts, compared with those before.
+struct Comparison {
+    /// The findings as the program reports them.
+    answer: CachedFindings,
+    /// The findings of each draft, and which of them are new.
+    marks: Vec<Vec<MarkedFinding>>,
+}
+
+impl Comparison {
+    /// True if a new finding is in a line that the edit did not write.
+    fn has_new_outside(&self, drafts: &[Draft<'_>]) -> bool {
+        let is_outside = |draft: &Draft<'_>, mark: &MarkedFinding| {
+            let finding = &mark.finding;
+            let written = finding.elsewhere.is_none() && draft.wrote_any(finding.line..=finding.end_line);
+            mark.fresh && !written
+        };
+        let mut both = drafts.iter().zip(&self.marks);
+        both.any(|(draft, marks)| marks.iter().any(|mark| is_outside(draft, mark)))
+    }
+}
+
+/// Asks a program about the drafts, and where it finds something, about the texts before.
+fn compare(program: &GateProgram<'_>, repairs: &[&Repair<'_>]) -> Result<Comparison, GateError> {
+    let answer = program.run_check()?;
     let drafts = program.drafts();
     let after: Vec<Vec<ComparedFinding>> =
-        drafts.iter().zip(all.iter()).map(|(draft, found)| marks(found, draft.after)).collect();
+        drafts.iter().zip(answer.iter()).map(|(draft, found)| marks(found, draft.after)).collect();
     // With this baseline, earlier findings do not matter.
     let counts_all = program.rule().baseline == Some(Baseline::All);
     let is_compared = |draft: &Draft<'_>, after: &[ComparedFinding]| {
@@ -64,16 +108,7 @@ pub(super) fn consult(
         };
         found.push(MarkedFinding::all(after, new));
     }
-    // Old findings prove nothing about the draft: a program that reads the file on disk finds them too.
-    let unproven =
-        |found: &Vec<MarkedFinding>| !found.iter().any(|mark| mark.fresh && mark.finding.elsewhere.is_none());
-    let left: BTreeSet<usize> =
-        found.iter().enumerate().filter(|(_, found)| unproven(found)).map(|(at, _)| at).collect();
-    let proven = program.prove(&all, left);
-    let into_findings = |(marks, proven): (Vec<MarkedFinding>, Result<Proven, GateError>)| {
-        proven.map(|proven| Findings { marks, note: proven.note() })
-    };
-    Ok(found.into_iter().zip(proven).map(into_findings).collect())
+    Ok(Comparison { answer, marks: found })
 }
 
 /// Flags the findings of a draft that are new. In a new file, all of them are; findings that other files had

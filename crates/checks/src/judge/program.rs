@@ -129,10 +129,7 @@ impl<'a> GateProgram<'a> {
         overlays: DraftOverlays<'_>,
     ) -> Result<CachedFindings, GateError> {
         let answers = &self.env.runtime.answers;
-        let versions: Vec<_> = texts.iter().map(|text| text.map(Buffer::version)).collect();
-        let entry = self.cache_key.as_ref().and_then(|cache_key| {
-            Some((cache_key.of_texts(&versions, overlay::version(overlays))?, cache_key.lives))
-        });
+        let entry = self.cache_entry(texts, overlays);
         if let Some(answer) = entry.and_then(|(key, _)| answers.get(key, Instant::now())) {
             return Ok(answer);
         }
@@ -142,6 +139,34 @@ impl<'a> GateProgram<'a> {
             answers.keep(key, &answer, start + lives);
         }
         Ok(answer)
+    }
+
+    /// Returns the key of the program's answer about these texts, and how long it is valid; `None` if it is not kept.
+    fn cache_entry(
+        &self,
+        texts: &[Option<&Buffer>],
+        overlays: DraftOverlays<'_>,
+    ) -> Option<(Version, Duration)> {
+        let versions: Vec<_> = texts.iter().map(|text| text.map(Buffer::version)).collect();
+        let cache_key = self.cache_key.as_ref()?;
+        Some((cache_key.of_texts(&versions, overlay::version(overlays))?, cache_key.lives))
+    }
+
+    /// Forgets the kept answers about the drafts and the texts before, so that the program is asked again.
+    pub(super) fn forget_answers(&self) {
+        let after = self.drafts.iter().map(|draft| Some(draft.after)).collect();
+        let before = self.drafts.iter().map(|draft| draft.before).collect();
+        let both: [(Vec<Option<&Buffer>>, _); 2] = [(after, self.overlays), (before, self.text_before)];
+        for (texts, overlays) in both {
+            if let Some((key, _)) = self.cache_entry(&texts, overlays) {
+                self.env.runtime.answers.forget(key);
+            }
+        }
+    }
+
+    /// True if the program is a language server.
+    pub(super) fn is_server(&self) -> bool {
+        matches!(self.tool.mode, ProgramMode::Server(..))
     }
 
     /// Runs the fixer; returns the view of the draft that it would write.

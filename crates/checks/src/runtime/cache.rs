@@ -56,6 +56,11 @@ impl Answers {
         None
     }
 
+    /// Removes the answer from the cache.
+    pub(crate) fn forget(&self, key: Version) {
+        self.0.lock().forget(key);
+    }
+
     /// Caches an answer until this moment.
     pub(crate) fn keep(&self, key: Version, answer: &CachedFindings, until: Instant) {
         if size(answer) > LARGEST {

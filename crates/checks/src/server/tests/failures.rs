@@ -132,3 +132,23 @@ fn nothing_that_it_asks_for_changes_anything() {
     assert_eq!(answers[1], r#"b {"result": [1, {"x": {"y": 1}}, null]}"#);
     assert!(answers[2].starts_with(r#"c {"error": {"code": -32601"#), "{answers:?}");
 }
+
+/// What a server finds in a text can depend on what it saw before, so it is asked again before a line is accused that the
+/// edit did not write.
+#[test]
+fn what_a_server_finds_only_the_first_time_is_not_new() {
+    let trial = Trial::new("first");
+    let verdict = trial.judge("a.txt", Some("fine\nmore\n"), "fine\nmore\nbad\n");
+    assert_eq!(found(&verdict), ["3:1 new seen bad"]);
+    assert_eq!(trial.noted("diagnostic").len(), 4, "both texts, twice");
+    // The controls: it is found where nothing was before, and a finding in the edit is believed at once.
+    let new = trial.judge("b.txt", None, "fine\n");
+    assert_eq!(found(&new), ["1:1 new only this time"]);
+    let asked = trial.noted("diagnostic").len();
+    assert_eq!(found(&trial.judge("a.txt", Some("fine\n"), "fine\nbad\n")), ["2:1 new seen bad"]);
+    assert_eq!(trial.noted("diagnostic").len(), asked + 2);
+    // What is found each time is new, wherever it is.
+    let trial = Trial::new("pull");
+    let edits = [("a.txt", Some("see b.txt\nx\n"), "see b.txt\ny\n"), ("b.txt", Some("old\n"), "other\n")];
+    assert_eq!(found(&trial.together(&edits)[0]), ["1:1 new other"]);
+}
