@@ -82,6 +82,7 @@ fn attempt(
             return Ok(Outcome::Overtaken(error));
         }
     };
+    drop(locks);
     Ok(Outcome::Done { reports: report::report(services, batch, drafts, published), retention })
 }
 

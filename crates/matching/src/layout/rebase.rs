@@ -1,5 +1,6 @@
 //! Applies the difference between quote and replacement to the tokens of a match.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::code::{CodeMatch, SourceCode};
@@ -36,19 +37,59 @@ fn line(pair: &[usize]) -> Range<usize> {
     pair.first().copied().unwrap_or_default()..pair.last().copied().unwrap_or_default()
 }
 
+/// A line of the quote or of the replacement.
+struct QuotedLine<'t> {
+    indent: &'t str,
+    /// Its tokens, separated by NUL.
+    tokens: String,
+}
+
+/// Returns the lines that begin with these tokens.
+fn quoted_lines<'t>(tokens: &Tokens<'t>, starts: &[usize]) -> Vec<QuotedLine<'t>> {
+    let quoted_line = |pair: &[usize]| {
+        let line = line(pair);
+        let indent = tokens.indent(line.start).unwrap_or_default();
+        QuotedLine { indent, tokens: texts(tokens, line).join("\0") }
+    };
+    starts.windows(2).map(quoted_line).collect()
+}
+
+/// Returns the differing lines. Two lines that differ only in their indentation are different if that leaves no line of
+/// which only the indentation changed: so of two equal lines that one stays whose indentation stays.
+fn differing(old: &[QuotedLine<'_>], new: &[QuotedLine<'_>]) -> Vec<(Range<usize>, Range<usize>)> {
+    let (old_texts, new_texts) = (indented_lines(old), indented_lines(new));
+    let [old_keys, new_keys] =
+        [&old_texts, &new_texts].map(|texts| texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let exact = differing_lines(&old_keys, &new_keys);
+    let (old_bare, new_bare) = (bare_lines(old), bare_lines(new));
+    let removed: HashSet<&str> =
+        exact.iter().filter_map(|(gone, _)| old_bare.get(gone.clone())).flatten().copied().collect();
+    let mut added = exact.iter().filter_map(|(_, fresh)| new_bare.get(fresh.clone())).flatten();
+    if added.any(|line| removed.contains(line)) { differing_lines(&old_bare, &new_bare) } else { exact }
+}
+
+fn indented_lines(lines: &[QuotedLine<'_>]) -> Vec<String> {
+    lines.iter().map(|line| format!("{}\0{}", line.indent, line.tokens)).collect()
+}
+
+fn bare_lines<'l>(lines: &'l [QuotedLine<'_>]) -> Vec<&'l str> {
+    lines.iter().map(|line| line.tokens.as_str()).collect()
+}
+
 /// Divides differing lines where a line only became another: such a pair is a part of its own, and so is what lies
-/// between two pairs. The lines hold their tokens, separated by NUL.
+/// between two pairs.
 fn pair_lines(
-    old: &[String],
+    old: &[QuotedLine<'_>],
     removed: Range<usize>,
-    new: &[String],
+    new: &[QuotedLine<'_>],
     added: Range<usize>,
 ) -> Vec<(Range<usize>, Range<usize>)> {
     let mut parts = Vec::new();
     let (mut from, mut row) = (removed.start, added.start);
     for index in removed.clone() {
         let Some(line) = old.get(index) else { continue };
-        let alike = |other: &usize| new.get(*other).is_some_and(|other| is_alike(line, other));
+        let alike =
+            |other: &usize| new.get(*other).is_some_and(|other| is_alike(&line.tokens, &other.tokens));
         let Some(other) = (row..added.end).find(alike) else { continue };
         parts.push((from..index, row..other));
         parts.push((index..index + 1, other..other + 1));
@@ -109,6 +150,7 @@ impl LayoutRebase<'_> {
             self.keep_layout(from..removed.start, row, &mut changes)?;
             if !removed.is_empty() || !added.is_empty() {
                 changes.push(self.change(&removed, &added)?);
+                changes.extend(self.reindented(removed.end, self.replacement.gap(added.end))?);
             }
             (from, row) = (removed.end, added.end);
         }
@@ -122,15 +164,10 @@ impl LayoutRebase<'_> {
     /// taken apart.
     fn hunks(&self) -> Vec<(Range<usize>, Range<usize>)> {
         let (old, new) = (line_starts(self.quote), line_starts(self.replacement));
-        let [old_lines, new_lines] =
-            [(self.quote, &old), (self.replacement, &new)].map(|(tokens, starts)| {
-                starts.windows(2).map(|pair| texts(tokens, line(pair)).join("\0")).collect::<Vec<String>>()
-            });
-        let old_keys: Vec<&str> = old_lines.iter().map(String::as_str).collect();
-        let new_keys: Vec<&str> = new_lines.iter().map(String::as_str).collect();
+        let (old_lines, new_lines) = (quoted_lines(self.quote, &old), quoted_lines(self.replacement, &new));
         let offset = |starts: &[usize], index: usize| starts.get(index).copied().unwrap_or_default();
         let mut hunks = Vec::new();
-        for (removed, added) in differing_lines(&old_keys, &new_keys) {
+        for (removed, added) in differing(&old_lines, &new_lines) {
             for (gone, fresh) in pair_lines(&old_lines, removed, &new_lines, added) {
                 hunks.extend(self.token_hunks(
                     offset(&old, gone.start)..offset(&old, gone.end),
@@ -160,6 +197,7 @@ impl LayoutRebase<'_> {
             if at != before + 1 || self.code.file.gap(at) != quoted {
                 return None;
             }
+            changes.extend(self.reindented(index, wanted)?);
             let token = self.code.file.token(at)?;
             changes.push(Change {
                 span: token.span.start - quoted.len()..token.span.start,
@@ -167,6 +205,30 @@ impl LayoutRebase<'_> {
             });
         }
         Some(())
+    }
+
+    /// Returns the changes that give a quoted line, which the file has on several lines, another indentation: those of its
+    /// further lines. `wanted` is the text before its first token in the replacement. `None` if they are not indented by that
+    /// of its first line.
+    fn reindented(&self, index: usize, wanted: &str) -> Option<Vec<Change>> {
+        let file = &self.code.file;
+        let end = (index + 1..self.quote.len()).find(|index| self.quote.breaks_before(*index));
+        let line = index..end.unwrap_or(self.quote.len());
+        let own: Vec<usize> = line.filter_map(|index| self.file_token(index)).collect();
+        let Some((first, last)) = own.first().zip(own.last()) else { return Some(Vec::new()) };
+        let breaks: Vec<usize> = (first + 1..=*last).filter(|at| file.breaks_before(*at)).collect();
+        if breaks.is_empty() || !wanted.contains('\n') || self.quote.gap(index) == wanted {
+            return Some(Vec::new());
+        }
+        let wanted = self.indented(wanted)?;
+        let (before, wanted) = (file.indent(*first)?, wanted.rsplit('\n').next()?);
+        let reindent = |at: &usize| {
+            let indent = file.indent(*at)?;
+            let end = file.token(*at)?.span.start;
+            let text = format!("{wanted}{}", indent.strip_prefix(before)?);
+            Some(Change { span: end - indent.len()..end, text })
+        };
+        breaks.iter().map(reindent).collect()
     }
 
     fn file_token(&self, index: usize) -> Option<usize> {

@@ -223,3 +223,45 @@ proptest::proptest! {
         }
     }
 }
+
+const TWICE: &str = "def run(self):\n    if ready:\n        start(\n            first_argument,\n            second_argument,\n        )\n    start(first_argument, second_argument)\n    stop()\n";
+
+#[test]
+fn of_two_lines_with_equal_tokens_the_one_with_the_removed_indentation_goes() {
+    let quote = "    if ready:\n        start(first_argument, second_argument)\n    start(first_argument, second_argument)\n    stop()\n";
+    let without = |line: &str| quote.replacen(line, "", 1);
+    let wrapped = "        start(\n            first_argument,\n            second_argument,\n        )\n";
+    assert_eq!(
+        edited("python", TWICE, quote, &without("        start(first_argument, second_argument)\n")).unwrap(),
+        TWICE.replace(wrapped, "")
+    );
+    let plain = "    start(first_argument, second_argument)\n";
+    let last = format!("{plain}    stop()\n");
+    assert_eq!(
+        edited("python", TWICE, quote, &quote.replace(&last, "    stop()\n")).unwrap(),
+        TWICE.replace(&last, "    stop()\n")
+    );
+}
+
+#[test]
+fn all_lines_of_a_wrapped_call_get_another_indentation() {
+    let quote = "    result = compute(first_argument, second_argument)\n    return result\n";
+    let nested =
+        "    if ready:\n        result = compute(first_argument, second_argument)\n    return result\n";
+    let result = "    if ready:\n        result = compute(\n            first_argument,\n            second_argument,\n        )\n";
+    let edited = |file: &str, replace: &str| edited("python", file, quote, replace);
+    assert_eq!(edited(BLACK, nested).unwrap(), format!("def run(self):\n{result}    return result\n"));
+    let both =
+        "    if ready:\n        result = compute(first_argument, second_argument)\n        return result\n";
+    assert_eq!(edited(BLACK, both).unwrap(), format!("def run(self):\n{result}        return result\n"));
+    // Lines that are not indented by that of the first one have no other.
+    let outdented = BLACK.replace("        second_argument", "  second_argument");
+    assert_eq!(edited(&outdented, nested), Err("conflict 2".to_owned()));
+    // The control: a line that the formatter left alone.
+    let last =
+        "    result = compute(first_argument, second_argument)\n    if result:\n        return result\n";
+    assert_eq!(
+        edited(BLACK, last).unwrap(),
+        BLACK.replace("    return result\n", "    if result:\n        return result\n")
+    );
+}
