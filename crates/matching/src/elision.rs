@@ -45,7 +45,7 @@ pub(super) fn find(
     line_index: &LineIndex<'_>,
     steps: &mut MatchBudget,
 ) -> Option<Elided> {
-    let parts = parts(search_text.search, search_text.replace)?;
+    let (marks, parts) = parts(search_text.search, search_text.replace)?;
     if parts.iter().any(|part| line_index.lacks(&part.search)) {
         return None;
     }
@@ -63,7 +63,7 @@ pub(super) fn find(
         found.push(ElisionPart { block: part, touched, at, strictness });
     }
     let chain = chain(&found)?;
-    if leaves_block(&found, &chain, folded) {
+    if leaves_block(&found, &chain, folded) || has_mark(&found, &chain, &marks, folded) {
         return None;
     }
     let mut changes = Vec::new();
@@ -92,16 +92,16 @@ struct ElisionPart<'a> {
     strictness: Strictness,
 }
 
-/// Returns the parts of search and replacement between their marks; `None` unless both have the same marks in the
+/// Returns the marks, and the parts of search and replacement between them; `None` unless both have the same marks in the
 /// same order, and no mark at an edge.
-fn parts<'a>(search: &'a str, replace: &'a str) -> Option<Vec<Block<'a>>> {
+fn parts<'a>(search: &'a str, replace: &'a str) -> Option<(Vec<&'a str>, Vec<Block<'a>>)> {
     let (old, new) = (cut(search), cut(replace));
     if old.marks.is_empty() || old.marks != new.marks {
         return None;
     }
     let blocks: Vec<Block<'a>> =
         old.parts.into_iter().zip(new.parts).map(|(search, replace)| Block { search, replace }).collect();
-    blocks.iter().all(|block| block.search.len() > 0).then_some(blocks)
+    blocks.iter().all(|block| block.search.len() > 0).then_some((old.marks, blocks))
 }
 
 struct ElisionCut<'a> {
@@ -165,6 +165,13 @@ fn chain(parts: &[ElisionPart<'_>]) -> Option<Vec<usize>> {
         end = *slot + part.block.search.len();
     }
     Some(chain)
+}
+
+/// Returns true if the lines in place of a mark contain that mark: then it is a line of the file, and represents no others.
+fn has_mark(parts: &[ElisionPart<'_>], chain: &[usize], marks: &[&str], folded: &FoldedLines<'_>) -> bool {
+    let part_ends = parts.iter().zip(chain).map(|(part, at)| at + part.block.search.len());
+    let mut elided = part_ends.zip(chain.iter().skip(1)).zip(marks);
+    elided.any(|((end, next), mark)| (end..*next).any(|index| folded.line(index).trim() == *mark))
 }
 
 /// Returns true if an elided line is outside the block that the first line opens: all other quoted lines are indented

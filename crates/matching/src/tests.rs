@@ -139,6 +139,18 @@ fn elided_middles() {
     )));
 }
 
+/// Somebody inserted a line above the quoted one.
+#[test]
+fn a_mark_that_is_a_line_of_the_file_represents_no_others() {
+    let file = "on(a, function () {\n  inserted()\n  // ...\n})\n";
+    let (search, replace) =
+        ("on(a, function () {\n  // ...\n})\n", "on(a, function () {\n  new()\n  // ...\n})\n");
+    assert!(is_nowhere(&refused(file, search, replace)));
+    // The control: without that line, the mark represents the others.
+    let elided = file.replace("  // ...\n", "  last()\n");
+    assert_eq!(made(&elided, search, replace).1, elided.replace("  inserted()", "  new()\n  inserted()"));
+}
+
 #[test]
 fn one_line_away() {
     let file = "first_line(1)\nsecond_line(2)\nthird_line(3)\nfourth_line(4)\nfifth_line(5)\nsixth_line(6)\nx()\n\

@@ -269,22 +269,25 @@ impl<'t> SourceCode<'t> {
         indents.is_empty() || IndentMap::explaining(&indents, &[]).is_some()
     }
 
-    /// Returns the blanks before each entry of the list around a token, if each is on a line of its own.
+    /// Returns the blanks before each entry of the list around a token, if each is on a line of its own. Braces without a
+    /// comma hold no list.
     pub(super) fn entry_gap(&self, at: usize) -> Option<&'t str> {
         let own = self.openers.get(at).copied().flatten();
         // The token may be the bracket itself.
         let open = if matches!(self.file.text(at), "(" | "[" | "{") { at } else { own? };
         let gap = self.file.gap(open + 1);
         let is_inside = |index: &usize| self.openers.get(*index) == Some(&Some(open));
-        let commas = (open + 1..self.file.len())
+        let commas: Vec<usize> = (open + 1..self.file.len())
             .take_while(|index| {
                 self.depths.get(*index).is_some_and(|depth| self.depths.get(open) < Some(depth))
             })
             .filter(is_inside)
-            .filter(|index| self.file.text(*index) == ",");
+            .filter(|index| self.file.text(*index) == ",")
+            .collect();
+        let is_list = !commas.is_empty() || self.file.text(open) != "{";
         let is_broken =
             gap.contains('\n') && commas.into_iter().all(|comma| self.file.breaks_before(comma + 1));
-        is_broken.then_some(gap)
+        (is_list && is_broken).then_some(gap)
     }
 
     /// Returns true if a line break is between two tokens of the file, which may have additions between them.

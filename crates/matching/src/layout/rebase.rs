@@ -353,8 +353,9 @@ impl LayoutRebase<'_> {
             if index < added.end {
                 let token = self.replacement.text(index);
                 match token {
-                    "(" | "[" | "{" => depth += 1,
-                    ")" | "]" | "}" => depth = depth.saturating_sub(1),
+                    // The commas between arguments of a type are none of the list.
+                    "(" | "[" | "{" | "<" => depth += 1,
+                    ")" | "]" | "}" | ">" => depth = depth.saturating_sub(1),
                     _ => {}
                 }
                 text.push_str(token);

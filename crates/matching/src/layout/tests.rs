@@ -265,3 +265,21 @@ fn all_lines_of_a_wrapped_call_get_another_indentation() {
         BLACK.replace("    return result\n", "    if result:\n        return result\n")
     );
 }
+
+const SIGNATURE: &str = "impl Inner {\n    fn lock(\n        &self,\n        shard: u32,\n    ) -> Guard<'_, Wheel> {\n        self.get(shard)\n    }\n}\n";
+
+#[test]
+fn only_the_entries_of_a_list_get_lines_of_their_own() {
+    let quote = "    fn lock(&self, shard: u32) -> Guard<'_, Wheel> {\n        self.get(shard)\n    }\n";
+    let body = quote.replace("        self", "        let all: Map<u8, Wheel> = self.all();\n        self");
+    assert_eq!(
+        edited("rust", SIGNATURE, quote, &body).unwrap(),
+        SIGNATURE
+            .replace("        self.get", "        let all: Map<u8, Wheel> = self.all();\n        self.get")
+    );
+    let argument = quote.replace("u32)", "u32, all: Map<u8, Wheel>)");
+    assert_eq!(
+        edited("rust", SIGNATURE, quote, &argument).unwrap(),
+        SIGNATURE.replace("shard: u32,\n", "shard: u32,\n        all: Map<u8, Wheel>,\n")
+    );
+}
