@@ -60,7 +60,7 @@ impl HookReply {
     }
 }
 
-/// Whether a bad edit in Cline is cancelled, which ends the task.
+/// The treatment of a bad edit in Cline, where a cancelled call ends the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClineDenial {
     /// The edit is made, and the model gets a message.
@@ -76,18 +76,18 @@ pub struct Guarded {
     pub decision: HookDecision,
     /// A line for standard error.
     pub problem: Option<String>,
-    /// Whether a bad edit in Cline is cancelled.
+    /// The treatment of a bad edit in Cline.
     pub cline: ClineDenial,
 }
 
-/// Renders what a guard decided.
+/// Renders the answer of a guard, with its problem on standard error.
 pub fn reply(event: &Event, guarded: Guarded) -> HookReply {
     let reply = render(event, guarded.decision, guarded.cline);
     let problem = guarded.problem.and_then(|problem| HookReply::passing(&problem).error);
     HookReply { error: reply.error.or(problem), ..reply }
 }
 
-/// Renders the answer to an event.
+/// Renders a decision in the format of the event's host.
 pub fn render(event: &Event, decision: HookDecision, cline: ClineDenial) -> HookReply {
     let decision = match decision {
         HookDecision::Pass => return HookReply::default(),
@@ -129,7 +129,7 @@ fn text_of(decision: HookDecision) -> String {
     }
 }
 
-/// The form of Claude Code. Codex also wants `allow` beside other arguments.
+/// Renders the decision for Claude Code, VS Code and Codex. Codex also needs `allow` beside rewritten arguments.
 fn claude(event: &Event, decision: HookDecision) -> Value {
     let mut specific = Map::new();
     specific.insert("hookEventName".to_owned(), event.name.as_str().into());

@@ -79,8 +79,8 @@ pub(super) fn find(
         }
         let Some(level) = strictness(block, folded, at) else { continue };
         match &mut found {
-            Some(places) if places.strictness < level => {}
-            Some(places) if places.strictness == level => places.at.push(at),
+            Some(sites) if sites.strictness < level => {}
+            Some(sites) if sites.strictness == level => sites.at.push(at),
             Some(_) | None => found = Some(MatchSites { strictness: level, at: vec![at] }),
         }
     }

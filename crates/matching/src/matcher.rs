@@ -101,8 +101,8 @@ impl<'a> Matcher<'a> {
 
     /// Finds a part of one line with other typographic marks.
     pub(super) fn find_fragment(&self, search: &str, replace: &str, level: MatchLevel) -> Option<Located> {
-        let worth = if level == MatchLevel::Wrapping { LineFilter::All } else { LineFilter::Marked };
-        let found = fragment::find(search, &self.index, worth);
+        let filter = if level == MatchLevel::Wrapping { LineFilter::All } else { LineFilter::Marked };
+        let found = fragment::find(search, &self.index, filter);
         match found.as_slice() {
             [] => None,
             [piece] => {
@@ -143,7 +143,7 @@ impl<'a> Matcher<'a> {
             {
                 return Ok(Vec::new());
             }
-            LevelSearch::Found(places) => places,
+            LevelSearch::Found(sites) => sites,
         };
         let level = level.unwrap_or(strictness.level());
         if at.iter().zip(at.iter().skip(1)).any(|(one, next)| one + block.search.len() > *next) {

@@ -53,7 +53,7 @@ pub trait Document {
         None
     }
 
-    /// The occasion on which a file runs, as in [`FileLocation::occasion`].
+    /// The occasion on which a file runs, such as `in CI`; see [`FileLocation::occasion`].
     fn occasion(&self) -> Option<&'static str> {
         None
     }

@@ -44,7 +44,7 @@ const SWITCHES: [&str; 17] = [
     "inspection",
 ];
 /// Words of lines that name other files, in lower case.
-const ROADS: [&str; 8] =
+const IMPORT_WORDS: [&str; 8] =
     ["mod ", "package ", "import", "include", "require", " from ", "#[path", "reference "];
 
 /// The traits of the drafts of a run, and of the files around them.
@@ -152,7 +152,7 @@ fn switches(text: &str) -> Version {
 
 /// Returns a version of those lines and of the lines that name other files.
 fn roads(text: &str) -> Version {
-    hash_lines(text, &|line| has(line, &ROADS) || (has(line, &MARKS) && has(line, &SWITCHES)))
+    hash_lines(text, &|line| has(line, &IMPORT_WORDS) || (has(line, &MARKS) && has(line, &SWITCHES)))
 }
 
 fn has(line: &str, words: &[&str]) -> bool {

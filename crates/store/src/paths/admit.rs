@@ -67,13 +67,13 @@ pub(crate) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
     Ok(FileLocation { names: links.names, runnable, occasion, ..place })
 }
 
-/// The occasion on which a file that is to be written runs, under any of its names.
+/// Returns the occasion, such as `in CI`, on which a file that is to be written runs, under any of its names.
 fn occasion(normal: &str, real: &str, links: &OtherNames) -> Option<&'static str> {
     let names = [normal, real].into_iter().chain(links.names.iter().map(String::as_str));
     names.filter_map(access::occasion_for).next()
 }
 
-/// The rule by which a file that is to be written starts a program: under the requested path, the resolved
+/// Returns the rule by which a file that is to be written starts a program: under the requested path, the resolved
 /// path, a link of a runnable name, or a second hard link.
 fn runnable(
     roots: &[Root],

@@ -39,7 +39,7 @@ fn recover_root(journal: &RootJournal, root: usize, files: &Files, locks: &Locks
     match found {
         Ok(Some((database, edits))) => {
             for edit in edits {
-                notes.extend(recover_edit(&database, &edit, root, files, locks));
+                notes.extend(recover_and_record(&database, &edit, root, files, locks));
             }
             notes.extend(sweep(journal, &database, root, files, locks));
         }
@@ -50,7 +50,9 @@ fn recover_root(journal: &RootJournal, root: usize, files: &Files, locks: &Locks
     notes
 }
 
-fn recover_edit(
+/// Completes or reverts one half-done edit, and records the result in the journal. Returns notes for the
+/// user.
+fn recover_and_record(
     database: &Database,
     edit: &UnsettledEdit,
     root: usize,

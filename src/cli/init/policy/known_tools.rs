@@ -50,10 +50,10 @@ const fn row(
     gate: &'static str,
     purpose: ToolPurpose,
     without_sign: WithoutSign,
-    bears: &'static str,
+    config_name: &'static str,
     signs: &'static [&'static str],
 ) -> KnownTool {
-    KnownTool { gate, purpose, without_sign, config_name: bears, signs }
+    KnownTool { gate, purpose, without_sign, config_name, signs }
 }
 
 use ToolPurpose::{Format, Imports, Lint, Security, Spelling, Types};
