@@ -246,7 +246,9 @@ impl LayoutRebase<'_> {
         let quoted = [before.map(|_| quote.gap(removed.start)), after.map(|_| quote.gap(removed.end))];
         let wanted =
             [before.map(|_| replacement.gap(added.start)), after.map(|_| replacement.gap(added.end))];
-        let [first, last] = [own.first().copied(), own.last().copied()];
+        let first = own.first().copied();
+        let last =
+            own.last().map(|last| if added.is_empty() { self.end_of_entry(*last, removed) } else { *last });
         // The token before the first removed one may be a comma that the formatter added; it stays.
         let start = first.map_or(before, |first| first.checked_sub(1)).filter(|_| before.is_some());
         let end_of = |index: usize| file.token(index).map(|token| token.span.end);
@@ -328,6 +330,14 @@ impl LayoutRebase<'_> {
                 Some(Change { span: at..at, text: String::new() })
             }
         }
+    }
+
+    /// Returns the last token of a removed entry: the comma that the formatter added behind it, unless the entry goes with
+    /// the comma before it.
+    fn end_of_entry(&self, last: usize, removed: &Range<usize>) -> usize {
+        let end = self.file_token(removed.end).unwrap_or(self.one.last + 1);
+        let is_added = last + 1 < end && self.code.file.text(last + 1) == ",";
+        if is_added && self.quote.text(removed.start) != "," { last + 1 } else { last }
     }
 
     /// Returns the text of added tokens with the indentation of the file. Where the list around a token of the file has

@@ -283,3 +283,27 @@ fn only_the_entries_of_a_list_get_lines_of_their_own() {
         SIGNATURE.replace("shard: u32,\n", "shard: u32,\n        all: Map<u8, Wheel>,\n")
     );
 }
+
+/// The formatter added the last comma.
+#[test]
+fn the_last_entry_of_a_list_goes_with_its_comma() {
+    let file =
+        "struct Key {\n    #[one]\n    first: Option<Name>,\n    #[two]\n    second: Option<Number>,\n}\n";
+    let quote = "    first: Option<Name>,\n    #[two]\n    second: Option<Number>\n}\n";
+    let without = quote.replace("    second: Option<Number>\n", "");
+    assert_eq!(
+        edited("rust", file, quote, &without).unwrap(),
+        file.replace("    second: Option<Number>,\n", "")
+    );
+    let list = "call(\n    first_argument,\n    second_argument,\n)\n";
+    let quote = "call(first_argument, second_argument)\n";
+    for (replace, expected) in
+        [("call(first_argument)\n", "call(\n    first_argument,\n)\n"), ("call()\n", "call()\n")]
+    {
+        assert_eq!(
+            edited("python", list, quote, replace).unwrap().replace("(\n)", "()"),
+            expected,
+            "{replace}"
+        );
+    }
+}
