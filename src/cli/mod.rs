@@ -92,7 +92,7 @@ enum Command {
     Serve(Box<serve::ServeArgs>),
     /// Applies one edit, or several together
     Edit(Box<edit::EditArgs>),
-    /// Checks files against their text at a revision, or requests without writing; for CI
+    /// Judges files against their text at a revision, or edit requests without writing them; for CI
     Check(Box<check::CheckArgs>),
     /// Lists the edits that were written, the newest first
     Log(history::log::LogArgs),

@@ -175,9 +175,9 @@ fn every_language_that_a_gate_names_has_a_sample() {
 /// How a program gets the draft, and how its output is read, in a few words.
 fn forms(command: &CommandSpec) -> [&'static str; 2] {
     let input = match command.input {
-        Input::Stdin => "standard input",
-        Input::Shadow => "a switch of its own",
-        Input::Staged => "at its place",
+        Input::Stdin => "`stdin`",
+        Input::Shadow => "`shadow`",
+        Input::Staged => "`staged`",
     };
     let output = match command.output.form {
         OutputForm::Json(_) => "JSON",

@@ -68,12 +68,18 @@ fn alternatives(shapes: &[ValueShape], path: &str, out: &mut Vec<Row>) {
             row[2] = "must be given, in this form".to_owned();
         }
         match out.iter_mut().find(|other| other[0] == row[0]) {
-            Some(other) if !other[1].split(", ").any(|known| known == row[1]) => {
-                other[1] = format!("{}, {}", other[1], row[1])
+            Some(other) => {
+                add_alternative(&mut other[1], &row[1]);
+                add_alternative(&mut other[2], &row[2]);
             }
-            Some(_) => {}
             None => out.push(row),
         }
+    }
+}
+
+fn add_alternative(cell: &mut String, other: &str) {
+    if cell != other && !cell.split(" or ").any(|known| known == other) {
+        *cell = format!("{cell} or {other}");
     }
 }
 
