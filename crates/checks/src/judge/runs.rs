@@ -72,7 +72,7 @@ struct RunKey<'d> {
     program: &'d Path,
     search: &'d OsStr,
     root: &'d Path,
-    /// The group of the draft: [`GateInput::among`].
+    /// The group of the draft: [`GateInput::group`].
     group: usize,
     isolation: Isolation,
     cache: Option<&'d Path>,
