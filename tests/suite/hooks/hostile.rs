@@ -318,6 +318,26 @@ fn an_edit_from_elsewhere_is_recorded_in_its_project() {
 }
 
 #[test]
+fn a_patch_is_judged_where_its_links_lead() {
+    let project = Project::new();
+    let root = project.root();
+    fs::create_dir_all(project.at(".husky/_")).unwrap();
+    fs::create_dir(project.at("docs")).unwrap();
+    symlink("../.husky/_", project.at("docs/linked")).unwrap();
+    let add = |id: &str, path: &str| {
+        let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch");
+        project.hook(&json!({"session_id": "s", "turn_id": id, "cwd": root, "hook_event_name": "PreToolUse",
+            "tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": id}))
+    };
+    // The second folder does not exist yet: the system makes it below the target of the link.
+    for (id, path) in [("1", "docs/linked/../hook.txt"), ("2", "docs/linked/../new/hook.txt")] {
+        assert!(denial(&add(id, path)).contains(".husky/**"), "{path}");
+    }
+    // The control.
+    assert_eq!(add("3", "docs/new/hook.txt"), Value::Null);
+}
+
+#[test]
 fn a_file_cannot_be_moved_into_the_project_unjudged() {
     let project = Project::new();
     let outside = project.root().parent().unwrap().join("outside.py");

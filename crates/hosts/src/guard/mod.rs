@@ -369,7 +369,8 @@ pub fn absolute_path(folder: &Path, edit: &HostEdit, path: &str) -> String {
     let whole = folder.join(path);
     let real_folder = match (edit, whole.parent(), whole.file_name()) {
         (HostEdit::Patch { .. }, Some(parent), Some(name)) if has_parent_steps(&whole) => {
-            parent.canonicalize().ok().map(|real| real.join(name))
+            // A folder that does not exist yet is made where the links lead.
+            link_target(parent).map(|real| real.join(name))
         }
         _ => None,
     };
