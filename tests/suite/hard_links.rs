@@ -109,3 +109,45 @@ fn a_name_cannot_pretend_to_be_lines() {
         assert!(!raw, "{tool}: {}", answer.text);
     }
 }
+
+/// The roots lie one within the other, so that each name of the inner one is there twice.
+#[test]
+fn a_secret_outside_of_the_inner_root_protects_a_name_inside() {
+    let root = tempfile::tempdir().unwrap();
+    let inner = root.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    for number in 0..9 {
+        let secret = root.path().join(format!("{number}.pem"));
+        fs::write(&secret, "SECRET=1\n").unwrap();
+        fs::hard_link(&secret, inner.join(format!("{number}.txt"))).unwrap();
+    }
+    for roots in [[inner.as_path(), root.path()], [root.path(), inner.as_path()]] {
+        let mut server = server(&roots);
+        for number in 0..9 {
+            let path = inner.join(format!("{number}.txt"));
+            let read = server.call("read_content_lines", &json!({ "path": path }));
+            assert_eq!(read.code(), "PROTECTED", "{number}: {}", read.text);
+        }
+    }
+}
+
+/// A program looks its settings up by their own spelling.
+#[test]
+fn a_link_with_a_protected_name_of_mixed_case_protects_its_target() {
+    for (link, target) in
+        [(".azure/accessTokens.json", "../t.json"), (".nuget/NuGet/NuGet.Config", "../../t.json")]
+    {
+        let root = tempfile::tempdir().unwrap();
+        let link = root.path().join(link);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        fs::write(root.path().join("t.json"), "{}\n").unwrap();
+        let edit = json!({ "path": "t.json", "content": "{\"a\": 1}\n", "mode": "verify_only" });
+        assert!(
+            !server(&[root.path()]).call("safe_edit_file", &edit).is_error,
+            "the control: no link leads to it"
+        );
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        let refused = server(&[root.path()]).call("safe_edit_file", &edit);
+        assert_eq!(refused.code(), "PROTECTED", "{}: {}", link.display(), refused.text);
+    }
+}

@@ -14,15 +14,28 @@ use rustix::fs::OFlags;
 ///
 /// Errors: those of the system, and a path that leads to anything but a regular file.
 pub(super) fn open(path: &Path) -> io::Result<File> {
-    let other = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
     // Opening a device may already have an effect.
     if !path.metadata()?.is_file() {
-        return Err(other());
+        return Err(irregular());
     }
     // Another file may have replaced it meanwhile.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(other()) }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
+}
+
+/// Opens a regular file for appending, or creates it for this user alone; never through a link.
+///
+/// Errors: a path that leads to anything else, and those of opening.
+pub(super) fn append(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut options = OpenOptions::new();
+    let file = options.create(true).append(true).mode(0o600).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
+}
+
+fn irregular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
 /// Reads at most the first `most` bytes of a regular file.

@@ -1,6 +1,10 @@
 //! `lockgate gates doctor`: what works, what does not, and what is not even tried.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
 
 use super::{BLIND, DEFINED, FAILS, FINDS, ILL, entry, executable, fixture, gates, json};
 
@@ -214,4 +218,20 @@ fn the_doctor_tries_a_gate_of_the_policy_on_a_file_of_the_project() {
     let it = json(&fixture, &["doctor"], ILL);
     assert_eq!(entry(&it, "it")["in_project"], serde_json::Value::Null, "{it:#}");
     assert_eq!(fixture.ran(), [""; 0]);
+}
+
+/// The trial of the isolation hides a file in the folder for temporary files, wherever that is.
+#[test]
+fn a_folder_for_temporary_files_elsewhere_takes_no_isolation_away() {
+    let elsewhere = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let isolation = |temporary: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lockgate"));
+        command.args(["gates", "doctor", "syntax", "--json"]).current_dir(root.path());
+        command.env("HOME", home.path()).env("TMPDIR", temporary).env_remove("LOCKGATE_ISOLATION");
+        let output = command.output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (report["isolation"].clone(), report["short_of_best"].clone())
+    };
+    assert_eq!(isolation(elsewhere.path()), isolation(Path::new("/tmp")));
 }

@@ -9,6 +9,9 @@ use std::ops::Range;
 
 use super::lexical_syntax::{LexicalSyntax, Quirk, Quoted};
 
+/// The longest regular expression that is read, in bytes; what is longer is taken for divisions.
+const LONGEST_REGEX: usize = 4096;
+
 /// The lexical kind of a part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LexicalPart {
@@ -170,7 +173,7 @@ impl<'t> LexicalReader<'t> {
             return None;
         }
         let (mut class, mut escaped) = (false, false);
-        for (at, byte) in rest.bytes().enumerate().skip(1) {
+        for (at, byte) in rest.bytes().enumerate().take(LONGEST_REGEX).skip(1) {
             match byte {
                 b'\n' => return None,
                 _ if escaped => escaped = false,

@@ -16,8 +16,13 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         return Vec::new();
     }
     let mut findings = Vec::new();
+    // The lines of a piece follow each other, so its old lines are read once.
+    let mut last: Option<((usize, usize), bool)> = None;
     for (line, piece) in texts.written().filter(|(line, _)| has_any(texts.after.text(*line))) {
-        if had(texts, piece) || texts.was_there(texts.after.text(line)) {
+        let known = last.filter(|(new, _)| *new == piece.new).map(|(_, had)| had);
+        let had = known.unwrap_or_else(|| had(texts, piece));
+        last = Some((piece.new, had));
+        if had || texts.was_there(texts.after.text(line)) {
             continue;
         }
         let start = texts.after.span(line).start;

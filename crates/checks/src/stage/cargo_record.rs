@@ -14,9 +14,9 @@
 //! other run uses the target folder during a run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -94,6 +94,9 @@ struct RecordedText {
     since: SystemTime,
 }
 
+/// The largest record that is read, in bytes.
+const LARGEST_RECORD: u64 = 64 << 20;
+
 /// A text to stage at a path below the root.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TextToStage {
@@ -108,8 +111,8 @@ impl CargoRecord {
     /// Waits until no other run uses the target folder, and reads its record.
     pub(crate) fn open(target: &Path, limit: Limit<'_>) -> Result<CargoRecord, CargoRecordError> {
         create_private(target)?;
-        let mut options = OpenOptions::new();
-        let lock = options.create(true).append(true).mode(0o600).open(target.join(".lockgate-lock"))?;
+        // The program may write to this folder, so what has the name may be a pipe or a link.
+        let lock = regular::append(&target.join(".lockgate-lock"))?;
         loop {
             match lock.try_lock() {
                 Ok(()) => break,
@@ -121,10 +124,10 @@ impl CargoRecord {
             }
             std::thread::sleep(POLL_INTERVAL);
         }
-        let record = match fs::read(target.join(RECORD)) {
+        let record = match regular::read(&target.join(RECORD), LARGEST_RECORD) {
             Ok(text) => serde_json::from_slice(&text).ok(),
             Err(error) if error.kind() == ErrorKind::NotFound => Some(Record::default()),
-            Err(error) => return Err(error.into()),
+            Err(_) => None,
         };
         let record = match record.filter(|record: &Record| record.is_sound(SystemTime::now())) {
             Some(record) => record,
@@ -167,10 +170,14 @@ impl CargoRecord {
             let since = self.since(path, &text.map_or_else(String::new, hash));
             plan.push(TextToStage { path: (*path).to_owned(), text: text.map(<[u8]>::to_vec), since });
         }
+        let real_root = root.canonicalize()?;
         let other_paths: BTreeSet<String> = self.record.texts.keys().cloned().chain(replaced).collect();
         for path in other_paths.into_iter().filter(|path| !staged.iter().any(|staged| staged.path == *path)) {
             let place = root.join(&path);
-            let Ok(text) = regular::read(&place, u64::MAX) else {
+            // The program may have written the record: no path in it leads out of the project.
+            let is_inside = place.canonicalize().is_ok_and(|place| place.starts_with(&real_root));
+            let text = if is_inside { regular::read(&place, u64::MAX).ok() } else { None };
+            let Some(text) = text else {
                 // cargo notices by itself that a file was removed, or is no longer a regular file.
                 self.record.texts.remove(&path);
                 continue;
@@ -447,5 +454,32 @@ mod tests {
         assert!(matches!(error, CargoRecordError::Halted(Halt::TimedOut)), "{error:?}");
         drop(first);
         drop(opened(target.path()));
+    }
+
+    /// The program that a run starts may write to the target folder.
+    #[test]
+    fn what_a_program_leaves_in_place_of_the_record_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, target) = (folder.path().join("root"), folder.path().join("target"));
+        let secret = folder.path().join("secret");
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::write(&secret, "SECRET").unwrap();
+        std::os::unix::fs::symlink(folder.path(), root.join("out")).unwrap();
+        let mut record = opened(&target);
+        fs::write(root.join("src/a.rs"), "old").unwrap();
+        record.plan(&root, &[staged("src/a.rs", "new"), staged("out/secret", "new")]).unwrap();
+        let planned = record.plan(&root, &[]).unwrap();
+        let paths: Vec<&str> = planned.iter().map(|text| text.path.as_str()).collect();
+        assert_eq!(paths, ["src/a.rs"], "what lies outside is not read");
+        drop(record);
+        fs::remove_file(target.join(RECORD)).unwrap();
+        regular::make_pipe(&target.join(RECORD));
+        let again = target.clone();
+        regular::in_time(move || drop(opened(&again)));
+        fs::remove_file(target.join(".lockgate-lock")).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("made"), target.join(".lockgate-lock")).unwrap();
+        let watch = Watch::idle();
+        let refused = CargoRecord::open(&target, watch.until(Instant::now() + Duration::from_secs(9)));
+        assert!(refused.is_err() && !folder.path().join("made").exists());
     }
 }

@@ -6,6 +6,8 @@
 //!
 //! Invariant: the time is linear in the text.
 
+use std::collections::HashMap;
+
 /// The keywords that close a construct, each with the one that occurs once in it.
 const PAIRS: [(&str, &str); 3] = [("fi", "if"), ("done", "do"), ("esac", "case")];
 
@@ -24,6 +26,8 @@ pub(super) fn missing(text: &str) -> Vec<&'static str> {
 fn words<'t>(text: &'t str, see: &mut dyn FnMut(&'t str)) {
     let bytes = text.as_bytes();
     let (mut at, mut start, mut wanted) = (0, 0, None);
+    // The last line with each text, found where the first here-document may begin.
+    let mut last_lines: Option<HashMap<&str, usize>> = None;
     while let Some(byte) = bytes.get(at) {
         let is_first = at == start;
         let next = match byte {
@@ -50,7 +54,12 @@ fn words<'t>(text: &'t str, see: &mut dyn FnMut(&'t str)) {
         if *byte == b'\n'
             && let Some(word) = wanted.take()
         {
-            (at, start) = (after_document(text, at, word), after_document(text, at, word));
+            let last = last_lines.get_or_insert_with(|| line_offsets(text)).get(word).copied();
+            // Without an end it was no here-document, but a shift.
+            if last.is_some_and(|last| last >= at) {
+                at = after_document(text, at, word);
+            }
+            start = at;
         }
     }
     see(text.get(start..).unwrap_or_default());
@@ -92,8 +101,18 @@ fn after_document(text: &str, at: usize, word: &str) -> usize {
             return end;
         }
     }
-    // Without an end it was no here-document, but a shift.
     at
+}
+
+/// Returns the offset of the last line with each text, without the blanks around it.
+fn line_offsets(text: &str) -> HashMap<&str, usize> {
+    let mut at = 0;
+    let mut offsets = HashMap::new();
+    for line in text.split_inclusive('\n') {
+        offsets.insert(line.trim(), at);
+        at += line.len();
+    }
+    offsets
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use crate::order::Sandbox;
 pub(super) const UNSET_VARIABLES: [&str; 4] =
     ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
 
-/// Hidden wherever the home is.
+/// Hidden wherever the home is, and so is the folder for temporary files.
 const PRIVATE_FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
 
 /// Folders of tools and their libraries, relative to a home. `.cargo`, `.local` and `.cache` themselves hold
@@ -142,7 +142,9 @@ impl SandboxPaths {
         let state = resolve_folder(&state_folder());
         let holds = |place: &Path| tree.as_ref().is_some_and(|tree| place.starts_with(tree));
         let config = env::var_os("XDG_CONFIG_HOME").and_then(|path| resolve_folder(Path::new(&path)));
-        let private = PRIVATE_FOLDERS.iter().filter_map(|path| resolve_folder(Path::new(path)));
+        let temporary = resolve_folder(&env::temp_dir()).filter(|folder| folder.parent().is_some());
+        let private =
+            PRIVATE_FOLDERS.iter().filter_map(|path| resolve_folder(Path::new(path))).chain(temporary);
         let all: BTreeSet<PathBuf> =
             homes.iter().cloned().chain(private).chain(config).chain(state.clone()).collect();
         let mut hidden: Vec<PathBuf> = Vec::new();

@@ -77,7 +77,7 @@ pub(crate) const MARKED_NAMES: &[&str] = &[
     ".m2/settings.xml",
     ".m2/settings-security.xml",
     ".gradle/gradle.properties",
-    ".nuget/nuget/nuget.config",
+    ".nuget/NuGet/NuGet.Config",
     ".composer/auth.json",
     ".config/composer/auth.json",
     ".config/pypoetry/auth.toml",
@@ -89,7 +89,7 @@ pub(crate) const MARKED_NAMES: &[&str] = &[
     ".config/helm/registry/config.json",
     ".config/doctl",
     ".config/op",
-    ".azure/accesstokens.json",
+    ".azure/accessTokens.json",
     ".oci",
     ".boto",
     ".s3cfg",
@@ -176,9 +176,9 @@ pub(crate) const RUNNABLE_NAMES: &[&str] = &[
     ".bzr",
     ".pijul",
     ".repo",
-    "_mtn",
+    "_MTN",
     ".fossil-settings",
-    "cvs/root",
+    "CVS/Root",
     ".p4config",
     ".arcconfig",
     ".gitconfig",
@@ -216,7 +216,7 @@ pub(crate) const RUNNABLE_NAMES: &[&str] = &[
     ".bsp",
     ".vscode/c_cpp_properties.json",
     ".vscode/cmake-kits.json",
-    ".externaltoolbuilders",
+    ".externalToolBuilders",
     ".replit",
     ".vimrc",
     ".gvimrc",
@@ -250,7 +250,7 @@ pub(crate) const RUNNABLE_FOLDERS: &[&str] = &[
     ".bzr",
     ".pijul",
     ".repo",
-    "_mtn",
+    "_MTN",
     ".fossil-settings",
     ".config/git",
     ".trae",
@@ -283,7 +283,7 @@ pub(crate) const RUNNABLE_FOLDERS: &[&str] = &[
     ".nova",
     ".helix",
     ".bsp",
-    ".externaltoolbuilders",
+    ".externalToolBuilders",
 ];
 
 const RULES: &[AccessRule] = &[
@@ -1380,9 +1380,11 @@ mod tests {
             [(RULES, MARKED_NAMES, MARKED_FOLDERS), (RUNNABLE, RUNNABLE_NAMES, RUNNABLE_FOLDERS)]
         {
             for rule in rules.iter().filter(|rule| !rule.names.concat().contains('*')) {
-                let path = rule.names.join("/");
-                assert!(names.contains(&path.as_str()), "{}", rule.glob);
-                assert_eq!(folders.contains(&path.as_str()), rule.glob.ends_with("/**"), "{}", rule.glob);
+                // In the spelling that the program looks up.
+                let path = rule.glob.trim_end_matches("/**");
+                assert_eq!(lockgate_text::fold(path), rule.names.join("/"));
+                assert!(names.contains(&path), "{}", rule.glob);
+                assert_eq!(folders.contains(&path), rule.glob.ends_with("/**"), "{}", rule.glob);
             }
         }
     }

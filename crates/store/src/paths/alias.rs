@@ -183,7 +183,9 @@ fn is_link(folder: &Folder, path: &str) -> bool {
 pub(crate) fn is_marked(name: &str) -> bool {
     !access::is_plain(name)
         && (access::rule_for(name).is_some()
-            || MARKED_NAMES.iter().any(|path| path.split('/').next() == Some(name)))
+            || MARKED_NAMES
+                .iter()
+                .any(|path| path.split('/').next().is_some_and(|first| fold(first) == fold(name))))
 }
 
 /// The paths of all symlinks in these folders of a folder.
@@ -313,11 +315,21 @@ impl NameSearch {
         };
         let top = found.folders.first().filter(|_| names > 1)?;
         search.known = search.look(&top.folder);
-        let other_roots = roots.iter().enumerate().filter(|(number, _)| *number != found.root);
-        for (_, root) in other_roots {
+        let mut walked: Vec<&Root> = roots.get(found.root).into_iter().collect();
+        let mut other_roots: Vec<&Root> = roots.iter().collect();
+        other_roots.sort_by_key(|root| root.real().components().count());
+        for root in other_roots {
+            // A name counts once, also if two roots have it.
+            if walked.iter().any(|other| root.real().starts_with(other.real())) {
+                continue;
+            }
+            if walked.iter().any(|inner| inner.real().starts_with(root.real())) {
+                search.names = names;
+            }
             if search.is_over() {
                 break;
             }
+            walked.push(root);
             match root.top() {
                 Ok(top) => drop(search.look(&top)),
                 Err(_) => search.coverage = Coverage::TooLittle,

@@ -16,7 +16,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use crate::paths::git_layout::runs_command;
 
 /// The largest configuration that is read, in bytes.
-const LARGEST: u64 = 1 << 20;
+const LARGEST: u64 = 16 << 20;
 
 /// The most configuration files that are kept.
 const MAX_KEPT: usize = 256;
