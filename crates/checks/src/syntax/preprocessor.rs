@@ -218,13 +218,14 @@ fn word(rest: &[u8]) -> usize {
     end + if is_raw { raw().unwrap_or_default() } else { 0 }
 }
 
-/// Returns the length of the raw string that begins with these quotes. Its delimiter has at most 16 characters.
+/// Returns the length of the raw string that begins with these quotes; without an end it takes the rest, as a comment does.
+/// Its delimiter has at most 16 characters.
 fn raw_string(rest: &[u8]) -> Option<usize> {
     let body = rest.strip_prefix(b"\"")?;
     let open = body.iter().take(17).position(|byte| *byte == b'(')?;
     let close = [b")", body.get(..open)?, b"\""].concat();
-    let end = memchr::memmem::find(body, &close)?;
-    Some(1 + end + close.len())
+    let end = memchr::memmem::find(body, &close);
+    Some(end.map_or(rest.len(), |end| 1 + end + close.len()))
 }
 
 #[cfg(test)]
@@ -238,6 +239,15 @@ mod tests {
             judged(path, None, text).blocking().filter(|found| found.message.contains("unmatched")).count()
         };
         lone("a.c").max(lone("a.cpp"))
+    }
+
+    /// Each would search the rest of the text.
+    #[test]
+    fn raw_strings_without_an_end_are_read_in_linear_time() {
+        let text = "#define A R\"(\n".repeat(400_000);
+        let began = std::time::Instant::now();
+        assert_eq!(directive_end(text.as_bytes(), 0), text.len());
+        assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
     }
 
     #[test]
