@@ -138,7 +138,15 @@ fn text_id(
 ) -> rusqlite::Result<StoredText> {
     match find(transaction, version)? {
         Some(stored) => {
-            let again = "UPDATE texts SET last = ? WHERE id = ?";
+            // No edit needed a text that is older than the oldest edit. A removal that selected it also selected its bases,
+            // and spares only those that are used since.
+            let again = "UPDATE texts SET last = ?1 WHERE id IN (
+                WITH RECURSIVE chain(id, base, last) AS (
+                    SELECT id, base, last FROM texts WHERE id = ?2
+                    UNION ALL
+                    SELECT texts.id, texts.base, texts.last FROM chain JOIN texts ON texts.id = chain.base
+                    WHERE chain.last < coalesce((SELECT min(number) FROM edits WHERE settled = 1), ?1)
+                ) SELECT id FROM chain)";
             transaction.prepare_cached(again)?.execute([number, stored.id])?;
             Ok(stored)
         }

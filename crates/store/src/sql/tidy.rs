@@ -237,4 +237,12 @@ impl Database {
         self.forget_oldest(super::columns::count(most), i64::MAX)?;
         self.sweep()
     }
+
+    /// Does the same, with other work between the selection of the unused texts and their removal.
+    pub fn forget_some_during(&self, most: usize, work: impl FnOnce()) -> Result<(), DatabaseError> {
+        self.forget_oldest(super::columns::count(most), i64::MAX)?;
+        let unused = self.read(unused_texts)?;
+        work();
+        self.remove(&unused)
+    }
 }

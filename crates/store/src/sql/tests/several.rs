@@ -21,6 +21,20 @@ fn threads_write_and_read_side_by_side() {
     assert_eq!(number(&database, "SELECT count(*) FROM edits WHERE settled = 1"), 200);
 }
 
+/// A text that no edit needs any more is used again while unused texts are removed.
+#[test]
+fn a_text_that_is_used_again_keeps_the_texts_that_it_is_stored_against() {
+    let (_dir, database) = super::new_database();
+    let text_of = |number: usize| format!("{number}\n{}", "line\n".repeat(100)).into_bytes();
+    for round in 0..4 {
+        edit(&database, "a", &text_of(round), &text_of(round + 1));
+    }
+    let again = || drop(edit(&database, "b", &text_of(3), b"other\n"));
+    database.forget_some_during(4, again).unwrap();
+    assert_eq!(text(&database, &text_of(3)), Some(text_of(3)));
+    assert_eq!(text(&database, &text_of(4)), None, "the control: what is not used goes");
+}
+
 fn work(database: &Database, name: &str, edits: usize) {
     let text_of = |number: usize| format!("{name} {number}\n{}", "line\n".repeat(100)).into_bytes();
     for round in 0..edits {
