@@ -29,7 +29,9 @@ fn a_text_that_is_used_again_keeps_the_texts_that_it_is_stored_against() {
     for round in 0..4 {
         edit(&database, "a", &text_of(round), &text_of(round + 1));
     }
-    let again = || drop(edit(&database, "b", &text_of(3), b"other\n"));
+    let again = || {
+        edit(&database, "b", &text_of(3), b"other\n");
+    };
     database.forget_some_during(4, again).unwrap();
     assert_eq!(text(&database, &text_of(3)), Some(text_of(3)));
     assert_eq!(text(&database, &text_of(4)), None, "the control: what is not used goes");
