@@ -32,9 +32,11 @@ class Project:
     def __init__(self, o, policy=None):
         self.dir = tempfile.mkdtemp(prefix='hooks')
         self.root = os.path.join(self.dir, 'root'); os.mkdir(self.root)
-        path = os.path.dirname(os.path.abspath(o.ruff)) + ':' if o.ruff else ''
+        # Of the folder of ruff, no other program is found.
+        programs = os.path.join(self.dir, 'bin'); os.mkdir(programs)
+        if o.ruff: os.symlink(os.path.abspath(o.ruff), os.path.join(programs, 'ruff'))
         self.env = dict(os.environ, HOME=self.dir, XDG_STATE_HOME=os.path.join(self.dir, 'state'),
-                        XDG_CACHE_HOME=os.path.join(self.dir, 'cache'), PATH=path + os.environ['PATH'])
+                        XDG_CACHE_HOME=os.path.join(self.dir, 'cache'), PATH=programs + ':' + os.environ['PATH'])
         with open(os.path.join(self.root, 'app.py'), 'w') as f: f.write(source())
         if policy:
             with open(os.path.join(self.root, 'quality.yaml'), 'w') as f: f.write(policy)
@@ -71,6 +73,9 @@ def main():
             if done.returncode not in (0, 2): raise SystemExit(f'{name}: {done.returncode} {done.stderr}')
             # The first rounds fill the caches of the system.
             if number >= 3: times[name].append(took)
+    # The daemon that loki-guardrails starts for a repository stays until it is stopped.
+    if o.loki: plain.run([os.path.abspath(o.loki), '--root', plain.root, 'daemon', 'stop'], '')
+    for project in {id(project): project for _, project, *_ in rows}.values(): shutil.rmtree(project.dir, ignore_errors=True)
     base = statistics.median(times['true'])
     print('| process | p50 | p95 | p50 above `true` |\n|---|---|---|---|')
     for name, took in times.items():

@@ -238,4 +238,28 @@ class CopilotCli(Client):
         return {"name": "edit", "input": {"path": str(path), "old_str": old, "new_str": new}}
 
 
-CLIENTS = [ClaudeCode, Codex, CodexCodeMode, GeminiCli, OpenCode, CopilotCli]
+class ClineCli(Client):
+    name, package, program = "cline", "@cline/cli-linux-x64", "@cline/cli-linux-x64/bin/cline"
+
+    def configure(self, run):
+        # The client's own command writes the provider and its address into the home.
+        words = ["auth", "-p", "openai", "-k", "x", "-m", "m1", "-b", f"http://127.0.0.1:{run.port}/v1"]
+        environment = {"HOME": str(run.home), "PATH": os.environ["PATH"], "TERM": "dumb"}
+        subprocess.run([self.path, *words], cwd=run.project, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                       timeout=TIMEOUT, check=True)
+        if run.server:
+            entry = {"command": str(run.server[0]), "args": run.server[1:], "disabled": False}
+            run.write(run.home / ".cline/data/settings/cline_mcp_settings.json", {"mcpServers": {"lockgate": entry}})
+
+    def command(self, run):
+        return [self.path, "--json", "-P", "openai", "-m", "m1", "edit the file"]
+
+    def environment(self, run):
+        # Otherwise a daemon is started that outlives the run.
+        return {"CLINE_SESSION_BACKEND_MODE": "local"}
+
+    def edit(self, path, old, new):
+        return {"name": "editor", "input": {"path": str(path), "old_text": old, "new_text": new}}
+
+
+CLIENTS = [ClaudeCode, Codex, CodexCodeMode, GeminiCli, OpenCode, CopilotCli, ClineCli]

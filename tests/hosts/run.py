@@ -33,13 +33,18 @@ PASSED_ON = {
     "gemini": (TEXT, BOTH),
     "opencode": (TEXT, TEXT),
     "copilot": (BOTH, BOTH),
+    "cline": (BOTH, BOTH),
 }
 # The clients that offer the tools of a server only after a search for them.
 LATE = {"claude-code", "codex", "codex-code-mode"}
 # Those that do not tell the model the instructions of a server.
-NO_INSTRUCTIONS = {"copilot"}
+NO_INSTRUCTIONS = {"copilot", "cline"}
 # Those that let an edit pass when its hook is killed or too slow, and those that block it.
 BLOCKS_ON_CRASH = {"copilot"}
+# Those whose denial ends the task: a bad edit passes there, and the model is told.
+WARNS = {"cline"}
+# Those that wait for a hook without a limit.
+NO_TIMEOUT = {"cline"}
 # Those that look for the quote before they ask the hook: a drifted one cannot be rewritten.
 LOOKS_FIRST = {"claude-code"}
 
@@ -131,7 +136,7 @@ def case_always_load(bench):
 
 def case_server(bench):
     """An edit and a rejected edit by lockgate's own tool."""
-    bench.init()
+    bench.init(*(["--user"] if bench.client.name == "cline" else []))
     edit = {"file_path": str(bench.file), "old_string": QUOTE, "new_string": GOOD_QUOTE}
     broken = {**edit, "old_string": GOOD_QUOTE, "new_string": BROKEN_QUOTE}
     call = bench.client.server_call
@@ -150,7 +155,10 @@ def case_server(bench):
 
 def denied(bench, run):
     results = run.model.results()
-    expect(bench.state() == bench.before, f"the file changed: {bench.text()!r} {results}{run.output}")
+    if bench.client.name in WARNS:
+        expect(bench.text() == BEFORE.replace(QUOTE, BROKEN_QUOTE), f"the file is {bench.text()!r}: {results}{run.output}")
+    else:
+        expect(bench.state() == bench.before, f"the file changed: {bench.text()!r} {results}{run.output}")
     sent = run.model.sent()
     expect(all(word in sent for word in FINDING) and "lockgate" in sent, f"the model was not told: {results}{run.output}")
 
@@ -160,7 +168,22 @@ def case_broken(bench):
     bench.init("--hooks")
     run = bench.play(bench.replace(QUOTE, BROKEN_QUOTE))
     denied(bench, run)
-    return "denied, file untouched"
+    return "written, and the model was told" if bench.client.name in WARNS else "denied, file untouched"
+
+
+def case_cancel(bench):
+    """Where a denial ends the task, the policy can choose it."""
+    bench.init("--hooks")
+    bench.write(bench.project / "quality.yaml", "hooks: { cline: cancel }\n")
+    run = bench.play(bench.replace(QUOTE, BROKEN_QUOTE), bench.replace(QUOTE, GOOD_QUOTE))
+    expect(bench.state() == bench.before, f"the file changed: {bench.text()!r} {run.model.results()}{run.output}")
+    asked = len(run.model.conversations())
+    expect(asked == 1 and "aborted" in run.output, f"the task went on, {asked} turns: {run.output}")
+    # The client shows its person no reason: that stands in its own log alone.
+    log = (run.home / ".cline/data/logs/cline.log").read_text()
+    told = [place for place, text in (("output", run.output), ("log", log)) if all(word in text for word in FINDING)]
+    expect(told == ["log"], f"the finding is in {told}: {run.output}")
+    return "cancelled, the task ended, the finding is in the log of the client"
 
 
 def case_no_hook(bench):
@@ -205,6 +228,7 @@ def case_drifted(bench):
 
 def case_doctor(bench):
     """`lockgate hook --doctor` says of the configured hooks what the client then does, and without hooks that there are none."""
+    works = "warns of a broken edit" if bench.client.name in WARNS else "denies a broken edit"
     host = {"codex-code-mode": "codex"}.get(bench.client.name, bench.client.name)
     environment = {**os.environ, **bench.environment(), "HOME": str(bench.home)}
 
@@ -216,7 +240,7 @@ def case_doctor(bench):
     expect(without.returncode == 1 and "no client" in without.stdout, f"without hooks: {without.stdout}{without.stderr}")
     bench.init("--hooks")
     found = doctor()
-    expect(found.returncode == 0 and "denies a broken edit" in found.stdout, f"{found.stdout}{found.stderr}")
+    expect(found.returncode == 0 and works in found.stdout, f"{found.stdout}{found.stderr}")
     shim(bench, "exit 0")
     passing = doctor()
     expect(passing.returncode == 1 and "let a broken edit pass" in passing.stdout, f"{passing.stdout}{passing.stderr}")
@@ -275,6 +299,11 @@ def case_killed(bench):
 def case_slow(bench):
     """The hook exceeds the client's timeout: the edit passes. The timeout is shortened to two seconds for this."""
     path = bench.project / bench.init("--hooks")["path"]
+    if bench.client.name in NO_TIMEOUT:
+        shim(bench, "exec sleep 10")
+        passed = passes_or_blocks(bench, False)
+        expect(bench.client.last.seconds > 20, f"the client waited {bench.client.last.seconds} s for two hooks of 10 s")
+        return f"{passed}, after the end of the hook"
     text = path.read_text()
     for word, short in (("30000", "2000"), ("30_000", "2_000"), (": 30", ": 2")):
         text = text.replace(word, short)
@@ -314,18 +343,19 @@ def case_replace(bench):
 
 CASES = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
 ONLY = {
+    "cancel": WARNS,
     "replace": {"claude-code", "gemini", "opencode"},
     "plugin": {"claude-code"},
     "extension": {"gemini"},
 }
 
 
-def isolate(arguments):
-    """Starts this script again in a network namespace of its own, and switches its loopback on there."""
+def isolate():
+    """Starts the script again in a network namespace of its own, and switches its loopback on there."""
     if os.environ.get("LOCKGATE_HOSTS_ISOLATED") != "1":
         unshare = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--net", "--map-root-user"]
         os.environ["LOCKGATE_HOSTS_ISOLATED"] = "1"
-        os.execvp(unshare[0], [*unshare, sys.executable, __file__, *arguments])
+        os.execvp(unshare[0], [*unshare, sys.executable, *sys.argv])
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link:
         request = struct.pack("16sH14x", b"lo", 0x1 | 0x40)  # IFF_UP and IFF_RUNNING
         fcntl.ioctl(link, 0x8914, request)  # SIOCSIFFLAGS
@@ -343,7 +373,7 @@ def main():
     parser.add_argument("--case", action="append", choices=list(CASES))
     parser.add_argument("--keep", type=Path)
     options = parser.parse_args()
-    isolate(sys.argv[1:])
+    isolate()
     failed = 0
     for kind in CLIENTS:
         client = kind(options.modules.resolve())
