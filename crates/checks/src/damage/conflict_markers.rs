@@ -73,17 +73,19 @@ fn marker(text: &str) -> Option<Marker> {
     }
 }
 
-/// True if the marker is an example, in a string or in a fenced block of a page. It is a conflict there as well if the text
-/// before had one of its sides.
-fn is_shown(texts: &TextPair<'_>, line: usize, marker: Marker) -> bool {
-    let inside = match marker {
-        Marker::Ours | Marker::Base | Marker::Between => line + 1..line + 1 + SIDE,
-        Marker::Theirs => line.saturating_sub(SIDE)..line,
+/// True if the marker is an example, in a string or in a fenced block of a page. It is a conflict there as well if one of its
+/// sides stood at this place before.
+fn is_shown(texts: &TextPair<'_>, line: usize, found: Marker) -> bool {
+    // A side ends at the next marker, or with the fence of its block.
+    let is_fenced = texts.is_fenced(line);
+    let is_inside =
+        |line: &usize| marker(texts.after.text(*line)).is_none() && texts.is_fenced(*line) == is_fenced;
+    let is_old = |line: usize| texts.after.text(line).trim().len() > 2 && texts.stood_at(line);
+    let has_old_side = match found {
+        Marker::Ours | Marker::Base | Marker::Between => {
+            (line + 1..=line + SIDE).take_while(is_inside).any(is_old)
+        }
+        Marker::Theirs => (line.saturating_sub(SIDE)..line).rev().take_while(is_inside).any(is_old),
     };
-    let was_there = |line: usize| {
-        let side = texts.after.text(line);
-        side.trim().len() > 2 && texts.was_there(side)
-    };
-    (texts.is_fenced(line) || texts.part_of_line(line) == LexicalPart::Text)
-        && !inside.into_iter().any(was_there)
+    (is_fenced || texts.part_of_line(line) == LexicalPart::Text) && !has_old_side
 }

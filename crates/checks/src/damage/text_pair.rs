@@ -109,6 +109,15 @@ impl<'a> TextPair<'a> {
         (piece.old.0..=piece.old.1).take(1000).any(|line| before.text(line) == text)
     }
 
+    /// True if the edit left a line of the text after as it was, or replaced a line with exactly this text by it.
+    pub(super) fn stood_at(&self, line: usize) -> bool {
+        let next = self.pieces.partition_point(|piece| piece.new.1 < line);
+        match self.pieces.get(next).filter(|piece| piece.new.0 <= line) {
+            Some(piece) => self.replaced(piece, self.after.text(line)),
+            None => self.before.is_some() && (1..=self.after.count()).contains(&line),
+        }
+    }
+
     /// Returns the lexical part at an offset of the text after the edit.
     pub(super) fn part(&self, offset: usize) -> LexicalPart {
         let Some(syntax) = self.syntax else { return LexicalPart::Code };
@@ -151,7 +160,7 @@ impl<'a> TextPair<'a> {
         true
     }
 
-    /// True if a line is in a fenced block of a Markdown page.
+    /// True if a line is inside a fenced block of a Markdown page; its fences are not.
     pub(super) fn is_fenced(&self, line: usize) -> bool {
         let fences = self.fences.get_or_init(|| match self.language() {
             "markdown" => fences(self.after),
@@ -174,7 +183,7 @@ impl<'a> TextPair<'a> {
     }
 }
 
-/// Returns the line ranges of the fenced blocks, including both fences.
+/// Returns the line ranges inside the fenced blocks, without their fences.
 fn fences(lines: Lines<'_>) -> Vec<Range<usize>> {
     let mut fences = Vec::new();
     let mut open: Option<(usize, &str)> = None;
@@ -184,13 +193,13 @@ fn fences(lines: Lines<'_>) -> Vec<Range<usize>> {
         open = match (open, fence) {
             (None, Some(fence)) => Some((line, fence)),
             (Some((start, delimiter)), Some(fence)) if delimiter == fence && bare(text) => {
-                fences.push(start..line + 1);
+                fences.push(start + 1..line);
                 None
             }
             (open, _) => open,
         };
     }
-    fences.extend(open.map(|(start, _)| start..lines.count() + 1));
+    fences.extend(open.map(|(start, _)| start + 1..lines.count() + 1));
     fences
 }
 
