@@ -85,18 +85,22 @@ pub fn findings(files: &[Judged<'_>], state: EditState) -> String {
     lines.join("\n")
 }
 
-/// Names the errors that do not block, because the edit may be one step of several; `None` if there are none.
-pub fn tolerated(files: &[Judged<'_>]) -> Option<String> {
-    let is_tolerated = |it: &&Finding| it.counts && !it.blocking && it.severity == Severity::Error;
+/// Names the findings that an edit adds and that do not block, errors before warnings; `None` if there are none. An error does
+/// not block where the edit may be one step of several.
+pub fn allowed(files: &[Judged<'_>]) -> Option<String> {
     let all = files.iter().flat_map(|file| file.verdict.findings.iter().map(move |it| (file, it)));
-    let lines: Vec<String> = all
-        .filter(|(_, it)| is_tolerated(it))
-        .take(MAX_FINDINGS)
-        .flat_map(|(file, it)| finding_lines(file, it))
-        .collect();
-    (!lines.is_empty()).then(|| {
-        format!("The edit is allowed, and these findings are left for a later step:\n{}", lines.join("\n"))
-    })
+    let is_told = |it: &Finding| it.counts && !it.blocking && it.severity != Severity::Info;
+    let mut told: Vec<_> = all.filter(|(_, it)| is_told(it)).collect();
+    told.sort_by_key(|(_, it)| it.severity != Severity::Error);
+    if told.is_empty() {
+        return None;
+    }
+    let mut lines = vec!["The edit is allowed, and it adds findings that do not block:".to_owned()];
+    lines.extend(told.iter().take(MAX_FINDINGS).flat_map(|(file, it)| finding_lines(file, it)));
+    if told.len() > MAX_FINDINGS {
+        lines.push(format!("and {} more", told.len() - MAX_FINDINGS));
+    }
+    Some(lines.join("\n"))
 }
 
 fn count(files: &[Judged<'_>], is_counted: impl Fn(&Finding) -> bool) -> usize {

@@ -220,3 +220,24 @@ fn findings_that_a_single_edit_may_have_do_not_deny_a_call_of_one_file() {
         assert_eq!(told.contains("not used yet (tolerated in a single edit)"), !is_denied, "{answer}");
     }
 }
+
+/// The warnings of an edit that passes reach the model. The control: an edit without any passes in silence.
+#[test]
+fn warnings_do_not_deny_a_call_and_the_model_is_told_them() {
+    let project = Project::new();
+    project.write(
+        "quality.yaml",
+        "define:\n  style:\n    kind: pattern\n    languages: [python]\n    must_not_match: 'TODO'\n    message: left open\n\
+         quality_gates:\n  python: [{ tool: style, level: warn }]\n",
+    );
+    for (number, (new, is_told)) in
+        [("# TODO\ndef total", true), ("# done\ndef total", false)].iter().enumerate()
+    {
+        let input = edit(&project.root(), "app.py", "def total", new);
+        let id = format!("t{number}");
+        let answer = project.hook(&claude(&project.root(), "PreToolUse", &id, "Edit", input));
+        assert_eq!(denial(&answer), "", "{answer}");
+        assert_eq!(context(&answer).contains("warning (style): left open"), *is_told, "{answer}");
+        assert_eq!(context(&answer).is_empty(), !is_told, "{answer}");
+    }
+}

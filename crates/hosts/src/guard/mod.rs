@@ -153,8 +153,8 @@ impl EventGuard<'_> {
         if reports.iter().any(|report| report.verdict.refuses()) {
             return Ok(HookDecision::Deny(texts::findings(&judged, self.denied(settings))));
         }
-        notes.extend(texts::tolerated(&judged));
         notes.extend(self.withheld(reports.iter().map(|report| &report.verdict)));
+        notes.extend(texts::allowed(&judged));
         let decision = match plan.rewrite.take() {
             Some((input, context)) => {
                 notes.insert(0, context);
