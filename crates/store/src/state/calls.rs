@@ -2,7 +2,7 @@
 //!
 //! Invariant: a record is whole or absent, and only one process gets it.
 
-use std::fs::{DirEntry, OpenOptions};
+use std::fs::{DirEntry, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -62,9 +62,14 @@ impl ToolCallRecords {
                 Ok(true)
             }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                let expired = path.metadata().is_ok_and(|found| is_expired(found.modified().ok()));
-                // Whoever removes an expired claim first creates the next one.
-                Ok(expired && std::fs::remove_file(&path).is_ok() && create(&path).is_ok())
+                let expired = || path.metadata().is_ok_and(|found| is_expired(found.modified().ok()));
+                if !expired() {
+                    return Ok(false);
+                }
+                // Another process may renew the claim at this moment, so only who holds the folder removes one.
+                let folder = File::open(&folder).and_then(|folder| folder.lock().map(|()| folder));
+                let _held = folder.map_err(|error| format!("the claims cannot be locked: {error}"))?;
+                Ok(expired() && std::fs::remove_file(&path).is_ok() && create(&path).is_ok())
             }
             Err(error) => Err(format!("{} cannot be created: {error}", path.display())),
         }
@@ -110,7 +115,7 @@ fn file(folder: &Path, key: &str, kind: RecordKind) -> PathBuf {
     folder.join(format!("{}.{}", Version::hash(key.as_bytes()).hex(), kind.ending()))
 }
 
-fn create(path: &Path) -> std::io::Result<std::fs::File> {
+fn create(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
@@ -131,8 +136,10 @@ fn is_expired(written: Option<SystemTime>) -> bool {
     written.is_none_or(|at| at.elapsed().is_ok_and(|age| age > LIFETIME))
 }
 
-/// Removes what is older than an hour, and the oldest of what is too much. A file that cannot be removed stays.
+/// Removes what is older than an hour, and the oldest of what is too much. A file that cannot be removed stays, and all of
+/// them while another process removes some.
 fn prune(folder: &Path) {
+    let Ok(_held) = File::open(folder).and_then(|held| Ok(held.try_lock().map(|()| held)?)) else { return };
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let file = |entry: DirEntry| {
         let found = entry.metadata().ok()?;
@@ -176,6 +183,26 @@ mod tests {
         age(dir.path(), 3_700);
         assert!(records.claim("a").unwrap());
         assert!(!records.claim("a").unwrap());
+    }
+
+    #[test]
+    fn of_many_that_renew_a_claim_one_gets_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let records = records(dir.path());
+        records.claim("a").unwrap();
+        for round in 0..500 {
+            age(dir.path(), 3_700);
+            let start = std::sync::Barrier::new(4);
+            let claim = || {
+                start.wait();
+                usize::from(records.claim("a").unwrap())
+            };
+            let claimed: usize = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..4).map(|_| scope.spawn(claim)).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+            });
+            assert_eq!(claimed, 1, "round {round}");
+        }
     }
 
     #[test]
