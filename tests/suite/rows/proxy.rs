@@ -25,6 +25,8 @@ pub enum FaultPoint {
     AnswerLost,
     /// The message comes through and is obeyed; half of the answer does.
     AnswerCut,
+    /// The message comes through and is obeyed; the answer is that the disk is full.
+    AnswerFull,
     /// The client is cut off at once; the message comes through when the client has connected again and asks something.
     Late,
     /// The message is missing; all others come through.
@@ -216,7 +218,9 @@ impl Shared {
                     server.write_all(&message[..message.len() / 2]).ok();
                     return None;
                 }
-                Pass::Break(at @ (FaultPoint::AnswerLost | FaultPoint::AnswerCut)) => {
+                Pass::Break(
+                    at @ (FaultPoint::AnswerLost | FaultPoint::AnswerCut | FaultPoint::AnswerFull),
+                ) => {
                     *swallow.lock().unwrap() = Some(at);
                     server.write_all(&message).ok();
                     return None;

@@ -111,6 +111,19 @@ fn a_late_commit_is_detected() {
     ledger.into_inner().check(&fixture.witness);
 }
 
+/// A commit that reports an error may have been made: the edit is looked up.
+#[test]
+fn a_commit_that_was_made_and_reports_an_error_is_detected() {
+    let Some(fixture) = Fixture::new() else { return };
+    let ledger = RefCell::new(WriteLog::begin(&fixture.witness, "src/a.txt"));
+    let edit = || fixture.served.append("src/a.txt", "edit.").map(|report| vec![report]);
+    let broke = fixture.at((When::Commit, FaultPoint::AnswerFull, Then::Mended), edit, |answer| {
+        assert_eq!(ledger.borrow_mut().note("edit.", answer), WriteOutcome::There, "{answer:?}");
+    });
+    assert!(broke);
+    ledger.into_inner().check(&fixture.witness);
+}
+
 /// The statements behind a beginning are sent before its answer comes; without it they change nothing.
 #[test]
 fn an_edit_whose_transaction_does_not_begin_is_made_once() {

@@ -26,9 +26,18 @@ pub fn answers(server: &mut UnixStream, client: &mut TcpStream, swallow: &Mutex<
         }
     }
     let fault_point = *swallow.lock().unwrap();
-    if fault_point == Some(FaultPoint::AnswerCut) {
-        client.write_all(&swallowed[..swallowed.len() / 2]).ok();
-    }
+    match fault_point {
+        Some(FaultPoint::AnswerCut) => client.write_all(&swallowed[..swallowed.len() / 2]).ok(),
+        Some(FaultPoint::AnswerFull) => client.write_all(&disk_full()).ok(),
+        _ => None,
+    };
+}
+
+/// The answer of a server whose disk is full, which is ready for the next message.
+fn disk_full() -> Vec<u8> {
+    let fields = b"SERROR\0VERROR\0C53100\0Mcould not extend file\0\0";
+    let length = u32::try_from(fields.len() + 4).unwrap().to_be_bytes();
+    [b"E".as_slice(), &length, fields, b"Z\0\0\0\x05I"].concat()
 }
 
 /// Reads one message of a client: those before the greeting have no type.

@@ -11,7 +11,7 @@ pub(super) struct StoreMetrics(OnceLock<StoreListener>);
 
 impl fmt::Debug for StoreMetrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Tally")
+        f.write_str("StoreMetrics")
     }
 }
 

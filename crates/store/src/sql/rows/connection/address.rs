@@ -127,7 +127,7 @@ impl Address {
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Address::InStateFolder(_) => "Beside",
+            Address::InStateFolder(_) => "InStateFolder",
             Address::File(_) => "File",
             Address::Server(_) => "Server",
         })

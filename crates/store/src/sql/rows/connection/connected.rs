@@ -2,7 +2,7 @@
 //! connection.
 //!
 //! Invariant: a transaction lost before its commit is retried once on a new connection. After a loss
-//! during the commit, the edit is looked up. It is never reported as written, or as not written, if
+//! or an error during the commit, the edit is looked up. It is never reported as written, or as not written, if
 //! that is unknown.
 
 use super::super::dialect::{SqlDialect, TransactionMode};
@@ -117,7 +117,8 @@ impl Connected {
         }
     }
 
-    /// Writes once. If the connection is lost during the commit, looks the edit up.
+    /// Writes once. If the connection is lost during the commit, or the commit fails, looks the edit up: neither a full disk
+    /// nor an error of the disk shows that nothing was written. A conflict does.
     fn write_and_verify(
         &self,
         tenant: &Tenant,
@@ -130,12 +131,8 @@ impl Connected {
         };
         let mut is_sent = false;
         match self.write_once(tenant, edit, work, &mut is_sent) {
-            Err(
-                error @ (EntityStoreError::ConnectionLost(_)
-                | EntityStoreError::Unreachable(_)
-                | EntityStoreError::Other(_)),
-            ) if is_sent => {
-                tracing::warn!("the connection to the database of stored content was lost during a commit");
+            Err(error) if is_sent && error != EntityStoreError::Conflict => {
+                tracing::warn!("a commit to the database of stored content failed: {error:?}");
                 match self.is_written(tenant, edit) {
                     Some(true) => Ok(()),
                     Some(false) => Err(error),
@@ -167,7 +164,7 @@ impl Connected {
         })
     }
 
-    /// True if an edit was written whose commit got no response; `None` if that cannot be determined.
+    /// True if an edit was written whose commit failed or got no response; `None` if that cannot be determined.
     fn is_written(&self, tenant: &Tenant, edit: i64) -> Option<bool> {
         let edits = UnboundStatement::new("SELECT 1 FROM edits").in_scope(tenant, OWNER_BY_NUMBER);
         let statements = [edits.push(" AND id = ").bind(edit)];

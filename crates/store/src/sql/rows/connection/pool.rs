@@ -67,8 +67,9 @@ impl Pool {
         self.options.dialect()
     }
 
-    /// Runs `work` on a connection. A connection that was lost or failed is not reused: SQLite rolls a
-    /// transaction back by itself when the disk is full, and the driver does not notice.
+    /// Runs `work` on a connection, which must be outside of a transaction after success and after a conflict. One that was
+    /// lost or failed is not reused: SQLite rolls a transaction back by itself when the disk is full, and the driver does not
+    /// notice.
     pub fn with<T: Send>(
         &self,
         work: impl FnOnce(&mut dyn SqlConnection) -> Result<T, EntityStoreError> + Send,
