@@ -140,7 +140,8 @@ impl Daemon {
     }
 
     fn poll_fds(&self, writing: PollFlags) -> Vec<(BorrowedFd<'_>, PollFlags)> {
-        let stdin = self.stdin.as_ref().map(|pipe| (pipe.as_fd(), writing));
+        // poll(2) always reports a pipe that nobody reads, also if it is asked for nothing.
+        let stdin = self.stdin.as_ref().filter(|_| !writing.is_empty()).map(|pipe| (pipe.as_fd(), writing));
         let stdout = self.stdout.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN));
         let stderr = self.stderr.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN));
         [stdin, stdout, stderr].into_iter().flatten().collect()

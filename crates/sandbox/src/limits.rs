@@ -19,7 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::statvfs;
-use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 
 use super::order::Sandbox;
 use super::proc;
@@ -147,11 +147,15 @@ impl ProcessLimits {
     }
 }
 
-/// Sets the kernel's limits for a program that was just started. Its children inherit them.
-pub(super) fn set_rlimits(program: Pid) {
+/// Sets the kernel's limits for this process, which its program and all descendants inherit. A lower limit stays.
+///
+/// It only makes system calls, so that it can be called between fork(2) and execve(2).
+pub(super) fn set_rlimits() {
     for (resource, most) in [(Resource::Core, 0), (Resource::Fsize, LARGEST_FILE)] {
-        // If this fails, a lower limit is already set.
-        let _set = prlimit(Some(program), resource, Rlimit { current: Some(most), maximum: Some(most) });
+        let lower = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
+        let Rlimit { current, maximum } = getrlimit(resource);
+        // A process may always lower its own limits.
+        let _set = setrlimit(resource, Rlimit { current: lower(current), maximum: lower(maximum) });
     }
 }
 

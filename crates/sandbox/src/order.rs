@@ -25,7 +25,8 @@ pub struct Order<'a> {
 /// The sandbox of one program: its isolation level, and the paths it may read and write.
 #[derive(Debug, Clone, Default)]
 pub struct Sandbox {
-    /// The isolation level; with [`Isolation::None`] the other fields have no effect.
+    /// The isolation level. With [`Isolation::None`] nothing is kept from the program; the free space of `run_dir` and
+    /// `cache` is watched all the same.
     pub level: Isolation,
     /// The project's tree, which the program may read.
     pub tree: Option<PathBuf>,

@@ -3,9 +3,10 @@
 //! A stage holds a lock on a file in its folder. The kernel releases the lock when the process ends, however
 //! it ends, and programs that the process starts do not inherit it.
 //!
-//! Invariant: a folder is removed only if it has the lock file, both belong to this user and are private, the
-//! lock is free, and it is older than [`LEAST_AGE`].
+//! Invariant: a folder is removed only if it has a private folder's name and the lock file, both belong to this
+//! user and are private, the lock is free, and it is older than [`LEAST_AGE`].
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -52,14 +53,18 @@ pub(super) fn sweep_once() {
 /// Removes the stale folders in a folder.
 fn sweep(place: &Path, now: SystemTime) {
     let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MAX_ENTRIES);
-    let candidates =
-        entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
-    for entry in candidates {
+    for entry in entries.filter(|entry| is_private_name(&entry.file_name())) {
         let folder = entry.path();
         if let Some(_lock) = lock_stale(&folder, now) {
             let _ = remove_tree(&folder);
         }
     }
+}
+
+/// True for a name that [`tempfile`] makes of the prefix. A folder with another name is a user's own.
+fn is_private_name(name: &OsStr) -> bool {
+    let random = name.as_encoded_bytes().strip_prefix(PREFIX.as_bytes());
+    random.is_some_and(|random| random.len() == 6 && random.iter().all(u8::is_ascii_alphanumeric))
 }
 
 /// Locks a private folder whose process has ended; `None` if it is in use or not stale.
@@ -131,20 +136,23 @@ mod tests {
         future.set_modified(later + LEAST_AGE).unwrap();
         fs::set_permissions(closed.join(LOCK), fs::Permissions::from_mode(0o000)).unwrap();
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
-        let locked = left(place, "lockgate-held");
+        let locked = left(place, "lockgate-locked");
         let lock = File::open(locked.join(LOCK)).unwrap();
         lock.lock().unwrap();
-        let notes = place.join("lockgate-notes");
+        let notes = place.join("lockgate-notes1");
         crate::private_folder::create_private(&notes).unwrap();
+        let own = left(place, "lockgate-own-notes");
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o500)).unwrap();
         let shared = left(place, "lockgate-shared");
         fs::set_permissions(&shared, fs::Permissions::from_mode(0o755)).unwrap();
         let other = left(place, "other");
-        symlink(&other, place.join("lockgate-link")).unwrap();
+        symlink(&other, place.join("lockgate-linked")).unwrap();
         sweep(place, SystemTime::now());
         assert!(stale.exists(), "it is too young");
         without_capabilities(|| sweep(place, later));
         assert!(!stale.exists() && !closed.exists());
-        for path in [&locked, &notes, &shared, &other, &place.join("lockgate-link")] {
+        assert_eq!(own.metadata().unwrap().mode() & 0o777, 0o500);
+        for path in [&locked, &notes, &own, &shared, &other, &place.join("lockgate-linked")] {
             assert!(path.exists(), "{}", path.display());
         }
         drop(lock);

@@ -17,7 +17,6 @@ use rustix::process::{
 
 use super::exit::Exit;
 use super::isolation;
-use super::limits;
 use super::order::Order;
 use super::orphans::{self, Orphans};
 use super::pipes::Pipes;
@@ -60,7 +59,6 @@ impl RunningProcess {
         let leader = Pid::from_child(&child);
         registry.register(leader, &mark);
         drop(registry);
-        limits::set_rlimits(leader);
         let running = RunningProcess { leader, pidfd: pidfd_open(leader, PidfdFlags::empty()).ok(), mark };
         Ok((running, child))
     }

@@ -1,4 +1,4 @@
-//! Makes a program the parent of its orphans.
+//! The steps of a new process before its program: it limits itself, and becomes the parent of its orphans.
 //!
 //! The kernel gives a process that loses its parent to the nearest ancestor that asks for orphans (prctl(2),
 //! `PR_SET_CHILD_SUBREAPER`). If the program itself is that ancestor, everything that it starts stays below it: it is
@@ -9,7 +9,7 @@
 #![expect(
     unsafe_code,
     reason = "the standard library has only an unsafe function for a step in the new process before the program, and \
-              nothing for execve(2); the step makes three system calls, allocates nothing and takes no lock"
+              nothing for execve(2); the steps are a few system calls, allocate nothing and take no lock"
 )]
 
 use std::ffi::{CString, OsStr};
@@ -21,13 +21,17 @@ use std::ptr;
 
 use rustix::process::{getpid, set_child_subreaper};
 
-/// Makes the program of this command adopt the orphans below it, as far as the kernel can. The command must be complete
-/// but for its folder and its standard streams, have no variable that is inherited, and name its program by a path.
+use super::super::limits;
+
+/// Makes the program of this command start with the limits of the kernel, and adopt the orphans below it, as far as the
+/// kernel can. The command must be complete but for its folder and its standard streams, have no variable that is inherited,
+/// and name its program by a path.
 ///
 /// Errors: a word or a variable has a zero byte.
-pub(super) fn adopt_own_orphans(command: &mut Command) -> io::Result<()> {
+pub(super) fn limit_and_adopt_orphans(command: &mut Command) -> io::Result<()> {
     let program = ExecArguments::from_command(command)?;
     let start = move || {
+        limits::set_rlimits();
         let _adopts = set_child_subreaper(Some(getpid()));
         Err(program.execute())
     };

@@ -7,13 +7,13 @@
 //! Invariant: a program is started in the sandbox of its order, or not at all. If a stronger level fails, no
 //! weaker one replaces it.
 
+mod before_program;
 pub(super) mod bubblewrap;
 pub(super) mod landlock;
 mod listener;
 mod paths;
 mod seccomp;
 mod starter;
-mod subreaper;
 mod supervisor;
 
 use std::ffi::OsString;
@@ -35,7 +35,7 @@ pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
         Isolation::None => {
             let mut command = configure(Command::new(order.program), order, mark, &[]);
             command.args(&order.argv).current_dir(order.cwd);
-            subreaper::adopt_own_orphans(&mut command)?;
+            before_program::limit_and_adopt_orphans(&mut command)?;
             command.spawn()
         }
         Isolation::Landlock => {
@@ -43,10 +43,9 @@ pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
             let variables = landlock::environment(sandbox)?;
             let mut command = configure(Command::new(order.program), order, mark, &variables);
             command.args(&order.argv).current_dir(order.cwd);
-            subreaper::adopt_own_orphans(&mut command)?;
+            before_program::limit_and_adopt_orphans(&mut command)?;
             landlock::start(command, sandbox, &places)
         }
-        // The first process of its namespace adopts orphans.
         Isolation::Bubblewrap => {
             let places = SandboxPaths::new(sandbox, order);
             let mut command = configure(
@@ -59,6 +58,7 @@ pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
             command.args(bubblewrap::arguments(sandbox, &places, order.cwd));
             command.arg("--seccomp").arg(filter.as_raw_fd().to_string()).arg("--").arg(order.program);
             command.args(&order.argv).current_dir("/");
+            before_program::limit_and_adopt_orphans(&mut command)?;
             starter::start(command, filter)
         }
     }

@@ -305,7 +305,7 @@ fn rules(options: FilterOptions) -> Result<BTreeMap<i64, Vec<SeccompRule>>, secc
     rules.insert(libc::SYS_ioctl, ioctls.into_iter().collect::<Result<_, _>>()?);
     let fcntls = FCNTLS.map(|command| rule(&[(1, Eq, low(command))]));
     rules.insert(libc::SYS_fcntl, fcntls.into_iter().collect::<Result<_, _>>()?);
-    // Orphans stay below the program: see `subreaper`.
+    // Orphans stay below the program: see `before_program`.
     let subreaper = low(libc::PR_SET_CHILD_SUBREAPER);
     rules.insert(libc::SYS_prctl, vec![rule(&[(0, Eq, subreaper), (1, Eq, 0)])?]);
     // A supervisor of the program's own could allow calls that are handed to ours.

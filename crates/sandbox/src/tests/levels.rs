@@ -23,6 +23,24 @@ for_both_callers! {
     an_unavailable_sandbox_is_not_replaced
 }
 
+/// The limits hold from the first instruction of the program, so that no child escapes them.
+#[test]
+fn a_program_starts_with_the_limits_of_the_kernel() {
+    let fixture = ProcessFixture::new(CallerKind::Library);
+    for level in levels() {
+        let order = sandboxed(&fixture, level, &[], None);
+        let program = Path::new("/bin/cat");
+        let (code, limits, stderr) =
+            exited(give(&Order { program, argv: vec!["/proc/self/limits".into()], ..order }));
+        assert_eq!(code, 0, "{level:?}: {stderr}");
+        for (name, most) in [("Max core file size", 0), ("Max file size", 4_u64 << 30)] {
+            let values = limits.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            let shown: Vec<u64> = values.split_whitespace().flat_map(str::parse).collect();
+            assert_eq!(shown, [most, most], "{level:?}: {name}{values}");
+        }
+    }
+}
+
 fn levels() -> impl Iterator<Item = Isolation> {
     let all = [Isolation::None, Isolation::Landlock, Isolation::Bubblewrap].into_iter();
     all.filter(|level| unavailable_reason(*level, Ceiling(Isolation::Bubblewrap)).is_none())
