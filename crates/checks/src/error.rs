@@ -126,6 +126,10 @@ impl From<ParseFailure> for GateError {
         match failure {
             ParseFailure::Unknown(why) => GateError::Skipped(why.to_owned()),
             ParseFailure::Unreadable(why) => GateError::Unavailable(why),
+            ParseFailure::TooSlow(time) => GateError::Unavailable(format!(
+                "takes more than {:.1} s of processor time to parse",
+                time.as_secs_f64()
+            )),
             ParseFailure::Template => GateError::Template,
             ParseFailure::Broken(why) => GateError::Broken(why),
             ParseFailure::Halted(halt) => GateError::Halted(halt),

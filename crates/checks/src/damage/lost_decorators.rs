@@ -28,6 +28,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
 /// The symbols after the edit, by their line and by their name.
 struct DecoratedSymbols<'k, 't> {
     by_line: HashMap<usize, &'k LineSymbol<'t>>,
+    /// Those that the edit wrote, in text order.
     by_name: HashMap<&'t str, Vec<&'k LineSymbol<'t>>>,
 }
 
@@ -46,9 +47,11 @@ impl<'k, 't> DecoratedSymbols<'k, 't> {
         if let Some(line) = texts.draft.map.new_line_of(old.line) {
             return self.by_line.get(&line).copied().filter(|symbol| symbol.name == old.name);
         }
-        let piece = texts.pieces.iter().find(|piece| (piece.old.0..=piece.old.1).contains(&old.line))?;
-        let inside = |symbol: &&&LineSymbol<'_>| (piece.new.0..=piece.new.1).contains(&symbol.line);
-        self.by_name.get(old.name)?.iter().find(inside).copied()
+        let next = texts.pieces.partition_point(|piece| piece.old.1 < old.line);
+        let piece = texts.pieces.get(next).filter(|piece| piece.old.0 <= old.line)?;
+        let named = self.by_name.get(old.name)?;
+        let first = named.partition_point(|symbol| symbol.line < piece.new.0);
+        named.get(first).copied().filter(|symbol| symbol.line <= piece.new.1)
     }
 }
 

@@ -3,9 +3,9 @@
 //! Each rule has its own file and checks only the lines that the edit wrote: older text is no accident of this edit.
 //! docs/decisions/0010-damage.md gives the precision of each rule and the method of measurement.
 //!
-//! Invariant: the time of every rule is linear in both texts, except for tree lookups, whose steps are limited. A rule makes
-//! few findings more than [`MAX_FINDINGS`], however long the text is. It reads
-//! only the draft and the list of definitions that the edit removes.
+//! Invariant: the time of every rule is linear in both texts, except for tree lookups, whose steps are limited. However long
+//! the text is, a rule stops soon after [`MAX_FINDINGS`] findings. It reads only the draft and the list of definitions that
+//! the edit removes.
 
 mod conflict_markers;
 mod doubled_lines;

@@ -13,16 +13,37 @@ pub(super) struct BracketReport {
 #[derive(Debug, Default)]
 pub(super) struct Brackets {
     open: Vec<(char, usize)>,
+    /// The open brackets of each kind, so that no partner is searched for where there is none.
+    counts: OpenCounts,
     lone: Vec<usize>,
+}
+
+/// The numbers of open brackets.
+#[derive(Debug, Default)]
+struct OpenCounts {
+    round: usize,
+    square: usize,
+    curly: usize,
+}
+
+impl OpenCounts {
+    /// The number of those with this closing bracket.
+    fn of_kind(&mut self, close: char) -> &mut usize {
+        match close {
+            ')' => &mut self.round,
+            ']' => &mut self.square,
+            _ => &mut self.curly,
+        }
+    }
 }
 
 impl Brackets {
     /// Adds the next token; ignores all tokens except brackets.
     pub(super) fn see(&mut self, token: &str, at: usize) {
         match token {
-            "(" => self.open.push((')', at)),
-            "[" => self.open.push((']', at)),
-            "{" => self.open.push(('}', at)),
+            "(" => self.open(')', at),
+            "[" => self.open(']', at),
+            "{" => self.open('}', at),
             ")" => self.close(')', at),
             "]" => self.close(']', at),
             "}" => self.close('}', at),
@@ -37,13 +58,23 @@ impl Brackets {
         self.lone
     }
 
+    fn open(&mut self, close: char, at: usize) {
+        self.open.push((close, at));
+        *self.counts.of_kind(close) += 1;
+    }
+
     /// Closes the nearest open bracket of that kind; brackets opened since then are unmatched.
     fn close(&mut self, close: char, at: usize) {
-        match self.open.iter().rposition(|(closing, _)| *closing == close) {
-            Some(partner) => {
-                self.lone.extend(self.open.drain(partner..).skip(1).map(|(_, at)| at));
+        if *self.counts.of_kind(close) == 0 {
+            self.lone.push(at);
+            return;
+        }
+        while let Some((closing, opened)) = self.open.pop() {
+            *self.counts.of_kind(closing) -= 1;
+            if closing == close {
+                return;
             }
-            None => self.lone.push(at),
+            self.lone.push(opened);
         }
     }
 }

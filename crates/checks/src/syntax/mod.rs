@@ -57,7 +57,7 @@ use self::tree::TreeReport;
 use self::worker::JobOutcome;
 use super::delta::{self, Belief, ComparedFinding, MarkedFinding};
 use super::draft::Draft;
-use lockgate_sandbox::Limit;
+use lockgate_sandbox::{Halt, Limit};
 use lockgate_syntax as grammar;
 use lockgate_text::{Buffer, Hints};
 
@@ -440,11 +440,16 @@ impl<'a> LanguageReaders<'a> {
             return Err(ParseFailure::Unreadable(TOO_DEEP.to_owned()));
         }
         let _slot = wait_for_slot(text, self.limit)?;
-        let (row, path, limit) =
-            (self.parsers, self.path, self.limit.with_processor_time(processor_time(text)));
+        let (row, path, time) = (self.parsers, self.path, processor_time(text));
+        let limit = self.limit.with_processor_time(time);
         let work = || tree::survey(row, grammar, path, text, limit);
-        let report = grammar::on_stack(work).map_err(ParseFailure::Broken)??;
-        Ok(memo::SURVEYED.keep(key, report))
+        match grammar::on_stack(work).map_err(ParseFailure::Broken)? {
+            // The time of the call is not up.
+            Err(ParseFailure::Halted(Halt::TimedOut)) if self.limit.reached().is_none() => {
+                Err(ParseFailure::TooSlow(time))
+            }
+            report => Ok(memo::SURVEYED.keep(key, report?)),
+        }
     }
 
     /// Pairs the brackets of a text, with the language's own parser if it can do that: it has no error recovery to pay for.
@@ -477,7 +482,7 @@ impl<'a> LanguageReaders<'a> {
     ) -> Result<Vec<MarkedFinding>, ParseFailure> {
         let (old, after) = match self.read(before) {
             Ok(old) if old.by == after.by => (old, after),
-            Err(ParseFailure::Halted(halt)) => return Err(ParseFailure::Halted(halt)),
+            Err(halted @ (ParseFailure::Halted(_) | ParseFailure::TooSlow(_))) => return Err(halted),
             // Faults of two different parsers cannot be compared, so tree-sitter reads both sides.
             Ok(_)
             | Err(
@@ -508,7 +513,7 @@ impl<'a> LanguageReaders<'a> {
         for (view, buffer) in views.iter_mut().zip([before, after]) {
             match self.survey(buffer) {
                 Ok(survey) => *view = survey,
-                Err(ParseFailure::Halted(halt)) => return Err(ParseFailure::Halted(halt)),
+                Err(halted @ (ParseFailure::Halted(_) | ParseFailure::TooSlow(_))) => return Err(halted),
                 Err(
                     ParseFailure::Broken(_)
                     | ParseFailure::Unknown(_)

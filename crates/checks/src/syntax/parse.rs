@@ -1,5 +1,7 @@
 //! The result of a parser, or the reason that there is none.
 
+use std::time::Duration;
+
 use super::fault::SyntaxFault;
 use lockgate_sandbox::{Halt, Limit};
 use lockgate_syntax::{ParseSlot, Unreadable};
@@ -43,6 +45,8 @@ pub(crate) enum ParseFailure {
     Template,
     /// The caller cancelled the call, or the time limit was reached.
     Halted(Halt),
+    /// The parser used up this much processor time, which is its limit for a text of this size.
+    TooSlow(Duration),
     /// The parser panicked, with this message.
     Broken(String),
 }

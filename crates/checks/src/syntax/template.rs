@@ -112,11 +112,11 @@ pub(super) fn filled(language: &str, text: &str, tags: &[TemplateTag]) -> String
 
 /// True for a tag with only white space next to it on its lines.
 fn is_alone(text: &str, span: &Range<usize>) -> bool {
-    let before = text.get(..span.start).unwrap_or_default();
-    let after = text.get(span.end..).unwrap_or_default();
-    let before = before.rsplit('\n').next().unwrap_or_default();
-    let after = after.split('\n').next().unwrap_or_default();
-    before.trim().is_empty() && after.trim().is_empty()
+    // Only the white space is read: a line may be as long as the text and have as many tags.
+    let is_blank = |c: char| c != '\n' && c.is_whitespace();
+    let before = text.get(..span.start).unwrap_or_default().trim_end_matches(is_blank);
+    let after = text.get(span.end..).unwrap_or_default().trim_start_matches(is_blank);
+    (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
 }
 
 /// True if the path of a text marks it as a template.
