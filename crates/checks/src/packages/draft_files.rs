@@ -1,11 +1,10 @@
 //! The files of a project as a call would leave them, and the packages that they declare.
 
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::Path;
 
 use crate::command::{ProgramInput, project};
 use crate::finding::sanitize;
+use crate::regular;
 
 /// The largest part of a manifest or lock file that is read, in bytes.
 const MAX_READ: u64 = 1 << 20;
@@ -53,13 +52,7 @@ impl DraftFiles<'_> {
         if let Some(draft) = self.input.overlays.iter().find(|other| other.path == path) {
             return draft.text.map(|text| text.view().to_owned());
         }
-        let place = self.root().join(path);
-        if !fs::metadata(&place).ok()?.is_file() {
-            return None;
-        }
-        let mut text = String::new();
-        File::open(place).ok()?.take(MAX_READ).read_to_string(&mut text).ok()?;
-        Some(text)
+        String::from_utf8(regular::read(&self.root().join(path), MAX_READ).ok()?).ok()
     }
 
     pub(super) fn exists(&self, path: &str) -> bool {

@@ -15,6 +15,8 @@ use lockgate_policy::{Columns, StatusPatterns};
 const METHOD_NOT_FOUND: i64 = -32601;
 /// The largest number of registrations that are kept.
 const MAX_REGISTRATIONS: usize = 1000;
+/// The largest number of settings that one request gets: each may be all settings of the server.
+const MAX_SETTINGS: usize = 1000;
 
 /// The client's side of the protocol for one server.
 #[derive(Debug)]
@@ -89,7 +91,7 @@ impl Capabilities {
         match method {
             "workspace/configuration" => {
                 let items = params.get("items").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-                Some(items.iter().map(|item| self.section(item)).collect())
+                Some(items.iter().take(MAX_SETTINGS).map(|item| self.section(item)).collect())
             }
             "client/registerCapability" => {
                 for (id, method) in registrations(params, "registrations") {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::config::{self, GitConfig};
+use super::config;
 use crate::paths::project::link_target;
 
 /// The most git folders of one repository: worktrees and submodules.
@@ -37,8 +37,9 @@ impl RepositoryFolders {
         let common = named_in(&git, "commondir", "").unwrap_or_else(|| git.clone());
         let mut tops: Vec<PathBuf> = top.map(Path::to_owned).into_iter().collect();
         for config in [common.join("config"), git.join("config.worktree")] {
-            let worktrees = GitConfig::read(&config).map(|config| config.worktrees).unwrap_or_default();
-            tops.extend(worktrees.iter().filter_map(|path| config::expand(path, &git)));
+            let config = config::read_cached(&config);
+            let worktrees = config.iter().flat_map(|config| &config.worktrees);
+            tops.extend(worktrees.filter_map(|path| config::expand(path, &git)));
         }
         for worktree in entries(&common.join("worktrees")) {
             // The file names the `.git` of the worktree.
