@@ -184,3 +184,33 @@ fn read(pipe: Option<&mut impl Read>, chunk: &mut [u8]) -> (usize, bool) {
 fn is_retryable(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rustix::event::{EventfdFlags, eventfd};
+
+    use super::*;
+    use crate::Sandbox;
+
+    /// poll(2) reports a pipe that nobody reads at once, every time.
+    #[test]
+    fn a_program_that_closed_its_input_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let order = Order {
+            program: Path::new("/bin/sh"),
+            argv: vec!["-c".into(), "exec 0<&-; echo closed; exec sleep 60".into()],
+            cwd: folder.path(),
+            env: Vec::new(),
+            input: Some(b""),
+            sandbox: Sandbox::default(),
+        };
+        let mut daemon = Daemon::start(&order, 1 << 30).unwrap();
+        let wake_fd = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
+        while daemon.poll_once(wake_fd.as_fd(), Duration::from_secs(1)) != b"closed\n" {}
+        let (began, most) = (Instant::now(), Duration::from_millis(200));
+        assert_eq!(daemon.poll_once(wake_fd.as_fd(), most), b"");
+        assert!(began.elapsed() >= most, "{:?}", began.elapsed());
+    }
+}
