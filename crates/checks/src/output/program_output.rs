@@ -139,7 +139,8 @@ pub(super) fn check_no_crash(command: &CommandSpec, run: &ProgramOutput<'_>) -> 
 fn missing_dependencies(command: &CommandSpec, run: &ProgramOutput<'_>) -> Option<String> {
     let output = if run.code == 0 { return None } else { run.stream_text(Stream::Both) };
     command.dependencies.missing.iter().find_map(|missing| {
-        let found = missing.pattern.find(&output)?;
+        let found = missing.pattern.captures(&output)?;
+        let found = found.get(1).or_else(|| found.get(0))?;
         let fetch = &missing.fetch;
         Some(format!(
             "dependencies are not on this machine ({}): run `{fetch}`, then retry",

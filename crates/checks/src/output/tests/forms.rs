@@ -227,7 +227,7 @@ fn a_program_that_says_that_it_did_not_look_is_skipped() {
     }
 }
 
-/// What cargo 1.95 and Go 1.19 and 1.27 print where a dependency is not on the machine.
+/// What cargo 1.95, Go 1.19 and 1.27 and staticcheck 2023.1 print where a dependency is not on the machine.
 #[test]
 fn a_failure_for_lack_of_dependencies_names_the_command_that_fetches_them() {
     let no_package = "error: no matching package named `itoa` found\nlocation searched: the index\n";
@@ -237,6 +237,19 @@ fn a_failure_for_lack_of_dependencies_names_the_command_that_fetches_them() {
         "a.go:3:8: x@v1.3.0: Get \"https://proxy.example\": dial tcp: lookup proxy.example: no such host\n";
     let no_cache = "a.go:3:8: open /root/go/pkg/mod/cache/download/example.com/x/@v/v1.0.0.lock: read-only file system\n";
     let no_access = "a.go:3:8: mkdir /root/go/pkg/mod/cache/download/x: permission denied\n";
+    let compile = |message: &str| {
+        let place = r#"{"file":"a.go","line":3,"column":8}"#;
+        format!(
+            "{{\"code\":\"compile\",\"severity\":\"error\",\"location\":{place},\"message\":\"{message}\"}}\n"
+        )
+    };
+    let json_no_sum =
+        compile(r"missing go.sum entry for module providing package x (imported by y); to add:\n\tgo get y");
+    let json_no_host = compile(
+        r#"x@v0.9.1: Get \"https://proxy.example/x.zip\": dial tcp: lookup proxy.example: no such host"#,
+    );
+    let json_no_cache = compile("go: could not create module cache: mkdir /root/go: read-only file system");
+    let json_quoted = compile(r#"undefined: \"message\":\"missing go.sum entry for x"#);
     let no_lock_file = "error: cannot create the lock file /x/Cargo.lock because --locked was passed\n";
     for (gate, code, errors, fetch) in [
         ("go-vet", 1, no_cache, Some("go mod download")),
@@ -247,6 +260,11 @@ fn a_failure_for_lack_of_dependencies_names_the_command_that_fetches_them() {
             "could not create module cache: mkdir /root/go: read-only file system\n",
             Some("go mod download"),
         ),
+        ("staticcheck", 1, &json_no_sum, Some("go mod tidy")),
+        ("staticcheck", 1, &json_no_host, Some("go mod download")),
+        ("staticcheck", 1, &compile("module lookup disabled by GOPROXY=off"), Some("go mod download")),
+        ("staticcheck", 1, &json_no_cache, Some("go mod download")),
+        ("staticcheck", 1, &json_quoted, None),
         ("cargo-check", 101, no_lock_file, Some("cargo fetch")),
         ("go-build", 1, "a.go:3:8: cannot use x (open /cache/download: permission denied)\n", None),
         ("cargo-check", 101, no_package, Some("cargo fetch")),
