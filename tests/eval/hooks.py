@@ -97,12 +97,10 @@ class Codex:
     def chunks(self, patch):
         found = []
         for line in patch.split('\n')[2:-1]:
-            if line.startswith('@@') or not found: found.append(dict(header=line[3:] or None, old=[], new=[], end=False))
+            if line.startswith('@@') or not found: found.append(dict(header=line[3:] or None, lines=[], end=False))
             if line.startswith('@@'): continue
             if line == '*** End of File': found[-1]['end'] = True
-            elif line[:1] in (' ', '-', '+') or line == '':
-                if line[:1] != '+': found[-1]['old'].append(line[1:])
-                if line[:1] != '-': found[-1]['new'].append(line[1:])
+            elif line[:1] in (' ', '-', '+') or line == '': found[-1]['lines'].append((line[:1] or ' ', line[1:]))
             else: raise Refused(f'not a line of a patch: {line}')
         return found
 
@@ -120,18 +118,26 @@ class Codex:
                 place = self.seek(lines, [chunk['header']], at, False)
                 if place is None: raise Refused('no header')
                 at = place + 1
-            if not chunk['old']:
-                changes.append((len(lines), 0, chunk['new'])); continue
-            old, new = chunk['old'], chunk['new']
-            place = self.seek(lines, old, at, chunk['end'])
-            if place is None and old[-1] == '':
-                old, new = old[:-1], new[:-1] if new and new[-1] == '' else new
-                place = self.seek(lines, old, at, chunk['end'])
+            parts, quoted = list(chunk['lines']), lambda: [text for mark, text in parts if mark != '+']
+            if not quoted():
+                changes.append((len(lines), 0, parts)); continue
+            place = self.seek(lines, quoted(), at, chunk['end'])
+            if place is None and quoted()[-1] == '':
+                last = lambda but: max((i for i, (mark, _) in enumerate(parts) if mark != but), default=None)
+                gone = {last('+')} | {i for i in [last('-')] if i is not None and parts[i][1] == ''}
+                parts = [part for i, part in enumerate(parts) if i not in gone]
+                place = self.seek(lines, quoted(), at, chunk['end'])
             if place is None: raise Refused('lines not found')
-            changes.append((place, len(old), new)); at = place + len(old)
+            changes.append((place, len(quoted()), parts)); at = place + len(quoted())
         kept = list(whole)
-        for place, length, new in sorted(changes, reverse=True):
-            kept[place:place + length] = [line + end.removesuffix('\n') for line in new]
+        for place, length, parts in sorted(changes, key=lambda change: change[0], reverse=True):
+            # Lines of the context stay as they are in the file; added ones get the first line end.
+            new, next_old = [], place
+            for mark, text in parts:
+                if mark == '+': new.append(text + end.removesuffix('\n')); continue
+                if mark == ' ': new.append(whole[next_old])
+                next_old += 1
+            kept[place:place + length] = new
         return '\n'.join(kept) + '\n'
 
     STEPS = (lambda s: s, lambda s: s.rstrip(), lambda s: s.strip(), lambda s: Codex.plain(s.strip()))

@@ -38,7 +38,7 @@ pub enum TextHabit {
     NewLinesCrLfIfAny,
     /// Bytes that are not UTF-8 are lost; all else stays.
     Lossy,
-    /// UTF-8 only; replaced lines get the line end of the first line.
+    /// UTF-8 only; added lines get the line end of the first line, and a last line without an end gets it.
     FirstLine,
     /// The behaviour is not known.
     Unknown,

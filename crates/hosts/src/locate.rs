@@ -79,14 +79,16 @@ fn block(search: String, replace: String, occurrences: Occurrences) -> BlockFiel
 
 /// Returns the edit of one chunk; a header narrows the lines to search.
 fn chunk_edit(buffer: &Buffer, chunk: &Chunk) -> Option<Edit> {
-    let text = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-    if chunk.old.is_empty() {
-        let content = text(&chunk.new);
+    let (mut old, mut new) = (String::new(), String::new());
+    chunk.old().for_each(|line| old.extend([line, "\n"]));
+    chunk.new_lines().for_each(|line| new.extend([line, "\n"]));
+    if old.is_empty() {
+        let content = new;
         let insertion =
             Insertion { at_line: Insertion::END, content, expect: None, names: LineEditNames::default() };
         return Some(Edit::Insert(vec![insertion]));
     }
-    let edit = block(text(&chunk.old), text(&chunk.new), Occurrences::Block).into_edit().ok()?;
+    let edit = block(old, new, Occurrences::Block).into_edit().ok()?;
     let header = chunk.header.as_ref().and_then(|header| {
         let mut lines = buffer.lines().iter().enumerate();
         lines.find(|(_, line)| line.trim() == header.trim()).map(|(at, _)| at + 1)

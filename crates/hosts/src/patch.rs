@@ -52,12 +52,48 @@ pub enum PatchChange {
 pub struct Chunk {
     /// A line above the chunk that narrows its place, such as a function's first line.
     pub header: Option<String>,
-    /// The lines before: context and removed lines.
-    pub old: Vec<String>,
-    /// The lines after: context and added lines.
-    pub new: Vec<String>,
+    /// The lines, in the order of the patch.
+    pub lines: Vec<ChunkLine>,
     /// Set when the chunk ends with the file.
     pub at_end: bool,
+}
+
+/// A line of a chunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChunkLine {
+    /// A line that stays as it is in the file.
+    Context(String),
+    /// A line that goes.
+    Removed(String),
+    /// A new line.
+    Added(String),
+}
+
+impl ChunkLine {
+    /// The text, without the mark and the line end.
+    pub fn text(&self) -> &str {
+        match self {
+            ChunkLine::Context(text) | ChunkLine::Removed(text) | ChunkLine::Added(text) => text,
+        }
+    }
+}
+
+impl Chunk {
+    /// The lines before: context and removed lines.
+    pub fn old(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().filter_map(|line| match line {
+            ChunkLine::Context(text) | ChunkLine::Removed(text) => Some(text.as_str()),
+            ChunkLine::Added(_) => None,
+        })
+    }
+
+    /// The lines after: context and added lines.
+    pub fn new_lines(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().filter_map(|line| match line {
+            ChunkLine::Context(text) | ChunkLine::Added(text) => Some(text.as_str()),
+            ChunkLine::Removed(_) => None,
+        })
+    }
 }
 
 impl Patch {
@@ -141,27 +177,20 @@ impl fmt::Display for Patch {
     }
 }
 
-/// Writes the lines that both sides have at their start and end as context.
+/// Writes the chunk as it stands in a patch.
 impl fmt::Display for Chunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.header {
             Some(header) => writeln!(f, "@@ {header}")?,
             None => writeln!(f, "@@")?,
         }
-        let above = self.old.iter().zip(&self.new).take_while(|(old, new)| old == new).count();
-        let both = self.old.len().min(self.new.len()) - above;
-        let pairs = self.old.iter().rev().zip(self.new.iter().rev());
-        let below = pairs.take(both).take_while(|(old, new)| old == new).count();
-        let lines = |lines: &[String], from: usize, below: usize| {
-            lines.get(from..lines.len() - below).unwrap_or_default().to_vec()
-        };
-        let write = |f: &mut fmt::Formatter<'_>, mark: char, lines: &[String]| {
-            lines.iter().try_for_each(|line| writeln!(f, "{mark}{line}"))
-        };
-        write(f, ' ', self.old.get(..above).unwrap_or_default())?;
-        write(f, '-', &lines(&self.old, above, below))?;
-        write(f, '+', &lines(&self.new, above, below))?;
-        write(f, ' ', self.old.get(self.old.len() - below..).unwrap_or_default())?;
+        for line in &self.lines {
+            match line {
+                ChunkLine::Context(text) => writeln!(f, " {text}")?,
+                ChunkLine::Removed(text) => writeln!(f, "-{text}")?,
+                ChunkLine::Added(text) => writeln!(f, "+{text}")?,
+            }
+        }
         if self.at_end { writeln!(f, "{END_OF_FILE}") } else { Ok(()) }
     }
 }
@@ -270,16 +299,10 @@ impl<'t> Reader<'_, 't> {
                     self.at += 1;
                     break;
                 }
-                (_, None) => {
-                    chunk.old.push(String::new());
-                    chunk.new.push(String::new());
-                }
-                (_, Some(' ')) => {
-                    chunk.old.push(characters.as_str().to_owned());
-                    chunk.new.push(characters.as_str().to_owned());
-                }
-                (_, Some('+')) => chunk.new.push(characters.as_str().to_owned()),
-                (_, Some('-')) => chunk.old.push(characters.as_str().to_owned()),
+                (_, None) => chunk.lines.push(ChunkLine::Context(String::new())),
+                (_, Some(' ')) => chunk.lines.push(ChunkLine::Context(characters.as_str().to_owned())),
+                (_, Some('+')) => chunk.lines.push(ChunkLine::Added(characters.as_str().to_owned())),
+                (_, Some('-')) => chunk.lines.push(ChunkLine::Removed(characters.as_str().to_owned())),
                 _ if self.at > start => break,
                 _ => return self.fail("expected a line that begins with a blank, `+` or `-`"),
             }
@@ -302,7 +325,8 @@ mod tests {
         assert_eq!(patch.files[0].change, PatchChange::Add("one\n\n".to_owned()));
         let PatchChange::Update { move_to, chunks } = &patch.files[1].change else { panic!("{patch:?}") };
         assert_eq!((move_to.as_deref(), chunks.len(), chunks[1].at_end), (Some("c.py"), 2, true));
-        assert_eq!(chunks[0].old, ["    x", "    y"]);
+        assert_eq!(chunks[0].old().collect::<Vec<_>>(), ["    x", "    y"]);
+        assert_eq!(chunks[0].new_lines().collect::<Vec<_>>(), ["    x", "    z"]);
         assert_eq!(patch.to_string(), TEXT);
         assert_eq!(Patch::parse(&format!("<<'EOF'\n{TEXT}\nEOF\n")).unwrap(), patch);
         assert_eq!(Patch::parse(&format!("\n  {TEXT}  \n\n")).unwrap(), patch);

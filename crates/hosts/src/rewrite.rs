@@ -8,7 +8,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::edit::{QuoteMatches, QuotedReplacement};
 use super::host::TextHabit;
-use super::patch::Chunk;
+use super::patch::{Chunk, ChunkLine};
 use super::simulate::{self, Simulation, unix};
 
 /// The most lines of context that are added on each side to make a quote unique.
@@ -113,29 +113,34 @@ pub fn chunks(before: &[u8], wanted: &[u8]) -> Option<Vec<Chunk>> {
 
 /// Returns a chunk for each run of differing lines, with context; runs whose context meets are one chunk.
 fn with_context(difference: &LineDifference<'_>, up: usize, down: usize) -> Vec<Chunk> {
-    let mut spans: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-    for (old, new) in &difference.runs {
-        let above = up.min(old.start);
-        let below = down.min(difference.old.len() - old.end);
-        let wide = (old.start - above..old.end + below, new.start - above..new.end + below);
-        match spans.last_mut() {
-            Some(last) if last.0.end >= wide.0.start => (last.0.end, last.1.end) = (wide.0.end, wide.1.end),
-            _ => spans.push(wide),
-        }
-    }
-    let lines = |lines: &[&str], range: &Range<usize>| {
-        let lines = lines.get(range.clone()).unwrap_or_default();
-        lines.iter().map(|line| unix(line).trim_end_matches('\n').to_owned()).collect()
+    let lines = |lines: &[&str], range: Range<usize>, kind: fn(String) -> ChunkLine| -> Vec<ChunkLine> {
+        let lines = lines.get(range).unwrap_or_default();
+        lines.iter().map(|line| kind(unix(line).trim_end_matches('\n').to_owned())).collect()
     };
-    spans
-        .iter()
-        .map(|(old, new)| Chunk {
-            header: None,
-            old: lines(&difference.old, old),
-            new: lines(&difference.new, new),
-            at_end: false,
-        })
-        .collect()
+    let mut chunks: Vec<Chunk> = Vec::new();
+    // The end of the last run, and that of the context below it.
+    let (mut changed, mut shown) = (0, 0);
+    for (old, new) in &difference.runs {
+        let above = old.start.saturating_sub(up);
+        if chunks.is_empty() || shown < above {
+            extend_last(&mut chunks, lines(&difference.old, changed..shown, ChunkLine::Context));
+            chunks.push(Chunk::default());
+            changed = above;
+        }
+        extend_last(&mut chunks, lines(&difference.old, changed..old.start, ChunkLine::Context));
+        extend_last(&mut chunks, lines(&difference.old, old.clone(), ChunkLine::Removed));
+        extend_last(&mut chunks, lines(&difference.new, new.clone(), ChunkLine::Added));
+        (changed, shown) = (old.end, (old.end + down).min(difference.old.len()));
+    }
+    extend_last(&mut chunks, lines(&difference.old, changed..shown, ChunkLine::Context));
+    chunks
+}
+
+/// Adds lines to the last chunk.
+fn extend_last(chunks: &mut [Chunk], lines: Vec<ChunkLine>) {
+    if let Some(last) = chunks.last_mut() {
+        last.lines.extend(lines);
+    }
 }
 
 /// True if a simulation gives exactly the wanted bytes, except for a line end at the end of the file. If the habits of

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::edit::{QuoteMatches, QuotedReplacement};
 use super::host::TextHabit;
-use super::patch::Chunk;
+use super::patch::{Chunk, ChunkLine};
 use lockgate_text::{Buffer, Change, Hints, LineEnd, Lines};
 
 /// The result of an edit.
@@ -224,25 +224,27 @@ pub fn update(before: &[u8], chunks: &[Chunk]) -> Simulation {
         // The tool takes a byte order mark for a part of the first line, which therefore differs from every quote.
         first_quotable: usize::from(text.starts_with(MARK)),
     };
-    let mut replaced: Vec<(Range<usize>, &[String])> = Vec::new();
+    let mut placed: Vec<(Range<usize>, Vec<&ChunkLine>)> = Vec::new();
     let mut from = 0;
     for chunk in chunks {
         match target.place(chunk, from) {
-            Ok((range, new)) => {
+            Ok((range, lines)) => {
                 from = range.end;
-                replaced.push((range, new));
+                placed.push((range, lines));
             }
             Err(other) => return other,
         }
     }
-    replaced.sort_by_key(|(range, _)| range.start);
-    if replaced.windows(2).any(|pair| matches!(pair, [one, two] if one.0.end > two.0.start)) {
+    placed.sort_by_key(|(range, _)| range.start);
+    if placed.windows(2).any(|pair| matches!(pair, [one, two] if one.0.end > two.0.start)) {
         return Simulation::Unknown;
     }
-    let changes = replaced.iter().map(|(range, new)| line_change(&lines, range, new)).collect();
+    let runs: Vec<LineRun<'_>> =
+        placed.iter().flat_map(|(range, lines)| line_runs(range.start, lines)).collect();
+    let changes = runs.iter().map(|run| line_change(&lines, run)).collect();
     let faithful = buffer.plan(changes).and_then(|plan| buffer.apply(&plan));
     let Ok(faithful) = faithful else { return Simulation::Unknown };
-    let written = write_lines(text, &replaced).into_bytes();
+    let written = write_lines(text, &runs).into_bytes();
     Simulation::Made(Simulated { faithful: faithful.bytes().to_vec(), written: Some(written) })
 }
 
@@ -254,22 +256,23 @@ struct PatchTarget<'t> {
 }
 
 impl PatchTarget<'_> {
-    /// Returns the lines that a chunk replaces, from 0, and the new ones.
+    /// Returns the lines of the file that a chunk quotes, from 0, and the chunk's own lines.
     fn place<'a>(
         &self,
         chunk: &'a Chunk,
         mut from: usize,
-    ) -> Result<(Range<usize>, &'a [String]), Simulation> {
+    ) -> Result<(Range<usize>, Vec<&'a ChunkLine>), Simulation> {
         let texts = &self.lines;
         if let Some(header) = &chunk.header {
             let at = (from..texts.len()).find(|&at| texts.get(at) == Some(&header.as_str()));
             from = at.ok_or(Simulation::Missing)? + 1;
         }
-        let (mut old, mut new) = (chunk.old.as_slice(), chunk.new.as_slice());
+        let mut lines: Vec<&ChunkLine> = chunk.lines.iter().collect();
+        let mut old: Vec<&str> = chunk.old().collect();
         if old.is_empty() {
-            return Ok((texts.len()..texts.len(), new));
+            return Ok((texts.len()..texts.len(), lines));
         }
-        let starts = |old: &[String]| -> Vec<usize> {
+        let starts = |old: &[&str]| -> Vec<usize> {
             let is_at = |start: &usize| {
                 let lines = texts.get(*start..start + old.len());
                 *start >= self.first_quotable
@@ -279,29 +282,55 @@ impl PatchTarget<'_> {
             let first = if chunk.at_end && old.len() <= texts.len() { last } else { from };
             (first..=last).filter(is_at).collect()
         };
-        let mut found = starts(old);
-        if let ([], [rest @ .., end]) = (found.as_slice(), old)
-            && end.is_empty()
-        {
-            old = rest;
-            new = match new {
-                [rest @ .., end] if end.is_empty() => rest,
-                all => all,
-            };
-            found = starts(old);
+        let mut found = starts(&old);
+        // The tool tries again without a blank line at the end of the quote, and of the new lines.
+        if found.is_empty() && old.pop_if(|line| line.is_empty()).is_some() {
+            let last_old = lines.iter().rposition(|line| !matches!(line, ChunkLine::Added(_)));
+            let last_new = lines.iter().rposition(|line| !matches!(line, ChunkLine::Removed(_)));
+            let is_blank = |at: &usize| lines.get(*at).is_some_and(|line| line.text().is_empty());
+            let dropped = [last_old, last_new.filter(is_blank)];
+            let mut at = 0..;
+            lines.retain(|_| !dropped.contains(&at.next()));
+            found = starts(&old);
         }
         match found.as_slice() {
             [] => Err(Simulation::Missing),
             // Below a header, the first match is meant.
-            [at, rest @ ..] if rest.is_empty() || chunk.header.is_some() => Ok((*at..at + old.len(), new)),
+            [at, rest @ ..] if rest.is_empty() || chunk.header.is_some() => Ok((*at..at + old.len(), lines)),
             several => Err(Simulation::Several(several.len())),
         }
     }
 }
 
+/// Lines of a file, from 0, and the new lines in their place.
+struct LineRun<'a> {
+    removed: Range<usize>,
+    added: Vec<&'a str>,
+}
+
+/// Returns the runs of lines that a chunk removes and adds between its context; the chunk quotes the lines from `first` on.
+fn line_runs<'a>(first: usize, lines: &[&'a ChunkLine]) -> Vec<LineRun<'a>> {
+    let mut runs = Vec::new();
+    let mut run = LineRun { removed: first..first, added: Vec::new() };
+    for line in lines {
+        match line {
+            ChunkLine::Context(_) => {
+                let next = run.removed.end + 1;
+                runs.push(std::mem::replace(&mut run, LineRun { removed: next..next, added: Vec::new() }));
+            }
+            ChunkLine::Removed(_) => run.removed.end += 1,
+            ChunkLine::Added(text) => run.added.push(text),
+        }
+    }
+    runs.push(run);
+    runs.retain(|run| !run.removed.is_empty() || !run.added.is_empty());
+    runs
+}
+
 /// Returns the change of whole lines, without those that stay the same at the start and end.
-fn line_change(lines: &Lines<'_>, range: &Range<usize>, new: &[String]) -> Change {
-    let same = |at: usize, text: &String| lines.text(at + 1) == text;
+fn line_change(lines: &Lines<'_>, run: &LineRun<'_>) -> Change {
+    let LineRun { removed: range, added: new } = run;
+    let same = |at: usize, text: &&str| lines.text(at + 1) == *text;
     let above = range.clone().zip(new).take_while(|(at, text)| same(*at, text)).count();
     let left = (range.len() - above).min(new.len() - above);
     let pairs = range.clone().rev().zip(new.iter().rev());
@@ -324,9 +353,9 @@ fn line_change(lines: &Lines<'_>, range: &Range<usize>, new: &[String]) -> Chang
     Change { span, text }
 }
 
-/// Returns the text that Codex writes: replaced lines get the line end of the first line, and so does a last line
-/// without one.
-fn write_lines(text: &str, replaced: &[(Range<usize>, &[String])]) -> String {
+/// Returns the text that Codex writes: added lines get the line end of the first line, and so does a last line without one.
+/// Lines of the context stay as they are in the file.
+fn write_lines(text: &str, runs: &[LineRun<'_>]) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let first_end = lines.iter().find(|line| line.ends_with('\n'));
     let end = if first_end.is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
@@ -340,13 +369,13 @@ fn write_lines(text: &str, replaced: &[(Range<usize>, &[String])]) -> String {
         }
     };
     let mut from = 0;
-    for (range, new) in replaced {
-        keep(&mut result, lines.get(from..range.start).unwrap_or_default());
-        for line in *new {
+    for LineRun { removed, added } in runs {
+        keep(&mut result, lines.get(from..removed.start).unwrap_or_default());
+        for line in added {
             result.push_str(line);
             result.push_str(end);
         }
-        from = range.end;
+        from = removed.end;
     }
     keep(&mut result, lines.get(from..).unwrap_or_default());
     result
@@ -375,8 +404,22 @@ mod tests {
     }
 
     fn chunk(old: &[&str], new: &[&str]) -> Chunk {
-        let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
-        Chunk { header: None, old: owned(old), new: owned(new), at_end: false }
+        let removed = old.iter().map(|line| ChunkLine::Removed((*line).to_owned()));
+        let added = new.iter().map(|line| ChunkLine::Added((*line).to_owned()));
+        Chunk { header: None, lines: removed.chain(added).collect(), at_end: false }
+    }
+
+    /// A chunk whose lines begin with a blank, `-` or `+`.
+    fn marked(lines: &[&str]) -> Chunk {
+        let line = |line: &&str| {
+            let (mark, text) = line.split_at(1);
+            match mark {
+                " " => ChunkLine::Context(text.to_owned()),
+                "-" => ChunkLine::Removed(text.to_owned()),
+                _ => ChunkLine::Added(text.to_owned()),
+            }
+        };
+        Chunk { header: None, lines: lines.iter().map(line).collect(), at_end: false }
     }
 
     #[test]
@@ -429,7 +472,23 @@ mod tests {
     }
 
     #[test]
-    fn codex_writes_replaced_lines_with_the_first_line_end() {
+    fn codex_keeps_the_context_and_writes_added_lines_with_the_first_line_end() {
+        // What Codex 0.169.0 and 0.171.0 wrote.
+        const LF: &[u8] = b"a\nb\r\nc\r\nd\r\ne\n";
+        const CRLF: &[u8] = b"a\r\nb\nc\nd\ne\n";
+        for (before, lines, after) in [
+            (LF, &[" b", "-c", "+C", " d"][..], &b"a\nb\r\nC\nd\r\ne\n"[..]),
+            (LF, &["-b", "-c", "+b", "+C"], b"a\nb\nC\nd\r\ne\n"),
+            (LF, &["-b", "-c", "-d", "+b", "+C", "+d"], b"a\nb\nC\nd\ne\n"),
+            (LF, &[" b", "+n", " c"], b"a\nb\r\nn\nc\r\nd\r\ne\n"),
+            (LF, &[" b", " c", "-d", "+D"], b"a\nb\r\nc\r\nD\ne\n"),
+            (CRLF, &[" b", "-c", "+C", "+X", " d", "-e", "+E"], b"a\r\nb\nC\r\nX\r\nd\nE\r\n"),
+            (b"a\nb\r\nc\r\nd", &[" c", "-d", "+D"], b"a\nb\r\nc\r\nD\n"),
+        ] {
+            let found = made(update(before, &[marked(lines)]));
+            assert_eq!(found.written.as_deref(), Some(after), "{lines:?}");
+        }
+
         let found = made(update(MIXED, &[chunk(&["d"], &["D"])]));
         assert_eq!(
             (found.written.as_deref(), &*found.faithful),

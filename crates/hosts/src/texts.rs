@@ -4,6 +4,7 @@
 //! control characters.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -252,8 +253,9 @@ pub fn rejection(error: &Error, path: &str, call: Option<HostCallForm>) -> Strin
         },
         None => ToolProfile::PLAIN,
     };
-    let current_call =
-        call.map(|call| ToolCall { tool: call.tool, arguments: call.arguments, schema: Default::default });
+    let current_call = call.map(|call| {
+        Arc::new(ToolCall { tool: call.tool, arguments: call.arguments, schema: Default::default })
+    });
     let options = ResponseOptions {
         limit: 3500,
         forms: answer::Forms::Text,

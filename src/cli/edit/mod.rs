@@ -9,6 +9,7 @@ mod patch;
 mod source;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::ArgAction;
 use serde_json::{Map, Value};
@@ -92,11 +93,9 @@ fn apply(
 ) -> (CommandOutcome, ResponseOptions) {
     let tool = tool_of(&arguments);
     let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
-    let again = arguments.contains_key("search").then(|| ToolCall {
-        tool: tool.name,
-        arguments: arguments.clone(),
-        schema: tool.schema,
-    });
+    let again = arguments
+        .contains_key("search")
+        .then(|| Arc::new(ToolCall { tool: tool.name, arguments: arguments.clone(), schema: tool.schema }));
     let offers = CallOffers { current_call: again, ..CallOffers::default() };
     match (tool.parse)(arguments)
         .map(|call| call.with_author(&Author { confirmation_id: agreed, ..author("edit") }))

@@ -436,7 +436,7 @@ fn is_utf8(bytes: &[u8]) -> bool {
 
 /// True if a chunk of a patch quotes blank lines only, so that its place is not known.
 fn is_blank(chunks: &[Chunk]) -> bool {
-    chunks.iter().any(|chunk| !chunk.old.is_empty() && chunk.old.iter().all(|line| line.trim().is_empty()))
+    chunks.iter().any(|chunk| chunk.old().next().is_some() && chunk.old().all(|line| line.trim().is_empty()))
 }
 
 /// True if the new text lacks the line end that the quote has, so that the tool would join two lines, and lockgate's own

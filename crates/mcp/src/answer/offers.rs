@@ -1,12 +1,14 @@
 //! The calls that a rejection may propose.
 
+use std::sync::Arc;
+
 use rmcp::model::JsonObject;
 
 /// The calls that a rejection may propose.
 #[derive(Debug, Clone, Default)]
 pub struct CallOffers {
-    /// The current call, if it can be repeated with other texts.
-    pub current_call: Option<ToolCall>,
+    /// The current call, if it can be repeated with other texts; shared, because its arguments may be long.
+    pub current_call: Option<Arc<ToolCall>>,
     /// Name of the tool that reads lines, if it is offered.
     pub read_tool: Option<&'static str>,
     /// Name of the tool that lists files, if it is offered.

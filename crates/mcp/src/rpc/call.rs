@@ -3,6 +3,8 @@
 //! Invariant: every call is answered. A rejection is an answer with `isError`, so that the model sees it. CPU-bound
 //! work runs on blocking threads.
 
+use std::sync::Arc;
+
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, ProtocolVersion};
 use serde_json::Value;
 use tokio::task::{JoinError, spawn_blocking};
@@ -198,9 +200,10 @@ fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
 }
 
 /// Returns the call if a rejection may correct it: it does not write a whole text, which need not be sent twice.
-fn repeatable_call(tool: &'static Tool, arguments: &JsonObject) -> Option<ToolCall> {
+fn repeatable_call(tool: &'static Tool, arguments: &JsonObject) -> Option<Arc<ToolCall>> {
     let is_whole = arguments.contains_key("content");
-    (!is_whole).then(|| ToolCall { tool: tool.name, arguments: arguments.clone(), schema: tool.schema })
+    (!is_whole)
+        .then(|| Arc::new(ToolCall { tool: tool.name, arguments: arguments.clone(), schema: tool.schema }))
 }
 
 /// Renders an answer.

@@ -1,5 +1,7 @@
 //! Tests of the most similar lines and the proposed call in a rejection.
 
+use std::sync::Arc;
+
 use super::*;
 
 proptest! {
@@ -43,11 +45,11 @@ fn a_rejection_shows_what_comes_nearest_and_the_call_that_would_work() {
         path: Some("a.go".into()),
         profile: edit_code::TOOL.profile,
         offers: CallOffers {
-            current_call: Some(ToolCall {
+            current_call: Some(Arc::new(ToolCall {
                 tool: "edit_code",
                 arguments,
                 schema: rmcp::model::JsonObject::new,
-            }),
+            })),
             ..CallOffers::default()
         },
         ..ResponseOptions::default()
@@ -79,7 +81,8 @@ fn a_rejection_shows_what_comes_nearest_and_the_call_that_would_work() {
 #[test]
 fn a_call_that_has_no_room_is_not_shown_in_part() {
     let arguments = rmcp::object!({"path": "a.go", "search": "x", "replace": "y"});
-    let again = Some(ToolCall { tool: "safe_edit_file", arguments, schema: rmcp::model::JsonObject::new });
+    let again =
+        Some(Arc::new(ToolCall { tool: "safe_edit_file", arguments, schema: rmcp::model::JsonObject::new }));
     let shows = |length: usize| {
         let next = NextCall::Edit { search: "f".repeat(length), replace: "g".repeat(length) };
         let error = Error::new(Code::MatchNotFound, "m").best(nearest()).with_next(next);
