@@ -3,7 +3,6 @@
 //! Seven `=` alone underline a heading in Markdown and reStructuredText, so they count only with another marker.
 
 use super::lexical_syntax::TextKind;
-use super::lexis::LexicalPart;
 use super::text_pair::MAX_FINDINGS;
 use super::text_pair::{DamageFinding, TextPair};
 
@@ -87,5 +86,5 @@ fn is_shown(texts: &TextPair<'_>, line: usize, found: Marker) -> bool {
         }
         Marker::Theirs => (line.saturating_sub(SIDE)..line).rev().take_while(is_inside).any(is_old),
     };
-    (is_fenced || texts.part_of_line(line) == LexicalPart::Text) && !has_old_side
+    (is_fenced || texts.is_in_string(line)) && !has_old_side
 }

@@ -126,7 +126,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         if text.len() > 200 || !TRIGGER.is_match(text) || !elides(texts, piece, line, text) {
             continue;
         }
-        let is_example = texts.part_of_line(line) == LexicalPart::Text && lost(texts, piece) < FEWEST_LOST;
+        let is_example = lost(texts, piece) < FEWEST_LOST && texts.is_in_string(line);
         if is_example || texts.was_there(text) {
             continue;
         }
@@ -154,6 +154,8 @@ fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
         !open.starts_with(['[', '(', '<', '{']) || open.contains("--") || open.contains('*')
     });
     let prose = texts.kind == TextKind::Prose || texts.is_fenced(line);
+    // Where nothing was replaced, nothing was left out: `the rest of the buffer is unchanged` is a comment on the code.
+    let replaces = texts.before.is_some() && piece.old.0 <= piece.old.1;
     let dots = dotted(words);
     let is_elided = match dots {
         Some("") => comment && lost >= FEWEST_LOST && !prose,
@@ -169,12 +171,13 @@ fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
         }
         // A sentence may end with dots.
         Some(rest) => {
-            let is_elided = UNDOTTED.is_match(rest) || lost >= FEWEST_LOST && DOTTED.is_match(rest);
+            let is_elided =
+                replaces && UNDOTTED.is_match(rest) || lost >= FEWEST_LOST && DOTTED.is_match(rest);
             (is_elided || lost >= FEWEST_LOST && elided_words::all_elide(rest)) && (comment || open.is_some())
         }
         None if comment || open.is_some() => {
             let loose = || LOOSE.is_match(words) || elided_words::all_elide(words);
-            UNDOTTED.is_match(words) || lost >= FEWEST_LOST && loose()
+            replaces && UNDOTTED.is_match(words) || lost >= FEWEST_LOST && loose()
         }
         None => false,
     };
@@ -271,7 +274,12 @@ fn trailing(texts: &TextPair<'_>, line: usize, text: &str) -> bool {
     let (first, start) = (span + text.len() - text.trim_start().len(), span + words.start());
     let is_comment = |at: usize| texts.part(at) == LexicalPart::Comment;
     let in_comment = texts.syntax.is_none() || is_comment(start) && !is_comment(first);
-    in_comment && dotted(words.as_str()).is_some_and(|rest| !rest.is_empty() && DOTTED.is_match(rest))
+    // A comment next to a value that is spread says what it spreads.
+    let spreads =
+        text.get(..words.start()).is_some_and(|code| code.contains("...") && !code.trim().is_empty());
+    in_comment
+        && !spreads
+        && dotted(words.as_str()).is_some_and(|rest| !rest.is_empty() && DOTTED.is_match(rest))
 }
 
 /// True for a heading of a Markdown page, which describes its section.

@@ -13,13 +13,15 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     for (line, _) in texts.written().filter(|(line, _)| holds(texts.after.text(*line))) {
         let text = texts.after.text(line);
         let found = match texts.kind {
+            // Strings of databases have many forms, and rows of a dump have tabs.
+            TextKind::Code if texts.language() == "sql" && text.contains(['\'', '$', '\t']) => None,
             TextKind::Code => in_code(texts, line, text),
             TextKind::Data if texts.language() != "yaml" => in_code(texts, line, text),
             TextKind::Data | TextKind::Prose | TextKind::Unknown if texts.is_fenced(line) => None,
             TextKind::Data | TextKind::Prose | TextKind::Unknown => in_words(text),
             TextKind::Patch => None,
         };
-        let Some(at) = found.filter(|_| !texts.was_there(text)) else { continue };
+        let Some(at) = found.filter(|_| !texts.was_there(text) && !texts.is_sound(line)) else { continue };
         let escape = text.get(at..at + 2).unwrap_or_default();
         let replacement = match escape {
             "\\n" => "a line end",
@@ -57,18 +59,33 @@ fn in_code(texts: &TextPair<'_>, line: usize, text: &str) -> Option<usize> {
     (!shell || sure.next().is_some()).then_some(first)
 }
 
-/// Returns the first escaped line end if there are many and at least half of them precede a typical start of a line.
+/// Returns the first escaped line end outside of quotes and formulas if there are many with words between them, and at least
+/// half of them precede a typical start of a line.
 fn in_words(text: &str) -> Option<usize> {
-    let (mut quoted, mut in_backticks) = (false, false);
+    let mut open: Option<u8> = None;
     let mut line_ends = Vec::new();
     let bytes = text.as_bytes();
+    let is_closed = |quote: u8, at: usize| memchr::memrchr(quote, bytes).is_some_and(|last| last > at);
+    let is_word = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
+    let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b'"' => quoted = !quoted,
-            b'`' => in_backticks = !in_backticks,
-            b'\\' if bytes.get(at + 1) == Some(&b'n') && !quoted && !in_backticks => line_ends.push(at),
+        if std::mem::take(&mut is_escaped) {
+            continue;
+        }
+        is_escaped = byte == b'\\';
+        match (byte, open) {
+            // An apostrophe is inside of a word, or at its end.
+            (b'\'', None) if is_word(at.checked_sub(1)) => {}
+            (b'"' | b'`' | b'$' | b'\'', None) if is_closed(byte, at) => open = Some(byte),
+            (_, Some(quote)) if byte == quote => open = None,
+            (b'\\', None) if bytes.get(at + 1) == Some(&b'n') => line_ends.push(at),
             _ => {}
         }
+    }
+    let ends = line_ends.iter().skip(1).copied().chain([text.len()]);
+    let between = line_ends.iter().zip(ends).filter_map(|(start, end)| text.get(start + 2..end));
+    if !between.into_iter().any(|part| part.chars().filter(|c| c.is_alphabetic()).count() > 2) {
+        return None;
     }
     let first = line_ends.first().copied();
     let begins = |at: &usize| {

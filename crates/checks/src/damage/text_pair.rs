@@ -140,24 +140,53 @@ impl<'a> TextPair<'a> {
 
     /// True if an offset is code, also by the grammar in languages where the lexical walk may be wrong.
     pub(super) fn is_surely_code(&self, offset: usize) -> bool {
-        if self.part(offset) != LexicalPart::Code {
-            return false;
+        self.part(offset) == LexicalPart::Code && self.tree_part(offset) == LexicalPart::Code
+    }
+
+    /// True if a line begins in a string, by the lexical walk or by the grammar, which knows all forms of strings.
+    pub(super) fn is_in_string(&self, line: usize) -> bool {
+        let start = self.after.span(line).start;
+        self.part(start) == LexicalPart::Text || self.tree_part(start) == LexicalPart::Text
+    }
+
+    /// Returns the part of the text at an offset by the grammar; code without one.
+    fn tree_part(&self, offset: usize) -> LexicalPart {
+        const TEXTS: [&str; 8] =
+            ["string", "text", "regex", "heredoc", "char", "template", "block_scalar", "raw_string"];
+        let Some(root) = self.tree().map(|tree| tree.root_node()) else { return LexicalPart::Code };
+        let Some(inner) = root.descendant_for_byte_range(offset, offset) else { return LexicalPart::Code };
+        // From the root to the inside: to find a parent, tree-sitter would start at the root for each node.
+        let mut found = LexicalPart::Code;
+        let mut next = Some(root);
+        while let Some(node) = next {
+            if node.kind().contains("comment") {
+                found = LexicalPart::Comment;
+            } else if node.kind() == "interpolation" || node.kind() == "template_substitution" {
+                found = LexicalPart::Code;
+            } else if TEXTS.iter().any(|kind| node.kind().contains(kind)) {
+                found = LexicalPart::Text;
+            }
+            next = node.child_with_descendant(inner).filter(|child| *child != node);
         }
-        if !matches!(self.language(), "javascript" | "typescript" | "bash" | "yaml") {
+        found
+    }
+
+    /// True if a line is valid code by the grammar, so that nothing is there that the language forbids, such as a line number
+    /// or a typographic quote. False where almost any text is valid: in shell scripts, style sheets, YAML and prose.
+    pub(super) fn is_sound(&self, line: usize) -> bool {
+        let is_strict = match self.kind {
+            TextKind::Code => !matches!(self.language(), "bash" | "css" | "sql"),
+            TextKind::Data => matches!(self.language(), "json" | "jsonc" | "toml"),
+            TextKind::Prose | TextKind::Patch | TextKind::Unknown => false,
+        };
+        let Some(root) = self.tree().filter(|_| is_strict).map(|tree| tree.root_node()) else { return false };
+        if !root.has_error() {
             return true;
         }
-        let Some(tree) = self.tree() else { return true };
-        let mut node = tree.root_node().descendant_for_byte_range(offset, offset);
-        while let Some(inner) = node {
-            if ["string", "comment", "text", "regex", "heredoc", "char", "template", "block_scalar"]
-                .iter()
-                .any(|kind| inner.kind().contains(kind))
-            {
-                return false;
-            }
-            node = inner.parent();
-        }
-        true
+        let span = self.after.span(line);
+        let inner = root.descendant_for_byte_range(span.start, span.end).filter(|inner| *inner != root);
+        let top = inner.and_then(|inner| root.child_with_descendant(inner));
+        top.is_some_and(|top| !top.has_error() && !top.is_error())
     }
 
     /// True if a line is inside a fenced block of a Markdown page; its fences are not.
@@ -189,10 +218,11 @@ fn fences(lines: Lines<'_>) -> Vec<Range<usize>> {
     let mut open: Option<(usize, &str)> = None;
     for (line, text) in (1..).zip(lines.iter()) {
         let text = text.trim_start_matches([' ', '>', '\t']);
-        let fence = ["```", "~~~"].into_iter().find(|fence| text.starts_with(fence));
+        let fence = fence(text);
         open = match (open, fence) {
             (None, Some(fence)) => Some((line, fence)),
-            (Some((start, delimiter)), Some(fence)) if delimiter == fence && bare(text) => {
+            // The fence at the end is at least as long as that at the start.
+            (Some((start, delimiter)), Some(fence)) if fence.starts_with(delimiter) && bare(text) => {
                 fences.push(start + 1..line);
                 None
             }
@@ -201,6 +231,13 @@ fn fences(lines: Lines<'_>) -> Vec<Range<usize>> {
     }
     fences.extend(open.map(|(start, _)| start + 1..lines.count() + 1));
     fences
+}
+
+/// Returns the fence at the start of a line: three or more of its character.
+fn fence(text: &str) -> Option<&str> {
+    let character = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let length = text.len() - text.trim_start_matches(character).len();
+    text.get(..length).filter(|fence| fence.len() >= 3)
 }
 
 /// True if a line consists of fence characters only, as a closing fence must.

@@ -22,7 +22,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         let known = last.filter(|(new, _)| *new == piece.new).map(|(_, had)| had);
         let had = known.unwrap_or_else(|| had(texts, piece));
         last = Some((piece.new, had));
-        if had || texts.was_there(texts.after.text(line)) {
+        if had || texts.was_there(texts.after.text(line)) || is_valid(texts, line) {
             continue;
         }
         let start = texts.after.span(line).start;
@@ -43,6 +43,11 @@ fn has_any(text: &str) -> bool {
     memchr::memmem::find(text.as_bytes(), b"\xE2\x80").is_some() && text.contains(QUOTES)
 }
 
+/// True if the grammar reads the line as valid code. The grammars of JavaScript and TypeScript take such a quote for a letter.
+fn is_valid(texts: &TextPair<'_>, line: usize) -> bool {
+    !matches!(texts.language(), "javascript" | "typescript") && texts.is_sound(line)
+}
+
 /// True if the replaced text already had such quotes.
 fn had(texts: &TextPair<'_>, piece: &ReplacedLines) -> bool {
     let Some(before) = texts.before else { return false };
@@ -59,6 +64,17 @@ fn is_meant(texts: &TextPair<'_>, text: &str, start: usize, at: usize) -> bool {
             let wrapped = text.trim_end().ends_with(QUOTES) && before.ends_with([':', '-']);
             wrapped && texts.is_surely_code(start + at)
         }
+        // An apostrophe in a word of a command, which needs no quotes.
+        "bash" if is_in_word(text, at) => false,
+        // Strings of databases have many forms.
+        "sql" => !text.contains(['\'', '$']) && texts.is_surely_code(start + at),
         _ => texts.is_surely_code(start + at),
     }
+}
+
+/// True if there are letters on both sides of a quote.
+fn is_in_word(text: &str, at: usize) -> bool {
+    let before = text.get(..at).and_then(|before| before.chars().next_back());
+    let after = text.get(at..).and_then(|after| after.chars().nth(1));
+    [before, after].into_iter().all(|c| c.is_some_and(char::is_alphabetic))
 }

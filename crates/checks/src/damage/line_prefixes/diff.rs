@@ -20,8 +20,12 @@ pub(super) fn look(texts: &TextPair<'_>, piece: &ReplacedLines) -> Option<Damage
             .is_some_and(|(mark, rest)| mark == '-' && rest.trim().len() > 2 && texts.replaced(piece, rest))
     };
     let is_diff = lines().any(was_replaced);
-    let is_example =
-        |line: usize| !is_diff && (texts.is_fenced(line) || texts.part_of_line(line) != LexicalPart::Code);
+    let is_example = |line: usize| {
+        !is_diff
+            && (texts.is_fenced(line)
+                || texts.is_in_string(line)
+                || texts.part_of_line(line) == LexicalPart::Comment)
+    };
     if let Some(line) = lines().find(|line| is_hunk(text(*line)) && !is_example(*line)) {
         return Some(finding_at(line, "@@"));
     }
@@ -53,6 +57,11 @@ fn is_hunk(text: &str) -> bool {
     head.split_once(" +").is_some_and(|(old, new)| number(old) && number(new))
 }
 
+fn is_makefile(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.eq_ignore_ascii_case("makefile") || name == "GNUmakefile" || name.ends_with(".mk")
+}
+
 /// True if a line may be the head of an Objective-C method, such as `+ (NSURL *)urlFor:(NSString *)name;`. Headers of
 /// Objective-C have the same file extension as those of C.
 fn is_objc_method(texts: &TextPair<'_>, text: &str) -> bool {
@@ -74,8 +83,11 @@ fn judge(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<D
     let all = || run.iter().filter_map(|line| marked(texts.after.text(*line)));
     let count = |sign: char| all().filter(|(mark, _)| *mark == sign).count();
     let (plus, minus) = (count('+'), count('-'));
+    // In these texts, a mark and a blank begin an item of a list, and a line may become one.
+    let has_lists = matches!(texts.kind, TextKind::Prose | TextKind::Unknown) || texts.language() == "yaml";
+    let is_item = |rest: &str| has_lists && rest.starts_with(' ') && !texts.replaced(piece, rest);
     let known = |sign: char| {
-        let is_long = |rest: &str| rest.trim().len() > 2;
+        let is_long = |rest: &str| rest.trim().len() > 2 && !is_item(rest);
         all().filter(|(mark, rest)| *mark == sign && is_long(rest) && was_present(texts, piece, rest)).count()
     };
     let found = match texts.kind {
@@ -89,6 +101,8 @@ fn judge(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<D
             plus > 1 || plus > 0 && known('-') > 0 || minus > 1 && known('-') > 1
         }
         TextKind::Data => plus + minus > 1 && texts.language() != "csv" || known('-') > 0,
+        // In a makefile, `-` ignores the failure of a command or of an inclusion.
+        TextKind::Unknown if is_makefile(texts.draft.path) && plus == 0 => false,
         TextKind::Prose | TextKind::Unknown => known('-') > 0 && plus > 0 || known('+') + known('-') > 1,
         TextKind::Patch => false,
     };

@@ -71,7 +71,7 @@ fn follows(run: &[PrefixedLine<'_>], next: &PrefixedLine<'_>) -> bool {
 fn close(texts: &TextPair<'_>, piece: &ReplacedLines, run: Vec<PrefixedLine<'_>>) -> Option<DamageFinding> {
     let (first, last) = (run.first()?, run.last()?);
     let run = AscendingLines { texts, piece, lines: &run };
-    (run.is_known() || run.is_of_a_tool()).then(|| {
+    run.is_accident().then(|| {
         let text = texts.after.text(first.line);
         let prefix = text.strip_suffix(first.rest).unwrap_or(text).trim();
         let message = match run.lines.len() {
@@ -93,6 +93,40 @@ struct AscendingLines<'r, 's> {
 }
 
 impl AscendingLines<'_, '_> {
+    /// True if the numbers are line numbers.
+    fn is_accident(&self) -> bool {
+        // In valid code they are keys, patterns or members, unless they are the numbers of the very lines behind them.
+        if self.lines.iter().all(|line| self.texts.is_sound(line.line)) {
+            return self.quotes_lines();
+        }
+        !self.is_list() && !self.are_patterns() && (self.is_known() || self.is_of_a_tool())
+    }
+
+    /// True if most lines are lines of the text before, each with its number there.
+    fn quotes_lines(&self) -> bool {
+        let Some(before) = self.texts.before else { return false };
+        let is_quoted = |line: &&PrefixedLine<'_>| {
+            let rest = line.rest.trim();
+            rest.len() > 2 && line.number <= before.count() && before.text(line.number).trim() == rest
+        };
+        self.lines.iter().filter(is_quoted).count() * 2 > self.lines.len()
+    }
+
+    /// True for the items of a list in prose: no tool writes line numbers with a dot or a bracket.
+    fn is_list(&self) -> bool {
+        let is_prose = matches!(self.texts.kind, TextKind::Prose | TextKind::Unknown);
+        is_prose && self.lines.iter().all(|line| line.separator == Separator::Dot)
+    }
+
+    /// True for the patterns of a `case` in a shell script, such as `1|one)`.
+    fn are_patterns(&self) -> bool {
+        let is_pattern = |line: &PrefixedLine<'_>| {
+            line.separator == Separator::Bar
+                && line.rest.split_once(')').is_some_and(|(pattern, _)| !pattern.contains(['(', ' ', '$']))
+        };
+        self.texts.language() == "bash" && self.lines.iter().all(is_pattern)
+    }
+
     /// True if the text before had the lines without their numbers.
     fn is_known(&self) -> bool {
         let (known, all) =
@@ -118,6 +152,12 @@ impl AscendingLines<'_, '_> {
         }
         match separator {
             Separator::Arrow => code || many,
+            // What a page shows may have numbers, and rows of a dump have tabs.
+            Separator::Tab | Separator::Bar | Separator::Colon | Separator::Spaces
+                if matches!(self.texts.language(), "html" | "sql") && known == 0 && !self.in_place() =>
+            {
+                false
+            }
             Separator::Tab | Separator::Bar if code => many || self.in_place(),
             Separator::Colon if code && many => {
                 known > 0 || self.in_place() || self.is_indented() || self.lines.len() > 3
