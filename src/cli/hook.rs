@@ -15,10 +15,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::async_work::work;
+use super::init::user_hook_files;
 use super::paint;
 use super::roots::current_folder;
-use lockgate_checks::{adopt_orphans, read_regular_file};
-use lockgate_engine::{HookState, ProjectRoot, Workspace, link_target};
+use lockgate_checks::{adopt_orphans, read_regular_file, sanitize};
+use lockgate_engine::{HookState, ProjectRoot, Workspace, is_own_path, link_target};
 use lockgate_error::Error;
 use lockgate_hosts::answer::{self, ClineDenial, Guarded, HookDecision, HookReply};
 use lockgate_hosts::event::{self, Event, Moment, Payload};
@@ -130,6 +131,17 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
         Ok(folder) => folder,
         Err(error) => return HookReply::passing(&error.message),
     };
+    if event.moment == Moment::Before
+        && let Some(path) = edited_paths(&folder, &event).find(|path| guards_all_projects(path))
+    {
+        let text = format!(
+            "lockgate denied this edit, and nothing was written: {} configures hooks of all projects of this user, or is \
+             lockgate's own. Leave the file alone, or ask a person to change it.",
+            sanitize(&path.to_string_lossy())
+        );
+        let decision = HookDecision::Forbid(text);
+        return answer::reply(&event, Guarded { decision, problem: None, cline: ClineDenial::Cancels });
+    }
     let session = ProjectRoot::around(&folder);
     let projects = projects(args.root.as_deref(), &session, &folder, &event);
     if projects.is_empty() {
@@ -235,12 +247,23 @@ impl Hook<'_> {
     }
 }
 
+/// The paths that the calls of an event edit, absolute.
+fn edited_paths<'a>(folder: &'a Path, event: &'a Event) -> impl Iterator<Item = PathBuf> + 'a {
+    let edits = event.calls.iter().map(|call| &call.edit);
+    edits.flat_map(|edit| edit.paths().into_iter().map(|path| absolute_path(folder, edit, path).into()))
+}
+
+/// True for a file outside of the projects that decides whether their edits are judged: a user's configuration of hooks, and
+/// what lockgate itself keeps.
+fn guards_all_projects(path: &Path) -> bool {
+    let Some(path) = link_target(path) else { return false };
+    let is_hook_file = |file: &PathBuf| link_target(file).is_some_and(|file| path.starts_with(file));
+    is_own_path(&path) || user_hook_files().iter().any(is_hook_file)
+}
+
 /// Returns the projects that the files of an event belong to: `root` alone if it is given.
 fn projects(root: Option<&Path>, session: &ProjectRoot, folder: &Path, event: &Event) -> Vec<ProjectRoot> {
-    let edits = event.calls.iter().map(|call| &call.edit);
-    let files = edits
-        .flat_map(|edit| edit.paths().into_iter().map(move |path| absolute_path(folder, edit, path)))
-        .map(PathBuf::from);
+    let files = edited_paths(folder, event);
     let Some(root) = root else {
         let mut projects: Vec<ProjectRoot> = Vec::new();
         for project in files.flat_map(|file| ProjectRoot::of_file(session, &file)) {

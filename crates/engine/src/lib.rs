@@ -78,7 +78,8 @@ pub use hook_state::HookState;
 pub use host_edit::{BytesBefore, HostChange, HostFile};
 pub use lockgate_store::{
     Added, Cache, Cached, EditId, EditMeta, EntityDatabase, Entry, EntryKind, FileChange, GuardLevel,
-    Migrated, ProjectRoot, StateSocket, Tenant, ToolCallRecords, is_equal_peer, link_target, without_dots,
+    Migrated, ProjectRoot, StateSocket, Tenant, ToolCallRecords, is_equal_peer, is_own_path, link_target,
+    without_dots,
 };
 pub use opening::Opening;
 pub use read::{

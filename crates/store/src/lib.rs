@@ -76,7 +76,7 @@ pub use snapshot::{ExpectedContent, FileSnapshot};
 pub use sql::rows::{Added, EntityDatabase, Migrated, StoreListener};
 pub use state::{
     Cache, CacheLimits, Cached, ClearError, IndexFile, RecordSubject, StateFolder, StateSocket,
-    ToolCallRecords, is_equal_peer, outside,
+    ToolCallRecords, is_equal_peer, is_own_path, outside,
 };
 pub use store::Store;
 pub use tenant::Tenant;

@@ -357,3 +357,66 @@ fn a_file_cannot_be_moved_into_the_project_unjudged() {
     assert!(denial(&project.hook(&event("2", &inside))).contains("new.py"), "{inside}");
     assert_eq!(project.hook(&event("3", &inside.replace("+x = (", "+x = 2"))), Value::Null);
 }
+
+/// Through a link that leads nowhere, a host's tool creates the file that it leads to. The control: a plain new file passes.
+#[test]
+fn a_link_that_leads_nowhere_is_judged_where_it_leads_to() {
+    let project = Project::new();
+    let root = project.root();
+    for (number, (link, target, content)) in [
+        ("notes.txt", ".git/hooks/post-commit", "#!/bin/sh\necho\n"),
+        ("other.txt", ".env.local", "A=1\n"),
+        ("settings.txt", ".claude/settings.json", "{}\n"),
+        ("code.txt", "real.py", "def f(:\n"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let target = root.join(target);
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        symlink(&target, root.join(link)).unwrap();
+        let input = json!({"file_path": root.join(link), "content": content});
+        let answer = project.hook(&claude(&root, "PreToolUse", &format!("t{number}"), "Write", input));
+        assert!(denial(&answer).contains("denied this edit"), "{link}: {answer}");
+    }
+    symlink(root.join("plain.py"), root.join("link.py")).unwrap();
+    let input = json!({"file_path": root.join("link.py"), "content": "x = 1\n"});
+    let before = claude(&root, "PreToolUse", "t9", "Write", input.clone());
+    assert_eq!(project.hook(&before), Value::Null);
+    fs::write(root.join("link.py"), "x = 1\n").unwrap();
+    assert_eq!(project.hook(&claude(&root, "PostToolUse", "t9", "Write", input)), Value::Null);
+    let undone = project.call(&["undo"], "");
+    assert!(!root.join("plain.py").exists(), "{}", undone.stderr);
+}
+
+/// The hooks of the user and lockgate's own folders guard every project, and are in none. The control: another file of the user.
+#[test]
+fn an_agent_cannot_change_what_guards_all_projects_of_the_user() {
+    let project = Project::new();
+    let root = project.root();
+    let user = project.user();
+    let paths = [
+        "home/.claude/settings.json",
+        "home/.codex/hooks.json",
+        "home/.codex/config.toml",
+        "home/.gemini/settings.json",
+        "config/opencode/plugins/lockgate.js",
+        "state/lockgate/trust/x",
+        "home/.copilot/hooks/lockgate.json",
+        "home/.cursor/hooks.json",
+        "home/.codeium/windsurf/hooks.json",
+        "home/Documents/Cline/Hooks/PreToolUse",
+    ];
+    let write = |id: &str, path: PathBuf| {
+        let input = json!({"file_path": path, "content": "{}\n"});
+        project.hook(&claude(&root, "PreToolUse", id, "Write", input))
+    };
+    for path in paths {
+        let reply = write(path, user.join(path));
+        assert!(denial(&reply).contains("all projects of this user"), "{path}: {reply}");
+    }
+    fs::create_dir_all(user.join("home/.claude")).unwrap();
+    symlink(user.join("home/.claude"), root.join("linked")).unwrap();
+    assert!(denial(&write("link", root.join("linked/settings.json"))).contains("all projects"));
+    assert_eq!(write("other", user.join("home/notes.json")), Value::Null);
+}

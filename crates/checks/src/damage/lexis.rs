@@ -231,6 +231,9 @@ fn string(rest: &str, quoted: &Quoted) -> usize {
     rest.len()
 }
 
+/// The longest escape of a character, without its first two characters, in bytes: `\u{10_FFFF}` with more underscores.
+const LONGEST_ESCAPE: usize = 32;
+
 /// Returns the length of a raw string or a character literal; `None` for a lifetime, a name or a plain string.
 fn rust_literal(rest: &str, before: Option<u8>) -> Option<usize> {
     if before.is_some_and(|byte| byte.is_ascii_alphanumeric() && byte != b'b' || byte == b'_') {
@@ -239,8 +242,10 @@ fn rust_literal(rest: &str, before: Option<u8>) -> Option<usize> {
     if let Some(character) = rest.strip_prefix('\'') {
         let first = character.chars().next()?;
         if first == '\\' {
-            let end = line(rest);
-            return rest.get(3..end).and_then(|rest| rest.find('\'')).map(|at| at + 4);
+            let escape = rest.as_bytes().get(3..).unwrap_or_default();
+            let escape = escape.get(..LONGEST_ESCAPE).unwrap_or(escape);
+            let end = escape.iter().position(|byte| matches!(byte, b'\'' | b'\n'))?;
+            return (escape.get(end) == Some(&b'\'')).then_some(end + 4);
         }
         return character.get(first.len_utf8()..)?.starts_with('\'').then(|| 2 + first.len_utf8());
     }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: data that needs a walk over the text is computed once, when a rule first needs it.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -48,6 +48,8 @@ pub(super) struct TextPair<'a> {
     lexis: OnceCell<Lexis>,
     tree: OnceCell<Option<Parsed>>,
     fences: OnceCell<Vec<Range<usize>>>,
+    /// The number of lines that were looked up in the tree.
+    lookups: Cell<usize>,
 }
 
 impl<'a> TextPair<'a> {
@@ -74,6 +76,7 @@ impl<'a> TextPair<'a> {
             lexis: OnceCell::new(),
             tree: OnceCell::new(),
             fences: OnceCell::new(),
+            lookups: Cell::new(0),
         }
     }
 
@@ -169,6 +172,13 @@ impl<'a> TextPair<'a> {
             next = node.child_with_descendant(inner).filter(|child| *child != node);
         }
         found
+    }
+
+    /// Counts a line that is looked up in the tree; false if it would be more than `most`.
+    pub(super) fn counts_lookup(&self, most: usize) -> bool {
+        let count = self.lookups.get();
+        self.lookups.set(count + 1);
+        count < most
     }
 
     /// True if a line is valid code by the grammar, so that nothing is there that the language forbids, such as a line number

@@ -1,5 +1,7 @@
 //! The work after calls of the host: the journal gets what was written, and a call that failed gets help.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::{EventGuard, Step, Stop, host_call, text_version};
@@ -13,7 +15,7 @@ use crate::record::{CallRecord, ExpectedText, FileRecord};
 use crate::rewrite;
 use crate::simulate::{self, Simulation};
 use crate::texts::{self, EditState, Judged, OwnTools};
-use lockgate_engine::{BytesBefore, HostChange};
+use lockgate_engine::{BytesBefore, HostChange, link_target};
 use lockgate_text::Version;
 
 impl EventGuard<'_> {
@@ -62,7 +64,10 @@ impl EventGuard<'_> {
         }
         let mut changes = Vec::new();
         for path in self.paths(&call.edit) {
-            let known = files.iter().find(|file| file.path == path);
+            // Before the call, a link may have led nowhere; then its target was judged.
+            let target = link_target(Path::new(&path)).map(|target| target.to_string_lossy().into_owned());
+            let is_known = |file: &&FileRecord| file.path == path || Some(&file.path) == target.as_ref();
+            let known = files.iter().find(is_known);
             let file = match self.workspace.host_file(path.clone()).await {
                 Ok(file) => file,
                 Err(_) => continue,

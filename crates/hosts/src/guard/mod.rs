@@ -203,7 +203,9 @@ impl EventGuard<'_> {
     fn absolute(&self, edit: &HostEdit, path: &str) -> String {
         let path = absolute_path(&self.folder, edit, path);
         if Path::new(&path).starts_with(&self.root) {
-            return path;
+            // Through a link that leads nowhere, the tool creates the file that it leads to.
+            let target = leads_nowhere(Path::new(&path)).then(|| link_target(Path::new(&path))).flatten();
+            return target.map_or(path, |target| target.to_string_lossy().into_owned());
         }
         // A link elsewhere may lead into the project, also to a file that does not exist yet.
         let real = link_target(Path::new(&path)).filter(|real| real.starts_with(&self.root));
@@ -321,6 +323,11 @@ impl EventGuard<'_> {
         let key = format!("trust {} {session} {}", host.name(), self.folder.display());
         self.workspace.tool_calls().claim(&key).unwrap_or(false).then_some(note)
     }
+}
+
+/// True for a link, or a path through links, to something that does not exist.
+fn leads_nowhere(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_symlink()) && !path.exists()
 }
 
 /// Claims the calls of an event that a hook judges or records for the project at `root`: for each, true unless another

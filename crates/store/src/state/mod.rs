@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 pub use caches::{Cache, CacheLimits, Cached, ClearError};
 pub use calls::ToolCallRecords;
 pub use index_file::IndexFile;
-pub use own::outside;
+pub use own::{is_own_path, outside};
 pub(super) use own::{own_folders, own_locations, refuse_inside};
 pub use sockets::{StateSocket, is_equal_peer};
 

@@ -96,6 +96,11 @@ pub(crate) fn refuse_inside(real: &Path) -> Result<(), Error> {
     }
 }
 
+/// True if a path, given without links, is in one of lockgate's own folders, whether that exists or not.
+pub fn is_own_path(path: &Path) -> bool {
+    folders().iter().any(|own| settle(own).is_ok_and(|own| path.starts_with(own)))
+}
+
 /// The identities of lockgate's own folders that exist.
 pub(crate) fn own_folders() -> Vec<Identity> {
     folders().iter().filter_map(|own| identity(own).ok()).collect()

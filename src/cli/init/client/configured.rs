@@ -44,6 +44,24 @@ pub(in crate::cli) enum HookStart {
     Other(String),
 }
 
+/// Returns the files, and the folders of files, in which clients find the user's own hooks or the switch for them.
+pub(in crate::cli) fn user_hook_files() -> Vec<PathBuf> {
+    let clients = Client::value_variants().iter();
+    let files = clients.flat_map(|client| {
+        // Codex reads in its configuration whether hooks run.
+        let server = (*client == Client::Codex).then(|| client.file(Addition::Server, Scope::User));
+        [client.file(Addition::Hooks, Scope::User)].into_iter().chain(server)
+    });
+    let in_folder = |file: FilePath| match file {
+        FilePath::User(file) => file.folder().ok().map(|folder| (folder, file.names)),
+        FilePath::Project(_) | FilePath::None(_) => None,
+    };
+    files
+        .filter_map(in_folder)
+        .flat_map(|(folder, names)| names.iter().map(move |name| folder.join(name)))
+        .collect()
+}
+
 /// Returns the hooks before an edit for all clients, or for the given one.
 pub(in crate::cli) fn configured_hooks(root: &Path, only: Option<Host>) -> Vec<ConfiguredHook> {
     let mut found = Vec::new();

@@ -26,7 +26,7 @@ pub(super) use self::addition::{Addition, Scope};
 use self::call::FileChange;
 pub(super) use self::call::{Change, ClientCall};
 use self::config_toml::ServerTable;
-pub(in crate::cli) use self::configured::{ConfiguredHook, HookStart, configured_hooks};
+pub(in crate::cli) use self::configured::{ConfiguredHook, HookStart, configured_hooks, user_hook_files};
 use self::destination::{ConfigFile, Destination};
 use self::hooks::{HookContent, OwnText};
 pub(super) use self::kinds::Client;

@@ -77,9 +77,6 @@ fn is_objc_method(texts: &TextPair<'_>, text: &str) -> bool {
 
 fn judge(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<DamageFinding> {
     let first = *run.first()?;
-    if operators::are_operators(texts, piece, run) {
-        return None;
-    }
     let all = || run.iter().filter_map(|line| marked(texts.after.text(*line)));
     let count = |sign: char| all().filter(|(mark, _)| *mark == sign).count();
     let (plus, minus) = (count('+'), count('-'));
@@ -90,6 +87,9 @@ fn judge(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<D
         let is_long = |rest: &str| rest.trim().len() > 2 && !is_item(rest);
         all().filter(|(mark, rest)| *mark == sign && is_long(rest) && was_present(texts, piece, rest)).count()
     };
+    if operators::are_operators(texts, piece, run, known('+') + known('-')) {
+        return None;
+    }
     let found = match texts.kind {
         TextKind::Code => {
             plus > 1

@@ -7,8 +7,8 @@ use super::marks::marked;
 use crate::damage::text_pair::TextPair;
 use crate::delta::ReplacedLines;
 
-/// The most lines of an expression that are checked; each needs one descent through the tree.
-const MAX_LINES: usize = 200;
+/// The most lines of a text that are looked up in the tree; each needs a descent, which may be as deep as the text is long.
+const MAX_LINES: usize = 1000;
 
 /// Words that begin a clause or a statement of SQL, and so never an operand.
 const SQL_HEADS: [&str; 32] = [
@@ -28,19 +28,28 @@ thread_local! {
     pub(super) static IS_OFF: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// True if every marked line of a run begins with an operator, and none was in the replaced lines without it.
-pub(super) fn are_operators(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> bool {
+/// True if every marked line of a run begins with an operator, and none was in the replaced lines without it; `known` is the
+/// number of lines that were in the text before without their mark.
+pub(super) fn are_operators(
+    texts: &TextPair<'_>,
+    piece: &ReplacedLines,
+    run: &[usize],
+    known: usize,
+) -> bool {
     #[cfg(test)]
     if IS_OFF.get() {
         return false;
     }
-    run.len() <= MAX_LINES
-        && run.iter().all(|line| {
-            marked(texts.after.text(*line)).is_some_and(|(_, rest)| {
-                let is_indented = rest.starts_with("  ") || rest.starts_with('\t');
-                !is_indented && !texts.replaced(piece, rest) && is_operator(texts, *line, rest)
-            })
+    // Valid code is no diff, unless its lines were there without a mark.
+    if known == 0 && run.iter().all(|line| texts.is_sound(*line)) {
+        return true;
+    }
+    run.iter().all(|line| {
+        marked(texts.after.text(*line)).is_some_and(|(_, rest)| {
+            let is_indented = rest.starts_with("  ") || rest.starts_with('\t');
+            !is_indented && !texts.replaced(piece, rest) && is_operator(texts, *line, rest)
         })
+    })
 }
 
 fn is_operator(texts: &TextPair<'_>, line: usize, rest: &str) -> bool {
@@ -67,6 +76,9 @@ fn above<'a>(texts: &TextPair<'a>, line: usize) -> Option<&'a str> {
 /// True if the mark of a line is an operator in the tree, and its left operand ends on an earlier line.
 fn joins_in_tree(texts: &TextPair<'_>, line: usize, above: &str) -> bool {
     let Some(tree) = texts.tree() else { return false };
+    if !texts.counts_lookup(MAX_LINES) {
+        return texts.is_sound(line);
+    }
     let start = texts.after.span(line).start;
     let root = tree.root_node();
     let Some(operator) = root.descendant_for_byte_range(start, start + 1) else { return false };
