@@ -241,7 +241,9 @@ impl Server {
     fn last_words(&self) -> String {
         let text = std::fs::read_to_string(self.errors.path()).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
-        lines[lines.len().saturating_sub(5)..].join(" | ")
+        let error = lines.iter().position(|line| line.starts_with("error:"));
+        let first = error.unwrap_or(lines.len()).min(lines.len().saturating_sub(5));
+        lines[first..].join(" | ")
     }
 }
 

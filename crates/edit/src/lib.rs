@@ -25,37 +25,15 @@
 //! ```
 #![deny(clippy::disallowed_methods)]
 
-mod content;
 mod expect;
-mod insert_lines;
-mod line_edits;
 mod modes;
+mod operations;
 mod pattern_error;
 mod planned;
 pub mod request;
-mod restore;
-mod search_replace;
-mod several;
 
-pub use modes::{
-    Edit, EditPart, Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, OnDuplicate, Search,
+pub use modes::{Edit, EditPart, plan};
+pub use operations::{
+    Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, OnDuplicate, Search,
 };
 pub use planned::{EditLimits, PlanContext, PlannedEdit, SearchMatches};
-
-use lockgate_error::Error;
-use lockgate_text::Buffer;
-
-/// Plans an edit of a text. All parts of the edit are planned, or none.
-///
-/// Errors: those of each mode, and `NOT_ENCODABLE` if the file's encoding cannot represent the new text.
-pub fn plan(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
-    match edit {
-        Edit::Content(content) => content::plan(content, buffer, context.limits.bytes),
-        Edit::Lines(edits) => line_edits::plan(edits, buffer),
-        Edit::Insert(insertions) => insert_lines::plan(insertions, buffer),
-        Edit::Search(search) => search_replace::plan(search, buffer, context),
-        Edit::Restore(bytes) => restore::plan(bytes, buffer),
-        Edit::Remove => restore::remove(buffer),
-        Edit::Several(parts) => several::plan(parts, buffer, |edit| plan(edit, buffer, context)),
-    }
-}

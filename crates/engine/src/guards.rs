@@ -9,7 +9,7 @@ use super::plan::FileDraft;
 use super::resolve::ResolvedTarget;
 use super::services::Services;
 use lockgate_edit::request::{self, Expect, Mode, Request};
-use lockgate_edit::{Edit, EditPart, LineEditNames};
+use lockgate_edit::{Edit, EditPart};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_policy::{Guard, Interactive, Policy, Runnable};
 use lockgate_store::{DocumentPath, EntryKind, PlannedFile};
@@ -153,7 +153,8 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result
     let whole = match edit {
         Edit::Content(_) => Some(format!("`content` replaces the {noun}")),
         Edit::Remove => Some(format!("the {noun} is deleted")),
-        Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Several(_) => None,
+        // Every other edit keeps the text around it.
+        _ => None,
     };
     if let (Some(action), Guard::Required) = (whole, rules.demands.overwrite) {
         let message =
@@ -163,7 +164,7 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result
             format!("read the {noun}, and send the `version` from that response as `expected_version`");
         return Err(error.hint(hint));
     }
-    match (missing_version(edit), rules.demands.line_edits) {
+    match (edit.missing_expect(), rules.demands.line_edits) {
         (Some(field), Guard::Required) => {
             let message = format!(
                 "the policy {policy} requires `expect` or `expected_version` for edits by line number; `{field}` is missing"
@@ -173,21 +174,6 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result
         }
         (Some(_), Guard::Optional) | (None, _) => Ok(()),
     }
-}
-
-/// Returns the first `expect` that an edit by line numbers leaves out.
-fn missing_version(edit: &Edit) -> Option<String> {
-    let (list, entries): (_, Vec<(&Option<String>, LineEditNames)>) = match edit {
-        Edit::Lines(edits) => ("line_edits", edits.iter().map(|edit| (&edit.expect, edit.names)).collect()),
-        Edit::Insert(edits) => {
-            ("insert_lines", edits.iter().map(|edit| (&edit.expect, edit.names)).collect())
-        }
-        Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove | Edit::Several(_) => {
-            return None;
-        }
-    };
-    let missing = entries.iter().enumerate().find(|(_, (expect, _))| expect.is_none());
-    missing.map(|(at, (_, fields))| fields.path(list, at, "expect"))
 }
 
 /// Rejects a call that would turn a folder into a git folder, even if it only verifies.

@@ -81,16 +81,8 @@ pub(super) fn check_types(
     watch: &Watch,
 ) -> Result<(), Error> {
     for (at, draft) in drafts.iter().enumerate() {
-        let is_present = match draft.request.edit {
-            // Undo has another entry kind; `Restore` here comes from the import of a folder.
-            Edit::Content(_)
-            | Edit::Lines(_)
-            | Edit::Insert(_)
-            | Edit::Search(_)
-            | Edit::Restore(_)
-            | Edit::Several(_) => true,
-            Edit::Remove => false,
-        };
+        // Undo has another entry kind; `Restore` here comes from the import of a folder.
+        let is_present = draft.request.edit != Edit::Remove;
         if is_present && !draft.verdict.refuses() && !restores_unchanged(batch, draft) {
             let result = check_type(services, draft, drafts, watch);
             result.map_err(|error| batch.with_edit_index(with_entity_field(error, draft.request), at))?;

@@ -273,7 +273,10 @@ mod tests {
             writeln!(table, "| {} | {reader} | {blocks} | {warns} |", row.name).unwrap();
         }
         let page = include_str!("../../../../docs/policy.md");
-        assert!(page.contains(&format!("\n\n{table}\n")), "docs/policy.md has another table than\n{table}");
+        assert!(
+            page.contains(&format!("\n\n{table}\n")),
+            "replace the table of parsers in docs/policy.md by\n{table}"
+        );
     }
 
     #[test]

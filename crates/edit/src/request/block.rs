@@ -1,7 +1,8 @@
 //! The fields of a block edit, for tools that have only this mode.
 
 use super::fields::parse_line;
-use crate::modes::{Edit, LineWindow, Needle, Occurrences, OnDuplicate, Search};
+use crate::modes::Edit;
+use crate::operations::{LineWindow, Needle, Occurrences, OnDuplicate, Search};
 use lockgate_error::{Code, Error, Score};
 use lockgate_matching::{MatchTolerance, TypoPolicy};
 

@@ -4,8 +4,9 @@
 
 use std::num::NonZeroUsize;
 
-use crate::modes::{
-    Edit, Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, OnDuplicate, Search,
+use crate::modes::Edit;
+use crate::operations::{
+    Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, OnDuplicate, Search,
 };
 use crate::pattern_error::pattern_error;
 use lockgate_error::{Code, Error, NextCall};

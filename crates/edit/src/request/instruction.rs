@@ -1,7 +1,8 @@
 //! The fields of an edit by instruction: the position, and the code, which may still have to be written.
 
 use super::fields::parse_line;
-use crate::modes::{Edit, Insertion, LineEdit, LineEditNames};
+use crate::modes::Edit;
+use crate::operations::{Insertion, LineEdit, LineEditNames};
 use lockgate_error::{Code, Error};
 
 /// The longest instruction from which code is written, in bytes.

@@ -87,7 +87,7 @@ fn judge(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<D
         let is_long = |rest: &str| rest.trim().len() > 2 && !is_item(rest);
         all().filter(|(mark, rest)| *mark == sign && is_long(rest) && was_present(texts, piece, rest)).count()
     };
-    if operators::are_operators(texts, piece, run, known('+') + known('-')) {
+    if operators::are_operators(texts, piece, run) {
         return None;
     }
     let found = match texts.kind {

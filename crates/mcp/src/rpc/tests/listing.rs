@@ -14,7 +14,12 @@ fn the_default_tools_and_the_instructions_stay_small() {
             EntityStorage::Configured,
         ))
         .unwrap();
-        assert!(listed.len() <= most, "{tools}: {} bytes", listed.len());
+        assert!(
+            listed.len() <= most,
+            "the list of the tools {tools} has {} bytes, and may have {most}: shorten descriptions, or put a tool into \
+             another toolset",
+            listed.len()
+        );
     }
     assert_eq!(Selection::default(), "edit,text,look".parse().unwrap());
     for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,text,look", "all"]) {

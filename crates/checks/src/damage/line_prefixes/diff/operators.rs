@@ -8,7 +8,7 @@ use crate::damage::text_pair::TextPair;
 use crate::delta::ReplacedLines;
 
 /// The most lines of a text that are looked up in the tree; each needs a descent, which may be as deep as the text is long.
-const MAX_LINES: usize = 1000;
+const MAX_LINES: usize = 200;
 
 /// Words that begin a clause or a statement of SQL, and so never an operand.
 const SQL_HEADS: [&str; 32] = [
@@ -28,21 +28,11 @@ thread_local! {
     pub(super) static IS_OFF: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// True if every marked line of a run begins with an operator, and none was in the replaced lines without it; `known` is the
-/// number of lines that were in the text before without their mark.
-pub(super) fn are_operators(
-    texts: &TextPair<'_>,
-    piece: &ReplacedLines,
-    run: &[usize],
-    known: usize,
-) -> bool {
+/// True if every marked line of a run begins with an operator, and none was in the replaced lines without it.
+pub(super) fn are_operators(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> bool {
     #[cfg(test)]
     if IS_OFF.get() {
         return false;
-    }
-    // Valid code is no diff, unless its lines were there without a mark.
-    if known == 0 && run.iter().all(|line| texts.is_sound(*line)) {
-        return true;
     }
     run.iter().all(|line| {
         marked(texts.after.text(*line)).is_some_and(|(_, rest)| {

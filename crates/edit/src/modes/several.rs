@@ -1,6 +1,5 @@
 //! Several edits of one text in one call.
 
-use crate::modes::{Edit, EditPart};
 use crate::planned::{PlannedEdit, SearchMatches};
 use lockgate_error::{Code, Error, EvidenceLine};
 use lockgate_matching::MatchInfo;
@@ -9,19 +8,29 @@ use lockgate_text::{Buffer, Plan};
 /// The maximum number of matched lines that a report lists.
 const MAX_MATCH_LINES: usize = 20;
 
+/// One of several edits of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Part<E> {
+    /// The index of the edit in the call's list, for errors.
+    pub entry: usize,
+    /// The edit itself, on the text before the call.
+    pub edit: E,
+}
+
 /// Plans every edit on the same text with `plan`, and joins the plans.
 ///
 /// Errors: those of each edit, with its index; `RANGE_OVERLAP` if two of them touch the same text; `MODE_CONFLICT` if
 /// one of several replaces the whole text.
-pub fn plan(
-    parts: &[EditPart],
+pub fn plan<E>(
+    parts: &[Part<E>],
     buffer: &Buffer,
-    plan: impl Fn(&Edit) -> Result<PlannedEdit, Error>,
+    is_whole: impl Fn(&E) -> bool,
+    plan: impl Fn(&E) -> Result<PlannedEdit, Error>,
 ) -> Result<PlannedEdit, Error> {
     if let [only] = parts {
         return plan(&only.edit).map_err(|error| error.with_entry(only.entry));
     }
-    if let Some(whole) = parts.iter().find(|part| part.edit.is_whole()) {
+    if let Some(whole) = parts.iter().find(|part| is_whole(&part.edit)) {
         let message =
             format!("edits[{}] replaces the whole text, so no other edit fits beside it", whole.entry);
         return Err(Error::new(Code::ModeConflict, message).with_entry(whole.entry));

@@ -2,7 +2,7 @@
 
 use super::nearest_part::{Part, nearest_part};
 use super::window::Window;
-use crate::modes::{Needle, Search};
+use crate::operations::{Needle, Search};
 use lockgate_error::{Best, Code, Difference, Error, FieldValue, NextCall};
 use lockgate_matching::{Proposal, SimilarLines, exact};
 use lockgate_python_re::{Flags, Pattern, ReplacementTemplate, StepBudget};

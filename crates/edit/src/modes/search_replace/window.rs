@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::limits::MAX_MATCH_LINES;
-use crate::modes::{Needle, Search};
+use crate::operations::{Needle, Search};
 use crate::planned::{PlanContext, evidence_line};
 use lockgate_error::{Code, Error, EvidenceLine, FieldValue, NextCall};
 use lockgate_matching::{LineRange, exact};

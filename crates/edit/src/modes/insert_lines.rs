@@ -1,7 +1,7 @@
 //! Mode `insert_lines`: inserts text before lines. All line numbers are those before the edit.
 
 use crate::expect::{self, ListEntry};
-use crate::modes::{Insertion, LineEditNames};
+use crate::operations::{Insertion, LineEditNames};
 use crate::planned::PlannedEdit;
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_text::{Buffer, Change};

@@ -1,38 +1,10 @@
-//! An edit in one of the modes, as a caller asks for it.
+//! The operations that an edit consists of: line edits, insertions and searches.
 
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_matching::MatchTolerance;
 use lockgate_python_re::Flags;
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroUsize;
-
-/// An edit in exactly one of the four modes, or an edit that restores an earlier state.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Edit {
-    /// The whole new text of the file, with its line ends.
-    Content(String),
-    /// New text for ranges of lines; all line numbers are those before the edit.
-    Lines(Vec<LineEdit>),
-    /// New text before lines; all line numbers are those before the edit.
-    Insert(Vec<Insertion>),
-    /// New text for the matches of a search.
-    Search(Search),
-    /// The exact bytes of an earlier version.
-    Restore(Vec<u8>),
-    /// Removes the file, as the undo of its creation does.
-    Remove,
-    /// Several edits, all of them on the text before the call. They must not overlap.
-    Several(Vec<EditPart>),
-}
-
-/// One of several edits of a text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct EditPart {
-    /// The index of the edit in the call's list, for errors.
-    pub entry: usize,
-    /// The edit itself, on the text before the call.
-    pub edit: Edit,
-}
 
 /// The names under which a tool lists the fields of line edits and insertions, for errors and notes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -198,51 +170,6 @@ impl LineWindow {
             return Err(error.with_next_if(NextCall::read_end(count)));
         }
         Ok((self.start, if open { count } else { self.end }))
-    }
-}
-
-impl Edit {
-    /// Returns a phrase for what the edit would do to an existing file, or `None` if the edit can create the file.
-    pub const fn needs_file_to(&self) -> Option<&'static str> {
-        match self {
-            Edit::Content(_) | Edit::Restore(_) => None,
-            Edit::Several(_) => Some("apply edits to"),
-            Edit::Lines(_) => Some("apply line edits to"),
-            Edit::Insert(_) => Some("insert lines into"),
-            Edit::Search(_) => Some("search in"),
-            Edit::Remove => Some("remove"),
-        }
-    }
-
-    /// Returns true if the edit refers to lines by number.
-    pub fn counts_lines(&self) -> bool {
-        match self {
-            Edit::Several(parts) => parts.iter().any(|part| part.edit.counts_lines()),
-            Edit::Lines(_) | Edit::Insert(_) | Edit::Search(Search { lines: Some(_), .. }) => true,
-            Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove => false,
-        }
-    }
-
-    /// Returns true if the edit concerns the whole text, so that any other change of the file matters.
-    pub fn is_whole(&self) -> bool {
-        match self {
-            Edit::Several(parts) => parts.iter().any(|part| part.edit.is_whole()),
-            Edit::Content(_) | Edit::Remove => true,
-            Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => false,
-        }
-    }
-
-    /// Returns the mode's name on the wire.
-    pub const fn mode(&self) -> &'static str {
-        match self {
-            Edit::Content(_) => "content",
-            Edit::Lines(_) => "line_edits",
-            Edit::Insert(_) => "insert_lines",
-            Edit::Search(_) => "search/replace",
-            Edit::Restore(_) => "restore",
-            Edit::Remove => "remove",
-            Edit::Several(_) => "edits",
-        }
     }
 }
 

@@ -9,7 +9,7 @@ mod window;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-use crate::modes::{Needle, Occurrences, Search};
+use crate::operations::{Needle, Occurrences, Search};
 use crate::pattern_error::pattern_error;
 use crate::planned::{PlanContext, PlannedEdit, SearchMatches, evidence_line};
 use limits::{MATCHES, MAX_MATCH_LINES, check_size, too_many};

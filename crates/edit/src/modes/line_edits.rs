@@ -1,7 +1,7 @@
 //! Mode `line_edits`: replaces ranges of lines. All line numbers are those before the edit.
 
 use crate::expect::{self, ListEntry};
-use crate::modes::LineEdit;
+use crate::operations::LineEdit;
 use crate::planned::PlannedEdit;
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_text::{Buffer, Change};

@@ -3,7 +3,7 @@
 use super::limits::{MATCHES, MAX_MATCH_LINES, check_size, too_many};
 use super::missing;
 use super::window::Window;
-use crate::modes::{OnDuplicate, Search};
+use crate::operations::{OnDuplicate, Search};
 use crate::planned::{PlannedEdit, SearchMatches, evidence_line};
 use lockgate_error::{Code, Error, EvidenceLine, NextCall};
 use lockgate_matching::{self as locate, Conflict, Located, OnRepeat, SearchText, UniqueMatch, exact};
