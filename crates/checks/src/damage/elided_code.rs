@@ -173,16 +173,34 @@ fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
         Some(rest) => {
             let is_elided =
                 replaces && UNDOTTED.is_match(rest) || lost >= FEWEST_LOST && DOTTED.is_match(rest);
-            (is_elided || lost >= FEWEST_LOST && elided_words::all_elide(rest)) && (comment || open.is_some())
+            (is_elided || lost >= FEWEST_LOST && elided_words::all_elide(rest))
+                && (comment || open.is_some())
+                && !introduces(texts, line)
         }
         None if comment || open.is_some() => {
             let loose = || LOOSE.is_match(words) || elided_words::all_elide(words);
-            replaces && UNDOTTED.is_match(words) || lost >= FEWEST_LOST && loose()
+            (replaces && UNDOTTED.is_match(words) || lost >= FEWEST_LOST && loose())
+                && !introduces(texts, line)
         }
         None => false,
     };
     let is_elided = is_elided || trailing(texts, line, text);
     is_elided && (!prose || lost >= FEWEST_LOST) && !heading(texts, text)
+}
+
+/// True if the edit wrote the line below a comment, at the same indentation: then the comment is about that line.
+fn introduces(texts: &TextPair<'_>, line: usize) -> bool {
+    let indent = |text: &str| text.len() - text.trim_start().len();
+    let mut below = (line + 1..=texts.after.count()).take(3);
+    let next = below.find(|line| !texts.after.text(*line).trim().is_empty());
+    next.is_some_and(|next| {
+        let text = texts.after.text(next);
+        let is_code = text.chars().any(char::is_alphanumeric) && comment_words(texts, next).is_none();
+        is_code
+            && indent(text) == indent(texts.after.text(line))
+            && !texts.stood_at(next)
+            && !texts.was_there(text)
+    })
 }
 
 /// Returns the number of removed lines minus the number of added lines.

@@ -685,7 +685,38 @@ const VALID: &[(&str, &str, Option<&str>, &str)] = &[
         None,
         "<!DOCTYPE html>\n<title>a</title>\n<pre>\n&lt;&lt;\n=======\n&gt;\n</pre>\n",
     ),
+    (
+        "a comment on new code",
+        "a.py",
+        Some(SHRINKS),
+        "def f(xs):\n    # remaining arguments\n    return [abs(x) for x in xs if x > 3 or x < 0]\n",
+    ),
+    (
+        "another comment on new code",
+        "a.py",
+        Some(SHRINKS),
+        "def f(xs):\n    # Other fields are unaffected\n    return [abs(x) for x in xs if x > 3 or x < 0]\n",
+    ),
+    (
+        "a list in a docstring",
+        "a.py",
+        Some("def f():\n    \"\"\"Do it.\n\n    Parse the input file\n    Check every record\n    \"\"\"\n"),
+        "def f():\n    \"\"\"Do it.\n\n    1. Parse the input file\n    2. Check every record\n    \"\"\"\n",
+    ),
+    ("a table in a comment", "a.js", None, "/*\n 1 | Alice\n 2 | Bob\n*/\nf();\n"),
+    ("output in a comment", "a.js", None, "/* Output:\n1: a\n2: b\n3: c\n4: d\n*/\nf();\n"),
+    ("a selector", "a.css", None, "a\n+ b\n+ c { color: red; }\n"),
+    (
+        "a list in a changelog",
+        "CHANGELOG.md",
+        Some("# Changelog\n\nAdded the thing to it\nFixed the other thing\n"),
+        "# Changelog\n\n- Added the thing to it\n- Fixed the other thing\n- More\n",
+    ),
 ];
+
+/// A function that a refactoring makes shorter.
+const SHRINKS: &str = "def f(xs):\n    out = []\n    for x in xs:\n        if x > 3:\n            y = x + 1\n            \
+    out.append(y)\n        elif x < 0:\n            z = -x\n            out.append(z)\n    return out\n";
 
 #[test]
 fn valid_texts_are_no_accidents() {
@@ -706,5 +737,8 @@ fn valid_texts_are_no_accidents() {
             );
         }
     }
+    // The control: the same comment in place of the code.
+    let elided = "def f(xs):\n    out = []\n    # Other cases are unchanged\n    return out\n";
+    assert_eq!(findings(Accident::ElidedCode, "a.py", Some(SHRINKS), elided).len(), 1);
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), VALID.len(), wrong.join("\n"));
 }

@@ -18,6 +18,9 @@ use lockgate_text::{Buffer, Lines};
 /// can have a finding in each line.
 pub(super) const MAX_FINDINGS: usize = 50;
 
+/// The most nodes of the tree that are passed for all places of a text together.
+const MAX_DESCENTS: usize = 2_000_000;
+
 /// The step limit for the tree that decides if an offset is code.
 const STEPS: usize = 200_000;
 
@@ -48,8 +51,8 @@ pub(super) struct TextPair<'a> {
     lexis: OnceCell<Lexis>,
     tree: OnceCell<Option<Parsed>>,
     fences: OnceCell<Vec<Range<usize>>>,
-    /// The number of lines that were looked up in the tree.
-    lookups: Cell<usize>,
+    /// The number of nodes of the tree that were passed on the way to a place.
+    descents: Cell<usize>,
 }
 
 impl<'a> TextPair<'a> {
@@ -76,7 +79,7 @@ impl<'a> TextPair<'a> {
             lexis: OnceCell::new(),
             tree: OnceCell::new(),
             fences: OnceCell::new(),
-            lookups: Cell::new(0),
+            descents: Cell::new(0),
         }
     }
 
@@ -152,7 +155,7 @@ impl<'a> TextPair<'a> {
         self.part(start) == LexicalPart::Text || self.tree_part(start) == LexicalPart::Text
     }
 
-    /// Returns the part of the text at an offset by the grammar; code without one.
+    /// Returns the part of the text at an offset by the grammar; code without one, and text if the tree is too deep.
     fn tree_part(&self, offset: usize) -> LexicalPart {
         const TEXTS: [&str; 8] =
             ["string", "text", "regex", "heredoc", "char", "template", "block_scalar", "raw_string"];
@@ -162,6 +165,9 @@ impl<'a> TextPair<'a> {
         let mut found = LexicalPart::Code;
         let mut next = Some(root);
         while let Some(node) = next {
+            if !self.counts_descent() {
+                return LexicalPart::Text;
+            }
             if node.kind().contains("comment") {
                 found = LexicalPart::Comment;
             } else if node.kind() == "interpolation" || node.kind() == "template_substitution" {
@@ -174,11 +180,12 @@ impl<'a> TextPair<'a> {
         found
     }
 
-    /// Counts a line that is looked up in the tree; false if it would be more than `most`.
-    pub(super) fn counts_lookup(&self, most: usize) -> bool {
-        let count = self.lookups.get();
-        self.lookups.set(count + 1);
-        count < most
+    /// Counts a node that is passed on the way to a place in the tree, which may be as deep as the text is long; false if
+    /// they are too many, so that the place is not looked for.
+    pub(super) fn counts_descent(&self) -> bool {
+        let count = self.descents.get();
+        self.descents.set(count + 1);
+        count < MAX_DESCENTS
     }
 
     /// True if a line is valid code by the grammar, so that nothing is there that the language forbids, such as a line number

@@ -91,6 +91,8 @@ fn judge(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<D
         return None;
     }
     let found = match texts.kind {
+        // In a style sheet, `+` is between two selectors.
+        TextKind::Code if texts.language() == "css" && minus == 0 => known('+') > 0,
         TextKind::Code => {
             plus > 1
                 || plus > 0 && minus > 0

@@ -112,10 +112,16 @@ impl AscendingLines<'_, '_> {
         self.lines.iter().filter(is_quoted).count() * 2 > self.lines.len()
     }
 
-    /// True for the items of a list in prose: no tool writes line numbers with a dot or a bracket.
+    /// True for the items of a list in prose, in a comment or in a string: no tool writes line numbers with a dot or a bracket.
     fn is_list(&self) -> bool {
-        let is_prose = matches!(self.texts.kind, TextKind::Prose | TextKind::Unknown);
+        let is_prose = matches!(self.texts.kind, TextKind::Prose | TextKind::Unknown) || self.is_inside();
         is_prose && self.lines.iter().all(|line| line.separator == Separator::Dot)
+    }
+
+    /// True if all lines are in a comment or in a string.
+    fn is_inside(&self) -> bool {
+        let ends = self.lines.first().into_iter().chain(self.lines.last());
+        ends.into_iter().all(|line| self.texts.part_of_line(line.line) != LexicalPart::Code)
     }
 
     /// True for the patterns of a `case` in a shell script, such as `1|one)`.
@@ -137,7 +143,9 @@ impl AscendingLines<'_, '_> {
     fn is_of_a_tool(&self) -> bool {
         let (known, many) = (self.known(), self.lines.len() > 1);
         let first = self.lines.first().map_or(0, |line| line.line);
-        if self.texts.part_of_line(first) == LexicalPart::Text || self.texts.is_fenced(first) {
+        let is_example =
+            self.texts.part_of_line(first) == LexicalPart::Text || self.is_inside() && known == 0;
+        if is_example || self.texts.is_fenced(first) {
             return false;
         }
         let Some(separator) = self.lines.first().map(|line| line.separator) else { return false };

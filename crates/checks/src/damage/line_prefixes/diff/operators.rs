@@ -7,9 +7,6 @@ use super::marks::marked;
 use crate::damage::text_pair::TextPair;
 use crate::delta::ReplacedLines;
 
-/// The most lines of a text that are looked up in the tree; each needs a descent, which may be as deep as the text is long.
-const MAX_LINES: usize = 200;
-
 /// Words that begin a clause or a statement of SQL, and so never an operand.
 const SQL_HEADS: [&str; 32] = [
     "select", "insert", "update", "delete", "create", "alter", "drop", "from", "where", "join", "left",
@@ -66,9 +63,6 @@ fn above<'a>(texts: &TextPair<'a>, line: usize) -> Option<&'a str> {
 /// True if the mark of a line is an operator in the tree, and its left operand ends on an earlier line.
 fn joins_in_tree(texts: &TextPair<'_>, line: usize, above: &str) -> bool {
     let Some(tree) = texts.tree() else { return false };
-    if !texts.counts_lookup(MAX_LINES) {
-        return texts.is_sound(line);
-    }
     let start = texts.after.span(line).start;
     let root = tree.root_node();
     let Some(operator) = root.descendant_for_byte_range(start, start + 1) else { return false };
@@ -76,6 +70,9 @@ fn joins_in_tree(texts: &TextPair<'_>, line: usize, above: &str) -> bool {
     let (mut outer, mut node) = (root, root);
     while let Some(next) = node.child_with_descendant(operator).filter(|next| *next != operator) {
         (outer, node) = (node, next);
+        if !texts.counts_descent() {
+            return texts.is_sound(line);
+        }
         if node.is_error() {
             return false;
         }
