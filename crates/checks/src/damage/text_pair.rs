@@ -146,28 +146,40 @@ impl<'a> TextPair<'a> {
 
     /// True if an offset is code, also by the grammar in languages where the lexical walk may be wrong.
     pub(super) fn is_surely_code(&self, offset: usize) -> bool {
-        self.part(offset) == LexicalPart::Code && self.tree_part(offset) == LexicalPart::Code
+        let is_code = || match self.tree_part(offset) {
+            Some(part) => part == LexicalPart::Code,
+            // A text that is too large or too deep for its grammar is not sure.
+            None => !self.has_grammar(),
+        };
+        self.part(offset) == LexicalPart::Code && is_code()
     }
 
     /// True if a line begins in a string, by the lexical walk or by the grammar, which knows all forms of strings.
     pub(super) fn is_in_string(&self, line: usize) -> bool {
         let start = self.after.span(line).start;
-        self.part(start) == LexicalPart::Text || self.tree_part(start) == LexicalPart::Text
+        self.part(start) == LexicalPart::Text || self.tree_part(start) == Some(LexicalPart::Text)
     }
 
-    /// Returns the part of the text at an offset by the grammar; code without one, and text if the tree is too deep.
-    fn tree_part(&self, offset: usize) -> LexicalPart {
+    /// True if the language has a grammar, which may not be able to read this text.
+    pub(super) fn has_grammar(&self) -> bool {
+        grammar::find(self.language()).is_some()
+    }
+
+    /// Returns the part of the text at an offset by the grammar; `None` without one, and if the text is too large or the tree
+    /// too deep.
+    fn tree_part(&self, offset: usize) -> Option<LexicalPart> {
         const TEXTS: [&str; 8] =
             ["string", "text", "regex", "heredoc", "char", "template", "block_scalar", "raw_string"];
-        let Some(root) = self.tree().map(|tree| tree.root_node()) else { return LexicalPart::Code };
-        let Some(inner) = root.descendant_for_byte_range(offset, offset) else { return LexicalPart::Code };
+        let root = self.tree()?.root_node();
+        if !self.counts_descents(1) {
+            return None;
+        }
+        let inner = root.descendant_for_byte_range(offset, offset)?;
         // From the root to the inside: to find a parent, tree-sitter would start at the root for each node.
         let mut found = LexicalPart::Code;
         let mut next = Some(root);
         while let Some(node) = next {
-            if !self.counts_descent() {
-                return LexicalPart::Text;
-            }
+            self.counts_descents(1);
             if node.kind().contains("comment") {
                 found = LexicalPart::Comment;
             } else if node.kind() == "interpolation" || node.kind() == "template_substitution" {
@@ -177,14 +189,14 @@ impl<'a> TextPair<'a> {
             }
             next = node.child_with_descendant(inner).filter(|child| *child != node);
         }
-        found
+        Some(found)
     }
 
-    /// Counts a node that is passed on the way to a place in the tree, which may be as deep as the text is long; false if
-    /// they are too many, so that the place is not looked for.
-    pub(super) fn counts_descent(&self) -> bool {
+    /// Counts nodes that are passed on the way to a place in the tree, which may be as deep as the text is long; false if
+    /// they are too many, so that no further place is to be looked for.
+    pub(super) fn counts_descents(&self, nodes: usize) -> bool {
         let count = self.descents.get();
-        self.descents.set(count + 1);
+        self.descents.set(count + nodes);
         count < MAX_DESCENTS
     }
 
@@ -199,6 +211,10 @@ impl<'a> TextPair<'a> {
         let Some(root) = self.tree().filter(|_| is_strict).map(|tree| tree.root_node()) else { return false };
         if !root.has_error() {
             return true;
+        }
+        // How deep the tree is here is not seen; a deep tree needs a long text.
+        if !self.counts_descents(1 + self.draft.after.view().len() / 100) {
+            return false;
         }
         let span = self.after.span(line);
         let inner = root.descendant_for_byte_range(span.start, span.end).filter(|inner| *inner != root);
