@@ -1,8 +1,9 @@
 //! Finds placeholders for code that was not sent, such as `... rest of code unchanged`.
 //!
-//! Valid texts contain three dots as well, so dots alone count only if the edit removed more lines than it added. The same
-//! applies to words that an author writes with dots: in code, where the dots spread a value (`...rest`), and inside of a
-//! comment, where they abridge an example.
+//! Words without dots count only where the edit replaced lines, and not above a line that it wrote: `remaining items` is a
+//! comment on that line. Valid texts contain three dots as well, so dots alone count only if the edit removed more lines
+//! than it added. The same applies to words that an author writes with dots: in code, where the dots spread a value
+//! (`...rest`), and inside of a comment, where they abridge an example.
 
 use std::sync::LazyLock;
 

@@ -1,7 +1,8 @@
 //! Finds line numbers and diff marks before new lines, copied from the output of a tool.
 //!
 //! Numbers must ascend line by line, and one of these must hold as well: they are the actual line numbers, the text after
-//! them was in the file before, or that text is indented. The keys of a table ascend, too.
+//! them was in the file before, or that text is indented. The keys of a table ascend, too. In code that the grammar reads as
+//! valid, they are line numbers only if most of the lines had these numbers in the text before.
 
 mod diff;
 mod keys;
