@@ -133,7 +133,9 @@ fn isolation_that_is_required_is_there_or_nothing_runs() {
     let (free, has_run, written) = answer("");
     assert_eq!(
         (free.structured["gates"][0]["isolation"].as_str(), has_run, written),
-        (Some("none"), true, true)
+        (Some("none"), true, true),
+        "{}",
+        free.text
     );
     for level in ["landlock", "bubblewrap"] {
         let (rejection, has_run, written) = answer(&format!("require_isolation: {level}"));
