@@ -131,8 +131,10 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
         Ok(folder) => folder,
         Err(error) => return HookReply::passing(&error.message),
     };
+    shared.lock().event = Some(event.clone());
+    watch_deadline(started, Arc::clone(shared));
     if event.moment == Moment::Before
-        && let Some(path) = edited_paths(&folder, &event).find(|path| guards_all_projects(path))
+        && let Some(path) = guard_of_all_projects(&folder, &event)
     {
         let text = format!(
             "lockgate denied this edit, and nothing was written: {} configures hooks of all projects of this user, or is \
@@ -147,8 +149,6 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
     if projects.is_empty() {
         return HookReply::default();
     }
-    shared.lock().event = Some(event.clone());
-    watch_deadline(started, Arc::clone(shared));
     // This process starts only gate programs.
     adopt_orphans();
     let is_own = |project: &ProjectRoot| args.root.is_some() || *project == session;
@@ -253,12 +253,12 @@ fn edited_paths<'a>(folder: &'a Path, event: &'a Event) -> impl Iterator<Item = 
     edits.flat_map(|edit| edit.paths().into_iter().map(|path| absolute_path(folder, edit, path).into()))
 }
 
-/// True for a file outside of the projects that decides whether their edits are judged: a user's configuration of hooks, and
-/// what lockgate itself keeps.
-fn guards_all_projects(path: &Path) -> bool {
-    let Some(path) = link_target(path) else { return false };
-    let is_hook_file = |file: &PathBuf| link_target(file).is_some_and(|file| path.starts_with(file));
-    is_own_path(&path) || user_hook_files().iter().any(is_hook_file)
+/// Returns an edited file outside of the projects that decides whether their edits are judged: a user's configuration of
+/// hooks, or what lockgate itself keeps.
+fn guard_of_all_projects(folder: &Path, event: &Event) -> Option<PathBuf> {
+    let hook_files: Vec<PathBuf> = user_hook_files().iter().filter_map(|file| link_target(file)).collect();
+    let is_guard = |path: &Path| is_own_path(path) || hook_files.iter().any(|file| path.starts_with(file));
+    edited_paths(folder, event).find(|path| link_target(path).is_some_and(|path| is_guard(&path)))
 }
 
 /// Returns the projects that the files of an event belong to: `root` alone if it is given.

@@ -124,8 +124,11 @@ class Codex:
             place = self.seek(lines, quoted(), at, chunk['end'])
             if place is None and quoted()[-1] == '':
                 last = lambda but: max((i for i, (mark, _) in enumerate(parts) if mark != but), default=None)
-                gone = {last('+')} | {i for i in [last('-')] if i is not None and parts[i][1] == ''}
-                parts = [part for i, part in enumerate(parts) if i not in gone]
+                old, new = last('+'), last('-')
+                if new is not None and parts[new][1] != '': new = None
+                # A line of the context that only one side loses is added or removed.
+                kept = lambda i, mark: mark if i not in (old, new) else '' if old == new or mark != ' ' else '+' if i == old else '-'
+                parts = [(kept(i, mark), text) for i, (mark, text) in enumerate(parts) if kept(i, mark)]
                 place = self.seek(lines, quoted(), at, chunk['end'])
             if place is None: raise Refused('lines not found')
             changes.append((place, len(quoted()), parts)); at = place + len(quoted())

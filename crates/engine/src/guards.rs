@@ -153,8 +153,7 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result
     let whole = match edit {
         Edit::Content(_) => Some(format!("`content` replaces the {noun}")),
         Edit::Remove => Some(format!("the {noun} is deleted")),
-        // Every other edit keeps the text around it.
-        _ => None,
+        Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Several(_) => None,
     };
     if let (Some(action), Guard::Required) = (whole, rules.demands.overwrite) {
         let message =

@@ -62,10 +62,10 @@ codes! {
         "correct the field that the message names";
     ModeMissing "MODE_MISSING" Request
         "No edit mode was given."
-        "give exactly one of the modes that the message lists";
+        "give exactly one of content, line_edits, insert_lines, search with replace";
     ModeConflict "MODE_CONFLICT" Request
         "More than one edit mode was given."
-        "keep one of the modes that the message lists";
+        "keep one of content, line_edits, insert_lines, search with replace";
     RangeOutOfBounds "RANGE_OUT_OF_BOUNDS" Request
         "A line number lies outside the file."
         "read the file again and use its line numbers";

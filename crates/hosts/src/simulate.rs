@@ -248,6 +248,9 @@ pub fn update(before: &[u8], chunks: &[Chunk]) -> Simulation {
     Simulation::Made(Simulated { faithful: faithful.bytes().to_vec(), written: Some(written) })
 }
 
+static BLANK_ADDED: ChunkLine = ChunkLine::Added(String::new());
+static BLANK_REMOVED: ChunkLine = ChunkLine::Removed(String::new());
+
 /// The lines of a file that a patch changes.
 struct PatchTarget<'t> {
     lines: Vec<&'t str>,
@@ -288,9 +291,19 @@ impl PatchTarget<'_> {
             let last_old = lines.iter().rposition(|line| !matches!(line, ChunkLine::Added(_)));
             let last_new = lines.iter().rposition(|line| !matches!(line, ChunkLine::Removed(_)));
             let is_blank = |at: &usize| lines.get(*at).is_some_and(|line| line.text().is_empty());
-            let dropped = [last_old, last_new.filter(is_blank)];
+            let last_new = last_new.filter(is_blank);
             let mut at = 0..;
-            lines.retain(|_| !dropped.contains(&at.next()));
+            // A line of the context that only one side loses is added or removed.
+            let shortened = |line: &'a ChunkLine| {
+                let at = at.next();
+                match (line, at == last_old, at == last_new) {
+                    (ChunkLine::Context(_), true, false) => Some(&BLANK_ADDED),
+                    (ChunkLine::Context(_), false, true) => Some(&BLANK_REMOVED),
+                    (_, true, _) | (_, _, true) => None,
+                    (line, false, false) => Some(line),
+                }
+            };
+            lines = lines.into_iter().filter_map(shortened).collect();
             found = starts(&old);
         }
         match found.as_slice() {
@@ -484,6 +497,10 @@ mod tests {
             (LF, &[" b", " c", "-d", "+D"], b"a\nb\r\nc\r\nD\ne\n"),
             (CRLF, &[" b", "-c", "+C", "+X", " d", "-e", "+E"], b"a\r\nb\nC\r\nX\r\nd\nE\r\n"),
             (b"a\nb\r\nc\r\nd", &[" c", "-d", "+D"], b"a\nb\r\nc\r\nD\n"),
+            // A blank line at the end of the quote that the file does not have.
+            (b"a\n", &[" a", " ", "+x"], b"a\n\nx\n"),
+            (b"a\n", &[" a", " ", "+"], b"a\n\n"),
+            (b"a\n\n", &[" a", " ", "-"], b"a\n"),
         ] {
             let found = made(update(before, &[marked(lines)]));
             assert_eq!(found.written.as_deref(), Some(after), "{lines:?}");

@@ -90,16 +90,16 @@ pub fn findings(files: &[Judged<'_>], state: EditState) -> String {
 /// not block where the edit may be one step of several.
 pub fn allowed(files: &[Judged<'_>]) -> Option<String> {
     let all = files.iter().flat_map(|file| file.verdict.findings.iter().map(move |it| (file, it)));
-    let is_told = |it: &Finding| it.counts && !it.blocking && it.severity != Severity::Info;
-    let mut told: Vec<_> = all.filter(|(_, it)| is_told(it)).collect();
-    told.sort_by_key(|(_, it)| it.severity != Severity::Error);
-    if told.is_empty() {
+    let mut findings: Vec<_> =
+        all.filter(|(_, it)| it.counts && !it.blocking && it.severity != Severity::Info).collect();
+    findings.sort_by_key(|(_, it)| it.severity != Severity::Error);
+    if findings.is_empty() {
         return None;
     }
     let mut lines = vec!["The edit is allowed, and it adds findings that do not block:".to_owned()];
-    lines.extend(told.iter().take(MAX_FINDINGS).flat_map(|(file, it)| finding_lines(file, it)));
-    if told.len() > MAX_FINDINGS {
-        lines.push(format!("and {} more", told.len() - MAX_FINDINGS));
+    lines.extend(findings.iter().take(MAX_FINDINGS).flat_map(|(file, it)| finding_lines(file, it)));
+    if findings.len() > MAX_FINDINGS {
+        lines.push(format!("and {} more", findings.len() - MAX_FINDINGS));
     }
     Some(lines.join("\n"))
 }

@@ -75,6 +75,11 @@ fn a_quote_in_several_places_is_denied_or_gets_context() {
     assert!(denial(&reply).contains("app.py"), "{reply}");
     let reply = codex(&project, "2", "-\n+\n+d = 1");
     assert!(denial(&reply).contains("blank lines"), "{reply}");
+    // That a file has one blank line only does not show that it is meant; a line of context does.
+    project.write("app.py", "a = 1\n\nb = 1\n");
+    assert!(denial(&codex(&project, "4", "-\n+c = 1")).contains("blank lines"));
+    assert_eq!(codex(&project, "5", " a = 1\n-\n+c = 1"), Value::Null);
+    project.write("app.py", "a = 1\nx = 1\n\nb = 1\nx = 1\n\nc = 1\n");
     // Drifted context that proves the place becomes exact context.
     let reply = codex(&project, "3", " b  =  1\n-x = 1\n+x = 2");
     let patch =

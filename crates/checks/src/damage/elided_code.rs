@@ -176,7 +176,7 @@ fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
                 replaces && UNDOTTED.is_match(rest) || lost >= FEWEST_LOST && DOTTED.is_match(rest);
             (is_elided || lost >= FEWEST_LOST && elided_words::all_elide(rest))
                 && (comment || open.is_some())
-                && !introduces(texts, line)
+                && (lost >= FEWEST_LOST || !introduces(texts, line))
         }
         None if comment || open.is_some() => {
             let loose = || LOOSE.is_match(words) || elided_words::all_elide(words);

@@ -65,7 +65,8 @@ fn in_words(text: &str) -> Option<usize> {
     let mut open: Option<u8> = None;
     let mut line_ends = Vec::new();
     let bytes = text.as_bytes();
-    let is_closed = |quote: u8, at: usize| memchr::memrchr(quote, bytes).is_some_and(|last| last > at);
+    let last = [b'"', b'`', b'$', b'\''].map(|quote| (quote, memchr::memrchr(quote, bytes)));
+    let is_closed = |quote: u8, at: usize| last.iter().any(|(known, end)| *known == quote && *end > Some(at));
     let is_word = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate() {

@@ -742,3 +742,49 @@ fn valid_texts_are_no_accidents() {
     assert_eq!(findings(Accident::ElidedCode, "a.py", Some(SHRINKS), elided).len(), 1);
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), VALID.len(), wrong.join("\n"));
 }
+
+/// The controls of the exceptions for valid code: where the grammar has a template, a text or a macro, accidents are found.
+#[test]
+fn accidents_next_to_literals_are_found() {
+    let conflict = "<<<<<<< HEAD\n  a();\n=======\n  b();\n>>>>>>> x\n";
+    let in_template = |body: &str| format!("template <class T>\nvoid f(T a) {{\n{body}}}\n");
+    let template = in_template("    a.g(1);\n    a.h(2);\n    a.i(3);\n    a.j(4);\n    a.k(5);\n");
+    for (rule, path, before, after) in [
+        (Accident::TypographicQuotes, "a.cpp", None, in_template("    a.g(“x”);\n")),
+        (Accident::EscapedNewlines, "a.cpp", None, in_template("    int x = 1;\\n    int y;\n")),
+        (Accident::ConflictMarkers, "a.cpp", None, in_template(conflict)),
+        (Accident::LinePrefixes, "a.cpp", None, in_template("+    int x = 1;\n+    int y = 2;\n")),
+        (
+            Accident::ElidedCode,
+            "a.cpp",
+            Some(template.as_str()),
+            in_template("    // The rest of the function is unchanged\n"),
+        ),
+        (Accident::ConflictMarkers, "a.html", None, format!("<script>\n{conflict}</script>\n")),
+        (Accident::ConflictMarkers, "a.sh", None, format!("f() {{\n{conflict}}}\n")),
+        (
+            Accident::LinePrefixes,
+            "a.tsx",
+            None,
+            "const a = (\n  <div>\n+    <p>New</p>\n+    <p>More</p>\n  </div>\n);\n".to_owned(),
+        ),
+        (Accident::LinePrefixes, "a.yaml", None, "a: 1\n+b: 2\n+c: 3\n".to_owned()),
+        (Accident::TypographicQuotes, "a.c", None, "#define A “abc”\n".to_owned()),
+        (Accident::EscapedNewlines, "a.c", None, "#define B 1\\n#define C 2\n".to_owned()),
+    ] {
+        assert_ne!(findings(rule, path, before, &after).len(), 0, "{rule:?} {path}: {after}");
+    }
+}
+
+/// Quotes at the start of a long line, and none behind them.
+#[test]
+fn quotes_of_a_long_line_are_paired_in_linear_time() {
+    let time = |length: usize| {
+        let text = format!("{}\\n{}\n", "\"".repeat(length | 1), "a".repeat(length));
+        let before = processor_time();
+        findings(Accident::EscapedNewlines, "a.txt", None, &text);
+        processor_time().saturating_sub(before)
+    };
+    let (short, long) = (time(1 << 16), time(1 << 20));
+    assert!(long < short * 64 + Duration::from_millis(200), "{short:?} and {long:?}");
+}

@@ -32,6 +32,48 @@ pub(super) struct DamageFinding {
     pub(super) message: String,
 }
 
+/// The parts of a text, as its grammar tells them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TreePart {
+    Code,
+    Comment,
+    /// A literal, with the offset at which it begins.
+    Literal(usize),
+    /// Text that needs no quotes, such as that between two tags.
+    Text,
+}
+
+/// The kinds of nodes that are literals, in all grammars.
+const LITERALS: [&str; 22] = [
+    "ansi_c_string",
+    "block_scalar",
+    "char_literal",
+    "character_literal",
+    "double_quote_scalar",
+    "heredoc_body",
+    "interpreted_string_literal",
+    "raw_string",
+    "raw_string_literal",
+    "regex",
+    "regex_pattern",
+    "rune_literal",
+    "single_quote_scalar",
+    "string",
+    "string_content",
+    "string_fragment",
+    "string_literal",
+    "string_value",
+    "system_lib_string",
+    "template_string",
+    "text_block",
+    "translated_string",
+];
+/// The kinds of nodes with code inside of a literal.
+const INTERPOLATIONS: [&str; 4] =
+    ["interpolation", "template_substitution", "command_substitution", "expansion"];
+/// The kinds of nodes that are text without quotes.
+const TEXTS: [&str; 5] = ["jsx_text", "text", "raw_text", "plain_scalar", "string_scalar"];
+
 /// A draft with the text before and after the edit, as the rules read it.
 pub(super) struct TextPair<'a> {
     pub(super) draft: &'a Draft<'a>,
@@ -147,17 +189,18 @@ impl<'a> TextPair<'a> {
     /// True if an offset is code, also by the grammar in languages where the lexical walk may be wrong.
     pub(super) fn is_surely_code(&self, offset: usize) -> bool {
         let is_code = || match self.tree_part(offset) {
-            Some(part) => part == LexicalPart::Code,
+            Some(part) => part == TreePart::Code,
             // A text that is too large or too deep for its grammar is not sure.
             None => !self.has_grammar(),
         };
         self.part(offset) == LexicalPart::Code && is_code()
     }
 
-    /// True if a line begins in a string, by the lexical walk or by the grammar, which knows all forms of strings.
+    /// True if a line begins inside a string, by the lexical walk or by the grammar, which knows all forms of strings.
     pub(super) fn is_in_string(&self, line: usize) -> bool {
         let start = self.after.span(line).start;
-        self.part(start) == LexicalPart::Text || self.tree_part(start) == Some(LexicalPart::Text)
+        let began_before = || matches!(self.tree_part(start), Some(TreePart::Literal(at)) if at < start);
+        self.part(start) == LexicalPart::Text || began_before()
     }
 
     /// True if the language has a grammar, which may not be able to read this text.
@@ -167,25 +210,26 @@ impl<'a> TextPair<'a> {
 
     /// Returns the part of the text at an offset by the grammar; `None` without one, and if the text is too large or the tree
     /// too deep.
-    fn tree_part(&self, offset: usize) -> Option<LexicalPart> {
-        const TEXTS: [&str; 8] =
-            ["string", "text", "regex", "heredoc", "char", "template", "block_scalar", "raw_string"];
+    fn tree_part(&self, offset: usize) -> Option<TreePart> {
         let root = self.tree()?.root_node();
         if !self.counts_descents(1) {
             return None;
         }
         let inner = root.descendant_for_byte_range(offset, offset)?;
         // From the root to the inside: to find a parent, tree-sitter would start at the root for each node.
-        let mut found = LexicalPart::Code;
+        let mut found = TreePart::Code;
         let mut next = Some(root);
         while let Some(node) = next {
             self.counts_descents(1);
-            if node.kind().contains("comment") {
-                found = LexicalPart::Comment;
-            } else if node.kind() == "interpolation" || node.kind() == "template_substitution" {
-                found = LexicalPart::Code;
-            } else if TEXTS.iter().any(|kind| node.kind().contains(kind)) {
-                found = LexicalPart::Text;
+            let kind = node.kind();
+            if kind.contains("comment") {
+                found = TreePart::Comment;
+            } else if INTERPOLATIONS.contains(&kind) {
+                found = TreePart::Code;
+            } else if LITERALS.contains(&kind) && !matches!(found, TreePart::Literal(_)) {
+                found = TreePart::Literal(node.start_byte());
+            } else if TEXTS.contains(&kind) {
+                found = TreePart::Text;
             }
             next = node.child_with_descendant(inner).filter(|child| *child != node);
         }
@@ -208,7 +252,10 @@ impl<'a> TextPair<'a> {
             TextKind::Data => matches!(self.language(), "json" | "jsonc" | "toml"),
             TextKind::Prose | TextKind::Patch | TextKind::Unknown => false,
         };
-        let Some(root) = self.tree().filter(|_| is_strict).map(|tree| tree.root_node()) else { return false };
+        if !is_strict || self.is_in_macro(line) {
+            return false;
+        }
+        let Some(root) = self.tree().map(|tree| tree.root_node()) else { return false };
         if !root.has_error() {
             return true;
         }
@@ -220,6 +267,18 @@ impl<'a> TextPair<'a> {
         let inner = root.descendant_for_byte_range(span.start, span.end).filter(|inner| *inner != root);
         let top = inner.and_then(|inner| root.child_with_descendant(inner));
         top.is_some_and(|top| !top.has_error() && !top.is_error())
+    }
+
+    /// True for a line of a macro, whose body the grammar does not parse.
+    fn is_in_macro(&self, line: usize) -> bool {
+        let is_defined = self
+            .after
+            .text(line)
+            .trim_start()
+            .strip_prefix('#')
+            .is_some_and(|directive| directive.trim_start().starts_with("define"));
+        let goes_on = || line > 1 && self.after.text(line - 1).trim_end().ends_with('\\');
+        matches!(self.language(), "c" | "cpp") && (is_defined || goes_on())
     }
 
     /// True if a line is inside a fenced block of a Markdown page; its fences are not.

@@ -311,7 +311,13 @@ impl EventGuard<'_> {
         let Event { host, session, .. } = self.event;
         let id = match &self.event.call {
             Some(id) => id.clone(),
-            None => self.paths(&call.edit).join("\0"),
+            // After the call a link leads somewhere, so its target is not part of the key.
+            None => {
+                let paths = call.edit.paths().into_iter();
+                let paths: Vec<String> =
+                    paths.map(|path| absolute_path(&self.folder, &call.edit, path)).collect();
+                paths.join("\0")
+            }
         };
         format!("{} {session} {id} {}", host.name(), self.root.display())
     }
@@ -325,7 +331,7 @@ impl EventGuard<'_> {
     }
 }
 
-/// True for a link, or a path through links, to something that does not exist.
+/// True for a link to something that does not exist.
 fn leads_nowhere(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_symlink()) && !path.exists()
 }

@@ -284,6 +284,16 @@ impl EventGuard<'_> {
             (PatchChange::Delete | PatchChange::Update { .. }, None) => return Ok(DraftChange::Unknown),
         };
         let wanted = match simulate::update(before, chunks) {
+            // Codex would take the first blank line.
+            Simulation::Made(_) | Simulation::Missing | Simulation::Several(_)
+                if settings.drift == DriftedQuote::Rewrite && is_blank(chunks) =>
+            {
+                return Err(Stop::Answer(HookDecision::Deny(format!(
+                    "{} a chunk of the patch for {path} quotes nothing but blank lines, so its place is not known. Add lines \
+                     of context.",
+                    self.denied(settings).head()
+                ))));
+            }
             Simulation::Made(made) if made.is_at_risk() && settings.drift == DriftedQuote::Rewrite => {
                 match rewrite::chunks(before, &made.faithful) {
                     Some(_) => made.faithful,
@@ -294,14 +304,6 @@ impl EventGuard<'_> {
             Simulation::Unknown => return Ok(DraftChange::Unknown),
             Simulation::Missing | Simulation::Several(_) if settings.drift == DriftedQuote::Keep => {
                 return Ok(DraftChange::Unknown);
-            }
-            // Codex would take the first blank line.
-            Simulation::Missing | Simulation::Several(_) if is_blank(chunks) => {
-                return Err(Stop::Answer(HookDecision::Deny(format!(
-                    "{} a chunk of the patch for {path} quotes nothing but blank lines, so its place is not known. Add lines \
-                     of context.",
-                    self.denied(settings).head()
-                ))));
             }
             Simulation::Missing | Simulation::Several(_) => match locate::chunks(path, before, chunks) {
                 Located::Found(wanted) => wanted,
@@ -434,9 +436,15 @@ fn is_utf8(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok()
 }
 
-/// True if a chunk of a patch quotes blank lines only, so that its place is not known.
+/// True if a chunk of a patch has no header and quotes blank lines only, so that its place is not known: a file may have one
+/// blank line by chance.
 fn is_blank(chunks: &[Chunk]) -> bool {
-    chunks.iter().any(|chunk| chunk.old().next().is_some() && chunk.old().all(|line| line.trim().is_empty()))
+    let quotes_blank = |chunk: &Chunk| {
+        chunk.header.is_none()
+            && chunk.old().next().is_some()
+            && chunk.old().all(|line| line.trim().is_empty())
+    };
+    chunks.iter().any(quotes_blank)
 }
 
 /// True if the new text lacks the line end that the quote has, so that the tool would join two lines, and lockgate's own

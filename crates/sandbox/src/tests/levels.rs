@@ -23,7 +23,7 @@ for_both_callers! {
     an_unavailable_sandbox_is_not_replaced
 }
 
-/// The limits hold from the first instruction of the program, so that no child escapes them.
+/// The limits hold in the program itself, at every level of isolation.
 #[test]
 fn a_program_starts_with_the_limits_of_the_kernel() {
     let fixture = ProcessFixture::new(CallerKind::Library);

@@ -62,14 +62,22 @@ impl ToolCallRecords {
                 Ok(true)
             }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                let expired = || path.metadata().is_ok_and(|found| is_expired(found.modified().ok()));
-                if !expired() {
+                // An old claim may be removed at any moment, and then is free as well.
+                let is_free = || match path.metadata() {
+                    Ok(found) => is_expired(found.modified().ok()),
+                    Err(error) => error.kind() == ErrorKind::NotFound,
+                };
+                if !is_free() {
                     return Ok(false);
                 }
                 // Another process may renew the claim at this moment, so only who holds the folder removes one.
                 let folder = File::open(&folder).and_then(|folder| folder.lock().map(|()| folder));
                 let _held = folder.map_err(|error| format!("the claims cannot be locked: {error}"))?;
-                Ok(expired() && std::fs::remove_file(&path).is_ok() && create(&path).is_ok())
+                let is_gone = || match std::fs::remove_file(&path) {
+                    Ok(()) => true,
+                    Err(error) => error.kind() == ErrorKind::NotFound,
+                };
+                Ok(is_free() && is_gone() && create(&path).is_ok())
             }
             Err(error) => Err(format!("{} cannot be created: {error}", path.display())),
         }

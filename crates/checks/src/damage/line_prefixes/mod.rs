@@ -119,7 +119,7 @@ impl AscendingLines<'_, '_> {
         is_prose && self.lines.iter().all(|line| line.separator == Separator::Dot)
     }
 
-    /// True if all lines are in a comment or in a string.
+    /// True if the first line and the last are in a comment or in a string.
     fn is_inside(&self) -> bool {
         let ends = self.lines.first().into_iter().chain(self.lines.last());
         ends.into_iter().all(|line| self.texts.part_of_line(line.line) != LexicalPart::Code)
