@@ -21,6 +21,9 @@ pub(super) const MAX_FINDINGS: usize = 50;
 /// The most nodes of the tree that are passed for all places of a text together.
 const MAX_DESCENTS: usize = 2_000_000;
 
+/// The longest text that is parsed, in bytes: a tree of faults takes some 30 times the text, beside that of the syntax gate.
+const LONGEST_PARSED: usize = 1 << 20;
+
 /// The step limit for the tree that decides if an offset is code.
 const STEPS: usize = 200_000;
 
@@ -177,10 +180,11 @@ impl<'a> TextPair<'a> {
         self.part(self.after.span(line).start)
     }
 
-    /// Returns the tree of the text after the edit; `None` if its language has no grammar or the text cannot be parsed.
+    /// Returns the tree of the text after the edit; `None` if its language has no grammar, or the text is longer than
+    /// [`LONGEST_PARSED`] or cannot be parsed.
     pub(super) fn tree(&self) -> Option<&Parsed> {
         let read = || {
-            let text = self.draft.after.view();
+            let text = Some(self.draft.after.view()).filter(|text| text.len() <= LONGEST_PARSED)?;
             grammar::read(self.language(), self.draft.path, text, STEPS).ok()
         };
         self.tree.get_or_init(read).as_ref()
