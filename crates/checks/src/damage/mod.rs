@@ -28,6 +28,8 @@ mod tests;
 mod text_pair;
 mod typographic_quotes;
 mod used_definitions;
+#[cfg(test)]
+mod valid_texts;
 
 use self::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
 use super::delta::{ComparedFinding, MarkedFinding};
