@@ -32,7 +32,7 @@ mod weight;
 
 use std::ops::ControlFlow;
 
-pub use self::memory::{MemoryLimit, Shortage, allowed};
+pub use self::memory::{MemoryLimit, Shortage, allowed, allowed_beside_symbols};
 pub use self::outline::{outline, outline_of_tree};
 pub use self::parse::{LargeStack, ParseStop, on_stack, parse, with_large_stack};
 pub use self::query::Query;
@@ -42,6 +42,8 @@ pub use self::table::{Grammar, find, grammars};
 pub use self::tags::{TagRole, uses};
 pub use self::walk::{WalkStep, walk};
 pub use tree_sitter::{Language, Node, Tree};
+
+use self::parse::parse_within;
 
 /// The reason why a text has no tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,13 +79,25 @@ impl std::ops::Deref for Parsed {
 /// operations of the parser, or as many visited nodes; a slow operation counts as several. If the
 /// grammar needs it, the parsed text has an additional line end at its end.
 pub fn read(language: &str, path: &str, text: &str, steps: usize) -> Result<Parsed, Unreadable> {
+    read_within(allowed(text), language, path, text, steps)
+}
+
+/// Parses like [`read`], with this limit of memory in bytes instead of [`allowed`], for a caller who keeps the tree while
+/// others parse.
+pub fn read_within(
+    memory: usize,
+    language: &str,
+    path: &str,
+    text: &str,
+    steps: usize,
+) -> Result<Parsed, Unreadable> {
     let slot = ParseSlot::wait(text.len(), || false).ok_or(Unreadable::TooLong)?;
-    let tree = with_large_stack(|deep| tree(deep, language, path, text, steps))
+    let tree = with_large_stack(|deep| tree(deep, memory, language, path, text, steps))
         .map_err(|_| Unreadable::Broken)??;
     Ok(Parsed { tree, _slot: slot })
 }
 
-/// Parses like [`read`], for a caller who parses many texts on one stack. A panic of the grammar
+/// Parses like [`read`], for a caller who collects the symbols of many texts on one stack. A panic of the grammar
 /// reaches the caller.
 pub fn read_on(
     deep: &LargeStack,
@@ -93,11 +107,12 @@ pub fn read_on(
     steps: usize,
 ) -> Result<Parsed, Unreadable> {
     let slot = ParseSlot::wait(text.len(), || false).ok_or(Unreadable::TooLong)?;
-    Ok(Parsed { tree: tree(deep, language, path, text, steps)?, _slot: slot })
+    Ok(Parsed { tree: tree(deep, allowed_beside_symbols(text), language, path, text, steps)?, _slot: slot })
 }
 
 fn tree(
     _deep: &LargeStack,
+    memory: usize,
     language: &str,
     path: &str,
     text: &str,
@@ -105,19 +120,25 @@ fn tree(
 ) -> Result<Tree, Unreadable> {
     let grammar = find(language).ok_or(Unreadable::Unknown)?;
     match grammar.holds(text) {
-        true => best(grammar, path, text, steps),
+        true => best(grammar, memory, path, text, steps),
         false => Err(Unreadable::TooDeep),
     }
 }
 
-fn best(grammar: &Grammar, path: &str, text: &str, mut steps: usize) -> Result<Tree, Unreadable> {
+fn best(
+    grammar: &Grammar,
+    memory: usize,
+    path: &str,
+    text: &str,
+    mut steps: usize,
+) -> Result<Tree, Unreadable> {
     let text = &*grammar.prepare(text);
     let weight = grammar.weight(text);
     let base_cost = grammar.base_cost(text);
     let mut best: Option<(usize, Tree)> = None;
     for language in grammar.dialects(path) {
         steps = steps.checked_sub(base_cost).ok_or(Unreadable::TooLong)?;
-        let tree = counted(&language, text, weight, &mut steps)?;
+        let tree = counted(&language, memory, text, weight, &mut steps)?;
         let error_count = count_errors(&tree, &mut steps)?;
         if best.as_ref().is_none_or(|(fewest, _)| error_count < *fewest) {
             best = Some((error_count, tree));
@@ -127,8 +148,14 @@ fn best(grammar: &Grammar, path: &str, text: &str, mut steps: usize) -> Result<T
 }
 
 /// Parses while there are steps left, and subtracts the steps taken.
-fn counted(language: &Language, text: &str, weight: usize, steps: &mut usize) -> Result<Tree, Unreadable> {
-    parse(language, text, &mut || match steps.checked_sub(weight) {
+fn counted(
+    language: &Language,
+    memory: usize,
+    text: &str,
+    weight: usize,
+    steps: &mut usize,
+) -> Result<Tree, Unreadable> {
+    parse_within(memory, language, text, &mut || match steps.checked_sub(weight) {
         Some(remaining) => {
             *steps = remaining;
             ControlFlow::Continue(())

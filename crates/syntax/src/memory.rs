@@ -21,13 +21,16 @@ use tree_sitter::{Allocator, set_allocator};
 
 /// The memory limit of a parse: bytes for each byte of the text, and bytes for every text.
 const PER_BYTE: usize = 5;
-const ALWAYS: usize = 63 << 20;
+const ALWAYS: usize = 55 << 20;
 /// The bytes that the server takes for each line: a line start for the text before the edit, and one for the text after it.
 const PER_LINE: usize = 8;
 /// The length of the lines of which the server's own share of the memory is enough, in bytes.
 const ORDINARY_LINE: usize = 16;
 /// The memory limit of a parse is never lower, in bytes.
 const LEAST: usize = 32 << 20;
+
+/// The share of the symbols of a text before and after an edit, in bytes.
+const SYMBOLS: usize = 15 << 20;
 
 /// The size of a node of tree-sitter's stack, `StackNode` in its stack.c.
 const STACK_NODE: usize = 232;
@@ -88,6 +91,11 @@ pub fn allowed(text: &str) -> usize {
     let short = lines.saturating_sub(text.len() / ORDINARY_LINE);
     let all = text.len().saturating_mul(PER_BYTE).saturating_add(ALWAYS);
     all.saturating_sub(short.saturating_mul(PER_LINE)).max(LEAST)
+}
+
+/// Returns the memory limit in bytes for the tree of a text whose symbols are collected beside it.
+pub fn allowed_beside_symbols(text: &str) -> usize {
+    allowed(text) - SYMBOLS
 }
 
 thread_local! {
@@ -394,8 +402,8 @@ mod tests {
         let message = Shortage { needed: 600 << 20, allowed: allowed(&"a".repeat(10 << 20)) }.to_string();
         assert_eq!(
             message,
-            "its syntax tree would take about 600 MiB of memory; the limit for a text of its size is 113 MiB \
-             (5 times the text and 63 MiB, less for short lines)"
+            "its syntax tree would take about 600 MiB of memory; the limit for a text of its size is 105 MiB \
+             (5 times the text and 55 MiB, less for short lines)"
         );
     }
 
@@ -403,9 +411,9 @@ mod tests {
     fn short_lines_are_charged_and_ordinary_ones_are_not() {
         const MIB: usize = 1 << 20;
         let limit = |line: &str| allowed(&line.repeat(8 * MIB / line.len()));
-        assert_eq!(limit("sixteen bytes..\n"), 103 * MIB);
-        assert_eq!(limit("a\n"), (103 - 28) * MIB);
-        assert_eq!(limit("\n"), (103 - 60) * MIB);
-        assert_eq!([allowed(""), allowed(&"\n".repeat(16 * MIB))], [63 * MIB, LEAST]);
+        assert_eq!(limit("sixteen bytes..\n"), 95 * MIB);
+        assert_eq!(limit("a\n"), (95 - 28) * MIB);
+        assert_eq!(limit("\n"), (95 - 60) * MIB);
+        assert_eq!([allowed(""), allowed(&"\n".repeat(16 * MIB))], [55 * MIB, LEAST]);
     }
 }

@@ -1,7 +1,8 @@
 //! Java syntax that the grammar does not support yet.
 //!
 //! These become spaces: the word `module` of an import, the qualifiers and modifiers of patterns, all patterns of a `case`
-//! but the first, and the annotations of variable arguments. A constructor call that is not the first statement gets another
+//! but the first, and the annotations of variable arguments. The underscores between the digits of a number become zeros,
+//! as the grammar allows only one, and none after a zero. A constructor call that is not the first statement gets another
 //! name, so that the grammar takes it for the call of a method.
 //!
 //! Invariant: comments and literals stay as they are, and the time is linear in the text.
@@ -12,6 +13,8 @@ use super::newer::{HiddenRange, rewrite};
 
 /// The maximum length in bytes of the patterns of a `case`, of an annotation and of type arguments.
 const LONGEST: usize = 2000;
+/// The maximum length in bytes of a number whose underscores are read.
+const LONGEST_NUMBER: usize = 200;
 /// The maximum depth of patterns within a pattern.
 const DEEPEST: usize = 50;
 
@@ -54,6 +57,12 @@ impl JavaScan<'_> {
         let Some(byte) = bytes.get(start) else { return };
         if matches!(byte, b'"' | b'\'') {
             (self.at, self.last) = (after_literal(text, start), LastToken::Word);
+            return;
+        }
+        if byte.is_ascii_digit() {
+            let end = start + word_length(bytes.get(start..).unwrap_or_default());
+            self.hidden.extend(underscores(text, start..end).map(|at| (at..at + 1, Some("0"))));
+            (self.at, self.last) = (end, LastToken::Word);
             return;
         }
         if let Some(end) = word(text, start) {
@@ -286,10 +295,29 @@ fn annotation_name(text: &str, at: usize) -> Option<usize> {
 
 /// Returns the end of the name at this offset.
 fn word(text: &str, at: usize) -> Option<usize> {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..);
     let rest = text.as_bytes().get(at..)?;
-    let length = rest.iter().take_while(|byte| is_part(byte)).count();
+    let length = word_length(rest);
     (length > 0 && !rest.first().is_some_and(u8::is_ascii_digit)).then_some(at + length)
+}
+
+/// Returns the length of the word or number at the start of these bytes.
+fn word_length(bytes: &[u8]) -> usize {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..);
+    bytes.iter().take_while(|byte| is_part(byte)).count()
+}
+
+/// Returns the offsets of the underscores of a number that are between two digits; none in a number over [`LONGEST_NUMBER`].
+fn underscores(text: &str, number: Range<usize>) -> impl Iterator<Item = usize> {
+    let digits = text.as_bytes().get(number.clone()).filter(|digits| digits.len() <= LONGEST_NUMBER);
+    let digits = digits.unwrap_or_default();
+    let is_between = |at: usize| {
+        let (before, after) = digits.split_at(at);
+        let neighbors =
+            [before.iter().rev().find(|byte| **byte != b'_'), after.iter().find(|byte| **byte != b'_')];
+        neighbors.into_iter().all(|digit| digit.is_some_and(u8::is_ascii_hexdigit))
+    };
+    let is_underscore = |at: &usize| digits.get(*at) == Some(&b'_');
+    (0..digits.len()).filter(is_underscore).filter(move |at| is_between(*at)).map(move |at| number.start + at)
 }
 
 /// Returns the offset of the next byte that is no white space and in no comment.

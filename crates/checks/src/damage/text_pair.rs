@@ -21,8 +21,9 @@ pub(super) const MAX_FINDINGS: usize = 50;
 /// The most nodes of the tree that are passed for all places of a text together.
 const MAX_DESCENTS: usize = 2_000_000;
 
-/// The longest text that is parsed, in bytes: a tree of faults takes some 30 times the text, beside that of the syntax gate.
-const LONGEST_PARSED: usize = 1 << 20;
+/// The memory limit of the tree, in bytes: the `syntax` gate may parse at the same time. Ordinary code takes 10 to 30 bytes
+/// for each byte of the text, and faults take more.
+const TREE_MEMORY: usize = 8 << 20;
 
 /// The step limit for the tree that decides if an offset is code.
 const STEPS: usize = 200_000;
@@ -180,13 +181,11 @@ impl<'a> TextPair<'a> {
         self.part(self.after.span(line).start)
     }
 
-    /// Returns the tree of the text after the edit; `None` if its language has no grammar, or the text is longer than
-    /// [`LONGEST_PARSED`] or cannot be parsed.
+    /// Returns the tree of the text after the edit; `None` if its language has no grammar, or the text cannot be parsed
+    /// within [`TREE_MEMORY`].
     pub(super) fn tree(&self) -> Option<&Parsed> {
-        let read = || {
-            let text = Some(self.draft.after.view()).filter(|text| text.len() <= LONGEST_PARSED)?;
-            grammar::read(self.language(), self.draft.path, text, STEPS).ok()
-        };
+        let text = self.draft.after.view();
+        let read = || grammar::read_within(TREE_MEMORY, self.language(), self.draft.path, text, STEPS).ok();
         self.tree.get_or_init(read).as_ref()
     }
 

@@ -32,9 +32,12 @@ fn fault(error: &serde_json::Error, text: &str) -> SyntaxFault {
 }
 
 /// Returns the byte offset of a serde_json position. Lines count from 1; the column counts the bytes up to and including
-/// the one at fault.
+/// the one at fault. Column 0 is the end of the line before.
 fn offset(text: &str, line: usize, column: usize) -> usize {
     let line_starts = memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1);
     let start = std::iter::once(0).chain(line_starts).nth(line.saturating_sub(1)).unwrap_or(text.len());
-    start.saturating_add(column.saturating_sub(1)).min(text.len())
+    match column.checked_sub(1) {
+        Some(before) => start.saturating_add(before).min(text.len()),
+        None => start.saturating_sub(1),
+    }
 }

@@ -5,7 +5,7 @@ use super::parse::Parse;
 use super::parts;
 use super::parts::ChangedPart;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Attribute, Item};
+use syn::{Attribute, Expr, Item};
 
 /// The message of syn for tokens that it cannot read; it gives no further detail.
 const UNREADABLE: &str = "cannot parse string into token stream";
@@ -19,6 +19,7 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
             let starts = starts.into_iter().map(|start| shebang + start);
             Parse::valid(parts::thinned(text, starts, |_| true))
         }
+        Err(_) if is_included(code) => Parse::valid(Vec::new()),
         Err(error) => Parse::faulty(error.into_iter().map(|error| fault(&error, code, shebang)).collect()),
     }
 }
@@ -32,6 +33,21 @@ fn item_starts(input: ParseStream<'_>) -> syn::Result<Vec<usize>> {
         input.parse::<Item>()?;
     }
     Ok(starts)
+}
+
+/// True for a file that `include!` takes for an expression, such as a table. A word or a call is none: what is left of
+/// broken code often looks like that.
+fn is_included(code: &str) -> bool {
+    let is_table = |expression: &Expr| {
+        matches!(
+            expression,
+            Expr::Array(_) | Expr::Tuple(_) | Expr::Block(_) | Expr::Match(_) | Expr::Struct(_)
+        )
+    };
+    syn::parse_str::<Expr>(code).is_ok_and(|expression| match &expression {
+        Expr::Reference(reference) => is_table(&reference.expr),
+        other => is_table(other),
+    })
 }
 
 /// True if a changed part is the beginning of its file, or has nothing that is valid only there: inner attributes and

@@ -1,4 +1,4 @@
-//! Finds keywords of a shell script that close or continue nothing.
+//! Finds keywords of a shell script that close or continue nothing, and blocks without a command.
 //!
 //! The grammar of bash reads a keyword that belongs to nothing as a command of that name. It does the same in valid
 //! scripts whose opening keyword it did not recognize. So such a command is a fault only if the grammar read the
@@ -34,6 +34,12 @@ const PAIRS: [(&str, &[&str]); 8] = [
 /// The keywords that open something.
 const OPENERS: [&str; 10] = ["do", "then", "case", "{", "if", "elif", "for", "while", "until", "select"];
 
+/// The keywords that begin a block, which has at least one command, and those that end it.
+const BLOCK_STARTS: [&str; 4] = ["then", "else", "do", "{"];
+const BLOCK_ENDS: [&str; 5] = ["elif", "else", "fi", "done", "}"];
+/// The ends of a case.
+const CASE_ENDS: [&str; 3] = [";;", ";&", ";;&"];
+
 /// The nodes of literal text. If one has several lines, the grammar may have taken code for text.
 const LITERALS: [&str; 4] = ["string", "raw_string", "ansi_c_string", "regex"];
 
@@ -52,7 +58,11 @@ pub(super) fn faults(tree: &Tree, text: &str, limit: Limit<'_>) -> Result<Vec<Sy
     if let Some(halt) = halt {
         return Err(halt);
     }
-    let mut faults = if keywords.has_errors { Vec::new() } else { keywords.lone(text) };
+    let mut faults = Vec::new();
+    if !keywords.has_errors {
+        faults = keywords.lone(text);
+        faults.append(&mut keywords.misplaced);
+    }
     faults.iter_mut().for_each(|fault| fault.belief = Belief::Doubtful);
     Ok(faults)
 }
@@ -70,6 +80,12 @@ struct ShellKeywords {
     closing: Vec<(usize, usize)>,
     /// The comments and the literals of one line, in text order; none contains another.
     literals: Vec<Range<usize>>,
+    /// The keyword that began a block, and its offset, while nothing followed it.
+    empty_block: Option<(&'static str, usize)>,
+    /// The ends of the cases that the walk may still be in; the innermost is the last.
+    case_ends: Vec<usize>,
+    /// Blocks without a command, and ends of cases where there is no case.
+    misplaced: Vec<SyntaxFault>,
 }
 
 impl ShellKeywords {
@@ -79,6 +95,7 @@ impl ShellKeywords {
         if node.is_missing() {
             return;
         }
+        self.see_block(node);
         if !node.is_named() {
             self.see_keyword(kind);
             return;
@@ -93,6 +110,36 @@ impl ShellKeywords {
                 self.closing.extend(first.map(|pair| (pair, span.start)));
             }
             _ => self.see_literal(node, span),
+        }
+    }
+
+    /// Finds blocks without a command, which bash does not allow, and ends of cases outside of a case.
+    fn see_block(&mut self, node: Node<'_>) {
+        let (kind, span) = (node.kind(), node.byte_range());
+        self.case_ends.extend((kind == "case_item").then_some(span.end));
+        if node.is_named() {
+            // The clauses begin with the keywords that end the block before them.
+            if !matches!(kind, "comment" | "elif_clause" | "else_clause") {
+                self.empty_block = None;
+            }
+            return;
+        }
+        if let Some((opener, at)) = self.empty_block
+            && BLOCK_ENDS.contains(&kind)
+        {
+            self.empty_block = None;
+            let message = format!("no command between \"{opener}\" and \"{kind}\"");
+            self.misplaced.push(SyntaxFault::new(at, at + opener.len(), message));
+        }
+        if let Some(opener) = BLOCK_STARTS.iter().find(|start| **start == kind) {
+            self.empty_block = Some((opener, span.start));
+        }
+        if CASE_ENDS.contains(&kind) {
+            self.case_ends.retain(|end| *end >= span.end);
+            if self.case_ends.pop_if(|end| *end == span.end).is_none() {
+                let message = format!("\"{kind}\" outside of a case");
+                self.misplaced.push(SyntaxFault::new(span.start, span.end, message));
+            }
         }
     }
 
@@ -200,6 +247,44 @@ mod tests {
             ("for a in b; do c; done\ndo\n  b\n", "2 unmatched \"do\""),
         ] {
             assert_eq!(warnings(text), [fault], "{text}");
+        }
+    }
+
+    /// Returns the findings about blocks and cases in a script, each as `line message`; none may block.
+    fn misplaced(text: &str) -> Vec<String> {
+        let verdict = judged("a.sh", None, text);
+        let is_own = |message: &str| message.starts_with("no command") || message.ends_with("of a case");
+        let own = verdict.findings.iter().filter(|found| is_own(&found.message));
+        own.inspect(|found| assert!(!found.blocking, "{text}"))
+            .map(|found| format!("{} {}", found.line, found.message))
+            .collect()
+    }
+
+    #[test]
+    fn a_block_without_a_command_is_a_fault() {
+        for (text, fault) in [
+            ("if a; then\nfi\n", "1 no command between \"then\" and \"fi\""),
+            ("if a; then\n  # b\nfi\n", "1 no command between \"then\" and \"fi\""),
+            ("if a; then b\nelse\nfi\n", "2 no command between \"else\" and \"fi\""),
+            ("if a; then\nelse b\nfi\n", "1 no command between \"then\" and \"else\""),
+            ("if a; then\nelif b; then c\nfi\n", "1 no command between \"then\" and \"elif\""),
+            ("for a in b; do\n  # c\ndone\n", "1 no command between \"do\" and \"done\""),
+            ("while a; do\ndone\n", "1 no command between \"do\" and \"done\""),
+            ("f() {\n}\n", "1 no command between \"{\" and \"}\""),
+            ("a ;; b\n", "1 \";;\" outside of a case"),
+            ("case a in b) c ;; esac\nd ;;\n", "2 \";;\" outside of a case"),
+        ] {
+            assert_eq!(misplaced(text), [fault], "{text}");
+        }
+        for text in [
+            "if a; then :; fi\n",
+            "if a; then\n  # b\n  c\nelif d; then e; else\n # f\n g; fi\n",
+            "for a in b; do c; done\nwhile :; do { d; }; done\n",
+            "case a in\n  b) ;;\n  c) case d in e) ;; esac ;;\n  f) g ;&\n  h) i ;;&\n  *) ;;\nesac\n",
+            "case a in esac\nf() { x=${1}; echo {1..3} {a,b}; find . -exec ls {} \\;; }\n",
+            "echo a{}b {}\n: > {}\n",
+        ] {
+            assert_eq!(misplaced(text), Vec::<String>::new(), "{text}");
         }
     }
 

@@ -4,8 +4,8 @@ use super::brackets::BracketReport;
 use super::fault::SyntaxFault;
 use super::parse::Parse;
 use super::parts::PartRules;
-use super::{ecmascript, json, python, rust, toml, yaml};
-use lockgate_syntax::{self as grammar, Grammar};
+use super::{ecmascript, go, json, jsonc, python, rust, toml, yaml};
+use lockgate_syntax::{self as grammar, Grammar, Node};
 
 /// The parsers of a language.
 pub(super) struct LanguageParsers {
@@ -86,11 +86,18 @@ pub(super) struct Credit {
     pub(super) trailing_commas: bool,
     /// Set when a preprocessor reads the text first, so that brackets are counted without the grammar.
     pub(super) preprocessor: bool,
+    /// Returns the faults of a node that the grammar accepts.
+    pub(super) accepted_faults: fn(Node<'_>, &str) -> Vec<SyntaxFault>,
 }
 
 /// A grammar whose faults are all certain.
-const FULL: Credit =
-    Credit { brackets: true, trust: GrammarTrust::Whole, trailing_commas: false, preprocessor: false };
+const FULL: Credit = Credit {
+    brackets: true,
+    trust: GrammarTrust::Whole,
+    trailing_commas: false,
+    preprocessor: false,
+    accepted_faults: |_, _| Vec::new(),
+};
 
 /// A grammar of which only unmatched brackets are certain.
 const ONLY_BRACKETS: Credit = Credit { trust: GrammarTrust::Only(&[]), ..FULL };
@@ -186,7 +193,12 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
         credit: FULL,
         parts: None,
     },
-    tree("jsonc", Credit { trailing_commas: true, ..FULL }),
+    LanguageParsers {
+        name: "jsonc",
+        parser: own("serde_json", jsonc::read, (frame::NONE, heap::SERDE_JSON), Stops::AtFirst),
+        credit: Credit { trailing_commas: true, ..FULL },
+        parts: None,
+    },
     LanguageParsers {
         name: "toml",
         parser: own("toml_edit", toml::read, (frame::NONE, heap::TOML_EDIT), Stops::InPasses),
@@ -199,7 +211,10 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
         credit: FULL,
         parts: None,
     },
-    LanguageParsers { parts: Some(INDEPENDENT), ..tree("go", FULL) },
+    LanguageParsers {
+        parts: Some(INDEPENDENT),
+        ..tree("go", Credit { accepted_faults: go::faults, ..FULL })
+    },
     tree("bash", only_tokens(&["fi", "done", "esac"])),
     tree("html", only_tokens(&[])),
     tree("css", ONLY_BRACKETS),

@@ -94,8 +94,16 @@ fn read(
 /// Collects the report of a tree in one walk.
 fn collect(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<TreeReport, Halt> {
     let (survey, brackets) = (TreeReport::default(), BracketPairs::default());
-    let mut walker =
-        TreeWalk { credit, text, survey, brackets, loose: 0, is_lost: false, scarce: OnceCell::new() };
+    let mut walker = TreeWalk {
+        credit,
+        text,
+        survey,
+        brackets,
+        accepted: Vec::new(),
+        loose: 0,
+        is_lost: false,
+        scarce: OnceCell::new(),
+    };
     if credit.preprocessor {
         preprocessor::brackets(text, &mut |token, at| walker.brackets.see(token, at, text));
     }
@@ -118,6 +126,8 @@ struct TreeWalk<'a> {
     text: &'a str,
     survey: TreeReport,
     brackets: BracketPairs,
+    /// The faults that the grammar accepts.
+    accepted: Vec<SyntaxFault>,
     /// The number of tokens and other bytes inside of errors; each may be a level of nesting to another parser.
     loose: usize,
     /// Set after a place that the grammar could not read. If the grammar is not trusted, it may have missed a keyword there,
@@ -139,6 +149,7 @@ impl TreeWalk<'_> {
         {
             self.brackets.see(node.kind(), node.start_byte(), self.text);
         }
+        self.accepted.extend((self.credit.accepted_faults)(node, self.text));
         let has_room = self.survey.faults.len() < MAX_FAULTS;
         let Some(fault) = has_room.then(|| self.fault(node)).flatten() else { return };
         // A fault that contains this one is less precise.
@@ -200,6 +211,8 @@ impl TreeWalk<'_> {
             let lone = |&at: &usize| SyntaxFault::new(at, at + 1, lone_bracket(text, at));
             self.survey.faults.extend(self.survey.brackets.lone.iter().take(MAX_FAULTS).map(lone));
         }
+        self.accepted.truncate(MAX_FAULTS);
+        self.survey.faults.append(&mut self.accepted);
         self.survey
     }
 }

@@ -229,6 +229,20 @@ pub(crate) const RUNNABLE_NAMES: &[&str] = &[
     ".dir-locals-2.el",
     ".gdbinit",
     ".lldbinit",
+    ".irbrc",
+    ".pryrc",
+    ".byebugrc",
+    ".rdbgrc",
+    ".Rprofile",
+    ".Renviron",
+    ".iex.exs",
+    ".ghci",
+    ".ocamlinit",
+    ".octaverc",
+    ".erlang",
+    ".pdbrc",
+    ".agents/mcp.json",
+    ".warp",
 ];
 
 /// Runnable folders in which a symlink of any name makes its target runnable.
@@ -284,6 +298,7 @@ pub(crate) const RUNNABLE_FOLDERS: &[&str] = &[
     ".helix",
     ".bsp",
     ".externalToolBuilders",
+    ".warp",
 ];
 
 const RULES: &[AccessRule] = &[
@@ -475,6 +490,20 @@ const RUNNABLE: &[AccessRule] = &[
     named(&[".dir-locals-2.el"]),
     named(&[".gdbinit"]),
     named(&[".lldbinit"]),
+    named(&[".irbrc"]),
+    named(&[".pryrc"]),
+    named(&[".byebugrc"]),
+    named(&[".rdbgrc"]),
+    rule(".Rprofile", &[".rprofile"]),
+    rule(".Renviron", &[".renviron"]),
+    named(&[".iex.exs"]),
+    named(&[".ghci"]),
+    named(&[".ocamlinit"]),
+    named(&[".octaverc"]),
+    named(&[".erlang"]),
+    named(&[".pdbrc"]),
+    rule(".agents/mcp.json", &[".agents", "mcp.json"]),
+    rule(".warp/**", &[".warp"]),
 ];
 
 /// The files that run later, by occasion.
@@ -569,6 +598,9 @@ const REVIEWED: &[(&str, &[AccessRule])] = &[
             named(&[".yarnrc"]),
             named(&[".pnpmfile.cjs"]),
             named(&[".gclient"]),
+            rule(".mvn/**", &[".mvn"]),
+            named(&[".sbtopts"]),
+            named(&[".jvmopts"]),
         ],
     ),
     (
@@ -941,6 +973,20 @@ mod tests {
         ".dir-locals-2.el",
         ".gdbinit",
         ".lldbinit",
+        ".irbrc",
+        ".pryrc",
+        ".byebugrc",
+        ".rdbgrc",
+        ".Rprofile",
+        ".Renviron",
+        ".iex.exs",
+        ".ghci",
+        ".ocamlinit",
+        ".octaverc",
+        ".erlang",
+        ".pdbrc",
+        ".agents/mcp.json",
+        ".warp/mcp.json",
     ];
 
     const REVIEWED_PATHS: &[(&str, &str)] = &[
@@ -1015,6 +1061,9 @@ mod tests {
         (".yarnrc", "in a build"),
         (".pnpmfile.cjs", "in a build"),
         (".gclient", "in a build"),
+        (".mvn/jvm.config", "in a build"),
+        (".sbtopts", "in a build"),
+        (".jvmopts", "in a build"),
         ("mise.toml", "when a shell enters the folder"),
         (".mise.toml", "when a shell enters the folder"),
         ("mise.local.toml", "when a shell enters the folder"),
@@ -1133,6 +1182,8 @@ mod tests {
         "opencode.ts",
         "opencode.json5",
         "my-opencode.json",
+        "irbrc.rb",
+        ".agents/AGENTS.md",
         ".opencoderc",
         ".editorconfig",
         "_darcs.md",

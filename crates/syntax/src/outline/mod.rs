@@ -11,7 +11,7 @@ mod name;
 mod part;
 mod table;
 
-use super::Tree;
+use super::{Tree, allowed_beside_symbols};
 use lockgate_text::Outline;
 
 /// The step limit of parsing. Typical text took 10,000 to 30,000 steps for each MiB. HTML takes more with more tags,
@@ -21,7 +21,8 @@ const STEPS: usize = 500_000;
 /// Parses the symbols and comments of a text; `None` if the language has no grammar, or the text cannot be parsed
 /// safely within the steps. In a broken text, the outline has the symbols that the grammar could recognize.
 pub fn outline(language: &str, path: &str, view: &str) -> Option<Outline> {
-    outline_of_tree(language, &*super::read(language, path, view, STEPS).ok()?, view)
+    let memory = allowed_beside_symbols(view);
+    outline_of_tree(language, &*super::read_within(memory, language, path, view, STEPS).ok()?, view)
 }
 
 /// Returns the symbols and comments of a parsed text; `None` if the language has none.
