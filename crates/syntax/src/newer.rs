@@ -28,7 +28,7 @@ pub(super) fn rewrite(text: &str, mut hidden: Vec<HiddenRange>) -> Option<String
 /// Hides what Go has had since its grammar was made; `None` if there is nothing of it.
 ///
 /// Type parameters of methods (Go 1.27) become spaces. The word `new` with an expression as its argument (Go 1.26) becomes
-/// another name, as the grammar takes every argument of `new` for a type.
+/// another name, as the grammar takes every argument of `new` for a type; so does `make`, which may be a function of the file.
 pub(super) fn without_newer_go(text: &str) -> Option<String> {
     let mut hidden: Vec<HiddenRange> = Vec::new();
     for (at, _) in text.match_indices("func (") {
@@ -37,32 +37,35 @@ pub(super) fn without_newer_go(text: &str) -> Option<String> {
         }
         hidden.extend(type_parameters(text, at + "func ".len()).map(|range| (range, None)));
     }
-    hidden.extend(news_of_expressions(text).map(|at| (at..at + NEW.len(), Some(OTHER_NAME))));
+    for (call, other) in BUILTINS {
+        hidden.extend(calls_with_expression(text, call).map(|at| (at..at + call.len(), Some(other))));
+    }
     rewrite(text, hidden)
 }
 
-const NEW: &str = "new";
+/// The calls whose first argument the grammar takes for a type, each with one of the same length that means nothing to the
+/// grammar.
+const BUILTINS: [(&str, &str); 2] = [("new(", "neW("), ("make(", "makE(")];
 
-/// A name of the length of [`NEW`] that means nothing to the grammar.
-const OTHER_NAME: &str = "neW";
-
-/// Returns the offsets of the calls of `new` whose argument is no type.
-fn news_of_expressions(text: &str) -> impl Iterator<Item = usize> {
+/// Returns the offsets of the calls of a function, such as `new(`, whose first argument is no type.
+fn calls_with_expression(text: &str, call: &str) -> impl Iterator<Item = usize> {
     let is_word_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | 0x80..);
-    text.match_indices("new(").map(|(at, _)| at).filter(move |at| {
+    let length = call.len();
+    text.match_indices(call).map(|(at, _)| at).filter(move |at| {
         let before = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
-        !before.is_some_and(is_word_part) && !is_type_argument(text, at + "new(".len())
+        !before.is_some_and(is_word_part) && !is_type_argument(text, at + length)
     })
 }
 
-/// True if the argument that begins at this offset can be a type, or has no end within [`LONGEST`].
+/// True if the first argument of those that begin at this offset can be a type, or they have no end within [`LONGEST`].
 fn is_type_argument(text: &str, start: usize) -> bool {
     let Some(argument) = closed(text, start.saturating_sub(1)).and_then(|end| text.get(start..end - 1))
     else {
         return true;
     };
     let argument = argument.trim().trim_end_matches(',').trim_end();
-    argument.is_empty() || type_end(argument, 0).is_none_or(|rest| rest.trim_start().is_empty())
+    let is_whole = |rest: &str| rest.trim_start().is_empty() || rest.trim_start().starts_with(',');
+    argument.is_empty() || type_end(argument, 0).is_none_or(is_whole)
 }
 
 /// The maximum depth of types within a type.
@@ -230,6 +233,19 @@ mod tests {
         let grammar = super::super::find("go").unwrap().dialects("a.go").remove(0);
         let plain = super::super::parse(&grammar, &body("42"), &mut || std::ops::ControlFlow::Continue(()));
         assert!(plain.unwrap().root_node().has_error());
+    }
+
+    #[test]
+    fn a_function_of_the_file_may_be_called_make() {
+        let body = |arguments: &str| format!("package a\n\nvar x = make({arguments})\n");
+        for arguments in ["100", "n - 1", "n - 1, m", "a.b(c)"] {
+            let text = body(arguments);
+            assert_eq!(without_newer_go(&text), Some(text.replace("make(", "makE(")), "{arguments}");
+            assert!(!read("go", "a.go", &text, 1 << 20).unwrap().root_node().has_error(), "{arguments}");
+        }
+        for arguments in ["[]int, 3", "map[string]T", "chan int, n - 1", "a.T, len(b), 2*n", "T[K, V], 1"] {
+            assert_eq!(without_newer_go(&body(arguments)), None, "{arguments}");
+        }
     }
 
     #[test]

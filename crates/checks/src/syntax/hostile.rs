@@ -5,9 +5,12 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::cases::{buffer, judged, judged_by};
+use super::parse::ParseFailure;
 use super::{LEAST_STACK, LanguageReaders, MAX_STACK, table, tokens};
+use crate::error::GateError;
 use crate::{Outcome, Watch};
 use lockgate_policy::Level;
+use lockgate_sandbox::processor_time;
 
 const ALLOWED: Duration = Duration::from_millis(800);
 /// The tolerated delay after the time limit, on a busy machine and without optimization.
@@ -86,6 +89,24 @@ fn most(path: &str) -> usize {
     let language = lockgate_policy::language_of(path, None).unwrap();
     let frame = table::row(&language.name).unwrap().parser.as_ref().map_or(0, |own| own.frame);
     (MAX_STACK - LEAST_STACK).checked_div(frame).unwrap_or(20_000)
+}
+
+#[test]
+fn a_text_that_takes_too_much_processor_time_is_not_judged() {
+    let watch = Watch::idle();
+    let text = "package a\n".to_owned() + &"var a = []int{1, 2}\n".repeat(2000);
+    let limit = watch.until(Instant::now() + Duration::from_secs(600));
+    let readers = LanguageReaders::new(table::row("go").unwrap(), "a.go", limit);
+    // What this thread did before does not count.
+    while processor_time() < Duration::from_millis(500) {
+        std::hint::black_box(0);
+    }
+    let failure = readers.survey_within(Duration::ZERO, &text).unwrap_err();
+    assert_eq!(failure, ParseFailure::TooSlow(Duration::ZERO));
+    let error = GateError::from(failure);
+    assert!(matches!(&error, GateError::Unavailable(why) if why.contains("processor time")), "{error:?}");
+    // Control: the time that a text of its size gets is enough.
+    assert!(readers.survey_within(super::processor_time(&text), &text).is_ok());
 }
 
 #[test]

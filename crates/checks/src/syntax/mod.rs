@@ -436,21 +436,26 @@ impl<'a> LanguageReaders<'a> {
         if let Some(known) = memo::SURVEYED.get(key) {
             return Ok(known);
         }
-        let text = buffer.view();
+        let report = self.survey_within(processor_time(buffer.view()), buffer.view())?;
+        Ok(memo::SURVEYED.keep(key, report))
+    }
+
+    /// Surveys a text with at most this much processor time.
+    fn survey_within(&self, time: Duration, text: &str) -> Result<TreeReport, ParseFailure> {
         let grammar = self.parsers.grammar().ok_or(ParseFailure::Unknown("no grammar for this language"))?;
         if !grammar.holds(text) {
             return Err(ParseFailure::Unreadable(TOO_DEEP.to_owned()));
         }
         let _slot = wait_for_slot(text, self.limit)?;
-        let (row, path, time) = (self.parsers, self.path, processor_time(text));
-        let limit = self.limit.with_processor_time(time);
-        let work = || tree::survey(row, grammar, path, text, limit);
+        let (row, path, limit) = (self.parsers, self.path, self.limit);
+        // The processor time of the thread that parses.
+        let work = || tree::survey(row, grammar, path, text, limit.with_processor_time(time));
         match grammar::on_stack(work).map_err(ParseFailure::Broken)? {
             // The time of the call is not up.
             Err(ParseFailure::Halted(Halt::TimedOut)) if self.limit.reached().is_none() => {
                 Err(ParseFailure::TooSlow(time))
             }
-            report => Ok(memo::SURVEYED.keep(key, report?)),
+            report => report,
         }
     }
 

@@ -58,7 +58,7 @@ pub(crate) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
     let (runnable, occasion) = match purpose {
         AccessPurpose::Write => {
             let runnable = runnable(roots, &found, &name, &normal, &links, &ancestors, path)?;
-            let runnable = runnable.or_else(|| git_settings::rule_for(roots, &found, &name));
+            let runnable = runnable.or_else(|| git_settings::rule_for(roots, &found, &name, identity));
             (runnable, occasion(&normal, &real_path(&found, &name), &links))
         }
         AccessPurpose::Read => (None, None),

@@ -85,7 +85,14 @@ impl PathUse {
 }
 
 /// Returns the rule by which a configuration of git makes git obey or run the file.
-pub(crate) fn rule_for(roots: &[Root], found: &WalkEnd, name: &str) -> Option<&'static str> {
+///
+/// `file` is the identity of the file, if it exists.
+pub(crate) fn rule_for(
+    roots: &[Root],
+    found: &WalkEnd,
+    name: &str,
+    file: Option<Identity>,
+) -> Option<&'static str> {
     let mut folder = roots.get(found.root)?.real().to_owned();
     let above: Vec<PathBuf> = folder.ancestors().skip(1).map(Path::to_owned).collect();
     let mut folders = Vec::new();
@@ -96,7 +103,7 @@ pub(crate) fn rule_for(roots: &[Root], found: &WalkEnd, name: &str) -> Option<&'
         }
     }
     let target = found.missing.iter().fold(folder, |path, missing| path.join(missing)).join(name);
-    let target = WrittenFile::new(target, found, name);
+    let target = WrittenFile::new(target, file, found);
     folders.extend(above);
     let repositories: Vec<RepositoryFolders> =
         folders.iter().flat_map(|folder| RepositoryFolders::around(folder)).collect();
@@ -104,10 +111,13 @@ pub(crate) fn rule_for(roots: &[Root], found: &WalkEnd, name: &str) -> Option<&'
     // What the user's own configuration names counts in every repository.
     let tops: Vec<&Path> = repositories.iter().flat_map(RepositoryFolders::tops).collect();
     for file in config::of_user() {
-        if target.is_at(&file) {
+        let existing = identity(&file);
+        if target.is_at_file(&file, || existing) {
             return Some(PathUse::Included.rule());
         }
-        search.add(file, &tops);
+        if existing.is_some() {
+            search.add(file, &tops);
+        }
     }
     for repository in &repositories {
         if search.target.is_hook_in(&repository.default_hooks()) {
@@ -134,13 +144,11 @@ struct WrittenFile {
 }
 
 impl WrittenFile {
-    fn new(path: PathBuf, found: &WalkEnd, name: &str) -> WrittenFile {
-        let folder = found.folders.last().filter(|_| found.missing.is_empty());
-        let file = folder.and_then(|step| step.folder.stat(name).ok());
+    fn new(path: PathBuf, file: Option<Identity>, found: &WalkEnd) -> WrittenFile {
         WrittenFile {
             folded: fold(&path.to_string_lossy()),
             path,
-            file: file.map(|stat| Identity::from_stat(&stat)),
+            file,
             folders: found.folders.iter().map(|step| step.identity).collect(),
         }
     }
@@ -148,10 +156,15 @@ impl WrittenFile {
     /// True if a path leads to the file. The identity decides if the file exists: then no path that leads nowhere or to
     /// another file leads to it.
     fn is_at(&self, path: &Path) -> bool {
+        self.is_at_file(path, || identity(path))
+    }
+
+    /// Like [`WrittenFile::is_at`], with what exists at the path.
+    fn is_at_file(&self, path: &Path, existing: impl FnOnce() -> Option<Identity>) -> bool {
         let leads_here = |path: &Path| fold(&path.to_string_lossy()) == self.folded;
         leads_here(path)
             || match self.file {
-                Some(file) => identity(path) == Some(file),
+                Some(file) => existing() == Some(file),
                 None => link_target(path).is_some_and(|path| leads_here(&path)),
             }
     }
