@@ -19,6 +19,7 @@ mod line_prefixes;
 mod lost_decorators;
 mod lost_indentation;
 mod nul_bytes;
+mod parsed_text;
 mod rule_pattern;
 mod shrunk_file;
 mod symbols;

@@ -2,31 +2,21 @@
 //!
 //! Invariant: data that needs a walk over the text is computed once, when a rule first needs it.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
 use super::lexical_syntax::{self, LexicalSyntax, TextKind};
 use super::lexis::{LexicalPart, Lexis};
+use super::parsed_text::{ParsedText, TreePart};
 use crate::delta::{ReplacedLines, pieces};
 use crate::draft::Draft;
 use crate::lost::Lost;
-use lockgate_syntax::{self as grammar, Parsed};
 use lockgate_text::{Buffer, Lines};
 
 /// The most findings of one rule in a text; further ones add no information. A rule ends its search there, because a text
 /// can have a finding in each line.
 pub(super) const MAX_FINDINGS: usize = 50;
-
-/// The most nodes of the tree that are passed for all places of a text together.
-const MAX_DESCENTS: usize = 2_000_000;
-
-/// The memory limit of the tree, in bytes: the `syntax` gate may parse at the same time. Ordinary code takes 10 to 30 bytes
-/// for each byte of the text, and faults take more.
-const TREE_MEMORY: usize = 8 << 20;
-
-/// The step limit for the tree that decides if an offset is code.
-const STEPS: usize = 200_000;
 
 /// A finding of a rule; line and column start at 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,48 +25,6 @@ pub(super) struct DamageFinding {
     pub(super) column: usize,
     pub(super) message: String,
 }
-
-/// The parts of a text, as its grammar tells them apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TreePart {
-    Code,
-    Comment,
-    /// A literal, with the offset at which it begins.
-    Literal(usize),
-    /// Text that needs no quotes, such as that between two tags.
-    Text,
-}
-
-/// The kinds of nodes that are literals, in all grammars.
-const LITERALS: [&str; 22] = [
-    "ansi_c_string",
-    "block_scalar",
-    "char_literal",
-    "character_literal",
-    "double_quote_scalar",
-    "heredoc_body",
-    "interpreted_string_literal",
-    "raw_string",
-    "raw_string_literal",
-    "regex",
-    "regex_pattern",
-    "rune_literal",
-    "single_quote_scalar",
-    "string",
-    "string_content",
-    "string_fragment",
-    "string_literal",
-    "string_value",
-    "system_lib_string",
-    "template_string",
-    "text_block",
-    "translated_string",
-];
-/// The kinds of nodes with code inside of a literal.
-const INTERPOLATIONS: [&str; 4] =
-    ["interpolation", "template_substitution", "command_substitution", "expansion"];
-/// The kinds of nodes that are text without quotes.
-const TEXTS: [&str; 5] = ["jsx_text", "text", "raw_text", "plain_scalar", "string_scalar"];
 
 /// A draft with the text before and after the edit, as the rules read it.
 pub(super) struct TextPair<'a> {
@@ -95,10 +43,9 @@ pub(super) struct TextPair<'a> {
     own_lines: Option<HashSet<&'a str>>,
     old_lines: OnceCell<HashSet<&'a str>>,
     lexis: OnceCell<Lexis>,
-    tree: OnceCell<Option<Parsed>>,
+    /// The text after, as its grammar reads it.
+    pub(super) parsed: ParsedText<'a>,
     fences: OnceCell<Vec<Range<usize>>>,
-    /// The number of nodes of the tree that were passed on the way to a place.
-    descents: Cell<usize>,
 }
 
 impl<'a> TextPair<'a> {
@@ -123,9 +70,8 @@ impl<'a> TextPair<'a> {
             own_lines: None,
             old_lines: OnceCell::new(),
             lexis: OnceCell::new(),
-            tree: OnceCell::new(),
+            parsed: ParsedText::new(draft),
             fences: OnceCell::new(),
-            descents: Cell::new(0),
         }
     }
 
@@ -181,20 +127,12 @@ impl<'a> TextPair<'a> {
         self.part(self.after.span(line).start)
     }
 
-    /// Returns the tree of the text after the edit; `None` if its language has no grammar, or the text cannot be parsed
-    /// within [`TREE_MEMORY`].
-    pub(super) fn tree(&self) -> Option<&Parsed> {
-        let text = self.draft.after.view();
-        let read = || grammar::read_within(TREE_MEMORY, self.language(), self.draft.path, text, STEPS).ok();
-        self.tree.get_or_init(read).as_ref()
-    }
-
     /// True if an offset is code, also by the grammar in languages where the lexical walk may be wrong.
     pub(super) fn is_surely_code(&self, offset: usize) -> bool {
-        let is_code = || match self.tree_part(offset) {
+        let is_code = || match self.parsed.part(offset) {
             Some(part) => part == TreePart::Code,
             // A text that is too large or too deep for its grammar is not sure.
-            None => !self.has_grammar(),
+            None => !self.parsed.has_grammar(),
         };
         self.part(offset) == LexicalPart::Code && is_code()
     }
@@ -202,49 +140,8 @@ impl<'a> TextPair<'a> {
     /// True if a line begins inside a string, by the lexical walk or by the grammar, which knows all forms of strings.
     pub(super) fn is_in_string(&self, line: usize) -> bool {
         let start = self.after.span(line).start;
-        let began_before = || matches!(self.tree_part(start), Some(TreePart::Literal(at)) if at < start);
+        let began_before = || matches!(self.parsed.part(start), Some(TreePart::Literal(at)) if at < start);
         self.part(start) == LexicalPart::Text || began_before()
-    }
-
-    /// True if the language has a grammar, which may not be able to read this text.
-    pub(super) fn has_grammar(&self) -> bool {
-        grammar::find(self.language()).is_some()
-    }
-
-    /// Returns the part of the text at an offset by the grammar; `None` without one, and if the text is too large or the tree
-    /// too deep.
-    fn tree_part(&self, offset: usize) -> Option<TreePart> {
-        let root = self.tree()?.root_node();
-        if !self.counts_descents(1) {
-            return None;
-        }
-        let inner = root.descendant_for_byte_range(offset, offset)?;
-        // From the root to the inside: to find a parent, tree-sitter would start at the root for each node.
-        let mut found = TreePart::Code;
-        let mut next = Some(root);
-        while let Some(node) = next {
-            self.counts_descents(1);
-            let kind = node.kind();
-            if kind.contains("comment") {
-                found = TreePart::Comment;
-            } else if INTERPOLATIONS.contains(&kind) {
-                found = TreePart::Code;
-            } else if LITERALS.contains(&kind) && !matches!(found, TreePart::Literal(_)) {
-                found = TreePart::Literal(node.start_byte());
-            } else if TEXTS.contains(&kind) {
-                found = TreePart::Text;
-            }
-            next = node.child_with_descendant(inner).filter(|child| *child != node);
-        }
-        Some(found)
-    }
-
-    /// Counts nodes that are passed on the way to a place in the tree, which may be as deep as the text is long; false if
-    /// they are too many, so that no further place is to be looked for.
-    pub(super) fn counts_descents(&self, nodes: usize) -> bool {
-        let count = self.descents.get();
-        self.descents.set(count + nodes);
-        count < MAX_DESCENTS
     }
 
     /// True if a line is valid code by the grammar, so that nothing is there that the language forbids, such as a line number
@@ -258,18 +155,7 @@ impl<'a> TextPair<'a> {
         if !is_strict || self.is_in_macro(line) {
             return false;
         }
-        let Some(root) = self.tree().map(|tree| tree.root_node()) else { return false };
-        if !root.has_error() {
-            return true;
-        }
-        // How deep the tree is here is not seen; a deep tree needs a long text.
-        if !self.counts_descents(1 + self.draft.after.view().len() / 100) {
-            return false;
-        }
-        let span = self.after.span(line);
-        let inner = root.descendant_for_byte_range(span.start, span.end).filter(|inner| *inner != root);
-        let top = inner.and_then(|inner| root.child_with_descendant(inner));
-        top.is_some_and(|top| !top.has_error() && !top.is_error())
+        self.parsed.is_valid_at(self.after.span(line))
     }
 
     /// True for a line of a macro, whose body the grammar does not parse.

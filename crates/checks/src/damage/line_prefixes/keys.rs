@@ -14,10 +14,10 @@ pub(super) fn are_keys(texts: &TextPair<'_>, mut numbers: impl Iterator<Item = (
     if !matches!(texts.language(), "javascript" | "typescript") {
         return false;
     }
-    let Some(root) = texts.tree().map(|tree| tree.root_node()) else { return false };
+    let Some(root) = texts.parsed.tree().map(|tree| tree.root_node()) else { return false };
     let is_key = |(line, at): (usize, usize)| {
         let at = texts.after.span(line).start + at;
-        texts.counts_descents(1 + texts.draft.after.view().len() / 100) && is_key(root, at)
+        texts.parsed.counts_descents(1 + texts.draft.after.view().len() / 100) && is_key(root, at)
     };
     numbers.by_ref().take(MAX_LINES).all(is_key)
 }

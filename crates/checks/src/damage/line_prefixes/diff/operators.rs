@@ -63,8 +63,8 @@ fn above<'a>(texts: &TextPair<'a>, line: usize) -> Option<&'a str> {
 /// True if the mark of a line is an operator in the tree, and its left operand ends on an earlier line.
 fn joins_in_tree(texts: &TextPair<'_>, line: usize, above: &str) -> bool {
     // What the grammar cannot read may be an operator.
-    let Some(tree) = texts.tree() else { return texts.has_grammar() };
-    if !texts.counts_descents(1) {
+    let Some(tree) = texts.parsed.tree() else { return texts.parsed.has_grammar() };
+    if !texts.parsed.counts_descents(1) {
         return texts.is_sound(line);
     }
     let start = texts.after.span(line).start;
@@ -74,7 +74,7 @@ fn joins_in_tree(texts: &TextPair<'_>, line: usize, above: &str) -> bool {
     let (mut outer, mut node) = (root, root);
     while let Some(next) = node.child_with_descendant(operator).filter(|next| *next != operator) {
         (outer, node) = (node, next);
-        texts.counts_descents(1);
+        texts.parsed.counts_descents(1);
         if node.is_error() {
             return false;
         }
