@@ -89,7 +89,8 @@ impl TagReader<'_> {
 
 fn tags(deep: &LargeStack, language: &str, path: &str, view: &str) -> Option<Tags> {
     let known = grammar::find(language)?.language;
-    let tree = grammar::read_on(deep, language, path, view, STEPS).ok()?;
+    let memory = grammar::allowed_beside_symbols(view);
+    let tree = grammar::read_on(deep, memory, language, path, view, STEPS).ok()?;
     let outline = grammar::outline_of_tree(language, &tree, view)?;
     let places = grammar::uses(deep, language, &tree, view, STEPS);
     let lines = LineStarts::new(view);

@@ -83,7 +83,7 @@ pub fn read(language: &str, path: &str, text: &str, steps: usize) -> Result<Pars
 }
 
 /// Parses like [`read`], with this limit of memory in bytes instead of [`allowed`], for a caller who keeps the tree while
-/// others parse.
+/// others parse. A text that needs more is [`Unreadable::TooLarge`].
 pub fn read_within(
     memory: usize,
     language: &str,
@@ -97,17 +97,18 @@ pub fn read_within(
     Ok(Parsed { tree, _slot: slot })
 }
 
-/// Parses like [`read`], for a caller who collects the symbols of many texts on one stack. A panic of the grammar
+/// Parses like [`read_within`], for a caller who parses many texts on one stack. A panic of the grammar
 /// reaches the caller.
 pub fn read_on(
     deep: &LargeStack,
+    memory: usize,
     language: &str,
     path: &str,
     text: &str,
     steps: usize,
 ) -> Result<Parsed, Unreadable> {
     let slot = ParseSlot::wait(text.len(), || false).ok_or(Unreadable::TooLong)?;
-    Ok(Parsed { tree: tree(deep, allowed_beside_symbols(text), language, path, text, steps)?, _slot: slot })
+    Ok(Parsed { tree: tree(deep, memory, language, path, text, steps)?, _slot: slot })
 }
 
 fn tree(

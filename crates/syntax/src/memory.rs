@@ -26,7 +26,7 @@ const ALWAYS: usize = 55 << 20;
 const PER_LINE: usize = 8;
 /// The length of the lines of which the server's own share of the memory is enough, in bytes.
 const ORDINARY_LINE: usize = 16;
-/// The memory limit of a parse is never lower, in bytes.
+/// The least that [`allowed`] returns, in bytes; more than [`SYMBOLS`].
 const LEAST: usize = 32 << 20;
 
 /// The share of the symbols of a text before and after an edit, in bytes.

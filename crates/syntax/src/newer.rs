@@ -5,7 +5,7 @@
 /// A range of a text that a grammar does not know, and its replacement of the same length; `None` for spaces.
 pub(super) type HiddenRange = (std::ops::Range<usize>, Option<&'static str>);
 
-/// Replaces ranges of a text that do not overlap; `None` if there are none.
+/// Replaces ranges of a text; `None` if there are none. Of two that overlap, the first counts.
 pub(super) fn rewrite(text: &str, mut hidden: Vec<HiddenRange>) -> Option<String> {
     if hidden.is_empty() {
         return None;
@@ -13,6 +13,10 @@ pub(super) fn rewrite(text: &str, mut hidden: Vec<HiddenRange>) -> Option<String
     hidden.sort_by_key(|(range, _)| range.start);
     let (mut whole, mut last) = (String::with_capacity(text.len()), 0);
     for (range, other) in hidden {
+        // Within a range that is hidden already.
+        if range.start < last {
+            continue;
+        }
         whole.push_str(text.get(last..range.start)?);
         let keep = |c: char| if c == '\n' { "\n".to_owned() } else { " ".repeat(c.len_utf8()) };
         match other {
@@ -28,7 +32,8 @@ pub(super) fn rewrite(text: &str, mut hidden: Vec<HiddenRange>) -> Option<String
 /// Hides what Go has had since its grammar was made; `None` if there is nothing of it.
 ///
 /// Type parameters of methods (Go 1.27) become spaces. The word `new` with an expression as its argument (Go 1.26) becomes
-/// another name, as the grammar takes every argument of `new` for a type; so does `make`, which may be a function of the file.
+/// another name, as the grammar takes every argument of `new` for a type. So does the word `make` in a file that may have a
+/// function of that name.
 pub(super) fn without_newer_go(text: &str) -> Option<String> {
     let mut hidden: Vec<HiddenRange> = Vec::new();
     for (at, _) in text.match_indices("func (") {
@@ -37,15 +42,18 @@ pub(super) fn without_newer_go(text: &str) -> Option<String> {
         }
         hidden.extend(type_parameters(text, at + "func ".len()).map(|range| (range, None)));
     }
-    for (call, other) in BUILTINS {
-        hidden.extend(calls_with_expression(text, call).map(|at| (at..at + call.len(), Some(other))));
+    hidden.extend(calls_with_expression(text, NEW).map(|at| (at..at + NEW.len(), Some("neW("))));
+    if OWN_MAKE.iter().any(|declaration| text.contains(declaration)) {
+        hidden.extend(calls_with_expression(text, MAKE).map(|at| (at..at + MAKE.len(), Some("makE("))));
     }
     rewrite(text, hidden)
 }
 
-/// The calls whose first argument the grammar takes for a type, each with one of the same length that means nothing to the
-/// grammar.
-const BUILTINS: [(&str, &str); 2] = [("new(", "neW("), ("make(", "makE(")];
+/// The calls whose first argument the grammar takes for a type.
+const NEW: &str = "new(";
+const MAKE: &str = "make(";
+/// The declarations of a function called `make`, as gofmt formats them.
+const OWN_MAKE: [&str; 4] = ["func make(", "make := ", "make = ", "make func("];
 
 /// Returns the offsets of the calls of a function, such as `new(`, whose first argument is no type.
 fn calls_with_expression(text: &str, call: &str) -> impl Iterator<Item = usize> {
@@ -53,19 +61,24 @@ fn calls_with_expression(text: &str, call: &str) -> impl Iterator<Item = usize> 
     let length = call.len();
     text.match_indices(call).map(|(at, _)| at).filter(move |at| {
         let before = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
-        !before.is_some_and(is_word_part) && !is_type_argument(text, at + length)
+        !before.is_some_and(is_word_part) && !is_type_argument(text, at + length, call == MAKE)
     })
 }
 
-/// True if the first argument of those that begin at this offset can be a type, or they have no end within [`LONGEST`].
-fn is_type_argument(text: &str, start: usize) -> bool {
+/// True if the argument that begins at this offset can be a type, or has no end within [`LONGEST`]. Where `has_more` is set,
+/// other arguments may follow a type.
+fn is_type_argument(text: &str, start: usize, has_more: bool) -> bool {
     let Some(argument) = closed(text, start.saturating_sub(1)).and_then(|end| text.get(start..end - 1))
     else {
         return true;
     };
     let argument = argument.trim().trim_end_matches(',').trim_end();
-    let is_whole = |rest: &str| rest.trim_start().is_empty() || rest.trim_start().starts_with(',');
-    argument.is_empty() || type_end(argument, 0).is_none_or(is_whole)
+    let is_comment = |rest: &str| rest.starts_with("//") || rest.starts_with("/*");
+    let is_whole = |rest: &str| {
+        let rest = rest.trim_start();
+        rest.is_empty() || is_comment(rest) || (has_more && rest.starts_with(','))
+    };
+    argument.is_empty() || is_comment(argument) || type_end(argument, 0).is_none_or(is_whole)
 }
 
 /// The maximum depth of types within a type.
@@ -237,14 +250,28 @@ mod tests {
 
     #[test]
     fn a_function_of_the_file_may_be_called_make() {
-        let body = |arguments: &str| format!("package a\n\nvar x = make({arguments})\n");
+        let body = |arguments: &str| {
+            format!("package a\n\nfunc make(n ...int) int {{ return 0 }}\n\nvar x = make({arguments})\n")
+        };
         for arguments in ["100", "n - 1", "n - 1, m", "a.b(c)"] {
             let text = body(arguments);
             assert_eq!(without_newer_go(&text), Some(text.replace("make(", "makE(")), "{arguments}");
+            let without_it = text.replace("func make", "func mak");
+            assert_eq!(without_newer_go(&without_it), None, "{arguments}: then it is the built-in function");
             assert!(!read("go", "a.go", &text, 1 << 20).unwrap().root_node().has_error(), "{arguments}");
         }
-        for arguments in ["[]int, 3", "map[string]T", "chan int, n - 1", "a.T, len(b), 2*n", "T[K, V], 1"] {
-            assert_eq!(without_newer_go(&body(arguments)), None, "{arguments}");
+        for arguments in [
+            "[]int, 3",
+            "map[string]T",
+            "chan int, n - 1",
+            "a.T, len(b), 2*n",
+            "T[K, V], 1",
+            "[]int /* n */, 3",
+            "// n\n[]int, 3",
+        ] {
+            let text = body(arguments);
+            let hidden = text.replace("func make(", "func makE(");
+            assert_eq!(without_newer_go(&text), Some(hidden), "{arguments}");
         }
     }
 

@@ -5,7 +5,7 @@
 //! as the grammar allows only one, and none after a zero. A constructor call that is not the first statement gets another
 //! name, so that the grammar takes it for the call of a method.
 //!
-//! Invariant: comments and literals stay as they are, and the time is linear in the text.
+//! Invariant: comments and literals of text stay as they are, and the time is linear in the text.
 
 use std::ops::Range;
 
@@ -310,11 +310,13 @@ fn word_length(bytes: &[u8]) -> usize {
 fn underscores(text: &str, number: Range<usize>) -> impl Iterator<Item = usize> {
     let digits = text.as_bytes().get(number.clone()).filter(|digits| digits.len() <= LONGEST_NUMBER);
     let digits = digits.unwrap_or_default();
-    let is_between = |at: usize| {
+    let is_hexadecimal = digits.get(..2).is_some_and(|mark| mark.eq_ignore_ascii_case(b"0x"));
+    let is_digit = if is_hexadecimal { u8::is_ascii_hexdigit } else { u8::is_ascii_digit };
+    let is_between = move |at: usize| {
         let (before, after) = digits.split_at(at);
         let neighbors =
             [before.iter().rev().find(|byte| **byte != b'_'), after.iter().find(|byte| **byte != b'_')];
-        neighbors.into_iter().all(|digit| digit.is_some_and(u8::is_ascii_hexdigit))
+        neighbors.into_iter().all(|digit| digit.is_some_and(is_digit))
     };
     let is_underscore = |at: &usize| digits.get(*at) == Some(&b'_');
     (0..digits.len()).filter(is_underscore).filter(move |at| is_between(*at)).map(move |at| number.start + at)

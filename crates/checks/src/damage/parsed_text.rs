@@ -142,3 +142,24 @@ impl<'a> ParsedText<'a> {
         count < MAX_DESCENTS
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::with_draft;
+    use super::ParsedText;
+
+    #[test]
+    fn a_tree_that_takes_too_much_memory_is_not_kept() {
+        let functions = |count: usize| {
+            (0..count)
+                .rev()
+                .map(|n| format!("    return a + b * {n}\ndef name_{n}(a, b):\n"))
+                .collect::<String>()
+        };
+        for (count, is_kept) in [(500, true), (20_000, false)] {
+            with_draft("a.py", None, &functions(count), |draft| {
+                assert_eq!(ParsedText::new(draft).tree().is_some(), is_kept, "{count}");
+            });
+        }
+    }
+}

@@ -25,7 +25,12 @@ pub(super) fn findings(
     with_draft(path, before, after, |draft| rule(accident)(&TextPair::new(draft, Lost::none())))
 }
 
-fn with_draft<T>(path: &str, before: Option<&str>, after: &str, judge: impl FnOnce(&Draft<'_>) -> T) -> T {
+pub(super) fn with_draft<T>(
+    path: &str,
+    before: Option<&str>,
+    after: &str,
+    judge: impl FnOnce(&Draft<'_>) -> T,
+) -> T {
     let (old, new) = (buffer(before.unwrap_or_default()), buffer(after));
     let plan = old.rewrite(after).unwrap();
     judge(&Draft {

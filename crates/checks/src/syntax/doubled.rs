@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use granit_parser::{Event, ScalarStyle};
 
 use super::fault::SyntaxFault;
-use super::yaml;
+use super::{jsonc, yaml};
 
 /// The languages whose maps are checked.
 pub(super) const LANGUAGES: [&str; 3] = ["yaml", "json", "jsonc"];
@@ -138,7 +138,7 @@ fn in_json(text: &str) -> Vec<SyntaxFault> {
                 1
             }
             b'"' => {
-                let length = string(rest);
+                let length = jsonc::string_length(rest);
                 if let (Some(OpenContainer::Map { seen, at_key: true }), Some(key)) =
                     (open.last_mut(), rest.get(1..length.saturating_sub(1)))
                     && !seen.insert(key.to_owned())
@@ -147,29 +147,11 @@ fn in_json(text: &str) -> Vec<SyntaxFault> {
                 }
                 length
             }
-            b'/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            b'/' if rest.starts_with("/*") => {
-                // The comment's own asterisk does not close it.
-                rest.get(2..).and_then(|inner| inner.find("*/")).map_or(rest.len(), |end| end + 4)
-            }
+            b'/' => jsonc::comment_length(rest).unwrap_or(1),
             _ => 1,
         };
     }
     faults
-}
-
-/// Returns the length in bytes of the string at the start of a text.
-fn string(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
 }
 
 #[cfg(test)]

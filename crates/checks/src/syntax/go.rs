@@ -9,6 +9,7 @@
 use lockgate_syntax::Node;
 
 use super::fault::SyntaxFault;
+use super::tree::MAX_FAULTS;
 
 /// What a file consists of.
 const TOP_LEVEL: [&str; 7] = [
@@ -20,25 +21,45 @@ const TOP_LEVEL: [&str; 7] = [
     "function_declaration",
     "method_declaration",
 ];
-/// The nodes whose last member ends with a comma or the closing bracket.
-const COMMA_LISTS: [&str; 8] = [
+/// The nodes in brackets whose members are separated by commas. A line of them that ends with a member needs a comma.
+const COMMA_LISTS: [&str; 6] = [
     "argument_list",
     "literal_value",
     "parameter_list",
+    "type_arguments",
+    "type_conversion_expression",
+    "type_parameter_list",
+];
+/// Other nodes that end with a closing bracket, which is on the line of what it closes.
+const BRACKETED: [&str; 7] = [
+    "array_type",
+    "index_expression",
+    "map_type",
     "parenthesized_expression",
     "parenthesized_type",
-    "index_expression",
-    "type_arguments",
-    "type_parameter_list",
+    "slice_expression",
+    "type_assertion_expression",
 ];
 
 /// Returns the faults of a node that the grammar accepts.
 pub(super) fn faults(node: Node<'_>, text: &str) -> Vec<SyntaxFault> {
-    match node.kind() {
-        "source_file" => outside_of_functions(node),
-        kind if COMMA_LISTS.contains(&kind) => missing_comma(node, text).into_iter().collect(),
-        _ => Vec::new(),
+    let kind = node.kind();
+    if kind == "source_file" {
+        return outside_of_functions(node);
     }
+    let may_end_with_comma = COMMA_LISTS.contains(&kind);
+    if !may_end_with_comma && !BRACKETED.contains(&kind) {
+        return Vec::new();
+    }
+    early_line_end(node, text).map(|(at, next)| fault(at, next, may_end_with_comma)).into_iter().collect()
+}
+
+fn fault(at: usize, next: &str, may_end_with_comma: bool) -> SyntaxFault {
+    let message = match (next, may_end_with_comma) {
+        (",", _) | (_, false) => format!("unexpected end of the line before \"{next}\""),
+        (_, true) => format!("unexpected end of the line; a \",\" or \"{next}\" is missing"),
+    };
+    SyntaxFault::new(at, at, message)
 }
 
 fn outside_of_functions(file: Node<'_>) -> Vec<SyntaxFault> {
@@ -46,25 +67,39 @@ fn outside_of_functions(file: Node<'_>) -> Vec<SyntaxFault> {
     let is_stray =
         |node: &Node<'_>| !(node.is_extra() || node.is_error() || TOP_LEVEL.contains(&node.kind()));
     let strays = file.named_children(&mut cursor).filter(is_stray).map(|node| node.start_byte());
-    strays.map(|at| SyntaxFault::new(at, at, "statement outside of a function")).collect()
+    let fault = |at| SyntaxFault::new(at, at, "non-declaration statement outside of a function");
+    strays.map(fault).take(MAX_FAULTS).collect()
 }
 
-/// Finds the last member of a list that ends its line, where the list is closed on a later one.
-fn missing_comma(list: Node<'_>, text: &str) -> Option<SyntaxFault> {
-    if list.start_position().row == list.end_position().row {
+/// Finds the first member that ends its line where only a comma or the closing bracket can follow; returns its end, and what
+/// follows on a later line.
+fn early_line_end<'t>(node: Node<'t>, text: &str) -> Option<(usize, &'t str)> {
+    if node.start_position().row == node.end_position().row {
         return None;
     }
-    let mut cursor = list.walk();
-    let is_there = cursor.goto_last_child();
-    let closing = Some(cursor.node()).filter(|last| is_there && !last.is_named() && !last.is_missing())?;
-    while cursor.goto_previous_sibling() && cursor.node().is_extra() {}
-    let member = Some(cursor.node()).filter(|member| member.is_named() && !member.has_error())?;
-    let ends_line = member.end_position().row < closing.start_position().row;
-    let at = member.end_byte();
-    let last = text.get(..at)?.chars().next_back()?;
-    // After an operand, such as a name, a literal or a call; `...` is none.
-    let is_operand = last.is_alphanumeric() || matches!(last, '_' | ')' | ']' | '}' | '"' | '`' | '\'');
-    (ends_line && is_operand).then(|| SyntaxFault::new(at, at, "missing \",\" at the end of the line"))
+    let mut cursor = node.walk();
+    let mut member: Option<Node<'_>> = None;
+    for child in node.children(&mut cursor).filter(|child| !child.is_extra()) {
+        if child.is_named() {
+            member = Some(child).filter(|member| !member.has_error());
+        } else if let Some(member) = member.take()
+            && matches!(child.kind(), "," | ")" | "]" | "}")
+            && !child.is_missing()
+            && member.end_position().row < child.start_position().row
+            && ends_with_operand(member, text)
+        {
+            return Some((member.end_byte(), child.kind()));
+        }
+    }
+    None
+}
+
+/// True if a node ends with a name, a literal or a closing bracket; `...` is no operand.
+fn ends_with_operand(node: Node<'_>, text: &str) -> bool {
+    let last = text.get(..node.end_byte()).and_then(|before| before.chars().next_back());
+    last.is_some_and(|last| {
+        last.is_alphanumeric() || matches!(last, '_' | ')' | ']' | '}' | '"' | '`' | '\'')
+    })
 }
 
 #[cfg(test)]
@@ -79,20 +114,31 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_ends_on_a_later_line_needs_a_comma() {
-        for (code, line) in [
-            ("var a = []int{\n\t1,\n\t2\n}", 4),
-            ("var a = []int{\n\t1,\n\t2 // two\n}", 4),
-            ("var a = map[string]T{\n\t\"b\": {1}\n}", 3),
-            ("var a = f(\n\tb,\n\tc()\n)", 4),
-            ("func f(\n\ta int,\n\tb []string\n) {\n}", 4),
-            ("func f[\n\tT any\n](t T) {}", 3),
-            ("var a = (b +\n\tc\n)", 3),
-            ("var a = b[\n\t0\n]", 3),
-            ("var a = f('x'\n)", 2),
-            ("var a = f(`x\ny`\n)", 3),
+    fn a_line_that_ends_with_a_member_needs_a_comma() {
+        for (code, line, bracket) in [
+            ("var a = []int{\n\t1,\n\t2\n}", 4, '}'),
+            ("var a = []int{\n\t1,\n\t2 // two\n}", 4, '}'),
+            ("var a = map[string]T{\n\t\"b\": {1}\n}", 3, '}'),
+            ("var a = f(\n\tb,\n\tc()\n)", 4, ')'),
+            ("func f(\n\ta int,\n\tb []string\n) {\n}", 4, ')'),
+            ("func f[\n\tT any\n](t T) {}", 3, ']'),
+            ("var a = []byte(\n\t\"b\"\n)", 3, ')'),
+            ("var a = f('x'\n)", 2, ')'),
+            ("var a = f(`x\ny`\n)", 3, ')'),
         ] {
-            assert_eq!(faults(code), [format!("{line} missing \",\" at the end of the line")], "{code}");
+            let message = format!("{line} unexpected end of the line; a \",\" or \"{bracket}\" is missing");
+            assert_eq!(faults(code), [message], "{code}");
+        }
+        for (code, line, next) in [
+            ("var a = (b +\n\tc\n)", 3, ')'),
+            ("var a = b[\n\t0\n]", 3, ']'),
+            ("var a = b[1:\n\t2\n]", 3, ']'),
+            ("var a = b.(\n\tint\n)", 3, ')'),
+            ("var a map[\n\tstring\n]int", 3, ']'),
+            ("var a = f(\n\tb\n\t, c)", 3, ','),
+        ] {
+            let message = format!("{line} unexpected end of the line before \"{next}\"");
+            assert_eq!(faults(code), [message], "{code}");
         }
     }
 
@@ -106,7 +152,10 @@ mod tests {
             ("func f() {\n}\nif a {\n}", 4),
         ] {
             let found = faults(code);
-            assert!(found.contains(&format!("{line} statement outside of a function")), "{code}: {found:?}");
+            assert!(
+                found.contains(&format!("{line} non-declaration statement outside of a function")),
+                "{code}: {found:?}"
+            );
         }
     }
 
@@ -128,6 +177,8 @@ mod tests {
             "func f() {\n\tx := func() {\n\t}\n\tgo func() {\n\t}()\n\t_ = x\n}",
             "func f() {\n\tfor\n\t{\n\t}\n}",
             "var a = (b +\n\tc)",
+            "var a = []byte(\n\t\"b\",\n)",
+            "var a = f(\n\tb, c,\n\td,\n)",
             "//go:build x\n\n// A comment.\nfunc f() {};",
             "func f()",
         ] {

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::cases::{buffer, judged, judged_by};
 use super::parse::ParseFailure;
-use super::{LEAST_STACK, LanguageReaders, MAX_STACK, table, tokens};
+use super::{LEAST_STACK, LanguageReaders, MAX_STACK, processor_time_limit, table, tokens};
 use crate::error::GateError;
 use crate::{Outcome, Watch};
 use lockgate_policy::Level;
@@ -106,7 +106,7 @@ fn a_text_that_takes_too_much_processor_time_is_not_judged() {
     let error = GateError::from(failure);
     assert!(matches!(&error, GateError::Unavailable(why) if why.contains("processor time")), "{error:?}");
     // Control: the time that a text of its size gets is enough.
-    assert!(readers.survey_within(super::processor_time(&text), &text).is_ok());
+    assert!(readers.survey_within(processor_time_limit(&text), &text).is_ok());
 }
 
 #[test]

@@ -18,24 +18,25 @@ pub(super) fn read(text: &str, path: &str) -> Parse {
 fn plain(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut plain = String::with_capacity(text.len());
-    // The last byte that is no white space, and where a comma may follow a value.
+    // The last byte that is no white space, and the offset of a comma that may follow the last value.
     let (mut at, mut last, mut comma) = (0, None, None);
     while let Some(byte) = bytes.get(at) {
         let rest = text.get(at..).unwrap_or_default();
-        let end = at + token_length(rest);
-        let token = text.get(at..end).unwrap_or_default();
-        let is_comment = token.len() > 1 && *byte == b'/';
-        match (is_comment, byte) {
-            (true, _) => plain.extend(token.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' })),
-            (false, b']' | b'}') => {
-                if let Some(comma) = comma.take() {
-                    plain.replace_range(comma..=comma, " ");
-                }
-                plain.push_str(token);
-            }
-            (false, _) => plain.push_str(token),
+        if let Some(length) = comment_length(rest) {
+            let Some(comment) = rest.get(..length).filter(|_| is_closed(rest, length)) else {
+                plain.push_str(rest);
+                break;
+            };
+            plain.extend(comment.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+            at += length;
+            continue;
         }
-        if !is_comment && !byte.is_ascii_whitespace() {
+        let end = at + if *byte == b'"' { string_length(rest) } else { character_length(rest) };
+        if let (b']' | b'}', Some(comma)) = (byte, comma) {
+            plain.replace_range(comma..=comma, " ");
+        }
+        plain.push_str(text.get(at..end).unwrap_or_default());
+        if !byte.is_ascii_whitespace() {
             let follows_value = !matches!(last, None | Some(b'[' | b'{' | b',' | b':'));
             comma = (*byte == b',' && follows_value).then_some(at);
             last = Some(*byte);
@@ -45,19 +46,26 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// Returns the length of a string, of a comment, or of one character.
-fn token_length(rest: &str) -> usize {
-    let one = rest.chars().next().map_or(1, char::len_utf8);
-    match rest.as_bytes() {
-        [b'"', ..] => string_length(rest),
-        [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
-        [b'/', b'*', ..] => rest.get(2..).and_then(|body| body.find("*/")).map_or(one, |end| end + 4),
-        _ => one,
-    }
+fn character_length(rest: &str) -> usize {
+    rest.chars().next().map_or(1, char::len_utf8)
 }
 
-/// Returns the length of a string with its quotes; the length of the rest if it is not closed.
-fn string_length(rest: &str) -> usize {
+/// Returns the length in bytes of the comment at the start of a text, which is the rest of the text if it is not closed.
+pub(super) fn comment_length(rest: &str) -> Option<usize> {
+    if rest.starts_with("//") {
+        return Some(rest.find(['\n', '\r']).unwrap_or(rest.len()));
+    }
+    // The comment's own asterisk does not close it.
+    let inner = rest.strip_prefix("/*")?;
+    Some(inner.find("*/").map_or(rest.len(), |end| end + 4))
+}
+
+fn is_closed(rest: &str, length: usize) -> bool {
+    rest.starts_with("//") || rest.get(2..length).is_some_and(|inner| inner.ends_with("*/"))
+}
+
+/// Returns the length in bytes of the string at the start of a text with its quotes; the length of the rest if it is not closed.
+pub(super) fn string_length(rest: &str) -> usize {
     let mut is_escaped = false;
     for (at, byte) in rest.bytes().enumerate().skip(1) {
         match byte {
@@ -77,6 +85,7 @@ mod tests {
         for (text, wanted) in [
             ("{\"a\": 1, // b\n}", "{\"a\": 1      \n}"),
             ("[1, /* 2,\n */ ]", "[1       \n    ]"),
+            ("[1, // a\r2]", "[1,     \r2]"),
             ("\"// a\" // é", "\"// a\"      "),
             ("[\"a\\\"/*\", \"*/\",]", "[\"a\\\"/*\", \"*/\" ]"),
             // Faults stay.

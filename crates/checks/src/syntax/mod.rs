@@ -167,7 +167,7 @@ impl OwnParser {
 }
 
 /// The processor time limit for tree-sitter: about four times that of a text without faults, plus a quarter of a second.
-fn processor_time(text: &str) -> Duration {
+fn processor_time_limit(text: &str) -> Duration {
     let slow = if cfg!(debug_assertions) { 8 } else { 1 };
     Duration::from_millis(250).saturating_add(Duration::from_nanos(2_000 * text.len() as u64)) * slow
 }
@@ -436,7 +436,7 @@ impl<'a> LanguageReaders<'a> {
         if let Some(known) = memo::SURVEYED.get(key) {
             return Ok(known);
         }
-        let report = self.survey_within(processor_time(buffer.view()), buffer.view())?;
+        let report = self.survey_within(processor_time_limit(buffer.view()), buffer.view())?;
         Ok(memo::SURVEYED.keep(key, report))
     }
 

@@ -35,14 +35,13 @@ fn item_starts(input: ParseStream<'_>) -> syn::Result<Vec<usize>> {
     Ok(starts)
 }
 
-/// True for a file that `include!` takes for an expression, such as a table. A word or a call is none: what is left of
-/// broken code often looks like that.
+/// True for a file that `include!` takes for a table: an array or a tuple. Other expressions are none, because what is left of
+/// broken code often looks like them: a block is a function without its head.
 fn is_included(code: &str) -> bool {
-    let is_table = |expression: &Expr| {
-        matches!(
-            expression,
-            Expr::Array(_) | Expr::Tuple(_) | Expr::Block(_) | Expr::Match(_) | Expr::Struct(_)
-        )
+    let is_table = |expression: &Expr| match expression {
+        Expr::Array(_) | Expr::Repeat(_) => true,
+        Expr::Tuple(tuple) => !tuple.elems.is_empty(),
+        _ => false,
     };
     syn::parse_str::<Expr>(code).is_ok_and(|expression| match &expression {
         Expr::Reference(reference) => is_table(&reference.expr),
@@ -51,9 +50,10 @@ fn is_included(code: &str) -> bool {
 }
 
 /// True if a changed part is the beginning of its file, or has nothing that is valid only there: inner attributes and
-/// inner documentation.
+/// inner documentation. A table is valid only as a whole file.
 pub(super) fn fits(change: &ChangedPart<'_>, _path: &str) -> bool {
-    change.before.is_empty() || !["#!", "//!", "/*!"].iter().any(|inner| change.new.contains(inner))
+    let is_valid_anywhere = || !["#!", "//!", "/*!"].iter().any(|inner| change.new.contains(inner));
+    (change.before.is_empty() || is_valid_anywhere()) && !is_included(change.new)
 }
 
 /// Splits off a first line `#!...` that is not an inner attribute; returns its length and the rest.
@@ -90,4 +90,24 @@ fn fault(error: &syn::Error, code: &str, shebang: usize) -> SyntaxFault {
         None => "unreadable token".to_owned(),
     };
     SyntaxFault::new(at, end, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::judged;
+    use super::*;
+
+    #[test]
+    fn a_table_is_valid_as_a_whole_file_only() {
+        assert!(fits(&ChangedPart { before: "mod a;\n", old: "", new: "fn b() {}\n", after: "" }, "a.rs"));
+        assert!(!fits(&ChangedPart { before: "mod a;\n", old: "", new: "[1, 2]\n", after: "" }, "a.rs"));
+        let lines = |count: usize| (0..count).map(|n| format!("    let a{n} = {n};\n")).collect::<String>();
+        let function = |name: &str| format!("/// What it does.\nfn {name}() {{\n{}}}\n", lines(60));
+        let text = [function("a"), function("b"), function("c")].concat();
+        assert_eq!(judged("a.rs", None, &text).findings, []);
+        for (from, to) in [("fn b() {\n", "{\n"), ("fn b() {", "[1, 2]\nfn b() {"), ("fn b() {", "Table {")] {
+            let edited = text.replacen(from, to, 1);
+            assert!(judged("a.rs", Some(&text), &edited).blocking().count() > 0, "{to}");
+        }
+    }
 }

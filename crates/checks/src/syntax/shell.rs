@@ -7,8 +7,11 @@
 //! These faults only warn: valid scripts exist in which the grammar takes a heredoc or an argument for code, such
 //! as `cat <<EOF | while read a; do`.
 //!
-//! Measured on 988 valid scripts: none of them has a fault. Of 2,004 scripts with an added keyword that closes
+//! Measured on 988 valid scripts: none of them has an unmatched keyword. Of 2,004 scripts with an added keyword that closes
 //! nothing, 94 % have one.
+//!
+//! Measured on 644 valid scripts: none has a block without a command. Of 338 scripts from which the only command of a block
+//! was taken, 182 have such a fault; the grammar finds no block in others.
 //!
 //! Invariant: the time is linear in the text, apart from the search in sorted ranges.
 
@@ -16,6 +19,7 @@ use std::ops::Range;
 
 use super::super::delta::Belief;
 use super::fault::SyntaxFault;
+use super::tree::MAX_FAULTS;
 use lockgate_sandbox::{Halt, Limit};
 
 use lockgate_syntax::{Node, Tree, WalkStep, walk};
@@ -43,7 +47,8 @@ const CASE_ENDS: [&str; 3] = [";;", ";&", ";;&"];
 /// The nodes of literal text. If one has several lines, the grammar may have taken code for text.
 const LITERALS: [&str; 4] = ["string", "raw_string", "ansi_c_string", "regex"];
 
-/// Returns the keywords that close or continue nothing; stops at the limit.
+/// Returns the keywords that close or continue nothing, the blocks without a command, and the ends of cases outside of a case;
+/// stops at the limit.
 pub(super) fn faults(tree: &Tree, text: &str, limit: Limit<'_>) -> Result<Vec<SyntaxFault>, Halt> {
     let mut keywords = ShellKeywords::default();
     let (mut steps, mut halt) = (0_usize, None);
@@ -124,22 +129,30 @@ impl ShellKeywords {
             }
             return;
         }
-        if let Some((opener, at)) = self.empty_block
-            && BLOCK_ENDS.contains(&kind)
-        {
+        if let Some((opener, at)) = self.empty_block.filter(|_| BLOCK_ENDS.contains(&kind)) {
             self.empty_block = None;
+            // `{}` is a word.
+            if opener == "{" && span.start == at + opener.len() {
+                return;
+            }
             let message = format!("no command between \"{opener}\" and \"{kind}\"");
-            self.misplaced.push(SyntaxFault::new(at, at + opener.len(), message));
+            self.misplace(at..at + opener.len(), message);
         }
         if let Some(opener) = BLOCK_STARTS.iter().find(|start| **start == kind) {
             self.empty_block = Some((opener, span.start));
         }
         if CASE_ENDS.contains(&kind) {
-            self.case_ends.retain(|end| *end >= span.end);
+            while self.case_ends.pop_if(|end| *end < span.end).is_some() {}
             if self.case_ends.pop_if(|end| *end == span.end).is_none() {
                 let message = format!("\"{kind}\" outside of a case");
-                self.misplaced.push(SyntaxFault::new(span.start, span.end, message));
+                self.misplace(span, message);
             }
+        }
+    }
+
+    fn misplace(&mut self, span: Range<usize>, message: String) {
+        if self.misplaced.len() < MAX_FAULTS {
+            self.misplaced.push(SyntaxFault::new(span.start, span.end, message));
         }
     }
 
@@ -283,6 +296,7 @@ mod tests {
             "case a in\n  b) ;;\n  c) case d in e) ;; esac ;;\n  f) g ;&\n  h) i ;;&\n  *) ;;\nesac\n",
             "case a in esac\nf() { x=${1}; echo {1..3} {a,b}; find . -exec ls {} \\;; }\n",
             "echo a{}b {}\n: > {}\n",
+            "if a; then {}; fi\n",
         ] {
             assert_eq!(misplaced(text), Vec::<String>::new(), "{text}");
         }

@@ -149,7 +149,9 @@ impl TreeWalk<'_> {
         {
             self.brackets.see(node.kind(), node.start_byte(), self.text);
         }
-        self.accepted.extend((self.credit.accepted_faults)(node, self.text));
+        if self.accepted.len() < MAX_FAULTS {
+            self.accepted.extend((self.credit.accepted_faults)(node, self.text));
+        }
         let has_room = self.survey.faults.len() < MAX_FAULTS;
         let Some(fault) = has_room.then(|| self.fault(node)).flatten() else { return };
         // A fault that contains this one is less precise.
@@ -211,7 +213,6 @@ impl TreeWalk<'_> {
             let lone = |&at: &usize| SyntaxFault::new(at, at + 1, lone_bracket(text, at));
             self.survey.faults.extend(self.survey.brackets.lone.iter().take(MAX_FAULTS).map(lone));
         }
-        self.accepted.truncate(MAX_FAULTS);
         self.survey.faults.append(&mut self.accepted);
         self.survey
     }
@@ -247,7 +248,11 @@ fn excerpt(snippet: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::super::cases::judged;
+    use super::super::table;
+    use crate::Watch;
 
     fn findings_of(path: &str, text: &str) -> Vec<(usize, usize, String)> {
         let verdict = judged(path, None, text);
@@ -263,6 +268,18 @@ mod tests {
         );
         let html = findings_of("a.html", "<p>é</b></p>\n");
         assert_eq!(html, [(1, 5, "unexpected closing tag \"</b>\"".to_owned())]);
+    }
+
+    #[test]
+    fn a_comma_after_the_last_value_is_no_fault_of_json_with_comments() {
+        let row = table::row("jsonc").unwrap();
+        let watch = Watch::idle();
+        let limit = watch.until(Instant::now() + Duration::from_secs(60));
+        let count = |text: &str| {
+            super::survey(row, row.grammar().unwrap(), "tsconfig.json", text, limit).unwrap().faults.len()
+        };
+        assert_eq!(count("{\"a\": [1, /* b */\n],}\n"), 0);
+        assert_eq!([count("[,]"), count("[1,,]")], [1, 1]);
     }
 
     #[test]

@@ -283,7 +283,7 @@ fn own_tags(language: &str, path: &str, text: &str) -> Vec<(String, usize)> {
         _ => return Vec::new(),
     };
     let found = lockgate_syntax::with_large_stack(|deep| {
-        let tree = lockgate_syntax::read_on(deep, language, path, text, 1 << 20).unwrap();
+        let tree = lockgate_syntax::read_on(deep, usize::MAX, language, path, text, 1 << 20).unwrap();
         let query = tree_sitter::Query::new(&tree.language(), &source).unwrap();
         let names = query.capture_names();
         let mut cursor = tree_sitter::QueryCursor::new();

@@ -15,7 +15,7 @@ use tree_sitter::{Language, QueryCursor, QueryCursorOptions, QueryCursorState, S
 
 use self::error::fault;
 use self::needs::needs;
-use super::{LargeStack, Unreadable, find, read_on, with_large_stack};
+use super::{LargeStack, Unreadable, allowed, find, read_on, with_large_stack};
 
 pub use self::error::QueryError;
 
@@ -132,7 +132,7 @@ impl Query {
         text: &str,
         steps: usize,
     ) -> Result<Vec<usize>, Unreadable> {
-        let tree = read_on(deep, language, path, text, steps)?;
+        let tree = read_on(deep, allowed(text), language, path, text, steps)?;
         let query = self.dialects.iter().find(|(known, _)| *known == *tree.language());
         let Some((_, query)) = query else { return Err(Unreadable::Unknown) };
         search(query, &tree, text, steps)

@@ -188,7 +188,7 @@ mod tests {
 
     fn found(language: &str, path: &str, text: &str) -> Result<Vec<(TagRole, String)>, Unreadable> {
         let uses = with_large_stack(|deep| {
-            let tree = read_on(deep, language, path, text, MANY)?;
+            let tree = read_on(deep, usize::MAX, language, path, text, MANY)?;
             uses(deep, language, &tree, text, MANY)
         });
         let text = |(meaning, span): (TagRole, Range<usize>)| (meaning, text.get(span).unwrap().to_owned());

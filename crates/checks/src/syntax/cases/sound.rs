@@ -15,6 +15,7 @@ pub(super) const CASES: &[Case] = &[
     ("a.rs", "an item without a body at the end", "fn f() {}\n", "fn f() {}\nfn g()\n", &[2]),
     ("a.rs", "a table for `include!`", "[1, 2]\n", "// Two.\n&[(1, \"a\"), (2, \"b\")]\n", &[]),
     ("a.rs", "a table for `include!` without its end", "[1, 2]\n", "[1, 2\n", &[1]),
+    ("a.rs", "a head taken away", "fn f() {\n}\n", "{\n}\n", &[1]),
     ("a.rs", "a word instead of the code", "fn f() {}\n", "unchanged\n", &[1]),
     ("a.js", "a brace taken away", "function f() {\n  a();\n}\n", "function f() {\n  a();\n", &[2]),
     ("a.ts", "a type left out", "let a: number = 1;\n", "let a: = 1;\n", &[1]),
@@ -43,6 +44,8 @@ pub(super) const CASES: &[Case] = &[
     ("a.css", "a brace taken away", "a {\n  b: c;\n}\n", "a {\n  b: c;\n", &[1]),
     ("A.java", "a semicolon left out", "class A {\n  int a;\n}\n", "class A {\n  int a\n}\n", &[2]),
     ("A.java", "digits apart", "class A {}\n", "class A {\n  int a = 1__0 + 0_7 + 0b1__0 + 0x_f;\n}\n", &[2]),
+    ("A.java", "an underscore beside a letter", "class A {}\n", "class A {\n  float a = 1_f;\n}\n", &[2]),
+    ("A.java", "an underscore after the mark", "class A {}\n", "class A {\n  int a = 0b_1;\n}\n", &[2]),
     (
         "A.java",
         "digits apart in valid places",
