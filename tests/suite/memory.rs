@@ -281,6 +281,20 @@ fn the_tree_of_the_gate_against_damage_is_within_the_same_bound() {
     assert!(peak < allowed(text.len()), "{peak} bytes of {}", allowed(text.len()));
 }
 
+#[test]
+fn faults_that_a_grammar_accepts_are_within_the_same_bound() {
+    for (name, length) in
+        [("empty blocks", 240_000), ("ends of cases", 400_000), ("statements outside", 160_000)]
+    {
+        let sample = SAMPLES.iter().find(|sample| sample.0 == name).unwrap();
+        let text = text(sample, length);
+        let mut lab = Lab::new(sample.1, &text);
+        let (answer, peak, _) = lab.edit(sample.1);
+        let (outcome, why) = syntax(&answer);
+        assert!(peak < allowed(text.len()), "{name}: {peak} bytes, {outcome}, {why}");
+    }
+}
+
 /// The process that reads a text, started by hand.
 fn reader(task: &str, (language, path): (&str, &str), text: &str, memory: usize) -> Child {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lockgate"))

@@ -9,7 +9,7 @@
 use lockgate_syntax::Node;
 
 use super::fault::SyntaxFault;
-use super::tree::MAX_FAULTS;
+use super::tree::MAX_ACCEPTED_FAULTS;
 
 /// What a file consists of.
 const TOP_LEVEL: [&str; 7] = [
@@ -68,7 +68,7 @@ fn outside_of_functions(file: Node<'_>) -> Vec<SyntaxFault> {
         |node: &Node<'_>| !(node.is_extra() || node.is_error() || TOP_LEVEL.contains(&node.kind()));
     let strays = file.named_children(&mut cursor).filter(is_stray).map(|node| node.start_byte());
     let fault = |at| SyntaxFault::new(at, at, "non-declaration statement outside of a function");
-    strays.map(fault).take(MAX_FAULTS).collect()
+    strays.map(fault).take(MAX_ACCEPTED_FAULTS).collect()
 }
 
 /// Finds the first member that ends its line where only a comma or the closing bracket can follow; returns its end, and what

@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use super::super::delta::Belief;
 use super::fault::SyntaxFault;
-use super::tree::MAX_FAULTS;
+use super::tree::MAX_ACCEPTED_FAULTS;
 use lockgate_sandbox::{Halt, Limit};
 
 use lockgate_syntax::{Node, Tree, WalkStep, walk};
@@ -151,7 +151,7 @@ impl ShellKeywords {
     }
 
     fn misplace(&mut self, span: Range<usize>, message: String) {
-        if self.misplaced.len() < MAX_FAULTS {
+        if self.misplaced.len() < MAX_ACCEPTED_FAULTS {
             self.misplaced.push(SyntaxFault::new(span.start, span.end, message));
         }
     }

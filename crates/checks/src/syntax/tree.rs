@@ -24,6 +24,9 @@ use lockgate_syntax::{Grammar, Language, Node, ParseStop, Tree, WalkStep, parse,
 
 /// The most faults of a text that are kept; further ones mostly follow from these.
 pub(super) const MAX_FAULTS: usize = 20_000;
+/// The most faults of a text that its grammar accepts. They come beside a whole tree, so they are fewer: each takes about a
+/// kilobyte until the gate has its answer.
+pub(super) const MAX_ACCEPTED_FAULTS: usize = 1_000;
 /// The most text that a message quotes, in characters.
 const LONGEST_QUOTE: usize = 30;
 
@@ -149,7 +152,7 @@ impl TreeWalk<'_> {
         {
             self.brackets.see(node.kind(), node.start_byte(), self.text);
         }
-        if self.accepted.len() < MAX_FAULTS {
+        if self.accepted.len() < MAX_ACCEPTED_FAULTS {
             self.accepted.extend((self.credit.accepted_faults)(node, self.text));
         }
         let has_room = self.survey.faults.len() < MAX_FAULTS;
