@@ -119,7 +119,7 @@ fn isolation_that_is_required_is_there_or_nothing_runs() {
     let policy = |more: &str| {
         format!(
             "define:\n  it:\n    about: Finds nothing.\n    languages: ['*']\n    kind: command\n    input: stdin\n    \
-             command: [sh, -c, 'touch \"$1/ran\"', sh, '{{root}}']\n    output: {{ text: exit, message: found }}\n\
+             command: [sh, -c, 'cat >/dev/null; touch \"$1/ran\"', sh, '{{root}}']\n    output: {{ text: exit, message: found }}\n\
              quality_gates: {{ '*': [{{ tool: it, required: true }}] }}\n{more}\n"
         )
     };

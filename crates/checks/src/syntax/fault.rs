@@ -3,6 +3,10 @@
 use super::super::delta::{Belief, ComparedFinding};
 use lockgate_text::Lines;
 
+/// The most faults of a text that its grammar accepts. They come beside a whole tree, so they are fewer than others: each
+/// takes about a kilobyte until the gate has its answer.
+pub(super) const MAX_ACCEPTED_FAULTS: usize = 1_000;
+
 /// The most lines of a fault whose end counts. A longer fault shows only the start of the error.
 const LONGEST: usize = 3;
 

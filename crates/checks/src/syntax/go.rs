@@ -8,8 +8,7 @@
 
 use lockgate_syntax::Node;
 
-use super::fault::SyntaxFault;
-use super::tree::MAX_ACCEPTED_FAULTS;
+use super::fault::{MAX_ACCEPTED_FAULTS, SyntaxFault};
 
 /// What a file consists of.
 const TOP_LEVEL: [&str; 7] = [

@@ -18,8 +18,7 @@
 use std::ops::Range;
 
 use super::super::delta::Belief;
-use super::fault::SyntaxFault;
-use super::tree::MAX_ACCEPTED_FAULTS;
+use super::fault::{MAX_ACCEPTED_FAULTS, SyntaxFault};
 use lockgate_sandbox::{Halt, Limit};
 
 use lockgate_syntax::{Node, Tree, WalkStep, walk};

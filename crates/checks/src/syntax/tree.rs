@@ -12,7 +12,7 @@ use super::super::delta::Belief;
 use super::brackets::BracketReport;
 use super::branches;
 use super::cause::BracketPairs;
-use super::fault::SyntaxFault;
+use super::fault::{MAX_ACCEPTED_FAULTS, SyntaxFault};
 use super::parse::{ParseFailure, TOO_DEEP};
 use super::parts;
 use super::preprocessor;
@@ -24,9 +24,6 @@ use lockgate_syntax::{Grammar, Language, Node, ParseStop, Tree, WalkStep, parse,
 
 /// The most faults of a text that are kept; further ones mostly follow from these.
 pub(super) const MAX_FAULTS: usize = 20_000;
-/// The most faults of a text that its grammar accepts. They come beside a whole tree, so they are fewer: each takes about a
-/// kilobyte until the gate has its answer.
-pub(super) const MAX_ACCEPTED_FAULTS: usize = 1_000;
 /// The most text that a message quotes, in characters.
 const LONGEST_QUOTE: usize = 30;
 
