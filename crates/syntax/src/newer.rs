@@ -133,7 +133,13 @@ fn type_end(text: &str, depth: usize) -> Option<&str> {
                 Some(field) => field.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'),
                 None => rest,
             };
-            if rest.starts_with('[') { rest.get(after_bracket(rest)?..) } else { Some(rest) }
+            if !rest.starts_with('[') {
+                return Some(rest);
+            }
+            // Type arguments; what else is in brackets is an index.
+            let end = after_bracket(rest)?;
+            let after_first = type_end(rest.get(1..end - 1)?, depth + 1)?.trim_start();
+            if after_first.is_empty() || after_first.starts_with(',') { rest.get(end..) } else { Some(rest) }
         }
     }
 }
@@ -213,6 +219,11 @@ mod tests {
             "1.5",
             "<-c",
             "x.y[1].z",
+            "a[0]",
+            "a[i+1]",
+            "a[1:2]",
+            "m[\"k\"]",
+            "a, b...",
         ] {
             let text = body(argument);
             let hidden = without_newer_go(&text).unwrap_or_else(|| panic!("{argument}"));
