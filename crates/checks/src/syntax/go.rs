@@ -1,6 +1,6 @@
 //! Finds faults of Go that its grammar accepts.
 //!
-//! The grammar allows statements outside of functions, and takes the end of a line for white space inside of brackets.
+//! The grammar allows statements outside of functions and imports anywhere, and takes the end of a line for white space inside of brackets.
 //! The language does neither: a line that ends with an operand ends with a semicolon as well
 //! (The Go Programming Language Specification, "Semicolons").
 //!
@@ -9,11 +9,10 @@
 use lockgate_syntax::Node;
 
 use super::fault::{MAX_ACCEPTED_FAULTS, SyntaxFault};
+use super::parts::ChangedPart;
 
-/// What a file consists of.
-const TOP_LEVEL: [&str; 7] = [
-    "package_clause",
-    "import_declaration",
+/// The declarations that follow the imports of a file.
+const DECLARATIONS: [&str; 5] = [
     "const_declaration",
     "var_declaration",
     "type_declaration",
@@ -44,7 +43,7 @@ const BRACKETED: [&str; 7] = [
 pub(super) fn faults(node: Node<'_>, text: &str) -> Vec<SyntaxFault> {
     let kind = node.kind();
     if kind == "source_file" {
-        return outside_of_functions(node);
+        return misplaced(node);
     }
     let may_end_with_comma = COMMA_LISTS.contains(&kind);
     if !may_end_with_comma && !BRACKETED.contains(&kind) {
@@ -61,13 +60,36 @@ fn fault(at: usize, next: &str, may_end_with_comma: bool) -> SyntaxFault {
     SyntaxFault::new(at, at, message)
 }
 
-fn outside_of_functions(file: Node<'_>) -> Vec<SyntaxFault> {
+/// Finds what is not where it can be in a file: a package clause, then imports, then declarations.
+fn misplaced(file: Node<'_>) -> Vec<SyntaxFault> {
+    let (mut has_package, mut has_declaration) = (false, false);
     let mut cursor = file.walk();
-    let is_stray =
-        |node: &Node<'_>| !(node.is_extra() || node.is_error() || TOP_LEVEL.contains(&node.kind()));
-    let strays = file.named_children(&mut cursor).filter(is_stray).map(|node| node.start_byte());
-    let fault = |at| SyntaxFault::new(at, at, "non-declaration statement outside of a function");
-    strays.map(fault).take(MAX_ACCEPTED_FAULTS).collect()
+    let nodes = file.named_children(&mut cursor).filter(|node| !node.is_extra() && !node.is_error());
+    let faults = nodes.filter_map(|node| {
+        let message = match node.kind() {
+            "package_clause" if has_package => "second package clause",
+            "import_declaration" if has_declaration => "import after other declarations",
+            "package_clause" => {
+                has_package = true;
+                return None;
+            }
+            "import_declaration" => return None,
+            kind if DECLARATIONS.contains(&kind) => {
+                has_declaration = true;
+                return None;
+            }
+            _ => "non-declaration statement outside of a function",
+        };
+        Some(SyntaxFault::new(node.start_byte(), node.start_byte(), message))
+    });
+    faults.take(MAX_ACCEPTED_FAULTS).collect()
+}
+
+/// True if a changed part is behind the imports of its file, and has none itself.
+pub(super) fn fits(change: &ChangedPart<'_>, _path: &str) -> bool {
+    let words = ["package", "import"];
+    let begins = |line: &str| words.iter().any(|word| line.trim_start().starts_with(word));
+    !words.iter().any(|word| change.new.contains(word)) && !change.after.lines().any(begins)
 }
 
 /// Finds the first member that ends its line where only a comma or the closing bracket can follow; returns its end, and what
@@ -156,6 +178,20 @@ mod tests {
                 "{code}: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn imports_come_first() {
+        assert_eq!(faults("var a = 1\nimport \"b\""), ["3 import after other declarations"]);
+        assert_eq!(faults("import \"b\"\npackage c"), ["3 second package clause"]);
+        // In a file of which only the changed part is parsed, too.
+        let function = |name: &str| format!("func {name}() {{\n{}}}\n\n", "\ta = 1\n".repeat(200));
+        let text = format!("package a\n\n{}{}{}", function("b"), function("c"), function("d"));
+        assert_eq!(judged("a.go", None, &text).findings, []);
+        let edited = text.replace("func c()", "import \"e\"\n\nfunc c()");
+        let verdict = judged("a.go", Some(&text), &edited);
+        let found: Vec<&str> = verdict.blocking().map(|found| found.message.as_str()).collect();
+        assert_eq!(found, ["import after other declarations"]);
     }
 
     #[test]

@@ -238,7 +238,8 @@ impl<'a> LanguageReaders<'a> {
             return Ok(None);
         };
         let read = match &self.parsers.parser {
-            None => Some(self.read_tree(&part)?),
+            None if (rules.fits)(&change, self.path) => Some(self.read_tree(&part)?),
+            None => None,
             Some(own) => self.read_part(own, rules, &change, &part)?,
         };
         let read = read.filter(|read| read.by == known.by && read.marks.is_empty());

@@ -212,7 +212,7 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
         parts: None,
     },
     LanguageParsers {
-        parts: Some(INDEPENDENT),
+        parts: Some(PartRules { apply: |_| true, fits: go::fits }),
         ..tree("go", Credit { accepted_faults: go::faults, ..FULL })
     },
     tree("bash", only_tokens(&["fi", "done", "esac"])),
