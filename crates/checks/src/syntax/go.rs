@@ -1,7 +1,7 @@
 //! Finds faults of Go that its grammar accepts.
 //!
-//! The grammar allows statements outside of functions and imports anywhere, and takes the end of a line for white space inside of brackets.
-//! The language does neither: a line that ends with an operand ends with a semicolon as well
+//! The grammar allows statements outside of functions and imports anywhere, and takes the end of a line for white space
+//! inside of brackets. The language does not: a line that ends with an operand ends with a semicolon as well
 //! (The Go Programming Language Specification, "Semicolons").
 //!
 //! Invariant: a node looks at its children only, so the time is linear in the tree.
