@@ -86,7 +86,7 @@ fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {
         after: (request.edit != Edit::Remove).then(|| content(&drafted.buffer)),
         mode: mode.or(request.permissions.bits().filter(|_| current.snapshot.is_none())),
         folders,
-        record: JournalRecord { added, removed, keep: target.rules.journals(target.place.in_root()) },
+        record: JournalRecord { added, removed, keep: target.is_journaled },
     }
 }
 

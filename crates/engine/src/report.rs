@@ -297,7 +297,7 @@ fn notes(
         draft.target.last.as_ref().and_then(|last| outside_notes(last, draft.target, &draft.current));
     let lost = match place.disabled_reason(&services.store) {
         Some(why) => Some(format!("this edit cannot be undone: {why}")),
-        None if !draft.target.rules.journals(place.in_root()) => Some(
+        None if !draft.target.is_journaled => Some(
             "this edit cannot be undone: the policy's `never_journal` keeps its texts out of the journal"
                 .to_owned(),
         ),

@@ -14,6 +14,8 @@ use lockgate_text::Buffer;
 pub(super) struct ResolvedTarget {
     pub(super) place: DocumentPath,
     pub(super) rules: Arc<Policy>,
+    /// True if the policy lets the journal keep the texts of the target.
+    pub(super) is_journaled: bool,
     /// The last journal entry of the target.
     pub(super) last: Option<Entry>,
     /// The text at the time of the call, if it may have changed since.
@@ -87,7 +89,9 @@ pub(super) fn resolve_target(services: &Services, target: &request::Target) -> R
         request::Target::Entity(entity) => services.row(entity)?.into(),
     };
     let rules = services.rules_of(&place)?;
-    Ok(ResolvedTarget { place, rules, last: None, initial_text: None, restored: RestoredMetadata::default() })
+    let is_journaled = rules.journals(place.in_root());
+    let restored = RestoredMetadata::default();
+    Ok(ResolvedTarget { place, rules, is_journaled, last: None, initial_text: None, restored })
 }
 
 fn duplicate_target(path: &str, first: usize, at: usize) -> Error {

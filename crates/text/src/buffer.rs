@@ -8,7 +8,8 @@ use std::ops::Range;
 use super::byte_map::ByteMap;
 use super::encoding::{self, Decoded, Encoding, EncodingForm};
 use super::line_end::{LineEnd, LineEnds, fold};
-use super::lines::{self, Lines};
+use super::lines::{self, Lines, SplicedStarts};
+use super::plan::Plan;
 use super::version::Version;
 use lockgate_error::{Code, Error};
 
@@ -110,6 +111,38 @@ impl Buffer {
         fits(bytes.len())?;
         let broken = |_| Error::new(Code::Internal, format!("a plan broke the file's {}", self.encoding()));
         Buffer::build(self.form, encoding::decode(bytes, self.form).map_err(broken)?, self.hints)
+    }
+
+    /// Returns the text with a plan's splices. Only what they add is decoded and searched for line ends; `None` for a
+    /// text that must be read as a whole: its form is not plain, or would not be plain any more.
+    pub(super) fn spliced(&self, plan: &Plan) -> Option<Buffer> {
+        let Body::Plain(before) = &self.body else { return None };
+        let added: usize = plan.splices().iter().map(|splice| splice.bytes.len()).sum();
+        let mut after = String::with_capacity(before.len() + added);
+        let mut starts = SplicedStarts::new(self.view(), &self.starts);
+        let mut from = 0;
+        for splice in plan.splices() {
+            let text = std::str::from_utf8(&splice.bytes).ok()?;
+            after.push_str(before.get(from..splice.span.start)?);
+            let start = splice.span.start.checked_sub(self.form.mark)?;
+            starts.replace(&(start..splice.span.end - self.form.mark), text);
+            after.push_str(text);
+            from = splice.span.end;
+        }
+        after.push_str(before.get(from..)?);
+        fits(after.len()).ok()?;
+        // A pair that the text before did not have reaches into a splice, or joins both sides of one.
+        let reach = |span: Range<usize>| span.start.saturating_sub(1)..(span.end + 1).min(after.len());
+        let has_pair = |span| memchr::memmem::find(after.as_bytes().get(reach(span))?, b"\r\n");
+        if plan.new_spans().any(|span| has_pair(span).is_some()) {
+            return None;
+        }
+        let version = Version::hash(after.as_bytes());
+        let (body, form, hints) = (Body::Plain(after), self.form, self.hints);
+        let mut buffer = Buffer { body, form, hints, starts: Vec::new(), ends: LineEnds::default(), version };
+        buffer.starts = starts.finish(buffer.view().len());
+        buffer.ends = buffer.count_line_ends();
+        Some(buffer)
     }
 
     /// Returns true if the bytes, read as a file, decode to this text again. Text that is written in one encoding

@@ -78,11 +78,75 @@ impl<'a> Lines<'a> {
 
 /// Returns the offsets of the line starts; the text is shorter than 4 GiB.
 pub(super) fn starts(text: &str) -> Vec<u32> {
-    let mut starts = Vec::with_capacity(memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1);
-    let after_ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1);
-    let all = std::iter::once(0).chain(after_ends).filter(|&start| start < text.len());
-    starts.extend(all.filter_map(|start| u32::try_from(start).ok()));
+    let ends = || memchr::memchr_iter(b'\n', text.as_bytes());
+    let mut starts = Vec::with_capacity(ends().count() + 1);
+    starts.push(0);
+    starts.extend(ends().map(|end| to_start(end + 1)));
+    // No line starts at the end of the text.
+    starts.pop_if(|start| *start as usize >= text.len());
     starts
+}
+
+/// The line starts of a text after parts of it are replaced, from its start to its end; the other parts are not read.
+pub(super) struct SplicedStarts<'a> {
+    /// The starts in the text before that are neither kept nor removed yet.
+    rest: &'a [u32],
+    /// The end of the text before, if a line would start there.
+    open: Option<u32>,
+    after: Vec<u32>,
+    added: usize,
+    removed: usize,
+}
+
+impl<'a> SplicedStarts<'a> {
+    /// Begins with the starts that [`starts`] returned for the text.
+    pub(super) fn new(text: &str, starts: &'a [u32]) -> SplicedStarts<'a> {
+        let mut after = Vec::with_capacity(starts.len());
+        if text.is_empty() {
+            after.push(0);
+        }
+        let open = Some(to_start(text.len())).filter(|_| text.ends_with('\n'));
+        SplicedStarts { rest: starts, open, after, added: 0, removed: 0 }
+    }
+
+    /// Replaces a span, which is counted in the text before and follows those of earlier calls.
+    pub(super) fn replace(&mut self, span: &Range<usize>, text: &str) {
+        self.keep_up_to(span.start);
+        let within = |start: &u32| *start as usize <= span.end;
+        self.rest = self.rest.get(self.rest.partition_point(within)..).unwrap_or_default();
+        self.open.take_if(|open| within(open));
+        let start = self.moved(span.start);
+        self.after.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| to_start(start + end + 1)));
+        self.added += text.len();
+        self.removed += span.len();
+    }
+
+    /// Returns the starts in the text after, which has this length.
+    pub(super) fn finish(mut self, length: usize) -> Vec<u32> {
+        self.keep_up_to(usize::MAX);
+        self.after.pop_if(|start| *start as usize >= length);
+        self.after
+    }
+
+    fn keep_up_to(&mut self, last: usize) {
+        let is_kept = |start: &u32| *start as usize <= last;
+        let (kept, rest) = self.rest.split_at(self.rest.partition_point(is_kept));
+        self.rest = rest;
+        let open = self.open.take_if(|open| is_kept(open));
+        let (added, removed) = (self.added, self.removed);
+        let moved = |start: u32| to_start(start as usize + added - removed);
+        self.after.extend(kept.iter().copied().chain(open).map(moved));
+    }
+
+    /// The offset in the text after of an offset in the text before that is not passed yet.
+    fn moved(&self, offset: usize) -> usize {
+        offset + self.added - self.removed
+    }
+}
+
+/// An offset of a text that is shorter than 4 GiB.
+fn to_start(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ impl Buffer {
                 format!("a plan for version {} was applied to version {}", plan.version(), self.version());
             return Err(Error::new(Code::Internal, message));
         }
-        self.with_bytes(plan.splice(self.bytes()))
+        self.spliced(plan).map_or_else(|| self.with_bytes(plan.splice(self.bytes())), Ok)
     }
 
     /// Encodes new text for this line, or names the first character that the file's encoding cannot represent.
@@ -221,6 +221,39 @@ mod tests {
             made(b"\xFE\xFF\0a\0\n", vec![change(0..0, "\u{1d11e}\n")]),
             b"\xFE\xFF\xD8\x34\xDD\x1E\0\n\0a\0\n"
         );
+    }
+
+    /// True if a plan's splices can be applied without reading the whole text.
+    fn stays_plain(before: &Buffer, plan: &Plan) -> bool {
+        let Ok(text) = str::from_utf8(before.bytes()) else { return false };
+        let mark = if before.has_byte_order_mark() { 3 } else { 0 };
+        let fits = |at: usize| at >= mark && text.is_char_boundary(at);
+        let after = String::from_utf8(plan.splice(before.bytes()));
+        plan.splices().iter().all(|splice| fits(splice.span.start) && fits(splice.span.end))
+            && !text.contains("\r\n")
+            && after.is_ok_and(|after| !after.contains("\r\n"))
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_spliced_text_is_as_if_it_were_read(
+            before in "\u{feff}?[a\n\ré\u{feff}]{0,12}",
+            new in proptest::collection::vec(("[a\n\ré\u{feff}]{0,4}", 0..16_usize, 0..4_usize), 0..4),
+        ) {
+            let before = read(before.as_bytes());
+            let length = before.bytes().len();
+            let splices = new.into_iter().map(|(text, from, count)| {
+                let from = from.min(length);
+                Splice { span: from..(from + count).min(length), bytes: text.into_bytes() }
+            });
+            let Ok(plan) = Plan::new(&before, splices.collect()) else { return Ok(()) };
+            let spliced = before.spliced(&plan);
+            proptest::prop_assert_eq!(spliced.is_some(), stays_plain(&before, &plan));
+            if let Some(spliced) = spliced {
+                let read = before.with_bytes(plan.splice(before.bytes())).unwrap();
+                proptest::prop_assert_eq!(format!("{spliced:?}"), format!("{read:?}"));
+            }
+        }
     }
 
     #[test]

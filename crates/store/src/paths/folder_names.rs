@@ -21,11 +21,15 @@ pub(crate) const EDITORCONFIG: &str = ".editorconfig";
 /// The names without which no folder is a git folder.
 const GIT_NAMES: &[&str] = &["HEAD", "commondir"];
 
-/// The first parts of all names that are looked up in folders, folded.
-static LOOKED_UP: LazyLock<HashSet<String>> = LazyLock::new(|| {
+/// The first parts of all names that are looked up in folders; they are ASCII.
+static LOOKED_UP: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let tables = [MARKED_NAMES, RUNNABLE_NAMES, GIT_NAMES, POLICY_NAMES, &[EDITORCONFIG]];
-    tables.concat().into_iter().map(|name| fold(first_part(name))).collect()
+    tables.concat().into_iter().map(first_part).filter(|name| name.is_ascii()).collect()
 });
+
+/// The same names, folded.
+static FOLDED: LazyLock<HashSet<String>> =
+    LazyLock::new(|| LOOKED_UP.iter().map(|name| fold(name)).collect());
 
 /// The way in which names are looked up in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +59,7 @@ impl FolderNames {
                 names.links.push(name.to_owned());
             }
             let folded = fold(name);
-            if LOOKED_UP.contains(&folded) {
+            if FOLDED.contains(&folded) {
                 names.looked_up.push((folded, kind));
             }
             Ok(())
@@ -69,10 +73,11 @@ impl FolderNames {
 
     /// True unless the folder has no entry of this name; of a name with several parts, the first counts.
     pub fn may_have(&self, name: &str) -> bool {
-        let first = fold(first_part(name));
+        let first = first_part(name);
         self.lookup == NameLookup::Unknown
-            || !LOOKED_UP.contains(&first)
-            || self.looked_up.iter().any(|(listed, _)| *listed == first)
+            || !LOOKED_UP.contains(first)
+            // A folded name of ASCII is in lower case.
+            || self.looked_up.iter().any(|(listed, _)| listed.eq_ignore_ascii_case(first))
     }
 
     /// True if the listing shows a regular file of this name.

@@ -14,6 +14,10 @@ use crate::history::{EditMeta, EntryKind};
 use rusqlite::{Transaction, params};
 use std::sync::atomic::{AtomicI64, Ordering};
 
+/// The length in bytes from which a text is compressed before the write lock is taken. To find out in advance which
+/// texts will be needed takes a transaction of its own, which is not worth it for the others.
+const LONG: usize = 64 << 10;
+
 impl Database {
     /// Records an edit as begun and returns its number; `inodes` are those of its staged copies, in the order of
     /// the rows, or empty if the copies do not exist yet.
@@ -23,9 +27,8 @@ impl Database {
         rows: &[JournalRow<'_>],
         inodes: &[Inodes],
     ) -> Result<u64, DatabaseError> {
-        // Compression takes longer than everything else, so it happens outside the write lock.
+        // The compression of a long text takes longer than everything else, so it happens outside the write lock.
         let mut packs = rows.iter().map(|row| self.pack(row)).collect::<Result<Vec<_>, _>>()?;
-        let packed = packs.iter().map(Packs::length).sum::<usize>() as u64;
         let number = self.write(|transaction| {
             let number = insert_edit(transaction, meta)?;
             for (position, (row, packs)) in rows.iter().zip(&mut packs).enumerate() {
@@ -37,13 +40,15 @@ impl Database {
             Ok(number.cast_unsigned())
         })?;
         self.count(number);
-        self.count_bytes(packed);
+        self.count_bytes(packs.iter().map(Packs::stored).sum::<usize>() as u64);
         Ok(number)
     }
 
-    /// Compresses the texts that will be needed, as far as that is known in advance.
+    /// Compresses the long texts that will be needed, as far as that is known in advance.
     fn pack(&self, row: &JournalRow<'_>) -> Result<Packs, DatabaseError> {
-        if !row.keep {
+        let is_long =
+            |content: Option<Content<'_>>| content.is_some_and(|content| content.bytes.len() >= LONG);
+        if !row.keep || !(is_long(row.before) || is_long(row.after)) {
             return Ok(Packs::default());
         }
         let known = self.read_briefly(|reader| texts::find_known(reader, row))?;

@@ -23,12 +23,30 @@ pub(super) struct Packs {
     before: Option<Vec<u8>>,
     after: Option<Vec<u8>>,
     over: Option<Vec<u8>>,
+    stored: usize,
 }
 
 impl Packs {
-    /// Returns the number of bytes that may be stored.
-    pub(super) fn length(&self) -> usize {
-        [&self.before, &self.after, &self.over].into_iter().flatten().map(Vec::len).sum()
+    /// Returns the number of bytes that were stored.
+    pub(super) fn stored(&self) -> usize {
+        self.stored
+    }
+
+    /// Returns the packed bytes of the text before an edit, to be stored.
+    fn take_before(&mut self, text: &[u8]) -> Vec<u8> {
+        let packed = self.before.take().unwrap_or_else(|| pack::whole(text));
+        self.stored += packed.len();
+        packed
+    }
+
+    /// Returns the packed bytes of the text after an edit, to be stored: against the text before, or whole without one.
+    fn take_after(&mut self, base: Option<&[u8]>, text: &[u8]) -> Vec<u8> {
+        let packed = match base {
+            Some(base) => self.over.take().unwrap_or_else(|| pack::delta(base, text)),
+            None => self.after.take().unwrap_or_else(|| pack::whole(text)),
+        };
+        self.stored += packed.len();
+        packed
     }
 }
 
@@ -111,20 +129,14 @@ pub(super) fn insert(
 ) -> rusqlite::Result<()> {
     let mut base = None;
     if let Some(content) = row.before {
-        let packed = || packs.before.take().unwrap_or_else(|| pack::whole(content.bytes));
-        base = Some((content, text_id(transaction, number, content.version, None, packed)?));
+        let stored =
+            text_id(transaction, number, content.version, None, || packs.take_before(content.bytes))?;
+        base = Some((content, stored)).filter(|(_, stored)| stored.depth < DEEPEST);
     }
     let Some(content) = row.after else { return Ok(()) };
-    match base.filter(|(_, stored)| stored.depth < DEEPEST) {
-        Some((before, stored)) => {
-            let packed = || packs.over.take().unwrap_or_else(|| pack::delta(before.bytes, content.bytes));
-            text_id(transaction, number, content.version, Some(stored), packed).map(drop)
-        }
-        None => {
-            let packed = || packs.after.take().unwrap_or_else(|| pack::whole(content.bytes));
-            text_id(transaction, number, content.version, None, packed).map(drop)
-        }
-    }
+    let (bytes, stored) = base.map(|(before, stored)| (before.bytes, stored)).unzip();
+    let packed = || packs.take_after(bytes, content.bytes);
+    text_id(transaction, number, content.version, stored, packed).map(drop)
 }
 
 /// Returns the id of the text with this version and marks it as used by the edit. Packs and inserts it
