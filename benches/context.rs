@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lockgate_checks::Watch;
-use lockgate_edit::request::{ContextRequest, ReadRequest, Target};
-use lockgate_engine::{ReadResponse, Workspace};
+use lockgate_edit::request::Target;
+use lockgate_engine::{ContextRequest, Workspace};
 
 /// Files of the tree, where nothing else is said; and answers that are measured of each kind.
 const FILES: usize = 5_000;
@@ -122,12 +122,8 @@ impl Fixture {
     /// How long an answer takes, and how long it is in parts.
     fn ask(&self, request: &ContextRequest) -> (Duration, usize) {
         let start = Instant::now();
-        let response = self
-            .runtime
-            .block_on(self.workspace.run_read(ReadRequest::Context(request.clone()), Watch::idle()))
-            .unwrap();
+        let context = self.runtime.block_on(self.workspace.read(request.clone(), Watch::idle())).unwrap();
         let took = start.elapsed();
-        let ReadResponse::Context(context) = response else { return (took, 0) };
         let parts = context.references.len()
             + context.uses.len()
             + context.definitions.iter().chain(&context.found).map(Vec::len).sum::<usize>();

@@ -17,10 +17,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lockgate_checks::Watch;
-use lockgate_edit::request::{LinesRequest, ListFields, ReadRequest, SearchFields, Target};
-use lockgate_engine::{ReadResponse, Workspace};
-use lockgate_error::Error;
-use lockgate_mcp::answer::{ResponseOptions, read};
+use lockgate_engine::Workspace;
+use lockgate_mcp::answer::ResponseOptions;
+use lockgate_mcp::tools::{TOOLS, ToolRequest};
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 /// Lines of the large file, of which so many are shown.
@@ -51,13 +51,25 @@ impl Fixture {
         Fixture { workspace, runtime: tokio::runtime::Builder::new_current_thread().build().unwrap() }
     }
 
-    /// Looks, and puts what is seen into both forms of an answer.
-    fn read(&self, request: ReadRequest) -> usize {
-        let response: Result<ReadResponse, Error> =
-            self.runtime.block_on(self.workspace.run_read(request, Watch::idle()));
-        assert!(response.is_ok(), "{response:?}");
-        let answer = read(&response, &ResponseOptions::default());
+    /// Calls a tool and renders both forms of its answer; returns their bytes.
+    fn read(&self, tool: &str, arguments: Value) -> usize {
+        let tool = TOOLS.iter().find(|known| known.name == tool).unwrap();
+        let Ok(ToolRequest::Read(call)) = (tool.parse)(arguments.as_object().cloned().unwrap()) else {
+            unreachable!("{} reads", tool.name)
+        };
+        let reply = self.runtime.block_on(call.run(Arc::clone(&self.workspace), Watch::idle())).unwrap();
+        let answer = (reply.answer)(&ResponseOptions::default());
         answer.json.to_string().len() + answer.text.len()
+    }
+
+    /// Reads some lines of the large file.
+    fn lines(&self, round: usize) -> usize {
+        let start_line = 1 + round * 7919 % (LINES - SHOWN);
+        let end_line = start_line + SHOWN - 1;
+        self.read(
+            "read_content_lines",
+            json!({"path": "large.rs", "start_line": start_line, "end_line": end_line}),
+        )
     }
 }
 
@@ -89,40 +101,23 @@ fn measured(name: &str, rounds: usize, mut work: impl FnMut(usize) -> usize) {
     );
 }
 
-fn lines(round: usize) -> ReadRequest {
-    let start_line = 1 + round * 7919 % (LINES - SHOWN);
-    let target = Target::File("large.rs".to_owned());
-    ReadRequest::Lines(LinesRequest {
-        target,
-        start_line,
-        end_line: start_line + SHOWN - 1,
-        max_chars: usize::MAX,
-    })
-}
-
-fn search(pattern: &str) -> ReadRequest {
-    let fields = SearchFields { pattern: pattern.to_owned(), ..SearchFields::default() };
-    ReadRequest::Search(fields.into_request().unwrap())
-}
-
 fn main() {
     let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let fixture = Fixture::new(dir.path());
-    measured("50 of 100,000 lines, just written", 20, |round| fixture.read(lines(round)));
+    measured("50 of 100,000 lines, just written", 20, |round| fixture.lines(round));
     std::thread::sleep(SETTLED);
-    fixture.read(lines(0));
-    measured("50 of 100,000 lines", 1000, |round| fixture.read(lines(round)));
-    measured("get_content of it", 100, |_| {
-        fixture.read(ReadRequest::Whole(Target::File("large.rs".to_owned()).into()))
-    });
+    fixture.lines(0);
+    measured("50 of 100,000 lines", 1000, |round| fixture.lines(round));
+    measured("get_content of it", 100, |_| fixture.read("get_content", json!({"path": "large.rs"})));
     for (name, pattern) in [
         ("a word that is nowhere, 5,001 files", "zq_no_such_word"),
         ("a word on one line of each", "value_0000100"),
         ("a regex without a literal", r"\b[a-z]+_[0-9]{5}99\b"),
         ("every line", "."),
     ] {
-        measured(name, 20, |_| fixture.read(search(pattern)));
+        measured(name, 20, |_| fixture.read("search_content", json!({"pattern": pattern})));
     }
-    let list = ListFields { max_results: Some(200), ..ListFields::default() }.into_request().unwrap();
-    measured("a list of 200 of 5,001 files", 20, |_| fixture.read(ReadRequest::List(list.clone())));
+    measured("a list of 200 of 5,001 files", 20, |_| {
+        fixture.read("list_content", json!({"max_results": 200}))
+    });
 }

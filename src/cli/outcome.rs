@@ -58,8 +58,8 @@ impl CommandOutcome {
             .map(|report| Excerpt::whole(report.change.draft.view()))
             .collect();
         let shown = match &response {
-            Response::Batch(batch) => show::batch(batch, &excerpts, verbosity),
-            Response::Edit(edit) => show::edit(edit, &excerpts, verbosity),
+            Some(Response::Batch(batch)) => show::batch(batch, &excerpts, verbosity),
+            Some(Response::Edit(edit)) => show::edit(edit, &excerpts, verbosity),
             // The commands use no other format.
             other => return Err(Error::new(Code::Internal, format!("no response to an edit: {other:?}"))),
         };

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use lockgate_checks::{Outcome, Watch};
 use lockgate_edit::request::{
-    Author, BlockFields, Direction, Entity, EntityKind, Expect, FilePermissions, GateOptions, Mode,
-    ReadRequest, Request, Target, UndoRequest, Whose,
+    Author, BlockFields, Direction, Entity, EntityKind, Expect, FilePermissions, GateOptions, Mode, Request,
+    Target, UndoRequest, Whose,
 };
 use lockgate_edit::{Edit, Insertion, LineEdit, LineEditNames, Occurrences, OnDuplicate};
-use lockgate_engine::{Report, Status, TrustOverride, Workspace};
+use lockgate_engine::{Report, Status, TrustOverride, WholeRequest, Workspace};
 use lockgate_error::{Code, Error};
 use tempfile::TempDir;
 
@@ -54,14 +54,13 @@ impl Fixture {
 
     /// The text that stands there.
     fn text(&self, kind: &str) -> Option<String> {
-        use lockgate_engine::ReadResponse;
         match self
             .runtime
-            .block_on(self.workspace.run_read(ReadRequest::Whole(target(kind, "a.py").into()), Watch::idle()))
+            .block_on(self.workspace.read(WholeRequest::from(target(kind, "a.py")), Watch::idle()))
         {
-            Ok(ReadResponse::Whole(reading)) => Some(reading.text.view().to_owned()),
+            Ok(reading) => Some(reading.text.view().to_owned()),
             Err(rejection) if rejection.code == Code::FileNotFound => None,
-            other => panic!("{other:?}"),
+            Err(rejection) => panic!("{rejection:?}"),
         }
     }
 }

@@ -82,10 +82,7 @@ pub use lockgate_store::{
     without_dots,
 };
 pub use opening::Opening;
-pub use read::{
-    CodeContext, CodeSymbol, Entries, LineMatch, ListedText, MatchCount, Matches, NumberedLine,
-    ProjectSummary, ReadLines, ReadResponse, Reference,
-};
+pub use read::*;
 pub use report::{Report, Status, TargetNames, TextChange};
 pub use root_files::{OwnFile, OwnWrite};
 pub use transfer::{Exported, Import, ImportStatus, Imported, OnConflict, export, import_apps};

@@ -19,7 +19,7 @@ const EDITS_PER_CORE: usize = 8;
 const MAX_PREWARMED: usize = 1000;
 
 /// The roots that may be edited, with their locks, policies and caches.
-pub(super) struct Services {
+pub struct Services {
     pub(super) store: Store,
     pub(super) locks: Locks,
     /// Notes of the recovery that no report has shown yet.

@@ -7,14 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{
-    ReadResponse, Report, Status,
+    Report, Status, WholeRequest,
     services::{Services, cancelled},
 };
 use lockgate_checks::{Verdict, Watch};
 use lockgate_edit::Edit;
-use lockgate_edit::request::{
-    Author, Entity, Expect, FilePermissions, GateOptions, Mode, ReadRequest, Request, Target,
-};
+use lockgate_edit::request::{Author, Entity, Expect, FilePermissions, GateOptions, Mode, Request, Target};
 use lockgate_error::{Code, Error};
 use lockgate_store::{Added, EntityDatabase, ExportDir, ImportDir, ImportItem, NamedKey};
 use lockgate_text::Version;
@@ -176,12 +174,8 @@ impl Services {
             Err(error) if error.code == Code::FileExists => {}
             Err(error) => return Err(error),
         }
-        let ReadResponse::Whole(existing) = self
-            .run_read(ReadRequest::Whole(request.target.clone().into()), watch.without_progress())
-            .await?
-        else {
-            return Err(Error::new(Code::Internal, "reading a whole text returned another response"));
-        };
+        let whole = WholeRequest::from(request.target.clone());
+        let existing = self.read(whole, watch.without_progress()).await?;
         match (existing.text.version() == version, import.on_conflict) {
             (true, _) => Ok(ImportStatus::Unchanged),
             (false, OnConflict::Keep) => Err(differs()),

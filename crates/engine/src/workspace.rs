@@ -8,14 +8,14 @@ use super::audit::{Audit, AuditTarget, CheckedFile, ProjectTrial};
 use super::difference::difference;
 use super::history::EntryDiffs;
 use super::host_edit::{HostChange, HostFile};
-use super::read::{ReadLines, ReadResponse};
+use super::read::{ReadLines, ReadRequest};
 use super::report::Report;
 use super::root_files::{OwnFile, OwnWrite};
 use super::services::Services;
 use super::transfer::{Import, Imported};
 use super::trust::{Commands, ShownCommands};
 use lockgate_checks::Watch;
-use lockgate_edit::request::{Author, HistoryRequest, ReadRequest, Request, UndoRequest};
+use lockgate_edit::request::{Author, HistoryRequest, Request, UndoRequest};
 use lockgate_error::Error;
 use lockgate_policy::{HookSettings, Policy};
 use lockgate_store::{Cache, EditId, Entry, StateSocket, StoreListener, ToolCallRecords};
@@ -98,12 +98,12 @@ impl Workspace {
         self.services.off_reactor(move |services| services.entry(edit_id)).await
     }
 
-    /// Runs a read operation.
+    /// Answers a request to read files or entities.
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
     /// the last line, `BAD_PATTERN`, `STORE_UNAVAILABLE` for an entity, and the errors of admitting a path.
-    pub async fn run_read(&self, request: ReadRequest, watch: Watch) -> Result<ReadResponse, Error> {
-        self.services.run_read(request, watch).await
+    pub async fn read<R: ReadRequest>(&self, request: R, watch: Watch) -> Result<R::Found, Error> {
+        self.services.read(request, watch).await
     }
 
     /// Returns the whole text that a request refers to, after all checks that do not need the new text. For a

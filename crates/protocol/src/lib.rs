@@ -1,6 +1,6 @@
 //! The typed responses of all tools, as they appear on the wire.
 //!
-//! [`Response`] has one variant for each kind of result. A field without a value is absent from the JSON.
+//! [`Response`] is what a tool that edits answers; each tool that reads has a type of its own. A field without a value is absent from the JSON.
 //! Numbers of lines and columns start at 1, and columns count characters. A version is the content hash that
 //! `expected_version` accepts.
 //!
@@ -8,10 +8,10 @@
 //! text form.
 //!
 //! ```
-//! use lockgate_protocol::{EditRecord, HistoryResponse, Response};
+//! use lockgate_protocol::{EditRecord, HistoryResponse};
 //!
 //! let edits = vec![EditRecord { edit_id: "01-2a".to_owned(), ..EditRecord::default() }];
-//! let json = serde_json::to_value(Response::History(HistoryResponse { edits, truncated: None }))?;
+//! let json = serde_json::to_value(HistoryResponse { edits, truncated: None })?;
 //! assert_eq!(json["edits"][0]["edit_id"], "01-2a");
 //! assert!(json.get("truncated").is_none());
 //! # Ok::<(), serde_json::Error>(())
@@ -39,7 +39,7 @@ pub use read::{
 /// A name with a fixed set of values, such as an error code.
 pub type Name = Cow<'static, str>;
 
-/// The response of a tool.
+/// The response of a tool that edits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Response {
@@ -49,18 +49,6 @@ pub enum Response {
     AiEdit(Box<AiEditResponse>),
     /// Several edits of one call.
     Batch(Box<BatchResponse>),
-    /// Some lines of a text.
-    Lines(LinesResponse),
-    /// A whole text of a file or an entity.
-    Text(TextResponse),
-    /// The matches of a search.
-    Search(SearchResponse),
-    /// A list of files or entities.
-    List(ListResponse),
-    /// Symbols with their definitions and uses.
-    Context(Box<ContextResponse>),
-    /// The edits of the history.
-    History(HistoryResponse),
 }
 
 impl Response {
@@ -70,12 +58,6 @@ impl Response {
             Response::Edit(edit) => edit.is_success(),
             Response::AiEdit(edit) => edit.is_success(),
             Response::Batch(batch) => batch.success,
-            Response::Lines(_)
-            | Response::Text(_)
-            | Response::Search(_)
-            | Response::List(_)
-            | Response::Context(_)
-            | Response::History(_) => true,
         }
     }
 }

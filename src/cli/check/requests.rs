@@ -56,9 +56,8 @@ fn parse_source(source: &Path) -> Result<RequestInput, Error> {
         ToolRequest::Edit(call) => Ok(RequestInput::Single(Box::new(call.request))),
         ToolRequest::Batch(all) => Ok(RequestInput::Batch(all.requests)),
         // These tools create only edit requests.
-        ToolRequest::Unwritten(_)
-        | ToolRequest::Revert(_)
-        | ToolRequest::Read(_)
-        | ToolRequest::History(_) => Err(Error::new(Code::Internal, "the request is not an edit")),
+        ToolRequest::Unwritten(_) | ToolRequest::Revert(_) | ToolRequest::Read(_) => {
+            Err(Error::new(Code::Internal, "the request is not an edit"))
+        }
     }
 }

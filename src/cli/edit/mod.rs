@@ -115,12 +115,7 @@ fn apply(
             (CommandOutcome::Batch(edited, paths), options)
         }
         // These tools create only edit requests.
-        Ok(
-            ToolRequest::Unwritten(_)
-            | ToolRequest::Revert(_)
-            | ToolRequest::Read(_)
-            | ToolRequest::History(_),
-        ) => {
+        Ok(ToolRequest::Unwritten(_) | ToolRequest::Revert(_) | ToolRequest::Read(_)) => {
             let error = Error::new(lockgate_error::Code::Internal, "the request is not an edit");
             (CommandOutcome::rejected(error), ResponseOptions::default())
         }

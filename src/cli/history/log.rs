@@ -20,7 +20,7 @@ use lockgate_edit::request::{HistoryRequest, Target};
 use lockgate_engine::{EditId, Entry, TrustOverride, Workspace};
 use lockgate_error::Error;
 use lockgate_mcp::answer::{self, Forms, ResponseOptions};
-use lockgate_protocol::{EditRecord, HistoryResponse, Response};
+use lockgate_protocol::{EditRecord, HistoryResponse};
 
 /// The time between two looks for new edits.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(500);
@@ -81,7 +81,7 @@ pub(in crate::cli) fn run(args: LogArgs) -> Result<ExitCode, Error> {
             let options =
                 ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
             return paint::print_bytes(
-                format!("{}\n", answer::history(&Ok(entries), number, &options).json).as_bytes(),
+                format!("{}\n", answer::history(&entries, number, &options).json).as_bytes(),
             );
         }
         let known = entries.iter().map(|entry| entry.id).collect();
@@ -123,11 +123,7 @@ async fn records(
         }
         return Ok(records);
     }
-    let options = ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
-    match answer::history(&Ok(entries), usize::MAX, &options).response {
-        Response::History(list) => Ok(list.edits),
-        _ => Ok(Vec::new()),
-    }
+    Ok(entries.iter().map(answer::entry_record).collect())
 }
 
 /// Prints these edits, the oldest first, and then each edit that is not `known` until the command is interrupted.

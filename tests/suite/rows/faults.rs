@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use lockgate_checks::Watch;
 use lockgate_edit::request::{
-    Author, Direction, Entity, Expect, FilePermissions, GateOptions, HistoryRequest, Mode, ReadRequest,
-    Request, SearchRequest, SearchScope, Target, UndoRequest, Whose,
+    Author, Direction, Entity, Expect, FilePermissions, GateOptions, HistoryRequest, Mode, Request,
+    SearchScope, Target, UndoRequest, Whose,
 };
 use lockgate_edit::{Edit, Insertion, LineEditNames};
-use lockgate_engine::{EntityDatabase, Entry, ReadResponse, Report, Tenant, Workspace};
+use lockgate_engine::{EntityDatabase, Entry, Report, SearchRequest, Tenant, WholeRequest, Workspace};
 use lockgate_error::{Code, Disk, Error};
 use lockgate_text::Version;
 use tokio::runtime::Runtime;
@@ -83,13 +83,9 @@ impl Client {
 
     /// What stands there; `None` where nothing does.
     pub fn try_text(&self, path: &str) -> Result<Option<String>, Error> {
-        match self
-            .runtime
-            .block_on(self.workspace.run_read(ReadRequest::Whole(target(path).into()), Watch::idle()))
-        {
-            Ok(ReadResponse::Whole(reading)) => Ok(Some(reading.text.view().to_owned())),
+        match self.runtime.block_on(self.workspace.read(WholeRequest::from(target(path)), Watch::idle())) {
+            Ok(reading) => Ok(Some(reading.text.view().to_owned())),
             Err(rejection) if rejection.code == Code::FileNotFound => Ok(None),
-            Ok(other) => panic!("{other:?}"),
             Err(rejection) => Err(rejection),
         }
     }
@@ -116,10 +112,7 @@ impl Client {
             multiline: false,
             offset: 0,
         };
-        match self.runtime.block_on(self.workspace.run_read(ReadRequest::Search(request), Watch::idle())) {
-            Ok(ReadResponse::Matches(matches)) => matches.found.len(),
-            other => panic!("{other:?}"),
-        }
+        self.runtime.block_on(self.workspace.read(request, Watch::idle())).unwrap().found.len()
     }
 
     #[track_caller]

@@ -8,10 +8,13 @@ use std::sync::{Arc, LazyLock};
 use lockgate_checks::Watch;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{
-    Author, Direction, Entity, EntityKind, Expect, FilePermissions, GateOptions, HistoryRequest, ListRequest,
-    Mode, ReadRequest, Request, SearchRequest, SearchScope, Target, UndoRequest, Whose,
+    Author, Direction, Entity, EntityKind, Expect, FilePermissions, GateOptions, HistoryRequest, Mode,
+    Request, SearchScope, Target, UndoRequest, Whose,
 };
-use lockgate_engine::{EntityDatabase, Entry, EntryDiffs, ReadResponse, Report, Tenant, Workspace};
+use lockgate_engine::{
+    EntityDatabase, Entries, Entry, EntryDiffs, ListRequest, Matches, ReadRequest, Report, SearchRequest,
+    Tenant, WholeRequest, Workspace,
+};
 use lockgate_error::{Code, Error};
 use regex::Regex;
 use tempfile::TempDir;
@@ -85,7 +88,7 @@ impl EntityFixture {
         if storage != Storage::Files {
             // The first look makes the tables.
             assert_eq!(
-                fixture.read(ReadRequest::Whole(fixture.target("src/a.txt").into())).unwrap_err().code,
+                fixture.read(WholeRequest::from(fixture.target("src/a.txt"))).unwrap_err().code,
                 Code::FileNotFound
             );
             fixture.sql(&format!("INSERT INTO apps(id, organization, at) VALUES ('{APP}', '{OWNER}', 0)"));
@@ -210,17 +213,17 @@ impl EntityFixture {
         remembered
     }
 
-    pub fn read(&self, request: ReadRequest) -> Result<ReadResponse, Error> {
-        self.runtime.block_on(self.servers[0].run_read(request, Watch::idle()))
+    pub fn read<R: ReadRequest>(&self, request: R) -> Result<R::Found, Error> {
+        self.runtime.block_on(self.servers[0].read(request, Watch::idle()))
     }
 
     /// The bytes that stand there.
     #[track_caller]
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
-        let response = match self.read(ReadRequest::Whole(self.target(path).into())) {
-            Ok(ReadResponse::Whole(reading)) => Some(reading.text.bytes().to_vec()),
+        let response = match self.read(WholeRequest::from(self.target(path))) {
+            Ok(reading) => Some(reading.text.bytes().to_vec()),
             Err(rejection) if rejection.code == Code::FileNotFound => None,
-            other => panic!("{path}: {other:?}"),
+            Err(rejection) => panic!("{path}: {rejection:?}"),
         };
         if self.kept == Storage::Files {
             assert_eq!(std::fs::read(self.dir.path().join("root").join(path)).ok(), response, "{path}");
@@ -239,7 +242,7 @@ impl EntityFixture {
         self.edit_as(path, Edit::Restore(bytes.to_vec()), Mode::Interactive, Expect::Absent).unwrap()
     }
 
-    pub fn search(&self, pattern: &str, path: Option<&str>, most: usize) -> Result<ReadResponse, Error> {
+    pub fn search(&self, pattern: &str, path: Option<&str>, most: usize) -> Result<Matches, Error> {
         let request = SearchRequest {
             pattern: pattern.to_owned(),
             path: path.map(str::to_owned),
@@ -250,15 +253,12 @@ impl EntityFixture {
             multiline: false,
             offset: 0,
         };
-        self.read(ReadRequest::Search(request))
+        self.read(request)
     }
 
-    pub fn list(&self, prefix: &str, most: usize) -> Result<ReadResponse, Error> {
-        self.read(ReadRequest::List(ListRequest {
-            prefix: prefix.to_owned(),
-            scope: self.search_scope(),
-            max_entries: most,
-        }))
+    pub fn list(&self, prefix: &str, most: usize) -> Result<Entries, Error> {
+        let (prefix, scope) = (prefix.to_owned(), self.search_scope());
+        self.read(ListRequest { prefix, scope, max_entries: most })
     }
 
     /// What was answered so far.

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use lockgate_edit::Edit;
-use lockgate_edit::request::{Expect, Mode, ReadRequest, SearchRequest};
-use lockgate_engine::ReadResponse;
+use lockgate_edit::request::{Expect, Mode};
+use lockgate_engine::SearchRequest;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
@@ -102,15 +102,14 @@ fn search_matches(
         multiline,
         offset: 0,
     };
-    match fixture.read(ReadRequest::Search(request)) {
-        Ok(ReadResponse::Matches(found)) => {
+    match fixture.read(request) {
+        Ok(found) => {
             let mut matches: Vec<(String, usize)> =
                 found.found.iter().map(|one| (one.path.clone(), one.line)).collect();
             assert_eq!((matches.len(), found.truncated), (found.total, false), "{pattern:?}");
             matches.sort();
             Ok(matches)
         }
-        Ok(other) => panic!("{other:?}"),
         Err(rejection) => Err(rejection.code.name().to_owned()),
     }
 }

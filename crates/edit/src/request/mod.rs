@@ -8,19 +8,14 @@ mod block;
 mod entity;
 mod fields;
 mod instruction;
-mod read;
 mod target;
 mod undo;
 
 pub use author::{AuthorName, ClientName};
 pub use block::{BlockFields, ToleranceFields};
 pub use entity::EntityFields;
-pub use fields::{Fields, FlagsValue, InsertFields, LineEditFields, WindowFields};
+pub use fields::{Fields, FlagsValue, InsertFields, LineEditFields, WindowFields, parse_line, parse_number};
 pub use instruction::{EditType, InsertPoint, Instruction, InstructionFields, ParsedInstruction};
-pub use read::{
-    ContextFields, ContextRequest, LineFields, LinesRequest, ListFields, ListRequest, ReadRequest,
-    SearchFields, SearchRequest, WholeFields, WholeRequest,
-};
 pub use target::{Entity, EntityKind, SearchScope, Target};
 pub use undo::{Direction, HistoryRequest, UndoRequest, Whose};
 

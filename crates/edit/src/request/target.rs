@@ -87,6 +87,14 @@ impl Target {
         }
     }
 
+    /// Returns the path of a file; `None` for an entity.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Target::File(path) => Some(path),
+            Target::Entity(_) => None,
+        }
+    }
+
     /// Returns the key of an entity; `None` for a file.
     pub fn entity(&self) -> Option<&Entity> {
         match self {

@@ -12,10 +12,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::services::Services;
+use super::ReadRequest;
 use super::lines::ReadLines;
 use lockgate_checks::Watch;
 use lockgate_context::{self as context, AnswerInput, CodeContext, ContextQuery, Index, Tags, VersionedText};
-use lockgate_edit::request::ContextRequest;
+use lockgate_edit::request::Target;
 use lockgate_error::Error;
 use lockgate_policy::language_of;
 use lockgate_store::{FileFingerprint, FileLocation};
@@ -32,25 +33,43 @@ const NOT_INDEXED: &str = "what the file uses from other files is not shown, bec
 /// The number of attempts to build an answer while files change.
 const MAX_ATTEMPTS: usize = 3;
 
-impl Services {
-    /// Returns the code context for a query, symbol or file; without any, the summary of the project.
+/// A request for code context; without any field it asks for the summary of the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextRequest {
+    /// The file to outline; results near it rank higher.
+    pub target: Option<Target>,
+    /// The words to search for in the project.
+    pub query: Option<String>,
+    /// The symbol whose definition and references are requested, optionally qualified, as in `Class.method`.
+    pub symbol: Option<String>,
+    /// The most tokens of the answer.
+    pub tokens: usize,
+}
+
+impl ReadRequest for ContextRequest {
+    type Found = CodeContext;
+
+    fn path(&self) -> Option<&str> {
+        self.target.as_ref().and_then(Target::file)
+    }
+
+    /// Returns the code context for a query, symbol or file.
     ///
-    /// Errors: those of [`Services::run_read`] for the file in question, and `INTERNAL` if the caller has
-    /// gone.
-    pub(super) fn context(&self, request: &ContextRequest, watch: &Watch) -> Result<CodeContext, Error> {
+    /// Errors: those of reading the file in question, and `INTERNAL` if the caller has gone.
+    fn read(&self, services: &Services, watch: &Watch) -> Result<CodeContext, Error> {
         let mut attempt = 1;
         loop {
-            let (mut answer, changed) = self.build_context(request, watch)?;
+            let (mut answer, changed) = services.build_context(self, watch)?;
             if changed == 0 || attempt == MAX_ATTEMPTS {
-                if changed > 0 {
-                    answer.truncated = true;
-                }
+                answer.truncated |= changed > 0;
                 return Ok(answer);
             }
             attempt += 1;
         }
     }
+}
 
+impl Services {
     /// Builds the answer, and counts the files that changed meanwhile.
     fn build_context(&self, request: &ContextRequest, watch: &Watch) -> Result<(CodeContext, usize), Error> {
         let target = request.target.as_ref().map(|target| self.read_whole(target)).transpose()?;

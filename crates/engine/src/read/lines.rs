@@ -4,12 +4,45 @@ use std::sync::Arc;
 
 use super::super::resolve::resolve_for_read;
 use super::super::services::Services;
+use super::ReadRequest;
 use super::texts::absent;
-use lockgate_edit::request::{Entity, LinesRequest, Target, WholeRequest};
+use lockgate_checks::Watch;
+use lockgate_edit::request::{Entity, Target};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_policy::Limits;
 use lockgate_store::{DocumentPath, RowLocation};
 use lockgate_text::{Buffer, Hints};
+
+/// A request for some lines of one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinesRequest {
+    /// The file or entity to read.
+    pub target: Target,
+    /// The first line, from 1.
+    pub start_line: usize,
+    /// The last line, inclusive, not before the first; a line past the end means the last line of the text.
+    pub end_line: usize,
+    /// The most characters of the lines with their numbers that are shown.
+    pub max_chars: usize,
+}
+
+/// A request for a text from one of its lines to the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WholeRequest {
+    /// The file or entity to read.
+    pub target: Target,
+    /// The first line, from 1.
+    pub start_line: usize,
+    /// The most characters that are shown.
+    pub max_chars: usize,
+}
+
+impl From<Target> for WholeRequest {
+    /// Creates a request for the whole of a text.
+    fn from(target: Target) -> WholeRequest {
+        WholeRequest { target, start_line: 1, max_chars: usize::MAX }
+    }
+}
 
 /// Some lines of a text, as it was when they were read.
 #[derive(Debug)]
@@ -30,30 +63,52 @@ pub struct ReadLines {
     pub text: Arc<Buffer>,
 }
 
-impl Services {
-    /// Reads lines of a target; an end past the last line means the last line.
+impl ReadRequest for LinesRequest {
+    type Found = ReadLines;
+
+    fn target(&self) -> Option<&Target> {
+        Some(&self.target)
+    }
+
+    fn size(found: &ReadLines) -> Option<usize> {
+        Some(found.text.view().len())
+    }
+
+    /// Reads the lines; an end past the last line means the last line.
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
     /// the last line, and the errors of admitting a path.
-    pub(super) fn lines(&self, request: &LinesRequest) -> Result<ReadLines, Error> {
-        let reading = self.read_whole(&request.target)?;
-        let count = check_start(&reading, request.start_line, &request.target)?;
-        let (start_line, end_line) = (request.start_line, request.end_line.min(count));
-        Ok(ReadLines { start_line, end_line, max_chars: request.max_chars, ..reading })
+    fn read(&self, services: &Services, _watch: &Watch) -> Result<ReadLines, Error> {
+        let reading = services.read_whole(&self.target)?;
+        let count = check_start(&reading, self.start_line, &self.target)?;
+        let (start_line, end_line) = (self.start_line, self.end_line.min(count));
+        Ok(ReadLines { start_line, end_line, max_chars: self.max_chars, ..reading })
+    }
+}
+
+impl ReadRequest for WholeRequest {
+    type Found = ReadLines;
+
+    fn target(&self) -> Option<&Target> {
+        Some(&self.target)
     }
 
-    /// Reads a target from one of its lines to the end.
-    ///
-    /// Errors: those of [`Services::lines`].
-    pub(super) fn whole(&self, request: &WholeRequest) -> Result<ReadLines, Error> {
-        let reading = self.read_whole(&request.target)?;
-        check_start(&reading, request.start_line, &request.target)?;
-        Ok(ReadLines { start_line: request.start_line, max_chars: request.max_chars, ..reading })
+    fn size(found: &ReadLines) -> Option<usize> {
+        Some(found.text.view().len())
     }
 
+    /// Errors: those of [`LinesRequest`].
+    fn read(&self, services: &Services, _watch: &Watch) -> Result<ReadLines, Error> {
+        let reading = services.read_whole(&self.target)?;
+        check_start(&reading, self.start_line, &self.target)?;
+        Ok(ReadLines { start_line: self.start_line, max_chars: self.max_chars, ..reading })
+    }
+}
+
+impl Services {
     /// Reads a whole target.
     ///
-    /// Errors: those of [`Services::lines`], except for the range.
+    /// Errors: those of [`LinesRequest`], except for the range.
     pub(super) fn read_whole(&self, target: &Target) -> Result<ReadLines, Error> {
         let place = resolve_for_read(self, target)?;
         let text = match &place {
@@ -119,12 +174,8 @@ mod tests {
         let roots = [root.path().to_owned()];
         let services = Workspace::at(&roots).services().unwrap();
         let target = Target::File(path.to_owned());
-        let reading = services.lines(&LinesRequest {
-            target,
-            start_line: lines.0,
-            end_line: lines.1,
-            max_chars: usize::MAX,
-        })?;
+        let request = LinesRequest { target, start_line: lines.0, end_line: lines.1, max_chars: usize::MAX };
+        let reading = request.read(&services, &Watch::idle())?;
         Ok((reading.start_line, reading.end_line))
     }
 

@@ -5,14 +5,26 @@ use std::time::{Duration, Instant};
 use super::super::services::Services;
 use super::matches::skipped_notes;
 use super::search::SearchWatch;
+use super::{LINE_BYTES, ReadRequest};
 use lockgate_checks::Watch;
-use lockgate_edit::request::{Entity, EntityKind, ListRequest, SearchScope};
+use lockgate_edit::request::{Entity, EntityKind, SearchScope};
 use lockgate_error::Error;
 use lockgate_store::{Clock, EntityFilter, FileLocation, Hidden, RowListed};
 use lockgate_text::Version;
 
 /// The time limit of a list; the answer has what was found until then.
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A request for a list of files or entities.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListRequest {
+    /// The prefix of the paths: a folder, or the beginning of a name; empty for all.
+    pub prefix: String,
+    /// The scope of the list.
+    pub scope: SearchScope,
+    /// The most entries that are shown, from 1.
+    pub max_entries: usize,
+}
 
 /// The result of a list.
 #[derive(Debug, Default)]
@@ -40,23 +52,29 @@ pub struct ListedText {
     pub version: Option<Version>,
 }
 
-impl Services {
+impl ReadRequest for ListRequest {
+    type Found = Entries;
+
+    fn size(found: &Entries) -> Option<usize> {
+        Some(found.entries.len().saturating_mul(LINE_BYTES))
+    }
+
     /// Lists files, without hidden, ignored and protected ones.
     ///
     /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and those of a path.
-    pub(super) fn list(&self, request: &ListRequest, watch: &Watch) -> Result<Entries, Error> {
-        if let Some(filter) = self.resolve_scope(&request.scope)? {
-            return self.list_rows(request, &filter);
+    fn read(&self, services: &Services, watch: &Watch) -> Result<Entries, Error> {
+        if let Some(filter) = services.resolve_scope(&self.scope)? {
+            return services.list_rows(self, &filter);
         }
-        let below = self.store.files.with_prefix(&request.prefix)?;
+        let below = services.store.files.with_prefix(&self.prefix)?;
         let follow = SearchWatch(watch);
         let clock = Clock::new(Instant::now() + TIMEOUT, &follow);
-        let bounds = self.bounds(request.max_entries, &clock);
-        let found = self.store.files.find(&below, Hidden::Excluded, bounds);
+        let bounds = services.bounds(self.max_entries, &clock);
+        let found = services.store.files.find(&below, Hidden::Excluded, bounds);
         let listed = |(place, size): &(FileLocation, u64)| {
             let snapshot = clock
                 .may_continue()
-                .then(|| self.store.files.read(place, bounds.largest).ok().flatten())
+                .then(|| services.store.files.read(place, bounds.largest).ok().flatten())
                 .flatten();
             let (size, version) = match snapshot {
                 // The size and version are of one state of the file, which may have changed since it was
@@ -73,6 +91,9 @@ impl Services {
         let notes = skipped_notes(&found.skipped, bounds.largest, EntityKind::FILE);
         Ok(Entries { scope: SearchScope::Files, entries, truncated: found.is_cut, notes })
     }
+}
+
+impl Services {
     fn list_rows(&self, request: &ListRequest, filter: &EntityFilter<'_>) -> Result<Entries, Error> {
         let rows = &self.store.rows;
         let (found, truncated) =

@@ -14,76 +14,61 @@ use std::sync::Arc;
 
 use super::services::Services;
 use lockgate_checks::Watch;
-use lockgate_edit::request::{LinesRequest, ReadRequest, WholeRequest};
+use lockgate_edit::request::Target;
 use lockgate_error::Error;
 
 pub(super) use context::CodeIndex;
-pub use lines::ReadLines;
-pub use list::{Entries, ListedText};
+pub use context::ContextRequest;
+pub use lines::{LinesRequest, ReadLines, WholeRequest};
+pub use list::{Entries, ListRequest, ListedText};
 pub use lockgate_context::{CodeContext, CodeSymbol, ProjectSummary, Reference};
 pub use matches::{LineMatch, MatchCount, Matches, NumberedLine};
+pub use search::SearchRequest;
 pub(super) use texts::TextCache;
 
-/// The result of a read operation.
-#[derive(Debug)]
-pub enum ReadResponse {
-    /// Some lines of a text.
-    Lines(ReadLines),
-    /// The whole of a text.
-    Whole(ReadLines),
-    /// The lines of texts that a pattern matches.
-    Matches(Matches),
-    /// A list of files or entities.
-    Entries(Entries),
-    /// The symbols and files that a context query found.
-    Context(Box<CodeContext>),
+/// A request to read files or entities: [`Workspace::read`](crate::Workspace::read) answers it.
+pub trait ReadRequest: Send + Sync + 'static {
+    /// What the request finds.
+    type Found: Send + 'static;
+
+    /// Returns the text that is read, if it is a single one.
+    fn target(&self) -> Option<&Target> {
+        None
+    }
+
+    /// Returns the path of a file, a folder or a glob that the request names.
+    fn path(&self) -> Option<&str> {
+        self.target().and_then(Target::file)
+    }
+
+    /// Returns the approximate size of an answer in bytes; `None` if it is not known beforehand.
+    fn size(_found: &Self::Found) -> Option<usize> {
+        None
+    }
+
+    /// Reads; this may block.
+    fn read(&self, services: &Services, watch: &Watch) -> Result<Self::Found, Error>;
 }
 
-impl ReadResponse {
-    /// Returns the approximate size of the answer in bytes; `None` if it is not known beforehand.
-    pub fn size(&self) -> Option<usize> {
-        /// The estimated size of a match or an entry with its context, in bytes.
-        const LINE: usize = 512;
-        match self {
-            ReadResponse::Lines(reading) | ReadResponse::Whole(reading) => Some(reading.text.view().len()),
-            ReadResponse::Matches(matches) => Some(matches.found.len().saturating_mul(LINE)),
-            ReadResponse::Entries(entries) => Some(entries.entries.len().saturating_mul(LINE)),
-            ReadResponse::Context(_) => None,
-        }
-    }
-}
+/// The estimated size of a match or an entry with its context, in bytes.
+const LINE_BYTES: usize = 512;
 
 impl Services {
-    /// Runs a read on a blocking thread. An error names the nearest path if the path does not exist.
-    pub(crate) async fn run_read(
+    /// Answers a request on a blocking thread. An error names the nearest path if the path does not exist.
+    pub(crate) async fn read<R: ReadRequest>(
         self: &Arc<Self>,
-        request: ReadRequest,
+        request: R,
         watch: Watch,
-    ) -> Result<ReadResponse, Error> {
-        if let ReadRequest::Lines(LinesRequest { target, .. })
-        | ReadRequest::Whole(WholeRequest { target, .. }) = &request
-        {
+    ) -> Result<R::Found, Error> {
+        if let Some(target) = request.target() {
             self.prewarm(target);
         }
-        let read = move |workspace: &Services| {
-            let read = workspace.read_now(&request, &watch);
-            read.map_err(|error| match request.path() {
-                Some(path) => workspace.with_nearest_path(path, error),
+        let read = move |services: &Services| {
+            request.read(services, &watch).map_err(|error| match request.path() {
+                Some(path) => services.with_nearest_path(path, error),
                 None => error,
             })
         };
         self.off_reactor(read).await
-    }
-
-    fn read_now(&self, request: &ReadRequest, watch: &Watch) -> Result<ReadResponse, Error> {
-        match request {
-            ReadRequest::Lines(request) => self.lines(request).map(ReadResponse::Lines),
-            ReadRequest::Whole(request) => self.whole(request).map(ReadResponse::Whole),
-            ReadRequest::Search(request) => self.search(request, watch).map(ReadResponse::Matches),
-            ReadRequest::List(request) => self.list(request, watch).map(ReadResponse::Entries),
-            ReadRequest::Context(request) => {
-                self.context(request, watch).map(Box::new).map(ReadResponse::Context)
-            }
-        }
     }
 }

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use super::super::services::Services;
 use super::matches::{MatchCount, Matches, skipped_notes};
 use super::page::MatchPage;
+use super::{LINE_BYTES, ReadRequest};
 use lockgate_checks::Watch;
-use lockgate_edit::request::{EntityKind, SearchRequest};
+use lockgate_edit::request::{EntityKind, SearchScope};
 use lockgate_error::Error;
 use lockgate_policy::{Limits, Policy};
 use lockgate_store::{
@@ -23,15 +24,48 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The time limit for reading the found files again to show their matches.
 const SHOW_TIMEOUT: Duration = Duration::from_secs(5);
 
-impl Services {
+/// A request for the lines that a pattern matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchRequest {
+    /// The pattern, in the syntax of the crate `regex`.
+    pub pattern: String,
+    /// A file, a folder, or a glob of files relative to the first root; every root, where it is absent.
+    pub path: Option<String>,
+    /// The scope of the search.
+    pub entity_scope: SearchScope,
+    /// Lines shown before and after each match.
+    pub context: usize,
+    /// The most matches that are shown, from 1.
+    pub max_matches: usize,
+    /// True if hidden files are searched, too.
+    pub hidden: bool,
+    /// True if a match may span lines.
+    pub multiline: bool,
+    /// The number of matches that are skipped before the first one that is shown.
+    pub offset: usize,
+}
+
+impl ReadRequest for SearchRequest {
+    type Found = Matches;
+
+    fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    fn size(found: &Matches) -> Option<usize> {
+        Some(found.found.len().saturating_mul(LINE_BYTES))
+    }
+
     /// Searches files or entities.
     ///
     /// Errors: `BAD_PATTERN`, `FILE_NOT_FOUND`, `PROTECTED`, `STORE_UNAVAILABLE`; for a single file those of
     /// reading it.
-    pub(super) fn search(&self, request: &SearchRequest, watch: &Watch) -> Result<Matches, Error> {
-        self.search_until(request, watch, Instant::now() + TIMEOUT)
+    fn read(&self, services: &Services, watch: &Watch) -> Result<Matches, Error> {
+        services.search_until(self, watch, Instant::now() + TIMEOUT)
     }
+}
 
+impl Services {
     fn search_until(&self, request: &SearchRequest, watch: &Watch, until: Instant) -> Result<Matches, Error> {
         let reach = if request.multiline { MatchReach::Lines } else { MatchReach::Line };
         let pattern = SearchPattern::new(&request.pattern, reach)?;

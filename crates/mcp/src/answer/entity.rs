@@ -11,7 +11,7 @@ const MAX_SHOWN_ID: usize = 200;
 const MIN_ID_BYTES: usize = 90;
 
 /// Returns the key of an entity; empty for a file.
-pub(super) fn key(entity: Option<&Entity>) -> EntityKey {
+pub(crate) fn key(entity: Option<&Entity>) -> EntityKey {
     entity.map_or_else(EntityKey::default, |entity| EntityKey {
         entity_type: Some(entity.kind.name().to_owned()),
         app_id: entity.app_id.clone(),
@@ -20,7 +20,7 @@ pub(super) fn key(entity: Option<&Entity>) -> EntityKey {
 }
 
 /// Returns the parts of the key that all results of a search or list share.
-pub(super) fn shared_key(scope: &SearchScope) -> EntityKey {
+pub(crate) fn shared_key(scope: &SearchScope) -> EntityKey {
     match scope {
         SearchScope::Files => EntityKey::default(),
         SearchScope::Entities { kind, app_id, organization_id: _ } => EntityKey {
@@ -32,7 +32,7 @@ pub(super) fn shared_key(scope: &SearchScope) -> EntityKey {
 }
 
 /// Returns the parts of the key that differ between the results of a search or list.
-pub(super) fn distinct_key(entity: Option<&Entity>) -> EntityKey {
+pub(crate) fn distinct_key(entity: Option<&Entity>) -> EntityKey {
     EntityKey { entity_type: None, app_id: None, ..key(entity) }
 }
 
@@ -46,7 +46,7 @@ pub(super) fn cut_key(key: &mut EntityKey, bytes: usize) {
 }
 
 /// Returns the display name of a document: the path of a file, or the type, path and owner of an entity.
-pub(super) fn display_name(path: &str, key: &EntityKey) -> String {
+pub(crate) fn display_name(path: &str, key: &EntityKey) -> String {
     let kind = key.entity_type.as_ref().map(|kind| format!("{kind} ")).unwrap_or_default();
     let owner = |of: &str, id: &Option<String>| match id {
         Some(id) => format!(" of {of} {}", escape_name(&clip(id, MAX_SHOWN_ID))),
@@ -57,7 +57,7 @@ pub(super) fn display_name(path: &str, key: &EntityKey) -> String {
 }
 
 /// Returns the display name of one search or list result: its path, and its organisation if it has one.
-pub(super) fn result_name(path: &str, key: &EntityKey) -> String {
+pub(crate) fn result_name(path: &str, key: &EntityKey) -> String {
     display_name(path, &EntityKey { organization_id: key.organization_id.clone(), ..EntityKey::default() })
 }
 

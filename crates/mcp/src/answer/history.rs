@@ -15,7 +15,7 @@ use lockgate_checks::sanitize;
 use lockgate_edit::request::Direction;
 use lockgate_engine::{EditId, Entry, EntryDiffs, EntryKind, FileChange, Report};
 use lockgate_error::Error;
-use lockgate_protocol::{EditRecord, HistoryResponse, RecordedFile, Response};
+use lockgate_protocol::{EditRecord, HistoryResponse, RecordedFile};
 use lockgate_text::is_control_or_bidi;
 
 /// Maximum bytes of a name and of a path.
@@ -99,16 +99,12 @@ pub fn render_revert(
 }
 
 /// Renders a list of at most `most` edits.
-pub fn history(result: &Result<Vec<Entry>, Error>, most: usize, options: &ResponseOptions) -> Answer {
-    let entries = match result {
-        Ok(entries) => entries,
-        Err(error) => return render_error(error, options),
-    };
+pub fn history(entries: &[Entry], most: usize, options: &ResponseOptions) -> Answer {
     let (mut list, mut lines) =
         (HistoryResponse { truncated: Some(true), ..HistoryResponse::default() }, Vec::new());
     let mut used = size_limit::size(&list, TRUNCATED, options.forms);
     for entry in entries.iter().take(most) {
-        let record = record(entry);
+        let record = entry_record(entry);
         let line = line(&record);
         used += size_limit::size(&record, &line, options.forms) + 3;
         if used > size_limit::available(options) {
@@ -122,19 +118,20 @@ pub fn history(result: &Result<Vec<Entry>, Error>, most: usize, options: &Respon
     if lines.is_empty() {
         lines.push("no edits found".to_owned());
     }
-    Answer::new(Response::History(list), lines.join("\n"))
+    Answer::found(&list, lines.join("\n"))
 }
 
 /// Returns one edit with the diffs of its files.
 pub fn edit_record(EntryDiffs { entry, diffs }: &EntryDiffs) -> EditRecord {
-    let mut record = record(entry);
+    let mut record = entry_record(entry);
     for (file, diff) in record.files.iter_mut().zip(diffs) {
         file.diff.clone_from(diff);
     }
     record
 }
 
-fn record(entry: &Entry) -> EditRecord {
+/// Returns one edit without diffs.
+pub fn entry_record(entry: &Entry) -> EditRecord {
     let (kind, of) = match entry.meta.kind {
         EntryKind::Edit => ("edit", None),
         EntryKind::Undo(of) => ("undo", Some(of)),

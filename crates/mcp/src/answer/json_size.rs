@@ -19,7 +19,7 @@ pub(super) fn clip(text: &str, bytes: usize) -> String {
 }
 
 /// Returns the bytes of the JSON form.
-pub(super) fn json_size(response: &impl Serialize) -> usize {
+pub(crate) fn json_size(response: &impl Serialize) -> usize {
     serde_json::to_string(response).map_or(0, |json| json.len())
 }
 

@@ -15,13 +15,14 @@ mod message;
 mod next;
 mod offers;
 mod options;
-mod read;
 mod response;
 mod shown_notes;
 mod size_limit;
 mod text;
+mod text_limit;
 mod timestamp;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use lockgate_engine::Report;
@@ -30,23 +31,25 @@ use lockgate_protocol::Response;
 use response::FullResponse;
 
 pub use batch::batch;
+pub(crate) use entity::{display_name, distinct_key, key, result_name, shared_key};
 pub use forms::Forms;
-pub use history::{EditOrigin, RevertedEdit, edit_record, history, render_revert};
+pub use history::{EditOrigin, RevertedEdit, edit_record, entry_record, history, render_revert};
+pub(crate) use json_size::json_size;
 pub use offers::{CallOffers, ToolCall};
 pub use options::{
     DiffDisplay, ExtraField, FieldNames, Purpose, ResponseFormat, ResponseOptions, ToolProfile,
 };
-pub use read::read;
 pub use response::reported_finding;
 pub use shown_notes::ShownNotes;
 pub use text::{first_line, passed_gates};
+pub(crate) use text_limit::text_within;
 pub use timestamp::age;
 
 /// An answer in all its forms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// The response that the other forms are made from.
-    pub response: Response,
+    /// The response to an edit, or the error that ended a call; `None` for what a call found.
+    pub response: Option<Response>,
     /// The JSON form, for programs.
     pub json: Value,
     /// The text form, for readers and models.
@@ -55,12 +58,17 @@ pub struct Answer {
 
 impl Answer {
     fn new(response: Response, text: String) -> Answer {
-        Answer { json: serde_json::to_value(&response).unwrap_or_default(), response, text }
+        Answer { json: serde_json::to_value(&response).unwrap_or_default(), response: Some(response), text }
+    }
+
+    /// Creates the answer of a call that reads, from its JSON form and its text form.
+    pub fn found(response: &impl Serialize, text: String) -> Answer {
+        Answer { response: None, json: serde_json::to_value(response).unwrap_or_default(), text }
     }
 
     /// True if the request succeeded.
     pub fn is_success(&self) -> bool {
-        self.response.is_success()
+        self.response.as_ref().is_none_or(Response::is_success)
     }
 
     fn of_edit(full: &FullResponse<'_>, options: &ResponseOptions) -> Answer {

@@ -46,7 +46,8 @@ fn remember(shown: &mut HashSet<String>, text: &str) {
 
 impl ShownNotes {
     /// Remembers what an answer shows.
-    pub fn add(&self, response: &Response) {
+    pub fn add(&self, response: Option<&Response>) {
+        let Some(response) = response else { return };
         let mut shown = self.0.lock();
         match response {
             Response::Edit(edit) => shown.add_edit(edit),
@@ -57,12 +58,6 @@ impl ShownNotes {
                 edit_id.iter().for_each(|id| remember(&mut shown.edits, id));
                 files.iter().for_each(|file| shown.add_edit(file));
             }
-            Response::Lines(_)
-            | Response::Text(_)
-            | Response::Search(_)
-            | Response::List(_)
-            | Response::Context(_)
-            | Response::History(_) => {}
         }
     }
 

@@ -117,8 +117,7 @@ async fn with_code(
         request @ (ToolRequest::Edit(_)
         | ToolRequest::Batch(_)
         | ToolRequest::Revert(_)
-        | ToolRequest::Read(_)
-        | ToolRequest::History(_)) => {
+        | ToolRequest::Read(_)) => {
             return AskOutcome::Answered((request, None));
         }
     };
@@ -225,7 +224,7 @@ async fn render(
     let answer = rendered.unwrap_or_else(|error| render_failed(&error, &plain));
     let success = answer.is_success();
     let Answer { json, text, response } = answer;
-    shown_notes.add(&response);
+    shown_notes.add(response.as_ref());
     let text = match forms {
         Forms::Compact => answer::first_line(&text).to_owned(),
         Forms::Both | Forms::Json | Forms::Text => text,

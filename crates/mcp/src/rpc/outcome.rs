@@ -14,9 +14,9 @@ use super::metrics::Edited;
 use super::progress::watch;
 use crate::answer::{self, Answer, ResponseOptions};
 use crate::revert;
-use crate::tools::{self, BatchCall, Tool, ToolRequest};
+use crate::tools::{self, BatchCall, ReadCall, ReadReply, Tool, ToolRequest};
 use lockgate_checks::Watch;
-use lockgate_edit::request::{HistoryRequest, UndoRequest};
+use lockgate_edit::request::UndoRequest;
 use lockgate_engine::Workspace;
 use lockgate_error::{Code, Confirmation, Error};
 
@@ -80,43 +80,37 @@ pub(super) async fn execute(
         ToolRequest::Edit(call) => edit(*call, options, call_context, context).await,
         ToolRequest::Unwritten(unwritten_edit) => {
             let options = merge_options(options, unwritten_edit.options);
-            let rejection = Error::new(Code::CodeBlockRequired, "there is no code_block");
-            ToolOutcome {
-                options,
-                question: None,
-                reply: Box::new(move |options| answer::render_error(&rejection, options)),
-                rendering: Rendering::Blocking,
-            }
+            rejected(Error::new(Code::CodeBlockRequired, "there is no code_block"), options)
         }
         ToolRequest::Batch(all) => edit_all(*all, options, call_context, context).await,
         ToolRequest::Revert(request) => revert(request, options, call_context, context).await,
-        ToolRequest::Read(read_request) => {
-            let response = watched(call_context, context, |workspace, watch| async move {
-                workspace.run_read(read_request, watch).await
-            });
-            let response = response.await.map_err(|failure| match failure {
-                CallFailure::Rejected(error) => error,
-                CallFailure::Stopped(error) => call_failed(&error),
-            });
-            let response = response.map_err(|rejection| options.profile.rename_error_field(rejection));
-            let rendering = Rendering::of_size(response.as_ref().ok().and_then(|response| response.size()));
-            ToolOutcome {
-                options,
-                question: None,
-                reply: Box::new(move |options| answer::read(&response, options)),
-                rendering,
-            }
-        }
-        ToolRequest::History(history) => {
-            let (most, workspace) = (history.max_entries, Arc::clone(&call_context.workspace));
-            // One more entry than is shown tells if there are more.
-            let history = HistoryRequest { max_entries: most + 1, ..history };
-            let edits = tokio::spawn(async move { workspace.history(history).await });
-            let edits = edits.await.unwrap_or_else(|error| Err(call_failed(&error)));
-            let reply = Box::new(move |options: &ResponseOptions| answer::history(&edits, most, options));
-            ToolOutcome { options, question: None, reply, rendering: Rendering::Blocking }
-        }
+        ToolRequest::Read(call) => read(call, options, call_context, context).await,
     }
+}
+
+async fn read(
+    call: Arc<dyn ReadCall>,
+    options: ResponseOptions,
+    call_context: &CallContext,
+    context: &Context,
+) -> ToolOutcome {
+    let reply = watched(call_context, context, |workspace, watch| call.run(workspace, watch)).await;
+    let reply = reply.map_err(|failure| match failure {
+        CallFailure::Rejected(error) => options.profile.rename_error_field(error),
+        CallFailure::Stopped(error) => call_failed(&error),
+    });
+    match reply {
+        Ok(ReadReply { size, answer }) => {
+            ToolOutcome { options, question: None, reply: answer, rendering: Rendering::of_size(size) }
+        }
+        Err(error) => rejected(error, options),
+    }
+}
+
+/// Returns the outcome of a call that ended with an error.
+fn rejected(error: Error, options: ResponseOptions) -> ToolOutcome {
+    let reply = Box::new(move |options: &ResponseOptions| answer::render_error(&error, options));
+    ToolOutcome { options, question: None, reply, rendering: Rendering::Blocking }
 }
 
 /// Merges the options that a tool sets with those of the call.
@@ -190,12 +184,7 @@ async fn revert(
             });
             ToolOutcome { options, question, reply, rendering: Rendering::Blocking }
         }
-        Err(error) => ToolOutcome {
-            options,
-            question: None,
-            reply: Box::new(move |options| answer::render_error(&error, options)),
-            rendering: Rendering::Blocking,
-        },
+        Err(error) => rejected(error, options),
     }
 }
 

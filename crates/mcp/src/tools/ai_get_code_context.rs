@@ -1,15 +1,22 @@
 //! `ai_get_code_context`: returns the outline of a file, the uses of a symbol, or symbols that match words.
+//!
+//! Invariant: neither form of an answer exceeds the requested size. If the estimated size was too small, the least
+//! relevant entries are removed first and `truncated` is set.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::request::ToolRequest;
-use crate::answer::{FieldNames, ToolProfile};
-use lockgate_edit::request::{ContextFields, ReadRequest};
+use crate::answer::{Answer, FieldNames, ResponseOptions, ToolProfile, json_size};
+use lockgate_context::FolderSummary;
+use lockgate_edit::request::{Target, parse_number};
+use lockgate_engine::{CodeContext, CodeSymbol, ContextRequest, Reference};
 use lockgate_error::Error;
+use lockgate_protocol::{ContextFolder, ContextReference, ContextResponse, ContextSymbol};
+use lockgate_text::escape_name;
 
-tool! {
-    GetCodeContext => "ai_get_code_context", "Get the context of code",
+read_tool! {
+    GetCodeContext => ContextRequest => answer, "ai_get_code_context", "Get the context of code",
     &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, PROFILE
 }
 
@@ -31,27 +38,177 @@ struct GetCodeContext {
     max_tokens: Option<i64>,
 }
 
-impl TryFrom<GetCodeContext> for ToolRequest {
+impl TryFrom<GetCodeContext> for ContextRequest {
     type Error = Error;
 
-    fn try_from(input: GetCodeContext) -> Result<ToolRequest, Error> {
-        let GetCodeContext { target_file, query, symbol, max_tokens } = input;
-        let fields = ContextFields { target_file, query, symbol, max_tokens };
-        fields.into_request().map(ReadRequest::Context).map(ToolRequest::Read)
+    fn try_from(input: GetCodeContext) -> Result<ContextRequest, Error> {
+        let tokens = parse_number(input.max_tokens, 4000, 100..=50_000, "max_tokens")?;
+        let non_blank = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        let (query, symbol) = (non_blank(input.query), non_blank(input.symbol));
+        Ok(ContextRequest { target: input.target_file.map(Target::File), query, symbol, tokens })
     }
+}
+
+fn answer(context: &CodeContext, _options: &ResponseOptions) -> Answer {
+    let mut response = response(context);
+    while json_size(&response) > context.max_bytes && remove_least_relevant(&mut response) {
+        response.truncated = Some(true);
+    }
+    let text = text(&response, context.max_bytes);
+    Answer::found(&response, text)
+}
+
+fn response(context: &CodeContext) -> ContextResponse {
+    let (target, project) = (context.target.as_ref(), context.project.as_ref());
+    let symbols = |symbols: &Vec<CodeSymbol>| symbols.iter().map(symbol).collect::<Vec<_>>();
+    ContextResponse {
+        path: target.map(|target| target.path.clone()),
+        version: target.map(|target| target.version.to_string()),
+        total_lines: target.map(|target| target.lines),
+        outline: target.map(|target| symbols(&target.outline)),
+        definitions: context.definitions.as_ref().map(symbols),
+        symbols: context.found.as_ref().map(symbols),
+        references: context.definitions.as_ref().map(|_| context.references.iter().map(reference).collect()),
+        uses: Some(&context.uses).filter(|uses| !uses.is_empty()).map(symbols),
+        files: project.map(|project| project.files),
+        folders: project.map(|project| project.folders.iter().map(folder).collect()),
+        important: project.map(|project| project.important.clone()),
+        versions: context
+            .versions
+            .iter()
+            .map(|(path, version)| (path.clone(), version.to_string()))
+            .collect(),
+        notes: Some(&context.notes).filter(|notes| !notes.is_empty()).cloned(),
+        truncated: context.truncated.then_some(true),
+    }
+}
+
+fn symbol(symbol: &CodeSymbol) -> ContextSymbol {
+    ContextSymbol {
+        path: Some(&symbol.file).filter(|file| !file.is_empty()).cloned(),
+        name: symbol.name.clone(),
+        kind: symbol.kind.name().into(),
+        start_line: Some(symbol.start_line).filter(|start| *start != symbol.line),
+        line: symbol.line,
+        end_line: symbol.end_line,
+        signature: symbol.signature.clone(),
+        doc: symbol.doc.clone(),
+        code: symbol.code.clone(),
+    }
+}
+
+fn reference(reference: &Reference) -> ContextReference {
+    ContextReference {
+        path: reference.file.clone(),
+        line: reference.line,
+        text: reference.text.clone(),
+        within: reference.within.clone(),
+    }
+}
+
+fn folder(folder: &FolderSummary) -> ContextFolder {
+    ContextFolder {
+        path: if folder.path.is_empty() { ".".to_owned() } else { folder.path.clone() },
+        files: folder.files,
+        languages: folder.languages.iter().map(|(name, files)| (name.clone(), (*files).into())).collect(),
+    }
+}
+
+/// Removes the least relevant entry; returns false if none is left.
+fn remove_least_relevant(response: &mut ContextResponse) -> bool {
+    let ContextResponse {
+        uses, folders, important, references, symbols, outline, definitions, notes, ..
+    } = response;
+    let is_removed = pop(uses)
+        || pop(folders)
+        || pop(important)
+        || pop(references)
+        || pop(symbols)
+        || pop(outline)
+        || pop(definitions)
+        || pop(notes)
+        || !std::mem::take(&mut response.versions).is_empty();
+    // The caller already knows its own path, so a path that does not fit may be cut.
+    let path = response.path.as_mut().filter(|path| !is_removed && path.chars().count() > 80);
+    let is_cut = path.map(|path| *path = path.chars().take(79).chain(['…']).collect()).is_some();
+    is_removed || is_cut
+}
+
+fn pop<T>(list: &mut Option<Vec<T>>) -> bool {
+    list.as_mut().is_some_and(|list| list.pop().is_some())
+}
+
+/// Renders the text form, with the same content as the JSON form, in at most `room` bytes.
+fn text(response: &ContextResponse, room: usize) -> String {
+    let ContextResponse { outline, definitions, references, symbols, uses, .. } = response;
+    let mut lines = Vec::new();
+    if let Some(path) = &response.path {
+        let version = response.version.as_deref().unwrap_or_default();
+        let count = response.total_lines.unwrap_or_default();
+        lines.push(format!("{}: {count} lines, version {version}", escape_name(path)));
+    }
+    section(&mut lines, "outline", outline, symbol_lines);
+    section(&mut lines, "definitions", definitions, symbol_lines);
+    section(&mut lines, "references", references, reference_lines);
+    section(&mut lines, "symbols", symbols, symbol_lines);
+    section(&mut lines, "uses, defined elsewhere", uses, symbol_lines);
+    lines.extend(response.files.map(|files| format!("files: {files}")));
+    lines.extend(response.important.iter().flatten().map(|path| format!("important: {path}")));
+    for ContextFolder { path, files, languages } in response.folders.iter().flatten() {
+        let languages: Vec<String> =
+            languages.iter().map(|(name, files)| format!("{name} {files}")).collect();
+        lines.push(format!("{path}/: {files} files: {}", languages.join(", ")));
+    }
+    let versions = response.versions.iter();
+    lines.extend(versions.map(|(path, version)| format!("{}: version {version}", escape_name(path))));
+    lines.extend(response.notes.iter().flatten().map(|note| format!("note: {note}")));
+    lines.extend(response.truncated.map(|_| "truncated: not all is shown".to_owned()));
+    let mut used = 0;
+    let fits = |line: &String| {
+        used += line.len() + 1;
+        used <= room + 1
+    };
+    lines.into_iter().take_while(fits).collect::<Vec<_>>().join("\n")
+}
+
+fn section<T>(lines: &mut Vec<String>, title: &str, list: &Option<Vec<T>>, entry: fn(&T) -> Vec<String>) {
+    if let Some(list) = list {
+        lines.push(format!("{title}: {}", list.len()));
+        lines.extend(list.iter().flat_map(entry));
+    }
+}
+
+fn symbol_lines(symbol: &ContextSymbol) -> Vec<String> {
+    let ContextSymbol { name, kind, line, end_line, signature, .. } = symbol;
+    let path = symbol.path.as_ref().map(|path| format!("{}:", escape_name(path))).unwrap_or_default();
+    let start = symbol.start_line.map(|start| format!(" (from {start})")).unwrap_or_default();
+    let mut lines = vec![format!("{path}{line}-{end_line}{start} {kind} {name}: {signature}")];
+    lines.extend(symbol.doc.as_ref().map(|doc| format!("  {doc}")));
+    lines.extend(symbol.code.clone());
+    lines
+}
+
+fn reference_lines(ContextReference { path, line, text, within }: &ContextReference) -> Vec<String> {
+    let path = if path.is_empty() { String::new() } else { format!("{}:", escape_name(path)) };
+    let within = within.as_ref().map(|within| format!(" ({within})")).unwrap_or_default();
+    vec![format!("{path}{line}{within}: {text}")]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockgate_edit::request::{ContextRequest, Target};
+    use lockgate_context::{AnswerInput, ContextQuery, Index, VersionedText, project, reading};
     use lockgate_error::Code;
+    use lockgate_text::{Version, escape_name};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
 
     #[test]
     fn it_asks_for_a_look() {
-        let parsed =
-            parse(rmcp::object!({"target_file": "a.py", "symbol": "A.f", "query": " ", "max_tokens": 500}));
-        let ToolRequest::Read(ReadRequest::Context(request)) = parsed.unwrap() else { panic!() };
+        let arguments =
+            rmcp::object!({"target_file": "a.py", "symbol": "A.f", "query": " ", "max_tokens": 500});
+        let request = ContextRequest::try_from(parse_input(arguments).unwrap()).unwrap();
         let target = Some(Target::File("a.py".into()));
         assert_eq!(request, ContextRequest { target, query: None, symbol: Some("A.f".into()), tokens: 500 });
         for tokens in [99, 50_001] {
@@ -64,5 +221,110 @@ mod tests {
     fn its_listing_is_short() {
         let listed = serde_json::to_string(&SCHEMA.clone()).unwrap();
         assert!(listed.len() <= 520, "{}: {listed}", listed.len());
+    }
+
+    /// Returns files whose names and texts need more bytes as JSON than their length suggests.
+    fn world(seed: &[(String, String)]) -> BTreeMap<String, String> {
+        let long = "n".repeat(240);
+        let mut files: BTreeMap<String, String> = BTreeMap::new();
+        for (at, (name, text)) in seed.iter().enumerate() {
+            files.insert(format!("{name}{at}/{long}/a \u{1}\"{at}.py"), text.clone());
+        }
+        files
+    }
+
+    fn index(files: &BTreeMap<String, String>) -> Index {
+        let mut index = Index::new("home");
+        reading(|reader| {
+            for (path, text) in files {
+                let tags = reader.tags("python", path, text).unwrap();
+                index.put(path, Version::hash(text.as_bytes()), &tags);
+            }
+        })
+        .unwrap();
+        index
+    }
+
+    fn answer_for(files: &BTreeMap<String, String>, wish: u8, tokens: usize) -> CodeContext {
+        let page = |path: &str| {
+            let text = files.get(path)?;
+            Some(Arc::new(VersionedText::new(text.clone(), Version::hash(text.as_bytes()))))
+        };
+        let first = files.keys().next().filter(|_| wish & 1 == 1).map(String::as_str);
+        let target = first.and_then(page);
+        let tags =
+            first.and_then(|path| reading(|reader| reader.tags("python", path, &files[path])).unwrap());
+        let question = ContextQuery {
+            symbol: (wish & 2 == 2).then_some("f"),
+            query: (wish & 4 == 4).then_some("load name of f"),
+            near: first,
+            tokens,
+        };
+        let project = question.is_empty().then(|| project(files.keys().map(|path| (0, path.as_str()))));
+        let input = AnswerInput {
+            target: target.as_deref().map(|page| (page, tags.as_ref())),
+            project,
+            notes: vec!["something was left out \u{7}".repeat(3)],
+        };
+        lockgate_context::answer(&index(files), &question, input, &mut |path| page(path))
+    }
+
+    const TEXTS: [&str; 6] = [
+        "def f(): pass\n",
+        "from a import f\nf()  # \"\\ \u{1}\u{2}\n",
+        "class A:\n    '''Loads a name. \t \u{8}'''\n    def f(self, x=\"\\\"): return f(x)\n",
+        "x = 1\nf = x\nprint(f, '\u{1f600}é')\n",
+        "class \u{e9}t\u{e9}:\n    def load_name(self):\n        \"a\tb\"\n        f()\n",
+        "def f():\n    return \"\"\"\n\n\n\n\u{1}\u{1}\u{1}\"\"\"\n",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn no_answer_is_larger_than_requested(
+            seed in prop::collection::vec(
+                ("[a-c]{1,3}", prop::collection::vec(prop::sample::select(TEXTS.to_vec()), 0..30)), 1..8),
+            wish in 0_u8..8,
+            tokens in prop::sample::select(vec![100_usize, 101, 120, 150, 200, 300, 500, 1_000, 4_000, 50_000]),
+        ) {
+            let seed: Vec<(String, String)> = seed.into_iter().map(|(name, texts)| (name, texts.concat())).collect();
+            let files = world(&seed);
+            let found = answer_for(&files, wish, tokens);
+            let counted = json_size(&response(&found));
+            // Only mandatory fields may exceed the size.
+            prop_assert!(counted <= tokens * 4 || tokens <= 300, "{counted} of {}", tokens * 4);
+            let answer = answer(&found, &ResponseOptions::default());
+            let whole = answer.json.to_string();
+            prop_assert!(whole.len() <= tokens * 4, "{} of {}: {whole}", whole.len(), tokens * 4);
+            prop_assert!(answer.text.len() <= tokens * 4);
+            let cut = answer.json.get("truncated").is_some();
+            prop_assert!(cut || counted == whole.len(), "what is cut is said");
+        }
+    }
+
+    #[test]
+    fn both_forms_say_the_same() {
+        let own = format!("{}f()\n{}", TEXTS[0], TEXTS[2]);
+        let files = world(&[("a".to_owned(), own), ("b".to_owned(), TEXTS[2].to_owned())]);
+        let answer = answer(&answer_for(&files, 3, 4_000), &ResponseOptions::default());
+        for list in ["outline", "definitions", "references"] {
+            let entries = answer.json[list].as_array().unwrap();
+            assert!(!entries.is_empty(), "{list}: {}", answer.json);
+            for entry in entries {
+                for (name, value) in entry.as_object().unwrap() {
+                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    let value = if name == "path" { escape_name(&value).into_owned() } else { value };
+                    assert!(
+                        answer.text.contains(&value),
+                        "{list}: {name} {value:?} is not in\n{}",
+                        answer.text
+                    );
+                }
+            }
+        }
+        for version in answer.json["versions"].as_object().unwrap().values() {
+            assert!(answer.text.contains(version.as_str().unwrap()));
+        }
     }
 }

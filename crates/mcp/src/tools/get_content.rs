@@ -1,16 +1,22 @@
-//! `get_content`: reads a whole text.
+//! `get_content`: reads a whole text, with normalized line ends.
+//!
+//! Invariant: an answer has whole lines from the first one on, unless a single line exceeds the maximum. `truncated` is
+//! set only if something was omitted.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::EntityArgs;
 use super::request::ToolRequest;
-use crate::answer::ToolProfile;
-use lockgate_edit::request::{ReadRequest, WholeFields};
+use crate::answer::{Answer, ResponseOptions, ToolProfile, display_name, key, text_within};
+use lockgate_edit::request::{parse_line, parse_number};
+use lockgate_engine::{ReadLines, WholeRequest};
 use lockgate_error::Error;
+use lockgate_protocol::TextResponse;
+use lockgate_text::escape_name;
 
-tool! {
-    GetContent => "get_content", "Read a file",
+read_tool! {
+    GetContent => WholeRequest => answer, "get_content", "Read a file",
     &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
@@ -27,13 +33,69 @@ struct GetContent {
     entity: EntityArgs,
 }
 
-impl TryFrom<GetContent> for ToolRequest {
+impl TryFrom<GetContent> for WholeRequest {
     type Error = Error;
 
-    fn try_from(input: GetContent) -> Result<ToolRequest, Error> {
-        let GetContent { path, start_line, max_chars, entity } = input;
-        let fields = WholeFields { path, scope: entity.fields(), start_line, max_chars };
-        fields.into_request().map(ReadRequest::Whole).map(ToolRequest::Read)
+    fn try_from(input: GetContent) -> Result<WholeRequest, Error> {
+        let start_line =
+            input.start_line.map_or(Ok(1), |line| parse_line(line, || "start_line".to_owned()))?;
+        let max_chars = parse_number(input.max_chars, 40_000, 1..=1_000_000, "max_chars")?;
+        Ok(WholeRequest { target: input.entity.fields().into_target(input.path)?, start_line, max_chars })
+    }
+}
+
+/// Renders a text from its first line on.
+pub(crate) fn answer(reading: &ReadLines, options: &ResponseOptions) -> Answer {
+    let content = |response: &TextResponse| response.content.chars().count();
+    text_within(reading.max_chars, options.forms, content, |most| whole(reading, most))
+}
+
+fn whole(reading: &ReadLines, most: usize) -> (TextResponse, String) {
+    let (lines, first) = (reading.text.lines(), reading.start_line);
+    let start = if first > 1 { lines.span(first).start } else { 0 };
+    let (rest, total_lines) = (reading.text.view().get(start..).unwrap_or_default(), lines.count());
+    let content = take_lines(rest, most);
+    let truncated = content.len() < rest.len();
+    let response = TextResponse {
+        path: reading.path.clone(),
+        content: content.to_owned(),
+        total_lines,
+        version: reading.text.version().to_string(),
+        truncated,
+        key: key(reading.entity.as_ref()),
+        resolved_path: reading.resolved_path.clone(),
+        warning: truncated.then(|| warning(content, first, total_lines)),
+    };
+    let text = text(&response);
+    (response, text)
+}
+
+fn text(response: &TextResponse) -> String {
+    let TextResponse { path, content, total_lines, version, key, resolved_path, warning, .. } = response;
+    let mut text = format!("{}: {total_lines} lines, version {version}\n", display_name(path, key));
+    if let Some(resolved) = resolved_path {
+        text += &format!("the path leads to {}\n", escape_name(resolved));
+    }
+    if let Some(warning) = warning {
+        text += &format!("truncated: {warning}\n");
+    }
+    text + content
+}
+
+/// Returns as many whole lines as fit into `most` characters, or a prefix of the first line if that is longer.
+fn take_lines(text: &str, most: usize) -> &str {
+    let Some((end, _)) = text.char_indices().nth(most) else { return text };
+    let whole = text.get(..end).unwrap_or_default();
+    whole.rfind('\n').and_then(|last| whole.get(..=last)).unwrap_or(whole)
+}
+
+fn warning(content: &str, first: usize, total: usize) -> String {
+    match content.matches('\n').count() {
+        0 => format!("only the beginning of line {first} of {total} is shown"),
+        lines => {
+            let next = first + lines;
+            format!("only lines {first} to {} of {total} are shown; start_line {next} continues", next - 1)
+        }
     }
 }
 
@@ -41,17 +103,61 @@ impl TryFrom<GetContent> for ToolRequest {
 mod tests {
     use super::*;
     use lockgate_error::Code;
-    use serde_json::json;
+    use lockgate_text::{Buffer, Hints};
+    use serde_json::{Value, json};
 
     #[test]
     fn it_asks_for_a_whole_text() {
-        let ToolRequest::Read(ReadRequest::Whole(target)) = parse(rmcp::object!({"path": "a"})).unwrap()
-        else {
-            panic!()
-        };
-        assert_eq!(target.target.display_path(), "a");
+        let request = WholeRequest::try_from(parse_input(rmcp::object!({"path": "a"})).unwrap()).unwrap();
+        assert_eq!(request.target.display_path(), "a");
         let arguments = json!({"path": "a", "entity_type": "file", "app_id": "1"});
         let error = parse(arguments.as_object().cloned().unwrap()).unwrap_err();
         assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("app_id")));
+    }
+
+    fn render(reading: &ReadLines, most: usize) -> Answer {
+        let (response, text) = whole(reading, most);
+        Answer::found(&response, text)
+    }
+
+    fn reading(text: &str) -> ReadLines {
+        let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+        ReadLines {
+            path: "a".into(),
+            entity: None,
+            resolved_path: None,
+            start_line: 1,
+            end_line: 1,
+            max_chars: usize::MAX,
+            text: text.into(),
+        }
+    }
+
+    #[test]
+    fn a_text_is_shown_as_it_is() {
+        let answer = render(&reading("one\r\n\ntwo"), usize::MAX);
+        let version = answer.json["version"].as_str().unwrap().to_owned();
+        assert_eq!(
+            answer.json,
+            json!({"path": "a", "content": "one\n\ntwo", "total_lines": 3, "version": version, "truncated": false})
+        );
+        assert_eq!(answer.text, format!("a: 3 lines, version {version}\none\n\ntwo"));
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        for (most, content, warning) in [
+            (9, "äne\ntwo\n", None),
+            (8, "äne\ntwo\n", None),
+            (7, "äne\n", Some("only lines 1 to 1 of 2 are shown; start_line 2 continues")),
+            (4, "äne\n", Some("only lines 1 to 1 of 2 are shown; start_line 2 continues")),
+            (3, "äne", Some("only the beginning of line 1 of 2 is shown")),
+        ] {
+            let answer = render(&reading("äne\ntwo\n"), most);
+            assert_eq!(answer.json["content"], content, "{most}");
+            assert_eq!(answer.json["truncated"], warning.is_some());
+            assert_eq!(answer.json.get("warning").and_then(Value::as_str), warning);
+            assert_eq!(answer.text.contains("truncated: "), warning.is_some());
+        }
     }
 }

@@ -1,16 +1,18 @@
-//! `list_content`: lists files or entities.
+//! `list_content`: lists files or entities, one row for each.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::AnyEntityArgs;
 use super::request::ToolRequest;
-use crate::answer::ToolProfile;
-use lockgate_edit::request::{ListFields, ReadRequest};
+use crate::answer::{Answer, ResponseOptions, ToolProfile, distinct_key, result_name, shared_key};
+use lockgate_edit::request::{EntityKind, parse_number};
+use lockgate_engine::{Entries, ListRequest, ListedText};
 use lockgate_error::Error;
+use lockgate_protocol::{ListResponse, ListRow};
 
-tool! {
-    ListContent => "list_content", "List files",
+read_tool! {
+    ListContent => ListRequest => answer, "list_content", "List files",
     &[Toolset::Look, Toolset::Content], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
@@ -25,34 +27,90 @@ struct ListContent {
     entity: AnyEntityArgs,
 }
 
-impl TryFrom<ListContent> for ToolRequest {
+impl TryFrom<ListContent> for ListRequest {
     type Error = Error;
 
-    fn try_from(input: ListContent) -> Result<ToolRequest, Error> {
-        let ListContent { path_prefix, max_results, entity } = input;
-        let fields = ListFields { path_prefix, scope: entity.fields(), max_results };
-        fields.into_request().map(ReadRequest::List).map(ToolRequest::Read)
+    fn try_from(input: ListContent) -> Result<ListRequest, Error> {
+        let max_entries = parse_number(input.max_results, 200, 1..=5000, "max_results")?;
+        let (prefix, scope) = (input.path_prefix.unwrap_or_default(), input.entity.fields().into_scope()?);
+        Ok(ListRequest { prefix, scope, max_entries })
     }
+}
+
+fn answer(found: &Entries, _options: &ResponseOptions) -> Answer {
+    let response = ListResponse {
+        entries: found.entries.iter().map(row).collect(),
+        truncated: found.truncated,
+        key: shared_key(&found.scope),
+        notes: found.notes.clone(),
+    };
+    let text = text(&response);
+    Answer::found(&response, text)
+}
+
+fn row(ListedText { path, entity, size, version }: &ListedText) -> ListRow {
+    ListRow {
+        path: path.clone(),
+        size: *size,
+        key: distinct_key(entity.as_ref()),
+        version: version.map(|version| version.to_string()),
+    }
+}
+
+fn text(ListResponse { entries, truncated, key, notes }: &ListResponse) -> String {
+    let noun = key.entity_type.as_deref().unwrap_or(EntityKind::FILE);
+    let mut text = match entries.len() {
+        1 => format!("1 {noun}\n"),
+        count => format!("{count} {noun}s\n"),
+    };
+    if *truncated {
+        text += &format!("truncated: not all {noun}s are shown\n");
+    }
+    notes.iter().for_each(|note| text += &format!("note: {note}\n"));
+    for ListRow { path, size, key, version } in entries {
+        let version = version.as_ref().map(|version| format!(", version {version}")).unwrap_or_default();
+        text += &format!("{}: {size} bytes{version}\n", result_name(path, key));
+    }
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lockgate_edit::request::SearchScope;
     use lockgate_error::Code;
+    use lockgate_text::Version;
     use serde_json::json;
 
     #[test]
     fn a_number_of_results_is_within_bounds() {
-        let most = |value: serde_json::Value| match parse(
-            json!({"max_results": value}).as_object().cloned().unwrap(),
-        ) {
-            Ok(ToolRequest::Read(ReadRequest::List(request))) => Ok(request.max_entries),
-            Ok(other) => panic!("{other:?}"),
-            Err(error) => Err((error.code, error.field)),
+        let most = |value: serde_json::Value| {
+            let input = parse_input(json!({"max_results": value}).as_object().cloned().unwrap());
+            let request = input.and_then(ListRequest::try_from);
+            request.map(|request| request.max_entries).map_err(|error| (error.code, error.field))
         };
         assert_eq!((most(json!(null)), most(json!(5000))), (Ok(200), Ok(5000)));
         for wrong in [0, 5001] {
             assert_eq!(most(json!(wrong)), Err((Code::InvalidInput, Some("max_results".into()))));
         }
+    }
+
+    #[test]
+    fn both_forms_have_every_file() {
+        let listed = |path: &str, version| ListedText { path: path.into(), entity: None, size: 3, version };
+        let entries = vec![listed("a", Some(Version::hash(b"one"))), listed("b", None)];
+        let found =
+            Entries { scope: SearchScope::Files, entries, truncated: true, notes: vec!["a note".into()] };
+        let answer = answer(&found, &ResponseOptions::default());
+        let version = Version::hash(b"one").to_string();
+        assert_eq!(
+            answer.json,
+            json!({"entries": [{"path": "a", "size": 3, "version": version}, {"path": "b", "size": 3}],
+                "truncated": true, "notes": ["a note"]})
+        );
+        let wanted = format!(
+            "2 files\ntruncated: not all files are shown\nnote: a note\na: 3 bytes, version {version}\nb: 3 bytes\n"
+        );
+        assert_eq!(answer.text, wanted);
     }
 }

@@ -1,12 +1,16 @@
 //! `list_edits`: lists the edits, newest first.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::{EntityArgs, target};
-use super::request::ToolRequest;
-use crate::answer::ToolProfile;
-use lockgate_edit::request::HistoryRequest;
+use super::request::{ReadCall, ReadFuture, ReadReply, ToolRequest};
+use crate::answer::{self, ResponseOptions, ToolProfile};
+use lockgate_checks::Watch;
+use lockgate_edit::request::{HistoryRequest, Target};
+use lockgate_engine::Workspace;
 use lockgate_error::{Code, Error};
 
 tool! {
@@ -34,6 +38,31 @@ impl TryFrom<ListEdits> for ToolRequest {
     type Error = Error;
 
     fn try_from(input: ListEdits) -> Result<ToolRequest, Error> {
+        HistoryRequest::try_from(input).map(|request| ToolRequest::Read(Arc::new(request)))
+    }
+}
+
+impl ReadCall for HistoryRequest {
+    fn target(&self) -> Option<&Target> {
+        self.target.as_ref()
+    }
+
+    fn run(self: Arc<Self>, workspace: Arc<Workspace>, _watch: Watch) -> ReadFuture {
+        Box::pin(async move {
+            let most = self.max_entries;
+            // One more entry than is shown tells if there are more.
+            let request = HistoryRequest { max_entries: most + 1, target: self.target.clone() };
+            let entries = workspace.history(request).await?;
+            let answer = Box::new(move |options: &ResponseOptions| answer::history(&entries, most, options));
+            Ok(ReadReply { size: None, answer })
+        })
+    }
+}
+
+impl TryFrom<ListEdits> for HistoryRequest {
+    type Error = Error;
+
+    fn try_from(input: ListEdits) -> Result<HistoryRequest, Error> {
         let target = target(input.path, input.entity.fields())?;
         let (default, most) = RESULT_LIMITS;
         let limit = input.max_results.unwrap_or(default);
@@ -42,7 +71,7 @@ impl TryFrom<ListEdits> for ToolRequest {
             Error::new(Code::InvalidInput, format!("max_results must be from 1 to {most}, found {limit}"))
                 .named_field("max_results")
         };
-        Ok(ToolRequest::History(HistoryRequest { target, max_entries: within.ok_or_else(rejection)? }))
+        Ok(HistoryRequest { target, max_entries: within.ok_or_else(rejection)? })
     }
 }
 
@@ -56,11 +85,8 @@ mod tests {
     fn a_number_of_results_is_within_bounds() {
         let most = |value: serde_json::Value| {
             let arguments = json!({"max_results": value}).as_object().cloned().unwrap();
-            match parse(arguments) {
-                Ok(ToolRequest::History(history)) => Ok(history.max_entries),
-                Ok(other) => panic!("{other:?}"),
-                Err(error) => Err(error.field),
-            }
+            let request = parse_input(arguments).and_then(HistoryRequest::try_from);
+            request.map(|request| request.max_entries).map_err(|error| error.field)
         };
         assert_eq!((most(json!(null)), most(json!(1)), most(json!(100))), (Ok(20), Ok(1), Ok(100)));
         for wrong in [json!(0), json!(101), json!(-1), json!("x")] {

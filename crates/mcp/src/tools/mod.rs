@@ -29,8 +29,28 @@ macro_rules! tool {
         };
 
         fn parse(arguments: rmcp::model::JsonObject) -> Result<ToolRequest, Error> {
+            ToolRequest::try_from(parse_input(arguments)?)
+        }
+
+        fn parse_input(arguments: rmcp::model::JsonObject) -> Result<$input, Error> {
             $(let arguments = $prepare(arguments);)?
-            ToolRequest::try_from(crate::arguments::read::<$input>(&SCHEMA, arguments)?)
+            crate::arguments::read(&SCHEMA, arguments)
+        }
+    };
+}
+
+/// Declares the tool of a wire struct that converts into a request to the engine, with the function that renders what the
+/// engine finds.
+macro_rules! read_tool {
+    ($input:ident => $request:ident => $answer:path, $($definition:tt)*) => {
+        tool! { $input => $($definition)* }
+
+        impl TryFrom<$input> for ToolRequest {
+            type Error = Error;
+
+            fn try_from(input: $input) -> Result<ToolRequest, Error> {
+                $request::try_from(input).map(|request| ToolRequest::read(request, $answer))
+            }
         }
     };
 }
@@ -57,7 +77,7 @@ pub mod search_content;
 pub mod undo_edit;
 
 pub use definition::{Effect, RepeatEffect, Tool};
-pub use request::{BatchCall, EditCall, ToolRequest, UnwrittenEdit};
+pub use request::{BatchCall, EditCall, ReadCall, ReadFuture, ReadReply, ToolRequest, UnwrittenEdit};
 
 /// All tools in the order of the documentation.
 pub const TOOLS: &[Tool] = &[

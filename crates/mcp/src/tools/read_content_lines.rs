@@ -1,18 +1,30 @@
 //! `read_content_lines`: reads lines of a file with their numbers.
+//!
+//! Invariant: an answer has whole lines from the first one on, unless a single line exceeds the maximum. `truncated` is
+//! set only if something was omitted.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::EntityArgs;
 use super::request::ToolRequest;
-use crate::answer::ToolProfile;
-use lockgate_edit::request::{LineFields, ReadRequest};
-use lockgate_error::Error;
+use crate::answer::{Answer, ResponseOptions, ToolProfile, display_name, key, text_within};
+use lockgate_edit::request::parse_line;
+use lockgate_engine::{LinesRequest, ReadLines};
+use lockgate_error::{Code, Error, NextCall};
+use lockgate_protocol::LinesResponse;
+use lockgate_text::escape_name;
 
-tool! {
-    ReadContentLines => "read_content_lines", "Read lines of a file",
+read_tool! {
+    ReadContentLines => LinesRequest => answer, "read_content_lines", "Read lines of a file",
     &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
+
+/// The number of lines after the first that are shown by default.
+const DEFAULT_LINES: usize = 100;
+/// The most characters that are shown by default, and if the last line is given.
+const DEFAULT_CHARS: usize = 40_000;
+const MAX_CHARS: usize = 100_000;
 
 /// Reads lines of a file, each after its number, which is not part of the text. Returns `total_lines`, and the
 /// `version` for expected_version.
@@ -28,29 +40,99 @@ struct ReadContentLines {
     entity: EntityArgs,
 }
 
-impl TryFrom<ReadContentLines> for ToolRequest {
+impl TryFrom<ReadContentLines> for LinesRequest {
     type Error = Error;
 
-    fn try_from(input: ReadContentLines) -> Result<ToolRequest, Error> {
-        let ReadContentLines { path, start_line, end_line, entity } = input;
-        let fields = LineFields { path, scope: entity.fields(), start_line, end_line };
-        fields.into_request().map(ReadRequest::Lines).map(ToolRequest::Read)
+    fn try_from(input: ReadContentLines) -> Result<LinesRequest, Error> {
+        let line = |value: i64, field: &str| parse_line(value, || field.to_owned());
+        let start_line = input.start_line.map_or(Ok(1), |start| line(start, "start_line"))?;
+        let ahead = start_line.saturating_add(DEFAULT_LINES);
+        let end_line = input.end_line.map_or(Ok(ahead), |end| line(end, "end_line"))?;
+        if end_line < start_line {
+            let message = format!("line {end_line} is out of bounds: it is before line {start_line}");
+            let next = NextCall::Fields { set: Vec::new(), unset: vec!["end_line"] };
+            return Err(Error::new(Code::RangeOutOfBounds, message).field("end_line").with_next(next));
+        }
+        let max_chars = if input.end_line.is_some() { MAX_CHARS } else { DEFAULT_CHARS };
+        let target = input.entity.fields().into_target(input.path)?;
+        Ok(LinesRequest { target, start_line, end_line, max_chars })
     }
+}
+
+/// Renders lines, each after its number.
+pub(crate) fn answer(reading: &ReadLines, options: &ResponseOptions) -> Answer {
+    let content = |response: &LinesResponse| response.content.chars().count();
+    text_within(reading.max_chars, options.forms, content, |most| lines(reading, most))
+}
+
+struct ShownLines {
+    content: String,
+    end_line: usize,
+    truncated: bool,
+}
+
+fn lines(reading: &ReadLines, most: usize) -> (LinesResponse, String) {
+    let ShownLines { content, end_line, truncated } = take_lines(reading, most);
+    let response = LinesResponse {
+        path: reading.path.clone(),
+        start_line: reading.start_line,
+        end_line,
+        total_lines: reading.text.lines().count(),
+        version: reading.text.version().to_string(),
+        truncated: truncated.then_some(true),
+        content,
+        key: key(reading.entity.as_ref()),
+        resolved_path: reading.resolved_path.clone(),
+    };
+    let text = text(&response);
+    (response, text)
+}
+
+fn text(response: &LinesResponse) -> String {
+    let LinesResponse { path, start_line, end_line, total_lines, version, content, key, .. } = response;
+    let name = display_name(path, key);
+    let mut text = format!("{name}: lines {start_line} to {end_line} of {total_lines}, version {version}\n");
+    if let Some(resolved) = &response.resolved_path {
+        text += &format!("the path leads to {}\n", escape_name(resolved));
+    }
+    if response.truncated.is_some() {
+        text += "truncated: not all of these lines are shown\n";
+    }
+    text + content
+}
+
+/// Takes as many of the lines as fit.
+fn take_lines(reading: &ReadLines, most: usize) -> ShownLines {
+    let lines = reading.text.lines();
+    let (mut content, mut used, mut end_line) = (String::new(), 0, reading.start_line.saturating_sub(1));
+    for line in reading.start_line..=reading.end_line {
+        let separator = if content.is_empty() { "" } else { "\n" };
+        let row = format!("{separator}{line}: {}", lines.text(line));
+        let characters = row.chars().count();
+        if used + characters > most {
+            if content.is_empty() {
+                (content, end_line) = (row.chars().take(most).collect(), line);
+            }
+            return ShownLines { content, end_line, truncated: true };
+        }
+        content += &row;
+        used += characters;
+        end_line = line;
+    }
+    ShownLines { content, end_line, truncated: false }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockgate_edit::request::{LinesRequest, Target};
-    use lockgate_error::Code;
+    use lockgate_edit::request::Target;
+    use lockgate_text::{Buffer, Hints};
+    use serde_json::json;
 
     #[test]
     fn it_asks_for_a_look() {
-        let ToolRequest::Read(ReadRequest::Lines(request)) =
-            parse(rmcp::object!({"path": "a", "start_line": 40.0})).unwrap()
-        else {
-            panic!()
-        };
+        let input = parse_input(rmcp::object!({"path": "a", "start_line": 40.0})).unwrap();
+        let request = LinesRequest::try_from(input).unwrap();
         assert_eq!(
             request,
             LinesRequest {
@@ -62,5 +144,94 @@ mod tests {
         );
         let error = parse(rmcp::object!({"path": "a", "start_line": 4, "end_line": 3})).unwrap_err();
         assert_eq!((error.code, error.field.as_deref()), (Code::RangeOutOfBounds, Some("end_line")));
+    }
+
+    fn parsed(start_line: Option<i64>, end_line: Option<i64>) -> Result<(usize, usize), Error> {
+        let arguments = json!({"path": "a", "start_line": start_line, "end_line": end_line});
+        let input: ReadContentLines = serde_json::from_value(arguments).unwrap();
+        let request = LinesRequest::try_from(input)?;
+        Ok((request.start_line, request.end_line))
+    }
+
+    #[test]
+    fn an_absent_line_has_its_default() {
+        assert_eq!(parsed(None, None), Ok((1, 101)));
+        assert_eq!(parsed(Some(40), None), Ok((40, 140)));
+        assert_eq!(parsed(None, Some(7)), Ok((1, 7)));
+        assert_eq!(parsed(Some(7), Some(7)), Ok((7, 7)));
+        assert!(parsed(Some(i64::MAX), None).is_ok());
+    }
+
+    #[test]
+    fn a_range_that_no_text_has_is_refused() {
+        for (start, end, field) in [
+            (Some(0), None, "start_line"),
+            (Some(-1), Some(3), "start_line"),
+            (None, Some(0), "end_line"),
+            (Some(5), Some(4), "end_line"),
+        ] {
+            let error = parsed(start, end).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::RangeOutOfBounds, Some(field)));
+        }
+    }
+
+    fn render(reading: &ReadLines, most: usize) -> Answer {
+        let (response, text) = lines(reading, most);
+        Answer::found(&response, text)
+    }
+
+    fn reading(text: &str, start_line: usize, end_line: usize) -> ReadLines {
+        let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+        ReadLines {
+            path: "a.py".into(),
+            entity: None,
+            resolved_path: None,
+            start_line,
+            end_line,
+            max_chars: usize::MAX,
+            text: text.into(),
+        }
+    }
+
+    #[test]
+    fn each_line_has_its_number() {
+        let answer = render(&reading("one\r\ntwo\n\nfour", 2, 4), usize::MAX);
+        let version = answer.json["version"].as_str().unwrap().to_owned();
+        assert_eq!(
+            answer.json,
+            json!({"path": "a.py", "start_line": 2, "end_line": 4, "total_lines": 4, "version": version,
+                "content": "2: two\n3: \n4: four"})
+        );
+        assert_eq!(answer.text, format!("a.py: lines 2 to 4 of 4, version {version}\n2: two\n3: \n4: four"));
+    }
+
+    #[test]
+    fn an_empty_text_has_no_lines() {
+        let answer = render(&reading("", 1, 0), usize::MAX);
+        assert_eq!((&answer.json["content"], &answer.json["end_line"]), (&json!(""), &json!(0)));
+        assert_eq!(answer.json.get("truncated"), None);
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let text = "one\ntwo\nthree\n";
+        for (most, content, end) in [
+            (22, Some("1: one\n2: two\n3: three"), 3),
+            (23, None, 3),
+            (21, Some("1: one\n2: two"), 2),
+            (13, Some("1: one\n2: two"), 2),
+            (12, Some("1: one"), 1),
+            (6, Some("1: one"), 1),
+            (4, Some("1: o"), 1),
+        ] {
+            let answer = render(&reading(text, 1, 3), most);
+            if let Some(content) = content {
+                assert_eq!(answer.json["content"], content, "{most}");
+            }
+            assert_eq!(answer.json["end_line"], end, "{most}");
+            let truncated = answer.json["content"] != "1: one\n2: two\n3: three";
+            assert_eq!(answer.json.get("truncated").is_some(), truncated, "{most}");
+            assert_eq!(answer.text.contains("truncated: "), truncated, "{most}");
+        }
     }
 }

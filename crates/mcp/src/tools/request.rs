@@ -1,15 +1,21 @@
 //! The request of one call, and what most tools need to make it.
 
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::{self, EntityArgs};
-use crate::answer::{ResponseOptions, ToolProfile};
+use crate::answer::{Answer, ResponseOptions, ToolProfile};
+use lockgate_checks::Watch;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{
-    Author, Direction, Expect, FilePermissions, GateOptions, HistoryRequest, Instruction, Mode, ReadRequest,
-    Request, Target, UndoRequest, Whose,
+    Author, Direction, Expect, FilePermissions, GateOptions, Instruction, Mode, Request, Target, UndoRequest,
+    Whose,
 };
+use lockgate_engine::{ReadRequest, Workspace};
 use lockgate_error::{Code, Error};
 
 /// The parsed request of one call.
@@ -23,26 +29,74 @@ pub enum ToolRequest {
     Batch(Box<BatchCall>),
     /// An undo or redo of an edit.
     Revert(UndoRequest),
-    /// A read of files or entities.
-    Read(ReadRequest),
-    /// A read of the edit history.
-    History(HistoryRequest),
+    /// A read of files, entities or the history.
+    Read(Arc<dyn ReadCall>),
+}
+
+/// A read, with the rendering of its answer.
+pub trait ReadCall: fmt::Debug + Send + Sync {
+    /// Returns the single target of the request, if it names one.
+    fn target(&self) -> Option<&Target>;
+
+    /// Reads.
+    fn run(self: Arc<Self>, workspace: Arc<Workspace>, watch: Watch) -> ReadFuture;
+}
+
+/// The future of a [`ReadCall`].
+pub type ReadFuture = Pin<Box<dyn Future<Output = Result<ReadReply, Error>> + Send>>;
+
+/// The reply to a [`ReadCall`].
+pub struct ReadReply {
+    /// The approximate size of the answer in bytes; `None` if it is not known beforehand.
+    pub size: Option<usize>,
+    /// Renders the answer.
+    pub answer: Box<dyn FnOnce(&ResponseOptions) -> Answer + Send>,
+}
+
+/// A request to the engine, and the function that renders what it finds.
+struct EngineRead<R: ReadRequest> {
+    request: R,
+    answer: fn(&R::Found, &ResponseOptions) -> Answer,
+}
+
+impl<R: ReadRequest + fmt::Debug> fmt::Debug for EngineRead<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.request.fmt(f)
+    }
+}
+
+impl<R: ReadRequest + Clone + fmt::Debug> ReadCall for EngineRead<R> {
+    fn target(&self) -> Option<&Target> {
+        self.request.target()
+    }
+
+    fn run(self: Arc<Self>, workspace: Arc<Workspace>, watch: Watch) -> ReadFuture {
+        Box::pin(async move {
+            let found = workspace.read(self.request.clone(), watch).await?;
+            let size = R::size(&found);
+            let answer = Box::new(move |options: &ResponseOptions| (self.answer)(&found, options));
+            Ok(ReadReply { size, answer })
+        })
+    }
 }
 
 impl ToolRequest {
+    /// Creates a read; the function renders what it finds.
+    pub(super) fn read<R: ReadRequest + Clone + fmt::Debug>(
+        request: R,
+        answer: fn(&R::Found, &ResponseOptions) -> Answer,
+    ) -> ToolRequest {
+        ToolRequest::Read(Arc::new(EngineRead { request, answer }))
+    }
+
     /// Returns the single target of the request, if it names one.
     pub fn target(&self) -> Option<&Target> {
         match self {
             ToolRequest::Edit(call) => Some(&call.request.target),
             ToolRequest::Unwritten(unwritten_edit) => Some(&unwritten_edit.request.target),
-            ToolRequest::Read(ReadRequest::Lines(lines)) => Some(&lines.target),
-            ToolRequest::Read(ReadRequest::Whole(whole)) => Some(&whole.target),
-            ToolRequest::Revert(UndoRequest { target: of, .. })
-            | ToolRequest::History(HistoryRequest { target: of, .. }) => of.as_ref(),
-            ToolRequest::Batch(_)
-            | ToolRequest::Read(ReadRequest::Search(_) | ReadRequest::List(_) | ReadRequest::Context(_)) => {
-                None
-            }
+            ToolRequest::Read(read) => read.target(),
+            ToolRequest::Revert(UndoRequest { target, .. }) => target.as_ref(),
+            ToolRequest::Batch(_) => None,
         }
     }
 
@@ -56,7 +110,7 @@ impl ToolRequest {
                 all.requests.iter_mut().for_each(|request| request.author.clone_from(author));
             }
             ToolRequest::Revert(revert) => revert.author.clone_from(author),
-            ToolRequest::Read(_) | ToolRequest::History(_) => {}
+            ToolRequest::Read(_) => {}
         }
         self
     }

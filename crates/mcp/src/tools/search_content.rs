@@ -1,4 +1,6 @@
 //! `search_content`: finds the lines that match a pattern.
+//!
+//! The text form looks like the output of `grep`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,12 +8,15 @@ use serde::Deserialize;
 use super::entity::AnyEntityArgs;
 use super::request::ToolRequest;
 use super::safe_edit_file::SearchFlags;
-use crate::answer::ToolProfile;
-use lockgate_edit::request::{ReadRequest, SearchFields};
-use lockgate_error::Error;
+use crate::answer::{Answer, ResponseOptions, ToolProfile, distinct_key, result_name, shared_key};
+use lockgate_edit::request::parse_number;
+use lockgate_engine::{LineMatch, MatchCount, Matches, NumberedLine, SearchRequest};
+use lockgate_error::{Code, Error};
+use lockgate_protocol::{FileMatches, NumberedText, SearchResponse, SearchRow};
+use lockgate_python_re::Flags;
 
-tool! {
-    SearchContent => "search_content", "Search files",
+read_tool! {
+    SearchContent => SearchRequest => answer, "search_content", "Search files",
     &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
@@ -41,37 +46,149 @@ struct SearchContent {
     entity: AnyEntityArgs,
 }
 
-impl TryFrom<SearchContent> for ToolRequest {
+impl TryFrom<SearchContent> for SearchRequest {
     type Error = Error;
 
-    fn try_from(input: SearchContent) -> Result<ToolRequest, Error> {
-        let fields = SearchFields {
-            pattern: input.pattern,
+    fn try_from(input: SearchContent) -> Result<SearchRequest, Error> {
+        if input.pattern.is_empty() {
+            return Err(Error::new(Code::InvalidInput, "pattern is empty, so every line would match")
+                .named_field("pattern"));
+        }
+        let context = parse_number(input.context_lines, 3, 0..=50, "context_lines")?;
+        let max_matches = parse_number(input.max_results, 20, 1..=1000, "max_results")?;
+        let offset = parse_number(input.offset, 0, 0..=100_000, "offset")?;
+        let flags = input.search_flags.map(|SearchFlags(flags)| flags.into_flags());
+        let flags = flags.transpose()?.unwrap_or_default();
+        if flags.has(Flags::ASCII) {
+            let message = "the flag A is only for safe_edit_file; here \\w and \\d match all of Unicode";
+            return Err(Error::new(Code::InvalidInput, message).field("search_flags"));
+        }
+        let is_literal = input.literal.unwrap_or(false);
+        let pattern = if is_literal { regex_syntax::escape(&input.pattern) } else { input.pattern };
+        Ok(SearchRequest {
+            pattern: inline_flags(flags) + &pattern,
             path: input.path,
-            scope: input.entity.fields(),
-            context_lines: input.context_lines,
-            max_results: input.max_results,
+            entity_scope: input.entity.fields().into_scope()?,
+            context,
+            max_matches,
             hidden: input.hidden.unwrap_or(false),
-            multiline: input.multiline.unwrap_or(false),
-            literal: input.literal.unwrap_or(false),
-            flags: input.search_flags.map(|SearchFlags(flags)| flags),
-            offset: input.offset,
-        };
-        fields.into_request().map(ReadRequest::Search).map(ToolRequest::Read)
+            multiline: input.multiline.unwrap_or(false) || flags.has(Flags::DOTALL),
+            offset,
+        })
     }
+}
+
+/// Returns the flags as the beginning of a pattern, as in `(?is)`; empty without flags.
+fn inline_flags(flags: Flags) -> String {
+    let letters = [(Flags::IGNORECASE, 'i'), (Flags::DOTALL, 's'), (Flags::VERBOSE, 'x')];
+    let set: String =
+        letters.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, letter)| *letter).collect();
+    if set.is_empty() { set } else { format!("(?{set})") }
+}
+
+fn answer(found: &Matches, _options: &ResponseOptions) -> Answer {
+    let response = SearchResponse {
+        matches: found.found.iter().map(row).collect(),
+        total_matches: found.total,
+        truncated: found.truncated,
+        counts: counts(found),
+        key: shared_key(&found.scope),
+        notes: found.notes.clone(),
+    };
+    let text = text(&response);
+    Answer::found(&response, text)
+}
+
+/// Maximum number of files whose matches are counted in an answer.
+const MAX_COUNTED_FILES: usize = 50;
+
+/// Returns the number of matches in each file, if the answer does not show all matches.
+fn counts(found: &Matches) -> Vec<FileMatches> {
+    let count = |count: &MatchCount| FileMatches {
+        path: count.path.clone(),
+        matches: count.matches,
+        key: distinct_key(count.entity.as_ref()),
+    };
+    let counted = found.counts.iter().filter(|_| found.truncated);
+    counted.take(MAX_COUNTED_FILES).map(count).collect()
+}
+
+fn row(found: &LineMatch) -> SearchRow {
+    let numbered = |line: &NumberedLine| NumberedText { line: line.line, text: line.text.clone() };
+    SearchRow {
+        path: found.path.clone(),
+        line_number: found.line,
+        end_line: (found.end_line > found.line).then_some(found.end_line),
+        text: found.text.clone(),
+        context_before: found.before.iter().map(numbered).collect(),
+        context_after: found.after.iter().map(numbered).collect(),
+        version: found.version.to_string(),
+        key: distinct_key(found.entity.as_ref()),
+    }
+}
+
+fn text(SearchResponse { matches, total_matches, truncated, counts, notes, .. }: &SearchResponse) -> String {
+    let mut text = match (matches.len(), *total_matches) {
+        (_, 0) => "no matches\n".to_owned(),
+        (1, 1) => "1 match\n".to_owned(),
+        (shown, total) if shown == total => format!("{total} matches\n"),
+        (shown, total) => format!("{shown} of {total} matches are shown\n"),
+    };
+    if *truncated {
+        text += "truncated: not all matches are shown\n";
+    }
+    if !counts.is_empty() {
+        let counted = |it: &FileMatches| format!("{} {}", result_name(&it.path, &it.key), it.matches);
+        text += &format!("matches: {}\n", counts.iter().map(counted).collect::<Vec<_>>().join(", "));
+    }
+    notes.iter().for_each(|note| text += &format!("note: {note}\n"));
+    let mut rows = matches.iter().peekable();
+    let mut last: Option<&SearchRow> = None;
+    // The last line of the file that was shown: lines that two matches share are shown once.
+    let mut done = 0;
+    while let Some(one) = rows.next() {
+        if last.is_none_or(|last| !is_same(last, one)) {
+            text += &format!("\n{} (version {})\n", result_name(&one.path, &one.key), one.version);
+            done = 0;
+        } else if one.context_before.first().map_or(one.line_number, |first| first.line) > done + 1 {
+            text += "--\n";
+        }
+        let next = rows.peek().filter(|next| is_same(next, one));
+        let until = next.map_or(usize::MAX, |next| next.line_number);
+        context(&mut text, one.context_before.iter().filter(|line| line.line > done));
+        for (line, part) in (one.line_number..).zip(one.text.split('\n')) {
+            text += &format!("{line}: {part}\n");
+        }
+        context(&mut text, one.context_after.iter().filter(|line| line.line < until));
+        let end = one.end_line.unwrap_or(one.line_number);
+        done = one.context_after.last().map_or(end, |line| line.line).min(until.saturating_sub(1));
+        last = Some(one);
+    }
+    text
+}
+
+/// True if two matches are in the same document.
+fn is_same(one: &SearchRow, other: &SearchRow) -> bool {
+    (&one.path, &one.key) == (&other.path, &other.key)
+}
+
+fn context<'a>(text: &mut String, lines: impl Iterator<Item = &'a NumberedText>) {
+    lines.for_each(|NumberedText { line, text: row }| *text += &format!("{line}- {row}\n"));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use lockgate_error::Code;
+    use lockgate_text::Version;
     use serde_json::json;
 
-    fn parse_args(arguments: serde_json::Value) -> Result<lockgate_edit::request::SearchRequest, Error> {
-        match parse(arguments.as_object().cloned().unwrap())? {
-            ToolRequest::Read(ReadRequest::Search(request)) => Ok(request),
-            other => panic!("{other:?}"),
-        }
+    fn render(found: &Matches) -> Answer {
+        answer(found, &ResponseOptions::default())
+    }
+
+    fn parse_args(arguments: serde_json::Value) -> Result<SearchRequest, Error> {
+        SearchRequest::try_from(parse_input(arguments.as_object().cloned().unwrap())?)
     }
 
     #[test]
@@ -105,5 +222,65 @@ mod tests {
             let error = parse_args(arguments).unwrap_err();
             assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some(field)));
         }
+    }
+
+    fn numbered(lines: &[usize]) -> Vec<NumberedLine> {
+        lines.iter().map(|&line| NumberedLine { line, text: format!("line {line}") }).collect()
+    }
+
+    fn found(
+        path: &str,
+        lines: std::ops::RangeInclusive<usize>,
+        before: &[usize],
+        after: &[usize],
+    ) -> LineMatch {
+        let (line, end_line) = (*lines.start(), *lines.end());
+        let text: Vec<String> = lines.map(|line| format!("line {line}")).collect();
+        let (before, after) = (numbered(before), numbered(after));
+        LineMatch {
+            path: path.into(),
+            entity: None,
+            version: Version::hash(b""),
+            line,
+            end_line,
+            text: text.join("\n"),
+            before,
+            after,
+        }
+    }
+
+    #[test]
+    fn the_json_has_each_match_separately() {
+        let one = found("a", 3..=3, &[2], &[4]);
+        let notes = vec!["a note".to_owned()];
+        let answer =
+            render(&Matches { found: vec![one], total: 2, truncated: true, notes, ..Matches::default() });
+        assert_eq!(
+            answer.json,
+            json!({"matches": [{"path": "a", "line_number": 3, "match": "line 3", "context_before": ["2: line 2"],
+                "context_after": ["4: line 4"], "version": "af1349b9f5f9"}], "total_matches": 2, "truncated": true,
+                "notes": ["a note"]})
+        );
+        let wanted = "1 of 2 matches are shown\ntruncated: not all matches are shown\nnote: a note\n\n\
+            a (version af1349b9f5f9)\n2- line 2\n3: line 3\n4- line 4\n";
+        assert_eq!(answer.text, wanted);
+    }
+
+    #[test]
+    fn readers_are_shown_each_line_once() {
+        let found = vec![
+            found("a", 2..=2, &[1], &[3, 4]),
+            found("a", 3..=3, &[1, 2], &[4, 5]),
+            found("a", 6..=7, &[4, 5], &[8]),
+            found("a", 12..=12, &[11], &[]),
+            found("b", 1..=1, &[], &[2]),
+        ];
+        let answer = render(&Matches { found, total: 5, ..Matches::default() });
+        let wanted = "5 matches\n\na (version af1349b9f5f9)\n1- line 1\n2: line 2\n3: line 3\n4- line 4\n5- line 5\n\
+            6: line 6\n7: line 7\n8- line 8\n--\n11- line 11\n12: line 12\n\nb (version af1349b9f5f9)\n1: line 1\n\
+            2- line 2\n";
+        assert_eq!(answer.text, wanted);
+        assert_eq!(answer.json["matches"][2]["end_line"], 7);
+        assert_eq!(render(&Matches::default()).text, "no matches\n");
     }
 }

@@ -1,8 +1,8 @@
 //! Looking: at lines, at whole texts, for a pattern, and at what there is.
 
 use lockgate_edit::Edit;
-use lockgate_edit::request::{Expect, LinesRequest, ReadRequest};
-use lockgate_engine::ReadResponse;
+use lockgate_edit::request::Expect;
+use lockgate_engine::LinesRequest;
 use lockgate_error::Code;
 use lockgate_text::Version;
 
@@ -16,24 +16,15 @@ pub fn lines_and_whole_texts(fixture: &EntityFixture) {
     fixture.put("src/empty.txt", b"");
     let read_lines = |path: &str, start_line, end_line| {
         let target = fixture.target(path);
-        let response = fixture.read(ReadRequest::Lines(LinesRequest {
-            target,
-            start_line,
-            end_line,
-            max_chars: usize::MAX,
-        }));
-        let shown = response.map(|response| match response {
-            ReadResponse::Lines(reading) => {
-                assert_eq!(
-                    Some(reading.text.version()),
-                    creation.version.filter(|_| path == "src/a.txt").or(Some(Version::hash(b"")))
-                );
-                let text: Vec<&str> = (reading.start_line..=reading.end_line)
-                    .map(|line| reading.text.lines().text(line))
-                    .collect();
-                format!("{} {} {} {text:?}", reading.path, reading.start_line, reading.end_line)
-            }
-            other => panic!("{other:?}"),
+        let response = fixture.read(LinesRequest { target, start_line, end_line, max_chars: usize::MAX });
+        let shown = response.map(|reading| {
+            assert_eq!(
+                Some(reading.text.version()),
+                creation.version.filter(|_| path == "src/a.txt").or(Some(Version::hash(b"")))
+            );
+            let text: Vec<&str> =
+                (reading.start_line..=reading.end_line).map(|line| reading.text.lines().text(line)).collect();
+            format!("{} {} {} {text:?}", reading.path, reading.start_line, reading.end_line)
         });
         fixture.log.record("lines", shown.as_ref().cloned());
         shown
@@ -54,26 +45,23 @@ pub fn search_paths(
     most: usize,
 ) -> Result<Vec<String>, Code> {
     let response = fixture.search(pattern, path, most);
-    let shown = response.map(|response| match response {
-        ReadResponse::Matches(matches) => {
-            let mut lines: Vec<String> = matches
-                .found
-                .iter()
-                .map(|found| {
-                    let (before, after) = (found.before.len(), found.after.len());
-                    format!(
-                        "{}:{}:{}+{before}+{after} {}",
-                        found.path,
-                        found.line,
-                        found.text,
-                        found.version.hex()
-                    )
-                })
-                .collect();
-            lines.push(format!("{} {}", matches.total, matches.truncated));
-            lines
-        }
-        other => panic!("{other:?}"),
+    let shown = response.map(|matches| {
+        let mut lines: Vec<String> = matches
+            .found
+            .iter()
+            .map(|found| {
+                let (before, after) = (found.before.len(), found.after.len());
+                format!(
+                    "{}:{}:{}+{before}+{after} {}",
+                    found.path,
+                    found.line,
+                    found.text,
+                    found.version.hex()
+                )
+            })
+            .collect();
+        lines.push(format!("{} {}", matches.total, matches.truncated));
+        lines
     });
     fixture.log.record("search", shown.as_ref().map(|lines| lines.join("; ")));
     shown.map_err(|error| error.code).map(|lines| {
@@ -140,17 +128,14 @@ pub fn listing(fixture: &EntityFixture) {
     }
     let listed = |prefix: &str, most: usize| {
         let response = fixture.list(prefix, most);
-        let shown = response.map(|response| match response {
-            ReadResponse::Entries(entries) => {
-                let mut paths: Vec<String> = entries
-                    .entries
-                    .iter()
-                    .map(|entry| format!("{} {} {}", entry.path, entry.size, entry.version.unwrap().hex()))
-                    .collect();
-                paths.push(entries.truncated.to_string());
-                paths
-            }
-            other => panic!("{other:?}"),
+        let shown = response.map(|entries| {
+            let mut paths: Vec<String> = entries
+                .entries
+                .iter()
+                .map(|entry| format!("{} {} {}", entry.path, entry.size, entry.version.unwrap().hex()))
+                .collect();
+            paths.push(entries.truncated.to_string());
+            paths
         });
         fixture.log.record("list", shown.as_ref().map(|lines| lines.join("; ")));
         shown.unwrap().len() - 1

@@ -37,7 +37,7 @@ impl Fixture {
     }
 
     fn context(&self, request: &ContextRequest) -> CodeContext {
-        self.services.context(request, &Watch::idle()).unwrap()
+        request.read(&self.services, &Watch::idle()).unwrap()
     }
 
     /// Where a symbol is defined, and used.
@@ -102,7 +102,7 @@ fn reads_of(services: &Services) -> usize {
     let progress = move |_: &str, done: usize, _: usize| *counter.lock().unwrap() = done;
     let watch = Watch::new(CancellationToken::new(), Some(Box::new(progress)));
     let request = ContextRequest { symbol: Some("f".to_owned()), ..NOTHING };
-    services.context(&request, &watch).unwrap();
+    request.read(services, &watch).unwrap();
     *reported.lock().unwrap()
 }
 
@@ -200,7 +200,7 @@ fn a_cancelled_call_is_not_answered_and_its_tags_stay_indexed() {
     };
     let watch = Watch::new(token, Some(Box::new(progress)));
     let request = ContextRequest { symbol: Some("f".to_owned()), tokens: 50_000, ..NOTHING };
-    assert_eq!(fixture.services.context(&request, &watch).unwrap_err().code, Code::Internal);
+    assert_eq!(request.read(&fixture.services, &watch).unwrap_err().code, Code::Internal);
     let indexed = fixture.services.code_index.lock().unwrap().index.files();
     assert!((50..200).contains(&indexed), "{indexed}");
     assert_eq!(fixture.defined("f").len(), 50, "as many as are told of one name");
@@ -302,7 +302,7 @@ fn several_roots_are_one_workspace() {
     let (roots, own) = ([real(&one), real(&two)], dir.path().join("own"));
     let services = Workspace::at(&roots).with_state_dir(&own).services().unwrap();
     let request = ContextRequest { symbol: Some("f".to_owned()), ..NOTHING };
-    let answer = services.context(&request, &Watch::idle()).unwrap();
+    let answer = request.read(&services, &Watch::idle()).unwrap();
     let defined = answer.definitions.unwrap();
     assert_eq!(defined[0].file, real(&two).join("b.py").to_str().unwrap());
     assert_eq!(answer.references.len(), 2);
