@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::byte_map::ByteMap;
+use super::change::{Splice, new_spans};
 use super::encoding::{self, Decoded, Encoding, EncodingForm};
 use super::line_end::{LineEnd, LineEnds, fold};
 use super::lines::{self, Lines, SplicedStarts};
-use super::plan::Plan;
 use super::version::Version;
 use lockgate_error::{Code, Error};
 
@@ -113,15 +113,15 @@ impl Buffer {
         Buffer::build(self.form, encoding::decode(bytes, self.form).map_err(broken)?, self.hints)
     }
 
-    /// Returns the text with a plan's splices. Only what they add is decoded and searched for line ends; `None` for a
+    /// Returns the text with the splices of a plan. Only what they add is decoded and searched for line ends; `None` for a
     /// text that must be read as a whole: its form is not plain, or would not be plain any more.
-    pub(super) fn spliced(&self, plan: &Plan) -> Option<Buffer> {
+    pub(super) fn spliced(&self, splices: &[Splice]) -> Option<Buffer> {
         let Body::Plain(before) = &self.body else { return None };
-        let added: usize = plan.splices().iter().map(|splice| splice.bytes.len()).sum();
+        let added: usize = splices.iter().map(|splice| splice.bytes.len()).sum();
         let mut after = String::with_capacity(before.len() + added);
         let mut starts = SplicedStarts::new(self.view(), &self.starts);
         let mut from = 0;
-        for splice in plan.splices() {
+        for splice in splices {
             let text = std::str::from_utf8(&splice.bytes).ok()?;
             after.push_str(before.get(from..splice.span.start)?);
             let start = splice.span.start.checked_sub(self.form.mark)?;
@@ -134,7 +134,7 @@ impl Buffer {
         // A pair that the text before did not have reaches into a splice, or joins both sides of one.
         let reach = |span: Range<usize>| span.start.saturating_sub(1)..(span.end + 1).min(after.len());
         let has_pair = |span| memchr::memmem::find(after.as_bytes().get(reach(span))?, b"\r\n");
-        if plan.new_spans().any(|span| has_pair(span).is_some()) {
+        if new_spans(splices).any(|span| has_pair(span).is_some()) {
             return None;
         }
         let version = Version::hash(after.as_bytes());

@@ -19,3 +19,14 @@ pub struct Splice {
     /// The bytes that replace the span.
     pub bytes: Vec<u8>,
 }
+
+/// Returns the byte range of each splice's new bytes in the new version; the splices are sorted and disjoint.
+pub(super) fn new_spans(splices: &[Splice]) -> impl Iterator<Item = Range<usize>> {
+    let (mut removed, mut added) = (0, 0);
+    splices.iter().map(move |splice| {
+        let start = splice.span.start - removed + added;
+        removed += splice.span.len();
+        added += splice.bytes.len();
+        start..start + splice.bytes.len()
+    })
+}

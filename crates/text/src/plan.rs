@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::align::DifferingLines;
 use super::buffer::Buffer;
-use super::change::{Change, Splice};
+use super::change::{Change, Splice, new_spans};
 use super::line_end_style::with_line_ends;
 use super::region::Region;
 use super::version::Version;
@@ -63,7 +63,7 @@ impl Buffer {
                 format!("a plan for version {} was applied to version {}", plan.version(), self.version());
             return Err(Error::new(Code::Internal, message));
         }
-        self.spliced(plan).map_or_else(|| self.with_bytes(plan.splice(self.bytes())), Ok)
+        self.spliced(plan.splices()).map_or_else(|| self.with_bytes(plan.splice(self.bytes())), Ok)
     }
 
     /// Encodes new text for this line, or names the first character that the file's encoding cannot represent.
@@ -144,13 +144,7 @@ impl Plan {
 
     /// Returns the byte range of each splice's new bytes in the new version.
     pub(super) fn new_spans(&self) -> impl Iterator<Item = Range<usize>> {
-        let (mut removed, mut added) = (0, 0);
-        self.splices.iter().map(move |splice| {
-            let start = splice.span.start - removed + added;
-            removed += splice.span.len();
-            added += splice.bytes.len();
-            start..start + splice.bytes.len()
-        })
+        new_spans(&self.splices)
     }
 
     /// Builds the new bytes from the splices and the unchanged bytes.
@@ -247,7 +241,7 @@ mod tests {
                 Splice { span: from..(from + count).min(length), bytes: text.into_bytes() }
             });
             let Ok(plan) = Plan::new(&before, splices.collect()) else { return Ok(()) };
-            let spliced = before.spliced(&plan);
+            let spliced = before.spliced(plan.splices());
             proptest::prop_assert_eq!(spliced.is_some(), stays_plain(&before, &plan));
             if let Some(spliced) = spliced {
                 let read = before.with_bytes(plan.splice(before.bytes())).unwrap();

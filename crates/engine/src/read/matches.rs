@@ -4,6 +4,27 @@ use lockgate_edit::request::{Entity, EntityKind, SearchScope};
 use lockgate_store::Skipped;
 use lockgate_text::Version;
 
+/// A request for the lines that a pattern matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchRequest {
+    /// The pattern, in the syntax of the crate `regex`.
+    pub pattern: String,
+    /// A file, a folder, or a glob of files relative to the first root; every root, where it is absent.
+    pub path: Option<String>,
+    /// The scope of the search.
+    pub entity_scope: SearchScope,
+    /// Lines shown before and after each match.
+    pub context: usize,
+    /// The most matches that are shown, from 1.
+    pub max_matches: usize,
+    /// True if hidden files are searched, too.
+    pub hidden: bool,
+    /// True if a match may span lines.
+    pub multiline: bool,
+    /// The number of matches that are skipped before the first one that is shown.
+    pub offset: usize,
+}
+
 /// The result of a search.
 #[derive(Debug, Default)]
 pub struct Matches {

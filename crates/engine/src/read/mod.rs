@@ -22,8 +22,7 @@ pub use context::ContextRequest;
 pub use lines::{LinesRequest, ReadLines, WholeRequest};
 pub use list::{Entries, ListRequest, ListedText};
 pub use lockgate_context::{CodeContext, CodeSymbol, ProjectSummary, Reference};
-pub use matches::{LineMatch, MatchCount, Matches, NumberedLine};
-pub use search::SearchRequest;
+pub use matches::{LineMatch, MatchCount, Matches, NumberedLine, SearchRequest};
 pub(super) use texts::TextCache;
 
 /// A request to read files or entities: [`Workspace::read`](crate::Workspace::read) answers it.

@@ -2,9 +2,8 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::SearchRequest;
 use super::clip::{clip, clip_line};
-use super::matches::{LineMatch, MatchCount, Matches, NumberedLine, skipped_notes};
+use super::matches::{LineMatch, MatchCount, Matches, NumberedLine, SearchRequest, skipped_notes};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_store::{Clock, Finder, SearchEnd, SearchPattern, Skipped};

@@ -6,11 +6,11 @@
 use std::time::{Duration, Instant};
 
 use super::super::services::Services;
-use super::matches::{MatchCount, Matches, skipped_notes};
+use super::matches::{MatchCount, Matches, SearchRequest, skipped_notes};
 use super::page::MatchPage;
 use super::{LINE_BYTES, ReadRequest};
 use lockgate_checks::Watch;
-use lockgate_edit::request::{EntityKind, SearchScope};
+use lockgate_edit::request::EntityKind;
 use lockgate_error::Error;
 use lockgate_policy::{Limits, Policy};
 use lockgate_store::{
@@ -23,27 +23,6 @@ use lockgate_text::{Buffer, Hints};
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The time limit for reading the found files again to show their matches.
 const SHOW_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// A request for the lines that a pattern matches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SearchRequest {
-    /// The pattern, in the syntax of the crate `regex`.
-    pub pattern: String,
-    /// A file, a folder, or a glob of files relative to the first root; every root, where it is absent.
-    pub path: Option<String>,
-    /// The scope of the search.
-    pub entity_scope: SearchScope,
-    /// Lines shown before and after each match.
-    pub context: usize,
-    /// The most matches that are shown, from 1.
-    pub max_matches: usize,
-    /// True if hidden files are searched, too.
-    pub hidden: bool,
-    /// True if a match may span lines.
-    pub multiline: bool,
-    /// The number of matches that are skipped before the first one that is shown.
-    pub offset: usize,
-}
 
 impl ReadRequest for SearchRequest {
     type Found = Matches;
