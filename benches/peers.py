@@ -76,12 +76,13 @@ class Server:
             timer.cancel()
         raise NoAnswer("the server ended")
 
-    def call(self, tool, arguments):
+    def call(self, tool, arguments, is_structured=False):
+        """The text of the result, or its structured form as JSON."""
         result = self.ask("tools/call", {"name": tool, "arguments": arguments})
         text = "".join(part.get("text", "") for part in result.get("content", []))
         if result.get("isError"):
             raise NoAnswer(text[:200])
-        return text
+        return json.dumps(result["structuredContent"]) if is_structured else text
 
     def processor(self):
         """Seconds of the process, by its clock, and of its children that have ended, in ticks."""
@@ -157,34 +158,17 @@ def text_editor(server, path, kind, number):
 
 
 def fs_mcp(server, path, kind, number):
-    """rust-fs-mcp: its tools are found by their names and their parameters."""
-    def named(*words):
-        found = [name for name in server.tools if all(word in name for word in words)]
-        if not found:
-            raise NoAnswer("no such tool")
-        return found[0], server.tools[found[0]]["inputSchema"].get("properties", {})
-
-    def fill(properties, **values):
-        synonyms = {"path": ("path", "file_path", "file"), "old": ("old_string", "oldText", "old_text", "old_str", "search"),
-                    "new": ("new_string", "newText", "new_text", "new_str", "replace"), "first": ("offset", "start_line", "start"),
-                    "count": ("limit", "length"), "last": ("end_line", "end"), "pattern": ("pattern", "query", "regex")}
-        return {word: value for key, value in values.items() for word in synonyms[key] if word in properties}
-
+    """rust-fs-mcp."""
     if kind == "exact edit":
-        tool, properties = named("edit")
-        if "edits" in properties:
-            edits = [{"oldText": f"mark {number}", "newText": f"mark {number + 1}"}]
-            server.call(tool, {**fill(properties, path=str(path)), "edits": edits})
-        else:
-            server.call(tool, fill(properties, path=str(path), old=f"mark {number}\n", new=f"mark {number + 1}\n"))
+        item = {"file_path": str(path), "old_string": f"mark {number}\n", "new_string": f"mark {number + 1}\n"}
+        server.call("file-edit", {"items": [item]})
+    elif kind == "line edit":
+        item = {"file_path": str(path), "start_line": 5, "end_line": 5, "replacement": f"line {number}"}
+        server.call("file-edit-lines", {"items": [item]})
     elif kind == "range read after a change":
-        tool, properties = named("read")
-        return server.call(tool, fill(properties, path=str(path), first=500, count=RANGE, last=500 + RANGE - 1))
-    elif kind == "search":
-        tool, properties = named("grep") if any("grep" in name for name in server.tools) else named("search", "content")
-        return server.call(tool, fill(properties, path=str(path.parent), pattern="needle_in_the_text"))
+        return server.call("file-read-line-range", {"items": [{"path": str(path), "start_line": 500, "line_count": RANGE}]}, True)
     else:
-        raise NoAnswer("no such tool")
+        return server.call("fs-search", {"items": [{"path": str(path.parent), "pattern": "needle_in_the_text"}]}, True)
 
 
 def install(folder, with_cargo):

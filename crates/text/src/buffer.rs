@@ -119,7 +119,9 @@ impl Buffer {
         let Body::Plain(before) = &self.body else { return None };
         let added: usize = splices.iter().map(|splice| splice.bytes.len()).sum();
         let mut after = String::with_capacity(before.len() + added);
-        let mut starts = SplicedStarts::new(self.view(), &self.starts);
+        let line_ends = |splice: &Splice| memchr::memchr_iter(b'\n', &splice.bytes).count();
+        let added_lines = splices.iter().map(line_ends).sum();
+        let mut starts = SplicedStarts::new(self.view(), &self.starts, added_lines);
         let mut from = 0;
         for splice in splices {
             let text = std::str::from_utf8(&splice.bytes).ok()?;

@@ -99,9 +99,9 @@ pub(super) struct SplicedStarts<'a> {
 }
 
 impl<'a> SplicedStarts<'a> {
-    /// Begins with the starts that [`starts`] returned for the text.
-    pub(super) fn new(text: &str, starts: &'a [u32]) -> SplicedStarts<'a> {
-        let mut after = Vec::with_capacity(starts.len());
+    /// Begins with the starts that [`starts`] returned for the text; so many line ends will be added.
+    pub(super) fn new(text: &str, starts: &'a [u32], added: usize) -> SplicedStarts<'a> {
+        let mut after = Vec::with_capacity(starts.len() + 1 + added);
         if text.is_empty() {
             after.push(0);
         }

@@ -7,7 +7,7 @@
 //!
 //! Invariant: names are compared by device and inode; a search that could not be finished is an error.
 
-use super::access::{GIT_FOLDER, MARKED_FOLDERS, MARKED_NAMES, RUNNABLE_FOLDERS, RUNNABLE_NAMES};
+use super::access::{AccessRules, GIT_FOLDER, PROTECTED, RUNNABLE};
 use super::file_location::join;
 use super::folder_names::{FolderNames, NameLookup};
 use super::project::link_target;
@@ -44,9 +44,8 @@ pub(crate) fn refuse_aliases(
         if (names.may_have("HEAD") || names.may_have("commondir")) && is_git_folder(&step.folder) {
             return Err(access::protected(path, GIT_FOLDER));
         }
-        let links =
-            marked(&step.folder, names, MARKED_NAMES, MARKED_FOLDERS, access::rule_for).map_err(unread)?;
-        if let Some(rule) = rule_of_link(links, ancestors, dangling.as_ref(), at, access::rule_for) {
+        let links = marked(&step.folder, names, &PROTECTED).map_err(unread)?;
+        if let Some(rule) = rule_of_link(links, ancestors, dangling.as_ref(), at, &PROTECTED) {
             return Err(access::protected(path, rule));
         }
     }
@@ -59,14 +58,14 @@ fn rule_of_link(
     ancestors: &[(Identity, String)],
     dangling: Option<&DanglingLinks>,
     at: usize,
-    rule_for: fn(&str) -> Option<&'static str>,
+    rules: &AccessRules,
 ) -> Option<&'static str> {
     links.into_iter().find_map(|MarkedLink { target, path: link }| {
         let below = match target {
             Some(target) => ancestors.iter().find(|(identity, _)| *identity == target)?.1.clone(),
             None => dangling?.rest_after(at, &link)?,
         };
-        rule_for(&join(&link, &below))
+        rules.find(&join(&link, &below))
     })
 }
 
@@ -129,9 +128,8 @@ pub(crate) fn runnable_alias(
     let dangling = DanglingLinks::to(roots, found, name);
     for (at, step) in found.folders.iter().enumerate() {
         let names = step.names().map_err(unread)?;
-        let links = marked(&step.folder, names, RUNNABLE_NAMES, RUNNABLE_FOLDERS, access::runnable_for);
-        let links = links.map_err(unread)?;
-        if let Some(rule) = rule_of_link(links, ancestors, dangling.as_ref(), at, access::runnable_for) {
+        let links = marked(&step.folder, names, &RUNNABLE).map_err(unread)?;
+        if let Some(rule) = rule_of_link(links, ancestors, dangling.as_ref(), at, &RUNNABLE) {
             return Ok(Some(rule));
         }
     }
@@ -142,25 +140,19 @@ pub(crate) fn runnable_alias(
 /// that leads to it.
 pub(crate) fn marks(folder: &Folder) -> rustix::io::Result<Vec<(Identity, String)>> {
     let names = FolderNames::read(folder, NameLookup::Unknown)?;
-    let links = marked(folder, &names, MARKED_NAMES, MARKED_FOLDERS, access::rule_for)?;
+    let links = marked(folder, &names, &PROTECTED)?;
     Ok(links.into_iter().filter_map(|link| Some((link.target?, link.path))).collect())
 }
 
-/// Returns the targets of these names of a folder, of its symlinks with a name that `rule_for` covers, and of the symlinks
-/// in these of its folders, each with its path.
-fn marked(
-    folder: &Folder,
-    listed: &FolderNames,
-    names: &[&str],
-    folders: &[&str],
-    rule_for: fn(&str) -> Option<&'static str>,
-) -> rustix::io::Result<Vec<MarkedLink>> {
+/// Returns the targets of the names of these rules in a folder, of its symlinks with a name that a rule covers, and of the
+/// symlinks in the folders of the rules, each with its path.
+fn marked(folder: &Folder, listed: &FolderNames, rules: &AccessRules) -> rustix::io::Result<Vec<MarkedLink>> {
     let may_exist = |name: &&&str| listed.may_have(name);
-    let mut linked = links_in_folders(folder, folders.iter().filter(may_exist))?;
+    let mut linked = links_in_folders(folder, rules.folders.iter().filter(may_exist))?;
     // Such as `.env.local`, `tls.key` or `app.code-workspace`.
-    linked.extend(listed.links().filter(|name| rule_for(name).is_some()).map(str::to_owned));
+    linked.extend(listed.links().filter(|name| rules.find(name).is_some()).map(str::to_owned));
     // A link in place of a folder, such as `.github`, covers what is below it.
-    let names = names.iter().filter(may_exist).flat_map(|name| {
+    let names = rules.names.iter().filter(may_exist).flat_map(|name| {
         let ends = name.match_indices('/').map(|(end, _)| end).chain([name.len()]);
         ends.filter_map(|end| name.get(..end).map(str::to_owned))
     });
@@ -183,7 +175,8 @@ fn is_link(folder: &Folder, path: &str) -> bool {
 pub(crate) fn is_marked(name: &str) -> bool {
     !access::is_plain(name)
         && (access::rule_for(name).is_some()
-            || MARKED_NAMES
+            || PROTECTED
+                .names
                 .iter()
                 .any(|path| path.split('/').next().is_some_and(|first| fold(first) == fold(name))))
 }

@@ -5,7 +5,7 @@
 //! Invariant: a name counts as absent only after a complete listing of a folder in which names differ from
 //! their lookup in case and Unicode form at most; in doubt it may exist.
 
-use super::access::{MARKED_NAMES, RUNNABLE_NAMES};
+use super::access::{PROTECTED, RUNNABLE};
 use crate::disk::folder::Folder;
 use lockgate_text::fold;
 use rustix::fs::FileType;
@@ -23,7 +23,7 @@ const GIT_NAMES: &[&str] = &["HEAD", "commondir"];
 
 /// The first parts of all names that are looked up in folders; they are ASCII.
 static LOOKED_UP: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    let tables = [MARKED_NAMES, RUNNABLE_NAMES, GIT_NAMES, POLICY_NAMES, &[EDITORCONFIG]];
+    let tables = [&PROTECTED.names, &RUNNABLE.names, GIT_NAMES, POLICY_NAMES, &[EDITORCONFIG]];
     tables.concat().into_iter().map(first_part).filter(|name| name.is_ascii()).collect()
 });
 
