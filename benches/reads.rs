@@ -58,7 +58,7 @@ impl Fixture {
             unreachable!("{} reads", tool.name)
         };
         let reply = self.runtime.block_on(call.run(Arc::clone(&self.workspace), Watch::idle())).unwrap();
-        let answer = (reply.answer)(&ResponseOptions::default());
+        let answer = (reply.render)(&ResponseOptions::default());
         answer.json.to_string().len() + answer.text.len()
     }
 

@@ -10,7 +10,7 @@ use lockgate_edit::request::{
     Target, UndoRequest, Whose,
 };
 use lockgate_edit::{Edit, Insertion, LineEdit, LineEditNames, Occurrences, OnDuplicate};
-use lockgate_engine::{Report, Status, TrustOverride, WholeRequest, Workspace};
+use lockgate_engine::{LinesRequest, Report, Status, TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
 use tempfile::TempDir;
 
@@ -56,7 +56,7 @@ impl Fixture {
     fn text(&self, kind: &str) -> Option<String> {
         match self
             .runtime
-            .block_on(self.workspace.read(WholeRequest::from(target(kind, "a.py")), Watch::idle()))
+            .block_on(self.workspace.read(LinesRequest::from(target(kind, "a.py")), Watch::idle()))
         {
             Ok(reading) => Some(reading.text.view().to_owned()),
             Err(rejection) if rejection.code == Code::FileNotFound => None,

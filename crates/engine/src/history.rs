@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::difference::difference;
+use super::read::ReadRequest;
 use super::resolve::resolve_for_read;
 use super::services::Services;
-use lockgate_edit::request::HistoryRequest;
+use lockgate_checks::Watch;
+use lockgate_edit::request::{HistoryRequest, Target};
 use lockgate_error::Error;
 use lockgate_store::{Entry, FileChange};
 use lockgate_text::{Buffer, Hints, Version};
@@ -19,21 +21,24 @@ pub struct EntryDiffs {
     pub diffs: Vec<Option<String>>,
 }
 
-impl Services {
-    /// Lists edits, the newest first.
-    pub(super) async fn history(self: &Arc<Self>, which: HistoryRequest) -> Result<Vec<Entry>, Error> {
-        let list = move |workspace: &Services| {
-            let place =
-                which.target.as_ref().map(|target| resolve_for_read(workspace, target)).transpose()?;
-            let most = which.max_entries.min(HistoryRequest::MAX_ENTRIES);
-            match place {
-                Some(place) => place.entries(&workspace.store, most),
-                None => workspace.store.entries(most),
-            }
-        };
-        self.off_reactor(list).await
+impl ReadRequest for HistoryRequest {
+    type Output = Vec<Entry>;
+
+    fn target(&self) -> Option<&Target> {
+        self.target.as_ref()
     }
 
+    fn read(&self, services: &Arc<Services>, _watch: &Watch) -> Result<Vec<Entry>, Error> {
+        let place = self.target.as_ref().map(|target| resolve_for_read(services, target)).transpose()?;
+        let most = self.max_entries.min(HistoryRequest::MAX_ENTRIES);
+        match place {
+            Some(place) => place.entries(&services.store, most),
+            None => services.store.entries(most),
+        }
+    }
+}
+
+impl Services {
     /// Returns an edit with the diff of each file. Errors: if the history has no such edit.
     pub(super) async fn entry_diffs(self: &Arc<Self>, edit_id: String) -> Result<EntryDiffs, Error> {
         let show = move |workspace: &Services| {

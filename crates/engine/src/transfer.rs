@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{
-    Report, Status, WholeRequest,
+    LinesRequest, Report, Status,
     services::{Services, cancelled},
 };
 use lockgate_checks::{Verdict, Watch};
@@ -174,7 +174,7 @@ impl Services {
             Err(error) if error.code == Code::FileExists => {}
             Err(error) => return Err(error),
         }
-        let whole = WholeRequest::from(request.target.clone());
+        let whole = LinesRequest::from(request.target.clone());
         let existing = self.read(whole, watch.without_progress()).await?;
         match (existing.text.version() == version, import.on_conflict) {
             (true, _) => Ok(ImportStatus::Unchanged),

@@ -15,7 +15,7 @@ use super::services::Services;
 use super::transfer::{Import, Imported};
 use super::trust::{Commands, ShownCommands};
 use lockgate_checks::Watch;
-use lockgate_edit::request::{Author, HistoryRequest, Request, UndoRequest};
+use lockgate_edit::request::{Author, Request, UndoRequest};
 use lockgate_error::Error;
 use lockgate_policy::{HookSettings, Policy};
 use lockgate_store::{Cache, EditId, Entry, StateSocket, StoreListener, ToolCallRecords};
@@ -77,13 +77,6 @@ impl Workspace {
         self.services.undo_or_redo(revert, watch).await
     }
 
-    /// Lists edits, the newest first.
-    ///
-    /// Errors: those of admitting a path to be read, and `STORE_UNAVAILABLE`.
-    pub async fn history(&self, which: HistoryRequest) -> Result<Vec<Entry>, Error> {
-        self.services.history(which).await
-    }
-
     /// Shows one edit.
     ///
     /// Errors: `INVALID_INPUT` if there is no such edit, and `STORE_UNAVAILABLE`.
@@ -98,11 +91,11 @@ impl Workspace {
         self.services.off_reactor(move |services| services.entry(edit_id)).await
     }
 
-    /// Answers a request to read files or entities.
+    /// Answers a request to read files, entities or the history, of which it returns the newest edits first.
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
     /// the last line, `BAD_PATTERN`, `STORE_UNAVAILABLE` for an entity, and the errors of admitting a path.
-    pub async fn read<R: ReadRequest>(&self, request: R, watch: Watch) -> Result<R::Found, Error> {
+    pub async fn read<R: ReadRequest>(&self, request: R, watch: Watch) -> Result<R::Output, Error> {
         self.services.read(request, watch).await
     }
 

@@ -1,7 +1,8 @@
 //! The MCP server of lockgate: its tools, over standard input and output and over HTTP.
 //!
-//! A tool converts its arguments into a [`Request`](lockgate_edit::request::Request), has the engine carry it out, and
-//! renders the report. It contains no editing rules.
+//! A tool converts its arguments into a [`Request`](lockgate_edit::request::Request) to edit or a
+//! [`ReadRequest`](lockgate_engine::ReadRequest), has the engine carry it out, and renders the result. It contains no
+//! editing rules.
 //!
 //! Invariant: only this crate uses rmcp and the JSON of the wire.
 //!

@@ -1,6 +1,7 @@
 //! The typed responses of all tools, as they appear on the wire.
 //!
-//! [`Response`] is what a tool that edits answers; each tool that reads has a type of its own. A field without a value is absent from the JSON.
+//! [`Response`] is the response of a tool that edits. Each tool that reads has a type of its own.
+//! A field without a value is absent from the JSON.
 //! Numbers of lines and columns start at 1, and columns count characters. A version is the content hash that
 //! `expected_version` accepts.
 //!
@@ -39,7 +40,7 @@ pub use read::{
 /// A name with a fixed set of values, such as an error code.
 pub type Name = Cow<'static, str>;
 
-/// The response of a tool that edits.
+/// The response of a tool that edits, or the error that ended a call of any tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Response {

@@ -113,8 +113,10 @@ impl Buffer {
         Buffer::build(self.form, encoding::decode(bytes, self.form).map_err(broken)?, self.hints)
     }
 
-    /// Returns the text with the splices of a plan. Only what they add is decoded and searched for line ends; `None` for a
-    /// text that must be read as a whole: its form is not plain, or would not be plain any more.
+    /// Returns the text with the splices of a plan; only what they add is decoded and searched for line ends.
+    ///
+    /// `None` for a text that must be read as a whole: it is not plain or would not stay so, a splice ends within a
+    /// character or the byte order mark, or the text would have 4 GiB.
     pub(super) fn spliced(&self, splices: &[Splice]) -> Option<Buffer> {
         let Body::Plain(before) = &self.body else { return None };
         let added: usize = splices.iter().map(|splice| splice.bytes.len()).sum();
@@ -139,12 +141,8 @@ impl Buffer {
         if new_spans(splices).any(|span| has_pair(span).is_some()) {
             return None;
         }
-        let version = Version::hash(after.as_bytes());
-        let (body, form, hints) = (Body::Plain(after), self.form, self.hints);
-        let mut buffer = Buffer { body, form, hints, starts: Vec::new(), ends: LineEnds::default(), version };
-        buffer.starts = starts.finish(buffer.view().len());
-        buffer.ends = buffer.count_line_ends();
-        Some(buffer)
+        let starts = starts.finish(after.len() - self.form.mark);
+        Some(Buffer::with_starts(Body::Plain(after), self.form, self.hints, |_| starts))
     }
 
     /// Returns true if the bytes, read as a file, decode to this text again. Text that is written in one encoding
@@ -237,9 +235,18 @@ impl Buffer {
     }
 
     fn from_body(body: Body, form: EncodingForm, hints: Hints) -> Buffer {
+        Buffer::with_starts(body, form, hints, lines::starts)
+    }
+
+    fn with_starts(
+        body: Body,
+        form: EncodingForm,
+        hints: Hints,
+        starts: impl FnOnce(&str) -> Vec<u32>,
+    ) -> Buffer {
         let version = Version::hash(body.bytes());
         let mut buffer = Buffer { body, form, hints, starts: Vec::new(), ends: LineEnds::default(), version };
-        buffer.starts = lines::starts(buffer.view());
+        buffer.starts = starts(buffer.view());
         buffer.ends = buffer.count_line_ends();
         buffer
     }

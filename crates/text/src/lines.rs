@@ -91,34 +91,32 @@ pub(super) fn starts(text: &str) -> Vec<u32> {
 pub(super) struct SplicedStarts<'a> {
     /// The starts in the text before that are neither kept nor removed yet.
     rest: &'a [u32],
-    /// The end of the text before, if a line would start there.
-    open: Option<u32>,
+    /// The end of the text before, if it ends with a newline: a line starts there once text follows.
+    beyond: Option<u32>,
     after: Vec<u32>,
-    added: usize,
-    removed: usize,
+    added_bytes: usize,
+    removed_bytes: usize,
 }
 
 impl<'a> SplicedStarts<'a> {
-    /// Begins with the starts that [`starts`] returned for the text; so many line ends will be added.
-    pub(super) fn new(text: &str, starts: &'a [u32], added: usize) -> SplicedStarts<'a> {
-        let mut after = Vec::with_capacity(starts.len() + 1 + added);
+    /// Begins with the starts that [`starts`] returned for the text; `added_lines` reserves space for as many more.
+    pub(super) fn new(text: &str, starts: &'a [u32], added_lines: usize) -> SplicedStarts<'a> {
+        let mut after = Vec::with_capacity(starts.len() + 1 + added_lines);
         if text.is_empty() {
             after.push(0);
         }
-        let open = Some(to_start(text.len())).filter(|_| text.ends_with('\n'));
-        SplicedStarts { rest: starts, open, after, added: 0, removed: 0 }
+        let beyond = Some(to_start(text.len())).filter(|_| text.ends_with('\n'));
+        SplicedStarts { rest: starts, beyond, after, added_bytes: 0, removed_bytes: 0 }
     }
 
     /// Replaces a span, which is counted in the text before and follows those of earlier calls.
     pub(super) fn replace(&mut self, span: &Range<usize>, text: &str) {
         self.keep_up_to(span.start);
-        let within = |start: &u32| *start as usize <= span.end;
-        self.rest = self.rest.get(self.rest.partition_point(within)..).unwrap_or_default();
-        self.open.take_if(|open| within(open));
-        let start = self.moved(span.start);
+        self.take_up_to(span.end);
+        let start = span.start + self.added_bytes - self.removed_bytes;
         self.after.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| to_start(start + end + 1)));
-        self.added += text.len();
-        self.removed += span.len();
+        self.added_bytes += text.len();
+        self.removed_bytes += span.len();
     }
 
     /// Returns the starts in the text after, which has this length.
@@ -129,18 +127,19 @@ impl<'a> SplicedStarts<'a> {
     }
 
     fn keep_up_to(&mut self, last: usize) {
-        let is_kept = |start: &u32| *start as usize <= last;
-        let (kept, rest) = self.rest.split_at(self.rest.partition_point(is_kept));
-        self.rest = rest;
-        let open = self.open.take_if(|open| is_kept(open));
-        let (added, removed) = (self.added, self.removed);
-        let moved = |start: u32| to_start(start as usize + added - removed);
-        self.after.extend(kept.iter().copied().chain(open).map(moved));
+        let (kept, beyond) = self.take_up_to(last);
+        let (added, removed) = (self.added_bytes, self.removed_bytes);
+        let shifted =
+            kept.iter().copied().chain(beyond).map(|start| to_start(start as usize + added - removed));
+        self.after.extend(shifted);
     }
 
-    /// The offset in the text after of an offset in the text before that is not passed yet.
-    fn moved(&self, offset: usize) -> usize {
-        offset + self.added - self.removed
+    /// Takes the starts up to an offset of the text before out of those that remain.
+    fn take_up_to(&mut self, last: usize) -> (&'a [u32], Option<u32>) {
+        let is_taken = |start: &u32| *start as usize <= last;
+        let (taken, rest) = self.rest.split_at(self.rest.partition_point(is_taken));
+        self.rest = rest;
+        (taken, self.beyond.take_if(|beyond| is_taken(beyond)))
     }
 }
 
@@ -193,5 +192,23 @@ mod tests {
             assert_eq!((lines.line_at(1), lines.line_at(2), lines.starts_at(2)), (1, 2, true))
         });
         with_lines("", |lines| assert_eq!(lines.line_at(0), 1));
+    }
+
+    #[test]
+    fn splices_move_the_starts_after_them() {
+        for (before, splices, after) in [
+            ("", &[(0..0, "a\nb")][..], "a\nb"),
+            ("a\nb\n", &[(1..2, "")], "ab\n"),
+            ("a\nb\n", &[(3..4, "")], "a\nb"),
+            ("a\nb\n", &[(4..4, "c")], "a\nb\nc"),
+            ("a\nb\n", &[(2..2, "x\n"), (2..2, "y\n")], "a\nx\ny\nb\n"),
+            ("a\nb\nc\n", &[(0..2, ""), (4..6, "d\ne\n")], "b\nd\ne\n"),
+            ("a\nb\n", &[(0..4, "")], ""),
+        ] {
+            let known = starts(before);
+            let mut spliced = SplicedStarts::new(before, &known, 0);
+            splices.iter().for_each(|(span, text)| spliced.replace(span, text));
+            assert_eq!(spliced.finish(after.len()), starts(after), "{before:?} {splices:?}");
+        }
     }
 }

@@ -232,13 +232,20 @@ mod tests {
         #[test]
         fn a_spliced_text_is_as_if_it_were_read(
             before in "\u{feff}?[a\n\ré\u{feff}]{0,12}",
-            new in proptest::collection::vec(("[a\n\ré\u{feff}]{0,4}", 0..16_usize, 0..4_usize), 0..4),
+            new in proptest::collection::vec(("[a\n\ré\u{feff}]{0,4}", 0..5_usize, 0..4_usize), 0..4),
         ) {
             let before = read(before.as_bytes());
             let length = before.bytes().len();
-            let splices = new.into_iter().map(|(text, from, count)| {
-                let from = from.min(length);
-                Splice { span: from..(from + count).min(length), bytes: text.into_bytes() }
+            // Nearly always at a boundary of characters, and one after the other.
+            let boundary = |at: usize| match str::from_utf8(before.bytes()) {
+                Ok(text) if at % 16 != 15 => text.floor_char_boundary(at),
+                Ok(_) | Err(_) => at.min(length),
+            };
+            let mut end = 0;
+            let splices = new.into_iter().map(|(text, gap, count)| {
+                let start = boundary(end + gap);
+                end = boundary(start + count).max(start);
+                Splice { span: start..end, bytes: text.into_bytes() }
             });
             let Ok(plan) = Plan::new(&before, splices.collect()) else { return Ok(()) };
             let spliced = before.spliced(plan.splices());

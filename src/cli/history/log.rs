@@ -103,7 +103,8 @@ async fn edits(
     number: usize,
     since: Option<SystemTime>,
 ) -> Result<Vec<Entry>, Error> {
-    let mut entries = workspace.history(HistoryRequest { target, max_entries: number + 1 }).await?;
+    let request = HistoryRequest { target, max_entries: number + 1 };
+    let mut entries = workspace.read(request, Watch::idle()).await?;
     if let Some(since) = since {
         entries.retain(|entry| entry.at >= since);
     }
@@ -119,11 +120,11 @@ async fn records(
     if style == Style::Patch {
         let mut records = Vec::new();
         for entry in &entries {
-            records.push(answer::edit_record(&workspace.entry_diffs(entry.id.to_string()).await?));
+            records.push(answer::record_with_diffs(&workspace.entry_diffs(entry.id.to_string()).await?));
         }
         return Ok(records);
     }
-    Ok(entries.iter().map(answer::entry_record).collect())
+    Ok(entries.iter().map(answer::record).collect())
 }
 
 /// Prints these edits, the oldest first, and then each edit that is not `known` until the command is interrupted.

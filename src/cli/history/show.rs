@@ -9,6 +9,7 @@ use crate::cli::async_work::work;
 use crate::cli::output_format::OutputFormat;
 use crate::cli::store_args::CommandWorkspace;
 use crate::cli::{pager, paint};
+use lockgate_checks::Watch;
 use lockgate_edit::request::HistoryRequest;
 use lockgate_engine::{TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
@@ -36,7 +37,7 @@ pub(in crate::cli) fn run(args: ShowArgs) -> Result<ExitCode, Error> {
         };
         workspace.entry_diffs(id).await
     })?;
-    let record = answer::edit_record(&found);
+    let record = answer::record_with_diffs(&found);
     match format {
         OutputFormat::Json => {
             let json = serde_json::to_string(&record).unwrap_or_default();
@@ -51,7 +52,7 @@ pub(in crate::cli) fn run(args: ShowArgs) -> Result<ExitCode, Error> {
 ///
 /// Errors: `INVALID_INPUT` when there is none.
 async fn last_edit(workspace: &Workspace) -> Result<String, Error> {
-    let edits = workspace.history(HistoryRequest { target: None, max_entries: 1 }).await?;
+    let edits = workspace.read(HistoryRequest { target: None, max_entries: 1 }, Watch::idle()).await?;
     let last = edits.first().map(|edit| edit.id.to_string());
     last.ok_or_else(|| Error::new(Code::InvalidInput, "there is no edit yet, so there is none to show"))
 }

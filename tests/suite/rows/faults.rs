@@ -18,7 +18,7 @@ use lockgate_edit::request::{
     SearchScope, Target, UndoRequest, Whose,
 };
 use lockgate_edit::{Edit, Insertion, LineEditNames};
-use lockgate_engine::{EntityDatabase, Entry, Report, SearchRequest, Tenant, WholeRequest, Workspace};
+use lockgate_engine::{EntityDatabase, Entry, LinesRequest, Report, SearchRequest, Tenant, Workspace};
 use lockgate_error::{Code, Disk, Error};
 use lockgate_text::Version;
 use tokio::runtime::Runtime;
@@ -83,7 +83,7 @@ impl Client {
 
     /// What stands there; `None` where nothing does.
     pub fn try_text(&self, path: &str) -> Result<Option<String>, Error> {
-        match self.runtime.block_on(self.workspace.read(WholeRequest::from(target(path)), Watch::idle())) {
+        match self.runtime.block_on(self.workspace.read(LinesRequest::from(target(path)), Watch::idle())) {
             Ok(reading) => Ok(Some(reading.text.view().to_owned())),
             Err(rejection) if rejection.code == Code::FileNotFound => Ok(None),
             Err(rejection) => Err(rejection),
@@ -118,7 +118,7 @@ impl Client {
     #[track_caller]
     pub fn history(&self, path: &str) -> Vec<Entry> {
         let history = HistoryRequest { target: Some(target(path)), max_entries: 1000 };
-        self.runtime.block_on(self.workspace.history(history)).unwrap()
+        self.runtime.block_on(self.workspace.read(history, Watch::idle())).unwrap()
     }
 
     /// Whether every text of every edit is remembered.

@@ -12,8 +12,8 @@ use lockgate_edit::request::{
     Request, SearchScope, Target, UndoRequest, Whose,
 };
 use lockgate_engine::{
-    EntityDatabase, Entries, Entry, EntryDiffs, ListRequest, Matches, ReadRequest, Report, SearchRequest,
-    Tenant, WholeRequest, Workspace,
+    EntityDatabase, Entries, Entry, EntryDiffs, LinesRequest, ListRequest, Matches, ReadRequest, Report,
+    SearchRequest, Tenant, Workspace,
 };
 use lockgate_error::{Code, Error};
 use regex::Regex;
@@ -88,7 +88,7 @@ impl EntityFixture {
         if storage != Storage::Files {
             // The first look makes the tables.
             assert_eq!(
-                fixture.read(WholeRequest::from(fixture.target("src/a.txt"))).unwrap_err().code,
+                fixture.read(LinesRequest::from(fixture.target("src/a.txt"))).unwrap_err().code,
                 Code::FileNotFound
             );
             fixture.sql(&format!("INSERT INTO apps(id, organization, at) VALUES ('{APP}', '{OWNER}', 0)"));
@@ -197,7 +197,7 @@ impl EntityFixture {
 
     pub fn history(&self, path: Option<&str>, most: usize) -> Vec<Entry> {
         let history = HistoryRequest { target: path.map(|path| self.target(path)), max_entries: most };
-        let entries = self.runtime.block_on(self.servers[0].history(history)).unwrap();
+        let entries = self.runtime.block_on(self.servers[0].read(history, Watch::idle())).unwrap();
         let shown: Vec<String> = entries.iter().map(|entry| self.log.entry(entry)).collect();
         self.log.record("history", Ok(shown.join("; ")));
         entries
@@ -213,14 +213,14 @@ impl EntityFixture {
         remembered
     }
 
-    pub fn read<R: ReadRequest>(&self, request: R) -> Result<R::Found, Error> {
+    pub fn read<R: ReadRequest>(&self, request: R) -> Result<R::Output, Error> {
         self.runtime.block_on(self.servers[0].read(request, Watch::idle()))
     }
 
     /// The bytes that stand there.
     #[track_caller]
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
-        let response = match self.read(WholeRequest::from(self.target(path))) {
+        let response = match self.read(LinesRequest::from(self.target(path))) {
             Ok(reading) => Some(reading.text.bytes().to_vec()),
             Err(rejection) if rejection.code == Code::FileNotFound => None,
             Err(rejection) => panic!("{path}: {rejection:?}"),

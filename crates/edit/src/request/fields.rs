@@ -9,7 +9,7 @@ use crate::operations::{
     Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, OnDuplicate, Search,
 };
 use crate::pattern_error::pattern_error;
-use lockgate_error::{Code, Error, FieldValue, NextCall};
+use lockgate_error::{Code, Error, NextCall};
 use lockgate_matching::MatchTolerance;
 use lockgate_python_re::Flags;
 
@@ -254,25 +254,6 @@ fn check_length<T>(field: &str, list: &[T]) -> Result<(), Error> {
         length => format!("`{field}` has {length} items, more than the {MAX_ITEMS} of one call"),
     };
     Err(Error::new(Code::InvalidInput, message).named_field(field))
-}
-
-/// Returns a number within a range, or its default.
-///
-/// Errors: `INVALID_INPUT` with the field and the nearest number in the range.
-pub fn parse_number(
-    value: Option<i64>,
-    default: usize,
-    range: std::ops::RangeInclusive<i64>,
-    field: &str,
-) -> Result<usize, Error> {
-    let Some(value) = value else { return Ok(default) };
-    let fits = usize::try_from(value).ok().filter(|_| range.contains(&value));
-    fits.ok_or_else(|| {
-        let message = format!("{field} must be from {} to {}, found {value}", range.start(), range.end());
-        let nearest = value.clamp(*range.start(), *range.end()).unsigned_abs();
-        let next = NextCall::Correct { field: field.to_owned(), value: FieldValue::Number(nearest) };
-        Error::new(Code::InvalidInput, message).named_field(field).with_next(next)
-    })
 }
 
 /// Converts a line number, which counts from 1.

@@ -14,7 +14,7 @@ mod undo;
 pub use author::{AuthorName, ClientName};
 pub use block::{BlockFields, ToleranceFields};
 pub use entity::EntityFields;
-pub use fields::{Fields, FlagsValue, InsertFields, LineEditFields, WindowFields, parse_line, parse_number};
+pub use fields::{Fields, FlagsValue, InsertFields, LineEditFields, WindowFields, parse_line};
 pub use instruction::{EditType, InsertPoint, Instruction, InstructionFields, ParsedInstruction};
 pub use target::{Entity, EntityKind, SearchScope, Target};
 pub use undo::{Direction, HistoryRequest, UndoRequest, Whose};

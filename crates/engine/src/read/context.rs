@@ -34,6 +34,8 @@ const NOT_INDEXED: &str = "what the file uses from other files is not shown, bec
 const MAX_ATTEMPTS: usize = 3;
 
 /// A request for code context; without any field it asks for the summary of the project.
+///
+/// Errors: those of reading the file in question, and `INTERNAL` if the caller has gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextRequest {
     /// The file to outline; results near it rank higher.
@@ -47,16 +49,17 @@ pub struct ContextRequest {
 }
 
 impl ReadRequest for ContextRequest {
-    type Found = CodeContext;
+    type Output = CodeContext;
+
+    fn target(&self) -> Option<&Target> {
+        self.target.as_ref()
+    }
 
     fn path(&self) -> Option<&str> {
         self.target.as_ref().and_then(Target::file)
     }
 
-    /// Returns the code context for a query, symbol or file.
-    ///
-    /// Errors: those of reading the file in question, and `INTERNAL` if the caller has gone.
-    fn read(&self, services: &Services, watch: &Watch) -> Result<CodeContext, Error> {
+    fn read(&self, services: &Arc<Services>, watch: &Watch) -> Result<CodeContext, Error> {
         let mut attempt = 1;
         loop {
             let (mut answer, changed) = services.build_context(self, watch)?;

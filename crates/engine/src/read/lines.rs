@@ -14,6 +14,9 @@ use lockgate_store::{DocumentPath, RowLocation};
 use lockgate_text::{Buffer, Hints};
 
 /// A request for some lines of one target.
+///
+/// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past the last line,
+/// and the errors of admitting a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinesRequest {
     /// The file or entity to read.
@@ -22,25 +25,12 @@ pub struct LinesRequest {
     pub start_line: usize,
     /// The last line, inclusive, not before the first; a line past the end means the last line of the text.
     pub end_line: usize,
-    /// The most characters of the lines with their numbers that are shown.
-    pub max_chars: usize,
 }
 
-/// A request for a text from one of its lines to the end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WholeRequest {
-    /// The file or entity to read.
-    pub target: Target,
-    /// The first line, from 1.
-    pub start_line: usize,
-    /// The most characters that are shown.
-    pub max_chars: usize,
-}
-
-impl From<Target> for WholeRequest {
-    /// Creates a request for the whole of a text.
-    fn from(target: Target) -> WholeRequest {
-        WholeRequest { target, start_line: 1, max_chars: usize::MAX }
+impl From<Target> for LinesRequest {
+    /// Creates a request for a whole text.
+    fn from(target: Target) -> LinesRequest {
+        LinesRequest { target, start_line: 1, end_line: usize::MAX }
     }
 }
 
@@ -57,58 +47,37 @@ pub struct ReadLines {
     pub start_line: usize,
     /// The last of the lines, inclusive; before the first if the text is empty.
     pub end_line: usize,
-    /// The most characters of the lines that an answer shows.
-    pub max_chars: usize,
     /// The whole text, of which the lines are a part.
     pub text: Arc<Buffer>,
 }
 
 impl ReadRequest for LinesRequest {
-    type Found = ReadLines;
+    type Output = ReadLines;
 
     fn target(&self) -> Option<&Target> {
         Some(&self.target)
     }
 
-    fn size(found: &ReadLines) -> Option<usize> {
-        Some(found.text.view().len())
+    fn path(&self) -> Option<&str> {
+        self.target.file()
     }
 
-    /// Reads the lines; an end past the last line means the last line.
-    ///
-    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
-    /// the last line, and the errors of admitting a path.
-    fn read(&self, services: &Services, _watch: &Watch) -> Result<ReadLines, Error> {
+    fn size(reading: &ReadLines) -> Option<usize> {
+        Some(reading.text.view().len())
+    }
+
+    fn read(&self, services: &Arc<Services>, _watch: &Watch) -> Result<ReadLines, Error> {
+        services.prewarm(&self.target);
         let reading = services.read_whole(&self.target)?;
         let count = check_start(&reading, self.start_line, &self.target)?;
-        let (start_line, end_line) = (self.start_line, self.end_line.min(count));
-        Ok(ReadLines { start_line, end_line, max_chars: self.max_chars, ..reading })
-    }
-}
-
-impl ReadRequest for WholeRequest {
-    type Found = ReadLines;
-
-    fn target(&self) -> Option<&Target> {
-        Some(&self.target)
-    }
-
-    fn size(found: &ReadLines) -> Option<usize> {
-        Some(found.text.view().len())
-    }
-
-    /// Errors: those of [`LinesRequest`].
-    fn read(&self, services: &Services, _watch: &Watch) -> Result<ReadLines, Error> {
-        let reading = services.read_whole(&self.target)?;
-        check_start(&reading, self.start_line, &self.target)?;
-        Ok(ReadLines { start_line: self.start_line, max_chars: self.max_chars, ..reading })
+        Ok(ReadLines { start_line: self.start_line, end_line: self.end_line.min(count), ..reading })
     }
 }
 
 impl Services {
     /// Reads a whole target.
     ///
-    /// Errors: those of [`LinesRequest`], except for the range.
+    /// Errors: those of a [`LinesRequest`], except for the range.
     pub(super) fn read_whole(&self, target: &Target) -> Result<ReadLines, Error> {
         let place = resolve_for_read(self, target)?;
         let text = match &place {
@@ -121,7 +90,6 @@ impl Services {
             resolved_path: place.resolved().map(str::to_owned),
             start_line: 1,
             end_line: text.lines().count(),
-            max_chars: usize::MAX,
             text,
         })
     }
@@ -174,7 +142,7 @@ mod tests {
         let roots = [root.path().to_owned()];
         let services = Workspace::at(&roots).services().unwrap();
         let target = Target::File(path.to_owned());
-        let request = LinesRequest { target, start_line: lines.0, end_line: lines.1, max_chars: usize::MAX };
+        let request = LinesRequest { target, start_line: lines.0, end_line: lines.1 };
         let reading = request.read(&services, &Watch::idle())?;
         Ok((reading.start_line, reading.end_line))
     }

@@ -1,5 +1,6 @@
 //! Lists files and entities.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::services::Services;
@@ -15,7 +16,9 @@ use lockgate_text::Version;
 /// The time limit of a list; the answer has what was found until then.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A request for a list of files or entities.
+/// A request for a list of files, without hidden, ignored and protected ones, or of entities.
+///
+/// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and those of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListRequest {
     /// The prefix of the paths: a folder, or the beginning of a name; empty for all.
@@ -53,16 +56,13 @@ pub struct ListedText {
 }
 
 impl ReadRequest for ListRequest {
-    type Found = Entries;
+    type Output = Entries;
 
-    fn size(found: &Entries) -> Option<usize> {
-        Some(found.entries.len().saturating_mul(LINE_BYTES))
+    fn size(output: &Entries) -> Option<usize> {
+        Some(output.entries.len().saturating_mul(LINE_BYTES))
     }
 
-    /// Lists files, without hidden, ignored and protected ones.
-    ///
-    /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and those of a path.
-    fn read(&self, services: &Services, watch: &Watch) -> Result<Entries, Error> {
+    fn read(&self, services: &Arc<Services>, watch: &Watch) -> Result<Entries, Error> {
         if let Some(filter) = services.resolve_scope(&self.scope)? {
             return services.list_rows(self, &filter);
         }

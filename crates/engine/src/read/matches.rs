@@ -4,7 +4,9 @@ use lockgate_edit::request::{Entity, EntityKind, SearchScope};
 use lockgate_store::Skipped;
 use lockgate_text::Version;
 
-/// A request for the lines that a pattern matches.
+/// A request for the lines that a pattern matches, in files or entities.
+///
+/// Errors: `BAD_PATTERN`, `FILE_NOT_FOUND`, `PROTECTED`, `STORE_UNAVAILABLE`; for a single file those of reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchRequest {
     /// The pattern, in the syntax of the crate `regex`.

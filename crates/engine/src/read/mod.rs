@@ -19,51 +19,53 @@ use lockgate_error::Error;
 
 pub(super) use context::CodeIndex;
 pub use context::ContextRequest;
-pub use lines::{LinesRequest, ReadLines, WholeRequest};
+pub use lines::{LinesRequest, ReadLines};
 pub use list::{Entries, ListRequest, ListedText};
 pub use lockgate_context::{CodeContext, CodeSymbol, ProjectSummary, Reference};
 pub use matches::{LineMatch, MatchCount, Matches, NumberedLine, SearchRequest};
 pub(super) use texts::TextCache;
 
-/// A request to read files or entities: [`Workspace::read`](crate::Workspace::read) answers it.
+/// A request to read files, entities or the history: [`Workspace::read`](crate::Workspace::read) answers it.
+///
+/// Other crates cannot implement it, because they cannot name the services.
 pub trait ReadRequest: Send + Sync + 'static {
-    /// What the request finds.
-    type Found: Send + 'static;
+    /// The response to the request.
+    type Output: Send + 'static;
 
-    /// Returns the text that is read, if it is a single one.
+    /// Returns the file or entity, if the request names a single one.
     fn target(&self) -> Option<&Target> {
         None
     }
 
-    /// Returns the path of a file, a folder or a glob that the request names.
+    /// Returns the path for which an error is to name the nearest one that exists.
     fn path(&self) -> Option<&str> {
-        self.target().and_then(Target::file)
+        None
     }
 
     /// Returns the approximate size of an answer in bytes; `None` if it is not known beforehand.
-    fn size(_found: &Self::Found) -> Option<usize> {
+    fn size(_output: &Self::Output) -> Option<usize> {
         None
     }
 
     /// Reads; this may block.
-    fn read(&self, services: &Services, watch: &Watch) -> Result<Self::Found, Error>;
+    ///
+    /// Errors: those that the documentation of each request lists.
+    fn read(&self, services: &Arc<Services>, watch: &Watch) -> Result<Self::Output, Error>;
 }
 
 /// The estimated size of a match or an entry with its context, in bytes.
 const LINE_BYTES: usize = 512;
 
 impl Services {
-    /// Answers a request on a blocking thread. An error names the nearest path if the path does not exist.
+    /// Answers a request on a blocking thread.
     pub(crate) async fn read<R: ReadRequest>(
         self: &Arc<Self>,
         request: R,
         watch: Watch,
-    ) -> Result<R::Found, Error> {
-        if let Some(target) = request.target() {
-            self.prewarm(target);
-        }
-        let read = move |services: &Services| {
-            request.read(services, &watch).map_err(|error| match request.path() {
+    ) -> Result<R::Output, Error> {
+        let services = Arc::clone(self);
+        let read = move |_: &Services| {
+            request.read(&services, &watch).map_err(|error| match request.path() {
                 Some(path) => services.with_nearest_path(path, error),
                 None => error,
             })

@@ -3,6 +3,7 @@
 //! Invariant: all that is shown of a file is of one version; `truncated` is set if and only if matches were
 //! left out.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::services::Services;
@@ -25,21 +26,17 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const SHOW_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl ReadRequest for SearchRequest {
-    type Found = Matches;
+    type Output = Matches;
 
     fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
 
-    fn size(found: &Matches) -> Option<usize> {
-        Some(found.found.len().saturating_mul(LINE_BYTES))
+    fn size(output: &Matches) -> Option<usize> {
+        Some(output.found.len().saturating_mul(LINE_BYTES))
     }
 
-    /// Searches files or entities.
-    ///
-    /// Errors: `BAD_PATTERN`, `FILE_NOT_FOUND`, `PROTECTED`, `STORE_UNAVAILABLE`; for a single file those of
-    /// reading it.
-    fn read(&self, services: &Services, watch: &Watch) -> Result<Matches, Error> {
+    fn read(&self, services: &Arc<Services>, watch: &Watch) -> Result<Matches, Error> {
         services.search_until(self, watch, Instant::now() + TIMEOUT)
     }
 }

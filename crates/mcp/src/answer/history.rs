@@ -104,7 +104,7 @@ pub fn history(entries: &[Entry], most: usize, options: &ResponseOptions) -> Ans
         (HistoryResponse { truncated: Some(true), ..HistoryResponse::default() }, Vec::new());
     let mut used = size_limit::size(&list, TRUNCATED, options.forms);
     for entry in entries.iter().take(most) {
-        let record = entry_record(entry);
+        let record = record(entry);
         let line = line(&record);
         used += size_limit::size(&record, &line, options.forms) + 3;
         if used > size_limit::available(options) {
@@ -118,12 +118,12 @@ pub fn history(entries: &[Entry], most: usize, options: &ResponseOptions) -> Ans
     if lines.is_empty() {
         lines.push("no edits found".to_owned());
     }
-    Answer::found(&list, lines.join("\n"))
+    Answer::of_read(&list, lines.join("\n"))
 }
 
 /// Returns one edit with the diffs of its files.
-pub fn edit_record(EntryDiffs { entry, diffs }: &EntryDiffs) -> EditRecord {
-    let mut record = entry_record(entry);
+pub fn record_with_diffs(EntryDiffs { entry, diffs }: &EntryDiffs) -> EditRecord {
+    let mut record = record(entry);
     for (file, diff) in record.files.iter_mut().zip(diffs) {
         file.diff.clone_from(diff);
     }
@@ -131,7 +131,7 @@ pub fn edit_record(EntryDiffs { entry, diffs }: &EntryDiffs) -> EditRecord {
 }
 
 /// Returns one edit without diffs.
-pub fn entry_record(entry: &Entry) -> EditRecord {
+pub fn record(entry: &Entry) -> EditRecord {
     let (kind, of) = match entry.meta.kind {
         EntryKind::Edit => ("edit", None),
         EntryKind::Undo(of) => ("undo", Some(of)),

@@ -1,7 +1,7 @@
 //! Renders answers as JSON and as text with the same content, because some clients show their model only one of the
-//! two.
+//! two: those of edits, of the history, and of errors. A tool that reads renders its own.
 //!
-//! Invariant: both forms together, as sent, are no larger than the requested limit. `notes` counts the omitted parts,
+//! Invariant: both forms of an answer to an edit, as sent, are no larger than the requested limit. `notes` counts the omitted parts,
 //! or at least mentions them if no number fits.
 
 mod batch;
@@ -33,7 +33,7 @@ use response::FullResponse;
 pub use batch::batch;
 pub(crate) use entity::{display_name, distinct_key, key, result_name, shared_key};
 pub use forms::Forms;
-pub use history::{EditOrigin, RevertedEdit, edit_record, entry_record, history, render_revert};
+pub use history::{EditOrigin, RevertedEdit, history, record, record_with_diffs, render_revert};
 pub(crate) use json_size::json_size;
 pub use offers::{CallOffers, ToolCall};
 pub use options::{
@@ -48,7 +48,7 @@ pub use timestamp::age;
 /// An answer in all its forms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// The response to an edit, or the error that ended a call; `None` for what a call found.
+    /// The response of an edit, or the error that ended a call; `None` if the call read something.
     pub response: Option<Response>,
     /// The JSON form, for programs.
     pub json: Value,
@@ -62,7 +62,7 @@ impl Answer {
     }
 
     /// Creates the answer of a call that reads, from its JSON form and its text form.
-    pub fn found(response: &impl Serialize, text: String) -> Answer {
+    pub fn of_read(response: &impl Serialize, text: String) -> Answer {
         Answer { response: None, json: serde_json::to_value(response).unwrap_or_default(), text }
     }
 

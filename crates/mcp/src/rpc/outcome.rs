@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 use super::call_context::{CallContext, Context};
 use super::metrics::Edited;
 use super::progress::watch;
-use crate::answer::{self, Answer, ResponseOptions};
+use crate::answer::{self, ResponseOptions};
 use crate::revert;
-use crate::tools::{self, BatchCall, ReadCall, ReadReply, Tool, ToolRequest};
+use crate::tools::{self, BatchCall, ReadCall, ReadReply, RenderAnswer, Tool, ToolRequest};
 use lockgate_checks::Watch;
 use lockgate_edit::request::UndoRequest;
 use lockgate_engine::Workspace;
@@ -24,7 +24,7 @@ use lockgate_error::{Code, Confirmation, Error};
 pub(super) struct ToolOutcome {
     pub(super) options: ResponseOptions,
     pub(super) question: Option<Box<Confirmation>>,
-    pub(super) reply: ToolReply,
+    pub(super) reply: RenderAnswer,
     pub(super) rendering: Rendering,
 }
 
@@ -46,8 +46,6 @@ impl Rendering {
 
 /// Maximum bytes of text that are rendered on the reactor.
 const SHORT_TEXT_BYTES: usize = 32 << 10;
-
-pub(super) type ToolReply = Box<dyn FnOnce(&ResponseOptions) -> Answer + Send>;
 
 /// Parses the arguments of a call without blocking the reactor.
 pub(super) async fn parse_request(tool: &'static Tool, arguments: JsonObject) -> Result<ToolRequest, Error> {
@@ -100,8 +98,8 @@ async fn read(
         CallFailure::Stopped(error) => call_failed(&error),
     });
     match reply {
-        Ok(ReadReply { size, answer }) => {
-            ToolOutcome { options, question: None, reply: answer, rendering: Rendering::of_size(size) }
+        Ok(ReadReply { size, render }) => {
+            ToolOutcome { options, question: None, reply: render, rendering: Rendering::of_size(size) }
         }
         Err(error) => rejected(error, options),
     }

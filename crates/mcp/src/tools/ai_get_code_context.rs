@@ -6,17 +6,17 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::request::ToolRequest;
+use super::request::{ToolRequest, parse_number};
 use crate::answer::{Answer, FieldNames, ResponseOptions, ToolProfile, json_size};
 use lockgate_context::FolderSummary;
-use lockgate_edit::request::{Target, parse_number};
+use lockgate_edit::request::Target;
 use lockgate_engine::{CodeContext, CodeSymbol, ContextRequest, Reference};
 use lockgate_error::Error;
 use lockgate_protocol::{ContextFolder, ContextReference, ContextResponse, ContextSymbol};
 use lockgate_text::escape_name;
 
 read_tool! {
-    GetCodeContext => ContextRequest => answer, "ai_get_code_context", "Get the context of code",
+    GetCodeContext => ContextRequest => render, "ai_get_code_context", "Get the context of code",
     &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, PROFILE
 }
 
@@ -42,20 +42,20 @@ impl TryFrom<GetCodeContext> for ContextRequest {
     type Error = Error;
 
     fn try_from(input: GetCodeContext) -> Result<ContextRequest, Error> {
-        let tokens = parse_number(input.max_tokens, 4000, 100..=50_000, "max_tokens")?;
+        let tokens = parse_number(input.max_tokens, 4000, &(100..=50_000), "max_tokens")?;
         let non_blank = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         let (query, symbol) = (non_blank(input.query), non_blank(input.symbol));
         Ok(ContextRequest { target: input.target_file.map(Target::File), query, symbol, tokens })
     }
 }
 
-fn answer(context: &CodeContext, _options: &ResponseOptions) -> Answer {
+fn render(context: &CodeContext, _options: &ResponseOptions) -> Answer {
     let mut response = response(context);
     while json_size(&response) > context.max_bytes && remove_least_relevant(&mut response) {
         response.truncated = Some(true);
     }
     let text = text(&response, context.max_bytes);
-    Answer::found(&response, text)
+    Answer::of_read(&response, text)
 }
 
 fn response(context: &CodeContext) -> ContextResponse {
@@ -294,7 +294,7 @@ mod tests {
             let counted = json_size(&response(&found));
             // Only mandatory fields may exceed the size.
             prop_assert!(counted <= tokens * 4 || tokens <= 300, "{counted} of {}", tokens * 4);
-            let answer = answer(&found, &ResponseOptions::default());
+            let answer = render(&found, &ResponseOptions::default());
             let whole = answer.json.to_string();
             prop_assert!(whole.len() <= tokens * 4, "{} of {}: {whole}", whole.len(), tokens * 4);
             prop_assert!(answer.text.len() <= tokens * 4);
@@ -307,7 +307,7 @@ mod tests {
     fn both_forms_say_the_same() {
         let own = format!("{}f()\n{}", TEXTS[0], TEXTS[2]);
         let files = world(&[("a".to_owned(), own), ("b".to_owned(), TEXTS[2].to_owned())]);
-        let answer = answer(&answer_for(&files, 3, 4_000), &ResponseOptions::default());
+        let answer = render(&answer_for(&files, 3, 4_000), &ResponseOptions::default());
         for list in ["outline", "definitions", "references"] {
             let entries = answer.json[list].as_array().unwrap();
             assert!(!entries.is_empty(), "{list}: {}", answer.json);

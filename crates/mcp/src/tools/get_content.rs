@@ -7,16 +7,16 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::EntityArgs;
-use super::request::ToolRequest;
+use super::request::{ToolRequest, parse_number};
 use crate::answer::{Answer, ResponseOptions, ToolProfile, display_name, key, text_within};
-use lockgate_edit::request::{parse_line, parse_number};
-use lockgate_engine::{ReadLines, WholeRequest};
+use lockgate_edit::request::parse_line;
+use lockgate_engine::{LinesRequest, ReadLines};
 use lockgate_error::Error;
 use lockgate_protocol::TextResponse;
 use lockgate_text::escape_name;
 
-read_tool! {
-    GetContent => WholeRequest => answer, "get_content", "Read a file",
+tool! {
+    GetContent => "get_content", "Read a file",
     &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
@@ -33,21 +33,23 @@ struct GetContent {
     entity: EntityArgs,
 }
 
-impl TryFrom<GetContent> for WholeRequest {
+impl TryFrom<GetContent> for ToolRequest {
     type Error = Error;
 
-    fn try_from(input: GetContent) -> Result<WholeRequest, Error> {
+    fn try_from(input: GetContent) -> Result<ToolRequest, Error> {
         let start_line =
             input.start_line.map_or(Ok(1), |line| parse_line(line, || "start_line".to_owned()))?;
-        let max_chars = parse_number(input.max_chars, 40_000, 1..=1_000_000, "max_chars")?;
-        Ok(WholeRequest { target: input.entity.fields().into_target(input.path)?, start_line, max_chars })
+        let max_chars = parse_number(input.max_chars, 40_000, &(1..=1_000_000), "max_chars")?;
+        let target = input.entity.fields().into_target(input.path)?;
+        let request = LinesRequest { start_line, ..LinesRequest::from(target) };
+        Ok(ToolRequest::read(request, move |reading, options| render(reading, max_chars, options)))
     }
 }
 
-/// Renders a text from its first line on.
-pub(crate) fn answer(reading: &ReadLines, options: &ResponseOptions) -> Answer {
+/// Renders at most so many characters of a text, from the first of its lines on.
+pub(super) fn render(reading: &ReadLines, max_chars: usize, options: &ResponseOptions) -> Answer {
     let content = |response: &TextResponse| response.content.chars().count();
-    text_within(reading.max_chars, options.forms, content, |most| whole(reading, most))
+    text_within(max_chars, options.forms, content, |most| whole(reading, most))
 }
 
 fn whole(reading: &ReadLines, most: usize) -> (TextResponse, String) {
@@ -102,22 +104,20 @@ fn warning(content: &str, first: usize, total: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lockgate_edit::request::Target;
     use lockgate_error::Code;
     use lockgate_text::{Buffer, Hints};
     use serde_json::{Value, json};
 
     #[test]
     fn it_asks_for_a_whole_text() {
-        let request = WholeRequest::try_from(parse_input(rmcp::object!({"path": "a"})).unwrap()).unwrap();
-        assert_eq!(request.target.display_path(), "a");
+        let request = parse(rmcp::object!({"path": "a", "start_line": 3})).unwrap();
+        assert_eq!(request.target().unwrap().display_path(), "a");
+        let wanted = LinesRequest { start_line: 3, ..LinesRequest::from(Target::File("a".into())) };
+        assert_eq!(format!("{request:?}"), format!("Read({wanted:?})"));
         let arguments = json!({"path": "a", "entity_type": "file", "app_id": "1"});
         let error = parse(arguments.as_object().cloned().unwrap()).unwrap_err();
         assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("app_id")));
-    }
-
-    fn render(reading: &ReadLines, most: usize) -> Answer {
-        let (response, text) = whole(reading, most);
-        Answer::found(&response, text)
     }
 
     fn reading(text: &str) -> ReadLines {
@@ -128,14 +128,13 @@ mod tests {
             resolved_path: None,
             start_line: 1,
             end_line: 1,
-            max_chars: usize::MAX,
             text: text.into(),
         }
     }
 
     #[test]
     fn a_text_is_shown_as_it_is() {
-        let answer = render(&reading("one\r\n\ntwo"), usize::MAX);
+        let answer = render(&reading("one\r\n\ntwo"), usize::MAX, &ResponseOptions::default());
         let version = answer.json["version"].as_str().unwrap().to_owned();
         assert_eq!(
             answer.json,
@@ -153,7 +152,7 @@ mod tests {
             (4, "äne\n", Some("only lines 1 to 1 of 2 are shown; start_line 2 continues")),
             (3, "äne", Some("only the beginning of line 1 of 2 is shown")),
         ] {
-            let answer = render(&reading("äne\ntwo\n"), most);
+            let answer = render(&reading("äne\ntwo\n"), most, &ResponseOptions::default());
             assert_eq!(answer.json["content"], content, "{most}");
             assert_eq!(answer.json["truncated"], warning.is_some());
             assert_eq!(answer.json.get("warning").and_then(Value::as_str), warning);

@@ -4,15 +4,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::AnyEntityArgs;
-use super::request::ToolRequest;
+use super::request::{ToolRequest, parse_number};
 use crate::answer::{Answer, ResponseOptions, ToolProfile, distinct_key, result_name, shared_key};
-use lockgate_edit::request::{EntityKind, parse_number};
+use lockgate_edit::request::EntityKind;
 use lockgate_engine::{Entries, ListRequest, ListedText};
 use lockgate_error::Error;
 use lockgate_protocol::{ListResponse, ListRow};
 
 read_tool! {
-    ListContent => ListRequest => answer, "list_content", "List files",
+    ListContent => ListRequest => render, "list_content", "List files",
     &[Toolset::Look, Toolset::Content], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
@@ -31,13 +31,13 @@ impl TryFrom<ListContent> for ListRequest {
     type Error = Error;
 
     fn try_from(input: ListContent) -> Result<ListRequest, Error> {
-        let max_entries = parse_number(input.max_results, 200, 1..=5000, "max_results")?;
+        let max_entries = parse_number(input.max_results, 200, &(1..=5000), "max_results")?;
         let (prefix, scope) = (input.path_prefix.unwrap_or_default(), input.entity.fields().into_scope()?);
         Ok(ListRequest { prefix, scope, max_entries })
     }
 }
 
-fn answer(found: &Entries, _options: &ResponseOptions) -> Answer {
+fn render(found: &Entries, _options: &ResponseOptions) -> Answer {
     let response = ListResponse {
         entries: found.entries.iter().map(row).collect(),
         truncated: found.truncated,
@@ -45,7 +45,7 @@ fn answer(found: &Entries, _options: &ResponseOptions) -> Answer {
         notes: found.notes.clone(),
     };
     let text = text(&response);
-    Answer::found(&response, text)
+    Answer::of_read(&response, text)
 }
 
 fn row(ListedText { path, entity, size, version }: &ListedText) -> ListRow {
@@ -101,7 +101,7 @@ mod tests {
         let entries = vec![listed("a", Some(Version::hash(b"one"))), listed("b", None)];
         let found =
             Entries { scope: SearchScope::Files, entries, truncated: true, notes: vec!["a note".into()] };
-        let answer = answer(&found, &ResponseOptions::default());
+        let answer = render(&found, &ResponseOptions::default());
         let version = Version::hash(b"one").to_string();
         assert_eq!(
             answer.json,

@@ -1,25 +1,18 @@
 //! `list_edits`: lists the edits, newest first.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::{EntityArgs, target};
-use super::request::{ReadCall, ReadFuture, ReadReply, ToolRequest};
-use crate::answer::{self, ResponseOptions, ToolProfile};
-use lockgate_checks::Watch;
-use lockgate_edit::request::{HistoryRequest, Target};
-use lockgate_engine::Workspace;
-use lockgate_error::{Code, Error};
+use super::request::{ToolRequest, parse_number};
+use crate::answer::{self, ToolProfile};
+use lockgate_edit::request::HistoryRequest;
+use lockgate_error::Error;
 
 tool! {
     ListEdits => "list_edits", "List edits",
     &[Toolset::History], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
-
-/// Default and maximum number of listed edits.
-const RESULT_LIMITS: (i64, i64) = (20, 100);
 
 /// Lists the edits that lockgate wrote, newest first: each with its `edit_id`, time, author and changes to each file,
 /// and whether it was undone.
@@ -38,40 +31,11 @@ impl TryFrom<ListEdits> for ToolRequest {
     type Error = Error;
 
     fn try_from(input: ListEdits) -> Result<ToolRequest, Error> {
-        HistoryRequest::try_from(input).map(|request| ToolRequest::Read(Arc::new(request)))
-    }
-}
-
-impl ReadCall for HistoryRequest {
-    fn target(&self) -> Option<&Target> {
-        self.target.as_ref()
-    }
-
-    fn run(self: Arc<Self>, workspace: Arc<Workspace>, _watch: Watch) -> ReadFuture {
-        Box::pin(async move {
-            let most = self.max_entries;
-            // One more entry than is shown tells if there are more.
-            let request = HistoryRequest { max_entries: most + 1, target: self.target.clone() };
-            let entries = workspace.history(request).await?;
-            let answer = Box::new(move |options: &ResponseOptions| answer::history(&entries, most, options));
-            Ok(ReadReply { size: None, answer })
-        })
-    }
-}
-
-impl TryFrom<ListEdits> for HistoryRequest {
-    type Error = Error;
-
-    fn try_from(input: ListEdits) -> Result<HistoryRequest, Error> {
         let target = target(input.path, input.entity.fields())?;
-        let (default, most) = RESULT_LIMITS;
-        let limit = input.max_results.unwrap_or(default);
-        let within = usize::try_from(limit).ok().filter(|_| (1..=most).contains(&limit));
-        let rejection = || {
-            Error::new(Code::InvalidInput, format!("max_results must be from 1 to {most}, found {limit}"))
-                .named_field("max_results")
-        };
-        Ok(HistoryRequest { target, max_entries: within.ok_or_else(rejection)? })
+        let most = parse_number(input.max_results, 20, &(1..=100), "max_results")?;
+        // One more entry than is shown tells if there are more.
+        let request = HistoryRequest { target, max_entries: most + 1 };
+        Ok(ToolRequest::read(request, move |entries, options| answer::history(entries, most, options)))
     }
 }
 
@@ -83,14 +47,16 @@ mod tests {
 
     #[test]
     fn a_number_of_results_is_within_bounds() {
-        let most = |value: serde_json::Value| {
+        let asked = |value: serde_json::Value| {
             let arguments = json!({"max_results": value}).as_object().cloned().unwrap();
-            let request = parse_input(arguments).and_then(HistoryRequest::try_from);
-            request.map(|request| request.max_entries).map_err(|error| error.field)
+            parse(arguments).map(|request| format!("{request:?}")).map_err(|error| error.field)
         };
-        assert_eq!((most(json!(null)), most(json!(1)), most(json!(100))), (Ok(20), Ok(1), Ok(100)));
+        for (value, most) in [(json!(null), 20), (json!(1), 1), (json!(100), 100)] {
+            let wanted = HistoryRequest { target: None, max_entries: most + 1 };
+            assert_eq!(asked(value), Ok(format!("Read({wanted:?})")));
+        }
         for wrong in [json!(0), json!(101), json!(-1), json!("x")] {
-            assert_eq!(most(wrong), Err(Some("max_results".into())));
+            assert_eq!(asked(wrong), Err(Some("max_results".into())));
         }
     }
 }

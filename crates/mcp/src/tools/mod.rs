@@ -1,7 +1,7 @@
 //! The MCP tools: one file and one row of [`TOOLS`] each.
 //!
 //! Invariant: a tool consists of a wire struct, whose doc comments are the agent's documentation, its conversion to a
-//! request, and its messages. It makes no decision about the edit.
+//! request, and its messages. A tool that reads also renders its answer. No tool makes a decision about the edit.
 
 /// Declares the tool of a wire struct that converts into a [`ToolRequest`]: its name, title, toolset, effects and profile.
 /// The optional function changes the arguments before they are parsed.
@@ -39,17 +39,17 @@ macro_rules! tool {
     };
 }
 
-/// Declares the tool of a wire struct that converts into a request to the engine, with the function that renders what the
-/// engine finds.
+/// Declares the tool of a wire struct that converts into a request to the engine, with the function that renders the
+/// engine's response.
 macro_rules! read_tool {
-    ($input:ident => $request:ident => $answer:path, $($definition:tt)*) => {
+    ($input:ident => $request:ident => $render:path, $($definition:tt)*) => {
         tool! { $input => $($definition)* }
 
         impl TryFrom<$input> for ToolRequest {
             type Error = Error;
 
             fn try_from(input: $input) -> Result<ToolRequest, Error> {
-                $request::try_from(input).map(|request| ToolRequest::read(request, $answer))
+                $request::try_from(input).map(|request| ToolRequest::read(request, $render))
             }
         }
     };
@@ -77,7 +77,9 @@ pub mod search_content;
 pub mod undo_edit;
 
 pub use definition::{Effect, RepeatEffect, Tool};
-pub use request::{BatchCall, EditCall, ReadCall, ReadFuture, ReadReply, ToolRequest, UnwrittenEdit};
+pub use request::{
+    BatchCall, EditCall, ReadCall, ReadFuture, ReadReply, RenderAnswer, ToolRequest, UnwrittenEdit,
+};
 
 /// All tools in the order of the documentation.
 pub const TOOLS: &[Tool] = &[
@@ -108,7 +110,10 @@ pub fn listed_name(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::{Forms, ResponseOptions};
     use lockgate_edit::request::Mode;
+    use lockgate_engine::ReadLines;
+    use lockgate_text::{Buffer, Hints};
     use serde_json::json;
 
     #[test]
@@ -120,5 +125,30 @@ mod tests {
         {
             assert_eq!((tool.schema)()["properties"]["mode"]["enum"], json!(names), "{}", tool.name);
         }
+    }
+
+    #[test]
+    fn a_text_that_is_sent_alone_fits_with_its_first_lines() {
+        let reading = |lines: usize| ReadLines {
+            path: "a.txt".into(),
+            entity: None,
+            resolved_path: None,
+            start_line: 1,
+            end_line: lines,
+            text: Buffer::read("0123456789\n".repeat(lines).into_bytes(), Hints::default()).unwrap().into(),
+        };
+        for (lines, max_chars) in [(20_000, 40_000), (3_635, 40_000), (3_630, 40_000), (200, 2_000)] {
+            for render in [get_content::render, read_content_lines::render] {
+                let length = |forms| {
+                    let options = ResponseOptions { forms, ..ResponseOptions::default() };
+                    render(&reading(lines), max_chars, &options).text.chars().count()
+                };
+                assert!((max_chars - 140..=max_chars).contains(&length(Forms::Text)), "{lines}");
+                assert!(length(Forms::Both) >= length(Forms::Text), "{lines}");
+            }
+        }
+        let short = ResponseOptions { forms: Forms::Text, ..ResponseOptions::default() };
+        let answer = get_content::render(&reading(9), 22, &short);
+        assert_eq!(answer.json["content"], "0123456789\n0123456789\n");
     }
 }

@@ -15,8 +15,8 @@ use lockgate_error::{Code, Error, NextCall};
 use lockgate_protocol::LinesResponse;
 use lockgate_text::escape_name;
 
-read_tool! {
-    ReadContentLines => LinesRequest => answer, "read_content_lines", "Read lines of a file",
+tool! {
+    ReadContentLines => "read_content_lines", "Read lines of a file",
     &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
@@ -53,16 +53,24 @@ impl TryFrom<ReadContentLines> for LinesRequest {
             let next = NextCall::Fields { set: Vec::new(), unset: vec!["end_line"] };
             return Err(Error::new(Code::RangeOutOfBounds, message).field("end_line").with_next(next));
         }
-        let max_chars = if input.end_line.is_some() { MAX_CHARS } else { DEFAULT_CHARS };
-        let target = input.entity.fields().into_target(input.path)?;
-        Ok(LinesRequest { target, start_line, end_line, max_chars })
+        Ok(LinesRequest { target: input.entity.fields().into_target(input.path)?, start_line, end_line })
     }
 }
 
-/// Renders lines, each after its number.
-pub(crate) fn answer(reading: &ReadLines, options: &ResponseOptions) -> Answer {
+impl TryFrom<ReadContentLines> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(input: ReadContentLines) -> Result<ToolRequest, Error> {
+        let max_chars = if input.end_line.is_some() { MAX_CHARS } else { DEFAULT_CHARS };
+        let request = LinesRequest::try_from(input)?;
+        Ok(ToolRequest::read(request, move |reading, options| render(reading, max_chars, options)))
+    }
+}
+
+/// Renders at most so many characters of lines, each after its number.
+pub(super) fn render(reading: &ReadLines, max_chars: usize, options: &ResponseOptions) -> Answer {
     let content = |response: &LinesResponse| response.content.chars().count();
-    text_within(reading.max_chars, options.forms, content, |most| lines(reading, most))
+    text_within(max_chars, options.forms, content, |most| lines(reading, most))
 }
 
 struct ShownLines {
@@ -133,15 +141,7 @@ mod tests {
     fn it_asks_for_a_look() {
         let input = parse_input(rmcp::object!({"path": "a", "start_line": 40.0})).unwrap();
         let request = LinesRequest::try_from(input).unwrap();
-        assert_eq!(
-            request,
-            LinesRequest {
-                target: Target::File("a".into()),
-                start_line: 40,
-                end_line: 140,
-                max_chars: 40_000
-            }
-        );
+        assert_eq!(request, LinesRequest { target: Target::File("a".into()), start_line: 40, end_line: 140 });
         let error = parse(rmcp::object!({"path": "a", "start_line": 4, "end_line": 3})).unwrap_err();
         assert_eq!((error.code, error.field.as_deref()), (Code::RangeOutOfBounds, Some("end_line")));
     }
@@ -175,11 +175,6 @@ mod tests {
         }
     }
 
-    fn render(reading: &ReadLines, most: usize) -> Answer {
-        let (response, text) = lines(reading, most);
-        Answer::found(&response, text)
-    }
-
     fn reading(text: &str, start_line: usize, end_line: usize) -> ReadLines {
         let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         ReadLines {
@@ -188,14 +183,13 @@ mod tests {
             resolved_path: None,
             start_line,
             end_line,
-            max_chars: usize::MAX,
             text: text.into(),
         }
     }
 
     #[test]
     fn each_line_has_its_number() {
-        let answer = render(&reading("one\r\ntwo\n\nfour", 2, 4), usize::MAX);
+        let answer = render(&reading("one\r\ntwo\n\nfour", 2, 4), usize::MAX, &ResponseOptions::default());
         let version = answer.json["version"].as_str().unwrap().to_owned();
         assert_eq!(
             answer.json,
@@ -207,7 +201,7 @@ mod tests {
 
     #[test]
     fn an_empty_text_has_no_lines() {
-        let answer = render(&reading("", 1, 0), usize::MAX);
+        let answer = render(&reading("", 1, 0), usize::MAX, &ResponseOptions::default());
         assert_eq!((&answer.json["content"], &answer.json["end_line"]), (&json!(""), &json!(0)));
         assert_eq!(answer.json.get("truncated"), None);
     }
@@ -224,7 +218,7 @@ mod tests {
             (6, Some("1: one"), 1),
             (4, Some("1: o"), 1),
         ] {
-            let answer = render(&reading(text, 1, 3), most);
+            let answer = render(&reading(text, 1, 3), most, &ResponseOptions::default());
             if let Some(content) = content {
                 assert_eq!(answer.json["content"], content, "{most}");
             }

@@ -1,6 +1,7 @@
 //! The request of one call, and what most tools need to make it.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use lockgate_edit::request::{
     Whose,
 };
 use lockgate_engine::{ReadRequest, Workspace};
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Error, FieldValue, NextCall};
 
 /// The parsed request of one call.
 #[derive(Debug, Clone)]
@@ -50,43 +51,50 @@ pub struct ReadReply {
     /// The approximate size of the answer in bytes; `None` if it is not known beforehand.
     pub size: Option<usize>,
     /// Renders the answer.
-    pub answer: Box<dyn FnOnce(&ResponseOptions) -> Answer + Send>,
+    pub render: RenderAnswer,
 }
 
-/// A request to the engine, and the function that renders what it finds.
-struct EngineRead<R: ReadRequest> {
+/// A function that renders an answer.
+pub type RenderAnswer = Box<dyn FnOnce(&ResponseOptions) -> Answer + Send>;
+
+/// A request to the engine, and the function that renders the engine's response.
+struct EngineRead<R, F> {
     request: R,
-    answer: fn(&R::Found, &ResponseOptions) -> Answer,
+    render: F,
 }
 
-impl<R: ReadRequest + fmt::Debug> fmt::Debug for EngineRead<R> {
+impl<R: fmt::Debug, F> fmt::Debug for EngineRead<R, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.request.fmt(f)
     }
 }
 
-impl<R: ReadRequest + Clone + fmt::Debug> ReadCall for EngineRead<R> {
+impl<R, F> ReadCall for EngineRead<R, F>
+where
+    R: ReadRequest + Clone + fmt::Debug,
+    F: Fn(&R::Output, &ResponseOptions) -> Answer + Send + Sync + 'static,
+{
     fn target(&self) -> Option<&Target> {
         self.request.target()
     }
 
     fn run(self: Arc<Self>, workspace: Arc<Workspace>, watch: Watch) -> ReadFuture {
         Box::pin(async move {
-            let found = workspace.read(self.request.clone(), watch).await?;
-            let size = R::size(&found);
-            let answer = Box::new(move |options: &ResponseOptions| (self.answer)(&found, options));
-            Ok(ReadReply { size, answer })
+            let output = workspace.read(self.request.clone(), watch).await?;
+            let size = R::size(&output);
+            let render = Box::new(move |options: &ResponseOptions| (self.render)(&output, options));
+            Ok(ReadReply { size, render })
         })
     }
 }
 
 impl ToolRequest {
-    /// Creates a read; the function renders what it finds.
+    /// Creates a read from a request to the engine and the function that renders the engine's response.
     pub(super) fn read<R: ReadRequest + Clone + fmt::Debug>(
         request: R,
-        answer: fn(&R::Found, &ResponseOptions) -> Answer,
+        render: impl Fn(&R::Output, &ResponseOptions) -> Answer + Send + Sync + 'static,
     ) -> ToolRequest {
-        ToolRequest::Read(Arc::new(EngineRead { request, answer }))
+        ToolRequest::Read(Arc::new(EngineRead { request, render }))
     }
 
     /// Returns the single target of the request, if it names one.
@@ -174,13 +182,28 @@ pub(super) fn undo_request(
 ///
 /// Errors: `INVALID_INPUT` for a size outside of [`ResponseOptions::LIMITS`].
 pub(super) fn response_limit(max_bytes: Option<i64>) -> Result<usize, Error> {
-    let Some(bytes) = max_bytes else { return Ok(ResponseOptions::default().limit) };
-    let within = usize::try_from(bytes).ok().filter(|bytes| ResponseOptions::LIMITS.contains(bytes));
-    within.ok_or_else(|| {
-        let (least, most) = (ResponseOptions::LIMITS.start(), ResponseOptions::LIMITS.end());
-        Error::new(Code::InvalidInput, format!("max_bytes must be from {least} to {most}, found {bytes}"))
-            .named_field("max_bytes")
-    })
+    parse_number(max_bytes, ResponseOptions::default().limit, &ResponseOptions::LIMITS, "max_bytes")
+}
+
+/// Returns a number within a range, or its default.
+///
+/// Errors: `INVALID_INPUT` with the field and the nearest number in the range.
+pub(super) fn parse_number(
+    value: Option<i64>,
+    default: usize,
+    range: &RangeInclusive<usize>,
+    field: &str,
+) -> Result<usize, Error> {
+    let Some(value) = value else { return Ok(default) };
+    let number = usize::try_from(value).unwrap_or(0);
+    if value >= 0 && range.contains(&number) {
+        return Ok(number);
+    }
+    let (least, most) = (*range.start(), *range.end());
+    let message = format!("{field} must be from {least} to {most}, found {value}");
+    let nearest = number.clamp(least, most) as u64;
+    let next = NextCall::Correct { field: field.to_owned(), value: FieldValue::Number(nearest) };
+    Err(Error::new(Code::InvalidInput, message).named_field(field).with_next(next))
 }
 
 /// An edit without its code, with the options of its answer.

@@ -6,17 +6,16 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::AnyEntityArgs;
-use super::request::ToolRequest;
+use super::request::{ToolRequest, parse_number};
 use super::safe_edit_file::SearchFlags;
 use crate::answer::{Answer, ResponseOptions, ToolProfile, distinct_key, result_name, shared_key};
-use lockgate_edit::request::parse_number;
 use lockgate_engine::{LineMatch, MatchCount, Matches, NumberedLine, SearchRequest};
 use lockgate_error::{Code, Error};
 use lockgate_protocol::{FileMatches, NumberedText, SearchResponse, SearchRow};
 use lockgate_python_re::Flags;
 
 read_tool! {
-    SearchContent => SearchRequest => answer, "search_content", "Search files",
+    SearchContent => SearchRequest => render, "search_content", "Search files",
     &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
@@ -54,9 +53,9 @@ impl TryFrom<SearchContent> for SearchRequest {
             return Err(Error::new(Code::InvalidInput, "pattern is empty, so every line would match")
                 .named_field("pattern"));
         }
-        let context = parse_number(input.context_lines, 3, 0..=50, "context_lines")?;
-        let max_matches = parse_number(input.max_results, 20, 1..=1000, "max_results")?;
-        let offset = parse_number(input.offset, 0, 0..=100_000, "offset")?;
+        let context = parse_number(input.context_lines, 3, &(0..=50), "context_lines")?;
+        let max_matches = parse_number(input.max_results, 20, &(1..=1000), "max_results")?;
+        let offset = parse_number(input.offset, 0, &(0..=100_000), "offset")?;
         let flags = input.search_flags.map(|SearchFlags(flags)| flags.into_flags());
         let flags = flags.transpose()?.unwrap_or_default();
         if flags.has(Flags::ASCII) {
@@ -86,7 +85,7 @@ fn inline_flags(flags: Flags) -> String {
     if set.is_empty() { set } else { format!("(?{set})") }
 }
 
-fn answer(found: &Matches, _options: &ResponseOptions) -> Answer {
+fn render(found: &Matches, _options: &ResponseOptions) -> Answer {
     let response = SearchResponse {
         matches: found.found.iter().map(row).collect(),
         total_matches: found.total,
@@ -96,7 +95,7 @@ fn answer(found: &Matches, _options: &ResponseOptions) -> Answer {
         notes: found.notes.clone(),
     };
     let text = text(&response);
-    Answer::found(&response, text)
+    Answer::of_read(&response, text)
 }
 
 /// Maximum number of files whose matches are counted in an answer.
@@ -183,8 +182,8 @@ mod tests {
     use lockgate_text::Version;
     use serde_json::json;
 
-    fn render(found: &Matches) -> Answer {
-        answer(found, &ResponseOptions::default())
+    fn shown(found: &Matches) -> Answer {
+        render(found, &ResponseOptions::default())
     }
 
     fn parse_args(arguments: serde_json::Value) -> Result<SearchRequest, Error> {
@@ -254,7 +253,7 @@ mod tests {
         let one = found("a", 3..=3, &[2], &[4]);
         let notes = vec!["a note".to_owned()];
         let answer =
-            render(&Matches { found: vec![one], total: 2, truncated: true, notes, ..Matches::default() });
+            shown(&Matches { found: vec![one], total: 2, truncated: true, notes, ..Matches::default() });
         assert_eq!(
             answer.json,
             json!({"matches": [{"path": "a", "line_number": 3, "match": "line 3", "context_before": ["2: line 2"],
@@ -275,12 +274,12 @@ mod tests {
             found("a", 12..=12, &[11], &[]),
             found("b", 1..=1, &[], &[2]),
         ];
-        let answer = render(&Matches { found, total: 5, ..Matches::default() });
+        let answer = shown(&Matches { found, total: 5, ..Matches::default() });
         let wanted = "5 matches\n\na (version af1349b9f5f9)\n1- line 1\n2: line 2\n3: line 3\n4- line 4\n5- line 5\n\
             6: line 6\n7: line 7\n8- line 8\n--\n11- line 11\n12: line 12\n\nb (version af1349b9f5f9)\n1: line 1\n\
             2- line 2\n";
         assert_eq!(answer.text, wanted);
         assert_eq!(answer.json["matches"][2]["end_line"], 7);
-        assert_eq!(render(&Matches::default()).text, "no matches\n");
+        assert_eq!(shown(&Matches::default()).text, "no matches\n");
     }
 }

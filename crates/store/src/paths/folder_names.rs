@@ -21,10 +21,10 @@ pub(crate) const EDITORCONFIG: &str = ".editorconfig";
 /// The names without which no folder is a git folder.
 const GIT_NAMES: &[&str] = &["HEAD", "commondir"];
 
-/// The first parts of all names that are looked up in folders; they are ASCII.
+/// The first parts of all names that are looked up in folders; a test sees that they are ASCII.
 static LOOKED_UP: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let tables = [&PROTECTED.names, &RUNNABLE.names, GIT_NAMES, POLICY_NAMES, &[EDITORCONFIG]];
-    tables.concat().into_iter().map(first_part).filter(|name| name.is_ascii()).collect()
+    tables.concat().into_iter().map(first_part).collect()
 });
 
 /// The same names, folded.
@@ -82,9 +82,10 @@ impl FolderNames {
 
     /// True if the listing shows a regular file of this name.
     pub fn has_file(&self, name: &str) -> bool {
-        let name = fold(name);
-        self.lookup == NameLookup::Listed
-            && self.looked_up.iter().any(|(listed, kind)| *listed == name && *kind == FileType::RegularFile)
+        let is_file = |(listed, kind): &(String, FileType)| {
+            listed.eq_ignore_ascii_case(name) && *kind == FileType::RegularFile
+        };
+        self.lookup == NameLookup::Listed && self.looked_up.iter().any(is_file)
     }
 
     /// The names of all symlinks, and of entries whose kind the file system does not tell.
@@ -143,6 +144,11 @@ mod tests {
 
     fn folder(dir: &std::path::Path) -> Folder {
         Folder::new(fs::File::open(dir).unwrap().into())
+    }
+
+    #[test]
+    fn the_names_that_are_looked_up_differ_in_letter_case_alone_from_their_folded_form() {
+        assert!(LOOKED_UP.iter().all(|name| fold(name) == name.to_ascii_lowercase()));
     }
 
     #[test]

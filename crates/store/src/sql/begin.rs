@@ -14,9 +14,9 @@ use crate::history::{EditMeta, EntryKind};
 use rusqlite::{Transaction, params};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// The length in bytes from which a text is compressed before the write lock is taken. To find out in advance which
-/// texts will be needed takes a transaction of its own, which is not worth it for the others.
-const LONG: usize = 64 << 10;
+/// The bytes of texts from which they are compressed before the write lock is taken. To find out in advance which texts
+/// will be stored takes a transaction of its own, which is not worth it for fewer.
+const LONG_TEXT_BYTES: usize = 64 << 10;
 
 impl Database {
     /// Records an edit as begun and returns its number; `inodes` are those of its staged copies, in the order of
@@ -27,8 +27,12 @@ impl Database {
         rows: &[JournalRow<'_>],
         inodes: &[Inodes],
     ) -> Result<u64, DatabaseError> {
-        // The compression of a long text takes longer than everything else, so it happens outside the write lock.
-        let mut packs = rows.iter().map(|row| self.pack(row)).collect::<Result<Vec<_>, _>>()?;
+        // The compression of long texts takes longer than everything else, so it happens outside the write lock.
+        let mut packs = if text_bytes(rows) < LONG_TEXT_BYTES {
+            rows.iter().map(|_| Packs::default()).collect()
+        } else {
+            rows.iter().map(|row| self.pack(row)).collect::<Result<Vec<_>, _>>()?
+        };
         let number = self.write(|transaction| {
             let number = insert_edit(transaction, meta)?;
             for (position, (row, packs)) in rows.iter().zip(&mut packs).enumerate() {
@@ -44,11 +48,9 @@ impl Database {
         Ok(number)
     }
 
-    /// Compresses the long texts that will be needed, as far as that is known in advance.
+    /// Compresses the texts that will be stored, as far as that is known in advance.
     fn pack(&self, row: &JournalRow<'_>) -> Result<Packs, DatabaseError> {
-        let is_long =
-            |content: Option<Content<'_>>| content.is_some_and(|content| content.bytes.len() >= LONG);
-        if !row.keep || !(is_long(row.before) || is_long(row.after)) {
+        if !row.keep {
             return Ok(Packs::default());
         }
         let known = self.read_briefly(|reader| texts::find_known(reader, row))?;
@@ -115,6 +117,12 @@ fn inode_columns(inodes: Option<&Inodes>) -> (Option<i64>, Option<i64>, Option<i
 /// Removes the inodes that an earlier version recorded, in a table of their own.
 fn forget_copies(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
     transaction.prepare_cached("DELETE FROM copies WHERE edit = ?")?.execute([number]).map(drop)
+}
+
+/// The bytes of the texts that an edit keeps.
+fn text_bytes(rows: &[JournalRow<'_>]) -> usize {
+    let texts = rows.iter().filter(|row| row.keep).flat_map(|row| [row.before, row.after]);
+    texts.flatten().map(|content| content.bytes.len()).sum()
 }
 
 const EDIT: i64 = 0;

@@ -37,7 +37,7 @@ fn set_up(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_handler(Some(retry_busy))?;
     // Closing would checkpoint the log and wait for the disk after a command has already responded.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // Otherwise SQLite plans a statement again whenever other values are bound to it, for the partial indexes' sake.
+    // Without it, SQLite prepares a statement again when a bound value could decide whether a partial index applies.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.execute_batch(&format!(

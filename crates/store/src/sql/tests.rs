@@ -297,16 +297,38 @@ proptest! {
     }
 }
 
+/// Short texts are packed while the database is locked for writing, long ones before.
 #[test]
 fn a_long_chain_begins_anew_and_every_link_comes_back() {
-    let (_dir, database) = new_database();
-    let texts: Vec<String> = (0..100).map(|line| format!("{}\n{line}", "same\n".repeat(300))).collect();
-    texts.windows(2).for_each(|pair| {
-        edit(&database, "a", pair[0].as_bytes(), pair[1].as_bytes());
-    });
-    assert!(texts.iter().all(|it| text(&database, it.as_bytes()).is_some()));
-    assert_eq!(number(&database, "SELECT max(depth) FROM texts"), 32);
-    assert_eq!(number(&database, "SELECT count(*) FROM texts WHERE base IS NULL"), 4);
+    for lines in [300, 20_000] {
+        let (_dir, database) = new_database();
+        let texts: Vec<String> = (0..100).map(|line| format!("{}\n{line}", "same\n".repeat(lines))).collect();
+        texts.windows(2).for_each(|pair| {
+            edit(&database, "a", pair[0].as_bytes(), pair[1].as_bytes());
+        });
+        // A text that is known already is not stored again.
+        edit(&database, "a", texts[99].as_bytes(), texts[50].as_bytes());
+        assert!(texts.iter().all(|it| text(&database, it.as_bytes()) == Some(it.clone().into_bytes())));
+        assert_eq!(number(&database, "SELECT count(*) FROM texts"), 100, "{lines}");
+        assert_eq!(number(&database, "SELECT max(depth) FROM texts"), 32, "{lines}");
+        assert_eq!(number(&database, "SELECT count(*) FROM texts WHERE base IS NULL"), 4, "{lines}");
+    }
+}
+
+#[test]
+fn the_bytes_that_an_edit_stores_are_counted() {
+    let limit = u64::MAX;
+    // Hashes cannot be compressed.
+    let noise = |lines: u32| (0..lines).flat_map(|line| *Version::hash(&line.to_le_bytes()).bytes());
+    for (lines, is_much) in [(1_000, false), (20_000, true)] {
+        let (_dir, database) = new_database();
+        let noise: Vec<u8> = noise(lines).collect();
+        assert!(database.is_to_be_measured(limit), "a new journal");
+        edit(&database, "a", b"", &noise);
+        assert_eq!(database.is_to_be_measured(limit), is_much, "{lines}");
+        edit(&database, "a", &noise, b"");
+        assert!(!database.is_to_be_measured(limit), "both texts were stored before: {lines}");
+    }
 }
 
 #[test]
@@ -317,12 +339,14 @@ fn lookups_go_by_an_index() {
         let explain = format!("EXPLAIN QUERY PLAN {sql}");
         let lines = database.read(|reader| {
             let mut plan = reader.prepare(&explain)?;
-            plan.query_map([], |row| row.get::<_, String>(3))?.collect::<rusqlite::Result<Vec<_>>>()
+            let values = vec!["a"; plan.parameter_count()];
+            plan.query_map(rusqlite::params_from_iter(values), |row| row.get::<_, String>(3))?
+                .collect::<rusqlite::Result<Vec<_>>>()
         });
         lines.unwrap().join("; ")
     };
     let by_path = plan(
-        "SELECT edit FROM changes CROSS JOIN edits ON number = edit WHERE path = 'a' AND settled = 1
+        "SELECT edit FROM changes CROSS JOIN edits ON number = edit WHERE path = ? AND settled = 1
          ORDER BY edit DESC LIMIT 1",
     );
     assert!(

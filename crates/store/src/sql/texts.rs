@@ -17,7 +17,7 @@ const DEEPEST: i64 = 32;
 /// The minimum number of digits of a version prefix.
 const SHORTEST_VERSION: usize = 12;
 
-/// Texts packed before the database was locked for writing.
+/// The packed texts of a change: those packed before the database was locked for writing, and the bytes that were stored.
 #[derive(Debug, Default)]
 pub(super) struct Packs {
     before: Option<Vec<u8>>,

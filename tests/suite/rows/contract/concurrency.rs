@@ -55,7 +55,7 @@ pub fn many_servers_at_one_text(fixture: &EntityFixture) {
         target: Some(fixture.target("src/a.txt")),
         max_entries: 1000,
     };
-    let history = fixture.runtime.block_on(fixture.servers[0].history(history)).unwrap();
+    let history = fixture.runtime.block_on(fixture.servers[0].read(history, Watch::idle())).unwrap();
     assert_eq!(history.len(), acknowledged.len() + 1);
     // The past is one chain: each edit began with what the one before it left.
     let chained = history.windows(2).all(|two| two[0].changes[0].before == two[1].changes[0].after);

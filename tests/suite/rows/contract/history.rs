@@ -1,5 +1,6 @@
 //! What was: taken back, made again, and told of.
 
+use lockgate_checks::Watch;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Direction, Expect};
 use lockgate_engine::{EntryKind, Report, Status};
@@ -108,5 +109,5 @@ pub fn recorded_history(fixture: &EntityFixture) {
     // Both servers remember the same.
     let again =
         lockgate_edit::request::HistoryRequest { target: Some(fixture.target("src/a.txt")), max_entries: 10 };
-    assert_eq!(fixture.runtime.block_on(fixture.servers[1].history(again)).unwrap(), of_a);
+    assert_eq!(fixture.runtime.block_on(fixture.servers[1].read(again, Watch::idle())).unwrap(), of_a);
 }

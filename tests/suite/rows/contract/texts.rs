@@ -2,7 +2,7 @@
 
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Expect, Mode};
-use lockgate_engine::WholeRequest;
+use lockgate_engine::LinesRequest;
 use lockgate_error::Code;
 use lockgate_text::Version;
 
@@ -95,7 +95,7 @@ pub fn invalid_text(fixture: &EntityFixture) {
         let rejection =
             fixture.edit_as(&path, Edit::Restore(bytes.to_vec()), Mode::Interactive, Expect::Absent);
         fixture.log.record("no text", rejection.as_ref().map(|report| report.status.name().to_owned()));
-        let response = fixture.read(WholeRequest::from(fixture.target(&path)));
+        let response = fixture.read(LinesRequest::from(fixture.target(&path)));
         fixture.log.record("read", response.as_ref().map(|_| "text".to_owned()));
     }
     let rejection = fixture.edit("src/nul.txt", content("a\0b\n"), Expect::Anything);

@@ -96,7 +96,7 @@ fn reads(fixture: &Fixture) -> usize {
     reads_of(&fixture.services)
 }
 
-fn reads_of(services: &Services) -> usize {
+fn reads_of(services: &Arc<Services>) -> usize {
     let reported = Arc::new(Mutex::new(0));
     let counter = Arc::clone(&reported);
     let progress = move |_: &str, done: usize, _: usize| *counter.lock().unwrap() = done;

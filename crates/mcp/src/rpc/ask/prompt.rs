@@ -152,7 +152,6 @@ mod tests {
             resolved_path: None,
             start_line: 1,
             end_line,
-            max_chars: usize::MAX,
             text: text.into(),
         }
     }

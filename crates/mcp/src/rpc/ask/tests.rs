@@ -36,7 +36,6 @@ fn prompt() -> Prompt {
         resolved_path: None,
         start_line: 1,
         end_line: 1,
-        max_chars: usize::MAX,
         text: text.into(),
     };
     Prompt::new(&instruction, &reading).unwrap()
