@@ -82,10 +82,8 @@ pub use lockgate_store::{
     without_dots,
 };
 pub use opening::Opening;
-pub use read::{
-    CodeContext, CodeSymbol, ContextRequest, Entries, LineMatch, LinesRequest, ListRequest, ListedText,
-    MatchCount, Matches, NumberedLine, ProjectSummary, ReadLines, ReadRequest, Reference, SearchRequest,
-};
+// All of it, so that a new request is a matter of that module alone.
+pub use read::*;
 pub use report::{Report, Status, TargetNames, TextChange};
 pub use root_files::{OwnFile, OwnWrite};
 pub use transfer::{Exported, Import, ImportStatus, Imported, OnConflict, export, import_apps};

@@ -6,7 +6,7 @@
 //! Invariant: a line is either an annotation made here, or contains no runner command.
 
 use super::results::{LocatedFinding, Results};
-use super::text::{location, summary, unable};
+use super::text::{files, location, summary, unable};
 use crate::cli::paint::visible;
 use lockgate_error::Error;
 
@@ -31,11 +31,11 @@ pub(super) fn render(results: &Results) -> String {
     }
     for totals in results.gates.iter().filter(|totals| !totals.blocking) {
         for (happened, (why, count)) in &totals.failures {
-            rest += &plain(&format!("gate {} {happened} for {count} files: {why}", totals.gate));
+            rest += &plain(&format!("gate {} {happened} for {}: {why}", totals.gate, files(*count)));
         }
     }
     for (why, count) in results.skipped_by_reason() {
-        rest += &plain(&format!("skipped {count} files: {why}"));
+        rest += &plain(&format!("skipped {}: {why}", files(count)));
     }
     rest += &results.notes.iter().map(|note| plain(&format!("note: {note}"))).collect::<String>();
     annotations + &rest + &plain(&format!("lockgate: {}", summary(results)))

@@ -169,7 +169,8 @@ fn gate(totals: &GateTotals) -> String {
     totals.failures.iter().map(line).collect()
 }
 
-fn files(count: usize) -> String {
+/// Returns a number of files in words.
+pub(super) fn files(count: usize) -> String {
     format!("{count} {}", if count == 1 { "file" } else { "files" })
 }
 

@@ -189,11 +189,12 @@ fn read_call(dice: &mut Random, tool: &str, fields: &mut Map<String, Value>) -> 
         }
         "list_content" => json!({"path_prefix": dice.pick(&PREFIXES), "max_results": 1 + dice.below(9)}),
         "list_edits" => json!({"max_results": 1 + dice.below(8)}),
-        _ => match dice.below(3) {
+        "ai_get_code_context" => match dice.below(3) {
             0 => json!({"max_tokens": 300, "query": dice.pick(&["secret umbra", "f1", "workflow"])}),
             1 => json!({"max_tokens": 300, "symbol": dice.pick(&["f1", "f2", "x"])}),
             _ => json!({"max_tokens": 300}),
         },
+        _ => unreachable!("{tool} has no arm"),
     }
 }
 
