@@ -49,7 +49,7 @@ impl CommandOutcome {
     fn show(&self, options: ResponseOptions, verbosity: Verbosity) -> Result<(), Error> {
         // A person can scroll; only programs need short answers.
         let roomy = ResponseOptions { limit: *ResponseOptions::LIMITS.end(), forms: Forms::Json, ..options };
-        let response = self.answer(&roomy).response;
+        let response = self.answer(&roomy).edit_response;
         let excerpts: Vec<Excerpt> = self
             .reports()
             .iter()

@@ -18,7 +18,7 @@ fn page(name: &str) -> PathBuf {
 fn errors() -> String {
     let mut text = String::from(
         "# Rejections\n\n\
-         Generated from `crates/error/src/lib.rs`; `UPDATE=1 cargo test --test all suite::docs` rewrites it.\n\n\
+         Generated from `crates/error/src/lib.rs`; `cargo xtask docs` rewrites it.\n\n\
          Every rejection carries one of these codes; they never change.\n\
          A rejection is an answer, not a fault of the protocol.\n\
          Over MCP it has `isError: true`, `success: false` and the `code`.\n\
@@ -48,10 +48,7 @@ fn errors_page_is_what_the_code_says() {
         fs::write(&path, errors()).unwrap();
     }
     let page_text = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        page_text == errors(),
-        "docs/errors.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::docs"
-    );
+    assert!(page_text == errors(), "docs/errors.md is out of step; rewrite it with cargo xtask docs");
 }
 
 #[test]

@@ -2,8 +2,9 @@
 //!
 //! A page is written by the test that compares it, so the page and the test cannot differ.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
 
 /// A task: its name, what it writes, and its commands.
@@ -80,13 +81,24 @@ fn main() -> ExitCode {
 }
 
 fn run(Step(words, into): &Step) -> io::Result<ExitStatus> {
-    let mut words = words.iter();
-    let mut command = Command::new(words.next().copied().unwrap_or_default());
+    let mut words = words.iter().map(|word| in_target(word));
+    let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words).env("UPDATE", "1");
-    if let Some(file) = into {
+    if let Some(file) = into.map(in_target) {
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder)?;
+        }
         command.stdout(File::create(file)?);
     }
     command.status()
+}
+
+/// Returns a path below `target` as one in cargo's target directory, and any other word as it is.
+fn in_target(word: &str) -> PathBuf {
+    match (word.strip_prefix("target/"), std::env::var_os("CARGO_TARGET_DIR")) {
+        (Some(path), Some(target)) => PathBuf::from(target).join(path),
+        (Some(_) | None, _) => PathBuf::from(word),
+    }
 }
 
 fn usage() -> ExitCode {

@@ -54,5 +54,8 @@ pub(in crate::cli) fn run(args: ShowArgs) -> Result<ExitCode, Error> {
 async fn last_edit(workspace: &Workspace) -> Result<String, Error> {
     let edits = workspace.read(HistoryRequest { target: None, max_entries: 1 }, Watch::idle()).await?;
     let last = edits.first().map(|edit| edit.id.to_string());
-    last.ok_or_else(|| Error::new(Code::InvalidInput, "there is no edit yet, so there is none to show"))
+    last.ok_or_else(|| {
+        Error::new(Code::InvalidInput, "there is no edit yet, so there is none to show")
+            .hint("make an edit first, as with `lockgate edit`")
+    })
 }

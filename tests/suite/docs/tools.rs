@@ -97,16 +97,13 @@ fn the_page_of_tools_is_what_they_say_and_do() {
         fs::write(&path, &expected).unwrap();
     }
     let page_text = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        page_text == expected,
-        "docs/tools.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::docs"
-    );
+    assert!(page_text == expected, "docs/tools.md is out of step; rewrite it with cargo xtask docs");
 }
 
 fn tools() -> String {
     let mut text = String::from(
         "# Tools\n\n\
-         Generated from the tools' own schemas, and from calls of a real server; `UPDATE=1 cargo test --test all suite::docs` rewrites it.\n\n\
+         Generated from the tools' own schemas, and from calls of a real server; `cargo xtask docs` rewrites it.\n\n\
          A server offers the toolsets of `lockgate serve --tools`, else those of `server.tools` in the policy, else\n",
     );
     let default = Selection::default().to_string();

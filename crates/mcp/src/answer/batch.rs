@@ -75,7 +75,7 @@ pub(super) fn render_reports(
     head.notes.extend(origin.map(|origin| format!("the edit was {origin}")));
     let first_line = first_line(&head, &parts);
     let common = with_files(head.clone(), &first_line, Vec::new(), 0, &options.offers);
-    let used = size_limit::size(&common.response, &common.text, options.forms) + NOTE_RESERVE;
+    let used = size_limit::size(&common.edit_response, &common.text, options.forms) + NOTE_RESERVE;
     let spare = size_limit::available(options).saturating_sub(used);
     let files: Vec<SizedEdit> = fit_entries(&parts, options, spare).into_iter().flatten().collect();
     let missing = parts.len() - files.len();

@@ -118,7 +118,7 @@ pub fn history(entries: &[Entry], most: usize, options: &ResponseOptions) -> Ans
     if lines.is_empty() {
         lines.push("no edits found".to_owned());
     }
-    Answer::of_read(&list, lines.join("\n"))
+    Answer::from_response(&list, lines.join("\n"))
 }
 
 /// Returns one edit with the diffs of its files.

@@ -49,7 +49,7 @@ pub use timestamp::age;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// The response of an edit, or the error that ended a call; `None` if the call read something.
-    pub response: Option<Response>,
+    pub edit_response: Option<Response>,
     /// The JSON form, for programs.
     pub json: Value,
     /// The text form, for readers and models.
@@ -58,17 +58,18 @@ pub struct Answer {
 
 impl Answer {
     fn new(response: Response, text: String) -> Answer {
-        Answer { json: serde_json::to_value(&response).unwrap_or_default(), response: Some(response), text }
+        let json = serde_json::to_value(&response).unwrap_or_default();
+        Answer { edit_response: Some(response), json, text }
     }
 
     /// Creates the answer of a call that reads, from its JSON form and its text form.
-    pub fn of_read(response: &impl Serialize, text: String) -> Answer {
-        Answer { response: None, json: serde_json::to_value(response).unwrap_or_default(), text }
+    pub fn from_response(response: &impl Serialize, text: String) -> Answer {
+        Answer { edit_response: None, json: serde_json::to_value(response).unwrap_or_default(), text }
     }
 
     /// True if the request succeeded.
     pub fn is_success(&self) -> bool {
-        self.response.as_ref().is_none_or(Response::is_success)
+        self.edit_response.as_ref().is_none_or(Response::is_success)
     }
 
     fn of_edit(full: &FullResponse<'_>, options: &ResponseOptions) -> Answer {

@@ -26,5 +26,5 @@ pub fn text_within<R: Serialize>(
         }
         (response, text) = render(most - head);
     }
-    Answer::of_read(&response, text)
+    Answer::from_response(&response, text)
 }

@@ -223,8 +223,8 @@ async fn render(
     };
     let answer = rendered.unwrap_or_else(|error| render_failed(&error, &plain));
     let success = answer.is_success();
-    let Answer { json, text, response } = answer;
-    shown_notes.add(response.as_ref());
+    let Answer { json, text, edit_response } = answer;
+    shown_notes.add(edit_response.as_ref());
     let text = match forms {
         Forms::Compact => answer::first_line(&text).to_owned(),
         Forms::Both | Forms::Json | Forms::Text => text,

@@ -55,7 +55,7 @@ fn render(context: &CodeContext, _options: &ResponseOptions) -> Answer {
         response.truncated = Some(true);
     }
     let text = text(&response, context.max_bytes);
-    Answer::of_read(&response, text)
+    Answer::from_response(&response, text)
 }
 
 fn response(context: &CodeContext) -> ContextResponse {

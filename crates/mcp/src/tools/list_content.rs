@@ -45,7 +45,7 @@ fn render(found: &Entries, _options: &ResponseOptions) -> Answer {
         notes: found.notes.clone(),
     };
     let text = text(&response);
-    Answer::of_read(&response, text)
+    Answer::from_response(&response, text)
 }
 
 fn row(ListedText { path, entity, size, version }: &ListedText) -> ListRow {

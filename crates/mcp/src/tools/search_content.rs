@@ -95,7 +95,7 @@ fn render(found: &Matches, _options: &ResponseOptions) -> Answer {
         notes: found.notes.clone(),
     };
     let text = text(&response);
-    Answer::of_read(&response, text)
+    Answer::from_response(&response, text)
 }
 
 /// Maximum number of files whose matches are counted in an answer.

@@ -32,7 +32,7 @@ proptest! {
     fn an_answer_that_fits_whole_is_whole(sample in random_answer(), response_options in options()) {
         let at = |limit| answered(&sample, &ResponseOptions { limit, ..response_options.clone() }).0;
         let whole = at(*ResponseOptions::LIMITS.end());
-        let size = size_limit::size(&whole.response, &whole.text, response_options.forms);
+        let size = size_limit::size(&whole.edit_response, &whole.text, response_options.forms);
         prop_assert_eq!(&at(size + size_limit::ENVELOPE), &whole);
         prop_assert_ne!(&at(size + size_limit::ENVELOPE - 1), &whole);
     }
@@ -216,7 +216,7 @@ async fn a_note_about_gates_is_shown_once_per_connection_where_only_a_model_read
         let report = Ok(report);
         let options = ResponseOptions { forms, ..ResponseOptions::default() };
         let first = render(&report, &options);
-        options.shown_notes.add(first.response.as_ref());
+        options.shown_notes.add(first.edit_response.as_ref());
         let second = render(&report, &options);
         let note = "note: not checked by ruff: its program is not available here";
         assert!(
@@ -245,7 +245,7 @@ async fn gates_that_passed_are_named_once_per_connection_where_only_a_model_read
         let mut report = Ok(report);
         let shown = |report: &Result<Report, Error>| {
             let answer = render(report, &options);
-            options.shown_notes.add(answer.response.as_ref());
+            options.shown_notes.add(answer.edit_response.as_ref());
             answer.text.lines().find(|line| line.starts_with("gates")).unwrap_or_default().to_owned()
         };
         assert_eq!(shown(&report), "gates ok (ruff, mypy)");
