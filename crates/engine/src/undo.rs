@@ -19,8 +19,11 @@ use lockgate_error::{Code, Error};
 use lockgate_store::{DocumentPath, EditId, Entry, EntryKind, FileChange};
 use lockgate_text::Version;
 
-/// The number of recent edits among which the last one of an author is found.
-const RECENT_ENTRIES: usize = 1000;
+/// The numbers of recent edits among which the last one of an author is sought, one after the other until it is found.
+const RECENT_ENTRIES: [usize; 3] = [1_000, 10_000, 100_000];
+
+/// The number of recent edits among which an older one is sought for a proposal.
+const OLDER_ENTRIES: usize = 1_000;
 
 /// The number of older edits that are tried for a proposal.
 const OLDER_EDITS: usize = 20;
@@ -60,7 +63,7 @@ impl Services {
             return self.resolve(self.entry(id.parse()?)?, revert.direction);
         }
         if place.is_none() && revert.whose == Whose::Author {
-            return self.last_of_author(revert);
+            return self.last_of_author(revert, &RECENT_ENTRIES);
         }
         let found = match (revert.direction, &place) {
             (Direction::Undo, Some(place)) => place.to_undo(&self.store)?,
@@ -72,29 +75,44 @@ impl Services {
         Ok(Reversal { entry, direction: revert.direction })
     }
 
-    /// Finds the last edit of the author of the request, or the edit that they undid last.
-    fn last_of_author(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
+    /// Finds the last edit of the author of the request, or the edit that they undid last, among the `recent` edits.
+    fn last_of_author(&self, revert: &UndoRequest, recent: &[usize]) -> Result<Reversal, Error> {
         let (author, direction) = (&revert.author.name, revert.direction);
         if author.is_empty() {
             let message = "the call names no client, so it is not known which edit is its last one";
             let error = Error::new(Code::InvalidInput, message).field("edit_id");
             return Err(error.hint("send the `edit_id` of the answer to the edit"));
         }
-        let entries = self.store.file_entries(RECENT_ENTRIES)?;
-        let own = |entry: &&Entry| is_same_author(&entry.meta.author, author);
-        let found = match direction {
-            Direction::Undo => entries.iter().filter(own).find(|entry| entry.is_undoable()).cloned(),
+        let mut entries = Vec::new();
+        for most in recent {
+            entries = self.store.file_entries(*most)?;
+            if let Some(entry) = self.last_among(&entries, author, direction)? {
+                return Ok(Reversal { entry, direction });
+            }
+            if entries.len() < *most {
+                break;
+            }
+        }
+        Err(nothing_of_author(direction, entries.iter().find(|entry| entry.is_undoable())))
+    }
+
+    /// Finds the last edit of an author among these, or the edit that they undid last.
+    fn last_among(
+        &self,
+        entries: &[Entry],
+        author: &str,
+        direction: Direction,
+    ) -> Result<Option<Entry>, Error> {
+        let mut own = entries.iter().filter(|entry| is_same_author(&entry.meta.author, author));
+        match direction {
+            Direction::Undo => Ok(own.find(|entry| entry.is_undoable()).cloned()),
             Direction::Redo => {
-                let undone = entries.iter().filter(own).filter_map(|entry| match entry.meta.kind {
+                let undone = own.filter_map(|entry| match entry.meta.kind {
                     EntryKind::Undo(of) => Some(of),
                     EntryKind::Edit | EntryKind::Redo(_) => None,
                 });
-                undone.filter_map(|of| self.store.entry(of).transpose()).find(is_undone).transpose()?
+                undone.filter_map(|of| self.store.entry(of).transpose()).find(is_undone).transpose()
             }
-        };
-        match found {
-            Some(entry) => Ok(Reversal { entry, direction }),
-            None => Err(nothing_of_author(direction, entries.iter().find(|entry| entry.is_undoable()))),
         }
     }
 
@@ -190,7 +208,7 @@ impl Services {
         error.message =
             format!("edit {} of {} cannot be {verb}: {}", entry.id, files.join(", "), error.message);
         error.field = None;
-        let older = self.store.file_entries(RECENT_ENTRIES).unwrap_or_default();
+        let older = self.store.file_entries(OLDER_ENTRIES).unwrap_or_default();
         let own = older.iter().filter(|older| {
             older.at < entry.at
                 && older.is_undoable()
@@ -288,4 +306,47 @@ fn nothing_to_revert(direction: Direction, place: Option<&DocumentPath>) -> Erro
     let hint = "list_edits, or `lockgate log`, lists the edits in the journal";
     let field = if place.is_some() { "path" } else { "edit_id" };
     Error::new(Code::InvalidInput, message).field(field).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Workspace;
+    use lockgate_edit::request::Target;
+
+    fn author(name: &str) -> Author {
+        Author { tool: "edit_file".to_owned(), name: name.to_owned(), confirmation_id: None }
+    }
+
+    #[tokio::test]
+    async fn the_last_edit_of_an_author_is_found_behind_many_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, own) = (dir.path().join("root"), dir.path().join("own"));
+        std::fs::create_dir(&root).unwrap();
+        let services = Workspace::at(&[root]).with_state_dir(&own).services().unwrap();
+        for (number, name) in ["one", "two", "two", "two", "two", "two"].into_iter().enumerate() {
+            let request = Request {
+                target: Target::File(format!("{number}.txt")),
+                edit: Edit::Restore(b"text\n".to_vec()),
+                mode: Mode::Strict,
+                expect: Expect::Absent,
+                gate_options: GateOptions::default(),
+                permissions: FilePermissions::default(),
+                author: author(name),
+            };
+            services.edit(request, Watch::idle()).await.unwrap();
+        }
+        let undo = |name: &str| UndoRequest {
+            direction: Direction::Undo,
+            edit_id: None,
+            target: None,
+            whose: Whose::Author,
+            author: author(name),
+        };
+        for (recent, path) in [(&[1, 3, 9][..], Some("0.txt")), (&[1, 3], None), (&[6], Some("0.txt"))] {
+            let found = services.last_of_author(&undo("one"), recent).ok();
+            assert_eq!(found.as_ref().map(|found| found.entry.changes[0].path.as_str()), path, "{recent:?}");
+        }
+        assert!(services.last_of_author(&undo("three"), &[1, 3, 9]).is_err());
+    }
 }
