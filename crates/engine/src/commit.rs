@@ -45,12 +45,24 @@ pub(super) fn commit(
     let how = wanted.map(|draft| draft.target.rules.publishing).reduce(Publishing::stricter);
     let meta = batch.edit_meta(gates(drafts));
     match first.place.publish(&services.store, &writes, how.unwrap_or_default(), &meta) {
-        Ok(WriteOutcome::All(published)) => Ok(Committed::Written(published)),
+        Ok(WriteOutcome::All(published)) => {
+            keep_texts(services, drafts);
+            Ok(Committed::Written(published))
+        }
         Ok(WriteOutcome::Overtaken) => Ok(Committed::Overtaken(None)),
         Err(error) if error.code == Code::EditConflict && error.disk == Disk::Untouched => {
             Ok(Committed::Overtaken(Some(error)))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Keeps the texts that were written to files, for the next call.
+fn keep_texts(services: &Services, drafts: &[FileDraft<'_>]) {
+    for FileDraft { request, target, drafted, .. } in drafts {
+        if let (Some(file), true) = (target.place.file(), request.edit != Edit::Remove) {
+            services.texts.keep_written(file, &drafted.buffer);
+        }
     }
 }
 

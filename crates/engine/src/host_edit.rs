@@ -66,7 +66,7 @@ impl Services {
         let rules = self.rules_of(&place)?;
         guards::check_access(&place, &rules)?;
         guards::check_runnable(&place, &rules)?;
-        let mut snapshot = place.read(&self.store, rules.limits.file)?;
+        let mut snapshot = place.read(&self.store, rules.limits.file, None)?;
         Ok(HostFile {
             path: place.shown().to_owned(),
             mode: snapshot.as_ref().and_then(Snapshot::mode),
@@ -98,7 +98,8 @@ impl Services {
         for change in changes {
             let place = DocumentPath::File(self.store.files.admit_to_read(&change.path)?);
             let rules = self.rules_of(&place)?;
-            let after = place.read(&self.store, rules.limits.file)?.map(|mut snapshot| snapshot.take_bytes());
+            let after = place.read(&self.store, rules.limits.file, None)?;
+            let after = after.map(|mut snapshot| snapshot.take_bytes());
             let is_unchanged = match &change.before {
                 BytesBefore::Bytes(before) => after.as_ref() == Some(before),
                 BytesBefore::Absent => after.is_none(),

@@ -95,7 +95,7 @@ fn verdicts(
             draft: gate::Draft {
                 path: draft.target.place.in_root(),
                 language: input.language,
-                before: draft.current.snapshot.as_ref().map(|_| &draft.current.buffer),
+                before: draft.current.of_file(),
                 after: &draft.drafted.buffer,
                 map: &draft.drafted.map,
                 input_location: input.location,

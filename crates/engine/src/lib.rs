@@ -63,6 +63,7 @@ mod retry;
 mod root_files;
 mod rules;
 mod services;
+mod text_cache;
 mod transfer;
 mod trust;
 mod undo;

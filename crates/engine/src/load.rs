@@ -1,5 +1,7 @@
 //! Loads the current text of each target, with its last journal entry.
 
+use std::sync::Arc;
+
 use super::batch::Batch;
 use super::resolve::ResolvedTarget;
 use super::services::Services;
@@ -14,15 +16,20 @@ const CLOSED_AT_ONCE: usize = 128 * 1024;
 /// The target as it was read under the lock.
 pub struct CurrentText {
     /// The text; empty if there is no file.
-    pub buffer: Buffer,
+    pub buffer: Arc<Buffer>,
     /// The snapshot that the text was read from; `None` if there is no file.
     pub snapshot: Option<Snapshot>,
 }
 
 impl CurrentText {
+    /// Returns the text, if there is a file.
+    pub(super) fn of_file(&self) -> Option<&Buffer> {
+        self.snapshot.as_ref().map(|_| &*self.buffer)
+    }
+
     /// Returns the text, if there was a file, and closes that file: a large one on another thread. The kernel frees
     /// the blocks of a replaced file on close, and the caller need not wait for that.
-    pub(super) fn into_previous_text(self) -> Option<Buffer> {
+    pub(super) fn into_previous_text(self) -> Option<Arc<Buffer>> {
         let CurrentText { buffer, snapshot } = self;
         if let Some(Snapshot::File(file)) = snapshot {
             if buffer.bytes().len() > CLOSED_AT_ONCE {
@@ -44,25 +51,47 @@ pub(super) fn load(
     targets: &mut [ResolvedTarget],
 ) -> Result<Vec<CurrentText>, Error> {
     let read = |(at, target): (usize, &mut ResolvedTarget)| {
-        let last = target.last.take();
-        let read = target.place.read_and_last(&services.store, target.rules.limits.file, last);
-        let (snapshot, last) = read.map_err(|error| batch.with_edit_index(error, at))?;
-        target.last = last;
-        decode(services, &target.place, snapshot).map_err(|error| batch.with_edit_index(error, at))
+        let loaded = load_target(services, target);
+        loaded.map_err(|error| batch.with_edit_index(error, at))
     };
     targets.iter_mut().enumerate().map(read).collect()
 }
 
+fn load_target(services: &Services, target: &mut ResolvedTarget) -> Result<CurrentText, Error> {
+    let known = last_known(services, &target.place);
+    let (limit, bytes) = (target.rules.limits.file, known.as_ref().map(|known| known.bytes()));
+    let last = target.last.take();
+    let (snapshot, last) = target.place.read_and_last(&services.store, limit, bytes, last)?;
+    target.last = last;
+    let current = decode(services, &target.place, known, snapshot)?;
+    if let (Some(file), Some(Snapshot::File(snapshot))) = (target.place.file(), &current.snapshot) {
+        services.texts.keep_read(file, &current.buffer, snapshot);
+    }
+    Ok(current)
+}
+
 /// Reads one document; the text is empty if there is none.
 pub(super) fn read(services: &Services, place: &DocumentPath, rules: &Policy) -> Result<CurrentText, Error> {
-    decode(services, place, place.read(&services.store, rules.limits.file)?)
+    let known = last_known(services, place);
+    let bytes = known.as_ref().map(|known| known.bytes());
+    let snapshot = place.read(&services.store, rules.limits.file, bytes)?;
+    decode(services, place, known, snapshot)
+}
+
+fn last_known(services: &Services, place: &DocumentPath) -> Option<Arc<Buffer>> {
+    services.texts.last_known(place.file()?, place.hints(&services.store))
 }
 
 fn decode(
     services: &Services,
     place: &DocumentPath,
+    known: Option<Arc<Buffer>>,
     mut snapshot: Option<Snapshot>,
 ) -> Result<CurrentText, Error> {
+    if let Some(buffer) = known.filter(|_| snapshot.as_ref().is_some_and(Snapshot::is_known)) {
+        return Ok(CurrentText { buffer, snapshot });
+    }
     let bytes = snapshot.as_mut().map(Snapshot::take_bytes).unwrap_or_default();
-    Ok(CurrentText { buffer: Buffer::read(bytes, place.hints(&services.store))?, snapshot })
+    let buffer = Arc::new(Buffer::read(bytes, place.hints(&services.store))?);
+    Ok(CurrentText { buffer, snapshot })
 }

@@ -1,5 +1,7 @@
 //! Plans an edit: turns the edit mode into splices, and applies them to a draft.
 
+use std::sync::Arc;
+
 use super::decide::{Decision, decide};
 use super::load::CurrentText;
 use super::rebase;
@@ -18,7 +20,7 @@ pub(super) struct FileDraft<'a> {
     pub(super) target: &'a ResolvedTarget,
     pub(super) current: CurrentText,
     /// The text that the caller refers to, if it is not the current one.
-    pub(super) base: Option<Buffer>,
+    pub(super) base: Option<Arc<Buffer>>,
     pub(super) planned: PlannedEdit,
     pub(super) drafted: Drafted,
     pub(super) verdict: Verdict,
@@ -29,7 +31,7 @@ pub(super) struct FileDraft<'a> {
 /// The draft of a target; only the edited spans differ, which was verified.
 pub(super) struct Drafted {
     /// The text of the draft.
-    pub(super) buffer: Buffer,
+    pub(super) buffer: Arc<Buffer>,
     /// The map from the old lines to the new ones.
     pub(super) map: LineMap,
     /// Set when publishing the draft would change the content on disk.
@@ -52,9 +54,9 @@ pub(super) fn plan<'a>(
     request: &'a Request,
     target: &'a ResolvedTarget,
     current: CurrentText,
-    base: Option<Buffer>,
+    base: Option<Arc<Buffer>>,
 ) -> Result<FileDraft<'a>, Error> {
-    let mut planned = plan_and_rebase(request, target, &current, base.as_ref())?;
+    let mut planned = plan_and_rebase(request, target, &current, base.as_deref())?;
     if request.permissions != FilePermissions::Usual && current.snapshot.is_some() {
         planned.notes.push("the permissions of the file stay: `executable` is for new files".to_owned());
     }
@@ -111,8 +113,8 @@ impl Drafted {
             return Err(Error::new(Code::Internal, "the edit would change bytes outside of its spans"));
         }
         let map = plan.line_map(&current.buffer, &buffer);
-        let differs = current.snapshot.is_none() || current.buffer.bytes() != buffer.bytes();
-        Ok(Drafted { buffer, map, is_changed: differs, fix_plan: None })
+        let differs = current.of_file().map(Buffer::version) != Some(buffer.version());
+        Ok(Drafted { buffer: Arc::new(buffer), map, is_changed: differs, fix_plan: None })
     }
 
     /// Builds the draft from the text that gates fixed.

@@ -3,6 +3,8 @@
 //! Invariant: an edit is rebased only if the lines it refers to are proved unchanged; otherwise it is
 //! rejected together with the changes.
 
+use std::sync::Arc;
+
 use super::batch::Batch;
 use super::difference::{difference, line_map};
 use super::load::CurrentText;
@@ -29,21 +31,22 @@ pub(super) fn find_base(
     request: &Request,
     target: &ResolvedTarget,
     current: &CurrentText,
-) -> Result<Option<Buffer>, Error> {
+) -> Result<Option<Arc<Buffer>>, Error> {
     let base = match &request.expect {
         Expect::Version(version) if !current.buffer.version().matches(version) => {
             let initial = target.initial_text.as_ref().filter(|initial| initial.version().matches(version));
             let known = match initial {
-                Some(initial) => Some(initial.bytes().to_vec()),
-                None => target.place.or_default(target.place.text(&services.store, version))?,
+                Some(initial) => Some(Arc::clone(initial)),
+                None => {
+                    let bytes = target.place.or_default(target.place.text(&services.store, version))?;
+                    bytes.and_then(|bytes| current.buffer.read_other(bytes).ok()).map(Arc::new)
+                }
             };
-            let known = known.and_then(|bytes| current.buffer.read_other(bytes).ok());
             Some(known.ok_or_else(|| unknown_version(version, target, current))?)
         }
         Expect::Anything => {
-            let initial =
-                target.initial_text.as_ref().filter(|initial| initial.version() != current.buffer.version());
-            initial.map(|initial| current.buffer.read_other(initial.bytes().to_vec())).transpose()?
+            let initial = target.initial_text.as_ref();
+            initial.filter(|initial| initial.version() != current.buffer.version()).map(Arc::clone)
         }
         Expect::Absent | Expect::Version(_) => None,
     };

@@ -2,6 +2,8 @@
 //!
 //! Invariant: a call counts as done only if this same request made the current version of every file in it.
 
+use std::sync::Arc;
+
 use super::batch::Batch;
 use super::load::CurrentText;
 use super::report::Report;
@@ -27,7 +29,7 @@ pub(super) fn is_repeated(batch: &Batch, targets: &[ResolvedTarget], current: &[
             Some(entry.id) == first
                 && entry.meta.request == batch.digest
                 && entry.meta.kind == batch.kind
-                && changed.after == current.snapshot.as_ref().map(|_| current.buffer.version())
+                && changed.after == current.of_file().map(|text| text.version())
         })
     })
 }
@@ -56,6 +58,6 @@ fn done(
 ) -> Result<Report, Error> {
     let text = |version: String| target.place.text(&services.store, &version).ok().flatten();
     let before = changed.before.and_then(|before| text(before.hex()));
-    let before = before.map(|bytes| current.buffer.read_other(bytes)).transpose()?;
+    let before = before.map(|bytes| current.buffer.read_other(bytes).map(Arc::new)).transpose()?;
     Report::already_applied(target, entry.id, changed.before, before, current)
 }

@@ -1,5 +1,7 @@
 //! The report of a request, which each frontend renders in its own way.
 
+use std::sync::Arc;
+
 use super::batch::Batch;
 use super::decide::Decision;
 use super::difference::line_map;
@@ -96,9 +98,9 @@ pub struct TargetNames {
 #[derive(Debug, Default)]
 pub struct TextChange {
     /// The text before; `None` if there was no file.
-    pub before: Option<Buffer>,
+    pub before: Option<Arc<Buffer>>,
     /// The judged text: the written text, or the one that would have been written.
-    pub draft: Buffer,
+    pub draft: Arc<Buffer>,
     /// Set when the edit is a removal.
     pub is_removal: bool,
     /// The shifts of lines since the version that the caller refers to.
@@ -139,7 +141,7 @@ impl Report {
         };
         let before = current.into_previous_text();
         let status = status(decision, published.as_ref(), &drafted);
-        let before_version = before.as_ref().map(Buffer::version);
+        let before_version = before.as_ref().map(|before| before.version());
         let is_removal = request.edit == Edit::Remove;
         let (version, previous_version) = match status {
             Status::Written if is_removal => (None, before_version),
@@ -149,7 +151,7 @@ impl Report {
             }
         };
         let fixed_outside = match &drafted.fix_plan {
-            Some(fixed) if reaches_outside(&planned.plan, fixed, before.as_ref(), &drafted.buffer) => {
+            Some(fixed) if reaches_outside(&planned.plan, fixed, before.as_deref(), &drafted.buffer) => {
                 fixers(&verdict)
             }
             Some(_) | None => Vec::new(),
@@ -185,7 +187,7 @@ impl Report {
         target: &ResolvedTarget,
         edit_id: EditId,
         previous_version: Option<Version>,
-        before: Option<Buffer>,
+        before: Option<Arc<Buffer>>,
         current: CurrentText,
     ) -> Result<Report, Error> {
         let exists = current.snapshot.is_some();
@@ -245,7 +247,7 @@ impl Report {
             (None, Status::AlreadyApplied) => {
                 diff::unified_with_map(path, Some(draft), draft, &LineMap::default())
             }
-            (before, _) => diff::unified(path, before.as_ref(), draft, plan),
+            (before, _) => diff::unified(path, before.as_deref(), draft, plan),
         }
     }
 
@@ -313,7 +315,7 @@ fn notes(
 /// Describes a change that another program made since the last edit.
 fn outside_notes(last: &Entry, target: &ResolvedTarget, current: &CurrentText) -> Option<String> {
     let (_, changed) = target.last_change()?;
-    let now = current.snapshot.as_ref().map(|_| current.buffer.version());
+    let now = current.of_file().map(Buffer::version);
     let (id, noun) = (last.id, target.place.noun());
     match now {
         now if now == changed.after => None,

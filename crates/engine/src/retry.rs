@@ -146,7 +146,7 @@ fn initial_texts(services: &Services, batch: &Batch, targets: &[ResolvedTarget])
     let text = |(request, target): (&Request, &ResolvedTarget)| {
         let uses_lines = request.edit.counts_lines();
         let current = uses_lines.then(|| load::read(services, &target.place, &target.rules).ok())??;
-        current.snapshot.is_some().then(|| Arc::new(current.buffer))
+        current.snapshot.is_some().then_some(current.buffer)
     };
     batch.requests.iter().zip(targets).map(text).collect()
 }
@@ -158,7 +158,7 @@ pub(super) fn judged_texts(batch: &Batch, drafts: Vec<FileDraft<'_>>) -> Vec<Opt
     if batch.kind != EntryKind::Edit || !drafts.iter().all(is_rebased) {
         return Vec::new();
     }
-    drafts.into_iter().map(|draft| Some(Arc::new(draft.base.unwrap_or(draft.current.buffer)))).collect()
+    drafts.into_iter().map(|draft| Some(draft.base.unwrap_or(draft.current.buffer))).collect()
 }
 
 /// True if a terminated process left one of the targets half-written, and this call has not recovered it. Sets the last

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::policy_cache::PolicyCache;
-use super::read::{CodeIndex, TextCache};
+use super::read::CodeIndex;
+use super::text_cache::TextCache;
 use super::trust::{Trust, TrustOverride};
 use lockgate_checks::GateRuntime;
 use lockgate_error::{Code, Error};

@@ -229,7 +229,7 @@ impl Services {
         let has_version = |changed: &FileChange| {
             let target = resolve_target(self, &changed.target()).ok()?;
             let current = load::read(self, &target.place, &target.rules).ok()?;
-            Some(current.snapshot.is_some().then(|| current.buffer.version()) == changed.after)
+            Some(current.of_file().map(|text| text.version()) == changed.after)
         };
         entry.changes.iter().all(|changed| has_version(changed) == Some(true))
     }

@@ -68,8 +68,9 @@ pub trait Document {
         &[]
     }
 
-    /// Reads the content, at most `limit` bytes; `None` if there is none.
-    fn read(&self, store: &Store, limit: u64) -> Result<Option<Snapshot>, Error>;
+    /// Reads the content, at most `limit` bytes; `None` if there is none. The `known` content of a file is only compared;
+    /// see [`Snapshot::is_known`].
+    fn read(&self, store: &Store, limit: u64, known: Option<&[u8]>) -> Result<Option<Snapshot>, Error>;
 
     /// Reads the content and its last change: in one query for a row, while a file can be edited without a
     /// journal.
@@ -79,6 +80,7 @@ pub trait Document {
         &self,
         store: &Store,
         limit: u64,
+        known: Option<&[u8]>,
         last_of_file: Option<Entry>,
     ) -> Result<(Option<Snapshot>, Option<Entry>), Error>;
 
@@ -184,6 +186,11 @@ pub enum Snapshot {
 }
 
 impl Snapshot {
+    /// True if the content is the one that the reader knew, as in [`FileSnapshot::is_known`].
+    pub fn is_known(&self) -> bool {
+        self.file().is_some_and(FileSnapshot::is_known)
+    }
+
     /// Takes the content out, so that it need not be copied.
     #[must_use]
     pub fn take_bytes(&mut self) -> Vec<u8> {

@@ -50,17 +50,18 @@ impl Document for FileLocation {
         self.names()
     }
 
-    fn read(&self, store: &Store, limit: u64) -> Result<Option<Snapshot>, Error> {
-        Ok(store.files.read(self, limit)?.map(Snapshot::File))
+    fn read(&self, store: &Store, limit: u64, known: Option<&[u8]>) -> Result<Option<Snapshot>, Error> {
+        Ok(store.files.read_unless_known(self, limit, known)?.map(Snapshot::File))
     }
 
     fn read_and_last(
         &self,
         store: &Store,
         limit: u64,
+        known: Option<&[u8]>,
         last_of_file: Option<Entry>,
     ) -> Result<(Option<Snapshot>, Option<Entry>), Error> {
-        Ok((Document::read(self, store, limit)?, last_of_file))
+        Ok((Document::read(self, store, limit, known)?, last_of_file))
     }
 
     fn hints(&self, store: &Store) -> Hints {

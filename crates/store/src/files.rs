@@ -74,6 +74,19 @@ impl Files {
 
     /// Reads the file, at most `limit` bytes; `None` if there is no file yet.
     pub fn read(&self, place: &FileLocation, limit: u64) -> Result<Option<FileSnapshot>, Error> {
+        self.read_unless_known(place, limit, None)
+    }
+
+    /// Reads a file as [`Files::read`] does, but without its bytes if these are the `known` ones; see
+    /// [`FileSnapshot::is_known`].
+    ///
+    /// Errors: those of [`Files::read`].
+    pub fn read_unless_known(
+        &self,
+        place: &FileLocation,
+        limit: u64,
+        known: Option<&[u8]>,
+    ) -> Result<Option<FileSnapshot>, Error> {
         let mut folder = root::folder_of(&self.roots, place)?;
         for name in &place.missing {
             folder = match folder.enter(name) {
@@ -84,7 +97,7 @@ impl Files {
                 }
             };
         }
-        snapshot::read(self.roots.get(place.root), &folder, &place.name, place.shown(), limit)
+        snapshot::read(self.roots.get(place.root), &folder, &place.name, place.shown(), limit, known)
     }
 
     /// Returns the file's fingerprint; `None` if it is not reliable.

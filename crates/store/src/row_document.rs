@@ -35,7 +35,7 @@ impl Document for RowLocation {
         Some(self.entity())
     }
 
-    fn read(&self, store: &Store, limit: u64) -> Result<Option<Snapshot>, Error> {
+    fn read(&self, store: &Store, limit: u64, _: Option<&[u8]>) -> Result<Option<Snapshot>, Error> {
         Ok(store.rows.read(self, limit)?.map(Snapshot::Row))
     }
 
@@ -43,6 +43,7 @@ impl Document for RowLocation {
         &self,
         store: &Store,
         limit: u64,
+        _: Option<&[u8]>,
         _: Option<Entry>,
     ) -> Result<(Option<Snapshot>, Option<Entry>), Error> {
         let (snapshot, last) = store.rows.read_and_last(self, limit)?;

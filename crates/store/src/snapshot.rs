@@ -4,6 +4,7 @@
 //! changes; and it is never longer than the limit.
 
 use super::content::Content;
+use super::disk::bytes::has_bytes;
 use super::disk::fingerprint::FileFingerprint;
 use super::disk::folder::{Folder, Identity};
 use super::disk::permit;
@@ -28,6 +29,7 @@ const MAX_READINGS: usize = 3;
 #[derive(Debug)]
 pub struct FileSnapshot {
     bytes: Vec<u8>,
+    is_known: bool,
     pub(super) file: OwnedFd,
     pub(super) identity: Identity,
     /// Its permission bits, without set-user-ID, set-group-ID and sticky.
@@ -45,7 +47,12 @@ pub struct ExpectedContent<'a> {
 }
 
 impl FileSnapshot {
-    /// The content, unless it was taken.
+    /// True if the content is the one that the reader knew already; then it was not read again, and there are no bytes.
+    pub fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// The content, unless it was taken or known.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -76,26 +83,31 @@ impl FileSnapshot {
 }
 
 /// Reads a file of at most `limit` bytes; `None` if there is none of that name. `root` is the root that it is
-/// probably in.
+/// probably in. If the file has the `known` content, its bytes are compared, but not kept.
 pub(super) fn read(
     root: Option<&Root>,
     folder: &Folder,
     name: &str,
     shown: &str,
     limit: u64,
+    known: Option<&[u8]>,
 ) -> Result<Option<FileSnapshot>, Error> {
     for _ in 0..MAX_READINGS {
         let began = SystemTime::now();
         let Some((file, stat)) = open(root, folder, name, shown)? else { return Ok(None) };
-        let bytes = content(&file, &stat, shown, limit)?;
+        let has_known_size = |known: &&[u8]| u64::try_from(known.len()) == u64::try_from(stat.st_size);
+        let known = known.filter(has_known_size).filter(|known| known.len() as u64 <= limit);
+        let is_known = known.is_some_and(|known| has_bytes(&file, known).unwrap_or(false));
+        let bytes = if is_known { Vec::new() } else { content(&file, &stat, shown, limit)? };
+        let length = known.filter(|_| is_known).map_or(bytes.len(), <[u8]>::len);
         let after = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno))?;
         if FileFingerprint::from_stat(&stat) == FileFingerprint::from_stat(&after)
-            && u64::try_from(bytes.len()) == u64::try_from(after.st_size)
+            && u64::try_from(length) == u64::try_from(after.st_size)
         {
             let (identity, names) = (Identity::from_stat(&after), permit::names_of(&after));
             let fingerprint = FileFingerprint::from_stat(&after).settled(began, &file);
             let mode = after.st_mode & PERMISSIONS;
-            return Ok(Some(FileSnapshot { bytes, file, identity, mode, names, fingerprint }));
+            return Ok(Some(FileSnapshot { bytes, is_known, file, identity, mode, names, fingerprint }));
         }
     }
     Err(conflict(shown, "kept changing while it was read"))

@@ -77,6 +77,11 @@ impl Buffer {
         Lines::new(self.view(), &self.starts)
     }
 
+    /// Returns the editorconfig settings by which the text was read.
+    pub fn hints(&self) -> Hints {
+        self.hints
+    }
+
     /// Returns the encoding. Every edit keeps it.
     pub fn encoding(&self) -> Encoding {
         self.form.encoding
@@ -154,6 +159,17 @@ impl Buffer {
         }
         let read = encoding::detect(self.bytes().to_vec(), hint);
         read.is_ok_and(|(form, decoded)| form.encoding == self.form.encoding || decoded.text() == self.text())
+    }
+
+    /// Returns true if it is certain, without reading them again, that the bytes would be read as this very buffer:
+    /// for UTF-8 with `\n` as the only line end.
+    pub fn is_read_as_it_is(&self) -> bool {
+        let is_detected = encoding::marked(self.bytes()).is_ok_and(|marked| match marked {
+            Some(form) => form == self.form,
+            None => self.form.mark == 0,
+        });
+        let is_hinted = self.hints.charset.is_some_and(Encoding::is_wide);
+        matches!(self.body, Body::Plain(_)) && is_detected && !is_hinted
     }
 
     /// Returns true if both have the same encoding and byte order mark.

@@ -199,7 +199,7 @@ pub(super) fn text_of(bytes: &[u8], form: EncodingForm) -> Option<Cow<'_, str>> 
     }
 }
 
-fn marked(bytes: &[u8]) -> Result<Option<EncodingForm>, Error> {
+pub(super) fn marked(bytes: &[u8]) -> Result<Option<EncodingForm>, Error> {
     if bytes.starts_with(b"\xFF\xFE\0\0") || bytes.starts_with(b"\0\0\xFE\xFF") {
         return Err(Error::new(Code::NotText, "the file begins with the byte order mark of UTF-32"));
     }

@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use lockgate_checks::{Finding, GateRun, Outcome, sanitize};
 use lockgate_engine::{Audit, AuditRoot, ChangeKind, CheckBase, CheckedFile, Report};
@@ -39,7 +40,7 @@ pub(super) struct FileResult {
     pub(super) change: &'static str,
     /// The previous path of a renamed file.
     pub(super) from: Option<String>,
-    text: Buffer,
+    text: Arc<Buffer>,
 }
 
 /// A finding with the path of its file.

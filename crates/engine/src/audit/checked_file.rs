@@ -1,5 +1,7 @@
 //! A file that was judged.
 
+use std::sync::Arc;
+
 use lockgate_checks::Verdict;
 use lockgate_text::Buffer;
 
@@ -13,7 +15,7 @@ pub struct CheckedFile {
     /// The kind of change since the revision.
     pub change: ChangeKind,
     /// The current text of the file.
-    pub text: Buffer,
+    pub text: Arc<Buffer>,
     /// The verdict of the gates.
     pub verdict: Verdict,
 }

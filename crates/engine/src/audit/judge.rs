@@ -37,7 +37,7 @@ pub(super) struct AuditedFile {
     pub(super) change: ChangeKind,
     pub(super) before: Option<Buffer>,
     pub(super) map: LineMap,
-    pub(super) after: Buffer,
+    pub(super) after: Arc<Buffer>,
     pub(super) path: String,
 }
 

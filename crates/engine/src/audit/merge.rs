@@ -99,7 +99,7 @@ mod tests {
     use super::super::ChangeKind;
     use super::*;
     use lockgate_checks::Verdict;
-    use lockgate_text::Buffer;
+    use std::sync::Arc;
 
     fn file(path: &str, findings: &[(Option<&str>, usize, bool)]) -> CheckedFile {
         let finding = |(elsewhere, line, fresh): &(Option<&str>, usize, bool)| Finding {
@@ -115,7 +115,7 @@ mod tests {
             root_index: 0,
             path: path.to_owned(),
             change: ChangeKind::Modified,
-            text: Buffer::default(),
+            text: Arc::default(),
             verdict,
         }
     }

@@ -29,7 +29,7 @@ impl Services {
         let texts = load::load(self, &batch, &mut targets)?;
         let draft = pipeline::drafts(self, &batch, &targets, texts)?.into_iter().next();
         let draft = draft.ok_or_else(|| Error::new(Code::Internal, "the request has no target"))?;
-        Ok(ReadLines { text: Arc::new(draft.base.unwrap_or(draft.current.buffer)), ..reading })
+        Ok(ReadLines { text: draft.base.unwrap_or(draft.current.buffer), ..reading })
     }
 }
 

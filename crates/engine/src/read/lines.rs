@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::resolve::resolve_for_read;
 use super::super::services::Services;
 use super::ReadRequest;
-use super::texts::absent;
+use crate::text_cache::absent;
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Entity, Target};
 use lockgate_error::{Code, Error, NextCall};

@@ -8,7 +8,6 @@ mod list;
 mod matches;
 mod page;
 mod search;
-mod texts;
 
 use std::sync::Arc;
 
@@ -23,7 +22,6 @@ pub use lines::{LinesRequest, ReadLines};
 pub use list::{Entries, ListRequest, ListedText};
 pub use lockgate_context::{CodeContext, CodeSymbol, ProjectSummary, Reference};
 pub use matches::{LineMatch, MatchCount, Matches, NumberedLine, SearchRequest};
-pub(super) use texts::TextCache;
 
 /// A request to read files, entities or the history: [`Workspace::read`](crate::Workspace::read) answers it.
 ///

@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing here knows roots or rules; a name is always one in an open folder.
 
+pub(super) mod bytes;
 pub(super) mod file_system;
 pub(super) mod fingerprint;
 pub(super) mod folder;

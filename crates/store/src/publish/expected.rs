@@ -5,14 +5,13 @@
 
 use super::guards::Guards;
 use super::metadata::CopiedMetadata;
+use crate::disk::bytes::has_bytes;
 use crate::disk::folder::{Folder, Identity};
 use crate::snapshot::ExpectedContent;
 use crate::system_error::{conflict, failed};
 use lockgate_error::Error;
-use rustix::io::{Errno, Result as Io, retry_on_intr};
+use rustix::io::{Errno, Result as Io};
 use std::os::fd::OwnedFd;
-
-const CHUNK: usize = 64 * 1024;
 
 /// An open file and its expected content.
 #[derive(Debug, Clone, Copy)]
@@ -76,32 +75,12 @@ impl<'a> ExpectedFile<'a> {
 
     /// True if the file has exactly these bytes.
     pub(crate) fn holds(&self) -> Io<bool> {
-        holds(self.file, self.bytes)
+        has_bytes(self.file, self.bytes)
     }
 }
 
 impl<'a> From<ExpectedContent<'a>> for ExpectedFile<'a> {
     fn from(before: ExpectedContent<'a>) -> ExpectedFile<'a> {
         ExpectedFile::new(&before.snapshot.file, before.snapshot.identity, before.content.bytes)
-    }
-}
-
-fn holds(file: &OwnedFd, bytes: &[u8]) -> Io<bool> {
-    let mut chunk = vec![0_u8; CHUNK.min(bytes.len() + 1)];
-    let (mut rest, mut offset) = (bytes, 0);
-    loop {
-        let count = retry_on_intr(|| rustix::io::pread(file, chunk.as_mut_slice(), offset))?;
-        if count == 0 {
-            return Ok(rest.is_empty());
-        }
-        offset += count as u64;
-        match (chunk.get(..count), rest.split_at_checked(count)) {
-            (Some(read), Some((expected, after))) if read == expected => rest = after,
-            _ => return Ok(false),
-        }
-        // The last bytes did not fill the buffer, which has room for one more: the file ended there.
-        if rest.is_empty() && count < chunk.len() {
-            return Ok(true);
-        }
     }
 }

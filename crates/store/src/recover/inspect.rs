@@ -253,7 +253,7 @@ impl<'a> RecoveredFile<'a> {
 
 impl PathContent {
     pub fn read(folder: &Folder, name: &str, shown: &str) -> Result<PathContent, Error> {
-        match snapshot::read(None, folder, name, shown, LARGEST) {
+        match snapshot::read(None, folder, name, shown, LARGEST, None) {
             Ok(None) => Ok(PathContent::Absent),
             Ok(Some(snapshot)) => Ok(PathContent::Text(Version::hash(snapshot.bytes()), snapshot)),
             Err(error) if matches!(error.code, Code::NotAFile | Code::TooLarge) => Ok(PathContent::Other),

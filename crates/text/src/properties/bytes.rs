@@ -7,7 +7,7 @@ use proptest::sample::{Index, select};
 
 use super::{changes, edited, encodable, file, raw_lines, wishes, without_lone_returns, words};
 use crate::encoding::{self, EncodingForm};
-use crate::{Buffer, Encoding, Hints, bytes_outside_unchanged};
+use crate::{Buffer, Change, Encoding, Hints, bytes_outside_unchanged};
 use lockgate_error::Code;
 
 const STARTS: [&[u8]; 7] =
@@ -70,6 +70,18 @@ proptest! {
         prop_assert_eq!(after.view(), wanted.replace("\r\n", "\n"));
         if !before.line_ends().is_mixed() && before.line_ends().majority().is_some() && !after.view().is_empty() {
             prop_assert!(!after.line_ends().is_mixed());
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_read_as_it_is_need_not_be_read(file in file(), wishes in wishes(), start in select(&["", "\u{feff}"][..])) {
+        let (_, _, edited) = edited(&file, &wishes);
+        let start = Change { span: 0..0, text: start.to_owned() };
+        let Ok(plan) = edited.plan(vec![start]) else { return Ok(()) };
+        let after = edited.apply(&plan).unwrap();
+        if after.is_read_as_it_is() {
+            let read = Buffer::read(after.bytes().to_vec(), after.hints()).unwrap();
+            prop_assert_eq!(format!("{read:?}"), format!("{after:?}"));
         }
     }
 

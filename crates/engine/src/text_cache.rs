@@ -1,0 +1,307 @@
+//! A cache of the last known text of each file, so that a text that a file still has is neither decoded nor hashed again.
+//!
+//! Invariant: a cached text is taken for the text of a file only while the [`FileFingerprint`] proves that the file still
+//! has this content, or after its bytes were compared with those of the file. Read access is checked anew each time,
+//! before.
+
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lru::LruCache;
+
+use lockgate_edit::request::EntityKind;
+use lockgate_error::{Code, Error};
+use lockgate_policy::Policy;
+use lockgate_store::{FileFingerprint, FileLocation, FileSnapshot, LockKey, Store};
+use lockgate_text::{Buffer, Hints};
+
+/// The most bytes of all cached texts.
+const MAX_BYTES: usize = 64 << 20;
+/// The time after which a text is given to the journal again, in case it was dropped there.
+const JOURNAL_RECHECK: Duration = Duration::from_secs(60);
+
+/// A cache of texts, by the file that has or had them.
+#[derive(Debug)]
+pub(super) struct TextCache(Mutex<CachedTexts>);
+
+#[derive(Debug)]
+struct CachedTexts {
+    texts: LruCache<LockKey, CachedText>,
+    bytes: usize,
+    max_bytes: usize,
+}
+
+#[derive(Debug)]
+struct CachedText {
+    text: Arc<Buffer>,
+    /// The state of the file that proves this text; `None` if only a comparison does.
+    fingerprint: Option<FileFingerprint>,
+    /// The time at which the text was last given to the journal.
+    journal_checked: Option<Instant>,
+}
+
+impl Default for TextCache {
+    fn default() -> TextCache {
+        TextCache::new(MAX_BYTES)
+    }
+}
+
+impl TextCache {
+    fn new(most: usize) -> TextCache {
+        TextCache(Mutex::new(CachedTexts { texts: LruCache::unbounded(), bytes: 0, max_bytes: most }))
+    }
+
+    /// Returns the last known text of a file, decoded by these hints; the file may have another text by now.
+    pub(super) fn last_known(&self, place: &FileLocation, hints: Hints) -> Option<Arc<Buffer>> {
+        self.find(place, hints, |_| true)
+    }
+
+    /// Returns the text of a file, and stores it in the journal if that is allowed.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, and those of reading.
+    pub(super) fn read(
+        &self,
+        store: &Store,
+        place: &FileLocation,
+        rules: &Policy,
+    ) -> Result<Arc<Buffer>, Error> {
+        let hints = store.files.hints(place);
+        let fingerprint =
+            store.files.fingerprint(place).filter(|fingerprint| fingerprint.size() <= rules.limits.file);
+        let proven = fingerprint
+            .and_then(|state| self.find(place, hints, |cached| cached.fingerprint.as_ref() == Some(&state)));
+        let text = match proven {
+            Some(text) => text,
+            None => self.read_from_disk(store, place, rules, hints)?,
+        };
+        if rules.journals(place.in_root()) && self.is_to_be_journalled(place) {
+            store.journal.keep(place, Arc::clone(&text));
+        }
+        Ok(text)
+    }
+
+    fn read_from_disk(
+        &self,
+        store: &Store,
+        place: &FileLocation,
+        rules: &Policy,
+        hints: Hints,
+    ) -> Result<Arc<Buffer>, Error> {
+        let known = self.last_known(place, hints);
+        let bytes = known.as_ref().map(|known| known.bytes());
+        let Some(mut snapshot) = store.files.read_unless_known(place, rules.limits.file, bytes)? else {
+            return Err(absent(EntityKind::FILE, place.shown()));
+        };
+        let text = match known.filter(|_| snapshot.is_known()) {
+            Some(known) => known,
+            None => Arc::new(Buffer::read(snapshot.take_bytes(), hints)?),
+        };
+        self.keep_read(place, &text, &snapshot);
+        Ok(text)
+    }
+
+    /// Keeps the text that was just read from a file.
+    pub(super) fn keep_read(&self, place: &FileLocation, text: &Arc<Buffer>, snapshot: &FileSnapshot) {
+        self.put(place, text, snapshot.fingerprint());
+    }
+
+    /// Keeps the text that was just written to a file, if it would be read as it is.
+    pub(super) fn keep_written(&self, place: &FileLocation, text: &Arc<Buffer>) {
+        if text.is_read_as_it_is() {
+            self.put(place, text, None);
+        }
+    }
+
+    fn find(
+        &self,
+        place: &FileLocation,
+        hints: Hints,
+        condition: impl FnOnce(&CachedText) -> bool,
+    ) -> Option<Arc<Buffer>> {
+        let mut cache = self.0.lock();
+        let cached = cache.texts.get(&place.key())?;
+        (cached.text.hints() == hints && condition(cached)).then(|| Arc::clone(&cached.text))
+    }
+
+    fn put(&self, place: &FileLocation, text: &Arc<Buffer>, fingerprint: Option<FileFingerprint>) {
+        let mut cache = self.0.lock();
+        if weight(text) > cache.max_bytes {
+            return;
+        }
+        let key = place.key();
+        if let Some(cached) = cache.texts.get_mut(&key).filter(|cached| Arc::ptr_eq(&cached.text, text)) {
+            cached.fingerprint = fingerprint;
+            return;
+        }
+        let cached = CachedText { text: Arc::clone(text), fingerprint, journal_checked: None };
+        let before = cache.texts.put(key, cached);
+        cache.bytes += weight(text);
+        cache.bytes -= before.map_or(0, |before| weight(&before.text));
+        while cache.bytes > cache.max_bytes {
+            let Some((_, oldest)) = cache.texts.pop_lru() else { return };
+            cache.bytes -= weight(&oldest.text);
+        }
+    }
+
+    /// True if the text of a file is due to be given to the journal; the check itself restarts the interval.
+    fn is_to_be_journalled(&self, place: &FileLocation) -> bool {
+        let mut cache = self.0.lock();
+        let Some(cached) = cache.texts.get_mut(&place.key()) else { return true };
+        let is_due = cached.journal_checked.is_none_or(|when| when.elapsed() >= JOURNAL_RECHECK);
+        if is_due {
+            cached.journal_checked = Some(Instant::now());
+        }
+        is_due
+    }
+}
+
+/// Estimates the memory of a text: its bytes, a decoded view if it has one, and its line index.
+fn weight(text: &Buffer) -> usize {
+    2 * text.bytes().len() + 4 * text.lines().count() + 256
+}
+
+/// Returns the error for a target that does not exist.
+pub(super) fn absent(noun: &str, path: &str) -> Error {
+    let message = format!("there is no {noun}: {path}");
+    Error::new(Code::FileNotFound, message).field("path").hint("correct the path")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Workspace;
+    use crate::services::Services;
+    use std::fs::File;
+    use std::path::Path;
+    use std::time::SystemTime;
+
+    use lockgate_text::LineEnd;
+
+    struct Fixture {
+        dir: tempfile::TempDir,
+        services: Arc<Services>,
+    }
+
+    impl Fixture {
+        fn new() -> Fixture {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().join("root");
+            std::fs::create_dir(&root).unwrap();
+            let own = dir.path().join("own");
+            let services = Workspace::at(&[root]).with_state_dir(&own).services().unwrap();
+            Fixture { dir, services }
+        }
+
+        fn file(&self) -> std::path::PathBuf {
+            self.dir.path().join("root/a")
+        }
+
+        fn place(&self) -> FileLocation {
+            self.services.store.files.admit_to_read("a").unwrap()
+        }
+
+        fn read(&self) -> String {
+            let text = self.services.texts.read(&self.services.store, &self.place(), &Policy::embedded());
+            text.unwrap().view().to_owned()
+        }
+
+        fn cached(&self) -> (Arc<Buffer>, Option<FileFingerprint>) {
+            let cache = self.services.texts.0.lock();
+            let cached = cache.texts.peek(&self.place().key()).unwrap();
+            (Arc::clone(&cached.text), cached.fingerprint)
+        }
+    }
+
+    /// Sets the modification time of a file back, as a hostile program would, to hide a change.
+    fn disguise(file: &Path, time: SystemTime) {
+        File::options().write(true).open(file).unwrap().set_modified(time).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_was_just_written_is_read_each_time() {
+        let fixture = Fixture::new();
+        let old = SystemTime::now() - Duration::from_secs(3600);
+        for iteration in 0..50 {
+            let text = format!("{iteration:04}\n");
+            std::fs::write(fixture.file(), &text).unwrap();
+            disguise(&fixture.file(), old);
+            assert_eq!(fixture.read(), text);
+            assert!(fixture.cached().1.is_none());
+        }
+    }
+
+    #[test]
+    fn a_text_is_found_again_until_its_file_changes() {
+        let fixture = Fixture::new();
+        std::fs::write(fixture.file(), "one\n").unwrap();
+        let old = SystemTime::now() - Duration::from_secs(3600);
+        disguise(&fixture.file(), old);
+        let place = fixture.place();
+        // As if it had been read long after its last change.
+        let fingerprint = fixture.services.store.files.fingerprint(&place);
+        let text = Arc::new(Buffer::read(b"from the shelf\n".to_vec(), Hints::default()).unwrap());
+        fixture.services.texts.put(&place, &text, fingerprint);
+        assert_eq!(fixture.read(), "from the shelf\n");
+        // The same size and the same time of modification: the inode's own time cannot be set.
+        std::thread::sleep(Duration::from_millis(30));
+        std::fs::write(fixture.file(), "two\n").unwrap();
+        disguise(&fixture.file(), old);
+        assert_eq!(fixture.read(), "two\n");
+    }
+
+    #[test]
+    fn a_text_without_fingerprint_is_found_again_while_the_file_has_its_bytes() {
+        let fixture = Fixture::new();
+        std::fs::write(fixture.file(), "one\n").unwrap();
+        assert_eq!(fixture.read(), "one\n");
+        let (first, _) = fixture.cached();
+        std::fs::write(fixture.file(), "one\n").unwrap();
+        assert_eq!(fixture.read(), "one\n");
+        assert!(Arc::ptr_eq(&first, &fixture.cached().0));
+        for other in ["two\n", "one\n\n", "one", ""] {
+            std::fs::write(fixture.file(), other).unwrap();
+            assert_eq!(fixture.read(), other);
+        }
+    }
+
+    #[test]
+    fn a_text_of_other_hints_is_not_found() {
+        let fixture = Fixture::new();
+        let place = fixture.place();
+        let text = Arc::new(Buffer::read(b"a\n".to_vec(), Hints::default()).unwrap());
+        fixture.services.texts.put(&place, &text, None);
+        let hints = Hints { charset: None, line_end: Some(LineEnd::CrLf) };
+        assert!(fixture.services.texts.last_known(&place, Hints::default()).is_some());
+        assert!(fixture.services.texts.last_known(&place, hints).is_none());
+    }
+
+    #[test]
+    fn a_written_text_is_kept_only_if_it_would_be_read_as_it_is() {
+        let fixture = Fixture::new();
+        let (place, texts) = (fixture.place(), &fixture.services.texts);
+        let marked = Buffer::read(b"a\n".to_vec(), Hints::default()).unwrap();
+        let edited = marked.apply(&marked.replace_all("\u{feff}a\n".as_bytes()).unwrap()).unwrap();
+        for (text, is_kept) in [(edited, false), (marked, true)] {
+            texts.keep_written(&place, &Arc::new(text));
+            assert_eq!(texts.last_known(&place, Hints::default()).is_some(), is_kept);
+        }
+    }
+
+    #[test]
+    fn the_cache_is_bounded() {
+        let texts = TextCache::new(3000);
+        let fixture = Fixture::new();
+        let place = |name: usize| fixture.services.store.files.admit_to_read(&name.to_string()).unwrap();
+        let text = |size: usize| Arc::new(Buffer::read(vec![b'x'; size], Hints::default()).unwrap());
+        for name in 0..20 {
+            texts.put(&place(name), &text(400), None);
+            texts.put(&place(name), &text(300), None);
+            let cache = texts.0.lock();
+            let weights: usize = cache.texts.iter().map(|(_, cached)| weight(&cached.text)).sum();
+            assert!(cache.bytes == weights && cache.bytes <= 3000 && cache.texts.len() <= 3, "{weights}");
+        }
+        texts.put(&place(20), &text(4000), None);
+        assert_eq!(texts.0.lock().texts.len(), 3);
+    }
+}
