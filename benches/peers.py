@@ -2,8 +2,9 @@
 """lockgate beside other servers that edit files, in one run: wall time, processor time and peak memory of each call.
 
     benches/peers.py --binary target/release/lockgate --install /tmp/peers [--cargo] [--lines 1000 10000 100000]
+    benches/peers.py --binary target/release/lockgate --before FILE --rounds 300
 
-`--install` is a folder for the other servers: @modelcontextprotocol/server-filesystem and @wonderwhy-er/desktop-commander
+`--before` is an earlier build of lockgate, which gets rows of its own. `--install` is a folder for the other servers: @modelcontextprotocol/server-filesystem and @wonderwhy-er/desktop-commander
 (npm), mcp-text-editor (PyPI), and with `--cargo` rust-mcp-filesystem and rust-fs-mcp (crates.io). What is there already is
 not installed again. A server that is not there, or offers no such call, is left out of its row.
 
@@ -252,9 +253,13 @@ class Peer:
 
 
 def peers(options, commands, base, lines):
-    serve = [str(Path(options.binary).resolve()), "serve", "--tools", "all", "--root", "{root}"]
-    wanted = [("lockgate", serve, lockgate, "quality_gates: {}\n"),
-              ("lockgate, process", serve, lockgate, "quality_gates: {}\ndurability: process\n")]
+    def serve(binary):
+        return [str(Path(binary).resolve()), "serve", "--tools", "all", "--root", "{root}"]
+
+    wanted = [("lockgate", serve(options.binary), lockgate, "quality_gates: {}\n"),
+              ("lockgate, process", serve(options.binary), lockgate, "quality_gates: {}\ndurability: process\n")]
+    if options.before:
+        wanted.append(("lockgate, before", serve(options.before), lockgate, "quality_gates: {}\n"))
     calls = {"server-filesystem": (filesystem, ["{root}"]), "desktop-commander": (desktop_commander, []),
              "mcp-text-editor": (text_editor, []), "rust-mcp-filesystem": (filesystem, ["--allow-write", "{root}"]),
              "rust-fs-mcp": (fs_mcp, ["{root}"])}
@@ -290,13 +295,14 @@ def measure(started, kind, rounds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", default="target/release/lockgate")
-    parser.add_argument("--install", type=Path, required=True)
+    parser.add_argument("--before", help="an earlier build of lockgate")
+    parser.add_argument("--install", type=Path, help="the folder of the other servers")
     parser.add_argument("--cargo", action="store_true", help="build the servers of crates.io as well")
     parser.add_argument("--lines", type=int, nargs="+", default=[1000, 10000, 100000])
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--dir", default=None, help="where the files are edited")
     options = parser.parse_args()
-    commands = install(options.install.resolve(), options.cargo)
+    commands = install(options.install.resolve(), options.cargo) if options.install else {}
     print("| call | lines | server | wall ms, median | own CPU ms | peak MiB |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir=options.dir) as base:
         for lines in options.lines:
