@@ -39,7 +39,7 @@ use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
 use self::verbosity::Verbosity;
 use lockgate_checks as gate;
 use lockgate_edit::request::Direction;
-use lockgate_error::{Code, Error, ErrorFamily};
+use lockgate_error::{Code, Error, ErrorFamily, NextCall};
 
 /// The place where a coding agent's edit becomes a change on disk: located exactly, judged before it is written,
 /// published atomically
@@ -182,8 +182,12 @@ fn run_command(command: Command, verbosity: Verbosity) -> Result<ExitCode, Error
 /// Renders the error of a command.
 fn render_error(error: &Error) -> String {
     let message = format!("{}: {}", error.code.name(), paint::visible(&error.message));
+    let hint = match error.next.as_deref() {
+        Some(NextCall::History) => "`lockgate log` lists the edits in the journal",
+        _ => error.next_step(),
+    };
     paint::labelled(paint::REJECTED, "refused", message)
-        + &paint::labelled(paint::LABEL, "hint", paint::visible(error.next_step()))
+        + &paint::labelled(paint::LABEL, "hint", paint::visible(hint))
 }
 
 /// Returns the table of exit codes for the help, generated from the error codes.

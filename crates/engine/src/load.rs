@@ -51,8 +51,7 @@ pub(super) fn load(
     targets: &mut [ResolvedTarget],
 ) -> Result<Vec<CurrentText>, Error> {
     let read = |(at, target): (usize, &mut ResolvedTarget)| {
-        let loaded = load_target(services, target);
-        loaded.map_err(|error| batch.with_edit_index(error, at))
+        load_target(services, target).map_err(|error| batch.with_edit_index(error, at))
     };
     targets.iter_mut().enumerate().map(read).collect()
 }

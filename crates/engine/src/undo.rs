@@ -15,7 +15,7 @@ use lockgate_edit::Edit;
 use lockgate_edit::request::{
     Author, AuthorName, Direction, Expect, FilePermissions, GateOptions, Mode, Request, UndoRequest, Whose,
 };
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Error, NextCall};
 use lockgate_store::{DocumentPath, EditId, Entry, EntryKind, FileChange};
 use lockgate_text::Version;
 
@@ -27,6 +27,9 @@ const OLDER_ENTRIES: usize = 1_000;
 
 /// The number of older edits that are tried for a proposal.
 const OLDER_EDITS: usize = 20;
+
+/// The next step if there is no such edit.
+const HISTORY_HINT: &str = "list the edits in the journal";
 
 /// An entry with the direction in which to apply it: undo or redo.
 struct Reversal {
@@ -133,7 +136,8 @@ impl Services {
         self.store.entry(id)?.ok_or_else(|| {
             Error::new(Code::InvalidInput, format!("there is no edit {id} in the journal"))
                 .field("edit_id")
-                .hint("list_edits, or `lockgate log`, lists the edits in the journal")
+                .hint(HISTORY_HINT)
+                .with_next(NextCall::History)
         })
     }
 
@@ -303,9 +307,8 @@ fn nothing_to_revert(direction: Direction, place: Option<&DocumentPath>) -> Erro
         Direction::Undo => format!("there is no edit{of} to undo"),
         Direction::Redo => format!("no edit{of} was undone, so there is none to redo"),
     };
-    let hint = "list_edits, or `lockgate log`, lists the edits in the journal";
     let field = if place.is_some() { "path" } else { "edit_id" };
-    Error::new(Code::InvalidInput, message).field(field).hint(hint)
+    Error::new(Code::InvalidInput, message).field(field).hint(HISTORY_HINT).with_next(NextCall::History)
 }
 
 #[cfg(test)]

@@ -148,6 +148,8 @@ pub enum NextCall {
         /// The path of the folder; empty for the root.
         folder: String,
     },
+    /// A list of the edits of the target, or of all edits for a call without one.
+    History,
     /// A read of these lines.
     Read {
         /// The first line, from 1.

@@ -47,7 +47,7 @@ pub struct ExpectedContent<'a> {
 }
 
 impl FileSnapshot {
-    /// True if the content is the one that the reader knew already; then it was not read again, and there are no bytes.
+    /// True if the content is the one that the reader knew; it was only compared, and there are no bytes.
     pub fn is_known(&self) -> bool {
         self.is_known
     }

@@ -35,7 +35,7 @@ pub(crate) use entity::{display_name, distinct_key, key, result_name, shared_key
 pub use forms::Forms;
 pub use history::{EditOrigin, RevertedEdit, history, record, record_with_diffs, render_revert};
 pub(crate) use json_size::json_size;
-pub use offers::{CallOffers, ToolCall};
+pub use offers::{CallOffers, OfferedTools, ToolCall};
 pub use options::{
     DiffDisplay, ExtraField, FieldNames, Purpose, ResponseFormat, ResponseOptions, ToolProfile,
 };

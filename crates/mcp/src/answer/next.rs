@@ -81,7 +81,7 @@ impl NextStep {
                 Some(())
             }),
             NextCall::List { folder } => {
-                let tool = options.offers.list_tool.filter(|_| options.entity.is_none())?;
+                let tool = options.offers.tools.list.filter(|_| options.entity.is_none())?;
                 let prefix = (!folder.is_empty()).then(|| format!("{}/", folder.trim_end_matches('/')));
                 let arguments = prefix.map(|prefix| ("path_prefix".to_owned(), prefix.into()));
                 Some(call(tool, arguments.into_iter().collect()))
@@ -93,24 +93,28 @@ impl NextStep {
                 fields.contains_key(field).then(|| fields.insert(field.to_owned(), path.as_str().into()))?;
                 Some(call(current.tool, arguments))
             }),
+            NextCall::History => Some(call(options.offers.tools.history?, target_fields(options))),
             NextCall::Read { start_line, end_line } => {
-                let (Some(tool), Some(path)) = (options.offers.read_tool, &options.path) else {
+                let Some(tool) = options.offers.tools.read.filter(|_| options.path.is_some()) else {
                     return Some(NextStep::Sentence(format!("read lines {start_line} to {end_line}")));
                 };
-                let EntityKey { entity_type, app_id, organization_id } = key(options.entity.as_ref());
-                let given = [
-                    ("path", Some(path.as_str().into())),
-                    ("entity_type", entity_type.map(Value::from)),
-                    ("app_id", app_id.map(Value::from)),
-                    ("organization_id", organization_id.map(Value::from)),
-                    ("start_line", Some((*start_line).into())),
-                    ("end_line", Some((*end_line).into())),
-                ];
-                let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-                Some(call(tool, given.collect()))
+                let mut arguments = target_fields(options);
+                arguments.insert("start_line".to_owned(), (*start_line).into());
+                arguments.insert("end_line".to_owned(), (*end_line).into());
+                Some(call(tool, arguments))
             }
         }
     }
+}
+
+/// Returns the fields that name the target of the call, if it has one.
+fn target_fields(options: &ResponseOptions) -> JsonObject {
+    let Some(path) = &options.path else { return JsonObject::new() };
+    let EntityKey { entity_type, app_id, organization_id } = key(options.entity.as_ref());
+    let path = ("path", Some(path.clone()));
+    let of_entity = [("entity_type", entity_type), ("app_id", app_id), ("organization_id", organization_id)];
+    let fields = std::iter::once(path).chain(of_entity);
+    fields.filter_map(|(name, value)| Some((name.to_owned(), value?.into()))).collect()
 }
 
 /// Returns the call with one corrected field, and with every other misspelt one corrected as well, if its arguments are then

@@ -9,12 +9,21 @@ use rmcp::model::JsonObject;
 pub struct CallOffers {
     /// The current call, if it can be repeated with other texts; shared, because its arguments may be long.
     pub current_call: Option<Arc<ToolCall>>,
-    /// Name of the tool that reads lines, if it is offered.
-    pub read_tool: Option<&'static str>,
-    /// Name of the tool that lists files, if it is offered.
-    pub list_tool: Option<&'static str>,
+    /// The tools for other calls.
+    pub tools: OfferedTools,
     /// True if the called tool has the field `max_bytes`.
     pub has_max_bytes: bool,
+}
+
+/// The names of the tools that a rejection may propose, each if it is offered.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OfferedTools {
+    /// Name of the tool that reads lines.
+    pub read: Option<&'static str>,
+    /// Name of the tool that lists files.
+    pub list: Option<&'static str>,
+    /// Name of the tool that lists edits.
+    pub history: Option<&'static str>,
 }
 
 /// A tool name with its arguments.

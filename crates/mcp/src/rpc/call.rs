@@ -55,8 +55,7 @@ async fn handle(
     let path = arguments.get(tool.profile.names.path).and_then(Value::as_str).map(str::to_owned);
     let offers = CallOffers {
         current_call: repeatable_call(tool, &arguments),
-        read_tool: call_context.read_tool,
-        list_tool: call_context.list_tool,
+        tools: call_context.offered_tools,
         has_max_bytes: (tool.schema)()
             .get("properties")
             .is_some_and(|fields| fields.get("max_bytes").is_some()),

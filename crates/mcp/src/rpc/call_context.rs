@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 use super::ask::Seal;
 use super::metrics::CallMetrics;
 use super::options::ServerOptions;
-use crate::answer::ShownNotes;
+use crate::answer::{OfferedTools, ShownNotes};
 use lockgate_engine::Workspace;
 
 pub(super) type Context = RequestContext<RoleServer>;
@@ -20,10 +20,8 @@ pub(super) struct CallContext {
     /// The workspace with the files.
     pub(super) workspace: Arc<Workspace>,
     pub(super) options: ServerOptions,
-    /// Name of the tool that reads lines, if it is offered.
-    pub(super) read_tool: Option<&'static str>,
-    /// Name of the tool that lists files, if it is offered.
-    pub(super) list_tool: Option<&'static str>,
+    /// The tools that rejections may propose.
+    pub(super) offered_tools: OfferedTools,
     /// The notes that the answers of this connection have shown.
     pub(super) shown_notes: ShownNotes,
     /// Cancelled when the server stops.

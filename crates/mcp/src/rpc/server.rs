@@ -19,10 +19,10 @@ use super::call::call;
 use super::call_context::{CallContext, Caller};
 use super::metrics::CallMetrics;
 use super::options::ServerOptions;
-use crate::answer::ShownNotes;
+use crate::answer::{OfferedTools, ShownNotes};
 use crate::selection::{EntityStorage, Selection, WriteAccess};
 use crate::tools::{
-    Effect, RepeatEffect, Tool, edit_file, entity, list_content, listed_name, read_content_lines,
+    Effect, RepeatEffect, Tool, edit_file, entity, list_content, list_edits, listed_name, read_content_lines,
     safe_edit_file,
 };
 use crate::toolset::Toolset;
@@ -83,8 +83,11 @@ impl Server {
             call_context: CallContext {
                 workspace,
                 options,
-                read_tool: offered(read_content_lines::TOOL.name),
-                list_tool: offered(list_content::TOOL.name),
+                offered_tools: OfferedTools {
+                    read: offered(read_content_lines::TOOL.name),
+                    list: offered(list_content::TOOL.name),
+                    history: offered(list_edits::TOOL.name),
+                },
                 shown_notes: ShownNotes::default(),
                 stop,
                 seal: Seal::new(),

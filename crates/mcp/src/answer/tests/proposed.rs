@@ -101,7 +101,8 @@ fn a_read_is_proposed_if_a_read_tool_is_offered() {
     let read =
         || Error::new(Code::MatchNotFound, "m").with_next(NextCall::Read { start_line: 40, end_line: 52 });
     let rejection = |error: Error, reader| {
-        let offers = CallOffers { read_tool: reader, ..CallOffers::default() };
+        let tools = OfferedTools { read: reader, ..OfferedTools::default() };
+        let offers = CallOffers { tools, ..CallOffers::default() };
         render_error(
             &error,
             &ResponseOptions { path: Some("a.go".into()), offers, ..ResponseOptions::default() },
@@ -118,4 +119,19 @@ fn a_read_is_proposed_if_a_read_tool_is_offered() {
     assert_eq!((alone.get("next"), &alone["hint"]), (None, &json!("read lines 40 to 52")));
     let hinted = rejection(read().hint("look"), None);
     assert_eq!(hinted["hint"], "look; read lines 40 to 52");
+}
+
+#[test]
+fn the_history_of_the_target_is_proposed_if_its_tool_is_offered() {
+    let proposed = |path: Option<&str>, history| {
+        let error = Error::new(Code::InvalidInput, "m").with_next(NextCall::History);
+        let tools = OfferedTools { history, ..OfferedTools::default() };
+        let offers = CallOffers { tools, ..CallOffers::default() };
+        let options = ResponseOptions { path: path.map(str::to_owned), offers, ..ResponseOptions::default() };
+        render_error(&error, &options).json.get("next").cloned()
+    };
+    let call = |arguments| Some(json!({"tool": "list_edits", "arguments": arguments}));
+    assert_eq!(proposed(Some("a.go"), Some("list_edits")), call(json!({"path": "a.go"})));
+    assert_eq!(proposed(None, Some("list_edits")), call(json!({})));
+    assert_eq!(proposed(None, None), None);
 }
