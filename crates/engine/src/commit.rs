@@ -59,9 +59,11 @@ pub(super) fn commit(
 
 /// Keeps the texts that were written to files, for the next call.
 fn keep_texts(services: &Services, drafts: &[FileDraft<'_>]) {
-    for FileDraft { request, target, drafted, .. } in drafts {
-        if let (Some(file), true) = (target.place.file(), request.edit != Edit::Remove) {
-            services.texts.keep_written(file, &drafted.buffer);
+    for FileDraft { request, target, drafted, .. } in drafts.iter().filter(|draft| draft.drafted.is_changed) {
+        match (target.place.file(), &request.edit) {
+            (Some(file), Edit::Remove) => services.texts.forget(file),
+            (Some(file), _) => services.texts.keep_written(file, &drafted.buffer),
+            (None, _) => {}
         }
     }
 }

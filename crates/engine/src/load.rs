@@ -8,7 +8,7 @@ use super::services::Services;
 use lockgate_error::Error;
 use lockgate_policy::Policy;
 use lockgate_store::{DocumentPath, Snapshot};
-use lockgate_text::Buffer;
+use lockgate_text::{Buffer, Hints};
 
 /// The size in bytes up to which closing a replaced file takes less time than a hand-over to another thread.
 const CLOSED_AT_ONCE: usize = 128 * 1024;
@@ -17,7 +17,7 @@ const CLOSED_AT_ONCE: usize = 128 * 1024;
 pub struct CurrentText {
     /// The text; empty if there is no file.
     pub buffer: Arc<Buffer>,
-    /// The snapshot that the text was read from; `None` if there is no file.
+    /// The snapshot that the text was read from or compared with; `None` if there is no file.
     pub snapshot: Option<Snapshot>,
 }
 
@@ -57,12 +57,12 @@ pub(super) fn load(
 }
 
 fn load_target(services: &Services, target: &mut ResolvedTarget) -> Result<CurrentText, Error> {
-    let known = last_known(services, &target.place);
+    let (hints, known) = hints_and_known(services, &target.place);
     let (limit, bytes) = (target.rules.limits.file, known.as_ref().map(|known| known.bytes()));
     let last = target.last.take();
     let (snapshot, last) = target.place.read_and_last(&services.store, limit, bytes, last)?;
     target.last = last;
-    let current = decode(services, &target.place, known, snapshot)?;
+    let current = decode(hints, known, snapshot)?;
     if let (Some(file), Some(Snapshot::File(snapshot))) = (target.place.file(), &current.snapshot) {
         services.texts.keep_read(file, &current.buffer, snapshot);
     }
@@ -71,19 +71,20 @@ fn load_target(services: &Services, target: &mut ResolvedTarget) -> Result<Curre
 
 /// Reads one document; the text is empty if there is none.
 pub(super) fn read(services: &Services, place: &DocumentPath, rules: &Policy) -> Result<CurrentText, Error> {
-    let known = last_known(services, place);
+    let (hints, known) = hints_and_known(services, place);
     let bytes = known.as_ref().map(|known| known.bytes());
     let snapshot = place.read(&services.store, rules.limits.file, bytes)?;
-    decode(services, place, known, snapshot)
+    decode(hints, known, snapshot)
 }
 
-fn last_known(services: &Services, place: &DocumentPath) -> Option<Arc<Buffer>> {
-    services.texts.last_known(place.file()?, place.hints(&services.store))
+/// Returns the hints for decoding a document, and the last known text of a file.
+fn hints_and_known(services: &Services, place: &DocumentPath) -> (Hints, Option<Arc<Buffer>>) {
+    let hints = place.hints(&services.store);
+    (hints, place.file().and_then(|file| services.texts.last_known(file, hints)))
 }
 
 fn decode(
-    services: &Services,
-    place: &DocumentPath,
+    hints: Hints,
     known: Option<Arc<Buffer>>,
     mut snapshot: Option<Snapshot>,
 ) -> Result<CurrentText, Error> {
@@ -91,6 +92,6 @@ fn decode(
         return Ok(CurrentText { buffer, snapshot });
     }
     let bytes = snapshot.as_mut().map(Snapshot::take_bytes).unwrap_or_default();
-    let buffer = Arc::new(Buffer::read(bytes, place.hints(&services.store))?);
+    let buffer = Arc::new(Buffer::read(bytes, hints)?);
     Ok(CurrentText { buffer, snapshot })
 }

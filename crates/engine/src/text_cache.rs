@@ -1,8 +1,9 @@
-//! A cache of the last known text of each file, so that a text that a file still has is neither decoded nor hashed again.
+//! A cache of the last known text of each file, so that a text that a file still has is neither decoded, indexed nor hashed
+//! again.
 //!
 //! Invariant: a cached text is taken for the text of a file only while the [`FileFingerprint`] proves that the file still
-//! has this content, or after its bytes were compared with those of the file. Read access is checked anew each time,
-//! before.
+//! has this content, or after its bytes were compared with those of the file, and only for the hints by which it was decoded.
+//! Read access is checked anew each time, before.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -75,7 +76,7 @@ impl TextCache {
             Some(text) => text,
             None => self.read_from_disk(store, place, rules, hints)?,
         };
-        if rules.journals(place.in_root()) && self.is_to_be_journalled(place) {
+        if rules.journals(place.in_root()) && self.is_to_be_journalled(place, &text) {
             store.journal.keep(place, Arc::clone(&text));
         }
         Ok(text)
@@ -110,7 +111,16 @@ impl TextCache {
     pub(super) fn keep_written(&self, place: &FileLocation, text: &Arc<Buffer>) {
         if text.is_read_as_it_is() {
             self.put(place, text, None);
+        } else {
+            self.forget(place);
         }
+    }
+
+    /// Forgets the text of a file, which has another or none.
+    pub(super) fn forget(&self, place: &FileLocation) {
+        let mut cache = self.0.lock();
+        let before = cache.texts.pop(&place.key());
+        cache.bytes -= before.map_or(0, |before| weight(&before.text));
     }
 
     fn find(
@@ -125,11 +135,12 @@ impl TextCache {
     }
 
     fn put(&self, place: &FileLocation, text: &Arc<Buffer>, fingerprint: Option<FileFingerprint>) {
+        let key = place.key();
         let mut cache = self.0.lock();
         if weight(text) > cache.max_bytes {
-            return;
+            drop(cache);
+            return self.forget(place);
         }
-        let key = place.key();
         if let Some(cached) = cache.texts.get_mut(&key).filter(|cached| Arc::ptr_eq(&cached.text, text)) {
             cached.fingerprint = fingerprint;
             return;
@@ -144,10 +155,11 @@ impl TextCache {
         }
     }
 
-    /// True if the text of a file is due to be given to the journal; the check itself restarts the interval.
-    fn is_to_be_journalled(&self, place: &FileLocation) -> bool {
+    /// True if a text of a file is due to be given to the journal; the check itself restarts the interval.
+    fn is_to_be_journalled(&self, place: &FileLocation, text: &Arc<Buffer>) -> bool {
         let mut cache = self.0.lock();
-        let Some(cached) = cache.texts.get_mut(&place.key()) else { return true };
+        let cached = cache.texts.get_mut(&place.key()).filter(|cached| Arc::ptr_eq(&cached.text, text));
+        let Some(cached) = cached else { return true };
         let is_due = cached.journal_checked.is_none_or(|when| when.elapsed() >= JOURNAL_RECHECK);
         if is_due {
             cached.journal_checked = Some(Instant::now());
@@ -240,9 +252,9 @@ mod tests {
         let place = fixture.place();
         // As if it had been read long after its last change.
         let fingerprint = fixture.services.store.files.fingerprint(&place);
-        let text = Arc::new(Buffer::read(b"from the shelf\n".to_vec(), Hints::default()).unwrap());
+        let text = Arc::new(Buffer::read(b"from the cache\n".to_vec(), Hints::default()).unwrap());
         fixture.services.texts.put(&place, &text, fingerprint);
-        assert_eq!(fixture.read(), "from the shelf\n");
+        assert_eq!(fixture.read(), "from the cache\n");
         // The same size and the same time of modification: the inode's own time cannot be set.
         std::thread::sleep(Duration::from_millis(30));
         std::fs::write(fixture.file(), "two\n").unwrap();
@@ -280,9 +292,9 @@ mod tests {
     fn a_written_text_is_kept_only_if_it_would_be_read_as_it_is() {
         let fixture = Fixture::new();
         let (place, texts) = (fixture.place(), &fixture.services.texts);
-        let marked = Buffer::read(b"a\n".to_vec(), Hints::default()).unwrap();
-        let edited = marked.apply(&marked.replace_all("\u{feff}a\n".as_bytes()).unwrap()).unwrap();
-        for (text, is_kept) in [(edited, false), (marked, true)] {
+        let plain = Buffer::read(b"a\n".to_vec(), Hints::default()).unwrap();
+        let edited = plain.apply(&plain.replace_all("\u{feff}a\n".as_bytes()).unwrap()).unwrap();
+        for (text, is_kept) in [(plain, true), (edited, false)] {
             texts.keep_written(&place, &Arc::new(text));
             assert_eq!(texts.last_known(&place, Hints::default()).is_some(), is_kept);
         }
@@ -301,7 +313,56 @@ mod tests {
             let weights: usize = cache.texts.iter().map(|(_, cached)| weight(&cached.text)).sum();
             assert!(cache.bytes == weights && cache.bytes <= 3000 && cache.texts.len() <= 3, "{weights}");
         }
-        texts.put(&place(20), &text(4000), None);
-        assert_eq!(texts.0.lock().texts.len(), 3);
+        let is_cached = |name| texts.last_known(&place(name), Hints::default()).is_some();
+        assert!(is_cached(19) && !is_cached(0));
+        // A text above the limit is not kept, and it does not take the place of others.
+        texts.put(&place(18), &text(4000), None);
+        assert!(is_cached(19) && !is_cached(18) && texts.0.lock().texts.len() == 2);
+    }
+
+    #[test]
+    fn each_text_of_a_file_is_given_to_the_journal() {
+        let fixture = Fixture::new();
+        let (place, texts) = (fixture.place(), &fixture.services.texts);
+        let text = |bytes: &[u8]| Arc::new(Buffer::read(bytes.to_vec(), Hints::default()).unwrap());
+        let (first, second) = (text(b"1\n"), text(b"2\n"));
+        // Two readers: the second one has put its text before the first one asks.
+        texts.put(&place, &first, None);
+        texts.put(&place, &second, None);
+        assert!(texts.is_to_be_journalled(&place, &first));
+        assert!(texts.is_to_be_journalled(&place, &second));
+        assert!(!texts.is_to_be_journalled(&place, &second));
+    }
+
+    #[tokio::test]
+    async fn an_edit_starts_from_the_text_that_the_last_one_wrote() {
+        use lockgate_checks::Watch;
+        use lockgate_edit::Edit;
+        use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, Mode, Request, Target};
+
+        let fixture = Fixture::new();
+        let workspace = Workspace::new(Arc::clone(&fixture.services));
+        let edit = async |content: &str| {
+            let request = Request {
+                target: Target::File("a".to_owned()),
+                edit: Edit::Content(content.to_owned()),
+                mode: Mode::Strict,
+                expect: Expect::Anything,
+                gate_options: GateOptions::default(),
+                permissions: FilePermissions::Usual,
+                author: Author { tool: "test".to_owned(), name: "me".to_owned(), confirmation_id: None },
+            };
+            workspace.edit(request, Watch::idle()).await.unwrap().change
+        };
+        let first = edit("one\n").await;
+        let second = edit("two\n").await;
+        assert!(Arc::ptr_eq(&first.draft, second.before.as_ref().unwrap()));
+        // Another program writes as many bytes.
+        std::fs::write(fixture.file(), "owt\n").unwrap();
+        let third = edit("three\n").await;
+        assert_eq!(third.before.unwrap().view(), "owt\n");
+        // A text with CRLF may be decoded in another way, so it is read again.
+        edit("a\r\n").await;
+        assert!(fixture.services.texts.last_known(&fixture.place(), Hints::default()).is_none());
     }
 }

@@ -97,6 +97,7 @@ pub(super) fn read(
         let Some((file, stat)) = open(root, folder, name, shown)? else { return Ok(None) };
         let has_known_size = |known: &&[u8]| u64::try_from(known.len()) == u64::try_from(stat.st_size);
         let known = known.filter(has_known_size).filter(|known| known.len() as u64 <= limit);
+        // Should the comparison fail, the reading tells why.
         let is_known = known.is_some_and(|known| has_bytes(&file, known).unwrap_or(false));
         let bytes = if is_known { Vec::new() } else { content(&file, &stat, shown, limit)? };
         let length = known.filter(|_| is_known).map_or(bytes.len(), <[u8]>::len);

@@ -25,3 +25,34 @@ pub(crate) fn has_bytes(file: &OwnedFd, bytes: &[u8]) -> Io<bool> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{Read as _, Seek as _};
+
+    use super::*;
+
+    #[test]
+    fn only_the_very_bytes_are_equal_at_every_size_around_a_chunk() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        for size in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 1] {
+            let bytes = vec![b'x'; size];
+            std::fs::write(&path, &bytes).unwrap();
+            let file: OwnedFd = File::open(&path).unwrap().into();
+            assert_eq!(has_bytes(&file, &bytes), Ok(true), "{size}");
+            let longer = [&bytes[..], b"x"].concat();
+            assert_eq!(has_bytes(&file, &longer), Ok(false), "{size}");
+            if size > 0 {
+                assert_eq!(has_bytes(&file, &bytes[1..]), Ok(false), "{size}");
+                let other = [&bytes[1..], b"y"].concat();
+                assert_eq!(has_bytes(&file, &other), Ok(false), "{size}");
+            }
+            let (mut file, mut rest) = (File::from(file), Vec::new());
+            assert_eq!(file.stream_position().unwrap(), 0, "the position stays");
+            file.read_to_end(&mut rest).unwrap();
+            assert_eq!(rest, bytes);
+        }
+    }
+}

@@ -79,6 +79,9 @@ proptest! {
         let start = Change { span: 0..0, text: start.to_owned() };
         let Ok(plan) = edited.plan(vec![start]) else { return Ok(()) };
         let after = edited.apply(&plan).unwrap();
+        let has_mark = after.bytes().starts_with(STARTS[1]);
+        let is_plain = after.encoding() == Encoding::Utf8 && !after.bytes().windows(2).any(|two| two == b"\r\n");
+        prop_assert_eq!(after.is_read_as_it_is(), is_plain && after.has_byte_order_mark() == has_mark);
         if after.is_read_as_it_is() {
             let read = Buffer::read(after.bytes().to_vec(), after.hints()).unwrap();
             prop_assert_eq!(format!("{read:?}"), format!("{after:?}"));
@@ -147,4 +150,13 @@ proptest! {
         prop_assert!(plan.splices().iter().all(|splice| splice.span.start >= first), "an unchanged line was written");
         prop_assert_eq!(plan.is_noop(), expected == file.text);
     }
+}
+
+#[test]
+fn a_text_for_which_utf_16_is_configured_must_be_read() {
+    let is_certain = |charset| {
+        Buffer::read(b"a\n".to_vec(), Hints { charset, line_end: None }).unwrap().is_read_as_it_is()
+    };
+    assert!(is_certain(None) && is_certain(Some(Encoding::Latin1)));
+    assert!(!is_certain(Some(Encoding::Utf16Le)));
 }
