@@ -63,8 +63,8 @@ fn load_target(services: &Services, target: &mut ResolvedTarget) -> Result<Curre
     let (snapshot, last) = target.place.read_and_last(&services.store, limit, bytes, last)?;
     target.last = last;
     let current = decode(hints, known, snapshot)?;
-    if let (Some(file), Some(Snapshot::File(snapshot))) = (target.place.file(), &current.snapshot) {
-        services.texts.keep_read(file, &current.buffer, snapshot);
+    if let (Some(file), Some(_)) = (target.place.file(), &current.snapshot) {
+        services.texts.keep_found(file, &current.buffer);
     }
     Ok(current)
 }

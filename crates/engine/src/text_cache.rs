@@ -14,7 +14,7 @@ use lru::LruCache;
 use lockgate_edit::request::EntityKind;
 use lockgate_error::{Code, Error};
 use lockgate_policy::Policy;
-use lockgate_store::{FileFingerprint, FileLocation, FileSnapshot, LockKey, Store};
+use lockgate_store::{FileFingerprint, FileLocation, LockKey, Store};
 use lockgate_text::{Buffer, Hints};
 
 /// The most bytes of all cached texts.
@@ -98,13 +98,18 @@ impl TextCache {
             Some(known) => known,
             None => Arc::new(Buffer::read(snapshot.take_bytes(), hints)?),
         };
-        self.keep_read(place, &text, &snapshot);
+        self.put(place, &text, snapshot.fingerprint());
         Ok(text)
     }
 
-    /// Keeps the text that was just read from a file.
-    pub(super) fn keep_read(&self, place: &FileLocation, text: &Arc<Buffer>, snapshot: &FileSnapshot) {
-        self.put(place, text, snapshot.fingerprint());
+    /// Keeps the text that an edit found in a file. It is no proof for later reads: a program that has mapped the file can
+    /// change it without a new time.
+    pub(super) fn keep_found(&self, place: &FileLocation, text: &Arc<Buffer>) {
+        let is_kept =
+            self.0.lock().texts.get(&place.key()).is_some_and(|cached| Arc::ptr_eq(&cached.text, text));
+        if !is_kept {
+            self.put(place, text, None);
+        }
     }
 
     /// Keeps the text that was just written to a file, if it would be read as it is.
@@ -142,6 +147,10 @@ impl TextCache {
             return self.forget(place);
         }
         if let Some(cached) = cache.texts.get_mut(&key).filter(|cached| Arc::ptr_eq(&cached.text, text)) {
+            if fingerprint.is_none() || cached.fingerprint != fingerprint {
+                // In case the journal was removed, or had no room for the text.
+                cached.journal_checked = None;
+            }
             cached.fingerprint = fingerprint;
             return;
         }
@@ -332,6 +341,24 @@ mod tests {
         assert!(texts.is_to_be_journalled(&place, &first));
         assert!(texts.is_to_be_journalled(&place, &second));
         assert!(!texts.is_to_be_journalled(&place, &second));
+        // The same text in another state of the file.
+        texts.put(&place, &second, None);
+        assert!(texts.is_to_be_journalled(&place, &second));
+    }
+
+    #[test]
+    fn an_edit_proves_no_text_for_later_reads() {
+        let fixture = Fixture::new();
+        std::fs::write(fixture.file(), "one\n").unwrap();
+        let (place, texts) = (fixture.place(), &fixture.services.texts);
+        let text = Arc::new(Buffer::read(b"one\n".to_vec(), Hints::default()).unwrap());
+        texts.keep_found(&place, &text);
+        assert!(fixture.cached().1.is_none());
+        // The proof of an earlier read stays.
+        let fingerprint = fixture.services.store.files.fingerprint(&place);
+        texts.put(&place, &text, fingerprint);
+        texts.keep_found(&place, &text);
+        assert_eq!(fixture.cached().1, fingerprint);
     }
 
     #[tokio::test]
