@@ -17,12 +17,12 @@ import tracer
 
 FEW, MANY = 100, 200
 # SQLite's pages and locks, with those of leases. Their number depends on which pages an edit touches, and SQLite asks for
-# a lock again while the thread that compresses texts has it: 47 to 50 were seen, the latter on a busy machine.
+# a lock again while the thread that compresses texts has it: 45 to 50 were seen, the latter on a busy machine.
 DATABASE = {"fcntl", "pread64", "pwrite64"}
 # The most calls of an edit in the root folder, of the database's kinds and of all others, and for each folder level below
-# it. The others are 74.3: every eighth edit looks at the size of the journal. So one more is seen. Eight look at what git
+# it. The others are 67.3: every eighth edit looks at the size of the journal. So one more is seen. Seven look at what git
 # obeys: a repository in each of the four folders above, and the configurations of the user and of the system.
-MOST_OF_DATABASE, MOST_OTHERS, MOST_FOR_LEVEL = 54, 75.0, 6
+MOST_OF_DATABASE, MOST_OTHERS, MOST_FOR_LEVEL = 52, 68.0, 6
 LEVELS = 3
 UNSTEADY = {"futex", "call_232", "call_24", "mmap", "munmap", "mprotect", "madvise", "brk"}
 WAKE_UP, GETFD = 8, 1

@@ -59,13 +59,60 @@ fn a_file_without_any_write_bit_is_refused_to_root_too() {
 
 #[test]
 fn rights_withdrawn_after_admission_are_noticed_when_publishing() {
-    let fixture = Fixture::new(&[("a.txt", "old")]);
-    let place = fixture.files.admit("a.txt").unwrap();
+    let changes: [fn(&Path); 3] = [
+        |path| chmod(path, 0o444),
+        |path| chmod(path, 0o4755),
+        |path| set_capabilities(path).unwrap_or_else(|_| chmod(path, 0o444)),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let fixture = Fixture::new(&[("a.txt", "old")]);
+        let place = fixture.files.admit("a.txt").unwrap();
+        let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
+        let before = || Some(snapshot.expected(Content::new(b"old")));
+        change(&fixture.at("a.txt"));
+        let error = publish(&fixture.files, &place, before(), b"new").unwrap_err();
+        let found = (error.code, fixture.text("a.txt"), fs::read_dir(fixture.at("")).unwrap().count());
+        assert_eq!(found, (Code::PermissionDenied, "old".to_owned(), 1), "{number}: {error}");
+        let _ = rustix::fs::removexattr(fixture.at("a.txt"), "security.capability");
+        chmod(&fixture.at("a.txt"), 0o644);
+        assert!(publish(&fixture.files, &place, before(), b"new").is_ok(), "the control");
+    }
+}
+
+#[test]
+fn rights_withdrawn_from_a_user_or_a_folder_after_admission_are_noticed_too() {
+    if !is_unprivileged("rights_withdrawn_from_a_user_or_a_folder_after_admission_are_noticed_too", None) {
+        return;
+    }
+    let fixture = Fixture::new(&[("d/a.txt", "old")]);
+    let place = fixture.files.admit("d/a.txt").unwrap();
     let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
-    chmod(&fixture.at("a.txt"), 0o444);
-    let error =
-        publish(&fixture.files, &place, Some(snapshot.expected(Content::new(b"old"))), b"new").unwrap_err();
-    assert_eq!((error.code, fixture.text("a.txt").as_str()), (Code::PermissionDenied, "old"));
+    let write = |after: Option<&[u8]>| {
+        let before = Some(snapshot.expected(Content::new(b"old")));
+        let write = FileWrite::new(&place, before, after.map(Content::new));
+        fixture.files.publish(&[write], Publishing::default(), None).map(drop)
+    };
+    for (path, mode, usual, problem) in [
+        ("d/a.txt", 0o466, 0o644, "is not writable by this user"),
+        ("d", 0o555, 0o755, "is in a folder that this user may not write to"),
+    ] {
+        chmod(&fixture.at(path), mode);
+        let errors = [Some(&b"new"[..]), None].map(|after| write(after).unwrap_err());
+        chmod(&fixture.at(path), usual);
+        for error in errors {
+            assert_eq!(error.code, Code::PermissionDenied, "{path}");
+            assert_eq!(error.message, format!("d/a.txt {problem}"), "{path}");
+        }
+        assert_eq!(fixture.text("d/a.txt"), "old");
+    }
+    write(Some(b"new")).unwrap();
+}
+
+/// Gives a program the right to use low ports, without any of root's other powers.
+fn set_capabilities(path: &Path) -> rustix::io::Result<()> {
+    // Version 2, effective, cap_net_bind_service permitted.
+    let caps = [1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    rustix::fs::setxattr(path, "security.capability", &caps, rustix::fs::XattrFlags::empty())
 }
 
 #[test]
@@ -77,14 +124,7 @@ fn privileged_files_are_refused() {
         (fixture.code("suid"), fixture.code("sgid")),
         (Code::PermissionDenied, Code::PermissionDenied)
     );
-    // Version 2, effective, cap_net_bind_service permitted.
-    let caps = [1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    match rustix::fs::setxattr(
-        fixture.at("caps"),
-        "security.capability",
-        &caps,
-        rustix::fs::XattrFlags::empty(),
-    ) {
+    match set_capabilities(&fixture.at("caps")) {
         Ok(()) => assert_eq!(fixture.code("caps"), Code::PermissionDenied),
         Err(errno) => not_run(&format!("file capabilities cannot be set here: {errno}")),
     }

@@ -9,23 +9,25 @@ use lockgate_error::{Code, Error};
 use lockgate_policy::{HardLinks, Publishing};
 use rustix::fs::{Access, Stat, Uid};
 use rustix::io::Errno;
+use std::ffi::CStr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::OnceLock;
 
 const ANY_WRITE: u32 = 0o222;
 const SET_ID: u32 = 0o6000;
 /// The extended attribute with the capabilities of a program.
-const CAPABILITIES: &str = "security.capability";
+pub(crate) const CAPABILITIES: &CStr = c"security.capability";
 
-/// Fails for a file that the effective user may not write, or whose privileges a rewrite would copy or drop. `file` gives
-/// no access to its content.
+/// Fails for a file that the effective user may not write, or whose privileges a rewrite would copy or drop, and in a
+/// folder without the right to create names. `file` gives no access to its content.
 pub(crate) fn may_replace(
     folder: &Folder,
     name: &str,
     (stat, file): (&Stat, &OwnedFd),
     path: &str,
 ) -> Result<(), Error> {
-    refuse_unwritable(folder, name, stat, path)?;
+    refuse_guarded(stat, path)?;
+    refuse_unwritable(folder, name, path)?;
     // The attributes of such a descriptor can be read only by its name.
     match rustix::fs::getxattr(named(file), CAPABILITIES, &mut [0_u8; 0][..]) {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::PERM) => {
@@ -37,25 +39,17 @@ pub(crate) fn may_replace(
     may_create(folder, path)
 }
 
-/// Does the same for a file that is open for reading.
-pub(crate) fn may_replace_open(
-    folder: &Folder,
-    name: &str,
-    (stat, file): (&Stat, &OwnedFd),
-    path: &str,
-) -> Result<(), Error> {
-    refuse_unwritable(folder, name, stat, path)?;
-    refuse_capabilities(file, path)?;
-    may_create(folder, path)
+/// Fails for a file whose mode or owner forbids that it is replaced.
+pub(crate) fn refuse_guarded(stat: &Stat, path: &str) -> Result<(), Error> {
+    metadata_problem(stat).map_or(Ok(()), |problem| Err(denied(path, problem)))
 }
 
-fn refuse_unwritable(folder: &Folder, name: &str, stat: &Stat, path: &str) -> Result<(), Error> {
-    if let Some(problem) = metadata_problem(stat) {
-        return Err(denied(path, problem));
-    }
-    folder
-        .access(name, Access::WRITE_OK)
-        .map_err(|errno| refused(path, errno, "is not writable by this user"))
+/// Fails for a file that the effective user may not write.
+pub(crate) fn refuse_unwritable(folder: &Folder, name: &str, path: &str) -> Result<(), Error> {
+    folder.access(name, Access::WRITE_OK).map_err(|errno| match errno {
+        errno if is_forbidden(errno) => denied(path, "is not writable by this user"),
+        errno => failed("access", path, errno),
+    })
 }
 
 /// Fails if the effective user may not create names in the folder.
@@ -63,7 +57,12 @@ pub(crate) fn may_create(folder: &Folder, path: &str) -> Result<(), Error> {
     let rights = Access::WRITE_OK | Access::EXEC_OK;
     folder
         .access(".", rights)
-        .map_err(|errno| refused(path, errno, "is in a folder that this user may not write to"))
+        .map_err(|errno| closed_folder(path, errno).unwrap_or_else(|| failed("access", path, errno)))
+}
+
+/// The error of a call that the rights of a folder forbid; `None` for a call that failed for another reason.
+pub(crate) fn closed_folder(path: &str, errno: Errno) -> Option<Error> {
+    is_forbidden(errno).then(|| denied(path, "is in a folder that this user may not write to"))
 }
 
 /// The reason in the metadata why a file may not be replaced, if there is one.
@@ -122,7 +121,8 @@ pub(crate) fn mounted(path: &str) -> Error {
     )
 }
 
-fn refuse_capabilities(file: &OwnedFd, path: &str) -> Result<(), Error> {
+/// Fails for a program with capabilities of its own, which is open for reading.
+pub(crate) fn refuse_capabilities(file: &OwnedFd, path: &str) -> Result<(), Error> {
     refuse_found(rustix::fs::fgetxattr(file, CAPABILITIES, &mut [0_u8; 0][..]), path)
 }
 
@@ -131,19 +131,22 @@ fn named(file: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
+/// The error for a program with capabilities of its own.
+pub(crate) fn carries_capabilities(path: &str) -> Error {
+    denied(path, "carries file capabilities")
+}
+
 fn refuse_found(found: rustix::io::Result<usize>, path: &str) -> Result<(), Error> {
     match found {
-        Ok(_) => Err(denied(path, "carries file capabilities")),
+        Ok(_) => Err(carries_capabilities(path)),
         Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => Ok(()),
         Err(errno) => Err(failed("reading the extended attributes", path, errno)),
     }
 }
 
-fn refused(path: &str, errno: Errno, problem: &str) -> Error {
-    match errno {
-        Errno::ACCESS | Errno::PERM | Errno::ROFS => denied(path, problem),
-        errno => failed("access", path, errno),
-    }
+/// True for the error of a call that the rights forbid.
+fn is_forbidden(errno: Errno) -> bool {
+    matches!(errno, Errno::ACCESS | Errno::PERM | Errno::ROFS)
 }
 
 fn denied(path: &str, problem: &str) -> Error {

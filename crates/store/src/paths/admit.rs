@@ -9,6 +9,7 @@ use super::root::{Root, named};
 use super::walk::{PathStep, WalkEnd};
 use super::{access, alias, git_settings, spelling, walk};
 use crate::disk::file_system::is_made_up;
+use crate::disk::fingerprint::FileFingerprint;
 use crate::disk::folder::Identity;
 use crate::disk::permit;
 use crate::system_error;
@@ -63,8 +64,10 @@ pub(crate) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
         }
         AccessPurpose::Read => (None, None),
     };
+    let admitted = file.filter(|_| purpose == AccessPurpose::Write);
+    let admitted = admitted.map(|(_, stat, _)| FileFingerprint::from_stat(&stat));
     let place = place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))?;
-    Ok(FileLocation { names: links.names, runnable, occasion, ..place })
+    Ok(FileLocation { names: links.names, runnable, occasion, admitted, ..place })
 }
 
 /// Returns the occasion, such as `in CI`, on which a file that is to be written runs, under any of its names.
@@ -239,6 +242,7 @@ fn place(roots: &[Root], (root, rest): (usize, &str), found: WalkEnd, name: Stri
         shown: named(roots, root, &below)?,
         resolved: if found.followed { Some(named(roots, found.root, &in_root)?) } else { None },
         in_root,
+        admitted: None,
         names: Vec::new(),
         runnable: None,
         occasion: None,

@@ -4,6 +4,7 @@
 //! folder, or fails.
 
 use super::folder_names::FolderConfigs;
+use crate::disk::fingerprint::FileFingerprint;
 use crate::disk::folder::Identity;
 use crate::lock_key::LockKey;
 
@@ -20,6 +21,8 @@ pub struct FileLocation {
     pub(crate) shown: String,
     pub(crate) in_root: String,
     pub(crate) resolved: Option<String>,
+    /// The state of an existing file that is to be written, when its rights were checked; set only for writes.
+    pub(crate) admitted: Option<FileFingerprint>,
     /// All names of a hard-linked file that is to be written, relative to its root like `in_root`.
     pub(crate) names: Vec<String>,
     /// The rule by which one of the file's names starts a program; set only for writes.

@@ -14,7 +14,7 @@
 mod config;
 mod repository;
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -111,12 +111,12 @@ pub(crate) fn rule_for(
     // What the user's own configuration names counts in every repository.
     let tops: Vec<&Path> = repositories.iter().flat_map(RepositoryFolders::tops).collect();
     for file in config::of_user() {
-        let existing = identity(&file);
-        if target.is_at_file(&file, || existing) {
+        let stat = fs::metadata(&file).ok();
+        if target.is_at_file(&file, || stat.as_ref().map(identity_from)) {
             return Some(PathUse::Included.rule());
         }
-        if existing.is_some() {
-            search.add(file, &tops);
+        if stat.is_some() {
+            search.add(file, &tops, stat);
         }
     }
     for repository in &repositories {
@@ -125,7 +125,7 @@ pub(crate) fn rule_for(
         }
         let tops: Vec<&Path> = repository.tops().collect();
         for file in repository.configs() {
-            search.add(file, &tops);
+            search.add(file, &tops, None);
         }
     }
     search.run()
@@ -210,35 +210,47 @@ impl WrittenFile {
 }
 
 fn identity(path: &Path) -> Option<Identity> {
-    let stat = fs::metadata(path).ok()?;
-    Some(Identity { device: stat.dev(), inode: stat.ino() })
+    fs::metadata(path).ok().as_ref().map(identity_from)
+}
+
+fn identity_from(stat: &Metadata) -> Identity {
+    Identity { device: stat.dev(), inode: stat.ino() }
 }
 
 /// A search through configuration files, and those that they include.
 struct ConfigSearch<'a> {
     target: &'a WrittenFile,
-    /// The files, each with the folders in which git runs with it.
-    files: Vec<(PathBuf, Vec<PathBuf>)>,
+    files: Vec<ConfigFile>,
+}
+
+/// A configuration file.
+#[derive(Clone)]
+struct ConfigFile {
+    path: PathBuf,
+    /// The folders in which git runs with it.
+    tops: Vec<PathBuf>,
+    /// Its stat, if it is known.
+    stat: Option<Metadata>,
 }
 
 impl ConfigSearch<'_> {
-    fn add(&mut self, file: PathBuf, tops: &[&Path]) {
+    fn add(&mut self, path: PathBuf, tops: &[&Path], stat: Option<Metadata>) {
         let tops: Vec<PathBuf> = tops.iter().map(|top| (*top).to_owned()).collect();
-        if self.files.len() < MAX_FILES && !self.files.iter().any(|known| known.0 == file && known.1 == tops)
-        {
-            self.files.push((file, tops));
+        let is_known = self.files.iter().any(|known| known.path == path && known.tops == tops);
+        if self.files.len() < MAX_FILES && !is_known {
+            self.files.push(ConfigFile { path, tops, stat });
         }
     }
 
     fn run(&mut self) -> Option<&'static str> {
         let mut next = 0;
-        while let Some((file, tops)) = self.files.get(next).cloned() {
+        while let Some(ConfigFile { path, tops, stat }) = self.files.get(next).cloned() {
             next += 1;
-            let Some(config) = config::read_cached(&file) else { continue };
+            let Some(config) = config::read_cached(&path, stat) else { continue };
             if config.names_nothing() {
                 continue;
             }
-            if let Some(path_use) = self.look(&config, &file, &tops) {
+            if let Some(path_use) = self.look(&config, &path, &tops) {
                 return Some(path_use.rule());
             }
         }
@@ -256,7 +268,7 @@ impl ConfigSearch<'_> {
                 if self.target.is_at(&path) {
                     return Some(PathUse::Included);
                 }
-                self.add(path, &tops);
+                self.add(path, &tops, None);
             }
         }
         let is_named = |values: &[String], names: &dyn Fn(&str, &Path) -> bool| {

@@ -1,6 +1,6 @@
 //! Copies metadata from the old file to the new one: owner, group, ACL, extended attributes, mode.
 //!
-//! Invariant: all of it is copied, or publishing fails. Only an attribute that the old file does not have, or
+//! Invariant: all of it is copied, or publishing fails, and capabilities are never copied. Only an attribute that the old file does not have, or
 //! that the file system does not support, may be missing.
 
 use crate::disk::permit;
@@ -32,26 +32,25 @@ impl CopiedMetadata {
         CopiedMetadata { mode: stat.st_mode & PERMISSIONS, owner, names: permit::names_of(stat), attributes }
     }
 
-    /// True if the source file still has exactly this metadata.
-    pub fn is_still_of(&self, old: &OwnedFd) -> Io<bool> {
-        Ok(*self == CopiedMetadata::new(&rustix::fs::fstat(old)?, attributes(old)?))
+    /// True if the source file, with its present stat, still has exactly this metadata.
+    pub fn is_still_of(&self, old: &OwnedFd, stat: &Stat) -> Io<bool> {
+        Ok(*self == CopiedMetadata::new(stat, attributes(old)?))
     }
 }
 
-/// Copies the metadata of `old` to `new`, which has this owner and group. The mode comes last, so that `new` is never more
+/// Copies the metadata of `old`, which has this stat, to `new`, which has this owner and group. The mode comes last, so that `new` is never more
 /// accessible than it should be.
 pub(super) fn copy(
-    old: &OwnedFd,
+    (old, old_stat): (&OwnedFd, &Stat),
     (new, (user, group)): (&OwnedFd, (u32, u32)),
     shown: &str,
 ) -> Result<CopiedMetadata, Error> {
-    let old_stat = rustix::fs::fstat(old).map_err(|errno| failed("fstat", shown, errno))?;
     let owner = (old_stat.st_uid != user).then(|| Uid::from_raw(old_stat.st_uid));
     let group = (old_stat.st_gid != group).then(|| Gid::from_raw(old_stat.st_gid));
     if owner.is_some() || group.is_some() {
         rustix::fs::fchown(new, owner, group).map_err(|errno| failed("fchown", shown, errno))?;
     }
-    let metadata = CopiedMetadata::new(&old_stat, copy_attributes(old, new, shown)?);
+    let metadata = CopiedMetadata::new(old_stat, copy_attributes(old, new, shown)?);
     let mode = Mode::from_raw_mode(metadata.mode);
     rustix::fs::fchmod(new, mode).map_err(|errno| failed("fchmod", shown, errno))?;
     Ok(metadata)
@@ -60,6 +59,9 @@ pub(super) fn copy(
 fn copy_attributes(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<BTreeMap<CString, Vec<u8>>, Error> {
     let old_attributes =
         attributes(old).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
+    if old_attributes.contains_key(permit::CAPABILITIES) {
+        return Err(permit::carries_capabilities(shown));
+    }
     let new_attributes =
         attributes(new).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
     for name in new_attributes.keys().filter(|name| !old_attributes.contains_key(*name)) {

@@ -90,7 +90,12 @@ impl<'a> PreparedWrite<'a> {
         }
     }
 
-    /// Applies the write, which can still be reverted.
+    /// Fails if another program is about to write the old file.
+    pub fn check_lease(&self) -> Result<(), Error> {
+        self.names.check_lease(self.leases.before.as_ref()).map_err(to_error(self.names))
+    }
+
+    /// Applies the write, which was just checked and can still be reverted.
     pub fn make(self, publishing: Publishing) -> Result<AppliedWrite<'a>, Error> {
         let PreparedWrite { names, write, method, staged, leases } = self;
         match (staged, write.before, method) {

@@ -10,10 +10,11 @@ use super::metadata::{self, CopiedMetadata};
 use super::swap::SwapNames;
 use crate::disk::folder::{Folder, Identity};
 use crate::disk::inode::{CreatedFile, Inode};
+use crate::disk::permit;
 use crate::file_write::FileWrite;
 use crate::system_error::failed;
 use lockgate_error::Error;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ impl<'a> StagedFile<'a> {
         bytes: &'a [u8],
     ) -> Result<StagedFile<'a>, Error> {
         let mut staged = StagedFile::open(names, write, bytes)?;
-        staged.fill(write)?;
+        staged.fill(write, None)?;
         staged.name()?;
         Ok(staged)
     }
@@ -69,7 +70,7 @@ impl<'a> StagedFile<'a> {
         }
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let file = names.folder.open(names.staged, flags, first_mode(write));
-        let file = file.map_err(|errno| failed("creating the staged copy", names.shown, errno))?;
+        let file = file.map_err(|errno| not_created(names, errno))?;
         StagedFile::new(names, bytes, file, Removal::OnDrop)
     }
 
@@ -85,7 +86,7 @@ impl<'a> StagedFile<'a> {
         match names.folder.make_unnamed(first_mode(write)) {
             Ok(file) => StagedFile::new(names, bytes, file, Removal::Unnamed).map(Some),
             Err(Errno::NOTSUP | Errno::NOSYS | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
-            Err(errno) => Err(failed("creating the staged copy", names.shown, errno)),
+            Err(errno) => Err(not_created(names, errno)),
         }
     }
 
@@ -122,14 +123,17 @@ impl<'a> StagedFile<'a> {
         self.created.inode
     }
 
-    /// Writes the bytes and copies the metadata; does not sync.
-    pub fn fill(&mut self, write: &FileWrite<'a>) -> Result<(), Error> {
+    /// Writes the bytes and copies the metadata; does not sync. `stat` is that of the file before, if it is known.
+    pub fn fill(&mut self, write: &FileWrite<'a>, stat: Option<&Stat>) -> Result<(), Error> {
         let shown = self.shown;
         fill(&self.file, self.bytes, shown)?;
         match (&write.before, write.mode) {
             (Some(before), _) => {
-                self.metadata =
-                    Some(metadata::copy(&before.snapshot.file, (&self.file, self.created.owner), shown)?);
+                let old = &before.snapshot.file;
+                let stat = stat.map_or_else(|| rustix::fs::fstat(old), |stat| Ok(*stat));
+                let stat = stat.map_err(|errno| failed("fstat", shown, errno))?;
+                let new = (&*self.file, self.created.owner);
+                self.metadata = Some(metadata::copy((old, &stat), new, shown)?);
             }
             (None, Some(mode)) => rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode & PERMISSIONS))
                 .map_err(|errno| failed("fchmod", shown, errno))?,
@@ -203,6 +207,12 @@ impl Drop for StagedFile<'_> {
             let _ = self.folder.unlink(self.name);
         }
     }
+}
+
+/// The error for a staged copy that could not be created.
+fn not_created(names: &SwapNames<'_>, errno: Errno) -> Error {
+    permit::closed_folder(names.shown, errno)
+        .unwrap_or_else(|| failed("creating the staged copy", names.shown, errno))
 }
 
 /// The mode of an empty staged copy. No other user may read it before its final rights are set; a new file gets what

@@ -59,7 +59,7 @@ impl SwapNames<'_> {
         self.exchange_checked(expected, ours, &Leases { before, ours: own })
     }
 
-    /// Does the same as `exchange` for files that are leased and compared.
+    /// Does the same as `exchange` for files that are leased and were just compared.
     pub(super) fn exchange_checked(
         &self,
         expected: &ExpectedFile<'_>,
@@ -67,8 +67,6 @@ impl SwapNames<'_> {
         leases: &Leases<'_>,
     ) -> Result<GuardLevel, SwapError> {
         self.guards.step();
-        // The edit's earlier files were exchanged after the comparison.
-        self.check_lease(leases.before.as_ref())?;
         if !self.guards.exchange {
             return self.rename(expected, leases);
         }
@@ -91,14 +89,13 @@ impl SwapNames<'_> {
         self.take_checked(expected, lease.as_ref())
     }
 
-    /// Does the same as `take` for a file that is leased and compared.
+    /// Does the same as `take` for a file that is leased and was just compared.
     pub(super) fn take_checked(
         &self,
         expected: &ExpectedFile<'_>,
         lease: Option<&Lease<'_>>,
     ) -> Result<GuardLevel, SwapError> {
         self.guards.step();
-        self.check_lease(lease)?;
         match self.folder.rename_new(self.target, self.staged) {
             Ok(Renamed::Whole) => {}
             Ok(Renamed::OldNameLeft(errno)) => {
@@ -210,7 +207,7 @@ impl SwapNames<'_> {
     }
 
     /// Fails if another program waits for the end of the lease to write the file.
-    fn check_lease(&self, lease: Option<&Lease<'_>>) -> Result<(), SwapError> {
+    pub(super) fn check_lease(&self, lease: Option<&Lease<'_>>) -> Result<(), SwapError> {
         match lease {
             Some(lease) if !lease.is_whole() => {
                 let message = "is being opened for writing by another program";

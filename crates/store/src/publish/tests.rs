@@ -372,7 +372,7 @@ fn a_staged_copy_has_a_name_only_once_it_is_complete() {
         let swap_names = SwapNames { folder: &folder, target, staged, shown: "a", guards };
         let mut copy = stage::StagedFile::open(&swap_names, &write, b"complete").unwrap();
         record_text();
-        copy.fill(&write).unwrap();
+        copy.fill(&write, None).unwrap();
         record_text();
         copy.name().unwrap();
         record_text();

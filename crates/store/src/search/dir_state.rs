@@ -156,6 +156,7 @@ impl DirState {
             name: name.to_owned(),
             shown: named(roots, self.root, &in_root)?,
             resolved: None,
+            admitted: None,
             in_root,
             names: Vec::new(),
             runnable: None,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub enum SearchTarget {
     /// One file, even if ignore rules would skip it.
-    File(FileLocation),
+    File(Box<FileLocation>),
     /// The files below some folders.
     Roots(SearchRoots),
 }
@@ -57,7 +57,7 @@ impl Files {
         };
         let (root, rest) = self.split_root(path)?;
         match self.target_kind(root, &rest, path)? {
-            TargetKind::File => self.admit_to_read(path).map(SearchTarget::File),
+            TargetKind::File => self.admit_to_read(path).map(|place| SearchTarget::File(Box::new(place))),
             TargetKind::Folder(start) => {
                 Ok(SearchTarget::Roots(SearchRoots { starts: vec![start], only: Only::All }))
             }

@@ -57,9 +57,10 @@ impl FileState {
 /// The age from which the times of a file tell its changes apart.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// Reads a file as [`GitConfig::read`] does, or returns what was read of it before if its state is the same.
-pub(super) fn read_cached(path: &Path) -> Option<Arc<GitConfig>> {
-    let stat = std::fs::metadata(path).ok()?;
+/// Reads a file as [`GitConfig::read`] does, or returns what was read of it before if its state is the same. `stat` is
+/// that of the file, if it is known.
+pub(super) fn read_cached(path: &Path, stat: Option<Metadata>) -> Option<Arc<GitConfig>> {
+    let stat = stat.or_else(|| std::fs::metadata(path).ok())?;
     let state = FileState::settled(&stat);
     if let (Some(state), Some((known, config))) = (&state, KEPT.lock().get(path))
         && state == known

@@ -37,7 +37,7 @@ impl RepositoryFolders {
         let common = named_in(&git, "commondir", "").unwrap_or_else(|| git.clone());
         let mut tops: Vec<PathBuf> = top.map(Path::to_owned).into_iter().collect();
         for config in [common.join("config"), git.join("config.worktree")] {
-            let config = config::read_cached(&config);
+            let config = config::read_cached(&config, None);
             let worktrees = config.iter().flat_map(|config| &config.worktrees);
             tops.extend(worktrees.filter_map(|path| config::expand(path, &git)));
         }
