@@ -109,7 +109,7 @@ fn confirmation_id(drafts: &[FileDraft<'_>]) -> String {
     let transitions: Vec<_> = drafts
         .iter()
         .map(|draft| {
-            let before = draft.current.of_file().map(|before| before.version().hex());
+            let before = draft.current.text().map(|before| before.version().hex());
             let is_present = draft.request.edit != Edit::Remove;
             let after = is_present.then(|| draft.drafted.buffer.version().hex());
             (draft.target.place.key(), before, after)
@@ -140,7 +140,7 @@ fn render_question(drafts: &[FileDraft<'_>], kind: EntryKind, policy: &str) -> S
 /// Counts the added and removed lines, as the diff in the answer does.
 fn count_lines(draft: &FileDraft<'_>) -> (usize, usize) {
     let FileDraft { target, current, planned, drafted, .. } = draft;
-    let before = current.of_file();
+    let before = current.text();
     let plan = drafted.fix_plan.as_ref().unwrap_or(&planned.plan);
     let diff = diff::unified(target.place.in_root(), before, &drafted.buffer, plan);
     (diff.added(), diff.removed())

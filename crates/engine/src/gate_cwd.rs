@@ -36,7 +36,7 @@ impl Services {
     pub(super) fn gate_cwd<'a>(&self, draft: &FileDraft<'a>) -> Result<Option<GateCwd<'a>>, Error> {
         Ok(match &draft.target.place {
             DocumentPath::File(place) => {
-                let before = draft.current.of_file();
+                let before = draft.current.text();
                 Some(GateCwd { place: Cow::Borrowed(place), location: Ok(InputLocation::of_file(before)) })
             }
             DocumentPath::Row(_) if self.store.files.is_empty() => None,

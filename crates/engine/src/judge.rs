@@ -95,7 +95,7 @@ fn verdicts(
             draft: gate::Draft {
                 path: draft.target.place.in_root(),
                 language: input.language,
-                before: draft.current.of_file(),
+                before: draft.current.text(),
                 after: &draft.drafted.buffer,
                 map: &draft.drafted.map,
                 input_location: input.location,

@@ -23,7 +23,7 @@ pub struct CurrentText {
 
 impl CurrentText {
     /// Returns the text, if there is a file.
-    pub(super) fn of_file(&self) -> Option<&Buffer> {
+    pub(super) fn text(&self) -> Option<&Buffer> {
         self.snapshot.as_ref().map(|_| &*self.buffer)
     }
 

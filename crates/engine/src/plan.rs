@@ -113,7 +113,7 @@ impl Drafted {
             return Err(Error::new(Code::Internal, "the edit would change bytes outside of its spans"));
         }
         let map = plan.line_map(&current.buffer, &buffer);
-        let differs = current.of_file().map(Buffer::version) != Some(buffer.version());
+        let differs = current.text().map(Buffer::version) != Some(buffer.version());
         Ok(Drafted { buffer: Arc::new(buffer), map, is_changed: differs, fix_plan: None })
     }
 

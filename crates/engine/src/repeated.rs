@@ -29,7 +29,7 @@ pub(super) fn is_repeated(batch: &Batch, targets: &[ResolvedTarget], current: &[
             Some(entry.id) == first
                 && entry.meta.request == batch.digest
                 && entry.meta.kind == batch.kind
-                && changed.after == current.of_file().map(|text| text.version())
+                && changed.after == current.text().map(|text| text.version())
         })
     })
 }

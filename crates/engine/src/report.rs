@@ -315,7 +315,7 @@ fn notes(
 /// Describes a change that another program made since the last edit.
 fn outside_notes(last: &Entry, target: &ResolvedTarget, current: &CurrentText) -> Option<String> {
     let (_, changed) = target.last_change()?;
-    let now = current.of_file().map(Buffer::version);
+    let now = current.text().map(Buffer::version);
     let (id, noun) = (last.id, target.place.noun());
     match now {
         now if now == changed.after => None,

@@ -114,7 +114,7 @@ impl TextCache {
 
     /// Keeps the text that was just written to a file, if it would be read as it is.
     pub(super) fn keep_written(&self, place: &FileLocation, text: &Arc<Buffer>) {
-        if text.is_read_as_it_is() {
+        if text.reads_back_exactly() {
             self.put(place, text, None);
         } else {
             self.forget(place);
@@ -141,6 +141,8 @@ impl TextCache {
 
     fn put(&self, place: &FileLocation, text: &Arc<Buffer>, fingerprint: Option<FileFingerprint>) {
         let key = place.key();
+        // Freed only after the lock is released.
+        let mut evicted = Vec::new();
         let mut cache = self.0.lock();
         if weight(text) > cache.max_bytes {
             drop(cache);
@@ -157,10 +159,12 @@ impl TextCache {
         let cached = CachedText { text: Arc::clone(text), fingerprint, journal_checked: None };
         let before = cache.texts.put(key, cached);
         cache.bytes += weight(text);
-        cache.bytes -= before.map_or(0, |before| weight(&before.text));
+        cache.bytes -= before.as_ref().map_or(0, |before| weight(&before.text));
+        evicted.extend(before);
         while cache.bytes > cache.max_bytes {
             let Some((_, oldest)) = cache.texts.pop_lru() else { return };
             cache.bytes -= weight(&oldest.text);
+            evicted.push(oldest);
         }
     }
 

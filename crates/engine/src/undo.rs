@@ -233,7 +233,7 @@ impl Services {
         let has_version = |changed: &FileChange| {
             let target = resolve_target(self, &changed.target()).ok()?;
             let current = load::read(self, &target.place, &target.rules).ok()?;
-            Some(current.of_file().map(|text| text.version()) == changed.after)
+            Some(current.text().map(|text| text.version()) == changed.after)
         };
         entry.changes.iter().all(|changed| has_version(changed) == Some(true))
     }

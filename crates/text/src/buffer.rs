@@ -163,7 +163,7 @@ impl Buffer {
 
     /// Returns true if it is certain, without reading them again, that the bytes would be read as this very buffer:
     /// for UTF-8 with `\n` as the only line end.
-    pub fn is_read_as_it_is(&self) -> bool {
+    pub fn reads_back_exactly(&self) -> bool {
         let is_detected = encoding::marked(self.bytes()).is_ok_and(|marked| match marked {
             Some(form) => form == self.form,
             None => self.form.mark == 0,

@@ -192,3 +192,20 @@ fn a_full_disk_leaves_the_target_and_no_trace() {
     let _ = std::process::Command::new("umount").arg(fixture.at("")).status();
     outcome.unwrap();
 }
+
+#[test]
+fn a_file_with_the_known_content_is_compared_and_not_kept() {
+    let fixture = Fixture::new(&[("a.txt", "old\n")]);
+    let place = fixture.files.admit_to_read("a.txt").unwrap();
+    let read = |known: &[u8], limit| {
+        let snapshot = fixture.files.read_unless_known(&place, limit, Some(known))?.unwrap();
+        Ok::<_, Error>((snapshot.is_known(), snapshot.bytes().to_vec()))
+    };
+    assert_eq!(read(b"old\n", 4).unwrap(), (true, Vec::new()));
+    for other in ["", "old", "new\n", "old\n\n"] {
+        assert_eq!(read(other.as_bytes(), 4).unwrap(), (false, b"old\n".to_vec()), "{other:?}");
+    }
+    assert_eq!(read(b"old\n", 3).unwrap_err().code, Code::TooLarge);
+    fs::remove_file(fixture.at("a.txt")).unwrap();
+    assert!(fixture.files.read_unless_known(&place, 4, Some(b"old\n")).unwrap().is_none());
+}

@@ -74,15 +74,15 @@ proptest! {
     }
 
     #[test]
-    fn a_text_that_is_read_as_it_is_need_not_be_read(file in file(), wishes in wishes(), start in select(&["", "\u{feff}"][..])) {
+    fn a_text_that_reads_back_exactly_need_not_be_read(file in file(), wishes in wishes(), start in select(&["", "\u{feff}"][..])) {
         let (_, _, edited) = edited(&file, &wishes);
         let start = Change { span: 0..0, text: start.to_owned() };
         let Ok(plan) = edited.plan(vec![start]) else { return Ok(()) };
         let after = edited.apply(&plan).unwrap();
         let has_mark = after.bytes().starts_with(STARTS[1]);
         let is_plain = after.encoding() == Encoding::Utf8 && !after.bytes().windows(2).any(|two| two == b"\r\n");
-        prop_assert_eq!(after.is_read_as_it_is(), is_plain && after.has_byte_order_mark() == has_mark);
-        if after.is_read_as_it_is() {
+        prop_assert_eq!(after.reads_back_exactly(), is_plain && after.has_byte_order_mark() == has_mark);
+        if after.reads_back_exactly() {
             let read = Buffer::read(after.bytes().to_vec(), after.hints()).unwrap();
             prop_assert_eq!(format!("{read:?}"), format!("{after:?}"));
         }
@@ -155,7 +155,7 @@ proptest! {
 #[test]
 fn a_text_for_which_utf_16_is_configured_must_be_read() {
     let is_certain = |charset| {
-        Buffer::read(b"a\n".to_vec(), Hints { charset, line_end: None }).unwrap().is_read_as_it_is()
+        Buffer::read(b"a\n".to_vec(), Hints { charset, line_end: None }).unwrap().reads_back_exactly()
     };
     assert!(is_certain(None) && is_certain(Some(Encoding::Latin1)));
     assert!(!is_certain(Some(Encoding::Utf16Le)));
