@@ -3,6 +3,7 @@
 //! Invariant: a file that its own mode, owner, links or privileges guard is rejected, although the folder's
 //! rights would allow its replacement.
 
+use super::fingerprint::FileFingerprint;
 use super::folder::Folder;
 use crate::system_error::failed;
 use lockgate_error::{Code, Error};
@@ -18,8 +19,29 @@ const SET_ID: u32 = 0o6000;
 /// The extended attribute with the capabilities of a program.
 pub(crate) const CAPABILITIES: &CStr = c"security.capability";
 
-/// Fails for a file that the effective user may not write, or whose privileges a rewrite would copy or drop, and in a
-/// folder without the right to create names. `file` gives no access to its content.
+/// The reasons why a path may not be written, as they follow it in an error.
+const HAS_SET_ID: &str = "runs with the rights of its owner or group (setuid, setgid)";
+const HAS_CAPABILITIES: &str = "carries file capabilities";
+pub(crate) const CLOSED_FOLDER: &str = "is in a folder that this user may not write to";
+
+/// The state of a file on which the right to write it depends, as far as a stat shows it. An ACL changes the time alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RightsState {
+    state: FileFingerprint,
+    mode: u32,
+    owner: (u32, u32),
+}
+
+impl RightsState {
+    /// The state from a stat.
+    pub fn from_stat(stat: &Stat) -> RightsState {
+        let owner = (stat.st_uid, stat.st_gid);
+        RightsState { state: FileFingerprint::from_stat(stat), mode: stat.st_mode, owner }
+    }
+}
+
+/// Fails for a file that the effective user may not write, or whose privileges a rewrite would copy or drop. Also fails
+/// if the user may not create names in the folder. `file` gives no access to its content.
 pub(crate) fn may_replace(
     folder: &Folder,
     name: &str,
@@ -44,25 +66,26 @@ pub(crate) fn refuse_guarded(stat: &Stat, path: &str) -> Result<(), Error> {
     metadata_problem(stat).map_or(Ok(()), |problem| Err(denied(path, problem)))
 }
 
+/// Fails for the file of a program that runs with more rights than those of its user, by its mode or by capabilities.
+pub(crate) fn refuse_privileges(mode: u32, has_capabilities: bool, path: &str) -> Result<(), Error> {
+    match (mode & SET_ID != 0, has_capabilities) {
+        (true, _) => Err(denied(path, HAS_SET_ID)),
+        (false, true) => Err(denied(path, HAS_CAPABILITIES)),
+        (false, false) => Ok(()),
+    }
+}
+
 /// Fails for a file that the effective user may not write.
 pub(crate) fn refuse_unwritable(folder: &Folder, name: &str, path: &str) -> Result<(), Error> {
-    folder.access(name, Access::WRITE_OK).map_err(|errno| match errno {
-        errno if is_forbidden(errno) => denied(path, "is not writable by this user"),
-        errno => failed("access", path, errno),
-    })
+    folder
+        .access(name, Access::WRITE_OK)
+        .map_err(|errno| refused(("access", errno), path, "is not writable by this user"))
 }
 
 /// Fails if the effective user may not create names in the folder.
 pub(crate) fn may_create(folder: &Folder, path: &str) -> Result<(), Error> {
     let rights = Access::WRITE_OK | Access::EXEC_OK;
-    folder
-        .access(".", rights)
-        .map_err(|errno| closed_folder(path, errno).unwrap_or_else(|| failed("access", path, errno)))
-}
-
-/// The error of a call that the rights of a folder forbid; `None` for a call that failed for another reason.
-pub(crate) fn closed_folder(path: &str, errno: Errno) -> Option<Error> {
-    is_forbidden(errno).then(|| denied(path, "is in a folder that this user may not write to"))
+    folder.access(".", rights).map_err(|errno| refused(("access", errno), path, CLOSED_FOLDER))
 }
 
 /// The reason in the metadata why a file may not be replaced, if there is one.
@@ -73,7 +96,7 @@ fn metadata_problem(stat: &Stat) -> Option<&'static str> {
     if stat.st_mode & ANY_WRITE == 0 {
         Some("is read-only: no write bit is set")
     } else if stat.st_mode & SET_ID != 0 {
-        Some("runs with the rights of its owner or group (setuid, setgid)")
+        Some(HAS_SET_ID)
     } else if !user.is_root() && stat.st_uid != user.as_raw() {
         Some("belongs to another user")
     } else {
@@ -131,24 +154,47 @@ fn named(file: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// The error for a program with capabilities of its own.
-pub(crate) fn carries_capabilities(path: &str) -> Error {
-    denied(path, "carries file capabilities")
-}
-
 fn refuse_found(found: rustix::io::Result<usize>, path: &str) -> Result<(), Error> {
     match found {
-        Ok(_) => Err(carries_capabilities(path)),
+        Ok(_) => Err(denied(path, HAS_CAPABILITIES)),
         Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => Ok(()),
         Err(errno) => Err(failed("reading the extended attributes", path, errno)),
     }
 }
 
-/// True for the error of a call that the rights forbid.
-fn is_forbidden(errno: Errno) -> bool {
-    matches!(errno, Errno::ACCESS | Errno::PERM | Errno::ROFS)
+/// The error of a call that failed, with the problem if missing rights are the reason.
+pub(crate) fn refused((call, errno): (&str, Errno), path: &str, problem: &str) -> Error {
+    match errno {
+        Errno::ACCESS | Errno::PERM => denied(path, problem),
+        Errno::ROFS => denied(path, "is on a read-only file system"),
+        errno => failed(call, path, errno),
+    }
 }
 
 fn denied(path: &str, problem: &str) -> Error {
     Error::new(Code::PermissionDenied, format!("{path} {problem}")).naming_target(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rights_depend_on_mode_owner_and_change_time() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let stat = rustix::fs::fstat(file.as_file()).unwrap();
+        let changes: [fn(&mut Stat); 5] = [
+            |stat| stat.st_mode ^= 0o200,
+            |stat| stat.st_uid += 1,
+            |stat| stat.st_gid += 1,
+            |stat| stat.st_ctime += 1,
+            |stat| stat.st_ino += 1,
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut other = stat;
+            assert_eq!(RightsState::from_stat(&other), RightsState::from_stat(&stat));
+            change(&mut other);
+            assert_ne!(RightsState::from_stat(&other), RightsState::from_stat(&stat), "{number}");
+        }
+    }
 }

@@ -9,9 +9,9 @@ use super::root::{Root, named};
 use super::walk::{PathStep, WalkEnd};
 use super::{access, alias, git_settings, spelling, walk};
 use crate::disk::file_system::is_made_up;
-use crate::disk::fingerprint::FileFingerprint;
 use crate::disk::folder::Identity;
 use crate::disk::permit;
+use crate::disk::permit::RightsState;
 use crate::system_error;
 use lockgate_error::{Code, Error};
 use lockgate_policy::Publishing;
@@ -65,7 +65,7 @@ pub(crate) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
         AccessPurpose::Read => (None, None),
     };
     let admitted = file.filter(|_| purpose == AccessPurpose::Write);
-    let admitted = admitted.map(|(_, stat, _)| FileFingerprint::from_stat(&stat));
+    let admitted = admitted.map(|(_, stat, _)| RightsState::from_stat(&stat));
     let place = place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))?;
     Ok(FileLocation { names: links.names, runnable, occasion, admitted, ..place })
 }

@@ -1,11 +1,11 @@
 //! An admitted file path, resolved to a folder in a root and a name in it.
 //!
-//! Invariant: it holds no descriptor and no right; every call goes through the root again and finds the same
+//! Invariant: it holds no descriptor; every call goes through the root again and finds the same
 //! folder, or fails.
 
 use super::folder_names::FolderConfigs;
-use crate::disk::fingerprint::FileFingerprint;
 use crate::disk::folder::Identity;
+use crate::disk::permit::RightsState;
 use crate::lock_key::LockKey;
 
 /// A file path that was admitted and resolved in a root.
@@ -21,8 +21,8 @@ pub struct FileLocation {
     pub(crate) shown: String,
     pub(crate) in_root: String,
     pub(crate) resolved: Option<String>,
-    /// The state of an existing file that is to be written, when its rights were checked; set only for writes.
-    pub(crate) admitted: Option<FileFingerprint>,
+    /// The state of an existing file when the right to write it was checked; set only for writes.
+    pub(crate) admitted: Option<RightsState>,
     /// All names of a hard-linked file that is to be written, relative to its root like `in_root`.
     pub(crate) names: Vec<String>,
     /// The rule by which one of the file's names starts a program; set only for writes.

@@ -4,7 +4,6 @@
 //! Invariant: until all writes are applied, a failure reverts those already applied. The journal entry is
 //! written before the first staged file has a name, and forgotten only after the last one is removed.
 
-use super::compare::CheckedTarget;
 use super::exchange::{AppliedWrite, RevertOutcome};
 use super::folders::{Chains, remove_emptied};
 use super::guards::Guards;
@@ -13,6 +12,7 @@ use super::stage::StagedFile;
 use super::swap::SwapNames;
 use super::{compare, durability, sync_threads};
 use crate::disk::inode::Inodes;
+use crate::disk::permit::WriteMethod;
 use crate::file_write::FileWrite;
 use crate::files::Files;
 use crate::history::{EditId, EditMeta};
@@ -56,10 +56,10 @@ pub(super) fn publish_with_guards(
     refuse_moved_roots(roots, writes, guards)?;
     refuse_git_folders(roots, writes, guards)?;
     let mut tops = Vec::new();
-    let mut targets = Vec::new();
+    let mut methods = Vec::new();
     for write in writes {
         let top = root::folder_of(roots, write.place)?;
-        targets.push(compare::check_target(&top, write, publishing)?);
+        methods.push(compare::check_target(&top, write, publishing)?);
         tops.push(top);
     }
     let staged: Vec<String> = writes.iter().map(|write| staged_name::staged(&write.place.name)).collect();
@@ -70,7 +70,7 @@ pub(super) fn publish_with_guards(
         pending = Some(journal.begin(meta, writes, &staged)?);
     }
     let chains = Chains::make(writes, tops)?;
-    let jobs = jobs(writes, &chains, &staged, &targets, guards);
+    let jobs = jobs(writes, &chains, &staged, &methods, guards);
     // Without names these leave nothing behind, so that one record can hold the edit and their inodes.
     let unnamed = if pending.is_none() { open_unnamed(&jobs)? } else { None };
     let mut staged_files;
@@ -92,7 +92,7 @@ pub(super) fn publish_with_guards(
         }
     }
     for (job, staged) in jobs.iter().zip(&mut staged_files) {
-        staged.as_mut().map_or(Ok(()), |staged| staged.fill(job.write, job.target.stat.as_ref()))?;
+        staged.as_mut().map_or(Ok(()), |staged| staged.fill(job.write))?;
     }
     sync(&staged_files, pending.as_ref().filter(|_| publishing.durability == Durability::Full))?;
     staged_files.iter_mut().flatten().try_for_each(|staged| staged.name())?;
@@ -140,26 +140,29 @@ fn refuse_git_folders(roots: &[Root], writes: &[FileWrite<'_>], guards: Guards<'
     git_layout::refuse(roots, &planned).map_err(|error| error.1)
 }
 
-/// One write with its names and its target.
+/// One write with its names and its method.
 struct PublishJob<'a> {
     write: &'a FileWrite<'a>,
     names: SwapNames<'a>,
-    target: &'a CheckedTarget,
+    method: WriteMethod,
 }
 
 fn jobs<'a>(
     writes: &'a [FileWrite<'a>],
     chains: &'a Chains<'a>,
     staged: &'a [String],
-    targets: &'a [CheckedTarget],
+    methods: &[WriteMethod],
     guards: Guards<'a>,
 ) -> Vec<PublishJob<'a>> {
-    let each = writes.iter().zip(chains.each()).zip(staged).zip(targets);
-    let job = |(((write, chain), staged), target): (((&'a FileWrite<'a>, _), &'a String), _)| {
+    let each = writes.iter().zip(chains.each()).zip(staged).zip(methods);
+    let job = |(((write, chain), staged), method): (((&'a FileWrite<'a>, _), &'a String), &WriteMethod)| {
         let chain: &'a super::folders::NewFolders<'a> = chain;
-        let (name, shown) = (write.place.name.as_str(), write.place.shown());
-        let names = SwapNames { folder: chain.last(), target: name, staged, shown, guards };
-        PublishJob { write, names, target }
+        let (target, shown) = (write.place.name.as_str(), write.place.shown());
+        PublishJob {
+            write,
+            names: SwapNames { folder: chain.last(), target, staged, shown, guards },
+            method: *method,
+        }
     };
     each.map(job).collect()
 }
@@ -222,9 +225,8 @@ fn apply<'a>(
     publishing: Publishing,
     last_look: impl FnOnce() -> Result<(), Error>,
 ) -> Result<Vec<AppliedWrite<'a>>, Error> {
-    let prepare = |(job, staged): (&PublishJob<'a>, _)| {
-        PreparedWrite::new(job.names, job.write, job.target.method, staged)
-    };
+    let prepare =
+        |(job, staged): (&PublishJob<'a>, _)| PreparedWrite::new(job.names, job.write, job.method, staged);
     let mut prepared: Vec<(usize, PreparedWrite<'a>)> =
         jobs.iter().zip(staged).map(prepare).enumerate().collect();
     prepared.sort_by_key(|(_, prepared)| prepared.phase());
@@ -234,24 +236,22 @@ fn apply<'a>(
         prepared.iter().try_for_each(|(_, prepared)| prepared.check())?;
     }
     // Between the check of one of several files and its change, others are checked and changed.
-    let are_several = together && prepared.len() > 1;
+    let are_several = prepared.len() > 1;
     let (mut applied, mut rest) = (Vec::new(), prepared.into_iter());
     for (position, prepared) in rest.by_ref() {
-        let result = if !together {
-            apply_alone(prepared, publishing)
-        } else if are_several {
-            prepared.check_lease().and_then(|()| prepared.make(publishing))
-        } else {
-            prepared.make(publishing)
+        let result = match (together, are_several) {
+            (false, _) => apply_alone(prepared, publishing),
+            (true, true) => prepared.check_lease().and_then(|()| prepared.make(publishing)),
+            (true, false) => prepared.make(publishing),
         };
         match result {
             Ok(write) => applied.push((position, write)),
             Err(error) => return Err(revert_all(applied, rest, error)),
         }
     }
-    let unchecked = if are_several { applied.as_slice() } else { &[] };
-    let checked = unchecked.iter().try_for_each(|(_, applied)| applied.check());
-    if let Err(error) = checked.and_then(|()| last_look()) {
+    // The leases last, because they show what began until now.
+    if let Err(error) = last_look().and_then(|()| applied.iter().try_for_each(|(_, applied)| applied.check()))
+    {
         return Err(revert_all(applied, rest, error));
     }
     applied.sort_by_key(|(position, _)| *position);

@@ -1,12 +1,11 @@
 //! Checks before staging that the target may still be written.
 //!
-//! Invariant: rights that were withdrawn since the path was admitted are detected here, not after the first
-//! step.
+//! Invariant: rights to a file that were withdrawn since its path was admitted are detected here, not after the first
+//! step. Those to its folder, and privileges that the file got, are detected before the staged copy has a name.
 
-use crate::disk::fingerprint::FileFingerprint;
 use crate::disk::folder::{Folder, Identity};
 use crate::disk::permit;
-use crate::disk::permit::WriteMethod;
+use crate::disk::permit::{RightsState, WriteMethod};
 use crate::file_write::FileWrite;
 use crate::paths::file_location::FileLocation;
 use crate::snapshot::ExpectedContent;
@@ -16,23 +15,14 @@ use lockgate_policy::Publishing;
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
-/// A target that may be written.
-pub(super) struct CheckedTarget {
-    /// The method for writing it.
-    pub method: WriteMethod,
-    /// The stat of the file under its name; `None` for a new file.
-    pub stat: Option<Stat>,
-}
-
-/// Checks a target. Fails if its rights or its hard links forbid the write. `top` is the existing folder of the path.
+/// Returns the method for writing the target. Fails if its rights or its hard links forbid the write. `top`
+/// is the existing folder of the path.
 pub(super) fn check_target(
     top: &Folder,
     write: &FileWrite<'_>,
     publishing: Publishing,
-) -> Result<CheckedTarget, Error> {
-    let Some(before) = write.before else {
-        return Ok(CheckedTarget { method: WriteMethod::Replace, stat: None });
-    };
+) -> Result<WriteMethod, Error> {
+    let Some(before) = write.before else { return Ok(WriteMethod::Replace) };
     let (place, shown) = (write.place, write.place.shown());
     let mut last: Option<Folder> = None;
     for name in &place.missing {
@@ -43,17 +33,15 @@ pub(super) fn check_target(
     let folder = last.as_ref().unwrap_or(top);
     let stat = still_there(folder, place, &before)?;
     permit::refuse_guarded(&stat, shown)?;
-    // A change of other rights, such as an ACL, sets a new change time.
-    if place.admitted != Some(FileFingerprint::from_stat(&stat)) {
+    if place.admitted != Some(RightsState::from_stat(&stat)) {
         permit::refuse_unwritable(folder, &place.name, shown)?;
     }
-    // Otherwise creating the staged copy needs the right to the folder, and copying the attributes finds capabilities.
+    // For a file that stays, the staged copy is refused for the same reasons.
     if write.after.is_none() {
         permit::refuse_capabilities(&before.snapshot.file, shown)?;
         permit::may_create(folder, shown)?;
     }
-    let method = permit::write_method(permit::names_of(&stat), publishing, shown)?;
-    Ok(CheckedTarget { method, stat: Some(stat) })
+    permit::write_method(permit::names_of(&stat), publishing, shown)
 }
 
 fn still_there(folder: &Folder, place: &FileLocation, before: &ExpectedContent<'_>) -> Result<Stat, Error> {

@@ -42,6 +42,15 @@ impl<'a> ExpectedFile<'a> {
         if !guards.compare {
             return Ok(());
         }
+        match folder.stat(name) {
+            Ok(stat) if Identity::from_stat(&stat) == self.identity => {}
+            Ok(_) => return Err(conflict(shown, "was replaced by another file since it was read")),
+            Err(Errno::NOENT) => {
+                return Err(conflict(shown, "was removed by another program since it was read"));
+            }
+            Err(errno) => return Err(failed("stat", shown, errno)),
+        }
+        guards.step();
         if !self.holds().map_err(|errno| failed("reading", shown, errno))? {
             let size = rustix::fs::fstat(self.file).map(|stat| stat.st_size).unwrap_or_default();
             let message = format!(
@@ -50,17 +59,7 @@ impl<'a> ExpectedFile<'a> {
             );
             return Err(conflict(shown, &message));
         }
-        guards.step();
-        // After the content, which can take long to compare.
-        let stat = match folder.stat(name) {
-            Ok(stat) if Identity::from_stat(&stat) == self.identity => stat,
-            Ok(_) => return Err(conflict(shown, "was replaced by another file since it was read")),
-            Err(Errno::NOENT) => {
-                return Err(conflict(shown, "was removed by another program since it was read"));
-            }
-            Err(errno) => return Err(failed("stat", shown, errno)),
-        };
-        match self.copied_metadata.map(|metadata| metadata.is_still_of(self.file, &stat)) {
+        match self.copied_metadata.map(|metadata| metadata.is_still_of(self.file)) {
             None | Some(Ok(true)) => Ok(()),
             Some(Ok(false)) => {
                 Err(conflict(shown, "changed its permissions or attributes since it was read"))

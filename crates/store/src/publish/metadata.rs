@@ -1,6 +1,6 @@
 //! Copies metadata from the old file to the new one: owner, group, ACL, extended attributes, mode.
 //!
-//! Invariant: all of it is copied, or publishing fails, and capabilities are never copied. Only an attribute that the old file does not have, or
+//! Invariant: all of it is copied, or publishing fails. Only an attribute that the old file does not have, or
 //! that the file system does not support, may be missing.
 
 use crate::disk::permit;
@@ -27,55 +27,58 @@ pub(super) struct CopiedMetadata {
 }
 
 impl CopiedMetadata {
+    /// Reads the metadata of a file.
+    pub fn read(file: &OwnedFd, shown: &str) -> Result<CopiedMetadata, Error> {
+        let stat = rustix::fs::fstat(file).map_err(|errno| failed("fstat", shown, errno))?;
+        Ok(CopiedMetadata::new(&stat, named_attributes(file, shown)?))
+    }
+
+    /// Gives the metadata to a new file, which has this owner and group. The mode comes last, so that the file is never
+    /// more accessible than it should be.
+    pub fn copy_to(&self, (new, (user, group)): (&OwnedFd, (u32, u32)), shown: &str) -> Result<(), Error> {
+        let owner = (self.owner.0 != user).then(|| Uid::from_raw(self.owner.0));
+        let group = (self.owner.1 != group).then(|| Gid::from_raw(self.owner.1));
+        if owner.is_some() || group.is_some() {
+            rustix::fs::fchown(new, owner, group).map_err(|errno| failed("fchown", shown, errno))?;
+        }
+        self.copy_attributes_to(new, shown)?;
+        let mode = Mode::from_raw_mode(self.mode);
+        rustix::fs::fchmod(new, mode).map_err(|errno| failed("fchmod", shown, errno))
+    }
+
+    fn copy_attributes_to(&self, new: &OwnedFd, shown: &str) -> Result<(), Error> {
+        let present = named_attributes(new, shown)?;
+        for name in present.keys().filter(|name| !self.attributes.contains_key(*name)) {
+            // A folder's default ACL gives new files attributes that the old file did not have.
+            absent_is_fine(rustix::fs::fremovexattr(new, name.as_c_str()))
+                .map_err(|errno| failed("fremovexattr", shown, errno))?;
+        }
+        for (name, value) in self.attributes.iter().filter(|(name, value)| present.get(*name) != Some(value))
+        {
+            rustix::fs::fsetxattr(new, name.as_c_str(), value, XattrFlags::empty())
+                .map_err(|errno| failed("fsetxattr", shown, errno))?;
+        }
+        Ok(())
+    }
+
     fn new(stat: &Stat, attributes: BTreeMap<CString, Vec<u8>>) -> CopiedMetadata {
         let owner = (stat.st_uid, stat.st_gid);
         CopiedMetadata { mode: stat.st_mode & PERMISSIONS, owner, names: permit::names_of(stat), attributes }
     }
 
-    /// True if the source file, with its present stat, still has exactly this metadata.
-    pub fn is_still_of(&self, old: &OwnedFd, stat: &Stat) -> Io<bool> {
-        Ok(*self == CopiedMetadata::new(stat, attributes(old)?))
+    /// Fails for the privileges of a program, which came after its path was admitted.
+    pub fn refuse_privileges(&self, shown: &str) -> Result<(), Error> {
+        permit::refuse_privileges(self.mode, self.attributes.contains_key(permit::CAPABILITIES), shown)
+    }
+
+    /// True if the source file still has exactly this metadata.
+    pub fn is_still_of(&self, old: &OwnedFd) -> Io<bool> {
+        Ok(*self == CopiedMetadata::new(&rustix::fs::fstat(old)?, attributes(old)?))
     }
 }
 
-/// Copies the metadata of `old`, which has this stat, to `new`, which has this owner and group. The mode comes last, so that `new` is never more
-/// accessible than it should be.
-pub(super) fn copy(
-    (old, old_stat): (&OwnedFd, &Stat),
-    (new, (user, group)): (&OwnedFd, (u32, u32)),
-    shown: &str,
-) -> Result<CopiedMetadata, Error> {
-    let owner = (old_stat.st_uid != user).then(|| Uid::from_raw(old_stat.st_uid));
-    let group = (old_stat.st_gid != group).then(|| Gid::from_raw(old_stat.st_gid));
-    if owner.is_some() || group.is_some() {
-        rustix::fs::fchown(new, owner, group).map_err(|errno| failed("fchown", shown, errno))?;
-    }
-    let metadata = CopiedMetadata::new(old_stat, copy_attributes(old, new, shown)?);
-    let mode = Mode::from_raw_mode(metadata.mode);
-    rustix::fs::fchmod(new, mode).map_err(|errno| failed("fchmod", shown, errno))?;
-    Ok(metadata)
-}
-
-fn copy_attributes(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<BTreeMap<CString, Vec<u8>>, Error> {
-    let old_attributes =
-        attributes(old).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
-    if old_attributes.contains_key(permit::CAPABILITIES) {
-        return Err(permit::carries_capabilities(shown));
-    }
-    let new_attributes =
-        attributes(new).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
-    for name in new_attributes.keys().filter(|name| !old_attributes.contains_key(*name)) {
-        // A folder's default ACL gives new files attributes that the old file did not have.
-        absent_is_fine(rustix::fs::fremovexattr(new, name.as_c_str()))
-            .map_err(|errno| failed("fremovexattr", shown, errno))?;
-    }
-    for (name, value) in
-        old_attributes.iter().filter(|(name, value)| new_attributes.get(*name) != Some(value))
-    {
-        rustix::fs::fsetxattr(new, name.as_c_str(), value, XattrFlags::empty())
-            .map_err(|errno| failed("fsetxattr", shown, errno))?;
-    }
-    Ok(old_attributes)
+fn named_attributes(file: &OwnedFd, shown: &str) -> Result<BTreeMap<CString, Vec<u8>>, Error> {
+    attributes(file).map_err(|errno| failed("reading the extended attributes", shown, errno))
 }
 
 fn attributes(file: &OwnedFd) -> Io<BTreeMap<CString, Vec<u8>>> {

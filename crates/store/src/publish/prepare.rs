@@ -95,7 +95,7 @@ impl<'a> PreparedWrite<'a> {
         self.names.check_lease(self.leases.before.as_ref()).map_err(to_error(self.names))
     }
 
-    /// Applies the write, which was just checked and can still be reverted.
+    /// Applies the write, whose lease was just checked. It can still be reverted.
     pub fn make(self, publishing: Publishing) -> Result<AppliedWrite<'a>, Error> {
         let PreparedWrite { names, write, method, staged, leases } = self;
         match (staged, write.before, method) {

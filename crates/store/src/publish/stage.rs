@@ -6,7 +6,7 @@
 
 use super::expected::ExpectedFile;
 use super::lease::Lease;
-use super::metadata::{self, CopiedMetadata};
+use super::metadata::CopiedMetadata;
 use super::swap::SwapNames;
 use crate::disk::folder::{Folder, Identity};
 use crate::disk::inode::{CreatedFile, Inode};
@@ -14,7 +14,7 @@ use crate::disk::permit;
 use crate::file_write::FileWrite;
 use crate::system_error::failed;
 use lockgate_error::Error;
-use rustix::fs::{Mode, OFlags, Stat};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl<'a> StagedFile<'a> {
         bytes: &'a [u8],
     ) -> Result<StagedFile<'a>, Error> {
         let mut staged = StagedFile::open(names, write, bytes)?;
-        staged.fill(write, None)?;
+        staged.write(write, |_, _| Ok(()))?;
         staged.name()?;
         Ok(staged)
     }
@@ -123,17 +123,26 @@ impl<'a> StagedFile<'a> {
         self.created.inode
     }
 
-    /// Writes the bytes and copies the metadata; does not sync. `stat` is that of the file before, if it is known.
-    pub fn fill(&mut self, write: &FileWrite<'a>, stat: Option<&Stat>) -> Result<(), Error> {
+    /// Writes the bytes and copies the metadata; does not sync.
+    ///
+    /// Errors: `PERMISSION_DENIED` for the file of a program with privileges.
+    pub fn fill(&mut self, write: &FileWrite<'a>) -> Result<(), Error> {
+        self.write(write, CopiedMetadata::refuse_privileges)
+    }
+
+    fn write(
+        &mut self,
+        write: &FileWrite<'a>,
+        vet: fn(&CopiedMetadata, &str) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let shown = self.shown;
         fill(&self.file, self.bytes, shown)?;
         match (&write.before, write.mode) {
             (Some(before), _) => {
-                let old = &before.snapshot.file;
-                let stat = stat.map_or_else(|| rustix::fs::fstat(old), |stat| Ok(*stat));
-                let stat = stat.map_err(|errno| failed("fstat", shown, errno))?;
-                let new = (&*self.file, self.created.owner);
-                self.metadata = Some(metadata::copy((old, &stat), new, shown)?);
+                let metadata = CopiedMetadata::read(&before.snapshot.file, shown)?;
+                vet(&metadata, shown)?;
+                metadata.copy_to((&self.file, self.created.owner), shown)?;
+                self.metadata = Some(metadata);
             }
             (None, Some(mode)) => rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode & PERMISSIONS))
                 .map_err(|errno| failed("fchmod", shown, errno))?,
@@ -211,8 +220,7 @@ impl Drop for StagedFile<'_> {
 
 /// The error for a staged copy that could not be created.
 fn not_created(names: &SwapNames<'_>, errno: Errno) -> Error {
-    permit::closed_folder(names.shown, errno)
-        .unwrap_or_else(|| failed("creating the staged copy", names.shown, errno))
+    permit::refused(("creating the staged copy", errno), names.shown, permit::CLOSED_FOLDER)
 }
 
 /// The mode of an empty staged copy. No other user may read it before its final rights are set; a new file gets what

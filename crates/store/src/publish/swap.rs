@@ -59,7 +59,7 @@ impl SwapNames<'_> {
         self.exchange_checked(expected, ours, &Leases { before, ours: own })
     }
 
-    /// Does the same as `exchange` for files that are leased and were just compared.
+    /// Does the same as `exchange` for files that are leased, if the lease was just checked.
     pub(super) fn exchange_checked(
         &self,
         expected: &ExpectedFile<'_>,
@@ -89,7 +89,7 @@ impl SwapNames<'_> {
         self.take_checked(expected, lease.as_ref())
     }
 
-    /// Does the same as `take` for a file that is leased and was just compared.
+    /// Does the same as `take` for a file that is leased, if the lease was just checked.
     pub(super) fn take_checked(
         &self,
         expected: &ExpectedFile<'_>,

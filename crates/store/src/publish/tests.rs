@@ -372,7 +372,7 @@ fn a_staged_copy_has_a_name_only_once_it_is_complete() {
         let swap_names = SwapNames { folder: &folder, target, staged, shown: "a", guards };
         let mut copy = stage::StagedFile::open(&swap_names, &write, b"complete").unwrap();
         record_text();
-        copy.fill(&write, None).unwrap();
+        copy.fill(&write).unwrap();
         record_text();
         copy.name().unwrap();
         record_text();
@@ -384,6 +384,27 @@ fn a_staged_copy_has_a_name_only_once_it_is_complete() {
             fixture.publish(&[("a", Some("2")), ("b", Some("3"))], Publishing::default(), guards).unwrap();
         assert_eq!((published.files.len(), fixture.names()), (2, vec!["a".to_owned(), "b".to_owned()]));
     }
+}
+
+#[test]
+fn a_program_that_gets_privileges_before_its_copy_is_made_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let fixture = Fixture::new(&[("a", "1")]);
+    let place = fixture.files.admit("a").unwrap();
+    let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
+    let write = FileWrite::new(&place, Some(snapshot.expected(Content::new(b"1"))), Some(Content::new(b"2")));
+    let folder = fixture.files.roots()[0].folder("").unwrap();
+    let staged = ".a.0000000000000001.lockgate";
+    let names = SwapNames { folder: &folder, target: "a", staged, shown: "a", guards: Guards::ALL };
+    for (mode, is_refused) in [(0o4755, true), (0o2755, true), (0o755, false)] {
+        let mut copy = stage::StagedFile::open(&names, &write, b"2").unwrap();
+        fs::set_permissions(fixture.at("a"), fs::Permissions::from_mode(mode)).unwrap();
+        let code = copy.fill(&write).map_err(|error| error.code);
+        assert_eq!(code, if is_refused { Err(Code::PermissionDenied) } else { Ok(()) }, "{mode:o}");
+        // To revert a write, the old file is copied as it was.
+        drop(stage::StagedFile::make(&names, &write, b"1").unwrap());
+    }
+    assert_eq!(fixture.names(), ["a"]);
 }
 
 #[test]

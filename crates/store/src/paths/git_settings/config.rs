@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use lru::LruCache;
 use parking_lot::Mutex;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use crate::paths::git_layout::runs_command;
 
@@ -57,18 +57,19 @@ impl FileState {
 /// The age from which the times of a file tell its changes apart.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// Reads a file as [`GitConfig::read`] does, or returns what was read of it before if its state is the same. `stat` is
+/// Reads a file as git does, through links, or returns what was read of it before if its state is the same. `None` if git
+/// would not obey it. `stat` is
 /// that of the file, if it is known.
 pub(super) fn read_cached(path: &Path, stat: Option<Metadata>) -> Option<Arc<GitConfig>> {
     let stat = stat.or_else(|| std::fs::metadata(path).ok())?;
-    let state = FileState::settled(&stat);
-    if let (Some(state), Some((known, config))) = (&state, KEPT.lock().get(path))
+    if let (Some(state), Some((known, config))) = (&FileState::settled(&stat), KEPT.lock().get(path))
         && state == known
     {
         return config.clone();
     }
-    let config = GitConfig::read(path).map(Arc::new);
-    if let Some(state) = state {
+    let (text, stat) = read_with_stat(path)?;
+    let config = GitConfig::parse(&text).map(Arc::new);
+    if let Some(state) = FileState::settled(&stat) {
         KEPT.lock().put(path.to_owned(), (state, config.clone()));
     }
     config
@@ -87,10 +88,9 @@ pub(super) struct GitConfig {
 }
 
 impl GitConfig {
-    /// Reads a file as git does, through links. `None` if git would not obey it.
-    pub(super) fn read(path: &Path) -> Option<GitConfig> {
-        let text = read(path)?;
-        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+    /// Parses the text of a file. `None` if git would not obey it.
+    fn parse(text: &[u8]) -> Option<GitConfig> {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let file = gix_config::File::try_from(String::from_utf8_lossy(text).as_ref()).ok()?;
         let settings = Settings(file);
         Some(GitConfig {
@@ -195,12 +195,16 @@ pub(super) fn of_user() -> Vec<PathBuf> {
 
 /// Reads a regular file, through links; never blocks on a device.
 pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
+    read_with_stat(path).map(|(text, _)| text)
+}
+
+fn read_with_stat(path: &Path) -> Option<(Vec<u8>, Metadata)> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = openat(CWD, path, flags, Mode::empty()).ok()?;
-    let is_file = FileType::from_raw_mode(fstat(&file).ok()?.st_mode) == FileType::RegularFile;
+    let file = File::from(openat(CWD, path, flags, Mode::empty()).ok()?);
+    let stat = file.metadata().ok().filter(Metadata::is_file)?;
     let mut text = Vec::new();
-    File::from(file).take(LARGEST).read_to_end(&mut text).ok().filter(|_| is_file)?;
-    Some(text)
+    file.take(LARGEST).read_to_end(&mut text).ok()?;
+    Some((text, stat))
 }
 
 #[cfg(test)]
